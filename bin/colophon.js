@@ -1,0 +1,64 @@
+#!/usr/bin/env node
+// Starts colophon on the Node it needs: this one, or the one installed beside it. Plain JavaScript that old Nodes read.
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import module, { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const NEEDED = [24, 20]
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+const [major, minor] = process.versions.node.split('.').map(Number)
+if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
+  runHere()
+} else {
+  const node = bundledNode()
+  if (node === undefined) {
+    console.error(`colophon needs Node ${NEEDED.join('.')} or newer; this is ${process.versions.node}`)
+    process.exitCode = 1
+  } else {
+    runWith(node)
+  }
+}
+
+function runHere() {
+  module.enableCompileCache()
+  const source = join(root, 'src', 'cli', 'main.ts')
+  const entry = existsSync(source) ? source : join(root, 'dist', 'cli', 'main.js')
+  import(pathToFileURL(entry).href).then(({ main }) => main(process.argv))
+}
+
+/** The Node of the platform's package, if it is installed. */
+function bundledNode() {
+  const platform = process.platform === 'win32' ? 'win' : process.platform
+  const require = createRequire(join(root, 'package.json'))
+  try {
+    const folder = dirname(require.resolve(`node-${platform}-${process.arch}/package.json`))
+    return join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  } catch {
+    return undefined
+  }
+}
+
+function runWith(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  child.on('error', (error) => {
+    console.error(`colophon cannot start the Node installed beside it: ${error.message}`)
+    process.exitCode = 1
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      // Ctrl-C reaches the child from the terminal itself; passed on, it would arrive twice and count as impatience.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
+  }
+  child.on('exit', (code, signal) => {
+    if (signal === null) {
+      process.exitCode = code
+      return
+    }
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
+}

@@ -1,0 +1,77 @@
+/*
+ * Finds a Node.js that can run the project. Plain JavaScript for any Node from 14 on, since its very purpose is to
+ * cope with an older one.
+ */
+import { spawn, spawnSync } from 'child_process'
+import { existsSync } from 'fs'
+import { dirname, join } from 'path'
+import { fileURLToPath } from 'url'
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+/** The Node.js that npm scripts find first on their path, from the platform packages in optionalDependencies. */
+const BUNDLED = join(
+  ROOT,
+  'node_modules',
+  `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`,
+  'bin',
+  process.platform === 'win32' ? 'node.exe' : 'node',
+)
+
+/** Path of a Node.js that is new enough: this one, else the bundled one; null when there is none that runs. */
+export function findNode() {
+  if (isNewEnough(process.versions.node)) return process.execPath
+  if (!existsSync(BUNDLED)) return null
+  const { status, stdout } = spawnSync(BUNDLED, ['--version'], { encoding: 'utf8' })
+  return status === 0 && isNewEnough(stdout.trim().slice(1)) ? BUNDLED : null
+}
+
+/** What to tell people when {@link findNode} finds none. */
+export function missingNode() {
+  return (
+    `colophon needs Node.js 24.20 or newer; this is ${process.versions.node}, and npm brings none for ` +
+    `${process.platform}-${process.arch}: install Node.js 24 from https://nodejs.org/ and run the command again`
+  )
+}
+
+/**
+ * Runs a Node.js program in the foreground and ends as it ends: signals are passed on, so is its exit code.
+ *
+ * @param {string} node
+ * @param {readonly string[]} args
+ * @param {NodeJS.ProcessEnv} [env]
+ */
+export function runInForeground(node, args, env = process.env) {
+  const child = spawn(node, args, { stdio: 'inherit', env })
+  passSignalsTo(child)
+  child.on('exit', (code, signal) => process.exit(exitCode(code, signal)))
+}
+
+/**
+ * Passes SIGINT, SIGTERM and SIGHUP on to a child, which decides when to end. A terminal sends Ctrl-C to the child
+ * too: passed on, it would arrive twice and read as impatience.
+ *
+ * @param {import('child_process').ChildProcess} child
+ */
+export function passSignalsTo(child) {
+  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
+  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  process.on('SIGHUP', () => child.kill('SIGHUP'))
+}
+
+/**
+ * The exit code of a child as shells give it: 128 and the number of the signal that ended it.
+ *
+ * @param {number | null} code
+ * @param {NodeJS.Signals | null} signal
+ */
+export function exitCode(code, signal) {
+  if (code !== null) return code
+  return 128 + (signal === 'SIGINT' ? 2 : signal === 'SIGHUP' ? 1 : signal === 'SIGKILL' ? 9 : 15)
+}
+
+/** @param {string} version such as `24.20.0` */
+function isNewEnough(version) {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major > 24 || (major === 24 && minor >= 20)
+}

@@ -1,0 +1,40 @@
+import { InvalidArgumentError } from 'commander'
+
+/** A parser for whole numbers of a range; `unit` multiplies what is given. Throws InvalidArgumentError. */
+export function integerBetween(least: number, most: number, unit = 1): (text: string) => number {
+  return (text) => {
+    const value = /^[0-9]+$/.test(text) ? Number(text) : NaN
+    if (!(value >= least && value <= most)) {
+      throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`)
+    }
+    return value * unit
+  }
+}
+
+/** A parser for seconds of a range, fractions allowed, as whole milliseconds. Throws InvalidArgumentError. */
+export function secondsBetween(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text) : NaN
+    if (!(value >= least && value <= most)) {
+      throw new InvalidArgumentError(`Give seconds from ${least} to ${most}.`)
+    }
+    return Math.round(value * 1000)
+  }
+}
+
+/** An actor: 1 to 200 characters without control characters (D39). Throws InvalidArgumentError. */
+export function parseActor(text: string): string {
+  const length = [...text].length
+  if (length < 1 || length > 200 || /\p{Cc}/u.test(text)) {
+    throw new InvalidArgumentError('Give 1 to 200 characters without control characters.')
+  }
+  return text
+}
+
+/** A host name without scheme and port, since the port is not compared (D38). Throws InvalidArgumentError. */
+export function parseHostName(text: string): string {
+  if (!/^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/i.test(text)) {
+    throw new InvalidArgumentError('Give a host name alone, such as sheet.example.')
+  }
+  return text
+}

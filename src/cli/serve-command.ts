@@ -1,0 +1,91 @@
+import { Command, Option } from 'commander'
+import { integerBetween, parseActor, parseHostName, secondsBetween } from './option-values.ts'
+import { serve, type ServeOptions } from './serve.ts'
+
+const MIB = 1024 * 1024
+
+/** What commander makes of the options; times in milliseconds, sizes in bytes. */
+interface Flags {
+  readonly host: string
+  readonly port: number
+  readonly actor?: string
+  readonly lockTimeout: number
+  readonly allowHost: readonly string[]
+  readonly queryTimeout: number
+  readonly queryRows: number
+  readonly queryMemory: number
+  readonly bodyLimit: number
+  readonly logLevel: string
+  readonly stub?: string
+}
+
+/** `colophon serve <sheet>`. */
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('Serves a sheet over HTTP on this machine.')
+    .argument('<sheet>', 'directory of the sheet, with its contract.yaml')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(
+      new Option('--port <number>', 'port to listen on, 0 for a free one')
+        .argParser(integerBetween(0, 65_535))
+        .default(3000),
+    )
+    .addOption(new Option('--actor <name>', 'who writes when a request does not say').argParser(parseActor))
+    .addOption(
+      new Option('--lock-timeout <seconds>', 'how long a run waits for another run')
+        .argParser(secondsBetween(0, 86_400))
+        .default(30_000, '30'),
+    )
+    .addOption(
+      new Option('--allow-host <name...>', 'further host names that requests may ask for')
+        .argParser((text, earlier: readonly string[] = []) => [...earlier, parseHostName(text)])
+        .default([], 'none'),
+    )
+    .addOption(
+      new Option('--query-timeout <seconds>', 'deadline of a query')
+        .argParser(secondsBetween(0.001, 3600))
+        .default(5000, '5'),
+    )
+    .addOption(
+      new Option('--query-rows <number>', 'most rows of a query result')
+        .argParser(integerBetween(1, 1_000_000))
+        .default(10_000),
+    )
+    .addOption(
+      new Option('--query-memory <MiB>', 'most memory of a query')
+        .argParser(integerBetween(64, 65_536, MIB))
+        .default(384 * MIB, '384'),
+    )
+    .addOption(
+      new Option('--body-limit <MiB>', 'largest request body')
+        .argParser(integerBetween(1, 1024, MIB))
+        .default(32 * MIB, '32'),
+    )
+    .addOption(
+      new Option('--log-level <level>', 'least serious messages to log on standard error')
+        .choices(['debug', 'info', 'warn', 'error', 'silent'])
+        .default('info'),
+    )
+    .option('--stub <file>', 'answer the calls of http derivations from this JSON file instead of the network')
+    .helpOption('--help', 'show help')
+    .action((sheet: string, flags: Flags) => serve(toServeOptions(sheet, flags)))
+}
+
+function toServeOptions(sheet: string, flags: Flags): ServeOptions {
+  return {
+    sheet,
+    host: flags.host,
+    port: flags.port,
+    actor: flags.actor ?? null,
+    lockTimeoutMs: flags.lockTimeout,
+    allowedHosts: flags.allowHost,
+    queryLimits: {
+      timeoutMs: flags.queryTimeout,
+      maxRows: flags.queryRows,
+      maxMemoryBytes: flags.queryMemory,
+    },
+    bodyLimit: flags.bodyLimit,
+    logLevel: flags.logLevel,
+    stubFile: flags.stub ?? null,
+  }
+}

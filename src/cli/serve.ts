@@ -1,0 +1,91 @@
+import type { AddressInfo } from 'node:net'
+import { basename, resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { pino, type Logger } from 'pino'
+import { createApp } from '../http/app.ts'
+import { openSheet } from '../sheet/open-sheet.ts'
+import type { Sheet } from '../sheet/sheet.ts'
+import { UndiciTransport } from '../sheet/transports.ts'
+import { readStub } from './read-stub.ts'
+import { whyNotStarted } from './start-fault.ts'
+import { stopOnSignal } from './stop-on-signal.ts'
+
+/** What `serve` is told. */
+export interface ServeOptions {
+  /** Path of the sheet's directory. */
+  readonly sheet: string
+  readonly host: string
+  readonly port: number
+  readonly actor: string | null
+  readonly lockTimeoutMs: number
+  readonly allowedHosts: readonly string[]
+  readonly queryLimits: {
+    readonly timeoutMs: number
+    readonly maxRows: number
+    readonly maxMemoryBytes: number
+  }
+  /** Largest body in bytes. */
+  readonly bodyLimit: number
+  readonly logLevel: string
+  /** File of prepared responses instead of the network (D41). */
+  readonly stubFile: string | null
+}
+
+/**
+ * Serves a sheet until SIGTERM or SIGINT. Says on standard output, in one line, where; the log goes to standard
+ * error. What keeps it from starting is one line on standard error and exit code 1 (D3).
+ */
+export async function serve(options: ServeOptions): Promise<void> {
+  const logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }))
+  try {
+    const sheet = await open(options, logger)
+    const app = createApp(sheet, {
+      logger,
+      allowedHosts: [options.host, ...options.allowedHosts],
+      bodyLimit: options.bodyLimit,
+      logRequests: logger.isLevelEnabled('debug'),
+    })
+    await listen(app, sheet, options)
+    stopOnSignal({ app, sheet, logger })
+    if (!isLoopback(options.host)) {
+      logger.warn(
+        { host: options.host },
+        'listening beyond this machine: the service knows no users, so put a reverse proxy in front of it',
+      )
+    }
+    process.stdout.write(`Colophon serves ${basename(resolve(options.sheet))} at ${urlOf(app)}\n`)
+  } catch (error) {
+    const reason = whyNotStarted(error, options)
+    if (reason === undefined) throw error
+    process.stderr.write(`colophon: ${reason}\n`)
+    process.exitCode = 1
+  }
+}
+
+function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
+  return openSheet(options.sheet, {
+    defaultActor: options.actor,
+    lockTimeoutMs: options.lockTimeoutMs,
+    queryLimits: options.queryLimits,
+    transport: options.stubFile === null ? new UndiciTransport() : readStub(options.stubFile),
+    logger,
+  })
+}
+
+async function listen(app: FastifyInstance, sheet: Sheet, { host, port }: ServeOptions): Promise<void> {
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    await sheet.close()
+    throw error
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+}
+
+function urlOf(app: FastifyInstance): string {
+  const { address, family, port } = app.server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}

@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify'
+import type { Sheet } from '../sheet/sheet.ts'
+
+/** What there is to stop. */
+export interface Running {
+  readonly app: FastifyInstance
+  readonly sheet: Sheet
+  readonly logger: { info(object: object, message: string): void; error(object: object, message: string): void }
+}
+
+/** Milliseconds for the requests under way, and then for the sheet: together less than 5 seconds. */
+const REQUESTS_MS = 2000
+const SHEET_MS = 2500
+
+/**
+ * Stops the server on SIGTERM or SIGINT: ends event streams, lets requests under way finish, stops runs and finishes
+ * the commit under way, and exits with 0 within 5 seconds whatever clients do. A second signal exits at once with
+ * 130. SIGHUP, as from a terminal that is closed, counts as SIGTERM.
+ */
+export function stopOnSignal({ app, sheet, logger }: Running): void {
+  let stopping = false
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (stopping) process.exit(130)
+    stopping = true
+    logger.info({ signal }, 'stopping')
+    void stop(app, sheet)
+      .catch((error: unknown) => logger.error({ err: error }, 'stopping went wrong'))
+      .finally(() => process.exit(0))
+  }
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
+}
+
+async function stop(app: FastifyInstance, sheet: Sheet): Promise<void> {
+  const appClosed = app.close()
+  await within(REQUESTS_MS, appClosed)
+  // Stopping the sheet stops a run, and so ends the request that waits for it.
+  await within(SHEET_MS, Promise.all([sheet.close(), appClosed]))
+}
+
+/** Waits for a promise, but not for longer than this. */
+async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+  const { promise: timeout, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  try {
+    await Promise.race([promise, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}

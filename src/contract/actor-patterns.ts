@@ -1,0 +1,51 @@
+import { own } from './document-shape.ts'
+import type { Path, ShapeContext } from './document-shape.ts'
+import { globFault } from './glob.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import { showValue } from './show-value.ts'
+
+/**
+ * The list of actor patterns in a custom property of an element, or null when the element has none by that name
+ * (D7). Throws ContractError when it is there twice or is no list of patterns.
+ */
+export function actorPatterns(
+  element: JsonObject,
+  name: string,
+  path: Path,
+  context: ShapeContext,
+): readonly string[] | null {
+  const custom = (own(element, 'customProperties') ?? []) as readonly JsonObject[]
+  const indexes = [...custom.keys()].filter((index) => own(custom[index]!, 'property') === name)
+  const [index, second] = indexes
+  if (index === undefined) return null
+  if (second !== undefined) {
+    context.file.fail(
+      [...path, 'customProperties', second],
+      `the custom property ${name} is there twice; keep one`,
+    )
+  }
+  return patternList(
+    own(custom[index]!, 'value'),
+    name,
+    [...path, 'customProperties', index, 'value'],
+    context,
+  )
+}
+
+/** Checks a list of actor patterns; `name` is what messages call it. */
+export function patternList(
+  value: JsonValue,
+  name: string,
+  path: Path,
+  context: ShapeContext,
+): readonly string[] {
+  if (!Array.isArray(value)) {
+    return context.file.fail(path, `${name} must be a list of patterns, but is ${showValue(value)}`)
+  }
+  for (const [index, pattern] of (value as readonly JsonValue[]).entries()) {
+    const fault = typeof pattern === 'string' ? globFault(pattern) : 'it must be a text'
+    if (fault !== null)
+      context.file.fail([...path, index], `the pattern ${showValue(pattern)} of ${name}: ${fault}`)
+  }
+  return value as readonly string[]
+}

@@ -1,0 +1,108 @@
+import { boundsOf, withinBounds } from './bounds.ts'
+import type { Contract, Field, PropertyRule, ValueRule } from './contract.ts'
+import { isMultipleOf } from './decimal.ts'
+import type { JsonValue } from './json.ts'
+
+/** What must happen to stored records for a contract to follow another one (D9). */
+export interface ContractChange {
+  /** New fields. A required one among them breaks every stored record. */
+  readonly added: readonly Field[]
+  readonly removed: readonly Field[]
+  readonly retyped: readonly { readonly before: Field; readonly after: Field }[]
+  /** Fields, as they are now, that may refuse values that they took before: stored values must be checked. */
+  readonly recheck: readonly Field[]
+  readonly uniqueAdded: readonly Field[]
+  readonly uniqueRemoved: readonly Field[]
+}
+
+/**
+ * Compares two contracts (D9). A renamed field is one removed and one added. Loosened constraints, descriptions,
+ * permissions and the order of fields are no change. Where it is not plain that a constraint got looser, the field
+ * is in `recheck`.
+ */
+export function compareContracts(before: Contract, after: Contract): ContractChange {
+  const kept = after.fields.flatMap((field) => {
+    const earlier = before.fieldByName.get(field.name)
+    return earlier ? [{ before: earlier, after: field }] : []
+  })
+  const sameType = kept.filter((pair) => pair.before.type === pair.after.type)
+  // The primary key is unique whatever it says.
+  const uniqueness = sameType.filter((pair) => !pair.after.primaryKey)
+  return {
+    added: after.fields.filter((field) => !before.fieldByName.has(field.name)),
+    removed: before.fields.filter((field) => !after.fieldByName.has(field.name)),
+    retyped: kept.filter((pair) => pair.before.type !== pair.after.type),
+    recheck: sameType.filter((pair) => mayRefuse(pair.before, pair.after)).map((pair) => pair.after),
+    uniqueAdded: uniqueness
+      .filter((pair) => !pair.before.unique && pair.after.unique)
+      .map((pair) => pair.after),
+    uniqueRemoved: uniqueness
+      .filter((pair) => pair.before.unique && !pair.after.unique)
+      .map((pair) => pair.after),
+  }
+}
+
+/** Whether a value that the rule `before` takes may be a fault under `after`. */
+function mayRefuse(before: ValueRule, after: ValueRule): boolean {
+  return (
+    (after.required && !before.required) ||
+    typeRefuses(before, after) ||
+    optionsRefuse(before, after) ||
+    listRefuses(before, after) ||
+    (after.items !== undefined && mayRefuse(before.items ?? ANYTHING, after.items)) ||
+    (after.properties ?? []).some((property) => propertyRefuses(before, property))
+  )
+}
+
+const ANYTHING: ValueRule = { type: null, required: false, options: {}, validValues: null }
+
+function typeRefuses(before: ValueRule, after: ValueRule): boolean {
+  if (after.type === null || after.type === before.type) return false
+  return !(before.type === 'integer' && after.type === 'number')
+}
+
+function propertyRefuses(before: ValueRule, after: PropertyRule): boolean {
+  const earlier = before.properties?.find((property) => property.name === after.name)
+  return mayRefuse(earlier ?? ANYTHING, after)
+}
+
+function listRefuses(before: ValueRule, after: ValueRule): boolean {
+  if (after.validValues === null) return false
+  const { validValues } = after
+  return before.validValues === null || before.validValues.some((value) => !validValues.includes(value))
+}
+
+function optionsRefuse(before: ValueRule, after: ValueRule): boolean {
+  const from = before.options
+  const to = after.options
+  return (
+    ['minLength', 'minItems', 'minProperties'].some((name) => count(to[name], 0) > count(from[name], 0)) ||
+    ['maxLength', 'maxItems', 'maxProperties'].some(
+      (name) => count(to[name], Infinity) < count(from[name], Infinity),
+    ) ||
+    !withinBounds(boundsOf(before.type, from), boundsOf(after.type, to)) ||
+    stepRefuses(from['multipleOf'], to['multipleOf']) ||
+    isNew(from['pattern'], to['pattern']) ||
+    // The format of a number is a range, compared above; that of a moment constrains nothing.
+    (after.type === 'string' && isNew(from['format'], to['format'])) ||
+    (to['uniqueItems'] === true && from['uniqueItems'] !== true) ||
+    names(to['required']).some((name) => !names(from['required']).includes(name))
+  )
+}
+
+function stepRefuses(before: JsonValue | undefined, after: JsonValue | undefined): boolean {
+  if (typeof after !== 'number') return false
+  return typeof before !== 'number' || !isMultipleOf(before, after)
+}
+
+function isNew(before: JsonValue | undefined, after: JsonValue | undefined): boolean {
+  return after !== undefined && after !== before
+}
+
+function count(value: JsonValue | undefined, absent: number): number {
+  return typeof value === 'number' ? value : absent
+}
+
+function names(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? (value as readonly JsonValue[]) : []
+}

@@ -1,0 +1,62 @@
+import type { Contract, Field } from './contract.ts'
+import type { JsonObject } from './json.ts'
+import { parseYamlFile } from './yaml-file.ts'
+
+/** How a field is computed, as the contract's readers are told. */
+export interface Derived {
+  /** Name of the derivation file. */
+  readonly derivation: string
+  readonly kind: string
+  readonly inputs: readonly string[]
+}
+
+/**
+ * The contract as `GET /api/contract` returns it (D8): the document with its defaults, and `derived` on each property
+ * that a derivation targets.
+ */
+export function describeContract(contract: Contract, derived: ReadonlyMap<string, Derived>): JsonObject {
+  const [entry] = contract.document['schema'] as readonly [JsonObject]
+  const properties = (entry['properties'] as readonly JsonObject[]).map((property, index) => {
+    const field = contract.fields[index]!
+    const how = derived.get(field.name)
+    if (!how) return property
+    return { ...property, derived: { derivation: how.derivation, kind: how.kind, inputs: how.inputs } }
+  })
+  return { ...contract.document, schema: [{ ...entry, properties }] }
+}
+
+/**
+ * Checks that `x-derived` and `x-inputs` agree with the derivations (D7); the order of inputs does not matter. Throws
+ * ContractError with the line in the contract, whose name is `file`.
+ */
+export function checkDeclared(
+  contract: Contract,
+  derived: ReadonlyMap<string, Derived>,
+  file = 'contract.yaml',
+): void {
+  for (const [index, field] of contract.fields.entries()) {
+    const fault = declarationFault(field, derived.get(field.name))
+    if (!fault) continue
+    parseYamlFile(contract.text, file).fail(['schema', 0, 'properties', index, fault.key], fault.message)
+  }
+}
+
+function declarationFault(field: Field, how: Derived | undefined): { key: string; message: string } | null {
+  const { name, declaredDerived, declaredInputs } = field
+  if (declaredDerived === true && !how) {
+    return { key: 'x-derived', message: `"${name}" has x-derived: true, but no derivation targets it` }
+  }
+  if (declaredDerived === false && how) {
+    return { key: 'x-derived', message: `"${name}" has x-derived: false, but ${how.derivation} targets it` }
+  }
+  if (declaredInputs === null) return null
+  if (!how) return { key: 'x-inputs', message: `"${name}" has x-inputs, but no derivation targets it` }
+  const inputs = new Set(how.inputs)
+  const declared = new Set(declaredInputs)
+  if (inputs.symmetricDifference(declared).size === 0) return null
+  const [told, found] = [[...declared].join(', '), [...inputs].join(', ')]
+  return {
+    key: 'x-inputs',
+    message: `x-inputs of "${name}" lists ${told}, but ${how.derivation} uses ${found}`,
+  }
+}

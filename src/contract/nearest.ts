@@ -1,0 +1,35 @@
+/** The candidate that `word` was most likely meant to be, or null when none is close. */
+export function nearest(word: string, candidates: Iterable<string>): string | null {
+  // Two slips in a long word, one in a short one; case never counts as a slip.
+  const tolerance = word.length > 4 ? 2 : 1
+  let best: string | null = null
+  let bestDistance = tolerance + 1
+  for (const candidate of candidates) {
+    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance)
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours between two words; `limit` when that many or more. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) >= limit) return limit
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i += 1) {
+    const current = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const same = a[i - 1] === b[j - 1]
+      let cost = Math.min(last[j]! + 1, current[j - 1]! + 1, last[j - 1]! + (same ? 0 : 1))
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      if (swapped) cost = Math.min(cost, beforeLast[j - 2]! + 1)
+      current.push(cost)
+    }
+    beforeLast = last
+    last = current
+  }
+  return last[b.length]!
+}

@@ -1,0 +1,28 @@
+import type { Contract, Field } from './contract.ts'
+import { matchesGlob } from './glob.ts'
+import { codePoints } from './scalar-checks.ts'
+
+/**
+ * Whether the actor may write the field by hand (D7): where the contract names who may, one of its patterns must
+ * match the whole actor; else everybody may write an ordinary field and nobody a derived one.
+ */
+export function mayWrite(field: Field, actor: string, derived: boolean): boolean {
+  return field.editableBy ? matchesAny(field.editableBy, actor) : !derived
+}
+
+/** Whether the actor may delete records (D7). */
+export function mayDelete(contract: Contract, actor: string): boolean {
+  return contract.deletableBy === null || matchesAny(contract.deletableBy, actor)
+}
+
+/** What is wrong with an actor, or null (D39). */
+export function checkActor(actor: string): string | null {
+  if (actor === '') return 'an actor must have at least 1 character'
+  if (actor.length > 200 && codePoints(actor) > 200) return 'an actor must have at most 200 characters'
+  if (/\p{Cc}/u.test(actor)) return 'an actor must not contain control characters'
+  return actor.isWellFormed() ? null : 'an actor must not contain lone surrogates'
+}
+
+function matchesAny(patterns: readonly string[], actor: string): boolean {
+  return patterns.some((pattern) => matchesGlob(pattern, actor))
+}

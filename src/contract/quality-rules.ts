@@ -1,0 +1,66 @@
+import type { ValueRule } from './contract.ts'
+import { at, checkKeys, checkShape, own } from './document-shape.ts'
+import type { Path, ShapeContext } from './document-shape.ts'
+import type { JsonObject, JsonValue } from './json.ts'
+import { OPERATOR_NAMES, qualityShape } from './odcs-schema.ts'
+import { showValue } from './show-value.ts'
+import { ruleFaultOf } from './validate-value.ts'
+
+/** The values that all `invalidValues` rules with `mustBe: 0` allow, or null when there is none such (D6). */
+export function closedList(
+  quality: JsonValue,
+  rule: ValueRule,
+  path: Path,
+  context: ShapeContext,
+): readonly (string | number | boolean)[] | null {
+  let closed: readonly (string | number | boolean)[] | null = null
+  for (const [index, check] of ((quality ?? []) as readonly JsonValue[]).entries()) {
+    const checked = checkQuality(check, [...path, index], context)
+    const args = own(checked, 'arguments') as JsonObject | null
+    const list = args ? own(args, 'validValues') : null
+    const closes = own(checked, 'metric') === 'invalidValues' && own(checked, 'mustBe') === 0
+    if (!closes || list === null) continue
+    const listPath = [...path, index, 'arguments', 'validValues']
+    const values = validValues(list, rule, listPath, context)
+    closed = closed === null ? values : closed.filter((value) => values.includes(value))
+    if (closed.length === 0) context.file.fail(listPath, 'validValues leaves no value that would be valid')
+  }
+  return closed
+}
+
+function validValues(
+  list: JsonValue,
+  rule: ValueRule,
+  path: Path,
+  context: ShapeContext,
+): (string | number | boolean)[] {
+  if (!Array.isArray(list)) context.file.fail(path, `validValues must be a list, but is ${showValue(list)}`)
+  if (rule.type === 'array' || rule.type === 'object') {
+    context.file.fail(path, `validValues lists single values: give it to what is inside the ${rule.type}`)
+  }
+  const values: (string | number | boolean)[] = []
+  for (const [index, value] of (list as readonly JsonValue[]).entries()) {
+    // Whether null is allowed is for `required` to say.
+    if (value === null) continue
+    const fault =
+      typeof value === 'object' ? `${showValue(value)} is not a single value` : ruleFaultOf(rule, value)
+    if (fault !== null) context.file.fail([...path, index], `in validValues, ${fault}`)
+    values.push(value as string | number | boolean)
+  }
+  return values
+}
+
+/** Checks a quality rule, of which the service uses the closed list of values only. */
+export function checkQuality(value: JsonValue, path: Path, context: ShapeContext): JsonObject {
+  const rule = checkKeys(value, { keys: {} }, path, context)
+  const type = own(rule, 'type')
+  const hasMetric = own(rule, 'metric') !== null
+  checkShape(rule, qualityShape(type, hasMetric), path, context)
+  const compares = hasMetric || type === 'library' || type === 'sql'
+  const operators = OPERATOR_NAMES.filter((name) => Object.hasOwn(rule, name))
+  if (context.since31 && compares && operators.length !== 1) {
+    const found = operators.length === 0 ? 'none' : operators.join(' and ')
+    context.file.fail(path, `${at(path)} needs one comparison (such as mustBe: 0), but has ${found}`)
+  }
+  return rule
+}

@@ -1,0 +1,90 @@
+import type { Contract } from '../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../contract/json.ts'
+import type { Failure } from '../errors/failure.ts'
+import type { Result } from '../errors/result.ts'
+
+/** The values of a derivation's inputs in one record; a field without a value is null. */
+export type InputValues = { readonly [field: string]: JsonValue }
+
+/**
+ * What one computation would do, worked out from the inputs alone. `hashed` is, beside the derivation file and the
+ * inputs, exactly what goes into the input hash (H4, D24): nothing secret may be in it.
+ */
+export interface Plan {
+  /** What failures and provenance call this computation, for http `<METHOD> <URL>`. */
+  readonly request: string
+  readonly hashed: { readonly url: string; readonly body: JsonValue }
+  /** The part of a provenance entry known before the call, for http `method` and `url`. */
+  readonly provenance: JsonObject
+}
+
+/** What planning a cell comes to. */
+export type Planned<P extends Plan = Plan> =
+  | { readonly outcome: 'run'; readonly plan: P }
+  /** An input that the request needs is null: no request is sent, the cell is skipped (D22). */
+  | { readonly outcome: 'blocked'; readonly field: string }
+  | { readonly outcome: 'failed'; readonly failure: Failure }
+
+/** What a computation brought: for each target its value or why it has none, and what provenance says of it. */
+export interface Computed {
+  readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
+  /** The part of a provenance entry known after the call, for http `status` and `duration_ms`. */
+  readonly provenance: JsonObject
+}
+
+/** What a computation may use of the world. */
+export interface RunContext {
+  /** Aborts calls under way when the service stops. */
+  readonly signal: AbortSignal
+}
+
+/** What a kind is told when it reads a derivation file. */
+export interface ParseContext {
+  readonly contract: Contract
+  /** The file as messages name it, such as `derivations/currency.yaml`. */
+  readonly file: string
+  /** Throws a ContractError that names the file, the line of `path` (keys from the document's root) and `message`. */
+  fail(path: readonly (string | number)[], message: string): never
+}
+
+/** What a kind makes of a derivation file. */
+export interface ParsedSpec<Spec> {
+  readonly spec: Spec
+  /** Fields that placeholders name: they count as inputs, listed or not (D20). */
+  readonly usedFields: readonly string[]
+  /** Hosts (`host:port`) that runs of this derivation call; empty for kinds that call nobody. */
+  readonly hosts: readonly string[]
+}
+
+/**
+ * One way of computing fields. A new kind is one folder under `kinds/`, one line in the registry and one
+ * registration in the kinds' common test suite; the materializer knows none by name.
+ */
+export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
+  /** The value of `kind:` in the file, and `source` in provenance. */
+  readonly name: string
+  /** Reads the keys of the file that are the kind's own (`targets`, `inputs` and `kind` are not). Throws ContractError. */
+  parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<Spec>
+  /** Throws OperationError when something the calls need is not there, such as an environment variable (D23). */
+  prepare(spec: Spec): void
+  /** Pure: the same inputs make the same plan on every machine. */
+  plan(spec: Spec, inputs: InputValues): Planned<P>
+  /** Carries the plan out. Never rejects for what can go wrong at the far end: that is a Failure. */
+  run(spec: Spec, plan: P, context: RunContext): Promise<Result<Computed, Failure>>
+}
+
+/** A derivation file, read and checked against the contract. */
+export interface Derivation {
+  /** Its name in `derivations/`, such as `currency.yaml`. */
+  readonly file: string
+  /** Hex SHA-256 of the file's bytes. */
+  readonly sha256: string
+  /** The file's text. */
+  readonly text: string
+  readonly kind: DerivationKind
+  readonly spec: unknown
+  readonly targets: readonly string[]
+  /** Listed inputs, then fields only used in placeholders; each once. */
+  readonly inputs: readonly string[]
+  readonly hosts: readonly string[]
+}

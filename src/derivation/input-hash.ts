@@ -1,0 +1,27 @@
+import { hash } from 'node:crypto'
+import canonicalize from 'canonicalize'
+import type { JsonValue } from '../contract/json.ts'
+import type { InputValues } from './derivation-kind.ts'
+
+/**
+ * All that the input hash covers (H4, D24). What is missing here on purpose: the answer (H5), header values, since
+ * they may hold secrets (D23), and the method, which the derivation file's bytes cover.
+ */
+export interface HashParts {
+  /** Hex SHA-256 of the derivation file's bytes. */
+  readonly derivationSha256: string
+  /** Every input of the derivation, a field without a value as null. */
+  readonly inputs: InputValues
+  /** After templating, not normalised. */
+  readonly url: string
+  /** After templating; null when the request has none. */
+  readonly body: JsonValue
+}
+
+/** `sha256:` and the hex SHA-256 of the parts' canonical JSON (RFC 8785): the same on every machine (D24). */
+export function inputHash(parts: HashParts): string {
+  const { derivationSha256, inputs, url, body } = parts
+  const text = canonicalize({ body, derivation: derivationSha256, inputs, url })
+  if (text === undefined) throw new Error('the parts of an input hash have no canonical JSON')
+  return `sha256:${hash('sha256', text, 'hex')}`
+}

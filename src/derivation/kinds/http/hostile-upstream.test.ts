@@ -1,0 +1,240 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { RequestListener } from 'node:http'
+import type { Socket } from 'node:net'
+import { test } from 'node:test'
+import type { TestContext } from 'node:test'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { startHttp, startTcp } from './local-server.ts'
+import { UndiciTransport } from './undici-transport.ts'
+import type { UndiciTransportOptions } from './undici-transport.ts'
+
+const MIB = 1024 * 1024
+
+/** Calls the URL and answers with the failure, without its label. */
+async function failureOf(
+  t: TestContext,
+  url: string,
+  options: UndiciTransportOptions = {},
+): Promise<unknown> {
+  const transport = new UndiciTransport({ timeoutMs: 10_000, ...options })
+  t.after(() => transport.close())
+  const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
+  const answer = await transport.send(asked, new AbortController().signal)
+  assert.ok(!answer.ok, JSON.stringify(answer).slice(0, 200))
+  const { request, ...rest } = answer.error as { request: string }
+  assert.equal(request, `GET ${url}`)
+  return rest
+}
+
+async function httpUrl(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = await startHttp(listener)
+  t.after(() => server.close())
+  return `${server.origin}/`
+}
+
+/** A server that sends these bytes as soon as a request comes in. */
+async function rawUrl(
+  t: TestContext,
+  answer: string,
+  then: (socket: Socket) => void = () => {},
+): Promise<string> {
+  const server = await startTcp((socket) => {
+    socket.once('data', () => socket.write(answer, 'latin1', () => then(socket)))
+  })
+  t.after(() => server.close())
+  return `${server.origin}/`
+}
+
+/** Writes the chunk again and again until the client has had enough; resolves when it is gone. */
+async function pour(response: NodeJS.WritableStream & { destroyed?: boolean }, chunk: Buffer): Promise<void> {
+  const closed = once(response, 'close')
+  while (!response.destroyed) {
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), closed])
+  }
+}
+
+test('H7: an endless body is cut off past 10 MiB', async (t) => {
+  const poured = Promise.withResolvers<void>()
+  const url = await httpUrl(
+    t,
+    (_incoming, response) => void pour(response, Buffer.alloc(MIB, ' ')).then(poured.resolve),
+  )
+  assert.deepEqual(await failureOf(t, url), { reason: 'network', detail: 'body larger than 10 MiB' })
+  await poured.promise
+})
+
+test('a body of just under 10 MiB is read', async (t) => {
+  const url = await httpUrl(t, (_incoming, response) => response.end(`"${'x'.repeat(10 * MIB - 2)}"`))
+  const transport = new UndiciTransport()
+  t.after(() => transport.close())
+  const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
+  const answer = await transport.send(asked, new AbortController().signal)
+  assert.equal(answer.ok && String(answer.value.json).length, 10 * MIB - 2)
+})
+
+for (const [encoding, bomb] of [
+  ['gzip', gzipSync(Buffer.alloc(200 * MIB, ' '))],
+  ['br', brotliCompressSync(Buffer.alloc(50 * MIB, ' '))],
+  ['gzip, gzip', gzipSync(gzipSync(Buffer.alloc(200 * MIB, ' ')))],
+] as const) {
+  test(`H7: a small body that ${encoding} makes large is cut off past 10 MiB`, async (t) => {
+    assert.ok(bomb.length < MIB)
+    const url = await httpUrl(t, (_incoming, response) => {
+      response.writeHead(200, { 'content-encoding': encoding }).end(bomb)
+    })
+    assert.deepEqual(await failureOf(t, url), { reason: 'network', detail: 'body larger than 10 MiB' })
+  })
+}
+
+for (const [name, encoding, body, detail] of [
+  ['no gzip', 'gzip', Buffer.from('{"v":1}'), 'the body cannot be decompressed'],
+  ['cut gzip', 'gzip', gzipSync('{"v":1}').subarray(0, 15), 'the body cannot be decompressed'],
+  ['an unknown encoding', 'rot13', Buffer.from('{}'), 'unknown content encoding'],
+  ['an inherited name as its encoding', 'constructor', Buffer.from('{}'), 'unknown content encoding'],
+  ['ten encodings', Array(10).fill('gzip').join(','), Buffer.from('{}'), 'too many content encodings'],
+] as const) {
+  test(`H7: a body with ${name} is a network failure`, async (t) => {
+    const url = await httpUrl(t, (_incoming, response) => {
+      response.writeHead(200, { 'content-encoding': encoding }).end(body)
+    })
+    assert.deepEqual(await failureOf(t, url), { reason: 'network', detail })
+  })
+}
+
+test('H7: JSON nested 100,000 levels deep is malformed JSON', async (t) => {
+  const url = await httpUrl(t, (_incoming, response) =>
+    response.end('['.repeat(100_000) + ']'.repeat(100_000)),
+  )
+  assert.deepEqual(await failureOf(t, url), { reason: 'malformed-json' })
+})
+
+test('H6: a slow drip runs into the deadline, which is over the whole exchange', async (t) => {
+  const url = await httpUrl(t, (_incoming, response) => {
+    const drip = setInterval(() => response.write(' '), 20)
+    response.on('close', () => clearInterval(drip))
+  })
+  assert.deepEqual(await failureOf(t, url, { timeoutMs: 200 }), { reason: 'timeout', seconds: 0.2 })
+})
+
+test('H6: an upstream that never answers, and one that drips its headers, run into the deadline', async (t) => {
+  const silent = await httpUrl(t, () => {})
+  assert.deepEqual(await failureOf(t, silent, { timeoutMs: 100 }), { reason: 'timeout', seconds: 0.1 })
+  const dripping = await rawUrl(t, 'HTTP/1.1 200 OK\r\n', (socket) => {
+    const drip = setInterval(() => socket.write('x-drip: 1\r\n'), 20)
+    socket.on('close', () => clearInterval(drip))
+  })
+  assert.deepEqual(await failureOf(t, dripping, { timeoutMs: 200 }), { reason: 'timeout', seconds: 0.2 })
+})
+
+test('H6: redirects do not start the deadline again', async (t) => {
+  const url = await httpUrl(t, (_incoming, response) => {
+    setTimeout(() => response.writeHead(302, { location: '/next' }).end(), 150)
+  })
+  assert.deepEqual(await failureOf(t, url, { timeoutMs: 400 }), { reason: 'timeout', seconds: 0.4 })
+})
+
+test('H7: a bad status counts even when its body never ends', async (t) => {
+  const stalled = await httpUrl(t, (_incoming, response) => void response.writeHead(503).write('wait'))
+  assert.deepEqual(await failureOf(t, stalled), { reason: 'status', status: 503 })
+  const endless = await httpUrl(t, (_incoming, response) => {
+    response.writeHead(500)
+    void pour(response, Buffer.alloc(MIB))
+  })
+  assert.deepEqual(await failureOf(t, endless), { reason: 'status', status: 500 })
+})
+
+test('H7: a connection reset in mid-body is a network failure', async (t) => {
+  const url = await rawUrl(t, 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"a":', (socket) =>
+    socket.resetAndDestroy(),
+  )
+  assert.deepEqual(await failureOf(t, url), { reason: 'network', detail: 'connection reset' })
+})
+
+for (const [name, answer, detail] of [
+  ['cut short', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"a":1}', 'connection closed'],
+  ['cut in a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nff\r\n{"a"', 'connection closed'],
+  ['no HTTP', 'SSH-2.0-OpenSSH_9.6 secret\r\n', 'invalid HTTP response'],
+  [
+    'with two lengths',
+    'HTTP/1.1 200 OK\r\ncontent-length: 7\r\ncontent-length: 8\r\n\r\n{"a":1}',
+    'invalid HTTP response',
+  ],
+  [
+    'with a length and chunks',
+    'HTTP/1.1 200 OK\r\ncontent-length: 7\r\ntransfer-encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n',
+    'invalid HTTP response',
+  ],
+  [
+    'with a bad chunk',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+    'invalid HTTP response',
+  ],
+  ['with huge headers', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`, 'response headers too large'],
+  ['empty', '', 'connection closed'],
+  [
+    'a switch of protocols',
+    'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    'connection closed',
+  ],
+] as const) {
+  test(`H7: an answer that is ${name} is a network failure without its text`, async (t) => {
+    const url = await rawUrl(t, answer, (socket) => socket.end())
+    assert.deepEqual(await failureOf(t, url), { reason: 'network', detail })
+  })
+}
+
+test('interim answers are passed over', async (t) => {
+  const url = await rawUrl(
+    t,
+    'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\nHTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n',
+  )
+  assert.deepEqual(await failureOf(t, url), { reason: 'status', status: 404 })
+})
+
+test('H7: a port that nobody listens on is a network failure', async (t) => {
+  const server = await startTcp(() => {})
+  await server.close()
+  assert.deepEqual(await failureOf(t, `${server.origin}/`), {
+    reason: 'network',
+    detail: 'connection refused',
+  })
+})
+
+test('H7: a server that speaks no TLS is a network failure', async (t) => {
+  const url = await httpUrl(t, (_incoming, response) => response.end('1'))
+  const failure = (await failureOf(t, url.replace('http:', 'https:'))) as { reason: string; detail: string }
+  assert.equal(failure.reason, 'network')
+  assert.match(failure.detail, /^TLS failure \([A-Z_]+\)$/)
+})
+
+test('after failures of every sort the transport goes on', async (t) => {
+  const answers: Record<string, RequestListener> = {
+    '/reset': (incoming) => incoming.socket.resetAndDestroy(),
+    '/endless': (_incoming, response) => void pour(response, Buffer.alloc(MIB)),
+    '/bad': (_incoming, response) => response.writeHead(500).end(),
+    '/good': (_incoming, response) => response.end('1'),
+  }
+  const url = await httpUrl(t, (incoming, response) => answers[incoming.url ?? '']?.(incoming, response))
+  const transport = new UndiciTransport({ concurrency: 2, timeoutMs: 10_000 })
+  t.after(() => transport.close())
+  const paths = Array.from({ length: 5 }, () => ['reset', 'good', 'endless', 'bad', 'good']).flat()
+  const outcomes = await Promise.all(
+    paths.map(async (path) => {
+      const asked = {
+        method: 'GET',
+        url: url + path,
+        headers: {},
+        body: null,
+        secretHeaders: new Set<string>(),
+      } as const
+      const answer = await transport.send(asked, new AbortController().signal)
+      return answer.ok ? 'ok' : answer.error.reason
+    }),
+  )
+  const expected: Record<string, string> = { reset: 'network', endless: 'network', bad: 'status', good: 'ok' }
+  assert.deepEqual(
+    outcomes,
+    paths.map((path) => expected[path]),
+  )
+})

@@ -1,0 +1,387 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import type { JsonValue } from '../../../contract/json.ts'
+import { renderFailure } from '../../../errors/failure.ts'
+import { ContractError, OperationError } from '../../../errors/service-error.ts'
+import type { Computed, Derivation, InputValues, Planned } from '../../derivation-kind.ts'
+import { createKinds } from '../../kinds.ts'
+import { parseDerivation } from '../../parse-derivation.ts'
+import { testContract } from '../../test-contract.ts'
+import { testKind } from '../kind-suite.ts'
+import type { HttpPlan } from './http-kind.ts'
+import { httpKind } from './http-kind.ts'
+import { startHttp } from './local-server.ts'
+import { StubTransport } from './stub-transport.ts'
+import type { Transport, TransportRequest } from './transport.ts'
+import { UndiciTransport } from './undici-transport.ts'
+
+const contract = testContract({ city: 'string', land: 'string', pop: 'number', lat: 'number', lon: 'number' })
+const SECRET = 'geheim-0123456789'
+
+testKind('http', async () => {
+  const server = await startHttp((incoming, response) => {
+    if (incoming.url?.startsWith('/fail')) response.writeHead(503).end()
+    else response.end('{"at": {"lat": 46.9, "lon": null}}')
+  })
+  const transport = new UndiciTransport({ timeoutMs: 5000 })
+  return {
+    kind: httpKind(transport, { API_KEY: SECRET }),
+    contract,
+    file: `targets: [lat, lon]
+inputs: [pop]
+kind: http
+method: POST
+url: ${server.origin}/{{ city }}
+headers: { X-Api-Key: '{{ env.API_KEY }}' }
+body_template: { people: '{{ pop }}' }
+response_schema:
+  lat: at.lat
+  lon: at.lon
+`,
+    good: { inputs: { city: 'Bern', pop: 134_000 }, values: { lat: 46.9, lon: null } },
+    failing: { city: 'fail', pop: 134_000 },
+    blocked: { inputs: { city: null, pop: 1 }, field: 'city' },
+    async close() {
+      await transport.close()
+      await server.close()
+    },
+  }
+})
+
+const noTransport = new StubTransport({ responses: new Map() })
+
+const BASE = 'targets: [lat]\ninputs: []\nkind: http\n'
+
+function parse(own: string, transport: Transport = noTransport, env: NodeJS.ProcessEnv = {}): Derivation {
+  const bytes = Buffer.from(own.startsWith('targets') ? own : BASE + own)
+  return parseDerivation({ file: 'x.yaml', bytes }, contract, createKinds({ transport, env }))
+}
+
+function planned(derivation: Derivation, inputs: InputValues): Planned<HttpPlan> {
+  return derivation.kind.plan(derivation.spec, inputs) as Planned<HttpPlan>
+}
+
+function planOf(derivation: Derivation, inputs: InputValues): HttpPlan {
+  const outcome = planned(derivation, inputs)
+  assert.ok(outcome.outcome === 'run', JSON.stringify(outcome))
+  return outcome.plan
+}
+
+/** Runs a derivation against a stub that answers everything with `answer`, and tells what was sent. */
+async function runAgainst(
+  own: string,
+  answer: JsonValue,
+  { inputs = {}, env = {} }: { inputs?: InputValues; env?: NodeJS.ProcessEnv } = {},
+): Promise<{ sent: TransportRequest; computed: Computed }> {
+  const requests: TransportRequest[] = []
+  const fallback = (request: TransportRequest): JsonValue => {
+    requests.push(request)
+    return answer
+  }
+  const derivation = parse(own, new StubTransport({ responses: new Map(), fallback }), env)
+  const { kind, spec } = derivation
+  kind.prepare(spec)
+  const outcome = await kind.run(spec, planOf(derivation, inputs), { signal: new AbortController().signal })
+  const [sent] = requests
+  assert.ok(outcome.ok && sent)
+  return { sent, computed: outcome.value }
+}
+
+test('H1: method is GET by default and url the only key needed beside a path', () => {
+  const plan = planOf(parse('url: https://h/{{ city }}\nresponse_path: v\n'), { city: 'Zürich' })
+  assert.equal(plan.request, 'GET https://h/Z%C3%BCrich')
+  assert.deepEqual(plan.hashed, { url: 'https://h/Z%C3%BCrich', body: null })
+  assert.deepEqual(plan.provenance, { method: 'GET', url: 'https://h/Z%C3%BCrich' })
+})
+
+test('H1: output may say text and nothing else', () => {
+  parse('url: https://h/\nresponse_path: v\noutput: text\n')
+  assert.throws(
+    () => parse('url: https://h/\nresponse_path: v\noutput: json\n'),
+    /x\.yaml:6: output is "json"/,
+  )
+})
+
+const FAULTS: readonly (readonly [string, string, number, RegExp])[] = [
+  ['url is missing', 'response_path: v\n', 1, /url is missing/],
+  ['url is no text', 'url: [1]\nresponse_path: v\n', 4, /url is an array/],
+  [
+    'method is unknown',
+    'url: https://h/\nmethod: HEAD\nresponse_path: v\n',
+    5,
+    /one of GET, POST, PUT, PATCH, DELETE/,
+  ],
+  ['method is in small letters', 'url: https://h/\nmethod: post\nresponse_path: v\n', 5, /method is "post"/],
+  ['no path is given', 'url: https://h/\n', 1, /one of response_path .* and response_schema/],
+  [
+    'both paths are given',
+    'url: https://h/\nresponse_path: v\nresponse_schema: {lat: v}\n',
+    6,
+    /exclude each other/,
+  ],
+  ['response_path has an empty part', 'url: https://h/\nresponse_path: a..b\n', 5, /has an empty part/],
+  ['response_path is a number', 'url: https://h/\nresponse_path: 0\n', 5, /put it in quotes/],
+  ['response_path has a placeholder', 'url: https://h/\nresponse_path: "{{ city }}"\n', 5, /paths take none/],
+  [
+    'response_path has several targets',
+    'targets: [lat, lon]\ninputs: []\nkind: http\nurl: https://h/\nresponse_path: v\n',
+    5,
+    /fills one target, and there are 2; use response_schema/,
+  ],
+  ['response_schema is a list', 'url: https://h/\nresponse_schema: [lat]\n', 5, /not a map of targets/],
+  ['response_schema is empty', 'url: https://h/\nresponse_schema: {}\n', 5, /lacks the target "lat"/],
+  [
+    'response_schema has a field more',
+    'url: https://h/\nresponse_schema:\n  lat: v\n  lon: v\n',
+    7,
+    /"lon", which is no target/,
+  ],
+  ['response_schema has a bad path', 'url: https://h/\nresponse_schema:\n  lat: .v\n', 6, /the path "\.v"/],
+  [
+    'a key is misspelt',
+    'url: https://h/\nresponse_pth: v\n',
+    5,
+    /"response_pth".*did you mean "response_path"\?/,
+  ],
+  ['headers is a list', 'url: https://h/\nheaders: [a]\nresponse_path: v\n', 5, /headers is not a map/],
+  [
+    'a header name is no token',
+    'url: https://h/\nheaders:\n  "a b": x\nresponse_path: v\n',
+    6,
+    /"a b" is no header name/,
+  ],
+  [
+    'a header is a number',
+    'url: https://h/\nheaders:\n  X-V: 1.0\nresponse_path: v\n',
+    6,
+    /value 1, which is no text/,
+  ],
+  [
+    'a header holds a line break',
+    'url: https://h/\nheaders:\n  X: "a\\nb"\nresponse_path: v\n',
+    6,
+    /control character/,
+  ],
+  [
+    'a header is there twice',
+    'url: https://h/\nheaders:\n  X-A: a\n  x-a: b\nresponse_path: v\n',
+    7,
+    /"x-a" is there twice/,
+  ],
+  [
+    'a header names no field',
+    'url: https://h/\nheaders:\n  X: "{{ z }}"\nresponse_path: v\n',
+    6,
+    /\{\{ z \}\} is no field/,
+  ],
+  [
+    'a body names no field',
+    'url: https://h/\nbody_template: {a: "{{ z }}"}\nresponse_path: v\n',
+    5,
+    /\{\{ z \}\} is no field/,
+  ],
+]
+
+for (const [name, own, line, message] of FAULTS) {
+  test(`D20: when ${name}, a ContractError names file and line`, () => {
+    assert.throws(
+      () => parse(own),
+      (error: Error) => {
+        assert.ok(error instanceof ContractError, error.stack)
+        assert.match(error.message, message)
+        assert.ok(error.message.startsWith(`derivations/x.yaml:${line}: `), error.message)
+        return true
+      },
+    )
+  })
+}
+
+for (const name of [
+  'Host',
+  'content-length',
+  'Connection',
+  'Transfer-Encoding',
+  'TE',
+  'Upgrade',
+  'Proxy-Authorization',
+  'Expect',
+]) {
+  test(`the header ${name} is the service's: a ContractError`, () => {
+    assert.throws(
+      () => parse(`url: https://h/\nheaders:\n  ${name}: x\nresponse_path: v\n`),
+      /is set by the service/,
+    )
+  })
+}
+
+test('D23: {{ env.NAME }} outside header values is a ContractError', () => {
+  assert.throws(
+    () => parse('url: https://h/{{ env.K }}\nresponse_path: v\n'),
+    /allowed in header values only/,
+  )
+  assert.throws(
+    () => parse('url: https://h/\nmethod: POST\nbody_template: "{{ env.K }}"\nresponse_path: v\n'),
+    /allowed in header values only/,
+  )
+})
+
+test('H2, D21: header values are percent-encoded, so that no value can end its header', async () => {
+  const own = 'url: https://h/\nheaders:\n  X-City: city={{ city }}; pop={{ pop }}\nresponse_path: v\n'
+  const { sent } = await runAgainst(own, { v: 1 }, { inputs: { city: 'a b\r\nX-Evil: 1', pop: 5 } })
+  assert.deepEqual(sent.headers, { 'X-City': 'city=a%20b%0D%0AX-Evil%3A%201; pop=5' })
+  assert.equal(sent.secretHeaders.size, 0)
+})
+
+test('D22: a null in the URL or a header blocks, a null in the body does not', () => {
+  const own = (rest: string): Derivation => parse(`method: POST\n${rest}response_path: v\n`)
+  const url = own('url: https://h/{{ city }}\n')
+  const header = own('url: https://h/\nheaders: {X: "{{ city }}"}\n')
+  const body = own('url: https://h/\nbody_template: {c: "{{ city }}"}\n')
+  assert.deepEqual(planned(url, {}), { outcome: 'blocked', field: 'city' })
+  assert.deepEqual(planned(header, { city: null }), { outcome: 'blocked', field: 'city' })
+  assert.deepEqual(planOf(body, { city: null }).hashed.body, { c: null })
+})
+
+test('D21: a value that makes a dot segment fails the cell with a failure that shows the request', () => {
+  const outcome = planned(parse('url: https://h/u/{{ city }}/y\nresponse_path: v\n'), { city: '..' })
+  assert.ok(outcome.outcome === 'failed')
+  assert.deepEqual(renderFailure(outcome.failure), {
+    error: 'GET https://h/u/../y -> a value makes the path segment "..", which would lead to another path',
+    error_type: 'ServiceError',
+  })
+})
+
+test('D21: with GET the body is ignored: not sent, not hashed, its fields no inputs', async () => {
+  const own = 'url: https://h/\nbody_template: {c: "{{ city }}"}\nresponse_path: v\n'
+  const derivation = parse(own)
+  assert.deepEqual(derivation.inputs, [])
+  assert.equal(planOf(derivation, {}).hashed.body, null)
+  assert.equal((await runAgainst(own, { v: 1 })).sent.body, null)
+})
+
+test('D21: other methods send the body as JSON; without body_template they send none', async () => {
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    const own = `url: https://h/\nmethod: ${method}\nbody_template: '{"c": {{ city }}, "n": "n{{ pop }}"}'\nresponse_path: v\n`
+    const { sent } = await runAgainst(own, { v: 1 }, { inputs: { city: 'a"b', pop: null } })
+    assert.deepEqual([sent.method, sent.body], [method, '{"c":"a\\"b","n":"nnull"}'])
+  }
+  assert.equal(
+    (await runAgainst('url: https://h/\nmethod: POST\nresponse_path: v\n', { v: 1 })).sent.body,
+    null,
+  )
+})
+
+test('D21: a body_template that is a lone null value is sent as null', async () => {
+  const own = 'url: https://h/\nmethod: POST\nbody_template: "{{ city }}"\nresponse_path: v\n'
+  assert.equal((await runAgainst(own, { v: 1 }, { inputs: { city: null } })).sent.body, 'null')
+})
+
+test('D26, H7: a missing path fails its target alone, and null at a path is a value', async () => {
+  const own = `targets: [lat, lon, pop]
+inputs: []
+kind: http
+url: https://h/
+response_schema: { lat: a.0, lon: a.length, pop: b.constructor }
+`
+  const { computed } = await runAgainst(own, { a: [null], b: {} })
+  const missing = (path: string): unknown => ({
+    ok: false,
+    error: { reason: 'missing-path', request: 'GET https://h/', path },
+  })
+  assert.deepEqual(computed.values, {
+    lat: { ok: true, value: null },
+    lon: missing('a.length'),
+    pop: missing('b.constructor'),
+  })
+  assert.deepEqual(computed.provenance, { status: 200, duration_ms: 0 })
+})
+
+const WITH_KEY =
+  'url: https://h/\nheaders:\n  Authorization: Bearer {{ env.API_KEY }}\n  X: plain\nresponse_path: v\n'
+
+test('D23: a variable goes into its header as it is, and the header is marked as secret', async () => {
+  const { sent } = await runAgainst(WITH_KEY, { v: 1 }, { env: { API_KEY: 'a b%/é' } })
+  assert.deepEqual(sent.headers, { Authorization: 'Bearer a b%/é', X: 'plain' })
+  assert.deepEqual([...sent.secretHeaders], ['authorization'])
+})
+
+test('D23: a variable that is missing or holds control characters is an OperationError without its value', () => {
+  for (const [env, message] of [
+    [{}, /derivations\/x\.yaml needs the environment variable API_KEY, which is not set/],
+    [{ API_KEY: `${SECRET}\n` }, /derivations\/x\.yaml .* API_KEY, which holds a line break/],
+    [{ API_KEY: `${SECRET}\u0085` }, /control character/],
+    [{ API_KEY: `\t${SECRET}` }, /control character/],
+  ] as const) {
+    const { kind, spec } = parse(WITH_KEY, noTransport, env)
+    assert.throws(
+      () => kind.prepare(spec),
+      (error: Error) => {
+        assert.ok(error instanceof OperationError)
+        assert.match(error.message, message)
+        assert.ok(!error.message.includes(SECRET))
+        return true
+      },
+    )
+  }
+})
+
+test('D23: a plan and its hash parts know nothing of the variable', () => {
+  const env = { API_KEY: SECRET }
+  const plan = planOf(parse(WITH_KEY, noTransport, env), {})
+  assert.ok(!JSON.stringify(plan).includes(SECRET))
+  env.API_KEY = 'another value'
+  assert.deepEqual(planOf(parse(WITH_KEY, noTransport, env), {}), plan)
+})
+
+test('D23: an answer that repeats the secret at the path fails the cell and is not passed on', async () => {
+  for (const value of [SECRET, [`Bearer ${SECRET}`], { deep: [{ [SECRET]: 1 }] }]) {
+    const { computed } = await runAgainst(WITH_KEY, { v: value }, { env: { API_KEY: SECRET } })
+    assert.deepEqual(computed.values['lat'], {
+      ok: false,
+      error: {
+        reason: 'network',
+        request: 'GET https://h/',
+        detail: 'the value at "v" repeats a secret of the request',
+      },
+    })
+  }
+  const elsewhere = await runAgainst(WITH_KEY, { v: 1, echo: SECRET }, { env: { API_KEY: SECRET } })
+  assert.deepEqual(elsewhere.computed.values['lat'], { ok: true, value: 1 })
+  const setting = await runAgainst(WITH_KEY, { v: 'item' }, { env: { API_KEY: 'it' } })
+  assert.deepEqual(setting.computed.values['lat'], { ok: true, value: 'item' })
+})
+
+async function echo(incoming: IncomingMessage): Promise<string> {
+  return JSON.stringify({ headers: incoming.headers, url: incoming.url, body: await text(incoming) })
+}
+
+test('D23: upstreams that echo the secret in errors, redirects and broken bodies do not get it into failures', async (t) => {
+  const server = await startHttp((incoming, response) => {
+    const secret = String(incoming.headers['authorization'])
+    void echo(incoming).then((answer) => {
+      if (incoming.url === '/status') response.writeHead(500, secret).end(answer)
+      else if (incoming.url === '/redirect')
+        response.writeHead(302, { location: `bad://${secret}` }).end(answer)
+      else if (incoming.url === '/malformed') response.end(`${answer}}`)
+      else if (incoming.url === '/encoding')
+        response.writeHead(200, { 'content-encoding': secret }).end(answer)
+      else incoming.socket.end(`${secret}\r\n\r\n`)
+    })
+  })
+  t.after(() => server.close())
+  const transport = new UndiciTransport({ timeoutMs: 5000 })
+  t.after(() => transport.close())
+  const reasons: string[] = []
+  for (const path of ['status', 'redirect', 'malformed', 'encoding', 'protocol']) {
+    const own = WITH_KEY.replace('https://h/', `${server.origin}/${path}`)
+    const derivation = parse(own, transport, { API_KEY: SECRET })
+    const { kind, spec } = derivation
+    const outcome = await kind.run(spec, planOf(derivation, {}), { signal: new AbortController().signal })
+    assert.ok(!outcome.ok)
+    assert.ok(!JSON.stringify([outcome.error, renderFailure(outcome.error)]).includes(SECRET))
+    reasons.push(outcome.error.reason)
+  }
+  assert.deepEqual(reasons, ['status', 'network', 'malformed-json', 'network', 'network'])
+})

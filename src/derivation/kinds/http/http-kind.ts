@@ -1,0 +1,126 @@
+import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import type { Failure } from '../../../errors/failure.ts'
+import { err, ok } from '../../../errors/result.ts'
+import type { Result } from '../../../errors/result.ts'
+import type { Computed, DerivationKind, InputValues, Plan, Planned } from '../../derivation-kind.ts'
+import { renderBody } from './body-template.ts'
+import { envNames, planHeaders, readEnv } from './header-template.ts'
+import type { PlannedHeader } from './header-template.ts'
+import { parseHttpSpec } from './http-spec.ts'
+import type { HttpSpec } from './http-spec.ts'
+import { valueAt } from './response-path.ts'
+import { requestLabel } from './transport.ts'
+import type { HttpMethod, Transport, TransportResponse } from './transport.ts'
+import { renderUrl } from './url-template.ts'
+
+/** One call, with all but the secrets filled in. */
+export interface HttpPlan extends Plan {
+  readonly method: HttpMethod
+  readonly headers: readonly PlannedHeader[]
+}
+
+/** An environment value shorter than this is a setting, not a secret, and may well be in an answer by chance. */
+const SECRET_LENGTH = 8
+
+/**
+ * The kind `http`: calls an endpoint and writes parts of its JSON answer into fields (H1 to H7). `{{ env.NAME }}` in
+ * headers is looked up in `env` at the time of the call, and goes nowhere but into the request (D23).
+ */
+export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): DerivationKind<HttpSpec, HttpPlan> {
+  return {
+    name: 'http',
+    parse: parseHttpSpec,
+    prepare(spec) {
+      for (const name of envNames(spec.headers)) readEnv(name, env, spec.file)
+    },
+    plan: planCall,
+    async run(spec, plan, { signal }) {
+      const secrets = readSecrets(spec, env)
+      const answer = await transport.send(
+        {
+          method: plan.method,
+          url: plan.hashed.url,
+          headers: fillHeaders(plan.headers, secrets),
+          body: spec.body === null ? null : JSON.stringify(plan.hashed.body),
+          secretHeaders: new Set(
+            plan.headers
+              .filter((header) => envNames([header]).length > 0)
+              .map(({ name }) => name.toLowerCase()),
+          ),
+        },
+        signal,
+      )
+      return answer.ok ? ok(extract(spec, plan, answer.value, [...secrets.values()])) : answer
+    },
+  }
+}
+
+function planCall(spec: HttpSpec, inputs: InputValues): Planned<HttpPlan> {
+  const rendered = renderUrl(spec.url, inputs)
+  if (rendered.outcome === 'blocked') return rendered
+  const headers = planHeaders(spec.headers, inputs)
+  if (headers.outcome === 'blocked') return headers
+
+  const { method } = spec
+  const { url } = rendered
+  const request = requestLabel({ method, url })
+  if (rendered.outcome === 'dot-segment') {
+    const detail = `a value makes the path segment "${rendered.segment}", which would lead to another path`
+    return { outcome: 'failed', failure: { reason: 'unusable-input', request, detail } }
+  }
+  const body = spec.body === null ? null : renderBody(spec.body, inputs)
+  const plan = {
+    request,
+    hashed: { url, body },
+    provenance: { method, url },
+    method,
+    headers: headers.headers,
+  }
+  return { outcome: 'run', plan }
+}
+
+function readSecrets(spec: HttpSpec, env: NodeJS.ProcessEnv): ReadonlyMap<string, string> {
+  return new Map(envNames(spec.headers).map((name) => [name, readEnv(name, env, spec.file)]))
+}
+
+function fillHeaders(
+  headers: readonly PlannedHeader[],
+  secrets: ReadonlyMap<string, string>,
+): Record<string, string> {
+  const fill = (part: PlannedHeader['parts'][number]): string =>
+    typeof part === 'string' ? part : (secrets.get(part.env) ?? '')
+  return Object.fromEntries(headers.map(({ name, parts }) => [name, parts.map(fill).join('')]))
+}
+
+function extract(
+  spec: HttpSpec,
+  plan: HttpPlan,
+  response: TransportResponse,
+  secrets: readonly string[],
+): Computed {
+  const secretTexts = secrets.filter((secret) => secret.length >= SECRET_LENGTH)
+  const target = (path: HttpSpec['paths'][number]['path']): Result<JsonValue, Failure> => {
+    const value = valueAt(response.json, path)
+    if (value === undefined) return err({ reason: 'missing-path', request: plan.request, path: path.text })
+    if (repeats(value, secretTexts)) {
+      const detail = `the value at "${path.text}" repeats a secret of the request`
+      return err({ reason: 'network', request: plan.request, detail })
+    }
+    return ok(value)
+  }
+  const provenance: JsonObject = { status: response.status, duration_ms: response.durationMs }
+  return {
+    values: Object.fromEntries(spec.paths.map(({ field, path }) => [field, target(path)])),
+    provenance,
+  }
+}
+
+/** Whether a text in the value holds one of the secrets: endpoints that echo requests exist (D23). */
+function repeats(value: JsonValue, secrets: readonly string[]): boolean {
+  if (secrets.length === 0 || value === null) return false
+  if (typeof value === 'string') return secrets.some((secret) => value.includes(secret))
+  if (typeof value !== 'object') return false
+  return Object.entries(value).some(
+    ([key, item]) => repeats(key, secrets) || repeats(item as JsonValue, secrets),
+  )
+}

@@ -1,0 +1,149 @@
+import { isJsonObject } from '../../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import { showValue } from '../../../contract/show-value.ts'
+import type { ParseContext, ParsedSpec } from '../../derivation-kind.ts'
+import { didYouMean } from '../../did-you-mean.ts'
+import { fieldsOf } from '../../template.ts'
+import type { TemplateScope } from '../../template.ts'
+import { bodyFields, parseBodyTemplate } from './body-template.ts'
+import type { BodyTemplate } from './body-template.ts'
+import { parseHeaders } from './header-template.ts'
+import type { HeaderTemplate } from './header-template.ts'
+import { parseResponsePath } from './response-path.ts'
+import type { ResponsePath } from './response-path.ts'
+import { HTTP_METHODS } from './transport.ts'
+import type { HttpMethod } from './transport.ts'
+import { parseUrlTemplate } from './url-template.ts'
+import type { UrlTemplate } from './url-template.ts'
+
+/** A derivation file of kind `http`, read. */
+export interface HttpSpec {
+  /** The derivation file as messages name it. */
+  readonly file: string
+  readonly method: HttpMethod
+  readonly url: UrlTemplate
+  readonly headers: readonly HeaderTemplate[]
+  /** Null when no body is sent: without `body_template`, and always with GET (D21). */
+  readonly body: BodyTemplate | null
+  /** Where each target is in the answer. */
+  readonly paths: readonly { readonly field: string; readonly path: ResponsePath }[]
+}
+
+/** The keys that are the kind's own (specification, "Derivation of kind http"). */
+export const HTTP_KEYS = [
+  'method',
+  'url',
+  'headers',
+  'body_template',
+  'response_path',
+  'response_schema',
+  'output',
+] as const
+
+type HttpKey = (typeof HTTP_KEYS)[number]
+
+/** Reads the keys of a derivation file of kind http. Throws ContractError through the context (D20, D21). */
+export function parseHttpSpec(
+  file: JsonObject,
+  targets: readonly string[],
+  context: ParseContext,
+): ParsedSpec<HttpSpec> {
+  const known: readonly string[] = HTTP_KEYS
+  for (const key of Object.keys(file)) {
+    if (!known.includes(key)) {
+      const hint = didYouMean(key, [...known, 'targets', 'inputs', 'kind'])
+      context.fail([key], `unknown key "${key}"; kind http has ${known.join(', ')}${hint}`)
+    }
+  }
+  const get = (key: HttpKey): JsonValue | undefined => (Object.hasOwn(file, key) ? file[key] : undefined)
+  const scope = (key: HttpKey): TemplateScope => ({
+    contract: context.contract,
+    fail: (message) => context.fail([key], message),
+  })
+
+  const method = parseMethod(get('method') ?? 'GET', context)
+  const url = parseUrl(get('url'), scope('url'))
+  const headers = parseHeaders(get('headers') ?? {}, context)
+  const bodyTemplate = get('body_template')
+  const body = bodyTemplate === undefined ? null : parseBodyTemplate(bodyTemplate, scope('body_template'))
+  const paths = parsePaths({ path: get('response_path'), schema: get('response_schema') }, targets, context)
+  const output = get('output') ?? 'text'
+  if (output !== 'text')
+    context.fail(['output'], `output is ${showValue(output)}; for http it is always text`)
+
+  const sentBody = method === 'GET' ? null : body
+  const spec: HttpSpec = { file: context.file, method, url, headers, body: sentBody, paths }
+  const usedFields = [
+    ...fieldsOf(url.parts),
+    ...headers.flatMap((header) => fieldsOf(header.parts)),
+    ...(sentBody === null ? [] : bodyFields(sentBody)),
+  ]
+  return { spec, usedFields: [...new Set(usedFields)], hosts: [url.host] }
+}
+
+function parseMethod(value: JsonValue, context: ParseContext): HttpMethod {
+  const method = HTTP_METHODS.find((candidate) => candidate === value)
+  return (
+    method ??
+    context.fail(['method'], `method is ${showValue(value)}; it is one of ${HTTP_METHODS.join(', ')}`)
+  )
+}
+
+function parseUrl(value: JsonValue | undefined, scope: TemplateScope): UrlTemplate {
+  if (value === undefined) return scope.fail('url is missing; kind http calls a URL')
+  if (typeof value !== 'string') return scope.fail(`url is ${showValue(value)}, which is no text`)
+  return parseUrlTemplate(value, scope)
+}
+
+function parsePaths(
+  { path, schema }: { path: JsonValue | undefined; schema: JsonValue | undefined },
+  targets: readonly string[],
+  context: ParseContext,
+): HttpSpec['paths'] {
+  if (path !== undefined && schema !== undefined) {
+    return context.fail(['response_schema'], 'response_path and response_schema exclude each other; keep one')
+  }
+  if (schema !== undefined) return parseSchema(schema, targets, context)
+  if (path === undefined) {
+    return context.fail([], 'one of response_path (one target) and response_schema (several) has to be there')
+  }
+  const [target, ...others] = targets
+  if (target === undefined || others.length > 0) {
+    const message = `response_path fills one target, and there are ${targets.length}; use response_schema`
+    return context.fail(['response_path'], message)
+  }
+  return [{ field: target, path: parsePath(path, ['response_path'], context) }]
+}
+
+function parseSchema(
+  schema: JsonValue,
+  targets: readonly string[],
+  context: ParseContext,
+): HttpSpec['paths'] {
+  if (!isJsonObject(schema)) {
+    return context.fail(['response_schema'], 'response_schema is not a map of targets to paths')
+  }
+  for (const key of Object.keys(schema)) {
+    if (!targets.includes(key)) {
+      const hint = didYouMean(key, targets)
+      context.fail(['response_schema', key], `response_schema has "${key}", which is no target${hint}`)
+    }
+  }
+  return targets.map((field) => {
+    const path = Object.hasOwn(schema, field) ? schema[field] : undefined
+    if (path === undefined)
+      return context.fail(['response_schema'], `response_schema lacks the target "${field}"`)
+    return { field, path: parsePath(path, ['response_schema', field], context) }
+  })
+}
+
+function parsePath(value: JsonValue, at: readonly string[], context: ParseContext): ResponsePath {
+  if (typeof value !== 'string') {
+    return context.fail(at, `a path is text, not ${showValue(value)}; put it in quotes`)
+  }
+  if (value.includes('{{')) return context.fail(at, `the path "${value}" has a placeholder; paths take none`)
+  return (
+    parseResponsePath(value) ??
+    context.fail(at, `the path "${value}" is empty or has an empty part; write a.b.0`)
+  )
+}

@@ -1,0 +1,46 @@
+/** What went wrong in an exchange, as short text that holds nothing from the other end. Stays inside the transport. */
+export class NetworkFault extends Error {}
+
+/** More bytes of an answer's body than this are not read, counted as sent and again after decoding. */
+export const BODY_LIMIT = 10 * 1024 * 1024
+
+export const TOO_LARGE = `body larger than ${BODY_LIMIT / 1024 / 1024} MiB`
+
+const DETAILS: Readonly<Record<string, string>> = {
+  EAI_AGAIN: 'host name lookup failed',
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'host unreachable',
+  ENOTFOUND: 'host not found',
+  EPIPE: 'connection reset',
+  ETIMEDOUT: 'connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
+  UND_ERR_DESTROYED: 'connection closed',
+  UND_ERR_CLOSED: 'connection closed',
+  UND_ERR_HEADERS_OVERFLOW: 'response headers too large',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'invalid HTTP response',
+  UND_ERR_SOCKET: 'connection closed',
+}
+
+/**
+ * What an error of the HTTP client means, told from its code alone, since its message can hold text from the other
+ * end. Misuse of the client is a bug and comes back as it is.
+ */
+export function toNetworkFault(error: Error): Error {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (error instanceof NetworkFault || code === 'UND_ERR_INVALID_ARG') return error
+  // Some errors of the parser have no code.
+  if (error.name === 'HTTPParserError') return new NetworkFault('invalid HTTP response')
+  return new NetworkFault(detailOf(code))
+}
+
+function detailOf(code: string): string {
+  if (code === '') return 'network failure'
+  const detail = Object.hasOwn(DETAILS, code) ? DETAILS[code] : undefined
+  return detail ?? (isTls(code) ? `TLS failure (${code})` : `network failure (${code})`)
+}
+
+function isTls(code: string): boolean {
+  return /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_)/.test(code)
+}

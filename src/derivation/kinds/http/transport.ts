@@ -1,0 +1,43 @@
+import type { JsonValue } from '../../../contract/json.ts'
+import type { Failure } from '../../../errors/failure.ts'
+import type { Result } from '../../../errors/result.ts'
+
+export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+export type HttpMethod = (typeof HTTP_METHODS)[number]
+
+/** A call to make. */
+export interface TransportRequest {
+  readonly method: HttpMethod
+  /** The resolved URL, http or https with a host; it goes out as it is, not normalised (D21). */
+  readonly url: string
+  /** By name; each name once, whatever its case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+  /** Lower-case names of the headers that carry secrets: not sent on to another origin. */
+  readonly secretHeaders: ReadonlySet<string>
+}
+
+/** An answer that is a success: status 200–299 and a JSON body (D26). */
+export interface TransportResponse {
+  readonly status: number
+  readonly json: JsonValue
+  /** How long the exchange took, in whole milliseconds, without the wait for its turn. */
+  readonly durationMs: number
+}
+
+/** How the http kind reaches the other end (H6). */
+export interface Transport {
+  /**
+   * Makes one call. Whatever goes wrong at the other end is a Failure, which never holds text from there. Rejects
+   * with the signal's reason when the signal aborts.
+   */
+  send(request: TransportRequest, signal: AbortSignal): Promise<Result<TransportResponse, Failure>>
+  /** Ends calls under way and lets go of all sockets. */
+  close(): Promise<void>
+}
+
+/** What failures and stub keys call a request: `<METHOD> <URL>`. */
+export function requestLabel(request: { readonly method: string; readonly url: string }): string {
+  return `${request.method} ${request.url}`
+}

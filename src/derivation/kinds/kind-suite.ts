@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Contract } from '../../contract/contract.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import { ContractError } from '../../errors/service-error.ts'
+import type { Derivation, DerivationKind, InputValues, Plan } from '../derivation-kind.ts'
+import { inputHash } from '../input-hash.ts'
+import { parseDerivation } from '../parse-derivation.ts'
+
+/** A kind set up for the common suite, with all that its example calls standing in on this machine. */
+export interface KindUnderTest {
+  readonly kind: DerivationKind
+  readonly contract: Contract
+  /** A derivation file, YAML in block style. */
+  readonly file: string
+  /** Inputs whose computation goes well, and what it brings for every target. */
+  readonly good: { readonly inputs: InputValues; readonly values: { readonly [target: string]: JsonValue } }
+  /** Inputs with another request, whose computation fails at the far end. */
+  readonly failing: InputValues
+  /** Inputs that lack what the request needs; null for kinds that need nothing (D22). */
+  readonly blocked: { readonly inputs: InputValues; readonly field: string } | null
+  close(): Promise<void>
+}
+
+/** Registers what holds for every kind. `start` is called afresh for each test. */
+export function testKind(name: string, start: () => Promise<KindUnderTest>): void {
+  const kindTest = (behaviour: string, body: (subject: KindUnderTest) => unknown): void => {
+    test(`kind ${name}: ${behaviour}`, async (t) => {
+      const subject = await start()
+      t.after(() => subject.close())
+      await body(subject)
+    })
+  }
+
+  kindTest('has the name that files call it by', ({ kind }) => assert.equal(kind.name, name))
+
+  kindTest('D20: refuses unknown keys with file and line', (subject) => {
+    const line = subject.file.trimEnd().split('\n').length + 1
+    const act = (): unknown => parse(subject, `${subject.file.trimEnd()}\nno_such_key: 1\n`)
+    assert.throws(act, ContractError)
+    assert.throws(act, new RegExp(`^Error: derivations/example\\.yaml:${line}: .*no_such_key`))
+  })
+
+  kindTest('D24: plans the same for the same inputs, whatever the order of their fields', (subject) => {
+    const derivation = parse(subject, subject.file)
+    const { inputs } = subject.good
+    const reversed = Object.fromEntries(Object.entries(inputs).reverse())
+    const first = planOf(derivation, inputs)
+    assert.deepEqual(planOf(derivation, reversed), first)
+    assert.deepEqual(planOf(parse(subject, subject.file), inputs), first)
+    assert.equal(hashOf(derivation, reversed), hashOf(derivation, inputs))
+  })
+
+  kindTest('plans without changing the inputs', (subject) => {
+    const inputs = deepFreeze(structuredClone(subject.good.inputs))
+    planOf(parse(subject, subject.file), inputs)
+    assert.deepEqual(inputs, subject.good.inputs)
+  })
+
+  kindTest('H4: another input is another input hash', (subject) => {
+    const derivation = parse(subject, subject.file)
+    assert.notEqual(hashOf(derivation, subject.good.inputs), hashOf(derivation, subject.failing))
+  })
+
+  kindTest('H4: another byte in the file is another input hash', (subject) => {
+    const edited = parse(subject, `${subject.file.trimEnd()} # edited\n`)
+    const hash = hashOf(parse(subject, subject.file), subject.good.inputs)
+    assert.notEqual(hashOf(edited, subject.good.inputs), hash)
+  })
+
+  kindTest('D22: is blocked when a value that the request needs is null', (subject) => {
+    if (subject.blocked === null) return
+    const { inputs, field } = subject.blocked
+    const { kind, spec } = parse(subject, subject.file)
+    assert.deepEqual(kind.plan(spec, inputs), { outcome: 'blocked', field })
+  })
+
+  kindTest('fills every target and nothing else', async (subject) => {
+    const derivation = parse(subject, subject.file)
+    const outcome = await run(derivation, subject.good.inputs)
+    assert.ok(outcome.ok, JSON.stringify(outcome))
+    const values = Object.entries(outcome.value.values).map(([target, value]) => {
+      assert.ok(value.ok, JSON.stringify(value))
+      return [target, value.value]
+    })
+    assert.deepEqual(Object.fromEntries(values), subject.good.values)
+    assert.deepEqual(Object.keys(subject.good.values).sort(), [...derivation.targets].sort())
+  })
+
+  kindTest('D33: what provenance says is JSON', async (subject) => {
+    const derivation = parse(subject, subject.file)
+    const outcome = await run(derivation, subject.good.inputs)
+    assert.ok(outcome.ok)
+    const provenance = { ...planOf(derivation, subject.good.inputs).provenance, ...outcome.value.provenance }
+    assert.deepEqual(JSON.parse(JSON.stringify(provenance)), provenance)
+  })
+
+  kindTest('H7: answers with a failure, and does not throw, when the far end fails', async (subject) => {
+    const derivation = parse(subject, subject.file)
+    const outcome = await run(derivation, subject.failing)
+    assert.ok(!outcome.ok, JSON.stringify(outcome))
+    assert.ok('request' in outcome.error)
+    assert.equal(outcome.error.request, planOf(derivation, subject.failing).request)
+  })
+
+  kindTest('rejects with the reason of a signal that is aborted', async (subject) => {
+    const derivation = parse(subject, subject.file)
+    await assert.rejects(
+      run(derivation, subject.good.inputs, AbortSignal.abort(new Error('stopping'))),
+      /stopping/,
+    )
+  })
+}
+
+function parse({ kind, contract }: KindUnderTest, file: string): Derivation {
+  const source = { file: 'example.yaml', bytes: Buffer.from(file) }
+  return parseDerivation(source, contract, new Map([[kind.name, kind]]))
+}
+
+function planOf({ kind, spec }: Derivation, inputs: InputValues): Plan {
+  const planned = kind.plan(spec, inputs)
+  assert.equal(planned.outcome, 'run')
+  return (planned as Extract<typeof planned, { outcome: 'run' }>).plan
+}
+
+function hashOf(derivation: Derivation, inputs: InputValues): string {
+  const { hashed } = planOf(derivation, inputs)
+  return inputHash({ derivationSha256: derivation.sha256, inputs, ...hashed })
+}
+
+function run(
+  derivation: Derivation,
+  inputs: InputValues,
+  signal = new AbortController().signal,
+): ReturnType<DerivationKind['run']> {
+  const { kind, spec } = derivation
+  kind.prepare(spec)
+  return kind.run(spec, planOf(derivation, inputs), { signal })
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze)
+  return value
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import type { Contract } from '../contract/contract.ts'
+import { isJsonObject } from '../contract/json.ts'
+import type { JsonObject, JsonValue } from '../contract/json.ts'
+import { nearest } from '../contract/nearest.ts'
+import { showValue } from '../contract/show-value.ts'
+import { parseYamlFile } from '../contract/yaml-file.ts'
+import type { YamlFile } from '../contract/yaml-file.ts'
+import { ContractError } from '../errors/service-error.ts'
+import { didYouMean } from './did-you-mean.ts'
+import type { Derivation, DerivationKind } from './derivation-kind.ts'
+import type { Kinds } from './kinds.ts'
+
+/** The keys that a derivation file has whatever its kind. */
+const COMMON_KEYS: readonly string[] = ['targets', 'inputs', 'kind']
+
+/** A file of `derivations/` as it was read. */
+export interface DerivationSource {
+  /** Its name in `derivations/`. */
+  readonly file: string
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Reads a derivation file and checks it against the contract. A key whose value is null counts as absent. Throws
+ * ContractError `derivations/<file>:<line>: …` (D20).
+ */
+export function parseDerivation(source: DerivationSource, contract: Contract, kinds: Kinds): Derivation {
+  const file = `derivations/${source.file}`
+  const text = decode(source.bytes, file)
+  const yaml = parseYamlFile(text, file)
+  const keys = presentKeys(yaml)
+
+  const kind = readKind(keys, yaml, kinds)
+  const targets = readFields('targets', keys, { yaml, contract })
+  if (targets.length === 0)
+    yaml.fail(['targets'], 'targets is empty; name the fields that this derivation fills')
+  const idAt = targets.indexOf('id')
+  if (idAt !== -1) yaml.fail(['targets', idAt], 'id cannot be a target; records are known by it')
+  const inputs = readFields('inputs', keys, { yaml, contract })
+
+  const own = Object.fromEntries(Object.entries(keys).filter(([key]) => !COMMON_KEYS.includes(key)))
+  const parsed = kind.parse(own, targets, {
+    contract,
+    file,
+    fail: (path, message) => yaml.fail(path, message),
+  })
+  return {
+    file: source.file,
+    sha256: createHash('sha256').update(source.bytes).digest('hex'),
+    text,
+    kind,
+    spec: parsed.spec,
+    targets,
+    inputs: [...new Set([...inputs, ...parsed.usedFields])],
+    hosts: parsed.hosts,
+  }
+}
+
+/** The file's text without a byte order mark. */
+function decode(bytes: Uint8Array, file: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new ContractError(`${file}:1: the file is not UTF-8 text; save it as UTF-8`)
+  }
+}
+
+function presentKeys(yaml: YamlFile): JsonObject {
+  if (!isJsonObject(yaml.value)) {
+    return yaml.fail([], 'a derivation is a map with the keys targets, inputs, kind and those of its kind')
+  }
+  return Object.fromEntries(Object.entries(yaml.value).filter(([, value]) => value !== null))
+}
+
+function readKind(keys: JsonObject, yaml: YamlFile, kinds: Kinds): DerivationKind {
+  const name = required('kind', keys, yaml)
+  const known = [...kinds.keys()]
+  const kind = typeof name === 'string' ? kinds.get(name) : undefined
+  if (kind) return kind
+  const hint = typeof name === 'string' ? didYouMean(name, known) : ''
+  return yaml.fail(['kind'], `unknown kind ${showValue(name)}; the kinds are ${known.join(', ')}${hint}`)
+}
+
+function readFields(
+  key: string,
+  keys: JsonObject,
+  { yaml, contract }: { yaml: YamlFile; contract: Contract },
+): readonly string[] {
+  const list = required(key, keys, yaml)
+  if (!Array.isArray(list)) return yaml.fail([key], `${key} is not a list; write ${key}: [field, …]`)
+  const seen = new Set<string>()
+  for (const [index, name] of (list as readonly JsonValue[]).entries()) {
+    const at = [key, index]
+    if (typeof name !== 'string' || !contract.fieldByName.has(name)) {
+      const hint = typeof name === 'string' ? didYouMean(name, contract.fieldByName.keys()) : ''
+      return yaml.fail(at, `${key} names ${showValue(name)}, which is no field of the contract${hint}`)
+    }
+    if (seen.has(name)) yaml.fail(at, `${key} names "${name}" twice; keep one`)
+    seen.add(name)
+  }
+  return [...seen]
+}
+
+function required(key: string, keys: JsonObject, yaml: YamlFile): JsonValue {
+  const value = Object.hasOwn(keys, key) ? keys[key] : undefined
+  if (value !== undefined) return value
+  const candidates = Object.keys(keys).filter((other) => !COMMON_KEYS.includes(other))
+  const near = nearest(key, candidates)
+  if (near !== null) yaml.fail([near], `unknown key "${near}"; did you mean "${key}"?`)
+  return yaml.fail([], `${key} is missing; every derivation has targets, inputs and kind`)
+}

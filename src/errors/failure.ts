@@ -1,0 +1,58 @@
+import type { ErrorType } from './service-error.ts'
+
+/**
+ * Why one cell could not be computed. A value, never thrown: the other cells of the run go on (H7).
+ * `request` is the label of what was asked, for http `<METHOD> <URL>` (never with a secret in it).
+ */
+export type Failure =
+  /** The answer's status was not 200–299. */
+  | { readonly reason: 'status'; readonly request: string; readonly status: number }
+  /** The whole exchange took longer than allowed. */
+  | { readonly reason: 'timeout'; readonly request: string; readonly seconds: number }
+  /** The exchange broke: connection, protocol, redirect or size. `detail` says how. */
+  | { readonly reason: 'network'; readonly request: string; readonly detail: string }
+  /** The body is not JSON. */
+  | { readonly reason: 'malformed-json'; readonly request: string }
+  /** The response has no value at the path. */
+  | { readonly reason: 'missing-path'; readonly request: string; readonly path: string }
+  /** The request cannot be made from these inputs, such as a path segment that would be `..`. */
+  | { readonly reason: 'unusable-input'; readonly request: string; readonly detail: string }
+  /** The stub has neither a response for the request nor a fallback (D41). */
+  | { readonly reason: 'no-stub-response'; readonly request: string }
+  /** The contract holds `detail` against the value (D26). */
+  | { readonly reason: 'contract'; readonly request: string; readonly detail: string }
+  /** A record that was asked for does not exist (D29). */
+  | { readonly reason: 'no-record'; readonly recordId: string }
+
+/** A failure as the envelope shows it. */
+export interface RenderedFailure {
+  readonly error: string
+  readonly error_type: ErrorType
+}
+
+/** Renders a failure: its text and the name of its error type (specification, "A failure entry"; D26). */
+export function renderFailure(failure: Failure): RenderedFailure {
+  switch (failure.reason) {
+    case 'status':
+      return service(failure.request, String(failure.status))
+    case 'timeout':
+      return service(failure.request, `timeout after ${failure.seconds} s`)
+    case 'network':
+    case 'unusable-input':
+      return service(failure.request, failure.detail)
+    case 'malformed-json':
+      return service(failure.request, 'malformed JSON')
+    case 'missing-path':
+      return service(failure.request, `no "${failure.path}" in the response`)
+    case 'no-stub-response':
+      return service(failure.request, 'no stub response')
+    case 'contract':
+      return { error: `${failure.request} -> ${failure.detail}`, error_type: 'ValidationError' }
+    case 'no-record':
+      return { error: `no record "${failure.recordId}"`, error_type: 'SheetError' }
+  }
+}
+
+function service(request: string, detail: string): RenderedFailure {
+  return { error: `${request} -> ${detail}`, error_type: 'ServiceError' }
+}

@@ -1,0 +1,78 @@
+import type { Frame } from './frame.ts'
+
+/** Frames that one subscriber can have waiting (specification, "Limits"). */
+export const QUEUE_LIMIT = 64
+
+/**
+ * One subscriber's bounded queue of frames. When it is full the oldest frame makes room for the newest, so a
+ * subscriber that stalls loses its own frames and nobody else's.
+ */
+export class Subscription {
+  readonly #queue: Frame[] = []
+  readonly #wake: () => void
+  readonly #leave: (subscription: Subscription) => void
+  #closed = false
+
+  /** Made by {@link EventBus.subscribe} only. */
+  constructor(wake: () => void, leave: (subscription: Subscription) => void) {
+    this.#wake = wake
+    this.#leave = leave
+  }
+
+  /** True once no further frame can come; what is queued can still be taken. */
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** Removes and returns the oldest waiting frame, or undefined when none waits. */
+  take(): Frame | undefined {
+    return this.#queue.shift()
+  }
+
+  /** Ends the subscription: nothing is queued any more. May be called more than once. */
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#leave(this)
+    this.#wake()
+  }
+
+  /** Queues a frame and wakes the subscriber. Called by the bus. */
+  offer(frame: Frame): void {
+    if (this.#queue.length >= QUEUE_LIMIT) this.#queue.shift()
+    this.#queue.push(frame)
+    this.#wake()
+  }
+}
+
+/**
+ * Hands every published frame to every subscriber of this process (specification, "Events"). Publishing only puts
+ * the frame into queues: it waits for nobody and never throws.
+ */
+export class EventBus {
+  readonly #subscriptions = new Set<Subscription>()
+  #closed = false
+
+  /** Queues the frame for every subscriber, in the order of publishing. After `close` it does nothing. */
+  publish(frame: Frame): void {
+    if (this.#closed) return
+    for (const subscription of this.#subscriptions) subscription.offer(frame)
+  }
+
+  /**
+   * Starts a subscription: it gets every frame published from now on. `wake` is called, perhaps often, when a frame
+   * was queued and when the subscription has ended, but never before this method has returned; it must not throw.
+   */
+  subscribe(wake: () => void): Subscription {
+    const subscription = new Subscription(wake, (ended) => this.#subscriptions.delete(ended))
+    if (this.#closed) queueMicrotask(() => subscription.close())
+    else this.#subscriptions.add(subscription)
+    return subscription
+  }
+
+  /** Ends every subscription; later ones end at once. */
+  close(): void {
+    this.#closed = true
+    for (const subscription of [...this.#subscriptions]) subscription.close()
+  }
+}

@@ -1,0 +1,171 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { Sheet } from '../sheet/sheet.ts'
+import { acceptJsonBodies, ignoreTypeOfNoBody } from './body-parser.ts'
+import { issueCsrfCookie, requireCsrf } from './csrf.ts'
+import { createErrorHandler, ProtocolError } from './error-handler.ts'
+import type { HttpLogger } from './http-logger.ts'
+import { answerParserError, createHttpServer, URL_LIMIT } from './http-server.ts'
+import { OriginGuard } from './origin-guard.ts'
+import { isApiPath, requestPath } from './request-head.ts'
+import { compileShape, type QueryText } from './request-shape.ts'
+import type { RequestHook, RouteContext } from './route-context.ts'
+import { RouteTable } from './route-table.ts'
+import { contractRoutes } from './routes/contract.ts'
+import { csrfRoutes } from './routes/csrf.ts'
+import { eventsRoutes } from './routes/events.ts'
+import { materializeRoutes } from './routes/materialize.ts'
+import { provenanceRoutes } from './routes/provenance.ts'
+import { queryRoutes } from './routes/query.ts'
+import { recordsRoutes } from './routes/records.ts'
+import { statusRoutes } from './routes/status.ts'
+import { EventStreams } from './sse.ts'
+
+/** What an app can be told. */
+export interface AppOptions {
+  readonly logger: HttpLogger
+  /** Hosts that requests may name beside `localhost` and IP literals: the address served and `--allow-host` (D38). */
+  readonly allowedHosts: readonly string[]
+  /** Largest body in bytes (D36). */
+  readonly bodyLimit: number
+  /** Milliseconds between keepalive comments on event streams. */
+  readonly keepAliveMs: number
+  /** Whether every request is logged, at debug level. */
+  readonly logRequests: boolean
+}
+
+const DEFAULTS: AppOptions = {
+  logger: { debug: () => undefined, error: () => undefined },
+  allowedHosts: [],
+  bodyLimit: 32 * 1024 * 1024,
+  keepAliveMs: 15_000,
+  logRequests: false,
+}
+
+/**
+ * Makes the REST interface and the event stream over a sheet (specification, "Endpoints"). Order of checks: host and
+ * origin for every path, CSRF, the shape of the request, and then the use case's own (D36). Closing the app ends the
+ * event streams and finishes the requests under way; the sheet stays open.
+ */
+export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): FastifyInstance {
+  const settings: AppOptions = { ...DEFAULTS, ...options }
+  const onError = createErrorHandler(settings)
+  const guard = new OriginGuard(settings.allowedHosts)
+  const streams = new EventStreams(sheet.events, settings.keepAliveMs)
+  const app = Fastify({
+    serverFactory: createHttpServer,
+    clientErrorHandler: answerParserError,
+    bodyLimit: settings.bodyLimit,
+    return503OnClosing: false,
+    routerOptions: {
+      maxParamLength: URL_LIMIT,
+      querystringParser: (text): Readonly<Record<keyof QueryText, string>> => ({ text }),
+    },
+    // Errors that Fastify meets before any hook runs, such as a path that cannot be decoded.
+    frameworkErrors: (error, request, reply) => {
+      try {
+        checkOrigin(request, reply)
+        if (isApiPath(requestPath(request.raw))) issueCsrfCookie(request, reply)
+        onError(error, request, reply)
+      } catch (refusal) {
+        onError(refusal, request, reply)
+      }
+    },
+  })
+  app.decorateRequest('csrfToken', '')
+  const table = new RouteTable(app)
+
+  const checkOrigin = (request: FastifyRequest, reply: FastifyReply): void => {
+    reply.header('x-content-type-options', 'nosniff')
+    reply.header('cache-control', 'private, no-cache')
+    guard.check(request)
+  }
+  // Before the body is read: whoever asks for the wrong path hears that, and nothing about the body.
+  const refuseUnknown = (request: FastifyRequest, reply: FastifyReply): void => {
+    if (!request.is404) return
+    const path = requestPath(request.raw)
+    if (isApiPath(path)) issueCsrfCookie(request, reply)
+    throw table.explain(request.method, path)
+  }
+
+  app.setErrorHandler(onError)
+  app.setValidatorCompiler(compileShape)
+  app.setSerializerCompiler(() => JSON.stringify)
+  app.addHook(
+    'onRequest',
+    hook((request, reply) => {
+      checkOrigin(request, reply)
+      refuseUnknown(request, reply)
+    }),
+  )
+  app.addHook('preClose', (done) => {
+    streams.close()
+    done()
+  })
+  if (settings.logRequests) app.addHook('onResponse', logRequest(settings.logger))
+  acceptJsonBodies(app)
+  // A body of DELETE is ignored (D36).
+  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
+
+  const context: RouteContext = {
+    sheet,
+    streams,
+    read: {
+      onRequest: hook((request, reply) => {
+        issueCsrfCookie(request, reply)
+        checkHead(request)
+      }),
+    },
+    write: {
+      onRequest: hook((request) => {
+        requireCsrf(request)
+        checkHead(request)
+      }),
+    },
+  }
+  const api = app.withTypeProvider<TypeBoxTypeProvider>()
+  for (const routes of ROUTES) void api.register((scope) => routes(scope, context))
+  return app
+}
+
+const ROUTES = [
+  contractRoutes,
+  csrfRoutes,
+  eventsRoutes,
+  materializeRoutes,
+  provenanceRoutes,
+  queryRoutes,
+  recordsRoutes,
+  statusRoutes,
+]
+
+/** A check that throws, as a hook of Fastify; a callback, since awaiting nothing costs every request a little. */
+function hook(check: (request: FastifyRequest, reply: FastifyReply) => void): RequestHook {
+  return (request, reply, done) => {
+    try {
+      check(request, reply)
+    } catch (error) {
+      done(error as Error)
+      return
+    }
+    done()
+  }
+}
+
+function checkHead(request: FastifyRequest): void {
+  if (request.url.length > URL_LIMIT) {
+    throw new ProtocolError(414, `the URL is longer than ${URL_LIMIT} bytes; ask for less at a time`)
+  }
+  ignoreTypeOfNoBody(request)
+}
+
+function logRequest(logger: HttpLogger): RequestHook {
+  return (request, reply, done) => {
+    const ms = Math.round(reply.elapsedTime)
+    logger.debug(
+      { method: request.method, path: requestPath(request.raw), status: reply.statusCode, ms },
+      'request',
+    )
+    done()
+  }
+}

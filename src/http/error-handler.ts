@@ -1,0 +1,104 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { OperationError, ServiceError, ValidationError, type ErrorType } from '../errors/service-error.ts'
+import { errorEnvelope } from '../wire/error-envelope.ts'
+import type { HttpLogger } from './http-logger.ts'
+import { JSON_CONTENT_TYPE } from './json-reply.ts'
+import { requestPath } from './request-head.ts'
+
+/** The HTTP status of each error type (specification, "Errors"; D36). */
+export const STATUS: Readonly<Record<ErrorType, number>> = {
+  ContractError: 500,
+  SheetError: 404,
+  RecordsError: 500,
+  QueryError: 400,
+  OperationError: 400,
+  PermissionDeniedError: 403,
+  LockTimeoutError: 409,
+  ValidationError: 400,
+  ServiceError: 500,
+}
+
+/** A request refused for its form as an HTTP message, with a status of its own such as 413 or 415 (D36). */
+export class ProtocolError extends ValidationError {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** A known path asked for with a method that it does not have: 405, with `Allow` (D36). */
+export class MethodError extends OperationError {
+  readonly status = 405
+  readonly allow: string
+
+  constructor(method: string, path: string, allowed: readonly string[]) {
+    super(`${method} is not possible on ${path}; use ${allowed.join(' or ')}`)
+    this.allow = allowed.join(', ')
+  }
+}
+
+/** What a handler of errors needs to know of the service. */
+export interface ErrorHandlerOptions {
+  readonly logger: HttpLogger
+  readonly bodyLimit: number
+}
+
+/** Makes the one place where errors become answers: whatever is thrown leaves as an error envelope (D36). */
+export function createErrorHandler(
+  options: ErrorHandlerOptions,
+): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
+  return (error, request, reply) => {
+    const known = error instanceof ServiceError ? error : fromFastify(error, options.bodyLimit)
+    if (known === undefined) {
+      options.logger.error({ err: error, ...about(request) }, 'internal error')
+      sendError(reply, STATUS.ServiceError, 'ServiceError', 'internal error')
+      return
+    }
+    const status = statusOf(known)
+    if (status >= 500) options.logger.error({ type: known.type, ...about(request) }, known.message)
+    if (known instanceof MethodError) reply.header('allow', known.allow)
+    // Fastify wants to hang up after a body that it did not read to its end; a client that is still sending would
+    // then see a reset instead of the answer. Node reads the rest and drops it, within the request's deadline.
+    reply.removeHeader('connection')
+    sendError(reply, status, known.type, known.message)
+  }
+}
+
+/** The status of a service error: its own, if it is about the HTTP message, or that of its type. */
+export function statusOf(error: ServiceError): number {
+  if (error instanceof ProtocolError || error instanceof MethodError) return error.status
+  return STATUS[error.type]
+}
+
+function sendError(reply: FastifyReply, status: number, type: ErrorType, message: string): void {
+  reply
+    .code(status)
+    .header('content-type', JSON_CONTENT_TYPE)
+    .send(JSON.stringify(errorEnvelope(type, message)))
+}
+
+function about(request: FastifyRequest): { method: string; path: string } {
+  return { method: request.method, path: requestPath(request.raw) }
+}
+
+/** What Fastify itself finds wrong with a request; undefined for everything else, which is then a bug. */
+function fromFastify(error: unknown, bodyLimit: number): ServiceError | undefined {
+  const { code, statusCode, message } = error as Partial<FastifyError>
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ProtocolError(413, `the body is larger than ${bodyLimit} bytes; send less at a time`)
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ProtocolError(415, 'the content type is not understood; send application/json')
+    case 'FST_ERR_BAD_URL':
+      return new ProtocolError(400, 'the path is not valid percent-encoded UTF-8; encode it as RFC 3986 says')
+    // The client hung up while sending; nobody hears this answer, and it is no fault of the program.
+    case 'ECONNRESET':
+      return new ProtocolError(400, 'the body ended early')
+  }
+  if (code?.startsWith('FST_') && statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new ProtocolError(statusCode, message ?? 'the request is not valid')
+  }
+  return undefined
+}

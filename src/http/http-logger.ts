@@ -1,0 +1,5 @@
+/** What the HTTP layer logs with: a subset of pino, so that a pino logger fits. */
+export interface HttpLogger {
+  debug(object: object, message: string): void
+  error(object: object, message: string): void
+}

@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  RawServerDefault,
+} from 'fastify'
+import type { Sheet } from '../sheet/sheet.ts'
+import type { EventStreams } from './sse.ts'
+
+/** An app whose routes have the types of wire/. */
+export type Api = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+export type RequestHook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
+
+/** What every group of routes gets. */
+export interface RouteContext {
+  readonly sheet: Sheet
+  readonly streams: EventStreams
+  /** Options of a route that reads: it issues the CSRF cookie. */
+  readonly read: { readonly onRequest: RequestHook }
+  /** Options of a route that writes: it demands the CSRF token. */
+  readonly write: { readonly onRequest: RequestHook }
+}

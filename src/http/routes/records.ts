@@ -1,0 +1,64 @@
+import type { FastifyRequest } from 'fastify'
+import { ValidationError } from '../../errors/service-error.ts'
+import { deleteRecords } from '../../sheet/delete-records.ts'
+import { getRecord } from '../../sheet/get-record.ts'
+import { listRecords } from '../../sheet/list-records.ts'
+import { upsertRecords } from '../../sheet/upsert-records.ts'
+import { commaList } from '../../wire/comma-list.ts'
+import { NoQuery } from '../../wire/contract.ts'
+import {
+  DeleteRecordsAnswer,
+  DeleteRecordsQuery,
+  GetRecordQuery,
+  ListRecordsQuery,
+  renderRecordList,
+  UpsertRecordsAnswer,
+} from '../../wire/records.ts'
+import { acceptRawBodies } from '../body-parser.ts'
+import { sendJsonText } from '../json-reply.ts'
+import { countHeader } from '../request-head.ts'
+import type { Api, RouteContext } from '../route-context.ts'
+
+/** `/api/records` and `/api/records/{id}` (D10 to D16). Records are sent as the store made them, as text. */
+export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): void {
+  acceptRawBodies(app)
+
+  app.get('/api/records/:id', { ...read, schema: { querystring: GetRecordQuery } }, async (request, reply) => {
+    const { id } = request.params as { id: string }
+    return sendJsonText(reply, await getRecord(sheet, id, commaList(request.query.fields)))
+  })
+
+  app.get('/api/records', { ...read, schema: { querystring: ListRecordsQuery } }, async (request, reply) => {
+    const { fields, limit, cursor, filter } = request.query
+    const page = await listRecords(sheet, {
+      fields: commaList(fields),
+      limit: limit === undefined ? null : Number(limit),
+      cursor: cursor ?? null,
+      filter: filter ?? null,
+    })
+    return sendJsonText(reply, renderRecordList(page))
+  })
+
+  const upsertSchema = { querystring: NoQuery, response: { 200: UpsertRecordsAnswer } }
+  app.post('/api/records', { ...write, schema: upsertSchema }, (request) =>
+    // Bytes, not yet JSON: they are parsed where writing happens, so that a large body holds up nobody else.
+    upsertRecords(sheet, request.body instanceof Uint8Array ? request.body : {}),
+  )
+
+  const deleteSchema = { querystring: DeleteRecordsQuery, response: { 200: DeleteRecordsAnswer } }
+  app.delete('/api/records', { ...write, schema: deleteSchema }, (request) =>
+    deleteRecords(sheet, { ids: commaList(request.query.ids) ?? [], actor: actorHeader(request) }),
+  )
+}
+
+/** The header `X-Svc-Actor`, read as UTF-8 where it is that; null when absent or empty (D36). */
+function actorHeader(request: FastifyRequest): string | null {
+  const value = request.headers['x-svc-actor']
+  if (typeof value !== 'string') return null
+  if (countHeader(request.raw.rawHeaders, 'x-svc-actor') > 1) {
+    throw new ValidationError('the header X-Svc-Actor is there more than once; send it once')
+  }
+  // Node reads header bytes as Latin-1; command-line clients send UTF-8, browsers Latin-1.
+  const utf8 = Buffer.from(value, 'latin1').toString('utf8')
+  return (utf8.includes('\uFFFD') ? value : utf8) || null
+}

@@ -1,0 +1,86 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
+
+/**
+ * Lines of `provenance.jsonl` (D33), as they are in the file: a computed cell is a line; a direct write or a deletion
+ * is a line for the record; an import is a line for all of it.
+ */
+export type LogLine = CellLine | RecordLine | ImportLine
+
+interface CommonFields {
+  /** Counts up without gaps. */
+  readonly seq: number
+  /** UTC with milliseconds and `Z` (D40). */
+  readonly at: string
+  readonly actor: string
+}
+
+/** A computed cell. `source` is the name of the derivation's kind. */
+export interface CellLine extends CommonFields {
+  readonly source: string
+  readonly record_id: string
+  readonly field: string
+  readonly value: JsonValue
+  readonly previous: JsonValue
+  readonly input_hash: string
+  readonly derivation: string
+  readonly cached: boolean
+  /** What the kind adds, for http `method`, `url`, `status` and `duration_ms`. */
+  readonly [key: string]: JsonValue
+}
+
+/** A direct write or a deletion; `values` and `previous` have just the fields that changed. */
+export interface RecordLine extends CommonFields {
+  readonly source: 'write' | 'delete'
+  readonly record_id: string
+  readonly values: JsonObject
+  readonly previous: JsonObject
+}
+
+/** The import of a file. */
+export interface ImportLine extends CommonFields {
+  readonly source: 'import'
+  readonly file: string
+  readonly sha256: string
+  readonly records: number
+}
+
+/** A line's text, without the line break. */
+export function formatLine(line: LogLine): string {
+  return JSON.stringify(line)
+}
+
+/** Reads a line's text; null when it is no line of a provenance log. */
+export function parseLine(text: string): JsonObject | null {
+  let line: unknown
+  try {
+    line = JSON.parse(text)
+  } catch {
+    return null
+  }
+  return isJsonObject(line) && Number.isSafeInteger(line['seq']) && (line['seq'] as number) > 0 ? line : null
+}
+
+/** What a line says of one field of its record, as `GET /api/provenance` answers it; null when it says nothing. */
+export function entryOfField(line: JsonObject, field: string): JsonObject | null {
+  if (line['field'] !== undefined) return line['field'] === field ? line : null
+  const { values, previous, ...common } = line
+  if (!isJsonObject(values) || !Object.hasOwn(values, field)) return null
+  const before = isJsonObject(previous) && Object.hasOwn(previous, field) ? previous[field] : null
+  return { ...common, field, value: values[field] ?? null, previous: before ?? null }
+}
+
+/** What an import line says of one cell that it brought. */
+export function entryOfImport(line: JsonObject, cell: { recordId: string; field: string; value: JsonValue }): JsonObject {
+  const { seq, at, actor, source, file } = line
+  return {
+    seq: seq ?? null,
+    at: at ?? null,
+    actor: actor ?? null,
+    source: source ?? null,
+    record_id: cell.recordId,
+    field: cell.field,
+    value: cell.value,
+    previous: null,
+    file: file ?? null,
+  }
+}

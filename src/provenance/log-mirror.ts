@@ -1,0 +1,150 @@
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { RecordsError } from '../errors/service-error.ts'
+import { parseLine } from './log-line.ts'
+import { readLines } from './read-lines.ts'
+
+/** Where the log's lines are kept for good, in order. */
+export interface LogSource {
+  /** The highest seq, 0 when there is none. */
+  lastSeq(): number
+  /** Texts of the lines after a seq, ascending. */
+  linesAfter(seq: number): Iterable<{ readonly seq: number; readonly line: string }>
+}
+
+/** A place in the file up to which it is known to say what the source says. */
+export interface MirrorPosition {
+  readonly seq: number
+  readonly offset: number
+}
+
+const CHUNK = 1 << 16
+const LINE_FEED = 0x0a
+
+/**
+ * `provenance.jsonl`, kept equal to the provenance table (D34). The table is the durable copy; the file is written
+ * without a sync of its own and repaired from the table whenever it is not as this process left it: after a crash,
+ * when another process appended, or when somebody cut it.
+ *
+ * Lines are appended inside the transaction that adds them to the table, whose lock keeps the order across processes.
+ */
+export class LogMirror {
+  readonly #fd: number
+  readonly #source: LogSource
+  #position: MirrorPosition
+
+  /** Opens or makes the file; {@link repair} brings it up to date. */
+  constructor(path: string, source: LogSource, verified: MirrorPosition) {
+    this.#fd = openSync(path, 'a+')
+    this.#source = source
+    this.#position = verified
+  }
+
+  get position(): MirrorPosition {
+    return this.#position
+  }
+
+  /**
+   * Makes the file hold every line of the source once, in order, each whole: cuts a torn tail and lines that were
+   * never committed, appends what is missing. Damage past the verified position, as a power failure leaves it, is
+   * written again; before it only an edit of the file can be the cause, and RecordsError names the line. To be called
+   * under the store's write lock.
+   */
+  repair(): void {
+    const start = this.#startsWhere(this.#position) ? this.#position : { seq: 0, offset: 0 }
+    const good = this.#verify(start)
+    if (good.offset < fstatSync(this.#fd).size) ftruncateSync(this.#fd, good.offset)
+    this.#position = good
+    let batch: string[] = []
+    let bytes = 0
+    for (const { seq, line } of this.#source.linesAfter(good.seq)) {
+      batch.push(line)
+      bytes += line.length
+      if (bytes < 1 << 20) continue
+      this.#write(batch, seq)
+      batch = []
+      bytes = 0
+    }
+    this.#write(batch, this.#source.lastSeq())
+  }
+
+  /** Appends the lines that the transaction under way adds, the last of which has this seq; repairs first if needed. */
+  append(lines: readonly string[], lastSeq: number): void {
+    if (this.#isAsLeft(lastSeq - lines.length)) {
+      this.#write(lines, lastSeq)
+    } else {
+      this.repair()
+    }
+  }
+
+  /** Takes back what was appended after a position, when its transaction failed. */
+  rewind(position: MirrorPosition): void {
+    ftruncateSync(this.#fd, position.offset)
+    this.#position = position
+  }
+
+  /** Makes what was appended durable. */
+  sync(): void {
+    fdatasyncSync(this.#fd)
+  }
+
+  close(): void {
+    closeSync(this.#fd)
+  }
+
+  #isAsLeft(seq: number): boolean {
+    return this.#position.seq === seq && fstatSync(this.#fd).size === this.#position.offset
+  }
+
+  #write(lines: readonly string[], lastSeq: number): void {
+    if (lines.length === 0) return
+    const bytes = Buffer.from(`${lines.join('\n')}\n`)
+    for (let written = 0; written < bytes.length; ) written += writeSync(this.#fd, bytes, written)
+    this.#position = { seq: lastSeq, offset: this.#position.offset + bytes.length }
+  }
+
+  /** Whether the line that ends at a position is the one with its seq. */
+  #startsWhere(position: MirrorPosition): boolean {
+    if (position.offset > fstatSync(this.#fd).size) return false
+    if (position.offset === 0) return position.seq === 0
+    const text = this.#lineEndingAt(position.offset)
+    return text !== null && parseLine(text)?.['seq'] === position.seq
+  }
+
+  #lineEndingAt(end: number): string | null {
+    const last = Buffer.alloc(1)
+    readSync(this.#fd, last, 0, 1, end - 1)
+    if (last[0] !== LINE_FEED) return null
+    let tail = Buffer.alloc(0)
+    for (let from = end - 1; from > 0; ) {
+      const size = Math.min(CHUNK, from)
+      from -= size
+      const chunk = Buffer.alloc(size)
+      readSync(this.#fd, chunk, 0, size, from)
+      tail = Buffer.concat([chunk, tail])
+      const lineStart = tail.lastIndexOf(LINE_FEED)
+      if (lineStart !== -1) return tail.toString('utf8', lineStart + 1)
+    }
+    return tail.toString('utf8')
+  }
+
+  /** Compares the file with the source from a good position on; answers up to where they agree. */
+  #verify(start: MirrorPosition): MirrorPosition {
+    const expected = this.#source.linesAfter(start.seq)[Symbol.iterator]()
+    let good = start
+    for (const { bytes, number, end, whole } of readLines(this.#fd, start.offset)) {
+      if (!whole) return good
+      const next = expected.next()
+      // Past the table's last line stands only what a crash kept from being committed.
+      if (next.done === true) return good
+      if (!Buffer.from(next.value.line).equals(bytes)) {
+        if (start.offset > 0) return good
+        throw new RecordsError(
+          `provenance.jsonl:${number}: the line is not the one that the store has with seq ${next.value.seq}; ` +
+            'restore the file, or move it away and it is written again from the store',
+        )
+      }
+      good = { seq: next.value.seq, offset: end }
+    }
+    return good
+  }
+}

@@ -1,0 +1,105 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Contract } from '../contract/contract.ts'
+import { checkDeclared, type Derived } from '../contract/contract-view.ts'
+import { parseContract } from '../contract/parse-contract.ts'
+import type { Derivation } from '../derivation/derivation-kind.ts'
+import { orderDerivations } from '../derivation/graph.ts'
+import type { Kinds } from '../derivation/kinds.ts'
+import { parseDerivation } from '../derivation/parse-derivation.ts'
+import { ContractError } from '../errors/service-error.ts'
+import type { TargetDefinition } from '../store/sheet-store.ts'
+import { TextFile } from './text-file.ts'
+
+/** The derivations of a sheet, in order and checked against each other. */
+export interface Derivations {
+  /** Each level depends only on earlier ones. */
+  readonly levels: readonly (readonly Derivation[])[]
+  readonly byTarget: ReadonlyMap<string, Derivation>
+  /** What the contract's readers are told of each target. */
+  readonly derived: ReadonlyMap<string, Derived>
+}
+
+/** The files that say what a sheet is: `contract.yaml` and `derivations/*.yaml` (D1). */
+export class DefinitionFiles {
+  readonly #contract: TextFile
+  readonly #folder: string
+  readonly #kinds: Kinds
+  #derivations = new Map<string, TextFile>()
+  #names = ''
+
+  constructor(directory: string, kinds: Kinds) {
+    this.#contract = new TextFile(join(directory, 'contract.yaml'))
+    this.#folder = join(directory, 'derivations')
+    this.#kinds = kinds
+  }
+
+  /** Whether `contract.yaml` is another than when this was last asked. */
+  contractChanged(): boolean {
+    return this.#contract.refresh()
+  }
+
+  /** Whether the derivation files are others than when this was last asked. */
+  derivationsChanged(): boolean {
+    const names = derivationNames(this.#folder)
+    let changed = names.join('/') !== this.#names
+    if (changed) {
+      const before = this.#derivations
+      this.#derivations = new Map(
+        names.map((name) => [name, before.get(name) ?? new TextFile(join(this.#folder, name))]),
+      )
+      this.#names = names.join('/')
+    }
+    for (const file of this.#derivations.values()) changed = file.refresh() || changed
+    return changed
+  }
+
+  /** Parses `contract.yaml` as last looked at. Throws ContractError. */
+  contract(): Contract {
+    const { bytes } = this.#contract
+    if (bytes === null) throw new ContractError('contract.yaml is missing; put it back into the sheet')
+    return parseContract(textOf(bytes))
+  }
+
+  /** Parses the derivation files as last looked at. Throws ContractError. */
+  derivations(contract: Contract): Derivations {
+    const parsed = [...this.#derivations].flatMap(([file, { bytes }]) =>
+      bytes === null ? [] : [parseDerivation({ file, bytes }, contract, this.#kinds)],
+    )
+    const levels = orderDerivations(parsed)
+    const byTarget = new Map(parsed.flatMap((derivation) => derivation.targets.map((target) => [target, derivation])))
+    const derived = new Map([...byTarget].map(([target, derivation]) => [target, describe(derivation)]))
+    checkDeclared(contract, derived)
+    return { levels, byTarget, derived }
+  }
+}
+
+function describe({ file, kind, inputs }: Derivation): Derived {
+  return { derivation: file, kind: kind.name, inputs }
+}
+
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new ContractError('contract.yaml is not valid UTF-8; save it as UTF-8')
+  }
+}
+
+function derivationNames(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.yaml'))
+      .sort()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return []
+    throw error
+  }
+}
+
+/** What the store needs to know of derivations. */
+export function targetDefinitions({ levels }: Derivations): TargetDefinition[] {
+  return levels.flat().flatMap(({ targets, file, sha256, kind, inputs }) =>
+    targets.map((field) => ({ field, derivation: file, sha256, kind: kind.name, inputs })),
+  )
+}

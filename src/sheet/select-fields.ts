@@ -1,0 +1,19 @@
+import type { Contract } from '../contract/contract.ts'
+import { ValidationError } from '../errors/service-error.ts'
+
+/** The fields an answer has: those asked for, in that order, else the contract's (D12). Throws ValidationError. */
+export function selectFields(contract: Contract, asked: readonly string[] | null): readonly string[] {
+  if (asked === null) return contract.fields.map(({ name }) => name)
+  const unknown = asked.filter((name) => !contract.fieldByName.has(name))
+  if (unknown.length > 0) throw unknownFields(contract, unknown)
+  return asked
+}
+
+/** The fault of naming fields that the contract lacks. */
+export function unknownFields(contract: Contract, unknown: readonly string[]): ValidationError {
+  const known = contract.fields.map(({ name }) => name).join(', ')
+  return new ValidationError(
+    `unknown ${unknown.length === 1 ? 'field' : 'fields'} ${unknown.map((name) => JSON.stringify(name)).join(', ')}; ` +
+      `the contract has ${known}`,
+  )
+}

@@ -1,0 +1,172 @@
+import type { Contract } from '../contract/contract.ts'
+import { ContractError, OperationError, ServiceError } from '../errors/service-error.ts'
+import type { EventBus } from '../events/event-bus.ts'
+import type { SheetStore, StoreDefinition } from '../store/sheet-store.ts'
+import { targetDefinitions, type DefinitionFiles, type Derivations } from './definition-files.ts'
+
+/** Where the service writes what its operator should know; a subset of pino's. */
+export interface Logger {
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
+}
+
+/** A sheet as it is at the moment of a request. */
+export interface CurrentSheet {
+  readonly contract: Contract
+  readonly store: SheetStore
+}
+
+/** The same for operations that have to do with derived fields. */
+export interface DerivingSheet extends CurrentSheet {
+  readonly derivations: Derivations
+}
+
+/** What the files came to when they were last read: each part, or why it is broken. */
+type Reading =
+  | { readonly fault: ServiceError }
+  | { readonly contract: Contract; readonly store: SheetStore; readonly derivations: Derivations | ContractError }
+
+export interface SheetParts {
+  readonly name: string
+  readonly defaultActor: string | null
+  readonly lockTimeoutMs: number
+  readonly events: EventBus
+  readonly logger: Logger
+  readonly files: DefinitionFiles
+  openStore(definition: StoreDefinition): Promise<SheetStore>
+  closeTransport(): Promise<void>
+}
+
+/**
+ * An open sheet: the one thing that the use cases work on. It follows its files: what was edited counts from the next
+ * operation on, and what was broken is looked at again until it is mended (D3).
+ */
+export class Sheet {
+  /** The name of the sheet's directory. */
+  readonly name: string
+  readonly defaultActor: string | null
+  readonly lockTimeoutMs: number
+  readonly events: EventBus
+  readonly #parts: SheetParts
+  readonly #stopping = new AbortController()
+  readonly #runs = new Set<Promise<unknown>>()
+  #store: SheetStore | null = null
+  #reading: Reading | null = null
+  #refreshing: Promise<Reading> | null = null
+  #logged: string | null = null
+
+  constructor(parts: SheetParts) {
+    this.name = parts.name
+    this.defaultActor = parts.defaultActor
+    this.lockTimeoutMs = parts.lockTimeoutMs
+    this.events = parts.events
+    this.#parts = parts
+  }
+
+  /** Aborted when the sheet is being closed. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
+  }
+
+  /**
+   * The sheet for operations that only read records. Throws ContractError while the contract is broken, RecordsError
+   * while the store cannot be opened.
+   */
+  async current(): Promise<CurrentSheet> {
+    const reading = await this.#read(false)
+    if ('fault' in reading) throw reading.fault
+    return reading
+  }
+
+  /** The sheet for operations that have to do with derived fields: throws for a broken derivation file too. */
+  async deriving(): Promise<DerivingSheet> {
+    const reading = await this.#read(true)
+    if ('fault' in reading) throw reading.fault
+    const { contract, store, derivations } = reading
+    if (derivations instanceof ContractError) throw derivations
+    return { contract, store, derivations }
+  }
+
+  /** Keeps the sheet open until a run that has begun has ended. */
+  async during<T>(run: Promise<T>): Promise<T> {
+    this.#runs.add(run)
+    try {
+      return await run
+    } finally {
+      this.#runs.delete(run)
+    }
+  }
+
+  /** Stops runs, finishes the writes under way and lets go of the store. */
+  async close(reason: ServiceError = new OperationError('the service is stopping')): Promise<void> {
+    this.#stopping.abort(reason)
+    this.events.close()
+    await Promise.allSettled(this.#runs)
+    await this.#refreshing?.catch(() => undefined)
+    await this.#store?.close()
+    await this.#parts.closeTransport()
+  }
+
+  async #read(withDerivations: boolean): Promise<Reading> {
+    while (this.#refreshing !== null) await this.#refreshing.catch(() => undefined)
+    const { files } = this.#parts
+    const contractChanged = files.contractChanged()
+    const derivationsChanged = (withDerivations || contractChanged) && files.derivationsChanged()
+    const known = this.#reading
+    if (known !== null && isSettled(known) && !contractChanged && !derivationsChanged) return known
+    this.#reading = null
+    this.#refreshing = this.#refresh()
+    try {
+      return (this.#reading = await this.#refreshing)
+    } finally {
+      this.#refreshing = null
+    }
+  }
+
+  async #refresh(): Promise<Reading> {
+    try {
+      const contract = this.#parts.files.contract()
+      const derivations = this.#derivations(contract)
+      const targets = derivations instanceof ContractError ? null : targetDefinitions(derivations)
+      const store = await this.#define({ contract, targets })
+      if (!(derivations instanceof ContractError)) this.#logged = null
+      return { contract, store, derivations }
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      this.#log(error)
+      return { fault: error }
+    }
+  }
+
+  #derivations(contract: Contract): Derivations | ContractError {
+    try {
+      return this.#parts.files.derivations(contract)
+    } catch (error) {
+      if (!(error instanceof ContractError)) throw error
+      this.#log(error)
+      return error
+    }
+  }
+
+  async #define(definition: StoreDefinition): Promise<SheetStore> {
+    if (this.#store === null) {
+      this.#store = await this.#parts.openStore(definition)
+    } else {
+      await this.#store.define(definition)
+    }
+    return this.#store
+  }
+
+  /** Tells the operator of a fault, once for as long as it stays the same. */
+  #log(error: ServiceError): void {
+    if (error.message === this.#logged) return
+    this.#logged = error.message
+    this.#parts.logger.error({ type: error.type }, error.message)
+  }
+}
+
+/** Whether a reading holds until the files change. A store that could not be opened may be mended without them. */
+function isSettled(reading: Reading): boolean {
+  return !('fault' in reading) || reading.fault instanceof ContractError
+}

@@ -1,0 +1,57 @@
+import { readFileSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { ContractError } from '../errors/service-error.ts'
+
+/** A file changed less than this before it was read may change again without its time telling. */
+const RACY_MS = 50
+
+/**
+ * A file that may be edited at any time. Asking whether it changed costs a few microseconds, so that every request
+ * can ask (D3).
+ */
+export class TextFile {
+  readonly #path: string
+  #stamp = ''
+  #racy = true
+  #bytes: Buffer | null | undefined
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** The file's bytes when it was last looked at; null when there was no such file. */
+  get bytes(): Buffer | null {
+    return this.#bytes ?? null
+  }
+
+  /** Looks at the file; true when its bytes are others than before, and the first time. */
+  refresh(): boolean {
+    const { stamp, changedMs } = stampOf(this.#path)
+    if (stamp === this.#stamp && !this.#racy) return false
+    this.#stamp = stamp
+    this.#racy = Date.now() - changedMs < RACY_MS
+    const before = this.#bytes
+    this.#bytes = readIfThere(this.#path)
+    if (before === undefined) return true
+    return before === null || this.#bytes === null ? before !== this.#bytes : !before.equals(this.#bytes)
+  }
+}
+
+function stampOf(path: string): { readonly stamp: string; readonly changedMs: number } {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
+  if (stat === undefined) return { stamp: 'none', changedMs: 0 }
+  return {
+    stamp: `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`,
+    changedMs: Number(stat.ctimeMs),
+  }
+}
+
+function readIfThere(path: string): Buffer | null {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code === 'ENOENT') return null
+    throw new ContractError(`${basename(path)} cannot be read (${code}); make it a file that the server may read`)
+  }
+}

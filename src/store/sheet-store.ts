@@ -1,0 +1,220 @@
+import type { Contract } from '../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../contract/json.ts'
+
+/**
+ * Where a sheet's records, cell states, cache and provenance live. Asynchronous throughout, so that an engine on
+ * another machine can stand behind it; nothing above this folder knows which engine it is.
+ *
+ * Everything that must change together is one *change set*, one transaction: the records, what becomes stale by
+ * them, the cache and the provenance. A promise of a writing method settles only after the change set is durable
+ * (D17), and the next read sees it.
+ *
+ * Methods that answer with JSON text do so because the engine can make it faster than JavaScript and nobody on the
+ * way needs to look inside.
+ */
+export interface SheetStore {
+  /**
+   * Makes the store follow a contract and its derived fields (D9). Costs next to nothing when nothing changed.
+   * Throws ContractError, and changes nothing, where stored records would be lost or break the contract.
+   */
+  define(definition: StoreDefinition): Promise<void>
+
+  /** A key of 32 bytes that is the sheet's own and stays the same for as long as the store exists. */
+  readonly cursorKey: Uint8Array
+
+  /** One record as JSON text with just these fields, or null when absent. */
+  record(id: string, fields: readonly string[]): Promise<string | null>
+  /** A page of records in creation order (D11). Throws QueryError for a bad filter. */
+  page(query: PageQuery): Promise<Page>
+  /** Runs one read-only statement (D18, D19) and answers with the query result as JSON text. Throws QueryError. */
+  query(sql: string, params: readonly SqlParam[]): Promise<string>
+
+  /**
+   * Inserts or merges records, all or nothing (D13). `records` is JSON text of an upsert body, or the parsed records;
+   * text is parsed where writing happens, so that large bodies hold nobody up. Throws ValidationError and
+   * PermissionDeniedError.
+   */
+  upsert(upsert: Upsert): Promise<UpsertResult>
+  /** Deletes what exists of these ids (D15). */
+  delete(ids: readonly string[], actor: string): Promise<DeleteResult>
+
+  /** The state of each derived field, from counters (D32). */
+  status(): Promise<StoreStatus>
+  /** The provenance of one cell, newest first unless `history`, which is oldest first (D35). */
+  provenance(recordId: string, field: string, history: boolean): Promise<CellProvenance>
+
+  /** Takes the sheet's run lock, which no other run in any process can have (D31). Throws LockTimeoutError. */
+  lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock>
+
+  /** Resolves record ids for a run; ids that do not exist are left out. */
+  recordKeys(ids: readonly string[]): Promise<ReadonlyMap<string, RecordKey>>
+  /** The next records that a derivation has work for, in creation order. */
+  work(query: WorkQuery): Promise<readonly WorkItem[]>
+  /** Of the given input hashes, those that have a cache entry. */
+  cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>>
+  /** Stores what a run came to, as one change set. Answers with what became of each cell, in order. */
+  commitCells(commit: CellCommit): Promise<readonly CellOutcome[]>
+
+  /** Finishes what is under way and lets go of everything. */
+  close(): Promise<void>
+}
+
+/** Identifies a record for as long as it exists; a record created again after deletion gets another one. */
+export type RecordKey = number
+
+export interface StoreDefinition {
+  readonly contract: Contract
+  /** The derived fields, or null to leave them as they are (when a derivation file is broken, D3). */
+  readonly targets: readonly TargetDefinition[] | null
+}
+
+/** A derived field, as much of it as the store needs. Plain data. */
+export interface TargetDefinition {
+  readonly field: string
+  /** Name of the derivation file. */
+  readonly derivation: string
+  /** Hex SHA-256 of the derivation file. */
+  readonly sha256: string
+  readonly kind: string
+  readonly inputs: readonly string[]
+}
+
+export interface PageQuery {
+  readonly fields: readonly string[]
+  readonly limit: number
+  /** Records after this one; null starts at the first. */
+  readonly after: RecordKey | null
+  /** A boolean SQL expression over the fields (D16), or null for all records. */
+  readonly filter: string | null
+}
+
+export interface Page {
+  /** A JSON array of records, as text. */
+  readonly records: string
+  /** Where the next page starts after; null exactly when nothing follows. */
+  readonly next: RecordKey | null
+}
+
+/** A positional parameter of a statement (D18). */
+export type SqlParam = null | boolean | number | string
+
+export interface Upsert {
+  /** JSON text in UTF-8 of `{"records": [...], "actor"?: string}`, or that value. */
+  readonly body: Uint8Array | JsonObject
+  /** Who writes when the body names nobody. */
+  readonly defaultActor: string | null
+}
+
+export interface UpsertResult {
+  readonly inserted: number
+  readonly updated: number
+  readonly total: number
+}
+
+export interface DeleteResult {
+  readonly deleted: number
+  readonly remaining: number
+}
+
+export interface StoreStatus {
+  readonly total: number
+  readonly targets: readonly TargetStatus[]
+}
+
+/** Counts and last events of one derived field; the counts but `total` add up to the number of records. */
+export interface TargetStatus {
+  readonly field: string
+  readonly fresh: number
+  readonly stale: number
+  readonly missing: number
+  readonly failed: number
+  readonly overridden: number
+  /** When a cell of this field was last computed, by whom; the text of its last failure. */
+  readonly lastAt: string | null
+  readonly lastActor: string | null
+  readonly lastError: string | null
+}
+
+export type CellProvenance =
+  /** The record has never existed. */
+  | { readonly known: false }
+  | { readonly known: true; readonly entries: readonly JsonObject[] }
+
+/** The run lock, held. Gone by itself when its holder's process ends. */
+export interface RunLock {
+  release(): void
+}
+
+export interface WorkQuery {
+  /** The targets of one derivation that the run is about. */
+  readonly targets: readonly string[]
+  readonly inputs: readonly string[]
+  /** True asks for every record, false for those with a cell that is missing, stale or failed. */
+  readonly force: boolean
+  readonly after: RecordKey | null
+  readonly limit: number
+  /** Only these records, in ascending order; null for all. */
+  readonly only: readonly RecordKey[] | null
+}
+
+export type CellState = 'fresh' | 'stale' | 'missing' | 'failed' | 'overridden'
+
+/** A record with work for a derivation, as it was when it was read. */
+export interface WorkItem {
+  readonly key: RecordKey
+  readonly id: string
+  readonly inputs: { readonly [field: string]: JsonValue }
+  readonly cells: readonly WorkCell[]
+}
+
+export interface WorkCell {
+  readonly target: string
+  readonly state: CellState
+  /** The input hash of the last successful computation (`sha256:…`), or null. */
+  readonly inputHash: string | null
+  /** Changes whenever the cell or one of its inputs is written (D28). Opaque. */
+  readonly mark: string
+}
+
+/** What a successful computation left for later ones with the same hash (D25). */
+export interface CacheEntry {
+  readonly inputHash: string
+  readonly values: { readonly [target: string]: JsonValue }
+  /** What provenance says of the call that brought the values. */
+  readonly provenance: JsonObject
+}
+
+export interface CellCommit {
+  readonly actor: string
+  readonly cells: readonly CellResult[]
+  /** Entries to add; an entry with a known hash replaces it, target by target. */
+  readonly cache: readonly CacheEntry[]
+}
+
+/** What a run came to for one cell. */
+export interface CellResult {
+  readonly key: RecordKey
+  readonly target: string
+  /** As read: a cell whose mark has changed since is left alone. */
+  readonly mark: string
+  /** SHA-256 of the derivation file that the run used. */
+  readonly sha256: string
+  readonly result:
+    | {
+        readonly kind: 'computed'
+        readonly value: JsonValue
+        readonly inputHash: string
+        /** What the provenance line says beyond the common fields. */
+        readonly provenance: JsonObject
+      }
+    /** The hash is that of the last successful computation: fresh again, nothing written (D25, D32). */
+    | { readonly kind: 'unchanged' }
+    | { readonly kind: 'failed'; readonly error: string; readonly errorType: string }
+}
+
+/** `superseded`: the cell or an input was written meanwhile, or the record is gone; nothing was written (D28). */
+export type CellOutcome =
+  | { readonly outcome: 'stored' }
+  | { readonly outcome: 'superseded' }
+  /** The value breaks a constraint that only the store can check, `detail` says which; nothing was written. */
+  | { readonly outcome: 'refused'; readonly detail: string }

@@ -1,0 +1,211 @@
+import type { RecordKey, TargetDefinition } from '../sheet-store.ts'
+import type { Connection } from './connection.ts'
+import { FAILED, MISSING, STALE, type TodoState } from './schema.ts'
+
+/** A derived field as the store keeps it. */
+export interface StoredTarget extends TargetDefinition {
+  readonly id: number
+  readonly active: boolean
+}
+
+/** What is known of a cell before a change. */
+export interface CellRow {
+  /** Null when the cell was never computed, or was written by hand. */
+  readonly hash: Uint8Array | null
+  readonly overridden: boolean
+  readonly todo: TodoState | null
+  /** See {@link WorkCell.mark}. */
+  readonly mark: string
+}
+
+const COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
+
+type Counter = (typeof COUNTERS)[TodoState] | 'overridden'
+
+/**
+ * Keeps the states of cells while a change set is made: which cells are missing, stale, failed or overridden, and how
+ * many of each (D32). States are tracked as writes happen and never searched for.
+ */
+export class CellStates {
+  readonly #db: Connection
+  readonly targets: readonly StoredTarget[]
+  readonly #byField: ReadonlyMap<string, StoredTarget>
+  readonly #byInput: ReadonlyMap<string, readonly StoredTarget[]>
+  readonly #deltas = new Map<string, number>()
+
+  constructor(db: Connection, targets: readonly StoredTarget[]) {
+    this.#db = db
+    this.targets = targets
+    this.#byField = new Map(targets.map((target) => [target.field, target]))
+    this.#byInput = new Map(
+      [...new Set(targets.flatMap((target) => target.inputs))].map((input) => [
+        input,
+        targets.filter((target) => target.inputs.includes(input)),
+      ]),
+    )
+  }
+
+  /** The derived field of this name, active or once active; `undefined` for an ordinary field. */
+  target(field: string): StoredTarget | undefined {
+    return this.#byField.get(field)
+  }
+
+  isDerived(field: string): boolean {
+    return this.#byField.get(field)?.active === true
+  }
+
+  cell(target: StoredTarget, record: RecordKey): CellRow {
+    const cell = this.#db.get('SELECT hash, mark FROM "$cell" WHERE target = ? AND record = ?', target.id, record)
+    const todo = this.#db.get('SELECT state, mark FROM "$todo" WHERE target = ? AND record = ?', target.id, record)
+    return {
+      hash: (cell?.['hash'] as Uint8Array | null | undefined) ?? null,
+      overridden: cell !== undefined && cell['hash'] === null,
+      todo: todo === undefined ? null : (todo['state'] as TodoState),
+      mark: markOf(cell?.['mark'], todo?.['mark']),
+    }
+  }
+
+  /** A record has been created: its derived cells are missing, or overridden where a value came with it (D2). */
+  created(record: RecordKey, hasValue: (field: string) => boolean, seq: number): void {
+    for (const target of this.targets) {
+      if (hasValue(target.field)) this.#putOverride(target, record, seq)
+      else this.#putTodo(target, record, MISSING, seq)
+    }
+  }
+
+  /** A record is gone, and its cells with it. */
+  deleted(record: RecordKey): void {
+    for (const target of this.targets) this.#forget(target, record)
+  }
+
+  /** Somebody wrote a derived field by hand: a value overrides the cell, null ends that (D28). */
+  writtenByHand(target: StoredTarget, record: RecordKey, write: { hasValue: boolean; seq: number }): void {
+    this.#forget(target, record)
+    if (write.hasValue) this.#putOverride(target, record, write.seq)
+    else this.#putTodo(target, record, MISSING, write.seq)
+  }
+
+  /** A field has got another value: cells computed from it are stale. */
+  inputWritten(field: string, record: RecordKey, seq: number): void {
+    for (const target of this.#byInput.get(field) ?? []) {
+      const { hash, overridden, todo } = this.cell(target, record)
+      if (overridden) {
+        this.#db.run('UPDATE "$cell" SET mark = ? WHERE target = ? AND record = ?', seq, target.id, record)
+      } else if (todo !== null) {
+        this.#db.run('UPDATE "$todo" SET mark = ? WHERE target = ? AND record = ?', seq, target.id, record)
+      } else if (hash !== null) {
+        this.#putTodo(target, record, STALE, seq)
+      }
+    }
+  }
+
+  /** A cell was computed. `current` is false when its derivation file has changed during the run: stale at once. */
+  computed(target: StoredTarget, record: RecordKey, result: { hash: Uint8Array; seq: number; current: boolean }): void {
+    this.#forget(target, record)
+    this.#db.run(
+      'INSERT INTO "$cell" (target, record, hash, mark) VALUES (?, ?, ?, ?)',
+      target.id,
+      record,
+      result.hash,
+      result.seq,
+    )
+    if (!result.current) this.#putTodo(target, record, STALE, result.seq)
+  }
+
+  /** The inputs of a cell are those of its last success after all: fresh again. */
+  unchanged(target: StoredTarget, record: RecordKey): void {
+    this.#dropTodo(target, record)
+  }
+
+  /** The last try to compute a cell failed. A cell that was overridden stays so. */
+  failed(target: StoredTarget, record: RecordKey, failure: { error: string; errorType: string; at: string }): void {
+    const { overridden, todo } = this.cell(target, record)
+    if (overridden) return
+    if (todo === null) {
+      this.#putTodo(target, record, FAILED, 0)
+    } else if (todo !== FAILED) {
+      this.#db.run('UPDATE "$todo" SET state = ? WHERE target = ? AND record = ?', FAILED, target.id, record)
+      this.#count(target, COUNTERS[todo], -1)
+      this.#count(target, 'failed', 1)
+    }
+    this.#db.run(
+      'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, at) VALUES (?, ?, ?, ?, ?)',
+      target.id,
+      record,
+      failure.error,
+      failure.errorType,
+      failure.at,
+    )
+  }
+
+  /** Writes the counters; to be called once at the end of each change. */
+  flushCounters(): void {
+    for (const [key, delta] of this.#deltas) {
+      const [id, counter] = key.split(' ') as [string, Counter]
+      if (delta !== 0) {
+        this.#db.run(`UPDATE "$target" SET ${counter} = ${counter} + ? WHERE id = ?`, delta, Number(id))
+      }
+    }
+    this.#deltas.clear()
+  }
+
+  /** Forgets what the change that is being taken back would have counted. */
+  discardCounters(): void {
+    this.#deltas.clear()
+  }
+
+  #forget(target: StoredTarget, record: RecordKey): void {
+    const cell = this.#db.get(
+      'DELETE FROM "$cell" WHERE target = ? AND record = ? RETURNING hash IS NULL AS overridden',
+      target.id,
+      record,
+    )
+    if (cell?.['overridden'] === 1) this.#count(target, 'overridden', -1)
+    this.#dropTodo(target, record)
+  }
+
+  #dropTodo(target: StoredTarget, record: RecordKey): void {
+    const todo = this.#db.get(
+      'DELETE FROM "$todo" WHERE target = ? AND record = ? RETURNING state',
+      target.id,
+      record,
+    )
+    if (todo === undefined) return
+    const state = todo['state'] as TodoState
+    this.#count(target, COUNTERS[state], -1)
+    if (state === FAILED) {
+      this.#db.run('DELETE FROM "$failure" WHERE target = ? AND record = ?', target.id, record)
+    }
+  }
+
+  #putTodo(target: StoredTarget, record: RecordKey, state: TodoState, mark: number): void {
+    this.#db.run(
+      'INSERT INTO "$todo" (target, record, state, mark) VALUES (?, ?, ?, ?)',
+      target.id,
+      record,
+      state,
+      mark,
+    )
+    this.#count(target, COUNTERS[state], 1)
+  }
+
+  #putOverride(target: StoredTarget, record: RecordKey, seq: number): void {
+    this.#db.run(
+      'INSERT INTO "$cell" (target, record, hash, mark) VALUES (?, ?, NULL, ?)',
+      target.id,
+      record,
+      seq,
+    )
+    this.#count(target, 'overridden', 1)
+  }
+
+  #count(target: StoredTarget, counter: Counter, delta: number): void {
+    const key = `${target.id} ${counter}`
+    this.#deltas.set(key, (this.#deltas.get(key) ?? 0) + delta)
+  }
+}
+
+/** The mark of a cell from those of its two rows, where there are any. */
+export function markOf(cell: unknown, todo: unknown): string {
+  return `${Number(cell ?? 0)}.${Number(todo ?? 0)}`
+}

@@ -1,0 +1,133 @@
+import type { Field } from '../../contract/contract.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import type { CacheEntry, CellCommit, CellOutcome, CellResult } from '../sheet-store.ts'
+import type { StoredTarget } from './cell-states.ts'
+import type { ChangeSet } from './change-set.ts'
+import { sqliteCode } from './connection.ts'
+import { quoted } from './schema.ts'
+import { fromColumn, toColumn } from './values.ts'
+
+const SQLITE_CONSTRAINT_UNIQUE = 2067
+
+/**
+ * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30). A cell that was
+ * written, or whose input was written, since it was planned is left alone (D28).
+ */
+export function commitCells(change: ChangeSet, commit: CellCommit): CellOutcome[] {
+  for (const entry of commit.cache) storeCacheEntry(change, entry)
+  const outcomes = commit.cells.map((cell) => commitCell(change, cell, commit.actor))
+  noteLast(change, commit, outcomes)
+  return outcomes
+}
+
+function storeCacheEntry(change: ChangeSet, entry: CacheEntry): void {
+  const hash = hashBytes(entry.inputHash)
+  const known = change.db.get('SELECT entry FROM "$cache" WHERE hash = ?', hash)
+  const before = known === undefined ? {} : readCacheEntry(entry.inputHash, known['entry']).values
+  const { provenance } = entry
+  change.db.run(
+    'INSERT OR REPLACE INTO "$cache" (hash, entry) VALUES (?, ?)',
+    hash,
+    JSON.stringify({ values: { ...before, ...entry.values }, provenance }),
+  )
+}
+
+/** A cache entry from what its column holds. */
+export function readCacheEntry(inputHash: string, stored: unknown): CacheEntry {
+  return { inputHash, ...(JSON.parse(String(stored)) as Omit<CacheEntry, 'inputHash'>) }
+}
+
+function commitCell(change: ChangeSet, cell: CellResult, actor: string): CellOutcome {
+  const target = change.cells.target(cell.target)
+  const field = change.contract.fieldByName.get(cell.target)
+  if (target === undefined || !target.active || field === undefined) return { outcome: 'superseded' }
+  if (change.cells.cell(target, cell.key).mark !== cell.mark) return { outcome: 'superseded' }
+  const column = quoted(field.name)
+  const stored = change.db.get(`SELECT id, ${column} AS value FROM "$data" WHERE "$seq" = ?`, cell.key)
+  if (stored === undefined) return { outcome: 'superseded' }
+  const current = target.sha256 === cell.sha256
+  switch (cell.result.kind) {
+    case 'unchanged':
+      if (current) change.cells.unchanged(target, cell.key)
+      return { outcome: 'stored' }
+    case 'failed':
+      change.cells.failed(target, cell.key, { ...cell.result, at: change.at })
+      return { outcome: 'stored' }
+    case 'computed': {
+      const written = { key: cell.key, id: String(stored['id']), previous: fromColumn(field, stored['value']) }
+      return storeComputed(change, { cell, computed: cell.result, target, field, actor, current, written })
+    }
+  }
+}
+
+interface ComputedCell {
+  readonly cell: CellResult
+  readonly computed: Extract<CellResult['result'], { kind: 'computed' }>
+  readonly target: StoredTarget
+  readonly field: Field
+  readonly actor: string
+  readonly current: boolean
+  readonly written: { readonly key: number; readonly id: string; readonly previous: JsonValue }
+}
+
+function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
+  const { field, target, written } = computed
+  const { value, inputHash, provenance } = computed.computed
+  const stored = toColumn(value)
+  const same = stored === toColumn(written.previous)
+  const seq = change.nextSeq
+  if (!same) {
+    try {
+      change.db.run(
+        `UPDATE "$data" SET "$version" = ?, ${quoted(field.name)} = ? WHERE "$seq" = ?`,
+        seq,
+        stored,
+        written.key,
+      )
+    } catch (error) {
+      if (sqliteCode(error) !== SQLITE_CONSTRAINT_UNIQUE) throw error
+      return { outcome: 'refused', detail: `must be unique, but another record has ${JSON.stringify(value)} already` }
+    }
+  }
+  change.log(
+    {
+      at: change.at,
+      actor: computed.actor,
+      source: target.kind,
+      record_id: written.id,
+      field: field.name,
+      value,
+      previous: written.previous,
+      input_hash: inputHash,
+      derivation: target.derivation,
+      ...provenance,
+    },
+    written.key,
+  )
+  change.cells.computed(target, written.key, { hash: hashBytes(inputHash), seq, current: computed.current })
+  if (!same) change.cells.inputWritten(field.name, written.key, seq)
+  return { outcome: 'stored' }
+}
+
+/** Keeps when and by whom a target was last computed, and its last failure, for status (D32). */
+function noteLast(change: ChangeSet, commit: CellCommit, outcomes: readonly CellOutcome[]): void {
+  const stored = commit.cells.filter((_, index) => outcomes[index]?.outcome === 'stored')
+  const computed = new Set(stored.filter(({ result }) => result.kind === 'computed').map(({ target }) => target))
+  for (const field of computed) {
+    change.db.run('UPDATE "$target" SET last_at = ?, last_actor = ? WHERE field = ?', change.at, commit.actor, field)
+  }
+  for (const { target, result } of stored) {
+    if (result.kind !== 'failed') continue
+    change.db.run('UPDATE "$target" SET last_error = ? WHERE field = ?', result.error, target)
+  }
+}
+
+/** The bytes of `sha256:<hex>`. */
+export function hashBytes(inputHash: string): Uint8Array {
+  return Buffer.from(inputHash.slice('sha256:'.length), 'hex')
+}
+
+/** `sha256:<hex>` of these bytes. */
+export function hashText(bytes: Uint8Array): string {
+  return `sha256:${Buffer.from(bytes).toString('hex')}`
+}

@@ -1,0 +1,134 @@
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LockTimeoutError, RecordsError } from '../../errors/service-error.ts'
+
+const SQLITE_BUSY = 5
+const RETRY_MS = 5
+
+/** How many statements with changing text a connection keeps prepared. */
+const STATEMENT_LIMIT = 500
+
+export type StoredRow = Record<string, SQLOutputValue>
+
+/** A connection that prepares each statement once. */
+export class Connection {
+  readonly db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+
+  private constructor(db: DatabaseSync) {
+    this.db = db
+  }
+
+  /** Opens the store for writing: WAL, and every commit durable before it returns (D17). */
+  static forWriting(path: string): Connection {
+    const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
+    db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536')
+    return new Connection(db)
+  }
+
+  /** Opens the store for reading, its pages mapped into memory. */
+  static forReading(path: string): Connection {
+    const db = new DatabaseSync(path, { readOnly: true, timeout: 0 })
+    db.exec('PRAGMA mmap_size=0x7fff0000; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192')
+    return new Connection(db)
+  }
+
+  /** Opens a file that is being built and counts for nothing until it is finished: no journal, no syncs. */
+  static forBuilding(path: string): Connection {
+    const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
+    db.exec('PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-262144')
+    return new Connection(db)
+  }
+
+  prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.db.prepare(sql)
+      if (this.#statements.size >= STATEMENT_LIMIT) this.#statements.clear()
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  run(sql: string, ...params: SQLInputValue[]): number {
+    return Number(this.prepare(sql).run(...params).changes)
+  }
+
+  get(sql: string, ...params: SQLInputValue[]): StoredRow | undefined {
+    return this.prepare(sql).get(...params)
+  }
+
+  all(sql: string, ...params: SQLInputValue[]): StoredRow[] {
+    return this.prepare(sql).all(...params)
+  }
+
+  exec(sql: string): void {
+    this.db.exec(sql)
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.db.close()
+  }
+}
+
+/** Whether an error is SQLite's word that another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return (sqliteCode(error) ?? 0) % 256 === SQLITE_BUSY
+}
+
+/** The extended result code of an error of SQLite; `undefined` for any other error. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return typeof error.errcode === 'number' ? error.errcode : undefined
+}
+
+/** Turns an error of SQLite about the file into a RecordsError; a mistake of the program stays what it is. */
+export function asRecordsError(error: unknown): unknown {
+  const code = (sqliteCode(error) ?? 0) % 256
+  const what = FILE_ERRORS[code]
+  return what === undefined ? error : new RecordsError(`the store cannot be used: ${what}`)
+}
+
+/** SQLite's primary result codes that speak of the file and not of the program. */
+const FILE_ERRORS: Readonly<Record<number, string>> = {
+  3: 'no permission to open sheet.db',
+  8: 'sheet.db cannot be written',
+  10: 'reading or writing sheet.db failed',
+  11: 'sheet.db is damaged',
+  13: 'the disk is full',
+  14: 'sheet.db cannot be opened',
+  26: 'sheet.db is not a SQLite database',
+}
+
+export interface LockWait {
+  /** When to give up, by `performance.now()`. */
+  readonly deadline: number
+  readonly signal?: AbortSignal
+  /** What could not be had, for the error's message. */
+  readonly what: string
+}
+
+/**
+ * Runs `BEGIN IMMEDIATE` or `BEGIN EXCLUSIVE`, trying again without blocking the thread while another connection has
+ * the lock. Throws LockTimeoutError at the deadline, and the signal's reason when it is aborted.
+ */
+export async function beginWhenFree(
+  connection: Pick<Connection, 'exec'>,
+  mode: 'IMMEDIATE' | 'EXCLUSIVE',
+  wait: LockWait,
+): Promise<void> {
+  for (;;) {
+    wait.signal?.throwIfAborted()
+    try {
+      connection.exec(`BEGIN ${mode}`)
+      return
+    } catch (error) {
+      if (!isBusy(error)) throw error
+      if (performance.now() >= wait.deadline) {
+        throw new LockTimeoutError(`${wait.what} is in use by another process; try again when it has finished`)
+      }
+      await sleep(RETRY_MS)
+    }
+  }
+}

@@ -1,0 +1,237 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Contract } from '../../contract/contract.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
+import { faultOf } from '../../contract/validate-value.ts'
+import { RecordsError } from '../../errors/service-error.ts'
+import { formatLine, parseLine } from '../../provenance/log-line.ts'
+import { readLines, type FileLine } from '../../provenance/read-lines.ts'
+import type { TargetDefinition } from '../sheet-store.ts'
+import { Connection, sqliteCode } from './connection.ts'
+import { applyTargets } from './define.ts'
+import { dataTable, INTERNAL_TABLES, quoted, recordsView, SCHEMA_VERSION, uniqueIndex } from './schema.ts'
+import { toColumn } from './values.ts'
+
+/** The files of a sheet that the store has to do with (D1). */
+export interface StorePaths {
+  readonly database: string
+  readonly lock: string
+  readonly log: string
+  readonly source: string
+}
+
+/** Where the store's files are in a sheet's directory. */
+export function storePaths(directory: string): StorePaths {
+  return {
+    database: join(directory, 'sheet.db'),
+    lock: join(directory, 'sheet.db-lock'),
+    log: join(directory, 'provenance.jsonl'),
+    source: join(directory, 'records.jsonl'),
+  }
+}
+
+export interface NewStore {
+  readonly contract: Contract
+  readonly targets: readonly TargetDefinition[]
+  /** Who imports, for the provenance. */
+  readonly actor: string
+}
+
+/**
+ * Makes the store of a sheet from `records.jsonl` and what there is of `provenance.jsonl` (D2). It is built under
+ * another name and renamed when it is whole, so that an import that stops leaves nothing behind. To be called under
+ * the run lock. Throws RecordsError naming file, line and field of a bad line.
+ */
+export function createStore(paths: StorePaths, store: NewStore): void {
+  const building = `${paths.database}-new`
+  rmSync(building, { force: true })
+  const db = Connection.forBuilding(building)
+  try {
+    db.exec('BEGIN')
+    db.exec(`${INTERNAL_TABLES};${dataTable(store.contract)};${recordsView(store.contract)}`)
+    for (const field of store.contract.fields) if (field.unique && !field.primaryKey) db.exec(uniqueIndex(field))
+    db.run(
+      'INSERT INTO "$sheet" (one, schema_version, contract, cursor_key) VALUES (1, ?, ?, ?)',
+      SCHEMA_VERSION,
+      store.contract.text,
+      randomBytes(32),
+    )
+    const lastSeq = existsSync(paths.log) ? importLog(db, paths.log) : 0
+    if (existsSync(paths.source)) importRecords(db, paths.source, { ...store, seq: lastSeq + 1 })
+    applyTargets(db, store.targets)
+    db.exec('COMMIT')
+  } catch (error) {
+    db.close()
+    rmSync(building, { force: true })
+    throw error
+  }
+  db.close()
+  syncFile(building)
+  renameSync(building, paths.database)
+  syncFile(dirname(paths.database))
+}
+
+function syncFile(path: string): void {
+  const fd = openSync(path, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Takes over a log that is there already; answers with its last seq. */
+function importLog(db: Connection, path: string): number {
+  let last = 0
+  withFile(path, (line, text) => {
+    const parsed = parseLine(text)
+    const seq = Number(parsed?.['seq'])
+    // What a crash tore off the end of the file is no line; one that only lacks its line break is.
+    if (parsed === null && !line.whole) return
+    if (parsed === null || seq <= last) {
+      throw new RecordsError(
+        `provenance.jsonl:${line.number}: not a line of a provenance log with a "seq" above ${last}: ` +
+          `${JSON.stringify(text.slice(0, 80))}; correct the line or move the file away`,
+      )
+    }
+    const recordId = typeof parsed['record_id'] === 'string' ? parsed['record_id'] : null
+    db.run('INSERT INTO "$provenance" (seq, record_id, record, line) VALUES (?, ?, NULL, ?)', seq, recordId, text)
+    last = seq
+  })
+  return last
+}
+
+/** Goes through the lines of a file of UTF-8 text. */
+function withFile(path: string, onLine: (line: FileLine, text: string) => void): void {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const fd = openSync(path, 'r')
+  try {
+    for (const line of readLines(fd, 0)) {
+      let text: string
+      try {
+        text = decoder.decode(line.bytes)
+      } catch {
+        throw new RecordsError(`${basename(path)}:${line.number}: not valid UTF-8`)
+      }
+      onLine(line, text)
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Hex SHA-256 of a file. */
+export function hashFile(path: string): string {
+  const digest = createHash('sha256')
+  const chunk = Buffer.allocUnsafe(1 << 20)
+  const fd = openSync(path, 'r')
+  try {
+    for (let size = readSync(fd, chunk); size > 0; size = readSync(fd, chunk)) digest.update(chunk.subarray(0, size))
+  } finally {
+    closeSync(fd)
+  }
+  return digest.digest('hex')
+}
+
+interface RecordImport extends NewStore {
+  readonly seq: number
+}
+
+async function importRecords(db: Connection, path: string, store: RecordImport): Promise<void> {
+  const { size, mtimeMs } = statSync(path)
+  const sha256 = hashFile(path)
+  const importer = new LineImporter(db, store)
+  withFile(path, (line, text) => {
+    if (text.trim() !== '') importer.add(text, line.number)
+  })
+  db.run(
+    'UPDATE "$sheet" SET records = ?, source_size = ?, source_mtime = ?, source_sha256 = ?',
+    importer.count,
+    size,
+    Math.trunc(mtimeMs),
+    sha256,
+  )
+  if (importer.count === 0) return
+  const at = new Date().toISOString()
+  const line = formatLine({
+    seq: store.seq,
+    at,
+    actor: store.actor,
+    source: 'import',
+    file: 'records.jsonl',
+    sha256,
+    records: importer.count,
+  })
+  db.run('INSERT INTO "$provenance" (seq, record_id, record, line) VALUES (?, NULL, NULL, ?)', store.seq, line)
+  db.run('INSERT INTO "$import" (seq, first, last) VALUES (?, 1, ?)', store.seq, importer.count)
+}
+
+class LineImporter {
+  readonly #db: Connection
+  readonly #store: RecordImport
+  readonly #derived: ReadonlySet<string>
+  readonly #insert: string
+  count = 0
+
+  constructor(db: Connection, store: RecordImport) {
+    this.#db = db
+    this.#store = store
+    this.#derived = new Set(store.targets.map((target) => target.field))
+    const columns = store.contract.fields.map((field) => quoted(field.name))
+    this.#insert = `INSERT INTO "$data" ("$version", ${columns.join(', ')}) VALUES (?${', ?'.repeat(columns.length)})`
+  }
+
+  add(text: string, lineNumber: number): void {
+    const where = `records.jsonl:${lineNumber}`
+    const record = parseRecord(text, where)
+    this.#checkNames(record, where)
+    const values = this.#store.contract.fields.map((field) => {
+      const value = Object.hasOwn(record, field.name) ? (record[field.name] as JsonValue) : null
+      const fault = value === null && this.#derived.has(field.name) ? null : faultOf(field, value)
+      if (fault !== null) throw new RecordsError(`${where}, field "${field.name}": ${fault}`)
+      return toColumn(value)
+    })
+    try {
+      this.#db.prepare(this.#insert).run(this.#store.seq, ...values)
+    } catch (error) {
+      throw this.#asUniqueFault(error, record, where)
+    }
+    this.count += 1
+  }
+
+  #checkNames(record: JsonObject, where: string): void {
+    const names = this.#store.contract.fieldByName
+    const unknown = Object.keys(record).find((name) => !names.has(name))
+    if (unknown !== undefined) {
+      throw new RecordsError(`${where}, field ${JSON.stringify(unknown)}: the contract has no such field`)
+    }
+  }
+
+  #asUniqueFault(error: unknown, record: JsonObject, where: string): unknown {
+    if ((sqliteCode(error) ?? 0) % 256 !== 19) return error
+    const unique = this.#store.contract.fields.filter((field) => field.unique || field.primaryKey)
+    const field = unique.find((candidate) => this.#isTaken(candidate.name, record)) ?? unique[0]
+    const value = field === undefined ? null : record[field.name]
+    return new RecordsError(
+      `${where}, field "${field?.name ?? 'id'}": must be unique, but an earlier line has ${JSON.stringify(value)} already`,
+    )
+  }
+
+  #isTaken(name: string, record: JsonObject): boolean {
+    if (!Object.hasOwn(record, name)) return false
+    const value = toColumn(record[name] as JsonValue)
+    return this.#db.get(`SELECT 1 FROM "$data" WHERE ${quoted(name)} = ?`, value) !== undefined
+  }
+}
+
+function parseRecord(text: string, where: string): JsonObject {
+  let record: unknown
+  try {
+    record = JSON.parse(text)
+  } catch (error) {
+    throw new RecordsError(`${where}: not JSON: ${error instanceof Error ? error.message : ''}`)
+  }
+  if (!isJsonObject(record)) throw new RecordsError(`${where}: a line must be a JSON object`)
+  return record
+}

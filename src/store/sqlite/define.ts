@@ -1,0 +1,193 @@
+import { compareContracts } from '../../contract/compare-contracts.ts'
+import type { Contract, Field } from '../../contract/contract.ts'
+import { parseContract } from '../../contract/parse-contract.ts'
+import { faultOf } from '../../contract/validate-value.ts'
+import { ContractError } from '../../errors/service-error.ts'
+import type { TargetDefinition } from '../sheet-store.ts'
+import type { StoredTarget } from './cell-states.ts'
+import type { Connection } from './connection.ts'
+import { columnDefinition, MISSING, quoted, recordsView, STALE, uniqueIndex, uniqueIndexName } from './schema.ts'
+import { fromColumn } from './values.ts'
+
+/**
+ * Makes the tables follow a contract (D9): new optional properties get a column, loosened constraints need nothing.
+ * Throws ContractError where stored records would lose values or break the contract. `derived` names the fields that
+ * derivations compute. To be called in a transaction.
+ */
+export function applyContract(db: Connection, contract: Contract, derived: ReadonlySet<string>): void {
+  const stored = String(db.get('SELECT contract FROM "$sheet"')?.['contract'])
+  if (stored === contract.text) return
+  const change = compareContracts(parseContract(stored), contract)
+  const faults = [
+    ...change.removed.map((field) => removalFault(db, field)),
+    ...change.retyped.map(({ before, after }) => retypingFault(db, before, after)),
+    ...change.added.filter((field) => !derived.has(field.name)).map((field) => additionFault(db, field)),
+    ...change.recheck.map((field) => tighteningFault(db, field, derived.has(field.name))),
+    ...change.uniqueAdded.map((field) => uniquenessFault(db, field)),
+  ].filter((fault) => fault !== null)
+  if (faults.length > 0) {
+    throw new ContractError(`contract.yaml does not fit the stored records: ${faults.join('; ')}`)
+  }
+  db.exec('DROP VIEW records')
+  for (const field of change.uniqueRemoved) db.exec(`DROP INDEX IF EXISTS ${quoted(uniqueIndexName(field))}`)
+  const retyped = change.retyped.map(({ before }) => before)
+  for (const field of [...change.removed, ...retyped]) dropColumn(db, field)
+  for (const field of [...change.added, ...change.retyped.map(({ after }) => after)]) {
+    db.exec(`ALTER TABLE "$data" ADD COLUMN ${columnDefinition(field)}`)
+    if (field.unique) db.exec(uniqueIndex(field))
+  }
+  for (const field of change.uniqueAdded) db.exec(uniqueIndex(field))
+  db.exec(recordsView(contract))
+  db.run('UPDATE "$sheet" SET contract = ?', contract.text)
+}
+
+function dropColumn(db: Connection, field: Field): void {
+  db.exec(`DROP INDEX IF EXISTS ${quoted(uniqueIndexName(field))}`)
+  db.exec(`ALTER TABLE "$data" DROP COLUMN ${quoted(field.name)}`)
+}
+
+function recordCount(db: Connection): number {
+  return Number(db.get('SELECT records FROM "$sheet"')?.['records'])
+}
+
+function valueCount(db: Connection, field: Field): number {
+  return Number(db.get(`SELECT count(${quoted(field.name)}) AS n FROM "$data"`)?.['n'])
+}
+
+function removalFault(db: Connection, field: Field): string | null {
+  if (recordCount(db) === 0) return null
+  return (
+    `property "${field.name}" is gone (removed or renamed), which would lose its value in ${records(valueCount(db, field))}; ` +
+    'put it back'
+  )
+}
+
+function retypingFault(db: Connection, before: Field, after: Field): string | null {
+  if (recordCount(db) === 0) return null
+  return (
+    `property "${before.name}" was of type ${before.type} and is now ${after.type}, which would break its value in ` +
+    `${records(valueCount(db, before))}; put the type back, or add a property of another name`
+  )
+}
+
+function additionFault(db: Connection, field: Field): string | null {
+  if (!field.required || recordCount(db) === 0) return null
+  return `the new property "${field.name}" is required, but ${records(recordCount(db))} have no value for it; make it optional`
+}
+
+function tighteningFault(db: Connection, field: Field, derived: boolean): string | null {
+  let broken = 0
+  let example: string | null = null
+  const statement = db.db.prepare(`SELECT id, ${quoted(field.name)} AS value FROM "$data"`)
+  for (const row of statement.iterate()) {
+    const value = fromColumn(field, row['value'])
+    // A derived cell that is not computed yet breaks nothing, required or not.
+    const fault = value === null && derived ? null : faultOf(field, value)
+    if (fault === null) continue
+    broken += 1
+    example ??= `"${String(row['id'])}": ${fault}`
+  }
+  if (example === null) return null
+  return (
+    `property "${field.name}" allows less than before, and ${records(broken)} would break it (${example}); ` +
+    'loosen it again, or correct these records first'
+  )
+}
+
+function uniquenessFault(db: Connection, field: Field): string | null {
+  const name = quoted(field.name)
+  const row = db.get(
+    `SELECT sum(n) AS broken FROM (SELECT count(*) AS n FROM "$data" WHERE ${name} IS NOT NULL GROUP BY ${name} HAVING n > 1)`,
+  )
+  const broken = Number(row?.['broken'] ?? 0)
+  if (broken === 0) return null
+  return (
+    `property "${field.name}" is now unique, but ${records(broken)} share a value with another; ` +
+    'take "unique" away, or correct these records first'
+  )
+}
+
+function records(count: number): string {
+  return `${count} ${count === 1 ? 'record' : 'records'}`
+}
+
+/** The derived fields that the store knows. */
+export function loadTargets(db: Connection): StoredTarget[] {
+  return db.all('SELECT id, field, derivation, sha256, kind, inputs, active FROM "$target" ORDER BY id').map((row) => ({
+    id: Number(row['id']),
+    field: String(row['field']),
+    derivation: String(row['derivation']),
+    sha256: String(row['sha256']),
+    kind: String(row['kind']),
+    inputs: JSON.parse(String(row['inputs'])) as string[],
+    active: row['active'] === 1,
+  }))
+}
+
+/**
+ * Makes the cell states follow the derivations. The cells of a new target are missing, or overridden where the field
+ * has a value already; a changed file makes computed cells stale. A target without its derivation keeps its states
+ * for the day that it comes back, and is then stale. To be called in a transaction.
+ */
+export function applyTargets(db: Connection, definitions: readonly TargetDefinition[]): void {
+  const known = new Map(loadTargets(db).map((target) => [target.field, target]))
+  for (const definition of definitions) {
+    const target = known.get(definition.field)
+    known.delete(definition.field)
+    if (target === undefined) addTarget(db, definition)
+    else updateTarget(db, target, definition)
+  }
+  for (const target of known.values()) {
+    if (target.active) db.run('UPDATE "$target" SET active = 0 WHERE id = ?', target.id)
+  }
+}
+
+function addTarget(db: Connection, definition: TargetDefinition): void {
+  const { field, derivation, sha256, kind, inputs } = definition
+  const row = db.get(
+    'INSERT INTO "$target" (field, derivation, sha256, kind, inputs, active) VALUES (?, ?, ?, ?, ?, 1) RETURNING id',
+    field,
+    derivation,
+    sha256,
+    kind,
+    JSON.stringify(inputs),
+  )
+  const id = Number(row?.['id'])
+  const column = quoted(field)
+  const overridden = db.run(
+    `INSERT INTO "$cell" (target, record, hash, mark) SELECT ?, "$seq", NULL, "$version" FROM "$data" WHERE ${column} IS NOT NULL`,
+    id,
+  )
+  const missing = db.run(
+    `INSERT INTO "$todo" (target, record, state, mark) SELECT ?, "$seq", ${MISSING}, "$version" FROM "$data" WHERE ${column} IS NULL`,
+    id,
+  )
+  db.run('UPDATE "$target" SET overridden = ?, missing = ? WHERE id = ?', overridden, missing, id)
+}
+
+function updateTarget(db: Connection, target: StoredTarget, definition: TargetDefinition): void {
+  const inputs = JSON.stringify(definition.inputs)
+  const same =
+    target.active &&
+    target.sha256 === definition.sha256 &&
+    target.derivation === definition.derivation &&
+    target.kind === definition.kind &&
+    inputs === JSON.stringify(target.inputs)
+  if (same) return
+  db.run(
+    'UPDATE "$target" SET derivation = ?, sha256 = ?, kind = ?, inputs = ?, active = 1 WHERE id = ?',
+    definition.derivation,
+    definition.sha256,
+    definition.kind,
+    inputs,
+    target.id,
+  )
+  if (target.active && target.sha256 === definition.sha256) return
+  const stale = db.run(
+    `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, mark FROM "$cell" AS cell
+     WHERE target = ? AND hash IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM "$todo" AS todo WHERE todo.target = cell.target AND todo.record = cell.record)`,
+    target.id,
+  )
+  db.run('UPDATE "$target" SET stale = stale + ? WHERE id = ?', stale, target.id)
+}

@@ -1,0 +1,37 @@
+import { mayDelete } from '../../contract/permissions.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import { PermissionDeniedError } from '../../errors/service-error.ts'
+import type { DeleteResult } from '../sheet-store.ts'
+import type { ChangeSet } from './change-set.ts'
+import { fromColumn } from './values.ts'
+
+/** Deletes what exists of these ids (D15). Throws PermissionDeniedError where the contract does not let the actor (D7). */
+export function deleteRecords(change: ChangeSet, ids: readonly string[], actor: string): DeleteResult {
+  if (!mayDelete(change.contract, actor)) {
+    throw new PermissionDeniedError(
+      `actor ${JSON.stringify(actor)} may not delete records; the contract's deletableBy allows ` +
+        (change.contract.deletableBy ?? []).join(', '),
+    )
+  }
+  let deleted = 0
+  for (const id of new Set(ids)) deleted += deleteRecord(change, id, actor) ? 1 : 0
+  return { deleted, remaining: change.totalRecords() }
+}
+
+function deleteRecord(change: ChangeSet, id: string, actor: string): boolean {
+  const stored = change.db.get('DELETE FROM "$data" WHERE id = ? RETURNING *', id)
+  if (stored === undefined) return false
+  const key = Number(stored['$seq'])
+  const values: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
+  const previous: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
+  for (const field of change.contract.fields) {
+    const value = fromColumn(field, stored[field.name])
+    if (value === null) continue
+    values[field.name] = null
+    previous[field.name] = value
+  }
+  change.log({ at: change.at, actor, source: 'delete', record_id: id, values, previous }, key)
+  change.cells.deleted(key)
+  change.countRecords(-1)
+  return true
+}

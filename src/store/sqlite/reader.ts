@@ -1,0 +1,308 @@
+import type { Contract, Field } from '../../contract/contract.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import { entryOfField, entryOfImport, parseLine } from '../../provenance/log-line.ts'
+import type {
+  CacheEntry,
+  CellProvenance,
+  CellState,
+  Page,
+  PageQuery,
+  RecordKey,
+  StoreStatus,
+  WorkCell,
+  WorkItem,
+  WorkQuery,
+} from '../sheet-store.ts'
+import { AnswerCache } from './answer-cache.ts'
+import { markOf } from './cell-states.ts'
+import { hashBytes, hashText, readCacheEntry } from './commit-cells.ts'
+import { Connection, type StoredRow } from './connection.ts'
+import { FAILED, MISSING, quoted, STALE } from './schema.ts'
+import { recordJsonExpression } from './sql/json-columns.ts'
+import { fromColumn } from './values.ts'
+
+/** Characters of answers that are kept until the next write. */
+const ANSWERS_KEPT = 16 << 20
+
+type UnfilteredPage = Omit<PageQuery, 'filter'>
+
+/**
+ * Everything that is read from the store but SQL from users, on a connection of its own in the calling thread.
+ * Nothing that another connection can change is kept without asking SQLite whether it did.
+ */
+export class Reader {
+  readonly #db: Connection
+  readonly #answers = new AnswerCache<string>(ANSWERS_KEPT)
+  #contract: Contract
+  #dataVersion = -1
+
+  constructor(path: string, contract: Contract) {
+    this.#db = Connection.forReading(path)
+    this.#contract = contract
+  }
+
+  /** Follows a new contract. */
+  use(contract: Contract): void {
+    this.#contract = contract
+    this.#answers.clear()
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  record(id: string, fields: readonly string[]): string | null {
+    const key = `r ${fields.join()} ${id}`
+    const known = this.#known(key)
+    if (known !== undefined) return known
+    const sql = `SELECT ${recordJsonExpression(this.#fields(fields))} AS json FROM "$data" WHERE id = ?`
+    const row = this.#db.get(sql, id)
+    if (row === undefined) return null
+    return this.#keep(key, String(row['json']))
+  }
+
+  page({ fields, limit, after }: UnfilteredPage): Page {
+    const key = `p ${fields.join()} ${limit} ${after}`
+    const known = this.#known(key)
+    const text = known ?? this.#keep(key, this.#readPage({ fields, limit, after }))
+    const end = text.indexOf(' ')
+    const next = text.slice(0, end)
+    return { next: next === '' ? null : Number(next), records: text.slice(end + 1) }
+  }
+
+  /** A page as one text: where the next page starts after, or nothing; a space; the array of records. */
+  #readPage({ fields, limit, after }: UnfilteredPage): string {
+    const json = recordJsonExpression(this.#fields(fields))
+    const row = this.#db.get(
+      `SELECT records, last, EXISTS (SELECT 1 FROM "$data" WHERE "$seq" > last) AS more FROM (
+         SELECT '[' || ifnull(group_concat(json), '') || ']' AS records, max("$seq") AS last FROM (
+           SELECT "$seq", ${json} AS json FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?))`,
+      after ?? 0,
+      limit,
+    )
+    return `${row?.['more'] === 1 ? String(row['last']) : ''} ${String(row?.['records'])}`
+  }
+
+  status(): StoreStatus {
+    const total = Number(this.#db.get('SELECT records FROM "$sheet"')?.['records'])
+    const targets = this.#db.all('SELECT * FROM "$target" WHERE active = 1 ORDER BY id').map((row) => {
+      const count = (counter: string): number => Number(row[counter])
+      const [missing, stale, failed, overridden] = ['missing', 'stale', 'failed', 'overridden'].map(count) as [
+        number,
+        number,
+        number,
+        number,
+      ]
+      return {
+        field: String(row['field']),
+        fresh: total - missing - stale - failed - overridden,
+        stale,
+        missing,
+        failed,
+        overridden,
+        lastAt: textOrNull(row['last_at']),
+        lastActor: textOrNull(row['last_actor']),
+        lastError: failed > 0 ? textOrNull(row['last_error']) : null,
+      }
+    })
+    return { total, targets }
+  }
+
+  provenance(recordId: string, field: string, history: boolean): CellProvenance {
+    return this.#atOnce(() => this.#readProvenance(recordId, field, history))
+  }
+
+  /** Reads with several statements from one state of the store. */
+  #atOnce<T>(read: () => T): T {
+    this.#db.exec('BEGIN')
+    try {
+      return read()
+    } finally {
+      this.#db.exec('COMMIT')
+    }
+  }
+
+  #readProvenance(recordId: string, field: string, history: boolean): CellProvenance {
+    const entries: JsonObject[] = []
+    let known = false
+    for (const incarnation of this.#incarnations(recordId)) {
+      known = true
+      entries.push(...this.#entries(recordId, field, incarnation))
+    }
+    if (!known) return { known: false }
+    return { known: true, entries: history ? entries : entries.slice(-1) }
+  }
+
+  /** The lives of a record: deleted and created again, it has several. Oldest first; null for a log from before. */
+  #incarnations(recordId: string): (RecordKey | null)[] {
+    const logged = this.#db
+      .all('SELECT record, min(seq) AS first FROM "$provenance" WHERE record_id = ? GROUP BY record ORDER BY first', recordId)
+      .map((row) => (row['record'] === null ? null : Number(row['record'])))
+    const current = this.#db.get('SELECT "$seq" AS record FROM "$data" WHERE id = ?', recordId)
+    const key = current === undefined ? null : Number(current['record'])
+    return key === null || logged.includes(key) ? logged : [...logged, key]
+  }
+
+  #entries(recordId: string, field: string, key: RecordKey | null): JsonObject[] {
+    const entries = this.#db
+      .all('SELECT line FROM "$provenance" WHERE record_id = ? AND record IS ? ORDER BY seq', recordId, key)
+      .map((row) => parseLine(String(row['line'])))
+      .map((line) => (line === null ? null : entryOfField(line, field)))
+      .filter((entry) => entry !== null)
+    const imported = key === null ? null : this.#importEntry({ recordId, field, key }, entries[0])
+    return imported === null ? entries : [imported, ...entries]
+  }
+
+  /** What an import brought to a cell: the value before the first later entry, or that of today. */
+  #importEntry(cell: { recordId: string; field: string; key: RecordKey }, later: JsonObject | undefined): JsonObject | null {
+    const row = this.#db.get(
+      'SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= ? AND last >= ?',
+      cell.key,
+      cell.key,
+    )
+    const line = row === undefined ? null : parseLine(String(row['line']))
+    if (line === null) return null
+    const value = later === undefined ? this.#currentValue(cell) : (later['previous'] ?? null)
+    return value === null ? null : entryOfImport(line, { ...cell, value })
+  }
+
+  #currentValue({ field, key }: { field: string; key: RecordKey }): ReturnType<typeof fromColumn> {
+    const row = this.#db.get(`SELECT ${quoted(field)} AS value FROM "$data" WHERE "$seq" = ?`, key)
+    return fromColumn(this.#field(field), row?.['value'])
+  }
+
+  recordKeys(ids: readonly string[]): ReadonlyMap<string, RecordKey> {
+    const keys = new Map<string, RecordKey>()
+    for (const id of ids) {
+      const row = this.#db.get('SELECT "$seq" AS key FROM "$data" WHERE id = ?', id)
+      if (row !== undefined) keys.set(id, Number(row['key']))
+    }
+    return keys
+  }
+
+  work(query: WorkQuery): WorkItem[] {
+    const inputs = this.#fields(query.inputs)
+    return this.#atOnce(() => {
+      const targets = this.#targetIds(query.targets)
+      return this.#workKeys(query, [...targets.values()])
+        .map((key) => this.#workItem(key, targets, inputs))
+        .filter((item) => item !== null)
+    })
+  }
+
+  #targetIds(fields: readonly string[]): Map<string, number> {
+    const all = new Map(
+      this.#db.all('SELECT id, field FROM "$target"').map((row) => [String(row['field']), Number(row['id'])] as const),
+    )
+    return new Map(fields.map((field) => [field, all.get(field) ?? 0]))
+  }
+
+  #workKeys({ force, after, limit, only }: WorkQuery, targets: readonly number[]): RecordKey[] {
+    const from = after ?? 0
+    if (only !== null) {
+      const keys = only.filter((key) => key > from)
+      return (force ? keys : keys.filter((key) => this.#hasWork(key, targets))).slice(0, limit)
+    }
+    if (force) {
+      return keysOf(this.#db.all('SELECT "$seq" AS key FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?', from, limit))
+    }
+    const perTarget = targets.flatMap((target) =>
+      keysOf(
+        this.#db.all(
+          'SELECT record AS key FROM "$todo" WHERE target = ? AND record > ? ORDER BY record LIMIT ?',
+          target,
+          from,
+          limit,
+        ),
+      ),
+    )
+    return [...new Set(perTarget)].sort((a, b) => a - b).slice(0, limit)
+  }
+
+  #hasWork(key: RecordKey, targets: readonly number[]): boolean {
+    return targets.some(
+      (target) => this.#db.get('SELECT 1 FROM "$todo" WHERE target = ? AND record = ?', target, key) !== undefined,
+    )
+  }
+
+  #workItem(key: RecordKey, targets: ReadonlyMap<string, number>, inputs: readonly Field[]): WorkItem | null {
+    const columns = ['id', ...inputs.map(({ name }) => quoted(name))]
+    const row = this.#db.get(`SELECT ${columns.join(', ')} FROM "$data" WHERE "$seq" = ?`, key)
+    if (row === undefined) return null
+    const values = Object.create(null) as Record<string, ReturnType<typeof fromColumn>>
+    for (const field of inputs) values[field.name] = fromColumn(field, row[field.name])
+    return {
+      key,
+      id: String(row['id']),
+      inputs: values,
+      cells: [...targets].map(([target, id]) => this.#workCell(target, id, key)),
+    }
+  }
+
+  #workCell(target: string, id: number, key: RecordKey): WorkCell {
+    const cell = this.#db.get('SELECT hash, mark FROM "$cell" WHERE target = ? AND record = ?', id, key)
+    const todo = this.#db.get('SELECT state, mark FROM "$todo" WHERE target = ? AND record = ?', id, key)
+    const hash = cell?.['hash'] as Uint8Array | null | undefined
+    return {
+      target,
+      state: cellState(cell, todo),
+      inputHash: hash === null || hash === undefined ? null : hashText(hash),
+      mark: markOf(cell?.['mark'], todo?.['mark']),
+    }
+  }
+
+  cached(hashes: readonly string[]): ReadonlyMap<string, CacheEntry> {
+    const entries = new Map<string, CacheEntry>()
+    for (const inputHash of hashes) {
+      const row = this.#db.get('SELECT entry FROM "$cache" WHERE hash = ?', hashBytes(inputHash))
+      if (row !== undefined) entries.set(inputHash, readCacheEntry(inputHash, row['entry']))
+    }
+    return entries
+  }
+
+  #known(key: string): string | undefined {
+    const version = Number(this.#db.get('PRAGMA data_version')?.['data_version'])
+    if (version !== this.#dataVersion) {
+      this.#answers.clear()
+      this.#dataVersion = version
+    }
+    return this.#answers.get(key)
+  }
+
+  #keep(key: string, answer: string): string {
+    this.#answers.set(key, answer)
+    return answer
+  }
+
+  #fields(names: readonly string[]): Field[] {
+    return names.map((name) => this.#field(name))
+  }
+
+  #field(name: string): Field {
+    const field = this.#contract.fieldByName.get(name)
+    if (field === undefined) throw new Error(`no field ${name}`)
+    return field
+  }
+}
+
+function cellState(cell: StoredRow | undefined, todo: StoredRow | undefined): CellState {
+  if (cell !== undefined && cell['hash'] === null) return 'overridden'
+  switch (todo?.['state']) {
+    case FAILED:
+      return 'failed'
+    case MISSING:
+      return 'missing'
+    case STALE:
+      return 'stale'
+    default:
+      return 'fresh'
+  }
+}
+
+function keysOf(rows: readonly StoredRow[]): RecordKey[] {
+  return rows.map((row) => Number(row['key']))
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}

@@ -1,0 +1,30 @@
+import { DatabaseSync } from 'node:sqlite'
+import { LockTimeoutError } from '../../errors/service-error.ts'
+import type { RunLock } from '../sheet-store.ts'
+import { beginWhenFree } from './connection.ts'
+
+/**
+ * The lock that one process has at a time (D31), on a database of its own beside the store: an exclusive transaction
+ * held open. The operating system takes it back when its holder dies, and nothing is ever written to the file.
+ *
+ * Throws LockTimeoutError when it is not free within `timeoutMs`, and the signal's reason when aborted.
+ */
+export async function takeRunLock(path: string, timeoutMs: number, signal?: AbortSignal): Promise<RunLock> {
+  const db = new DatabaseSync(path, { timeout: 0 })
+  try {
+    await beginWhenFree(db, 'EXCLUSIVE', {
+      deadline: performance.now() + timeoutMs,
+      ...(signal === undefined ? {} : { signal }),
+      what: 'the run lock',
+    })
+  } catch (error) {
+    db.close()
+    if (error instanceof LockTimeoutError) {
+      throw new LockTimeoutError(
+        `another run of this sheet is under way and did not end within ${timeoutMs / 1000} s; try again later`,
+      )
+    }
+    throw error
+  }
+  return { release: () => db.close() }
+}

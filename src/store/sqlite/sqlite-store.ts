@@ -1,0 +1,157 @@
+import type {
+  CacheEntry,
+  CellCommit,
+  CellOutcome,
+  CellProvenance,
+  DeleteResult,
+  Page,
+  PageQuery,
+  RecordKey,
+  RunLock,
+  SheetStore,
+  SqlParam,
+  StoreDefinition,
+  StoreStatus,
+  Upsert,
+  UpsertResult,
+  WorkItem,
+  WorkQuery,
+} from '../sheet-store.ts'
+import { storePaths } from './create-store.ts'
+import { Reader } from './reader.ts'
+import { takeRunLock } from './run-lock.ts'
+import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
+import { transferable, WriterClient } from './writer-client.ts'
+
+export interface SqliteStoreOptions {
+  readonly definition: StoreDefinition
+  /** Who imports `records.jsonl`, should it come to that. */
+  readonly actor: string
+  readonly lockTimeoutMs: number
+  readonly queryLimits: QueryLimits
+  /** Told when `records.jsonl` is not the file that was imported (D2). */
+  onSourceDiffers(): void
+}
+
+/** A sheet's store in one SQLite file beside the contract. */
+export class SqliteStore implements SheetStore {
+  readonly cursorKey: Uint8Array
+  readonly #lockPath: string
+  readonly #writer: WriterClient
+  readonly #reader: Reader
+  readonly #sql: SqlPool
+  #definition: StoreDefinition
+
+  private constructor(parts: {
+    cursorKey: Uint8Array
+    lockPath: string
+    writer: WriterClient
+    reader: Reader
+    sql: SqlPool
+    definition: StoreDefinition
+  }) {
+    this.cursorKey = parts.cursorKey
+    this.#lockPath = parts.lockPath
+    this.#writer = parts.writer
+    this.#reader = parts.reader
+    this.#sql = parts.sql
+    this.#definition = parts.definition
+  }
+
+  /** Opens the store in a sheet's directory, or makes it from `records.jsonl` (D2). */
+  static async open(directory: string, options: SqliteStoreOptions): Promise<SqliteStore> {
+    const { definition, actor, lockTimeoutMs, queryLimits } = options
+    const paths = storePaths(directory)
+    const writer = new WriterClient()
+    try {
+      const opened = await writer.call('open', {
+        directory,
+        actor,
+        lockTimeoutMs,
+        contractText: definition.contract.text,
+        targets: definition.targets,
+      })
+      if (opened.sourceDiffers) options.onSourceDiffers()
+      return new SqliteStore({
+        cursorKey: opened.cursorKey,
+        lockPath: paths.lock,
+        writer,
+        reader: new Reader(paths.database, definition.contract),
+        sql: new SqlPool({ path: paths.database, limits: queryLimits }),
+        definition,
+      })
+    } catch (error) {
+      await writer.close()
+      throw error
+    }
+  }
+
+  async define(definition: StoreDefinition): Promise<void> {
+    const { contract, targets } = definition
+    await this.#writer.call('define', { contractText: contract.text, targets })
+    this.#reader.use(contract)
+    this.#definition = definition
+  }
+
+  async record(id: string, fields: readonly string[]): Promise<string | null> {
+    return this.#reader.record(id, fields)
+  }
+
+  async page(query: PageQuery): Promise<Page> {
+    const { filter } = query
+    if (filter === null) return this.#reader.page(query)
+    const { fields, fieldByName } = this.#definition.contract
+    return this.#sql.page({
+      ...query,
+      filter,
+      fields: query.fields.map((name) => fieldByName.get(name)).filter((field) => field !== undefined),
+      allFields: fields,
+    })
+  }
+
+  query(sql: string, params: readonly SqlParam[]): Promise<string> {
+    return this.#sql.query(sql, params, this.#definition.contract.fields)
+  }
+
+  upsert(request: Upsert): Promise<UpsertResult> {
+    return this.#writer.call('upsert', request, transferable(request.body))
+  }
+
+  delete(ids: readonly string[], actor: string): Promise<DeleteResult> {
+    return this.#writer.call('delete', { ids, actor })
+  }
+
+  async status(): Promise<StoreStatus> {
+    return this.#reader.status()
+  }
+
+  async provenance(recordId: string, field: string, history: boolean): Promise<CellProvenance> {
+    return this.#reader.provenance(recordId, field, history)
+  }
+
+  lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock> {
+    return takeRunLock(this.#lockPath, timeoutMs, signal)
+  }
+
+  async recordKeys(ids: readonly string[]): Promise<ReadonlyMap<string, RecordKey>> {
+    return this.#reader.recordKeys(ids)
+  }
+
+  async work(query: WorkQuery): Promise<readonly WorkItem[]> {
+    return this.#reader.work(query)
+  }
+
+  async cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {
+    return this.#reader.cached(hashes)
+  }
+
+  commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {
+    return this.#writer.call('commitCells', commit)
+  }
+
+  async close(): Promise<void> {
+    await this.#sql.close()
+    this.#reader.close()
+    await this.#writer.close()
+  }
+}

@@ -1,0 +1,264 @@
+import type { SQLInputValue } from 'node:sqlite'
+import type { Contract, Field } from '../../contract/contract.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
+import { checkActor, mayWrite } from '../../contract/permissions.ts'
+import { faultOf } from '../../contract/validate-value.ts'
+import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
+import type { Upsert, UpsertResult } from '../sheet-store.ts'
+import type { ChangeSet } from './change-set.ts'
+import type { StoredRow } from './connection.ts'
+import { quoted } from './schema.ts'
+import { fromColumn, isStored, toColumn } from './values.ts'
+
+/** How many faults a message lists (D13). */
+const LISTED_FAULTS = 100
+
+/**
+ * Inserts or merges records (D13). Goes through the whole batch before it gives up, so that every fault is told at
+ * once; the caller takes everything back when this throws. Throws ValidationError and PermissionDeniedError.
+ */
+export function upsert(change: ChangeSet, request: Upsert): UpsertResult {
+  const { records, actor } = readBody(request)
+  const batch = new UpsertBatch(change, actor)
+  records.forEach((record, position) => batch.add(record, position))
+  return batch.finish()
+}
+
+interface UpsertBody {
+  readonly records: readonly (JsonObject & { readonly id: string })[]
+  readonly actor: string
+}
+
+function readBody({ body, defaultActor }: Upsert): UpsertBody {
+  const value = body instanceof Uint8Array ? parseBody(body) : body
+  if (!isJsonObject(value)) {
+    throw new ValidationError(`the body must be a JSON object with "records", got ${kindOf(value)}`)
+  }
+  const unknown = Object.keys(value).find((key) => key !== 'records' && key !== 'actor')
+  if (unknown !== undefined) {
+    throw new ValidationError(`the body has an unknown member "${unknown}"; it may have "records" and "actor"`)
+  }
+  const records = checkRecords(value['records'])
+  const given = value['actor'] ?? null
+  if (given !== null && typeof given !== 'string') {
+    throw new ValidationError(`"actor" must be a string, got ${kindOf(given)}`)
+  }
+  const actor = given === null || given === '' ? defaultActor : given
+  if (actor === null) throw new ValidationError('actor is required')
+  const fault = checkActor(actor)
+  if (fault !== null) throw new ValidationError(fault)
+  return { records, actor }
+}
+
+function parseBody(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return {}
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new ValidationError('the body is not valid UTF-8')
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new ValidationError(`the body is not JSON: ${error instanceof Error ? error.message : ''}`)
+  }
+}
+
+function checkRecords(records: unknown): UpsertBody['records'] {
+  if (!Array.isArray(records)) {
+    throw new ValidationError(`"records" must be an array of records, got ${kindOf(records)}`)
+  }
+  const faults: string[] = []
+  records.forEach((record, position) => {
+    if (!isJsonObject(record)) {
+      faults.push(`records[${position}] must be an object, got ${kindOf(record)}`)
+    } else if (typeof record['id'] !== 'string') {
+      faults.push(`records[${position}], field "id": must be a string, got ${kindOf(record['id'])}`)
+    }
+  })
+  if (faults.length > 0) throw new ValidationError(listFaults(faults))
+  return records as UpsertBody['records']
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** Joins the faults of a request into a message. */
+export function listFaults(faults: readonly string[]): string {
+  const listed = faults.slice(0, LISTED_FAULTS).join('; ')
+  const rest = faults.length - LISTED_FAULTS
+  return rest > 0 ? `${listed}; and ${rest} more` : listed
+}
+
+class UpsertBatch {
+  readonly #change: ChangeSet
+  readonly #contract: Contract
+  readonly #actor: string
+  readonly #denied: string[] = []
+  readonly #faults: string[] = []
+  readonly #mayWrite = new Map<Field, boolean>()
+  readonly #statements: UpsertStatements
+  #inserted = 0
+  #updated = 0
+
+  constructor(change: ChangeSet, actor: string) {
+    this.#change = change
+    this.#contract = change.contract
+    this.#actor = actor
+    this.#statements = statementsOf(change.contract)
+  }
+
+  add(record: JsonObject & { readonly id: string }, position: number): void {
+    const stored = this.#change.db.get(this.#statements.select, record.id)
+    const faultsBefore = this.#faults.length + this.#denied.length
+    const where = `records[${position}] (id ${JSON.stringify(shorten(record.id))})`
+    const changes = this.#changes(record, stored, where)
+    if (stored === undefined) this.#checkRequired(record, where)
+    if (this.#faults.length + this.#denied.length > faultsBefore) return
+    if (stored === undefined) this.#insert(record, changes)
+    else this.#update(record, stored, changes)
+  }
+
+  finish(): UpsertResult {
+    if (this.#denied.length > 0) throw new PermissionDeniedError(listFaults(this.#denied))
+    if (this.#faults.length > 0) throw new ValidationError(listFaults(this.#faults))
+    return { inserted: this.#inserted, updated: this.#updated, total: this.#change.totalRecords() }
+  }
+
+  /** The fields that this record writes: those sent with another value than they have (D7). */
+  #changes(record: JsonObject, stored: StoredRow | undefined, where: string): Field[] {
+    const changes: Field[] = []
+    for (const name of Object.keys(record)) {
+      const field = this.#contract.fieldByName.get(name)
+      if (field === undefined) {
+        this.#faults.push(`${where}, field ${JSON.stringify(shorten(name))}: the contract has no such field`)
+        continue
+      }
+      if (isStored(field, record[name], stored?.[name])) continue
+      changes.push(field)
+      if (!this.#allowed(field)) this.#denied.push(`${where}, field "${name}": ${this.#denial(field)}`)
+      const fault = this.#faultOf(field, record[name] as JsonValue, stored)
+      if (fault !== null) this.#faults.push(`${where}, field "${name}": ${fault}`)
+    }
+    return changes
+  }
+
+  #faultOf(field: Field, value: JsonValue, stored: StoredRow | undefined): string | null {
+    // Clearing a derived cell ends an override (D28), whether or not computed values are required.
+    if (value === null && this.#change.cells.isDerived(field.name)) return null
+    return faultOf(field, value) ?? (field.unique && value !== null ? this.#uniqueFault(field, value, stored) : null)
+  }
+
+  #uniqueFault(field: Field, value: JsonValue, stored: StoredRow | undefined): string | null {
+    const name = quoted(field.name)
+    const other = this.#change.db.get(
+      `SELECT id FROM "$data" WHERE ${name} = ? AND "$seq" IS NOT ? LIMIT 1`,
+      toColumn(value),
+      stored?.['$seq'] ?? null,
+    )
+    if (other === undefined) return null
+    return `must be unique, but record ${JSON.stringify(other['id'])} has ${shorten(JSON.stringify(value))} already`
+  }
+
+  #allowed(field: Field): boolean {
+    let allowed = this.#mayWrite.get(field)
+    if (allowed === undefined) {
+      allowed = mayWrite(field, this.#actor, this.#change.cells.isDerived(field.name))
+      this.#mayWrite.set(field, allowed)
+    }
+    return allowed
+  }
+
+  #denial(field: Field): string {
+    const actor = JSON.stringify(this.#actor)
+    if (field.editableBy !== null && field.editableBy.length > 0) {
+      return `actor ${actor} may not write it; it is editable by ${field.editableBy.join(', ')}`
+    }
+    return `actor ${actor} may not write it; it is derived, so materialize computes it`
+  }
+
+  #checkRequired(record: JsonObject, where: string): void {
+    for (const field of this.#contract.fields) {
+      if (!field.required || own(record, field.name) !== null) continue
+      if (this.#change.cells.isDerived(field.name)) continue
+      this.#faults.push(`${where}, field "${field.name}": is required`)
+    }
+  }
+
+  #insert(record: JsonObject, changes: readonly Field[]): void {
+    const change = this.#change
+    const columns = this.#contract.fields.map((field): SQLInputValue =>
+      toColumn(own(record, field.name)),
+    )
+    const seq = change.nextSeq
+    const { lastInsertRowid } = change.db.prepare(this.#statements.insert).run(seq, ...columns)
+    const key = Number(lastInsertRowid)
+    this.#log(key, record, changes, undefined)
+    change.cells.created(key, (field) => own(record, field) !== null, seq)
+    change.countRecords(1)
+    this.#inserted += 1
+  }
+
+  #update(record: JsonObject, stored: StoredRow, changes: readonly Field[]): void {
+    this.#updated += 1
+    if (changes.length === 0) return
+    const change = this.#change
+    const key = Number(stored['$seq'])
+    const seq = this.#log(key, record, changes, stored)
+    const set = changes.map((field) => `${quoted(field.name)} = ?`).join(', ')
+    const values = changes.map((field) => toColumn(own(record, field.name)))
+    change.db.run(`UPDATE "$data" SET "$version" = ?, ${set} WHERE "$seq" = ?`, seq, ...values, key)
+    for (const field of changes) {
+      const target = change.cells.target(field.name)
+      if (target !== undefined) {
+        change.cells.writtenByHand(target, key, { hasValue: own(record, field.name) !== null, seq })
+      }
+      change.cells.inputWritten(field.name, key, seq)
+    }
+  }
+
+  #log(key: number, record: JsonObject, changes: readonly Field[], stored: StoredRow | undefined): number {
+    const values: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
+    const previous: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
+    for (const field of changes) {
+      values[field.name] = own(record, field.name)
+      previous[field.name] = fromColumn(field, stored?.[field.name])
+    }
+    const line = { at: this.#change.at, actor: this.#actor, source: 'write', record_id: String(record['id']) } as const
+    return this.#change.log({ ...line, values, previous }, key)
+  }
+}
+
+interface UpsertStatements {
+  readonly select: string
+  readonly insert: string
+}
+
+const STATEMENTS = new WeakMap<Contract, UpsertStatements>()
+
+function statementsOf(contract: Contract): UpsertStatements {
+  let statements = STATEMENTS.get(contract)
+  if (statements === undefined) {
+    const columns = contract.fields.map((field) => quoted(field.name))
+    statements = {
+      select: 'SELECT * FROM "$data" WHERE id = ?',
+      insert: `INSERT INTO "$data" ("$version", ${columns.join(', ')}) VALUES (?${', ?'.repeat(columns.length)})`,
+    }
+    STATEMENTS.set(contract, statements)
+  }
+  return statements
+}
+
+/** A member of a record from outside, where `constructor` and the like are field names as any. */
+function own(record: JsonObject, field: string): JsonValue {
+  return Object.hasOwn(record, field) ? (record[field] ?? null) : null
+}
+
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}

@@ -1,0 +1,82 @@
+import { Worker, type Transferable } from 'node:worker_threads'
+import { fromPlainError, RecordsError } from '../../errors/service-error.ts'
+import type { WriterAnswer, WriterOperation, WriterOperations, WriterRequest } from './writer-protocol.ts'
+
+/** Buffers from this size on are handed over and not copied. */
+const TRANSFER_BYTES = 1 << 16
+
+interface Waiting {
+  resolve(value: unknown): void
+  reject(error: Error): void
+}
+
+/** The writing thread, as the other threads see it. */
+export class WriterClient {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Waiting>()
+  #lastId = 0
+  #ended: Error | null = null
+
+  constructor() {
+    // The same extension as this file's: TypeScript in the repository, JavaScript in the package.
+    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+    this.#worker = new Worker(new URL(`./writer-thread${extension}`, import.meta.url))
+    this.#worker.on('message', (answers: readonly WriterAnswer[]) => {
+      for (const answer of answers) this.#settle(answer)
+    })
+    this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
+    this.#worker.on('exit', () => this.#end(new RecordsError('the store is closed')))
+  }
+
+  /** Has the thread carry out an operation. Rejects with its ServiceError, or a plain Error for a fault of the program. */
+  call<Op extends WriterOperation>(
+    operation: Op,
+    argument: Parameters<WriterOperations[Op]>[0],
+    transfer: readonly Transferable[] = [],
+  ): Promise<ReturnType<WriterOperations[Op]>> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== null) {
+        reject(this.#ended)
+        return
+      }
+      const id = (this.#lastId += 1)
+      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject })
+      this.#worker.postMessage({ id, operation, argument } satisfies WriterRequest, transfer)
+    })
+  }
+
+  /** Finishes what was asked for, then ends the thread. */
+  async close(): Promise<void> {
+    if (this.#ended === null) await this.call('close', null)
+    await this.#worker.terminate()
+  }
+
+  #settle({ id, outcome }: WriterAnswer): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    switch (outcome.kind) {
+      case 'done':
+        return waiting?.resolve(outcome.value)
+      case 'refused':
+        return waiting?.reject(fromPlainError(outcome.error))
+      case 'broken': {
+        const error = new Error('the writing thread met a fault of the program')
+        error.stack = outcome.stack
+        return waiting?.reject(error)
+      }
+    }
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error
+    for (const { reject } of this.#waiting.values()) reject(this.#ended)
+    this.#waiting.clear()
+  }
+}
+
+/** What of a body can be handed to the thread instead of copied: a large buffer with memory of its own. */
+export function transferable(body: unknown): readonly Transferable[] {
+  if (!(body instanceof Uint8Array) || body.byteLength < TRANSFER_BYTES) return []
+  const { buffer } = body
+  return buffer instanceof ArrayBuffer && buffer.byteLength === body.byteLength ? [buffer] : []
+}

@@ -1,0 +1,57 @@
+import type { PlainServiceError } from '../../errors/service-error.ts'
+import type {
+  CellCommit,
+  CellOutcome,
+  DeleteResult,
+  TargetDefinition,
+  Upsert,
+  UpsertResult,
+} from '../sheet-store.ts'
+
+/** What the store's writing thread can be asked to do, and with what. */
+export interface WriterOperations {
+  open(request: OpenRequest): OpenResult
+  define(request: DefineRequest): null
+  upsert(request: Upsert): UpsertResult
+  delete(request: { readonly ids: readonly string[]; readonly actor: string }): DeleteResult
+  commitCells(request: CellCommit): readonly CellOutcome[]
+  close(request: null): null
+}
+
+export interface DefineRequest {
+  readonly contractText: string
+  /** Null leaves the derived fields as they are. */
+  readonly targets: readonly TargetDefinition[] | null
+}
+
+export interface OpenRequest extends DefineRequest {
+  readonly directory: string
+  /** Who imports `records.jsonl`, should it come to that. */
+  readonly actor: string
+  readonly lockTimeoutMs: number
+}
+
+export interface OpenResult {
+  readonly cursorKey: Uint8Array
+  /** Whether `records.jsonl` is another file than the one that was imported (D2). */
+  readonly sourceDiffers: boolean
+}
+
+export type WriterOperation = keyof WriterOperations
+
+/** A request to the writing thread. */
+export interface WriterRequest {
+  readonly id: number
+  readonly operation: WriterOperation
+  readonly argument: unknown
+}
+
+/** The answer to a request; answers of one commit come together. */
+export interface WriterAnswer {
+  readonly id: number
+  readonly outcome:
+    | { readonly kind: 'done'; readonly value: unknown }
+    | { readonly kind: 'refused'; readonly error: PlainServiceError }
+    /** A fault of the program. */
+    | { readonly kind: 'broken'; readonly stack: string }
+}

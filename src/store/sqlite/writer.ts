@@ -1,0 +1,246 @@
+import { existsSync, statSync } from 'node:fs'
+import type { Contract } from '../../contract/contract.ts'
+import { parseContract } from '../../contract/parse-contract.ts'
+import { RecordsError } from '../../errors/service-error.ts'
+import { LogMirror, type LogSource } from '../../provenance/log-mirror.ts'
+import { CellStates } from './cell-states.ts'
+import { ChangeSet, lastSeq } from './change-set.ts'
+import { commitCells } from './commit-cells.ts'
+import { beginWhenFree, Connection, sqliteCode } from './connection.ts'
+import { createStore, hashFile, storePaths, type StorePaths } from './create-store.ts'
+import { applyContract, applyTargets, loadTargets } from './define.ts'
+import { deleteRecords } from './delete-records.ts'
+import { takeRunLock } from './run-lock.ts'
+import { SCHEMA_VERSION } from './schema.ts'
+import { upsert } from './upsert.ts'
+import type {
+  DefineRequest,
+  OpenRequest,
+  OpenResult,
+  WriterOperation,
+  WriterOperations,
+  WriterRequest,
+} from './writer-protocol.ts'
+
+/** After this long without a change, the mirror is synced and its position kept. */
+const MIRROR_SYNC_MS = 1000
+
+const SQLITE_IOERR = 10
+
+type Changes = Omit<WriterOperations, 'open' | 'define' | 'close'>
+
+/** The operations that share transactions. */
+const CHANGES: { [Op in keyof Changes]: (change: ChangeSet, request: Parameters<Changes[Op]>[0]) => ReturnType<Changes[Op]> } = {
+  upsert,
+  delete: (change, { ids, actor }) => deleteRecords(change, ids, actor),
+  commitCells,
+}
+
+type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown }
+
+interface OpenStore {
+  readonly db: Connection
+  readonly mirror: LogMirror
+  readonly lockTimeoutMs: number
+  contract: Contract
+  states: CellStates
+  /** SQLite's word for whether another connection has committed since. */
+  dataVersion: number
+}
+
+/** The only writer of a store in this process. */
+export class Writer {
+  #store: OpenStore | null = null
+  #failed = false
+  #syncTimer: NodeJS.Timeout | null = null
+
+  isChange(operation: WriterOperation): operation is keyof Changes {
+    return Object.hasOwn(CHANGES, operation)
+  }
+
+  /** Carries out an operation that has the store to itself. */
+  async handle(operation: WriterOperation, argument: unknown): Promise<unknown> {
+    switch (operation) {
+      case 'open':
+        return this.#open(argument as OpenRequest)
+      case 'define':
+        return this.#define(argument as DefineRequest)
+      case 'close':
+        return this.#close()
+      case 'upsert':
+      case 'delete':
+      case 'commitCells':
+        throw new Error(`${operation} is a change`)
+    }
+  }
+
+  /** Makes a group of changes one transaction; each happens whole or not at all. */
+  async change(requests: readonly WriterRequest[]): Promise<readonly ChangeOutcome[]> {
+    return this.#transaction((change) =>
+      requests.map(({ operation, argument }): ChangeOutcome => {
+        if (!this.isChange(operation)) return { error: new Error(`${operation} is no change`) }
+        const carryOut = CHANGES[operation] as (change: ChangeSet, argument: unknown) => unknown
+        try {
+          return { value: change.atomically(() => carryOut(change, argument)) }
+        } catch (error) {
+          return { error }
+        }
+      }),
+    )
+  }
+
+  /** Runs `work` in a transaction; what it adds to the log goes to the file before the lock is let go. */
+  async #transaction<T>(work: (change: ChangeSet, store: OpenStore) => T): Promise<T> {
+    const store = this.#writable()
+    await beginWhenFree(store.db, 'IMMEDIATE', {
+      deadline: performance.now() + store.lockTimeoutMs,
+      what: 'the store',
+    })
+    const { position } = store.mirror
+    try {
+      this.#refreshStates(store)
+      const change = new ChangeSet(store.db, store.contract, store.states)
+      const result = work(change, store)
+      change.flush()
+      if (change.lines.length > 0) store.mirror.append(change.lines, change.lastSeq)
+      store.db.exec('COMMIT')
+      if (change.lines.length > 0) this.#syncSoon()
+      return result
+    } catch (error) {
+      this.#undo(store, error)
+      if (store.mirror.position !== position) store.mirror.rewind(position)
+      throw error
+    }
+  }
+
+  /** Takes a transaction back. A failed sync is final: what the disk holds is known only after a restart. */
+  #undo(store: OpenStore, error: unknown): void {
+    if ((sqliteCode(error) ?? 0) % 256 === SQLITE_IOERR) this.#failed = true
+    if (store.db.db.isTransaction) store.db.exec('ROLLBACK')
+    store.states.discardCounters()
+  }
+
+  #writable(): OpenStore {
+    if (this.#failed) {
+      throw new RecordsError('writing sheet.db failed, and nothing is written any more; check the disk and restart')
+    }
+    if (this.#store === null) throw new Error('the store is not open')
+    return this.#store
+  }
+
+  #refreshStates(store: OpenStore): void {
+    const version = dataVersion(store.db)
+    if (version === store.dataVersion) return
+    store.states = new CellStates(store.db, loadTargets(store.db))
+    store.dataVersion = version
+  }
+
+  async #open(request: OpenRequest): Promise<OpenResult> {
+    const paths = storePaths(request.directory)
+    const contract = parseContract(request.contractText)
+    if (!existsSync(paths.database)) await this.#create(paths, contract, request)
+    const db = Connection.forWriting(paths.database)
+    const sheet = db.get('SELECT schema_version, cursor_key, source_size, source_mtime, source_sha256, mirror_seq, mirror_offset FROM "$sheet"')
+    if (Number(sheet?.['schema_version']) !== SCHEMA_VERSION) {
+      db.close()
+      throw new RecordsError('sheet.db was made by a later version of Colophon; use that version')
+    }
+    const mirror = new LogMirror(paths.log, logSource(db), {
+      seq: Number(sheet?.['mirror_seq']),
+      offset: Number(sheet?.['mirror_offset']),
+    })
+    const states = new CellStates(db, loadTargets(db))
+    const { lockTimeoutMs } = request
+    this.#store = { db, mirror, lockTimeoutMs, contract, states, dataVersion: dataVersion(db) }
+    try {
+      await this.#define(request, () => mirror.repair())
+    } catch (error) {
+      this.#close()
+      throw error
+    }
+    return {
+      cursorKey: sheet?.['cursor_key'] as Uint8Array,
+      sourceDiffers: sourceDiffers(paths.source, sheet ?? {}),
+    }
+  }
+
+  async #create(paths: StorePaths, contract: Contract, request: OpenRequest): Promise<void> {
+    const lock = await takeRunLock(paths.lock, request.lockTimeoutMs)
+    try {
+      if (existsSync(paths.database)) return
+      createStore(paths, { contract, targets: request.targets ?? [], actor: request.actor })
+    } finally {
+      lock.release()
+    }
+  }
+
+  async #define(request: DefineRequest, alsoDo: () => void = () => undefined): Promise<null> {
+    const contract = parseContract(request.contractText)
+    await this.#transaction(({ db, cells }, store) => {
+      const derived = (request.targets ?? cells.targets).map(({ field }) => field)
+      applyContract(db, contract, new Set(derived))
+      if (request.targets !== null) applyTargets(db, request.targets)
+      store.contract = contract
+      store.states = new CellStates(db, loadTargets(db))
+      alsoDo()
+    })
+    return null
+  }
+
+  #syncSoon(): void {
+    this.#syncTimer ??= setTimeout(() => {
+      this.#syncTimer = null
+      this.#syncMirror()
+    }, MIRROR_SYNC_MS)
+  }
+
+  /** Makes the log file durable and remembers how far, so that the next open need not look at it all. */
+  #syncMirror(): void {
+    const store = this.#store
+    if (store === null || this.#failed) return
+    const { seq, offset } = store.mirror.position
+    try {
+      store.mirror.sync()
+      store.db.run('UPDATE "$sheet" SET mirror_seq = ?, mirror_offset = ? WHERE mirror_seq < ?', seq, offset, seq)
+    } catch {
+      // Another process is writing, or the disk is full: the next open just has more to compare.
+    }
+  }
+
+  #close(): null {
+    if (this.#syncTimer !== null) clearTimeout(this.#syncTimer)
+    this.#syncMirror()
+    this.#store?.mirror.close()
+    this.#store?.db.close()
+    this.#store = null
+    return null
+  }
+}
+
+function dataVersion(db: Connection): number {
+  return Number(db.get('PRAGMA data_version')?.['data_version'])
+}
+
+/** The provenance table as the source of the log file; read in pieces, so that no statement stays open. */
+function logSource(db: Connection): LogSource {
+  return {
+    lastSeq: () => lastSeq(db),
+    *linesAfter(seq) {
+      for (let after = seq; ; ) {
+        const lines = db.all('SELECT seq, line FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT 1000', after)
+        for (const { seq: number, line } of lines) yield { seq: Number(number), line: String(line) }
+        const last = lines.at(-1)
+        if (last === undefined) return
+        after = Number(last['seq'])
+      }
+    },
+  }
+}
+
+/** Whether `records.jsonl` is not the file that was imported; its hash is taken only when size or time differ. */
+function sourceDiffers(path: string, sheet: Readonly<Record<string, unknown>>): boolean {
+  if (!existsSync(path)) return false
+  const { size, mtimeMs } = statSync(path)
+  if (sheet['source_size'] === size && sheet['source_mtime'] === Math.trunc(mtimeMs)) return false
+  return sheet['source_sha256'] !== hashFile(path)
+}

@@ -1,0 +1,11 @@
+import { Type, type Static } from 'typebox'
+
+/** Names of the double-submit check (specification, "Authentication"). */
+export const CSRF_COOKIE = 'svc_csrf'
+export const CSRF_HEADER = 'x-csrf-token'
+
+/** Answer of `GET /api/csrf`. */
+export const CsrfAnswer = Type.Object({
+  csrf_token: Type.String({ description: '32 random bytes, base64url (D37).' }),
+})
+export type CsrfAnswer = Static<typeof CsrfAnswer>

@@ -1,0 +1,75 @@
+import { Type, type Static } from 'typebox'
+import type { Frame } from '../events/frame.ts'
+
+const nullableList = Type.Union([Type.Array(Type.String()), Type.Null()])
+
+/** Payload of `materialize.start`. */
+export const StartFrame = Type.Object({
+  kind: Type.Literal('materialize.start'),
+  ts: Type.String(),
+  actor: Type.String(),
+  targets: nullableList,
+  record_ids: nullableList,
+  force: Type.Boolean(),
+})
+
+/** Payload of `materialize.end`. */
+export const EndFrame = Type.Object({
+  kind: Type.Literal('materialize.end'),
+  ts: Type.String(),
+  actor: Type.String(),
+  materialized: Type.Integer(),
+  skipped: Type.Integer(),
+  failures: Type.Integer({ description: 'The number of entries in the envelope’s list of failures.' }),
+  total_cost: Type.Number(),
+})
+
+/** Payload of `materialize.error`. */
+export const ErrorFrame = Type.Object({
+  kind: Type.Literal('materialize.error'),
+  ts: Type.String(),
+  actor: Type.String(),
+  error_type: Type.String(),
+  message: Type.String(),
+})
+
+/** A frame as the stream carries it (specification, "Frame kinds"). */
+export const WireFrame = Type.Union([StartFrame, EndFrame, ErrorFrame])
+export type WireFrame = Static<typeof WireFrame>
+
+/** Turns a frame into its wire form. */
+export function toWireFrame(frame: Frame): WireFrame {
+  const { ts, actor } = frame
+  switch (frame.kind) {
+    case 'materialize.start':
+      return {
+        kind: frame.kind,
+        ts,
+        actor,
+        targets: frame.targets && [...frame.targets],
+        record_ids: frame.recordIds && [...frame.recordIds],
+        force: frame.force,
+      }
+    case 'materialize.end':
+      return {
+        kind: frame.kind,
+        ts,
+        actor,
+        materialized: frame.materialized,
+        skipped: frame.skipped,
+        failures: frame.failures,
+        total_cost: frame.totalCost,
+      }
+    case 'materialize.error':
+      return { kind: frame.kind, ts, actor, error_type: frame.errorType, message: frame.message }
+  }
+}
+
+/** The comment line that greets a subscriber, and the one that keeps the connection alive. */
+export const CONNECTED_COMMENT = ': connected\n\n'
+export const KEEPALIVE_COMMENT = ': keepalive\n\n'
+
+/** The text of a frame on the stream: `event:`, one line of JSON as `data:`, and an empty line. */
+export function renderFrame(frame: Frame): string {
+  return `event: ${frame.kind}\ndata: ${JSON.stringify(toWireFrame(frame))}\n\n`
+}

@@ -1,0 +1,43 @@
+import { Type, type Static } from 'typebox'
+import { closedObject } from './closed-object.ts'
+
+/** Query of `GET /api/provenance`. */
+export const ProvenanceQuery = closedObject({
+  record_id: Type.String({ minLength: 1, title: 'a record id' }),
+  field: Type.String({ minLength: 1, title: 'a field name' }),
+  history: Type.Optional(
+    Type.String({
+      pattern: '^(true|false)?$',
+      title: 'true or false',
+      description: '`true` for the full chain, oldest first; else only the latest entry.',
+    }),
+  ),
+})
+
+/** A provenance entry of one cell (D33). */
+export const ProvenanceEntryAnswer = Type.Object({
+  seq: Type.Integer(),
+  at: Type.String(),
+  actor: Type.String(),
+  source: Type.String({ description: '`http`, `write`, `delete`, `import`, or the name of another kind.' }),
+  record_id: Type.String(),
+  field: Type.String(),
+  value: Type.Unknown(),
+  previous: Type.Unknown({ description: 'The value before.' }),
+  input_hash: Type.Optional(Type.String()),
+  derivation: Type.Optional(Type.String()),
+  cached: Type.Optional(Type.Boolean()),
+  method: Type.Optional(Type.String()),
+  url: Type.Optional(Type.String()),
+  status: Type.Optional(Type.Integer()),
+  duration_ms: Type.Optional(Type.Number()),
+})
+export type ProvenanceEntryAnswer = Static<typeof ProvenanceEntryAnswer>
+
+/** Answer of `GET /api/provenance`: the latest entry or null, with `history=true` an array (D35). */
+export const ProvenanceAnswer = Type.Union([
+  ProvenanceEntryAnswer,
+  Type.Null(),
+  Type.Array(ProvenanceEntryAnswer),
+])
+export type ProvenanceAnswer = Static<typeof ProvenanceAnswer>

@@ -1,0 +1,26 @@
+import { Type, type Static } from 'typebox'
+import { closedObject } from './closed-object.ts'
+import { RecordAnswer } from './records.ts'
+
+const sqlParam = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), Type.String()], {
+  title: 'null, a boolean, a number or a string',
+})
+
+/** Body of `POST /api/query`. */
+export const QueryBody = closedObject({
+  sql: Type.String({ description: 'One read-only SELECT over `records` (D18).' }),
+  params: Type.Optional(
+    Type.Array(sqlParam, {
+      description: 'Values of the statement’s `?`, in order.',
+    }),
+  ),
+})
+export type QueryBody = Static<typeof QueryBody>
+
+/** Answer of `POST /api/query`. */
+export const QueryAnswer = Type.Object({
+  rows: Type.Array(RecordAnswer),
+  count: Type.Integer({ description: 'The number of rows.' }),
+  truncated: Type.Optional(Type.Literal(true, { description: 'There when the row cap cut the answer (D19).' })),
+})
+export type QueryAnswer = Static<typeof QueryAnswer>

@@ -1,0 +1,73 @@
+import { Type, type Static } from 'typebox'
+import type { CamelKeys } from './camel-keys.ts'
+import { closedObject } from './closed-object.ts'
+
+/** A record as answers show it: `id` and the fields of the contract, or just the requested ones (D12). */
+export const RecordAnswer = Type.Record(Type.String(), Type.Unknown())
+export type RecordAnswer = Static<typeof RecordAnswer>
+
+const fieldList = Type.String({ description: 'Comma-separated field names; every field when absent.' })
+
+/** Query of `GET /api/records/{id}`. */
+export const GetRecordQuery = closedObject({ fields: Type.Optional(fieldList) })
+
+/** Query of `GET /api/records`. */
+export const ListRecordsQuery = closedObject({
+  fields: Type.Optional(fieldList),
+  limit: Type.Optional(
+    Type.String({
+      pattern: '^-?[0-9]+$',
+      title: 'a whole number',
+      description: 'Records on a page: 50 unless given, lowered to 10000 (D10).',
+    }),
+  ),
+  cursor: Type.Optional(Type.String({ description: 'A `next_cursor` of this service, for the same filter.' })),
+  filter: Type.Optional(Type.String({ description: 'A boolean SQL expression over the fields (D16).' })),
+})
+
+/** Answer of `GET /api/records` (specification, "Record list envelope"). */
+export const RecordListAnswer = Type.Object({
+  records: Type.Array(RecordAnswer),
+  format: Type.Literal('json'),
+  limit: Type.Integer({ description: 'The limit applied.' }),
+  next_cursor: Type.Union([Type.String(), Type.Null()], {
+    description: 'Null exactly when nothing follows.',
+  }),
+})
+export type RecordListAnswer = Static<typeof RecordListAnswer>
+
+/** A page as the service has it: its records are JSON text already. */
+export type RecordListText = CamelKeys<Pick<RecordListAnswer, 'limit' | 'next_cursor'>> & { readonly records: string }
+
+/** The text of a {@link RecordListAnswer}; `records` goes in unparsed, since pages are what is asked for most. */
+export function renderRecordList(page: RecordListText): string {
+  const cursor = page.nextCursor === null ? 'null' : JSON.stringify(page.nextCursor)
+  return `{"records":${page.records},"format":"json","limit":${page.limit},"next_cursor":${cursor}}`
+}
+
+/** Body of `POST /api/records`. The service reads it where it writes, not in the HTTP layer. */
+export const UpsertRecordsBody = closedObject({
+  records: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  actor: Type.Optional(Type.String({ description: 'Who writes; the server default when absent.' })),
+})
+export type UpsertRecordsBody = Static<typeof UpsertRecordsBody>
+
+/** Answer of `POST /api/records`. */
+export const UpsertRecordsAnswer = Type.Object({
+  inserted: Type.Integer(),
+  updated: Type.Integer({ description: 'Records that existed before, changed or not (D13).' }),
+  total: Type.Integer({ description: 'Records in the sheet after the write.' }),
+})
+export type UpsertRecordsAnswer = Static<typeof UpsertRecordsAnswer>
+
+/** Query of `DELETE /api/records`. */
+export const DeleteRecordsQuery = closedObject({
+  ids: Type.Optional(Type.String({ description: 'Comma-separated record ids; at least one (D15).' })),
+})
+
+/** Answer of `DELETE /api/records`. */
+export const DeleteRecordsAnswer = Type.Object({
+  deleted: Type.Integer({ description: 'Of the ids, those that existed.' }),
+  remaining: Type.Integer({ description: 'Records in the sheet after the write.' }),
+})
+export type DeleteRecordsAnswer = Static<typeof DeleteRecordsAnswer>

@@ -1,0 +1,5 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { exampleSheet, type ExampleSheet } from '../support/example.ts'
