@@ -24,9 +24,12 @@ if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
 
 function runHere() {
   module.enableCompileCache()
+  // For threads and child processes, which would otherwise strip and compile everything again.
+  const cache = module.getCompileCacheDir()
+  if (cache !== undefined) process.env.NODE_COMPILE_CACHE ??= dirname(cache)
   const source = join(root, 'src', 'cli', 'main.ts')
   const entry = existsSync(source) ? source : join(root, 'dist', 'cli', 'main.js')
-  import(pathToFileURL(entry).href).then(({ main }) => main(process.argv))
+  void import(pathToFileURL(entry).href).then(({ main }) => main(process.argv))
 }
 
 /** The Node of the platform's package, if it is installed. */

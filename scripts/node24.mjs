@@ -49,7 +49,8 @@ export function runInForeground(node, args, env = process.env) {
 
 /**
  * Passes SIGINT, SIGTERM and SIGHUP on to a child, which decides when to end. A terminal sends Ctrl-C to the child
- * too: passed on, it would arrive twice and read as impatience.
+ * too: passed on, it would arrive twice and read as impatience. And the shell that npm runs scripts in dies of the
+ * signals that npm sends it without passing them on: when it is gone, the child gets the SIGTERM.
  *
  * @param {import('child_process').ChildProcess} child
  */
@@ -57,6 +58,14 @@ export function passSignalsTo(child) {
   process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   process.on('SIGHUP', () => child.kill('SIGHUP'))
+  if (process.env.npm_lifecycle_event === undefined) return
+  const shell = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    child.kill('SIGTERM')
+  }, 200)
+  watch.unref()
 }
 
 /**

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -25,7 +25,9 @@ before(async () => {
 })
 
 afterEach(async () => {
-  const running = started.splice(0).filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
+  const running = started
+    .splice(0)
+    .filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null)
   await Promise.all(running.map((child) => (child.kill('SIGKILL'), once(child, 'close'))))
 })
 
@@ -44,24 +46,35 @@ test('without arguments, the example and its API are served, and both end with S
   await assert.rejects(fetch(`${address}/api/records`))
 })
 
-test('an API that is running already is used', async () => {
+test('an API that is running already is used', async (t) => {
   const api = await startApi({ port: 0 })
+  t.after(() => api.close())
   const { child, text } = start(['--port', '0'], api.port)
   await servedAt(text)
   child.kill('SIGINT')
   assert.deepEqual(await once(child, 'close'), [0, null])
   assert.equal((await fetch(`http://127.0.0.1:${api.port}/`)).status, 200)
-  await api.close()
 })
 
-test("another program on the API's port is a clear line and exit code 1", async () => {
+test("another program on the API's port is a clear line and exit code 1", async (t) => {
   const server = createServer((_request, response) => response.end('hello')).listen(0, '127.0.0.1')
+  t.after(() => server.close())
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
   const { child, text } = start([], port)
   assert.deepEqual(await once(child, 'close'), [1, null])
   assert.match(text(), new RegExp(`^colophon: port ${port}, .* is taken by another program.*\n$`))
-  server.close()
+})
+
+test('when npm is killed, whose shell passes nothing on, the service and its API end too', async () => {
+  const apiPort = await freePort()
+  const command = `"${process.execPath}" scripts/start.mjs --port 0; exit`
+  const env = { ...process.env, COUNTRIES_API_PORT: String(apiPort), npm_lifecycle_event: 'start' }
+  const { child: shell, text } = collect(spawn('sh', ['-c', command], { cwd: project, env }))
+  await servedAt(text)
+  shell.kill('SIGTERM')
+  await once(shell, 'close') // all that had its output, the service included
+  await assert.rejects(fetch(`http://127.0.0.1:${apiPort}/`))
 })
 
 test('a sheet that is named is served without the API', async () => {
@@ -82,9 +95,18 @@ test('the exit code of a service that cannot start is passed on, and the API end
   await assert.rejects(fetch(`http://127.0.0.1:${apiPort}/`))
 })
 
-function start(args: readonly string[], apiPort: number): { child: ChildProcess; text: () => string } {
+interface Started {
+  readonly child: ChildProcess
+  /** What it has put out so far. */
+  readonly text: () => string
+}
+
+function start(args: readonly string[], apiPort: number): Started {
   const env = { ...process.env, COUNTRIES_API_PORT: String(apiPort) }
-  const child = spawn(process.execPath, [join(project, 'scripts', 'start.mjs'), ...args], { env })
+  return collect(spawn(process.execPath, [join(project, 'scripts', 'start.mjs'), ...args], { env }))
+}
+
+function collect(child: ChildProcessWithoutNullStreams): Started {
   started.push(child)
   let text = ''
   child.stdout.on('data', (chunk) => (text += chunk))

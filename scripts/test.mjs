@@ -31,6 +31,7 @@ runInForeground(
     '--test-reporter=spec',
     // Many tests wait for processes of their own: one more test file than half the processors keeps these busy.
     `--test-concurrency=${Math.max(2, Math.ceil(cpus().length / 2) + 1)}`,
+    '--test-timeout=180000', // so that a test that hangs ends as a failure, not as a run without an end
     ...options,
     ...(named.length > 0 ? named : ALL),
   ],

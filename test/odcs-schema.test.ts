@@ -71,7 +71,11 @@ test('D4: what the standard refuses, the service refuses too, with file and line
     const text = contractFile(file).replace(from, to)
     assert.notEqual(text, contractFile(file), `${file} has no ${JSON.stringify(from)}`)
     const change = `${file}: ${JSON.stringify(from)} to ${JSON.stringify(to)}`
-    assert.notDeepEqual(odcsFaults(parseYamlFile(text, file).value), [], `${change} is no fault by the standard`)
+    assert.notDeepEqual(
+      odcsFaults(parseYamlFile(text, file).value),
+      [],
+      `${change} is no fault by the standard`,
+    )
     assert.throws(
       () => parseContract(text, file),
       (error) => error instanceof ContractError && /^[\w.-]+:\d+: /.test(error.message),

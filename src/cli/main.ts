@@ -14,7 +14,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     .helpCommand(false)
   program.addCommand(serveCommand())
   for (const command of [program, ...program.commands]) {
-    command.exitOverride().showHelpAfterError(`(colophon ${command === program ? '' : `${command.name()} `}--help tells more)`)
+    command
+      .exitOverride()
+      .showHelpAfterError(`(colophon ${command === program ? '' : `${command.name()} `}--help tells more)`)
   }
   try {
     await program.parseAsync(argv)

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { integerBetween, parseActor, parseHostName, secondsBetween } from './option-values.ts'
-import { serve, type ServeOptions } from './serve.ts'
+import type { ServeOptions } from './serve.ts'
 
 const MIB = 1024 * 1024
 
@@ -38,7 +38,7 @@ export function serveCommand(): Command {
     )
     .addOption(
       new Option('--allow-host <name...>', 'further host names that requests may ask for')
-        .argParser((text, earlier: readonly string[] = []) => [...earlier, parseHostName(text)])
+        .argParser((text, earlier: readonly string[]) => [...earlier, parseHostName(text)])
         .default([], 'none'),
     )
     .addOption(
@@ -66,9 +66,16 @@ export function serveCommand(): Command {
         .choices(['debug', 'info', 'warn', 'error', 'silent'])
         .default('info'),
     )
-    .option('--stub <file>', 'answer the calls of http derivations from this JSON file instead of the network')
+    .option(
+      '--stub <file>',
+      'answer the calls of http derivations from this JSON file instead of the network',
+    )
     .helpOption('--help', 'show help')
-    .action((sheet: string, flags: Flags) => serve(toServeOptions(sheet, flags)))
+    .action(async (sheet: string, flags: Flags) => {
+      // Loaded only now: help and wrong usage are told before half the program has been read.
+      const { serve } = await import('./serve.ts')
+      await serve(toServeOptions(sheet, flags))
+    })
 }
 
 function toServeOptions(sheet: string, flags: Flags): ServeOptions {

@@ -82,7 +82,7 @@ async function listen(app: FastifyInstance, sheet: Sheet, { host, port }: ServeO
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+  return host === 'localhost' || host === '::1' || host.startsWith('127.')
 }
 
 function urlOf(app: FastifyInstance): string {

@@ -5,7 +5,10 @@ import type { Sheet } from '../sheet/sheet.ts'
 export interface Running {
   readonly app: FastifyInstance
   readonly sheet: Sheet
-  readonly logger: { info(object: object, message: string): void; error(object: object, message: string): void }
+  readonly logger: {
+    info(object: object, message: string): void
+    error(object: object, message: string): void
+  }
 }
 
 /** Milliseconds for the requests under way, and then for the sheet: together less than 5 seconds. */
@@ -13,7 +16,7 @@ const REQUESTS_MS = 2000
 const SHEET_MS = 2500
 
 /**
- * Stops the server on SIGTERM or SIGINT: ends event streams, lets requests under way finish, stops runs and finishes
+ * Stops the server on SIGTERM or SIGINT: stops runs, ends event streams, lets requests under way finish, finishes
  * the commit under way, and exits with 0 within 5 seconds whatever clients do. A second signal exits at once with
  * 130. SIGHUP, as from a terminal that is closed, counts as SIGTERM.
  */
@@ -31,9 +34,9 @@ export function stopOnSignal({ app, sheet, logger }: Running): void {
 }
 
 async function stop(app: FastifyInstance, sheet: Sheet): Promise<void> {
+  sheet.stopRuns()
   const appClosed = app.close()
   await within(REQUESTS_MS, appClosed)
-  // Stopping the sheet stops a run, and so ends the request that waits for it.
   await within(SHEET_MS, Promise.all([sheet.close(), appClosed]))
 }
 

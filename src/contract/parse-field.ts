@@ -26,6 +26,9 @@ export function parseField(value: JsonValue, path: Path, context: ShapeContext):
     const rules = 'letters, digits and _, not starting with a digit'
     context.file.fail([...path, 'name'], `the field name ${showValue(name)} must be made of ${rules}`)
   }
+  // An object cannot be given a key of this name by plain assignment: values would be lost on their way.
+  if (name === '__proto__')
+    context.file.fail([...path, 'name'], 'a field cannot be called "__proto__"; rename it')
   const primaryKey = own(property, 'primaryKey') === true
   return {
     ...rule,

@@ -53,7 +53,7 @@ function refuseCycles(byTarget: ReadonlyMap<string, Derivation>): void {
     if (!derivation || done.has(target)) return
     const start = path.indexOf(target)
     // The walk goes from a target to its inputs; the cycle is told the way values flow.
-    if (start !== -1) throw cycle([...path.slice(start), target].reverse(), byTarget)
+    if (start !== -1) throw cycle([...path.slice(start), target].toReversed(), byTarget)
     path.push(target)
     for (const input of derivation.inputs) visit(input)
     path.pop()

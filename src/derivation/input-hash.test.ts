@@ -32,7 +32,7 @@ test('D24: the input hash of a known request is a known text', () => {
 })
 
 test('D24: the order of keys does not change the input hash', () => {
-  const reversed = Object.fromEntries(Object.entries(parts.inputs).reverse())
+  const reversed = Object.fromEntries(Object.entries(parts.inputs).toReversed())
   assert.equal(inputHash({ ...parts, inputs: reversed, body: { a: null, b: [1, 'x'] } }), inputHash(parts))
 })
 

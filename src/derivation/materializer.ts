@@ -65,16 +65,27 @@ export async function runDerivations(request: RunRequest): Promise<RunOutcome> {
   return run.outcome()
 }
 
-/** Whether a run with this request would have a derivation call somebody (D23); stops at the first cell that would. */
+/**
+ * Whether a run with this request would have a derivation call somebody (D23); stops at the first cell that would.
+ * Where the run would first compute something that the derivation's inputs come from, that counts as a call.
+ */
 export async function wouldCall(request: RunRequest, derivation: Derivation): Promise<boolean> {
   const run = new Run(request)
-  const computedFirst = request.levels
-    .flat()
-    .filter(({ targets }) =>
-      targets.some((target) => request.targets.has(target) && derivation.inputs.includes(target)),
-    )
-  for (const source of computedFirst) if (await run.hasWork(source)) return true
+  for (const source of computedBefore(request, derivation)) if (await run.hasChanges(source)) return true
   return run.hasCalls(derivation)
+}
+
+/** The derivations of a run whose targets are, at one remove or more, inputs of this one. */
+function computedBefore({ levels, targets }: RunRequest, derivation: Derivation): Derivation[] {
+  const needed = new Set(derivation.inputs)
+  return levels
+    .flat()
+    .reverse()
+    .filter((source) => {
+      if (!source.targets.some((target) => targets.has(target) && needed.has(target))) return false
+      for (const input of source.inputs) needed.add(input)
+      return true
+    })
 }
 
 /** What one input hash comes to in this run: what the cache has for it and, once somebody needs it, a call. */
@@ -105,7 +116,7 @@ class Run {
   readonly #answers = new Map<string, Answer>()
   /** With force, hashes whose answer of this run is in the cache. */
   readonly #refreshed = new Set<string>()
-  /** Cells that failed in this run, by field (D27). */
+  /** Cells that failed in this run, or were skipped since an input did, by field (D27). */
   readonly #failedCells = new Map<string, Set<RecordKey>>()
   readonly #failures: CellFailure[] = []
   #materialized = 0
@@ -127,9 +138,7 @@ class Run {
   async derive(derivation: Derivation): Promise<void> {
     const targets = this.#selected(derivation)
     if (targets.length === 0) return
-    const { only, store } = this.#request
-    const records = only === null ? (await store.status()).total : only.length
-    this.#considered += records * targets.length
+    const before = await this.#countRecords()
     const underWay = new Set<Promise<void>>()
     for await (const item of this.#work(derivation)) {
       const done: Promise<void> = this.#compute(derivation, item)
@@ -141,6 +150,13 @@ class Run {
       if (underWay.size >= WINDOW) await Promise.race(underWay)
     }
     await Promise.all(underWay)
+    // Records that came meanwhile may have been computed too; those that went are skipped.
+    this.#considered += Math.max(before, await this.#countRecords()) * targets.length
+  }
+
+  async #countRecords(): Promise<number> {
+    const { only, store } = this.#request
+    return only === null ? (await store.status()).total : only.length
   }
 
   /** Throws what broke or stopped the run, if anything did. */
@@ -149,22 +165,35 @@ class Run {
     this.#request.signal.throwIfAborted()
   }
 
-  async hasWork(derivation: Derivation): Promise<boolean> {
-    for await (const _ of this.#work(derivation)) return true
+  /** Whether some cell of the derivation would be computed, by a call or from the cache. */
+  async hasChanges(derivation: Derivation): Promise<boolean> {
+    for await (const { open } of this.#openCells(derivation)) if (open.length > 0) return true
     return false
   }
 
+  /** Whether some cell of the derivation would be computed by a call. */
   async hasCalls(derivation: Derivation): Promise<boolean> {
-    for await (const item of this.#work(derivation)) {
-      const cells = this.#cellsToCompute(item)
-      const planned = this.#plan(derivation, item)
-      if (planned.outcome !== 'run') continue
-      const open = cells.filter(({ inputHash: last }) => this.#request.force || last !== planned.hash)
+    for await (const { open, hash } of this.#openCells(derivation)) {
       if (this.#request.force && open.length > 0) return true
-      const entry = await this.#cacheEntry(planned.hash)
+      const entry = await this.#cacheEntry(hash)
       if (open.some(({ target }) => this.#cachedValue(entry, target) === undefined)) return true
     }
     return false
+  }
+
+  async *#openCells(derivation: Derivation): AsyncGenerator<{ open: readonly WorkCell[]; hash: string }> {
+    for await (const item of this.#work(derivation)) {
+      const planned = this.#plan(derivation, item)
+      if (planned.outcome !== 'run') continue
+      const { hash } = planned
+      const open = this.#cellsToCompute(item).filter((cell) => !this.#isUnchanged(cell, hash))
+      yield { open, hash }
+    }
+  }
+
+  /** Whether a cell's last successful computation had this hash, and so stands (D25). */
+  #isUnchanged(cell: WorkCell, hash: string): boolean {
+    return !this.#request.force && cell.inputHash === hash
   }
 
   #selected(derivation: Derivation): string[] {
@@ -211,8 +240,11 @@ class Run {
   }
 
   async #compute(derivation: Derivation, item: WorkItem): Promise<void> {
-    if (derivation.inputs.some((input) => this.#failedCells.get(input)?.has(item.key))) return
     const cells = this.#cellsToCompute(item)
+    if (derivation.inputs.some((input) => this.#failedCells.get(input)?.has(item.key))) {
+      for (const { target } of cells) this.#noteFailed(target, item.key)
+      return
+    }
     const planned = this.#plan(derivation, item)
     switch (planned.outcome) {
       case 'blocked':
@@ -228,7 +260,7 @@ class Run {
   }
 
   async #computePlanned(planned: PlannedItem, cells: readonly WorkCell[]): Promise<void> {
-    const unchanged = this.#request.force ? [] : cells.filter(({ inputHash: last }) => last === planned.hash)
+    const unchanged = cells.filter((cell) => this.#isUnchanged(cell, planned.hash))
     const open = cells.filter((cell) => !unchanged.includes(cell))
     const stored = this.#store(
       planned,
@@ -318,7 +350,7 @@ class Run {
       const field = this.#request.contract.fieldByName.get(target)
       if (!value.ok || field === undefined) return [target, value] as const
       const coerced = coerceComputed(field, value.value)
-      const detail = faultOf(field, coerced)
+      const detail = lostDigits(value.value) ?? faultOf(field, coerced)
       return [target, detail === null ? ok(coerced) : err(contractFailure(plan, field.name, detail))] as const
     })
     return { values: Object.fromEntries(values), provenance: result.value.provenance }
@@ -356,8 +388,12 @@ class Run {
       return
     }
     this.#failures.push({ recordId: item.id, field: cell.target, ...renderFailure(result.error) })
-    const failed = this.#failedCells.get(cell.target) ?? new Set()
-    this.#failedCells.set(cell.target, failed.add(item.key))
+    this.#noteFailed(cell.target, item.key)
+  }
+
+  #noteFailed(field: string, record: RecordKey): void {
+    const failed = this.#failedCells.get(field) ?? new Set()
+    this.#failedCells.set(field, failed.add(record))
   }
 }
 
@@ -380,7 +416,8 @@ function cellResult(
     const { error, error_type: errorType } = renderFailure(result.error)
     return { ...common, result: { kind: 'failed', error, errorType } }
   }
-  const said = { ...provenance, ...plan?.provenance }
+  const { cached = false, ...after } = provenance ?? {}
+  const said = { cached, ...plan?.provenance, ...after }
   return {
     ...common,
     result: { kind: 'computed', value: result.value, inputHash: hash ?? '', provenance: said },
@@ -393,6 +430,12 @@ function cacheEntries(hash: string, { values, provenance }: CallOutcome): CacheE
     result.ok ? [[target, result.value] as const] : [],
   )
   return good.length === 0 ? [] : [{ inputHash: hash, values: Object.fromEntries(good), provenance }]
+}
+
+/** Integers that JSON parsing has rounded must not be stored as if they were what was sent, least of all as text. */
+function lostDigits(value: JsonValue): string | null {
+  const lost = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21
+  return lost ? `the integer ${value} is beyond ±(2^53−1), so its last digits are lost; have it sent as a string` : null
 }
 
 function contractFailure(plan: Plan, field: string, detail: string): Failure {

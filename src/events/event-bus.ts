@@ -73,6 +73,6 @@ export class EventBus {
   /** Ends every subscription; later ones end at once. */
   close(): void {
     this.#closed = true
-    for (const subscription of [...this.#subscriptions]) subscription.close()
+    for (const subscription of this.#subscriptions) subscription.close()
   }
 }

@@ -5,7 +5,7 @@ import { acceptJsonBodies, ignoreTypeOfNoBody } from './body-parser.ts'
 import { issueCsrfCookie, requireCsrf } from './csrf.ts'
 import { createErrorHandler, ProtocolError } from './error-handler.ts'
 import type { HttpLogger } from './http-logger.ts'
-import { answerParserError, createHttpServer, URL_LIMIT } from './http-server.ts'
+import { answerParserError, createHttpServer, HEAD_LIMIT, URL_LIMIT } from './http-server.ts'
 import { OriginGuard } from './origin-guard.ts'
 import { isApiPath, requestPath } from './request-head.ts'
 import { compileShape, type QueryText } from './request-shape.ts'
@@ -58,7 +58,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
     bodyLimit: settings.bodyLimit,
     return503OnClosing: false,
     routerOptions: {
-      maxParamLength: URL_LIMIT,
+      maxParamLength: HEAD_LIMIT,
       querystringParser: (text): Readonly<Record<keyof QueryText, string>> => ({ text }),
     },
     // Errors that Fastify meets before any hook runs, such as a path that cannot be decoded.
@@ -98,8 +98,15 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
       refuseUnknown(request, reply)
     }),
   )
+  let closing = false
   app.addHook('preClose', (done) => {
+    closing = true
     streams.close()
+    done()
+  })
+  // Or the connections of requests under way would stay open, idle, and hold up the end.
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('connection', 'close')
     done()
   })
   if (settings.logRequests) app.addHook('onResponse', logRequest(settings.logger))

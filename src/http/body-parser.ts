@@ -42,7 +42,8 @@ function acceptBodies(app: FastifyInstance, parse: (body: Buffer) => unknown): v
   app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
     if (body.length === 0) return done(null, {})
     const type = request.headers['content-type']
-    const seen = type === undefined ? 'the body has no content type' : `the content type is ${type.slice(0, 100)}`
+    const seen =
+      type === undefined ? 'the body has no content type' : `the content type is ${type.slice(0, 100)}`
     done(new ProtocolError(415, `${seen}; send application/json`))
   })
 }

@@ -50,7 +50,7 @@ export function createErrorHandler(
   options: ErrorHandlerOptions,
 ): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
   return (error, request, reply) => {
-    const known = error instanceof ServiceError ? error : fromFastify(error, options.bodyLimit)
+    const known = error instanceof ServiceError ? error : fromFastify(error, request, options.bodyLimit)
     if (known === undefined) {
       options.logger.error({ err: error, ...about(request) }, 'internal error')
       sendError(reply, STATUS.ServiceError, 'ServiceError', 'internal error')
@@ -84,18 +84,17 @@ function about(request: FastifyRequest): { method: string; path: string } {
 }
 
 /** What Fastify itself finds wrong with a request; undefined for everything else, which is then a bug. */
-function fromFastify(error: unknown, bodyLimit: number): ServiceError | undefined {
+function fromFastify(error: unknown, request: FastifyRequest, bodyLimit: number): ServiceError | undefined {
   const { code, statusCode, message } = error as Partial<FastifyError>
-  switch (code) {
+  // The client hung up while sending; nobody hears this answer, and it is no fault of the program.
+  if (code === 'ECONNRESET' && request.raw.destroyed) return new ProtocolError(400, 'the body ended early')
+  switch (code ?? '') {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new ProtocolError(413, `the body is larger than ${bodyLimit} bytes; send less at a time`)
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ProtocolError(415, 'the content type is not understood; send application/json')
     case 'FST_ERR_BAD_URL':
       return new ProtocolError(400, 'the path is not valid percent-encoded UTF-8; encode it as RFC 3986 says')
-    // The client hung up while sending; nobody hears this answer, and it is no fault of the program.
-    case 'ECONNRESET':
-      return new ProtocolError(400, 'the body ended early')
   }
   if (code?.startsWith('FST_') && statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ProtocolError(statusCode, message ?? 'the request is not valid')

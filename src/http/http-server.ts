@@ -8,7 +8,7 @@ import { JSON_CONTENT_TYPE } from './json-reply.ts'
 export const URL_LIMIT = 64 * 1024
 
 /** What the parser takes of request line and headers: room for the longest URL, and to see that one is too long. */
-const HEAD_LIMIT = 256 * 1024
+export const HEAD_LIMIT = 256 * 1024
 
 const SECOND = 1000
 
@@ -33,7 +33,13 @@ export function createHttpServer(listener: RequestListener): Server {
   server.on('checkExpectation', listener)
   server.on('connect', (_request, socket) => {
     socket.on('error', () => socket.destroy())
-    endWith(socket, 405, 'OperationError', 'CONNECT is not possible; the service is no proxy', 'Allow: GET, HEAD\r\n')
+    endWith(
+      socket,
+      405,
+      'OperationError',
+      'CONNECT is not possible; the service is no proxy',
+      'Allow: GET, HEAD\r\n',
+    )
   })
   return server
 }

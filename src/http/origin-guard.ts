@@ -31,7 +31,8 @@ export class OriginGuard {
     const { headers, rawHeaders, url = '/' } = request.raw
     const host = headers.host
     this.#checkHost(host)
-    if (countHeader(rawHeaders, 'host') > 1) throw new PermissionDeniedError('the request has more than one Host header')
+    if (countHeader(rawHeaders, 'host') > 1)
+      throw new PermissionDeniedError('the request has more than one Host header')
     if (!url.startsWith('/') && url !== '*') this.#checkHost(/^https?:\/\/([^/?#]*)/i.exec(url)?.[1])
     const origin = headers.origin
     if (origin !== undefined && !sameOrigin(origin, host ?? '')) {

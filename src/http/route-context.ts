@@ -19,7 +19,11 @@ export type Api = FastifyInstance<
   TypeBoxTypeProvider
 >
 
-export type RequestHook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void
+export type RequestHook = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+) => void
 
 /** What every group of routes gets. */
 export interface RouteContext {

@@ -22,7 +22,7 @@ export class RouteTable {
       if (matches(pattern, path)) for (const one of methods) allowed.add(one)
     }
     if (allowed.size === 0) return new SheetError(`no such path: ${path.slice(0, 200)}`)
-    return new MethodError(method, path.slice(0, 200), [...allowed].sort())
+    return new MethodError(method, path.slice(0, 200), [...allowed].toSorted())
   }
 }
 
@@ -32,6 +32,8 @@ function matches(pattern: string, path: string): boolean {
   const segments = path.split('/')
   return (
     expected.length === segments.length &&
-    expected.every((part, index) => (part.startsWith(':') ? segments[index] !== '' : part === segments[index]))
+    expected.every((part, index) =>
+      part.startsWith(':') ? segments[index] !== '' : part === segments[index],
+    )
   )
 }

@@ -1,15 +1,15 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { Sheet } from '../sheet/sheet.ts'
+import type { EventBus, Subscription } from '../events/event-bus.ts'
 import { CONNECTED_COMMENT, KEEPALIVE_COMMENT, renderFrame } from '../wire/frames.ts'
 
 /** The open event streams of an app, so that closing the app can end them. */
 export class EventStreams {
-  readonly #events: Sheet['events']
+  readonly #events: EventBus
   readonly #keepAliveMs: number
-  readonly #open = new Set<ReturnType<Sheet['events']['subscribe']>>()
+  readonly #open = new Set<Subscription>()
   #closed = false
 
-  constructor(events: Sheet['events'], keepAliveMs: number) {
+  constructor(events: EventBus, keepAliveMs: number) {
     this.#events = events
     this.#keepAliveMs = keepAliveMs
   }
@@ -57,6 +57,6 @@ export class EventStreams {
   /** Ends every stream: what waits is sent, stalled clients are cut off. */
   close(): void {
     this.#closed = true
-    for (const subscription of [...this.#open]) subscription.close()
+    for (const subscription of this.#open) subscription.close()
   }
 }

@@ -70,7 +70,10 @@ export function entryOfField(line: JsonObject, field: string): JsonObject | null
 }
 
 /** What an import line says of one cell that it brought. */
-export function entryOfImport(line: JsonObject, cell: { recordId: string; field: string; value: JsonValue }): JsonObject {
+export function entryOfImport(
+  line: JsonObject,
+  cell: { recordId: string; field: string; value: JsonValue; previous: JsonValue },
+): JsonObject {
   const { seq, at, actor, source, file } = line
   return {
     seq: seq ?? null,
@@ -80,7 +83,7 @@ export function entryOfImport(line: JsonObject, cell: { recordId: string; field:
     record_id: cell.recordId,
     field: cell.field,
     value: cell.value,
-    previous: null,
+    previous: cell.previous,
     file: file ?? null,
   }
 }

@@ -51,7 +51,7 @@ export class LogMirror {
    */
   repair(): void {
     const start = this.#startsWhere(this.#position) ? this.#position : { seq: 0, offset: 0 }
-    const good = this.#verify(start)
+    const good = this.#verify(start, this.#position.seq)
     if (good.offset < fstatSync(this.#fd).size) ftruncateSync(this.#fd, good.offset)
     this.#position = good
     let batch: string[] = []
@@ -76,10 +76,13 @@ export class LogMirror {
     }
   }
 
-  /** Takes back what was appended after a position, when its transaction failed. */
-  rewind(position: MirrorPosition): void {
-    ftruncateSync(this.#fd, position.offset)
+  /**
+   * Takes back what was appended after a position, when its transaction failed. Once the write lock is gone another
+   * process may have appended: what is in the file is then left to the next {@link repair}.
+   */
+  rewind(position: MirrorPosition, locked: boolean): void {
     this.#position = position
+    if (locked) ftruncateSync(this.#fd, position.offset)
   }
 
   /** Makes what was appended durable. */
@@ -114,21 +117,24 @@ export class LogMirror {
     const last = Buffer.alloc(1)
     readSync(this.#fd, last, 0, 1, end - 1)
     if (last[0] !== LINE_FEED) return null
-    let tail = Buffer.alloc(0)
+    const chunks: Buffer[] = []
     for (let from = end - 1; from > 0; ) {
       const size = Math.min(CHUNK, from)
       from -= size
       const chunk = Buffer.alloc(size)
       readSync(this.#fd, chunk, 0, size, from)
-      tail = Buffer.concat([chunk, tail])
-      const lineStart = tail.lastIndexOf(LINE_FEED)
-      if (lineStart !== -1) return tail.toString('utf8', lineStart + 1)
+      const lineStart = chunk.lastIndexOf(LINE_FEED) + 1
+      chunks.unshift(chunk.subarray(lineStart))
+      if (lineStart > 0) break
     }
-    return tail.toString('utf8')
+    return Buffer.concat(chunks).toString('utf8')
   }
 
-  /** Compares the file with the source from a good position on; answers up to where they agree. */
-  #verify(start: MirrorPosition): MirrorPosition {
+  /**
+   * Compares the file with the source from a good position on; answers up to where they agree. Throws RecordsError when
+   * they differ in a line that was good before, up to `knownGood`.
+   */
+  #verify(start: MirrorPosition, knownGood: number): MirrorPosition {
     const expected = this.#source.linesAfter(start.seq)[Symbol.iterator]()
     let good = start
     for (const { bytes, number, end, whole } of readLines(this.#fd, start.offset)) {
@@ -137,7 +143,7 @@ export class LogMirror {
       // Past the table's last line stands only what a crash kept from being committed.
       if (next.done === true) return good
       if (!Buffer.from(next.value.line).equals(bytes)) {
-        if (start.offset > 0) return good
+        if (next.value.seq > knownGood) return good
         throw new RecordsError(
           `provenance.jsonl:${number}: the line is not the one that the store has with seq ${next.value.seq}; ` +
             'restore the file, or move it away and it is written again from the store',

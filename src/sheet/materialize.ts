@@ -28,11 +28,14 @@ export interface MaterializeResult {
  * `materialize.start`, then `materialize.end` or `materialize.error`; a fault of the actor publishes nothing (D40).
  */
 export async function materialize(sheet: Sheet, request: MaterializeRequest): Promise<MaterializeResult> {
-  const actor = resolveActor(sheet, request.actor)
+  return sheet.during(publishRun(sheet, request, resolveActor(sheet, request.actor)))
+}
+
+async function publishRun(sheet: Sheet, request: MaterializeRequest, actor: string): Promise<MaterializeResult> {
   const { targets, recordIds, force } = request
   sheet.events.publish({ kind: 'materialize.start', ts: now(), actor, targets, recordIds, force })
   try {
-    const { materialized, skipped, failures } = await sheet.during(run(sheet, request, actor))
+    const { materialized, skipped, failures } = await run(sheet, request, actor)
     const totalCost = 0
     sheet.events.publish({
       kind: 'materialize.end',

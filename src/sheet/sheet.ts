@@ -55,6 +55,7 @@ export class Sheet {
   #reading: Reading | null = null
   #refreshing: Promise<Reading> | null = null
   #logged: string | null = null
+  #closed: Promise<void> | null = null
 
   constructor(parts: SheetParts) {
     this.name = parts.name
@@ -98,11 +99,15 @@ export class Sheet {
     }
   }
 
-  /** Stops runs, finishes the writes under way and lets go of the store. */
-  async close(reason: ServiceError = new OperationError('the service is stopping')): Promise<void> {
+  /** Stops runs under way and keeps new ones from starting; what they have stored stays. Everything else goes on. */
+  stopRuns(reason: ServiceError = new OperationError('the service is stopping')): void {
     this.#stopping.abort(reason)
+  }
+
+  /** Stops runs, finishes the writes under way and lets go of the store. */
+  async close(): Promise<void> {
+    this.stopRuns()
     this.events.close()
-    await Promise.allSettled(this.#runs)
     await this.#refreshing?.catch(() => undefined)
     await this.#store?.close()
     await this.#parts.closeTransport()

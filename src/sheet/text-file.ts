@@ -13,15 +13,16 @@ export class TextFile {
   readonly #path: string
   #stamp = ''
   #racy = true
-  #bytes: Buffer | null | undefined
+  #content: Content | undefined
 
   constructor(path: string) {
     this.#path = path
   }
 
-  /** The file's bytes when it was last looked at; null when there was no such file. */
+  /** The file's bytes when it was last looked at; null when there was no such file. Throws ContractError. */
   get bytes(): Buffer | null {
-    return this.#bytes ?? null
+    if (this.#content instanceof ContractError) throw this.#content
+    return this.#content ?? null
   }
 
   /** Looks at the file; true when its bytes are others than before, and the first time. */
@@ -30,11 +31,19 @@ export class TextFile {
     if (stamp === this.#stamp && !this.#racy) return false
     this.#stamp = stamp
     this.#racy = Date.now() - changedMs < RACY_MS
-    const before = this.#bytes
-    this.#bytes = readIfThere(this.#path)
-    if (before === undefined) return true
-    return before === null || this.#bytes === null ? before !== this.#bytes : !before.equals(this.#bytes)
+    const before = this.#content
+    this.#content = readIfThere(this.#path)
+    return before === undefined || !isSame(before, this.#content)
   }
+}
+
+/** What a file holds, null when there is none, or why it cannot be read. */
+type Content = Buffer | null | ContractError
+
+function isSame(before: Content, now: Content): boolean {
+  if (Buffer.isBuffer(before) && Buffer.isBuffer(now)) return before.equals(now)
+  if (before instanceof ContractError && now instanceof ContractError) return before.message === now.message
+  return before === now
 }
 
 function stampOf(path: string): { readonly stamp: string; readonly changedMs: number } {
@@ -46,12 +55,12 @@ function stampOf(path: string): { readonly stamp: string; readonly changedMs: nu
   }
 }
 
-function readIfThere(path: string): Buffer | null {
+function readIfThere(path: string): Content {
   try {
     return readFileSync(path)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (code === 'ENOENT') return null
-    throw new ContractError(`${basename(path)} cannot be read (${code}); make it a file that the server may read`)
+    return new ContractError(`${basename(path)} cannot be read (${code}); make it a file that the server may read`)
   }
 }

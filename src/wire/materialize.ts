@@ -15,7 +15,9 @@ export type MaterializeBody = Static<typeof MaterializeBody>
 export const FailureAnswer = Type.Object({
   record_id: Type.String(),
   field: Type.String(),
-  error: Type.String({ description: 'For http `<METHOD> <URL> -> ` and the status or what went wrong (D26).' }),
+  error: Type.String({
+    description: 'For http `<METHOD> <URL> -> ` and the status or what went wrong (D26).',
+  }),
   error_type: Type.String(),
 })
 

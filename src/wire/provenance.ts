@@ -24,6 +24,7 @@ export const ProvenanceEntryAnswer = Type.Object({
   field: Type.String(),
   value: Type.Unknown(),
   previous: Type.Unknown({ description: 'The value before.' }),
+  file: Type.Optional(Type.String({ description: 'Of an import, the file.' })),
   input_hash: Type.Optional(Type.String()),
   derivation: Type.Optional(Type.String()),
   cached: Type.Optional(Type.Boolean()),

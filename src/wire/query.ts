@@ -21,6 +21,8 @@ export type QueryBody = Static<typeof QueryBody>
 export const QueryAnswer = Type.Object({
   rows: Type.Array(RecordAnswer),
   count: Type.Integer({ description: 'The number of rows.' }),
-  truncated: Type.Optional(Type.Literal(true, { description: 'There when the row cap cut the answer (D19).' })),
+  truncated: Type.Optional(
+    Type.Literal(true, { description: 'There when the row cap cut the answer (D19).' }),
+  ),
 })
 export type QueryAnswer = Static<typeof QueryAnswer>

@@ -21,7 +21,9 @@ export const ListRecordsQuery = closedObject({
       description: 'Records on a page: 50 unless given, lowered to 10000 (D10).',
     }),
   ),
-  cursor: Type.Optional(Type.String({ description: 'A `next_cursor` of this service, for the same filter.' })),
+  cursor: Type.Optional(
+    Type.String({ description: 'A `next_cursor` of this service, for the same filter.' }),
+  ),
   filter: Type.Optional(Type.String({ description: 'A boolean SQL expression over the fields (D16).' })),
 })
 
@@ -37,7 +39,9 @@ export const RecordListAnswer = Type.Object({
 export type RecordListAnswer = Static<typeof RecordListAnswer>
 
 /** A page as the service has it: its records are JSON text already. */
-export type RecordListText = CamelKeys<Pick<RecordListAnswer, 'limit' | 'next_cursor'>> & { readonly records: string }
+export type RecordListText = CamelKeys<Pick<RecordListAnswer, 'limit' | 'next_cursor'>> & {
+  readonly records: string
+}
 
 /** The text of a {@link RecordListAnswer}; `records` goes in unparsed, since pages are what is asked for most. */
 export function renderRecordList(page: RecordListText): string {

@@ -28,7 +28,9 @@ export const StatusAnswer = Type.Record(Type.String(), TargetStatusAnswer)
 export type StatusAnswer = Static<typeof StatusAnswer>
 
 /** Turns a status into its wire form. */
-export function toStatusAnswer(status: Readonly<Record<string, CamelKeys<TargetStatusAnswer>>>): StatusAnswer {
+export function toStatusAnswer(
+  status: Readonly<Record<string, CamelKeys<TargetStatusAnswer>>>,
+): StatusAnswer {
   return Object.fromEntries(
     Object.entries(status).map(([target, report]) => [target, toTargetStatusAnswer(report)]),
   )

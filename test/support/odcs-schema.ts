@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Ajv2019 } from 'ajv/dist/2019.js'
+import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js'
 import addFormats from 'ajv-formats'
 
 const SCHEMA = join(import.meta.dirname, '../../../shared/data/odcs/odcs-json-schema-v3.1.0.json')
@@ -10,11 +10,17 @@ export const odcsSchemaMissing: string | false = existsSync(SCHEMA)
   ? false
   : 'the JSON Schema of the Open Data Contract Standard is not beside the repository (shared/data/odcs)'
 
+let compiled: ValidateFunction | undefined
+
 /** What the standard's own JSON Schema (v3.1.0) holds against a document; empty when it is valid. */
 export function odcsFaults(document: unknown): readonly string[] {
+  compiled ??= compile()
+  if (compiled(document)) return []
+  return (compiled.errors ?? []).map((error) => `${error.instancePath}: ${error.message ?? error.keyword}`)
+}
+
+function compile(): ValidateFunction {
   const ajv = new Ajv2019({ strict: false, allErrors: true })
   addFormats.default(ajv)
-  const validate = ajv.compile(JSON.parse(readFileSync(SCHEMA, 'utf8')) as object)
-  if (validate(document)) return []
-  return (validate.errors ?? []).map((error) => `${error.instancePath}: ${error.message ?? error.keyword}`)
+  return ajv.compile(JSON.parse(readFileSync(SCHEMA, 'utf8')) as object)
 }

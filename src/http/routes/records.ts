@@ -23,10 +23,14 @@ import type { Api, RouteContext } from '../route-context.ts'
 export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): void {
   acceptRawBodies(app)
 
-  app.get('/api/records/:id', { ...read, schema: { querystring: GetRecordQuery } }, async (request, reply) => {
-    const { id } = request.params as { id: string }
-    return sendJsonText(reply, await getRecord(sheet, id, commaList(request.query.fields)))
-  })
+  app.get(
+    '/api/records/:id',
+    { ...read, schema: { querystring: GetRecordQuery } },
+    async (request, reply) => {
+      const { id } = request.params as { id: string }
+      return sendJsonText(reply, await getRecord(sheet, id, commaList(request.query.fields)))
+    },
+  )
 
   app.get('/api/records', { ...read, schema: { querystring: ListRecordsQuery } }, async (request, reply) => {
     const { fields, limit, cursor, filter } = request.query

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LockTimeoutError, RecordsError } from '../../errors/service-error.ts'
 
 const SQLITE_BUSY = 5
+const SQLITE_IOERR = 10
 const RETRY_MS = 5
 
 /** How many statements with changing text a connection keeps prepared. */
@@ -22,7 +23,12 @@ export class Connection {
   /** Opens the store for writing: WAL, and every commit durable before it returns (D17). */
   static forWriting(path: string): Connection {
     const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
-    db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536')
+    try {
+      db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536')
+    } catch (error) {
+      db.close()
+      throw error
+    }
     return new Connection(db)
   }
 
@@ -83,11 +89,25 @@ export function sqliteCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode : undefined
 }
 
-/** Turns an error of SQLite about the file into a RecordsError; a mistake of the program stays what it is. */
+/** Whether SQLite or the file system failed to read, write or sync. */
+export function isDiskFault(error: unknown): boolean {
+  return (sqliteCode(error) ?? 0) % 256 === SQLITE_IOERR || systemCode(error) === 'EIO'
+}
+
+/** Turns an error about a file into a RecordsError; a mistake of the program stays what it is. */
 export function asRecordsError(error: unknown): unknown {
-  const code = (sqliteCode(error) ?? 0) % 256
-  const what = FILE_ERRORS[code]
+  const system = systemCode(error)
+  if (system !== undefined) {
+    return new RecordsError(`the store cannot be used: reading or writing a file of the sheet failed (${system})`)
+  }
+  const what = FILE_ERRORS[(sqliteCode(error) ?? 0) % 256]
   return what === undefined ? error : new RecordsError(`the store cannot be used: ${what}`)
+}
+
+/** The code of an error of the file system, such as ENOSPC; `undefined` for any other error. */
+function systemCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
+  return String(error.code)
 }
 
 /** SQLite's primary result codes that speak of the file and not of the program. */
@@ -113,16 +133,20 @@ export interface LockWait {
  * Runs `BEGIN IMMEDIATE` or `BEGIN EXCLUSIVE`, trying again without blocking the thread while another connection has
  * the lock. Throws LockTimeoutError at the deadline, and the signal's reason when it is aborted.
  */
-export async function beginWhenFree(
+export function beginWhenFree(
   connection: Pick<Connection, 'exec'>,
   mode: 'IMMEDIATE' | 'EXCLUSIVE',
   wait: LockWait,
 ): Promise<void> {
+  return whenFree(wait, () => connection.exec(`BEGIN ${mode}`))
+}
+
+/** Tries this until no other connection is in its way; see {@link beginWhenFree}. */
+export async function whenFree<T>(wait: LockWait, attempt: () => T): Promise<T> {
   for (;;) {
     wait.signal?.throwIfAborted()
     try {
-      connection.exec(`BEGIN ${mode}`)
-      return
+      return attempt()
     } catch (error) {
       if (!isBusy(error)) throw error
       if (performance.now() >= wait.deadline) {

@@ -68,6 +68,8 @@ export function createStore(paths: StorePaths, store: NewStore): void {
   }
   db.close()
   syncFile(building)
+  // Of a store that was deleted after a crash these may be left; SQLite would play them back into the new one.
+  for (const suffix of ['-wal', '-shm']) rmSync(`${paths.database}${suffix}`, { force: true })
   renameSync(building, paths.database)
   syncFile(dirname(paths.database))
 }
@@ -138,7 +140,7 @@ interface RecordImport extends NewStore {
   readonly seq: number
 }
 
-async function importRecords(db: Connection, path: string, store: RecordImport): Promise<void> {
+function importRecords(db: Connection, path: string, store: RecordImport): void {
   const { size, mtimeMs } = statSync(path)
   const sha256 = hashFile(path)
   const importer = new LineImporter(db, store)

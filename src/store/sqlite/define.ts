@@ -97,7 +97,8 @@ function tighteningFault(db: Connection, field: Field, derived: boolean): string
 function uniquenessFault(db: Connection, field: Field): string | null {
   const name = quoted(field.name)
   const row = db.get(
-    `SELECT sum(n) AS broken FROM (SELECT count(*) AS n FROM "$data" WHERE ${name} IS NOT NULL GROUP BY ${name} HAVING n > 1)`,
+    `SELECT sum("$n") AS broken FROM (
+       SELECT count(*) AS "$n" FROM "$data" WHERE ${name} IS NOT NULL GROUP BY ${name} HAVING count(*) > 1)`,
   )
   const broken = Number(row?.['broken'] ?? 0)
   if (broken === 0) return null
@@ -183,8 +184,9 @@ function updateTarget(db: Connection, target: StoredTarget, definition: TargetDe
     target.id,
   )
   if (target.active && target.sha256 === definition.sha256) return
+  // Mark 0 leaves the cell's mark as it is: a result that is under way is of the old file, but nobody wrote (D28).
   const stale = db.run(
-    `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, mark FROM "$cell" AS cell
+    `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell" AS cell
      WHERE target = ? AND hash IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM "$todo" AS todo WHERE todo.target = cell.target AND todo.record = cell.record)`,
     target.id,

@@ -3,7 +3,7 @@ import type { JsonValue } from '../../contract/json.ts'
 import { PermissionDeniedError } from '../../errors/service-error.ts'
 import type { DeleteResult } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
-import { fromColumn } from './values.ts'
+import { canBeId, fromColumn } from './values.ts'
 
 /** Deletes what exists of these ids (D15). Throws PermissionDeniedError where the contract does not let the actor (D7). */
 export function deleteRecords(change: ChangeSet, ids: readonly string[], actor: string): DeleteResult {
@@ -14,7 +14,7 @@ export function deleteRecords(change: ChangeSet, ids: readonly string[], actor: 
     )
   }
   let deleted = 0
-  for (const id of new Set(ids)) deleted += deleteRecord(change, id, actor) ? 1 : 0
+  for (const id of new Set(ids.filter(canBeId))) deleted += deleteRecord(change, id, actor) ? 1 : 0
   return { deleted, remaining: change.totalRecords() }
 }
 

@@ -19,7 +19,7 @@ import { hashBytes, hashText, readCacheEntry } from './commit-cells.ts'
 import { Connection, type StoredRow } from './connection.ts'
 import { FAILED, MISSING, quoted, STALE } from './schema.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
-import { fromColumn } from './values.ts'
+import { canBeId, fromColumn } from './values.ts'
 
 /** Characters of answers that are kept until the next write. */
 const ANSWERS_KEPT = 16 << 20
@@ -52,6 +52,7 @@ export class Reader {
   }
 
   record(id: string, fields: readonly string[]): string | null {
+    if (!canBeId(id)) return null
     const key = `r ${fields.join()} ${id}`
     const known = this.#known(key)
     if (known !== undefined) return known
@@ -70,20 +71,27 @@ export class Reader {
     return { next: next === '' ? null : Number(next), records: text.slice(end + 1) }
   }
 
-  /** A page as one text: where the next page starts after, or nothing; a space; the array of records. */
+  /**
+   * A page as one text: where the next page starts after, or nothing; a space; the array of records. Names of its own
+   * contain `$`: SQLite would take others for fields of that name.
+   */
   #readPage({ fields, limit, after }: UnfilteredPage): string {
     const json = recordJsonExpression(this.#fields(fields))
     const row = this.#db.get(
-      `SELECT records, last, EXISTS (SELECT 1 FROM "$data" WHERE "$seq" > last) AS more FROM (
-         SELECT '[' || ifnull(group_concat(json), '') || ']' AS records, max("$seq") AS last FROM (
-           SELECT "$seq", ${json} AS json FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?))`,
+      `SELECT "$records", "$last", EXISTS (SELECT 1 FROM "$data" WHERE "$seq" > "$last") AS "$more" FROM (
+         SELECT '[' || ifnull(group_concat("$json"), '') || ']' AS "$records", max("$seq") AS "$last" FROM (
+           SELECT "$seq", ${json} AS "$json" FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?))`,
       after ?? 0,
       limit,
     )
-    return `${row?.['more'] === 1 ? String(row['last']) : ''} ${String(row?.['records'])}`
+    return `${row?.['$more'] === 1 ? String(row['$last']) : ''} ${String(row?.['$records'])}`
   }
 
   status(): StoreStatus {
+    return this.#atOnce(() => this.#readStatus())
+  }
+
+  #readStatus(): StoreStatus {
     const total = Number(this.#db.get('SELECT records FROM "$sheet"')?.['records'])
     const targets = this.#db.all('SELECT * FROM "$target" WHERE active = 1 ORDER BY id').map((row) => {
       const count = (counter: string): number => Number(row[counter])
@@ -109,6 +117,7 @@ export class Reader {
   }
 
   provenance(recordId: string, field: string, history: boolean): CellProvenance {
+    if (!canBeId(recordId)) return { known: false }
     return this.#atOnce(() => this.#readProvenance(recordId, field, history))
   }
 
@@ -127,7 +136,7 @@ export class Reader {
     let known = false
     for (const incarnation of this.#incarnations(recordId)) {
       known = true
-      entries.push(...this.#entries(recordId, field, incarnation))
+      entries.push(...this.#entries({ recordId, field, key: incarnation }, entries.at(-1)))
     }
     if (!known) return { known: false }
     return { known: true, entries: history ? entries : entries.slice(-1) }
@@ -143,18 +152,26 @@ export class Reader {
     return key === null || logged.includes(key) ? logged : [...logged, key]
   }
 
-  #entries(recordId: string, field: string, key: RecordKey | null): JsonObject[] {
+  /** The entries of a cell in one life of its record; `earlier` is the last of the life before. */
+  #entries(cell: CellOfLife, earlier: JsonObject | undefined): JsonObject[] {
+    const { recordId, field, key } = cell
     const entries = this.#db
       .all('SELECT line FROM "$provenance" WHERE record_id = ? AND record IS ? ORDER BY seq', recordId, key)
       .map((row) => parseLine(String(row['line'])))
       .map((line) => (line === null ? null : entryOfField(line, field)))
       .filter((entry) => entry !== null)
-    const imported = key === null ? null : this.#importEntry({ recordId, field, key }, entries[0])
+    const imported = key === null ? null : this.#importEntry({ recordId, field, key }, { earlier, later: entries[0] })
     return imported === null ? entries : [imported, ...entries]
   }
 
-  /** What an import brought to a cell: the value before the first later entry, or that of today. */
-  #importEntry(cell: { recordId: string; field: string; key: RecordKey }, later: JsonObject | undefined): JsonObject | null {
+  /**
+   * What an import brought to a cell: the value before the first later entry, or that of today. Null is worth an entry
+   * when a log from before the import says otherwise (D34).
+   */
+  #importEntry(
+    cell: CellOfLife & { key: RecordKey },
+    { earlier, later }: { earlier: JsonObject | undefined; later: JsonObject | undefined },
+  ): JsonObject | null {
     const row = this.#db.get(
       'SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= ? AND last >= ?',
       cell.key,
@@ -163,7 +180,8 @@ export class Reader {
     const line = row === undefined ? null : parseLine(String(row['line']))
     if (line === null) return null
     const value = later === undefined ? this.#currentValue(cell) : (later['previous'] ?? null)
-    return value === null ? null : entryOfImport(line, { ...cell, value })
+    const previous = earlier?.['value'] ?? null
+    return value === null && previous === null ? null : entryOfImport(line, { ...cell, value, previous })
   }
 
   #currentValue({ field, key }: { field: string; key: RecordKey }): ReturnType<typeof fromColumn> {
@@ -173,7 +191,7 @@ export class Reader {
 
   recordKeys(ids: readonly string[]): ReadonlyMap<string, RecordKey> {
     const keys = new Map<string, RecordKey>()
-    for (const id of ids) {
+    for (const id of ids.filter(canBeId)) {
       const row = this.#db.get('SELECT "$seq" AS key FROM "$data" WHERE id = ?', id)
       if (row !== undefined) keys.set(id, Number(row['key']))
     }
@@ -200,8 +218,9 @@ export class Reader {
   #workKeys({ force, after, limit, only }: WorkQuery, targets: readonly number[]): RecordKey[] {
     const from = after ?? 0
     if (only !== null) {
-      const keys = only.filter((key) => key > from)
-      return (force ? keys : keys.filter((key) => this.#hasWork(key, targets))).slice(0, limit)
+      const wanted = (key: RecordKey): boolean =>
+        key > from && (force ? this.#exists(key) : this.#hasWork(key, targets))
+      return only.values().filter(wanted).take(limit).toArray()
     }
     if (force) {
       return keysOf(this.#db.all('SELECT "$seq" AS key FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?', from, limit))
@@ -217,6 +236,10 @@ export class Reader {
       ),
     )
     return [...new Set(perTarget)].sort((a, b) => a - b).slice(0, limit)
+  }
+
+  #exists(key: RecordKey): boolean {
+    return this.#db.get('SELECT 1 FROM "$data" WHERE "$seq" = ?', key) !== undefined
   }
 
   #hasWork(key: RecordKey, targets: readonly number[]): boolean {
@@ -283,6 +306,13 @@ export class Reader {
     if (field === undefined) throw new Error(`no field ${name}`)
     return field
   }
+}
+
+interface CellOfLife {
+  readonly recordId: string
+  readonly field: string
+  /** Null for a life that is known from a log of before the store. */
+  readonly key: RecordKey | null
 }
 
 function cellState(cell: StoredRow | undefined, todo: StoredRow | undefined): CellState {

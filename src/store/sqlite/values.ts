@@ -25,3 +25,8 @@ export function isStored(field: Field, sent: unknown, stored: SQLOutputValue | u
   if (field.type !== 'array' && field.type !== 'object') return sent === stored
   return typeof sent === 'object' && jsonEqual(sent, JSON.parse(String(stored)))
 }
+
+/** Whether a text is worth looking up as an id: SQLite would take a lone surrogate for U+FFFD, and find another record. */
+export function canBeId(text: string): boolean {
+  return text.isWellFormed()
+}

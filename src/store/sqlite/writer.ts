@@ -6,7 +6,7 @@ import { LogMirror, type LogSource } from '../../provenance/log-mirror.ts'
 import { CellStates } from './cell-states.ts'
 import { ChangeSet, lastSeq } from './change-set.ts'
 import { commitCells } from './commit-cells.ts'
-import { beginWhenFree, Connection, sqliteCode } from './connection.ts'
+import { beginWhenFree, Connection, isDiskFault, whenFree, type StoredRow } from './connection.ts'
 import { createStore, hashFile, storePaths, type StorePaths } from './create-store.ts'
 import { applyContract, applyTargets, loadTargets } from './define.ts'
 import { deleteRecords } from './delete-records.ts'
@@ -24,8 +24,6 @@ import type {
 
 /** After this long without a change, the mirror is synced and its position kept. */
 const MIRROR_SYNC_MS = 1000
-
-const SQLITE_IOERR = 10
 
 type Changes = Omit<WriterOperations, 'open' | 'define' | 'close'>
 
@@ -107,22 +105,26 @@ export class Writer {
       if (change.lines.length > 0) this.#syncSoon()
       return result
     } catch (error) {
-      this.#undo(store, error)
-      if (store.mirror.position !== position) store.mirror.rewind(position)
+      try {
+        // While the lock is held: then nobody else appends.
+        if (store.mirror.position !== position) store.mirror.rewind(position, store.db.db.isTransaction)
+      } finally {
+        this.#undo(store, error)
+      }
       throw error
     }
   }
 
   /** Takes a transaction back. A failed sync is final: what the disk holds is known only after a restart. */
   #undo(store: OpenStore, error: unknown): void {
-    if ((sqliteCode(error) ?? 0) % 256 === SQLITE_IOERR) this.#failed = true
+    if (isDiskFault(error)) this.#failed = true
     if (store.db.db.isTransaction) store.db.exec('ROLLBACK')
     store.states.discardCounters()
   }
 
   #writable(): OpenStore {
     if (this.#failed) {
-      throw new RecordsError('writing sheet.db failed, and nothing is written any more; check the disk and restart')
+      throw new RecordsError('writing to the disk failed, and nothing is written any more; check the disk and restart')
     }
     if (this.#store === null) throw new Error('the store is not open')
     return this.#store
@@ -139,15 +141,12 @@ export class Writer {
     const paths = storePaths(request.directory)
     const contract = parseContract(request.contractText)
     if (!existsSync(paths.database)) await this.#create(paths, contract, request)
-    const db = Connection.forWriting(paths.database)
-    const sheet = db.get('SELECT schema_version, cursor_key, source_size, source_mtime, source_sha256, mirror_seq, mirror_offset FROM "$sheet"')
-    if (Number(sheet?.['schema_version']) !== SCHEMA_VERSION) {
-      db.close()
-      throw new RecordsError('sheet.db was made by a later version of Colophon; use that version')
-    }
+    // Even opening takes locks, where another process opens or closes the store at the same time.
+    const deadline = performance.now() + request.lockTimeoutMs
+    const { db, sheet } = await whenFree({ deadline, what: 'the store' }, () => openDatabase(paths.database))
     const mirror = new LogMirror(paths.log, logSource(db), {
-      seq: Number(sheet?.['mirror_seq']),
-      offset: Number(sheet?.['mirror_offset']),
+      seq: Number(sheet['mirror_seq']),
+      offset: Number(sheet['mirror_offset']),
     })
     const states = new CellStates(db, loadTargets(db))
     const { lockTimeoutMs } = request
@@ -159,8 +158,8 @@ export class Writer {
       throw error
     }
     return {
-      cursorKey: sheet?.['cursor_key'] as Uint8Array,
-      sourceDiffers: sourceDiffers(paths.source, sheet ?? {}),
+      cursorKey: sheet['cursor_key'] as Uint8Array,
+      sourceDiffers: sourceDiffers(paths.source, sheet),
     }
   }
 
@@ -202,8 +201,9 @@ export class Writer {
     try {
       store.mirror.sync()
       store.db.run('UPDATE "$sheet" SET mirror_seq = ?, mirror_offset = ? WHERE mirror_seq < ?', seq, offset, seq)
-    } catch {
-      // Another process is writing, or the disk is full: the next open just has more to compare.
+    } catch (error) {
+      if (isDiskFault(error)) this.#failed = true
+      // Else another process is writing, or the disk is full: the next open just has more to compare.
     }
   }
 
@@ -214,6 +214,24 @@ export class Writer {
     this.#store?.db.close()
     this.#store = null
     return null
+  }
+}
+
+/** Opens a store that exists. Throws RecordsError when it is none, or one of a later version. */
+function openDatabase(path: string): { db: Connection; sheet: StoredRow } {
+  const db = Connection.forWriting(path)
+  try {
+    if (db.get(`SELECT 1 FROM sqlite_schema WHERE name = '$sheet'`) === undefined) {
+      throw new RecordsError('sheet.db is not the store of a sheet; move it away and it is made anew from records.jsonl')
+    }
+    const sheet = db.get('SELECT * FROM "$sheet"') ?? {}
+    if (Number(sheet['schema_version']) !== SCHEMA_VERSION) {
+      throw new RecordsError('sheet.db was made by a later version of Colophon; use that version')
+    }
+    return { db, sheet }
+  } catch (error) {
+    db.close()
+    throw error
   }
 }
 

@@ -31,7 +31,7 @@ export async function decodeBody(body: Buffer, contentEncoding: string, limit: n
     .filter((layer) => layer !== '' && layer !== 'identity')
   if (layers.length > MAX_LAYERS) throw new NetworkFault('too many content encodings')
   let bytes = body
-  for (const layer of layers.reverse()) {
+  for (const layer of layers.toReversed()) {
     const decode = Object.hasOwn(DECODERS, layer) ? DECODERS[layer] : undefined
     if (!decode) throw new NetworkFault('unknown content encoding')
     bytes = await decode(bytes, { maxOutputLength: limit }).catch((error: NodeJS.ErrnoException) => {

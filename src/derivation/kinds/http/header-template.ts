@@ -103,7 +103,8 @@ export function planHeaders(
  * missing or holds control characters. `file` is the derivation file that uses it.
  */
 export function readEnv(name: string, env: NodeJS.ProcessEnv, file: string): string {
-  const value = env[name]
+  // The environment inherits from Object like any object.
+  const value = Object.hasOwn(env, name) ? env[name] : undefined
   if (value === undefined) {
     throw new OperationError(
       `${file} needs the environment variable ${name}, which is not set; set it and restart`,

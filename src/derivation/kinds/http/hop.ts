@@ -5,6 +5,7 @@ import { BODY_LIMIT, NetworkFault, TOO_LARGE, toNetworkFault } from './network-f
 export interface Hop {
   readonly method: string
   readonly url: string
+  /** Values are bytes, each a character up to U+00FF. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | null
 }
@@ -32,10 +33,7 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop, signal: AbortSignal): 
   return new Promise((resolve, reject) => {
     const reading = new HopReading(resolve, reject, signal)
     const { origin, path } = target(hop.url)
-    const headers = Object.fromEntries(
-      Object.entries(hop.headers).map(([name, text]) => [name, latin1(text)]),
-    )
-    dispatcher.dispatch({ origin, path, method: hop.method, headers, body: hop.body }, reading)
+    dispatcher.dispatch({ ...hop, origin, path }, reading)
   })
 }
 
@@ -43,11 +41,6 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop, signal: AbortSignal): 
 function target(url: string): { origin: string; path: string } {
   const [, start = '', rest = ''] = /^([a-z]+:\/\/[^/?#]*)([^#]*)/i.exec(url) ?? []
   return { origin: new URL(start).origin, path: rest.startsWith('/') ? rest : `/${rest}` }
-}
-
-/** Headers go out byte by byte; this way the bytes are those of the text in UTF-8. */
-function latin1(text: string): string {
-  return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
 }
 
 class HopReading implements Dispatcher.DispatchHandler {
@@ -120,7 +113,10 @@ class HopReading implements Dispatcher.DispatchHandler {
     const headers = this.#headers
     return {
       status: this.#status,
-      header: (name) => [headers[name]].flat().join(', ') || undefined,
+      header(name) {
+        const value = headers[name]
+        return Array.isArray(value) ? value.join(', ') : value
+      },
       body: this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks),
     }
   }

@@ -120,7 +120,5 @@ function repeats(value: JsonValue, secrets: readonly string[]): boolean {
   if (secrets.length === 0 || value === null) return false
   if (typeof value === 'string') return secrets.some((secret) => value.includes(secret))
   if (typeof value !== 'object') return false
-  return Object.entries(value).some(
-    ([key, item]) => repeats(key, secrets) || repeats(item as JsonValue, secrets),
-  )
+  return Object.entries(value).some(([key, item]) => repeats(key, secrets) || repeats(item, secrets))
 }

@@ -30,7 +30,7 @@ export interface HttpSpec {
 }
 
 /** The keys that are the kind's own (specification, "Derivation of kind http"). */
-export const HTTP_KEYS = [
+const HTTP_KEYS = [
   'method',
   'url',
   'headers',

@@ -5,7 +5,7 @@ import { parseJson } from './parse-json.ts'
 test('JSON is parsed, brackets inside strings not counting as nesting', () => {
   assert.deepEqual(parseJson('{"a":[1,null]}'), { a: [1, null] })
   const brackets = `\\"${'['.repeat(2000)}\\\\`
-  assert.equal(parseJson(`["${brackets}","${'{'.repeat(2000)}"]`) instanceof Array, true)
+  assert.equal(Array.isArray(parseJson(`["${brackets}","${'{'.repeat(2000)}"]`)), true)
   const siblings = `[${Array.from({ length: 2000 }, () => '[[],{}]').join(',')}]`
   assert.notEqual(parseJson(siblings), undefined)
 })

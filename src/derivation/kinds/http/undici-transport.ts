@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { setMaxListeners } from 'node:events'
 import pLimit from 'p-limit'
 import type { LimitFunction } from 'p-limit'
 import { Agent } from 'undici'
@@ -18,9 +17,17 @@ type SendResult = Awaited<ReturnType<Transport['send']>>
 export interface UndiciTransportOptions {
   /** Deadline of a whole exchange, redirects and body included, in milliseconds; by default 30 s (H6). */
   readonly timeoutMs?: number
-  /** Calls to one `host:port` at a time; by default 8. */
+  /** Calls to one origin at a time, wherever redirects lead them; by default 8. */
   readonly concurrency?: number
 }
+
+const DEFAULTS = [
+  ['accept', 'application/json'],
+  ['accept-encoding', ACCEPT_ENCODING],
+  ['user-agent', 'colophon'],
+] as const
+
+const DEFAULTS_WITH_BODY = [...DEFAULTS, ['content-type', 'application/json']] as const
 
 /** Stands for the deadline as the reason of an abort. */
 const TIMED_OUT = Symbol('timed out')
@@ -50,25 +57,23 @@ export class UndiciTransport implements Transport {
   }
 
   send(request: TransportRequest, signal: AbortSignal): Promise<SendResult> {
-    return this.#limit(new URL(request.url).host)(() => this.#exchange(request, signal))
+    return this.#limit(new URL(request.url).origin)(() => this.#exchange(request, signal))
   }
 
   async close(): Promise<void> {
     await this.#agent.destroy()
   }
 
-  #limit(host: string): LimitFunction {
-    const known = this.#limits.get(host)
+  #limit(origin: string): LimitFunction {
+    const known = this.#limits.get(origin)
     if (known) return known
     const limit = pLimit(this.#concurrency)
-    this.#limits.set(host, limit)
+    this.#limits.set(origin, limit)
     return limit
   }
 
   async #exchange(request: TransportRequest, signal: AbortSignal): Promise<SendResult> {
     signal.throwIfAborted()
-    // Every exchange under way listens to the one signal of its run.
-    setMaxListeners(0, signal)
     const stop = new AbortController()
     const onAbort = (): void => stop.abort(signal.reason)
     signal.addEventListener('abort', onAbort)
@@ -117,15 +122,21 @@ export class UndiciTransport implements Transport {
   }
 }
 
-/** The request's headers, with those that every call has unless the derivation says otherwise. */
+/** The request's headers, with those that every call has unless the derivation says otherwise, ready to go out. */
 function withDefaults({ headers, body }: TransportRequest): Record<string, string> {
-  const defaults: Record<string, string> = {
-    accept: 'application/json',
-    'accept-encoding': ACCEPT_ENCODING,
-    'user-agent': 'colophon',
+  const all: Record<string, string> = {}
+  const given = new Set<string>()
+  for (const [name, text] of Object.entries(headers)) {
+    all[name] = latin1(text)
+    given.add(name.toLowerCase())
   }
-  if (body !== null) defaults['content-type'] = 'application/json'
-  const given = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
-  const missing = Object.entries(defaults).filter(([name]) => !given.has(name))
-  return { ...Object.fromEntries(missing), ...headers }
+  for (const [name, text] of body === null ? DEFAULTS : DEFAULTS_WITH_BODY) {
+    if (!given.has(name)) all[name] = text
+  }
+  return all
+}
+
+/** Headers go out byte by byte; this way the bytes are those of the text in UTF-8. */
+function latin1(text: string): string {
+  return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
 }

@@ -12,7 +12,7 @@ export type SqlTokenKind =
   | 'operator'
   /** A quote that is never closed; runs to the end of the text. */
   | 'unterminated'
-  /** Anything else that SQLite refuses, the NUL character included. */
+  /** Anything else that SQLite refuses, the NUL character included, and all that follows it. */
   | 'illegal'
 
 export interface SqlToken {
@@ -32,7 +32,7 @@ const PATTERNS: readonly (readonly [SqlTokenKind, string])[] = [
   // nothing after it, `/*` is no comment.
   ['comment', String.raw`--[^\n\0]*|\/\*(?=[^\0])[^\0]*?(?:\*\/|(?=\0)|$)`],
   ['blob', String.raw`[xX]'(?:[0-9a-fA-F]{2})*'`],
-  ['illegal', String.raw`[xX]'`],
+  ['illegal', String.raw`[xX]'[^]*`],
   ['word', String.raw`[A-Za-z_\u0080-\uFFFF]${NAME_CHAR}*`],
   ['string', String.raw`'[^'\0]*(?:''[^'\0]*)*'`],
   ['quoted-name', '"[^"\\0]*(?:""[^"\\0]*)*"|`[^`\\0]*(?:``[^`\\0]*)*`|\\[[^\\]\\0]*\\]'],
@@ -45,12 +45,12 @@ const PATTERNS: readonly (readonly [SqlTokenKind, string])[] = [
   ['placeholder', String.raw`\?\d*|[$@:#](?:::)*${NAME_CHAR}(?:${NAME_CHAR}|::)*(?:\([^ \t\n\v\f\r\0)]*\))?`],
   ['semicolon', ';'],
   ['operator', String.raw`->>?|\|\||<<|>>|<=|>=|<>|!=|==|[-+*\/%&|~<>=(),.]`],
-  ['illegal', '[^]'],
+  ['illegal', '[^]+'],
 ]
 
 const TOKEN = new RegExp(PATTERNS.map(([, pattern]) => `(${pattern})`).join('|'), 'y')
 
-/** Splits a text into tokens where SQLite does; together they are the text. Nothing after an illegal one is certain. */
+/** Splits a text into tokens where SQLite does; together they are the text. */
 export function sqlTokens(text: string): readonly SqlToken[] {
   const tokens: SqlToken[] = []
   let start = 0
@@ -81,7 +81,7 @@ export interface SqlScan {
   readonly otherPlaceholder: string | null
   /** The first token that no statement can have, or null. */
   readonly illegal: SqlToken | null
-  /** Whether a comment runs to the end of the text, so that it would swallow what is put after it. */
+  /** Whether a comment runs to the end of the text, or begins there, so that it would swallow what is put after it. */
   readonly endsInComment: boolean
   /** What could name a table or column: words, and quoted things of every kind without their quotes; in small letters. */
   readonly names: ReadonlySet<string>
@@ -93,7 +93,6 @@ export function scanSql(text: string): SqlScan {
   const significant = tokens.filter(({ kind }) => kind !== 'space' && kind !== 'comment')
   const placeholders = significant.filter(({ kind }) => kind === 'placeholder').map((token) => token.text)
   const semicolon = significant.find(({ kind }) => kind === 'semicolon')
-  const last = tokens.at(-1)
   return {
     first: significant[0] === undefined ? '' : capitals(significant[0].text),
     outer: outerTokens(significant),
@@ -102,9 +101,16 @@ export function scanSql(text: string): SqlScan {
     plainPlaceholders: placeholders.filter((placeholder) => placeholder === '?').length,
     otherPlaceholder: placeholders.find((placeholder) => placeholder !== '?') ?? null,
     illegal: significant.find(({ kind }) => kind === 'illegal' || kind === 'unterminated') ?? null,
-    endsInComment: last?.kind === 'comment' && (last.text.startsWith('--') || !/^\/\*[^]*\*\/$/.test(last.text)),
+    endsInComment: endsInComment(tokens),
     names: new Set(significant.flatMap((token) => nameOf(token) ?? [])),
   }
+}
+
+function endsInComment(tokens: readonly SqlToken[]): boolean {
+  const last = tokens.at(-1)
+  if (last?.kind === 'comment') return !/^\/\*[^]*\*\/$/.test(last.text)
+  // With nothing after it `/*` is no comment, but it would become one.
+  return last?.text === '*' && tokens.at(-2)?.text === '/'
 }
 
 function outerTokens(tokens: readonly SqlToken[]): readonly string[] {

@@ -1,0 +1,15 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** The far end of derivations: a small answer at once, whatever is asked. */
+const server = createServer((request, response) => {
+  const body = JSON.stringify({ label: `label of ${request.url}` })
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+  response.end(body)
+})
+server.keepAliveTimeout = 60_000
+server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+process.on('SIGTERM', () => {
+  server.close()
+  server.closeAllConnections()
+})

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { fork, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { contractText } from '../../../test/support/contract-with.ts'
+import { Connection } from './connection.ts'
+import { storePaths } from './create-store.ts'
+import { logOf } from './read-log.ts'
+import type { ProcessAnswer, ProcessCommand } from './store-process.ts'
+import { Writer } from './writer.ts'
+
+const REQUEST = { actor: 'system:import', lockTimeoutMs: 1000, contractText: contractText(['{name: a, logicalType: string}']), targets: [] }
+
+/** Why faults cannot be injected here, or false. */
+const noStrace =
+  spawnSync('strace', ['-f', '-e', 'inject=fsync:error=EIO:when=60000', 'true']).status === 0
+    ? false
+    : 'strace cannot inject faults here'
+
+async function openWriter(directory: string): Promise<Writer> {
+  const writer = new Writer()
+  await writer.handle('open', { directory, ...REQUEST })
+  return writer
+}
+
+async function newSheet(t: TestContext): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'colophon-faults-'))
+  t.after(() => rmSync(directory, { recursive: true }))
+  await (await openWriter(directory)).handle('close', null)
+  return directory
+}
+
+test('D17: a writing connection has a write-ahead log and syncs at each commit', async (t) => {
+  const directory = await newSheet(t)
+  const connection = Connection.forWriting(storePaths(directory).database)
+  t.after(() => connection.close())
+  assert.deepEqual({ ...connection.get('PRAGMA journal_mode') }, { journal_mode: 'wal' })
+  assert.deepEqual({ ...connection.get('PRAGMA synchronous') }, { synchronous: 2 })
+  assert.deepEqual({ ...connection.get('PRAGMA busy_timeout') }, { timeout: 0 })
+})
+
+test('D17: a writer syncs for each commit', { skip: noStrace }, async (t) => {
+  const directory = await newSheet(t)
+  const few = await runWithFault(directory, 'fsync,fdatasync:delay_enter=0', ['a 10'])
+  assert.equal(few.stored, 10)
+  // With the tenth sync from here on failing, no more than nine commits are acknowledged.
+  const { stored } = await runWithFault(directory, 'fsync,fdatasync:error=EIO:when=10+', ['b 20'])
+  assert.ok(stored <= 9, `${stored} writes were acknowledged with 9 syncs`)
+})
+
+test('D17: when a sync fails nothing is written any more, and what was acknowledged is there after a restart', { skip: noStrace }, async (t) => {
+  for (const [index, fault] of ['fsync,fdatasync:error=EIO:when=4', 'pwrite64:error=EIO:when=120', 'pwrite64:error=ENOSPC:when=120'].entries()) {
+    const directory = await newSheet(t)
+    const { stored, answers } = await runWithFault(directory, fault, ['a 20', 'b 5', 'c 5'])
+    assert.match(answers[1]?.error ?? '', /./, `${fault} did nothing`)
+    if (fault.includes('EIO')) {
+      for (const { did, error } of answers.slice(2)) {
+        if (did === 'write') assert.match(String(error), /nothing is written any more/, fault)
+      }
+    }
+    const ids = idsOf(directory)
+    if (fault.includes('ENOSPC')) assert.deepEqual(logOf(directory).map((line) => line['record_id']), [...ids])
+    const writer = await openWriter(directory)
+    const acknowledged = fault.includes('EIO') ? stored : stored - 10
+    for (let number = 0; number < acknowledged; number += 1) assert.ok(ids.has(`a ${number}`), `${fault}: lost a ${number}`)
+    assert.deepEqual(logOf(directory).map((line) => line['record_id']), [...ids])
+    assert.deepEqual(logOf(directory).map(({ seq }) => seq), [...ids].map((_, position) => position + 1))
+    await writer.handle('close', null)
+    assert.ok(stored > 0, `fault ${index} came too early`)
+  }
+})
+
+/** Has a process write with faults injected into its system calls; answers with how many writes it acknowledged. */
+async function runWithFault(directory: string, fault: string, writes: readonly string[]): Promise<{ stored: number; answers: ProcessAnswer[] }> {
+  const child = fork(new URL('./store-process.ts', import.meta.url), {
+    execPath: 'strace',
+    execArgv: ['-f', '-qq', '-o', '/dev/null', '-e', `inject=${fault}`, process.execPath],
+  })
+  const commands: ProcessCommand[] = [
+    { do: 'open', request: { directory, ...REQUEST } },
+    ...writes.map((write): ProcessCommand => {
+      const [prefix, count] = write.split(' ')
+      return { do: 'write', prefix: `${prefix} `, count: Number(count) }
+    }),
+    { do: 'close' },
+  ]
+  const answers: ProcessAnswer[] = []
+  let stored = 0
+  const done = new Promise<void>((resolve) => {
+    child.on('message', (answer: ProcessAnswer) => {
+      if (answer.did === 'stored') stored += 1
+      else answers.push(answer)
+      if (answers.length === commands.length) resolve()
+    })
+  })
+  for (const command of commands) child.send(command)
+  await done
+  child.disconnect()
+  await once(child, 'exit')
+  return { stored, answers }
+}
+
+function idsOf(directory: string): Set<string> {
+  const db = new DatabaseSync(storePaths(directory).database, { readOnly: true })
+  try {
+    return new Set(db.prepare('SELECT id FROM "$data" ORDER BY "$seq"').all().map(({ id }) => String(id)))
+  } finally {
+    db.close()
+  }
+}

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { contractText } from '../../../test/support/contract-with.ts'
+import { RecordsError } from '../../errors/service-error.ts'
+import { storePaths, type StorePaths } from './create-store.ts'
+import { logOf } from './read-log.ts'
+import { Writer } from './writer.ts'
+
+const CONTRACT = contractText(['{name: a, logicalType: string}'])
+
+/** A sheet's directory, opened and closed by a writer in this thread. */
+class Sheet {
+  readonly directory = mkdtempSync(join(tmpdir(), 'colophon-repair-'))
+  readonly paths: StorePaths = storePaths(this.directory)
+  #writer: Writer | null = null
+
+  constructor(t: TestContext) {
+    t.after(async () => {
+      await this.close()
+      rmSync(this.directory, { recursive: true })
+    })
+  }
+
+  async open(): Promise<Writer> {
+    const writer = new Writer()
+    const request = { directory: this.directory, actor: 'system:import', lockTimeoutMs: 1000, contractText: CONTRACT, targets: [] }
+    await writer.handle('open', request)
+    this.#writer = writer
+    return writer
+  }
+
+  async close(): Promise<void> {
+    const writer = this.#writer
+    this.#writer = null
+    await writer?.handle('close', null)
+  }
+
+  async write(...ids: string[]): Promise<void> {
+    const writer = this.#writer
+    assert.ok(writer)
+    for (const id of ids) {
+      const argument = { body: { records: [{ id }] }, defaultActor: 'human:ann' }
+      const outcomes = await writer.change([{ id: 1, operation: 'upsert', argument }])
+      for (const outcome of outcomes) if ('error' in outcome) throw outcome.error
+    }
+  }
+
+  /** Opens, writes and closes. */
+  async session(...ids: string[]): Promise<void> {
+    await this.open()
+    await this.write(...ids)
+    await this.close()
+  }
+
+  get log(): Buffer {
+    return readFileSync(this.paths.log)
+  }
+
+  /** Forgets up to where the log file was known to be good, as if the process had been killed before it was synced. */
+  unverify(): void {
+    this.sql('UPDATE "$sheet" SET mirror_seq = 0, mirror_offset = 0')
+  }
+
+  sql(sql: string): void {
+    const db = new DatabaseSync(this.paths.database)
+    db.exec(sql)
+    db.close()
+  }
+}
+
+test('D34: a log cut at any byte of its last three lines is whole again after the next open', async (t) => {
+  const sheet = new Sheet(t)
+  await sheet.session('1', '2', 'é\u2028😀', '4')
+  const whole = sheet.log
+  const lineEnds = [...whole.entries()].filter(([, byte]) => byte === 0x0a).map(([index]) => index + 1)
+  const from = lineEnds.at(-4) ?? 0
+  assert.ok(from > 0)
+  for (let cut = from; cut < whole.length; cut += 1) {
+    truncateSync(sheet.paths.log, cut)
+    await sheet.open()
+    assert.ok(sheet.log.equals(whole), `cut at byte ${cut}`)
+    await sheet.close()
+  }
+  await sheet.session('5')
+  assert.deepEqual(logOf(sheet.directory).map(({ seq }) => seq), [1, 2, 3, 4, 5])
+})
+
+test('D34: lines that were appended but never committed are cut, whole and torn ones', async (t) => {
+  const sheet = new Sheet(t)
+  await sheet.session('1', '2')
+  const whole = sheet.log
+  for (const extra of ['{"seq":3,"source":"write"}\n', '{"seq":3,"source":"write"}\n{"seq":4', '{', '\n', '\0\0\0\0']) {
+    appendFileSync(sheet.paths.log, extra)
+    await sheet.open()
+    assert.ok(sheet.log.equals(whole), JSON.stringify(extra))
+    await sheet.close()
+  }
+})
+
+test('D34: what another process left uncommitted in the log is cut by the next write, in an empty sheet too', async (t) => {
+  const sheet = new Sheet(t)
+  await sheet.open()
+  for (const id of ['1', '2', '3']) {
+    appendFileSync(sheet.paths.log, `{"seq":${id},"at":"2026-01-01T00:00:00.000Z","actor":"killed","source":"write"}\n{"seq"`)
+    await sheet.write(id)
+    assert.deepEqual(logOf(sheet.directory).map(({ seq, actor }) => [seq, actor]), ['1', '2', '3'].slice(0, Number(id)).map((seq) => [Number(seq), 'human:ann']))
+  }
+})
+
+test('D34: what a power failure made of lines that were not synced is written again', async (t) => {
+  const sheet = new Sheet(t)
+  await sheet.session('1', '2', '3')
+  const whole = sheet.log
+  for (const position of [0, 5, whole.indexOf(0x0a), whole.indexOf(0x0a) + 1, whole.length - 2]) {
+    const damaged = Buffer.from(whole)
+    damaged.fill(0, position, Math.min(position + 20, damaged.length))
+    writeFileSync(sheet.paths.log, damaged)
+    sheet.unverify()
+    await sheet.open()
+    assert.ok(sheet.log.equals(whole), `zeros at byte ${position}`)
+    await sheet.close()
+  }
+})
+
+test('D34: damage before what was known to be good is refused with its line, and the file is left alone', async (t) => {
+  const sheet = new Sheet(t)
+  await sheet.session('1', '2', '3', '4')
+  const lines = sheet.log.toString().split('\n')
+  const cases: [number, string[]][] = [
+    [2, lines.toSpliced(1, 1)],
+    [3, lines.toSpliced(2, 1, 'damaged')],
+    [1, ['', ...lines]],
+    [2, lines.toSpliced(1, 0, lines[0] ?? '')],
+    [2, lines.toSpliced(1, 1, (lines[1] ?? '').slice(0, 9))],
+  ]
+  for (const [number, damaged] of cases) {
+    writeFileSync(sheet.paths.log, damaged.join('\n'))
+    const before = sheet.log
+    await assert.rejects(sheet.open(), (error) => {
+      assert.ok(error instanceof RecordsError, String(error))
+      assert.match(error.message, new RegExp(`^provenance\\.jsonl:${number}: `))
+      return true
+    })
+    assert.ok(sheet.log.equals(before))
+  }
+  writeFileSync(sheet.paths.log, lines.join('\n'))
+  await sheet.session('5')
+  assert.equal(logOf(sheet.directory).length, 5)
+})
+
+test('D34: a log that was deleted or emptied is written again from the store', async (t) => {
+  const sheet = new Sheet(t)
+  writeFileSync(sheet.paths.source, '{"id":"0"}\n')
+  await sheet.session('1', '2')
+  const whole = sheet.log
+  rmSync(sheet.paths.log)
+  await sheet.open()
+  assert.ok(sheet.log.equals(whole))
+  truncateSync(sheet.paths.log, 0)
+  await sheet.write('3')
+  assert.deepEqual(logOf(sheet.directory).map(({ seq }) => seq), [1, 2, 3, 4])
+})
+
+test('D34: lines longer than any buffer are mended too', async (t) => {
+  const sheet = new Sheet(t)
+  const writer = await sheet.open()
+  const records = [{ id: 'huge', a: 'é\u2028'.repeat(400_000) }]
+  const body = { records: [...records, { id: 'small' }] }
+  await writer.change([{ id: 1, operation: 'upsert', argument: { body, defaultActor: 'human:ann' } }])
+  await sheet.close()
+  const whole = sheet.log
+  for (const cut of [whole.length - 1, whole.length - 200, 1 << 18, 1 << 16, 1]) {
+    truncateSync(sheet.paths.log, cut)
+    await sheet.open()
+    assert.ok(sheet.log.equals(whole))
+    await sheet.close()
+  }
+})
+
+test('D2: sheet.db deleted after a kill, the store made anew has nothing of the old one', async (t) => {
+  const sheet = new Sheet(t)
+  writeFileSync(sheet.paths.source, '{"id":"a","a":"imported"}\n')
+  await sheet.open()
+  await sheet.write('old', 'older')
+  // As SIGKILL leaves them: the write-ahead log is there, and the user deletes sheet.db alone.
+  const [wal, shm] = ['-wal', '-shm'].map((suffix) => readFileSync(sheet.paths.database + suffix))
+  await sheet.close()
+  rmSync(sheet.paths.database)
+  assert.ok(!existsSync(`${sheet.paths.database}-wal`))
+  writeFileSync(`${sheet.paths.database}-wal`, wal ?? '')
+  writeFileSync(`${sheet.paths.database}-shm`, shm ?? '')
+  writeFileSync(sheet.paths.source, '{"id":"b","a":"imported"}\n')
+  await sheet.session('new')
+  const db = new DatabaseSync(sheet.paths.database, { readOnly: true })
+  const ids = db.prepare('SELECT id FROM "$data"').all().map(({ id }) => id)
+  const [check] = db.prepare('PRAGMA integrity_check').all()
+  db.close()
+  assert.deepEqual(ids, ['b', 'new'])
+  assert.deepEqual({ ...check }, { integrity_check: 'ok' })
+})
+
+test('a sheet.db that is no store is a RecordsError', async (t) => {
+  const sheet = new Sheet(t)
+  writeFileSync(sheet.paths.database, '')
+  await assert.rejects(sheet.open(), RecordsError)
+  rmSync(sheet.paths.database)
+  sheet.sql('CREATE TABLE other (a)')
+  await assert.rejects(sheet.open(), RecordsError)
+  rmSync(sheet.paths.database)
+  await sheet.session('1')
+  sheet.sql('UPDATE "$sheet" SET schema_version = 99')
+  await assert.rejects(sheet.open(), /later version/)
+})

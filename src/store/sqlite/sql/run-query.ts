@@ -1,0 +1,124 @@
+import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
+import { QueryError } from '../../../errors/service-error.ts'
+import type { SqlParam } from '../../sheet-store.ts'
+import type { TypedField } from './json-columns.ts'
+import type { SqlAnswer } from './sql-answer.ts'
+import { checkStatement } from './sql-checks.ts'
+import type { SqlDatabase } from './sql-database.ts'
+import { DATA_TABLE } from './sql-guard.ts'
+
+/** A statement from a user, with what the answer may be. */
+export interface QueryRun {
+  readonly sql: string
+  readonly params: readonly SqlParam[]
+  /** The contract's fields. */
+  readonly allFields: readonly TypedField[]
+  readonly maxRows: number
+}
+
+/** The JSON text of a value that SQLite made. */
+type ToJson = (value: SQLOutputValue) => string
+
+/** Runs a statement from a user and writes the query result as JSON (D18, D19). Throws QueryError. */
+export function runQuery(database: SqlDatabase, run: QueryRun, answer: SqlAnswer): void {
+  const { params, allFields, maxRows } = run
+  const sql = checkStatement(run.sql.toWellFormed(), params.length)
+  database.snapshot(() => {
+    database.guard.confine(() => {
+      const statement = database.prepare(sql)
+      // The scan found one statement; where SQLite stopped reading earlier, they disagree on where it ends.
+      if (statement.sourceSQL !== sql) throw new QueryError('only one statement can be run')
+      writeRows(
+        statement,
+        { params: params.map(bound), toJson: columnsToJson(statement, allFields), maxRows },
+        answer,
+      )
+    })
+  })
+}
+
+interface RowsRun {
+  readonly params: readonly SQLInputValue[]
+  /** For each column the text before its value, and how to write the value. */
+  readonly toJson: readonly { readonly key: string; readonly value: ToJson }[]
+  readonly maxRows: number
+}
+
+function writeRows(statement: StatementSync, { params, toJson, maxRows }: RowsRun, answer: SqlAnswer): void {
+  statement.setReturnArrays(true)
+  statement.setReadBigInts(true)
+  answer.text('{"rows":[')
+  let count = 0
+  let truncated = false
+  for (const row of statement.iterate(...params) as Iterable<unknown> as Iterable<
+    readonly SQLOutputValue[]
+  >) {
+    if (count === maxRows) {
+      truncated = true
+      break
+    }
+    let text = count === 0 ? '' : ','
+    for (let index = 0; index < toJson.length; index += 1) {
+      const column = toJson[index]
+      if (column !== undefined) text += column.key + column.value(row[index] ?? null)
+    }
+    answer.text(`${text}}`)
+    count += 1
+  }
+  answer.text(`],"count":${count}${truncated ? ',"truncated":true' : ''}}`)
+}
+
+/** A whole number is an INTEGER, so that it divides and prints like one. */
+function bound(param: SqlParam): SQLInputValue {
+  if (typeof param === 'boolean') return param ? 1n : 0n
+  if (typeof param === 'string') return param.toWellFormed()
+  return Number.isSafeInteger(param) ? BigInt(param as number) : param
+}
+
+function columnsToJson(statement: StatementSync, fields: readonly TypedField[]): RowsRun['toJson'] {
+  const types = new Map(fields.map(({ name, type }) => [name, type]))
+  const seen = new Set<string>()
+  return statement.columns().map(({ name, table, column }, index) => {
+    if (seen.has(name)) {
+      throw new QueryError(
+        `two columns of the result are called ${JSON.stringify(name)}: name one of them with AS`,
+      )
+    }
+    seen.add(name)
+    const type = table === DATA_TABLE && column !== null ? types.get(column) : undefined
+    return { key: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, value: toJsonOf(type) }
+  })
+}
+
+function toJsonOf(type: TypedField['type'] | undefined): ToJson {
+  if (type === 'boolean') return booleanJson
+  if (type === 'array' || type === 'object') return structureJson
+  return valueJson
+}
+
+// The column of a compound SELECT counts as the field that its first part names, but its other parts may bring any
+// value: what the field cannot hold is written as what it is.
+
+function booleanJson(value: SQLOutputValue): string {
+  return value === 1n ? 'true' : value === 0n ? 'false' : valueJson(value)
+}
+
+function structureJson(value: SQLOutputValue): string {
+  return typeof value === 'string' && isJson(value) ? value : valueJson(value)
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Integers that a JSON number cannot hold exactly are strings, blobs base64 (D18); infinity, which JSON lacks, null. */
+function valueJson(value: SQLOutputValue): string {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? String(value) : `"${value}"`
+  if (value instanceof Uint8Array) return `"${Buffer.from(value).toString('base64')}"`
+  return JSON.stringify(value)
+}

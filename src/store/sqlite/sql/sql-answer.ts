@@ -1,0 +1,61 @@
+import { QueryError } from '../../../errors/service-error.ts'
+import { inMebibytes, MAX_ANSWER_BYTES } from './sql-limits.ts'
+
+/** Length of the text, or of the bytes, that are handed on together. */
+const CHUNK = 64 * 1024
+
+/** Hands the JSON text of an answer on in pieces, so that it is never whole in memory, and holds it to its limit. */
+export class SqlAnswer {
+  readonly #send: (chunk: Uint8Array) => void
+  #text = ''
+  #bytes: Uint8Array[] = []
+  #waiting = 0
+  #total = 0
+
+  /** `send` takes the next bytes, at most 64 KiB, and is done with them when it returns. */
+  constructor(send: (chunk: Uint8Array) => void) {
+    this.#send = send
+  }
+
+  /** Appends text. Throws QueryError when the answer becomes too large. */
+  text(text: string): void {
+    this.#text += text
+    if (this.#text.length >= CHUNK) this.#textToBytes()
+  }
+
+  /** Appends text that is UTF-8 already. Throws QueryError when the answer becomes too large. */
+  bytes(bytes: Uint8Array): void {
+    this.#textToBytes()
+    this.#add(bytes)
+  }
+
+  /** Hands on what is left. */
+  finish(): void {
+    this.#textToBytes()
+    this.#flush()
+  }
+
+  #textToBytes(): void {
+    if (this.#text === '') return
+    const bytes = Buffer.from(this.#text)
+    this.#text = ''
+    this.#add(bytes)
+  }
+
+  #add(bytes: Uint8Array): void {
+    this.#total += bytes.length
+    if (this.#total > MAX_ANSWER_BYTES) {
+      throw new QueryError(`the answer is larger than ${inMebibytes(MAX_ANSWER_BYTES)}: select less`)
+    }
+    this.#bytes.push(bytes)
+    this.#waiting += bytes.length
+    if (this.#waiting >= CHUNK) this.#flush()
+  }
+
+  #flush(): void {
+    const bytes = Buffer.concat(this.#bytes)
+    this.#bytes = []
+    this.#waiting = 0
+    for (let start = 0; start < bytes.length; start += CHUNK) this.#send(bytes.subarray(start, start + CHUNK))
+  }
+}

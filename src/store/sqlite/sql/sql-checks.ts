@@ -1,0 +1,75 @@
+import { QueryError } from '../../../errors/service-error.ts'
+import { DATA_TABLE } from './sql-guard.ts'
+import { scanSql, type SqlScan, type SqlToken } from './sql-lexer.ts'
+import { inMebibytes, MAX_SQL_BYTES } from './sql-limits.ts'
+
+/**
+ * Checks what SQLite would not tell of a statement (D18) and returns the text to compile, without its trailing `;`.
+ * Throws QueryError.
+ */
+export function checkStatement(sql: string, parameters: number): string {
+  checkLength(sql, 'statement')
+  const scan = scanSql(sql)
+  checkTokens(scan, 'statement')
+  if (scan.first === '') throw new QueryError('the statement is empty')
+  const verb = mainVerb(scan)
+  if (verb !== 'SELECT') throw new QueryError(`only SELECT statements can be run, not ${shown(verb)}`)
+  if (scan.semicolon === 'inside') {
+    throw new QueryError('only one statement can be run: there is text after its semicolon')
+  }
+  const { otherPlaceholder, plainPlaceholders } = scan
+  if (otherPlaceholder !== null) {
+    throw new QueryError(
+      `the placeholder ${shown(otherPlaceholder)} cannot be used: params are positional, write ?`,
+    )
+  }
+  if (plainPlaceholders !== parameters) {
+    throw new QueryError(
+      `placeholders in the statement: ${plainPlaceholders}, values in params: ${parameters}`,
+    )
+  }
+  return scan.statement
+}
+
+/** Checks what SQLite would not tell of a filter (D16). Throws QueryError. */
+export function checkFilter(filter: string): void {
+  checkLength(filter, 'filter')
+  const scan = scanSql(filter)
+  checkTokens(scan, 'filter')
+  if (scan.first === '') throw new QueryError('the filter is empty')
+  if (scan.semicolon !== 'none')
+    throw new QueryError('a filter is one expression: it cannot have a semicolon')
+  if (scan.otherPlaceholder !== null || scan.plainPlaceholders > 0) {
+    throw new QueryError(`a filter cannot have placeholders: ${shown(scan.otherPlaceholder ?? '?')}`)
+  }
+  if (scan.endsInComment) {
+    throw new QueryError('a comment runs to the end of the filter: end it with */ or a line break')
+  }
+}
+
+function checkLength(text: string, what: string): void {
+  if (Buffer.byteLength(text) <= MAX_SQL_BYTES) return
+  throw new QueryError(`the ${what} is longer than ${inMebibytes(MAX_SQL_BYTES)}`)
+}
+
+function checkTokens(scan: SqlScan, what: string): void {
+  if (scan.illegal !== null) throw new QueryError(`the ${what} ${fault(scan.illegal)}`)
+  // The guard relies on nobody calling the table behind the view by name.
+  if (scan.names.has(DATA_TABLE)) throw new QueryError(`a name in the ${what} is reserved`)
+}
+
+function fault(token: SqlToken): string {
+  if (token.text.includes('\0')) return 'has a NUL character (U+0000)'
+  if (token.kind === 'unterminated') return `has a quote that is never closed: ${shown(token.text)}`
+  return `has something that is no SQL: ${shown(token.text)}`
+}
+
+/** The word that says what the statement does; behind WITH, the first such word outside brackets. */
+function mainVerb({ first, outer }: SqlScan): string {
+  if (first !== 'WITH') return first
+  return outer.find((word) => /^(?:SELECT|VALUES|INSERT|UPDATE|DELETE)$/.test(word)) ?? 'SELECT'
+}
+
+function shown(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text
+}

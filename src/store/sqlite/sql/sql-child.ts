@@ -1,0 +1,100 @@
+import { readSync, writeSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import { toPlainError } from '../../../errors/service-error.ts'
+import { memoryUse } from './memory-use.ts'
+import { runPage } from './run-page.ts'
+import { runQuery } from './run-query.ts'
+import { SqlAnswer } from './sql-answer.ts'
+import { SqlDatabase } from './sql-database.ts'
+import { toQueryError } from './sql-errors.ts'
+import {
+  encodeFrame,
+  FRAME,
+  FRAME_HEADER_BYTES,
+  type ChildOptions,
+  type EndFrame,
+  type ErrorFrame,
+  type SqlRequest,
+} from './sql-protocol.ts'
+import { startWatchdog } from './start-watchdog.ts'
+
+/**
+ * A query process: runs SQL from users for the server, one request at a time, and may be killed at any moment. It
+ * reads requests from its standard input and writes answers to its standard output, both synchronously; it ends when
+ * the input does.
+ */
+
+const INPUT = 0
+const OUTPUT = 1
+
+const { path, maxRows, maxMemoryBytes, parentPid } = JSON.parse(process.argv[2] ?? '') as ChildOptions
+
+// A signal to the whole process group is for the server, which ends its query processes itself.
+process.on('SIGINT', () => undefined)
+process.on('SIGTERM', () => undefined)
+
+const watchdog = startWatchdog({ parentPid, maxMemoryBytes })
+// After the watchdog has its thread, which must not wait for others.
+setPriority(constants.priority.PRIORITY_LOW)
+const database = new SqlDatabase(path)
+send(FRAME.ready, Buffer.alloc(0))
+for (let request = receive(); request !== null; request = receive()) answer(request)
+database.close()
+process.exit(0)
+
+function answer(request: SqlRequest): void {
+  watchdog.during(() => {
+    try {
+      const next = run(request)
+      sendJson(FRAME.end, { next, spent: isSpent() } satisfies EndFrame)
+    } catch (error) {
+      const known = toQueryError(error)
+      const plain = toPlainError(known) ?? { type: null, message: description(known) }
+      sendJson(FRAME.error, { error: plain, spent: isSpent() } satisfies ErrorFrame)
+    }
+  })
+}
+
+function run(request: SqlRequest): number | null {
+  const text = new SqlAnswer((chunk) => send(FRAME.chunk, chunk))
+  let next: number | null = null
+  if (request.kind === 'page') next = runPage(database, request, text)
+  else runQuery(database, { ...request, maxRows }, text)
+  text.finish()
+  return next
+}
+
+/** Memory once taken is seldom given back, and the next query should not pay for it. */
+function isSpent(): boolean {
+  return memoryUse() > maxMemoryBytes / 2
+}
+
+function description(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function sendJson(kind: number, value: unknown): void {
+  send(kind, Buffer.from(JSON.stringify(value)))
+}
+
+function send(kind: number, payload: Uint8Array): void {
+  const frame = encodeFrame(kind, payload)
+  for (let sent = 0; sent < frame.length;) sent += writeSync(OUTPUT, frame, sent)
+}
+
+/** The next request; null when the input has ended. */
+function receive(): SqlRequest | null {
+  const header = read(FRAME_HEADER_BYTES)
+  const payload = header === null ? null : read(header.readUInt32LE(1))
+  return payload === null ? null : (JSON.parse(payload.toString()) as SqlRequest)
+}
+
+function read(length: number): Buffer | null {
+  const bytes = Buffer.alloc(length)
+  for (let filled = 0; filled < length;) {
+    const count = readSync(INPUT, bytes, filled, length - filled, null)
+    if (count === 0) return null
+    filled += count
+  }
+  return bytes
+}

@@ -1,0 +1,55 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { SqlGuard } from './sql-guard.ts'
+import { ENGINE_LIMITS } from './sql-limits.ts'
+
+/** The database as a query process has it: read-only, and confined while SQL from a user is compiled and run. */
+export class SqlDatabase {
+  readonly guard: SqlGuard
+  readonly #database: DatabaseSync
+  readonly #begin: StatementSync
+  readonly #touch: StatementSync
+  readonly #end: StatementSync
+
+  /** Opens the file, which must be there. */
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path, {
+      readOnly: true,
+      defensive: true,
+      allowExtension: false,
+      enableDoubleQuotedStringLiterals: false,
+      limits: ENGINE_LIMITS,
+      timeout: 1000,
+    })
+    this.#database.exec(`
+      PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA temp_store = MEMORY;
+      PRAGMA cache_size = -4096; PRAGMA mmap_size = 0x7fff0000
+    `)
+    this.guard = new SqlGuard(this.#database)
+    this.#begin = this.#database.prepare('BEGIN')
+    this.#touch = this.#database.prepare('SELECT 1 FROM "$data" LIMIT 1')
+    this.#end = this.#database.prepare('COMMIT')
+  }
+
+  /**
+   * Runs `action` on one state of the database, with its schema as it is then: SQLite only notices a change of the
+   * schema when a statement runs, too late for one that was compiled just before and now has other columns.
+   */
+  snapshot<T>(action: () => T): T {
+    this.#begin.run()
+    try {
+      this.#touch.get()
+      return action()
+    } finally {
+      this.#end.run()
+    }
+  }
+
+  /** Compiles one statement. */
+  prepare(sql: string): StatementSync {
+    return this.#database.prepare(sql)
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+}

@@ -1,0 +1,46 @@
+import { QueryError } from '../../../errors/service-error.ts'
+import { ENGINE_LIMITS, inMebibytes } from './sql-limits.ts'
+
+/** Longest message that is passed on; SQLite repeats pieces of the statement, however long. */
+const MAX_MESSAGE = 500
+
+/** SQLite's primary result codes for what is wrong with a statement, not with the store or the program. */
+const ERROR = 1
+const NOMEM = 7
+const TOOBIG = 18
+const MISMATCH = 20
+const RANGE = 25
+
+/**
+ * Turns what went wrong while a statement from a user was compiled or run into a QueryError with SQLite's message,
+ * without names of the store's inside. What is not the statement's fault comes back as it is.
+ */
+export function toQueryError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return error
+  switch (error.errcode & 0xff) {
+    case TOOBIG:
+      return new QueryError(
+        `a value is larger than ${inMebibytes(ENGINE_LIMITS.length)}, or the statement is too long`,
+      )
+    case NOMEM:
+      return new QueryError('the query needs more memory than there is')
+    case ERROR:
+    case MISMATCH:
+    case RANGE:
+      return new QueryError(scrubbed(error.message))
+    default:
+      return error
+  }
+}
+
+function scrubbed(message: string): string {
+  const table = /^no such table: (?:main\.)?(.*)$/s.exec(message)?.[1]
+  const text =
+    table === undefined
+      ? message
+      : table.startsWith('$')
+        ? 'that table cannot be read: the only table is "records"'
+        : `no such table: ${table}; the only table is "records"`
+  const clean = text.replaceAll(/\$[A-Za-z_]\w*/g, '…')
+  return clean.length > MAX_MESSAGE ? `${clean.slice(0, MAX_MESSAGE)}…` : clean
+}

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import { getPriority } from 'node:os'
+import { after, afterEach, before, suite, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { createSheetDatabase, field, type SheetDatabase } from '../../../../test/support/sheet-database.ts'
+import { QueryError, ServiceError } from '../../../errors/service-error.ts'
+import { DEFAULT_QUERY_LIMITS, SqlPool, type QueryLimits, type SqlPoolOptions } from './sql-pool.ts'
+
+// Processes start in half the time.
+enableCompileCache()
+
+const FIELDS = [field('id', 'string'), field('n', 'integer'), field('done', 'boolean')]
+const MIB = 1024 * 1024
+
+const ENDLESS = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT count(*) AS c FROM t'
+/** Holds a megabyte a row in memory. */
+const GREEDY = `WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t LIMIT 5000)
+  SELECT count(DISTINCT printf('%1000000c', 'x') || x) AS c FROM t`
+
+const CHILDREN = `/proc/${process.pid}/task/${process.pid}/children`
+
+suite('the pool of query processes', { timeout: 60_000 }, () => {
+  let sheet: SheetDatabase
+  /** For what needs no limits of its own. */
+  let common: SqlPool
+  let pools: SqlPool[] = []
+
+  before(() => {
+    sheet = createSheetDatabase(FIELDS)
+    for (let n = 1; n <= 20; n += 1) sheet.insert(`r${n}`, n, n % 2)
+    common = new SqlPool({ path: sheet.path, limits: { ...DEFAULT_QUERY_LIMITS, timeoutMs: 30_000 } })
+  })
+
+  after(async () => {
+    await common.close()
+    sheet.remove()
+  })
+
+  afterEach(async () => {
+    await Promise.all(pools.map((pool) => pool.close()))
+    pools = []
+  })
+
+  function open(limits: Partial<QueryLimits> = {}, options: Partial<SqlPoolOptions> = {}): SqlPool {
+    // Far more time than any of these takes, for busy machines, unless it is about time.
+    const pool = new SqlPool({
+      path: sheet.path,
+      limits: { ...DEFAULT_QUERY_LIMITS, timeoutMs: 30_000, ...limits },
+      ...options,
+    })
+    pools.push(pool)
+    return pool
+  }
+
+  test('D19: the limits are 5 s, 10000 rows and 384 MiB unless told otherwise', () => {
+    assert.deepEqual(DEFAULT_QUERY_LIMITS, { timeoutMs: 5000, maxRows: 10_000, maxMemoryBytes: 384 * MIB })
+  })
+
+  test('D18: queries and pages are answered, many at a time', async () => {
+    const pool = common
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        pool.query('SELECT n, done FROM records WHERE n = ?', [index], FIELDS),
+      ),
+    )
+    assert.equal(answers[7], '{"rows":[{"n":7,"done":true}],"count":1}')
+    assert.equal(answers[49], '{"rows":[],"count":0}')
+    const page = await pool.page({ fields: FIELDS, allFields: FIELDS, limit: 2, after: 4, filter: 'done' })
+    assert.equal(page.records, '[{"id":"r5","n":5,"done":true},{"id":"r7","n":7,"done":true}]')
+    assert.equal(page.next, 7)
+    const last = await pool.page({ fields: [], allFields: FIELDS, limit: 2, after: 7, filter: 'n > 19' })
+    assert.deepEqual(last, { records: '[{}]', next: null })
+  })
+
+  test('D17: a query sees what was written just before it', async () => {
+    const pool = common
+    for (let n = 100; n < 110; n += 1) {
+      sheet.writer.exec(`UPDATE "$data" SET n = ${n} WHERE id = 'r20'`)
+      const answer = await pool.query("SELECT n FROM records WHERE id = 'r20'", [], FIELDS)
+      assert.equal(answer, `{"rows":[{"n":${n}}],"count":1}`)
+    }
+  })
+
+  test('D9: a query sees a field that was added while the processes ran', async () => {
+    const other = createSheetDatabase(FIELDS)
+    other.insert('r1', 1, 1)
+    const pool = open({}, { path: other.path })
+    await pool.query('SELECT * FROM records', [], FIELDS)
+    other.writer.exec('BEGIN; ALTER TABLE "$data" ADD COLUMN late TEXT; DROP VIEW records')
+    other.writer.exec('CREATE VIEW records AS SELECT id, n, done, late FROM "$data"; COMMIT')
+    const later = [...FIELDS, field('late', 'array')]
+    other.writer.exec(`UPDATE "$data" SET late = '[1]'`)
+    const expected = '{"rows":[{"id":"r1","n":1,"done":true,"late":[1]}],"count":1}'
+    assert.equal(await pool.query('SELECT * FROM records', [], later), expected)
+    await pool.close()
+    other.remove()
+  })
+
+  test('D19: a capped answer says that it is truncated', async () => {
+    const answer = await open({ maxRows: 2 }).query('SELECT n FROM records', [], FIELDS)
+    assert.equal(answer, '{"rows":[{"n":1},{"n":2}],"count":2,"truncated":true}')
+  })
+
+  test('D19: a large answer arrives whole', async () => {
+    const sql = `WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t LIMIT 12)
+      SELECT x, printf('%1000000c', 'é') AS text FROM t`
+    const { rows, count } = JSON.parse(await common.query(sql, [], FIELDS)) as {
+      rows: readonly { readonly x: number; readonly text: string }[]
+      count: number
+    }
+    assert.equal(count, 12)
+    assert.deepEqual(
+      rows.map(({ x }) => x),
+      Array.from({ length: 12 }, (_, index) => index + 1),
+    )
+    assert.ok(rows.every(({ text }) => text.length === 1_000_000 && text.endsWith(' é')))
+  })
+
+  test('D19: a query past its deadline is stopped, and the next ones are answered', async () => {
+    const pool = open({ timeoutMs: 300 })
+    const runaways = [1, 2].map(() => pool.query(ENDLESS, [], FIELDS))
+    const filter = pool.page({
+      fields: FIELDS,
+      allFields: FIELDS,
+      limit: 1,
+      after: null,
+      filter: `(${ENDLESS}) > 0`,
+    })
+    const message = 'the query took longer than 0.3 s and was stopped'
+    for (const runaway of [...runaways, filter]) {
+      await assert.rejects(runaway, (error) => error instanceof QueryError && error.message === message)
+    }
+    assert.equal(await common.query('SELECT 1 AS a', [], FIELDS), '{"rows":[{"a":1}],"count":1}')
+  })
+
+  test('D19: a query that waits behind runaways has its whole time once it runs', async () => {
+    const pool = open({ timeoutMs: 1000 })
+    const runaways = [pool.query(ENDLESS, [], FIELDS), pool.query(ENDLESS, [], FIELDS)]
+    const waiting = pool.query('SELECT 1 AS a', [], FIELDS)
+    const settled = await Promise.allSettled([...runaways, waiting])
+    assert.deepEqual(
+      settled.map(({ status }) => status),
+      ['rejected', 'rejected', 'fulfilled'],
+    )
+  })
+
+  test('D19: a query that takes too much memory is stopped, and the next one is answered', async () => {
+    const pool = open({ maxMemoryBytes: 160 * MIB })
+    const message = 'the query used more than 160 MiB of memory and was stopped'
+    await assert.rejects(
+      pool.query(GREEDY, [], FIELDS),
+      (error) => error instanceof QueryError && error.message === message,
+    )
+    assert.equal(await pool.query('SELECT 1 AS a', [], FIELDS), '{"rows":[{"a":1}],"count":1}')
+  })
+
+  test(
+    'D19: a process that holds on to much memory gets no further query',
+    { skip: !existsSync(CHILDREN) },
+    async () => {
+      const others = new Set(children())
+      const pool = open()
+      await pool.query('SELECT 1 AS a', [], FIELDS)
+      const started = children().filter((pid) => !others.has(pid))
+      const idle = Math.max(...started.map(anonymousMemory))
+      await pool.close()
+      // Merely to be there takes more than half.
+      const wary = open({ maxMemoryBytes: idle * 1.7 })
+      await wary.query('SELECT 1 AS a', [], FIELDS)
+      const first = children().find((pid) => !others.has(pid))
+      while (first !== undefined && children().includes(first)) await setImmediate()
+      assert.equal(await wary.query('SELECT 1 AS a', [], FIELDS), '{"rows":[{"a":1}],"count":1}')
+    },
+  )
+
+  test('D19: past a thousand waiting queries, or too long a wait, a query is refused', async () => {
+    const tooMany = (error: unknown) => error instanceof QueryError && /too many queries/.test(error.message)
+    const pool = open()
+    const settled = await Promise.allSettled(
+      Array.from({ length: 1010 }, () => pool.query('SELECT 1 AS a', [], FIELDS)),
+    )
+    const refused = settled.filter((each) => each.status === 'rejected')
+    assert.equal(refused.length, 10)
+    assert.ok(refused.every(({ reason }) => tooMany(reason)))
+    // No process is ready within a millisecond.
+    await assert.rejects(open({}, { maxWaitMs: 1 }).query('SELECT 1 AS a', [], FIELDS), tooMany)
+  })
+
+  test('D18: a query process gives nothing away of its surroundings', async () => {
+    process.env['TZ'] = 'Pacific/Kiritimati'
+    const sql = "SELECT datetime(0, 'unixepoch', 'localtime') AS t"
+    assert.equal(await open().query(sql, [], FIELDS), '{"rows":[{"t":"1970-01-01 00:00:00"}],"count":1}')
+    delete process.env['TZ']
+  })
+
+  test(
+    'D18: a query process has none of the environment and a low priority',
+    { skip: !existsSync(CHILDREN) },
+    async () => {
+      const others = new Set(children())
+      process.env['SQL_POOL_SECRET'] = 'hush'
+      await open().query('SELECT 1 AS a', [], FIELDS)
+      delete process.env['SQL_POOL_SECRET']
+      const started = children().filter((pid) => !others.has(pid))
+      assert.notEqual(started.length, 0)
+      for (const pid of started)
+        assert.equal(readFileSync(`/proc/${pid}/environ`, 'utf8').includes('hush'), false)
+      assert.ok(started.some((pid) => getPriority(pid) > getPriority()))
+    },
+  )
+
+  test(
+    'a query process that was killed from outside is replaced',
+    { skip: !existsSync(CHILDREN) },
+    async () => {
+      const others = new Set(children())
+      const pool = open()
+      await pool.query('SELECT 1 AS a', [], FIELDS)
+      const running = pool.query(ENDLESS, [], FIELDS)
+      // Whichever process runs it: kill all that there are until it fails.
+      const outcome = running.then(
+        () => null,
+        (error: unknown) => error,
+      )
+      let error: unknown
+      do {
+        for (const pid of children()) if (!others.has(pid)) process.kill(pid, 'SIGKILL')
+        error = await Promise.race([outcome, setImmediate('running')])
+      } while (error === 'running')
+      assert.ok(error instanceof QueryError)
+      assert.match(error.message, /stopped by the system/)
+      assert.equal(await pool.query('SELECT 1 AS a', [], FIELDS), '{"rows":[{"a":1}],"count":1}')
+    },
+  )
+
+  test('without its database a query fails as a fault of the program, not of the statement', async () => {
+    const pool = open({}, { path: `${sheet.path}-missing` })
+    for (let round = 0; round < 2; round += 1) {
+      await assert.rejects(
+        pool.query('SELECT 1 AS a', [], FIELDS),
+        (error) => error instanceof Error && !(error instanceof ServiceError),
+      )
+    }
+  })
+
+  test('closing ends what runs and what waits, and refuses what comes', async () => {
+    const pool = open()
+    const settled = Promise.allSettled([1, 2, 3].map(() => pool.query(ENDLESS, [], FIELDS)))
+    await pool.close()
+    for (const each of await settled) {
+      assert.ok(each.status === 'rejected' && each.reason instanceof QueryError)
+      assert.match(each.reason.message, /being closed/)
+    }
+    await assert.rejects(pool.query('SELECT 1 AS a', [], FIELDS), QueryError)
+    await pool.close()
+  })
+
+  test('D19: a query process ends when its parent is killed in the midst of a query', async () => {
+    // Its parent passes its own standard error on to it: that closes only when both are gone.
+    const options = { path: sheet.path, maxRows: 1, maxMemoryBytes: 1024 * MIB }
+    const request = { kind: 'query', sql: `${ENDLESS} LIMIT 1`, params: [], allFields: [] }
+    const script = `
+      import { spawn } from 'node:child_process'
+      import { encodeFrame } from ${JSON.stringify(new URL('./sql-protocol.ts', import.meta.url).href)}
+      const options = JSON.stringify({ ...${JSON.stringify(options)}, parentPid: process.pid })
+      const file = ${JSON.stringify(new URL('./sql-child.ts', import.meta.url).pathname)}
+      const child = spawn(process.execPath, [file, options], { stdio: ['pipe', 'pipe', 'inherit'] })
+      child.stdout.once('data', () => {
+        child.stdin.write(encodeFrame(0, Buffer.from(${JSON.stringify(JSON.stringify(request))})), () => {
+          console.log('running')
+        })
+      })`
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let lastWords = ''
+    parent.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords += text))
+    await once(parent.stdout, 'data')
+    parent.kill('SIGKILL')
+    await once(parent, 'close')
+    assert.equal(lastWords, 'the parent is gone')
+  })
+})
+
+function anonymousMemory(pid: number): number {
+  return Number(/^RssAnon:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+}
+
+function children(): readonly number[] {
+  return readFileSync(CHILDREN, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+}

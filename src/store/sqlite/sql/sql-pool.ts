@@ -1,0 +1,177 @@
+import { QueryError } from '../../../errors/service-error.ts'
+import type { Page, SqlParam } from '../../sheet-store.ts'
+import type { TypedField } from './json-columns.ts'
+import type { QueryLimits } from './sql-limits.ts'
+import { SqlProcess, type SqlResult } from './sql-process.ts'
+import type { SqlRequest } from './sql-protocol.ts'
+
+export { DEFAULT_QUERY_LIMITS, type QueryLimits } from './sql-limits.ts'
+
+/** So many queries run at once; one process more stands ready for when one is killed. */
+const CONCURRENT = 2
+const SPARE = 1
+
+/** So many requests may wait. */
+const MAX_WAITING = 1000
+
+interface Waiting {
+  readonly request: SqlRequest
+  readonly resolve: (result: SqlResult) => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+}
+
+/** A filtered page (D16). */
+export interface FilteredPage {
+  /** The fields of the answer, in its order. */
+  readonly fields: readonly TypedField[]
+  /** The contract's fields, which the filter may name. */
+  readonly allFields: readonly TypedField[]
+  readonly limit: number
+  /** Records after this one; null starts at the first. */
+  readonly after: number | null
+  readonly filter: string
+}
+
+export interface SqlPoolOptions {
+  /** The database file, which must be there by the first request. */
+  readonly path: string
+  readonly limits: QueryLimits
+  /**
+   * How long a request may wait for a process, in milliseconds. Unless given, long enough for two rounds of queries
+   * that run to their deadline and for the first process to start.
+   */
+  readonly maxWaitMs?: number
+}
+
+/**
+ * Runs SQL from users in processes of their own, which can be killed, so that no query costs the server more than
+ * its answer (D18, D19). The first process starts with the first request, the others follow; each is replaced when
+ * it is gone.
+ */
+export class SqlPool {
+  readonly #path: string
+  readonly #limits: QueryLimits
+  readonly #maxWaitMs: number
+  /** Until they have ended; killed ones are no longer usable. */
+  readonly #processes = new Set<SqlProcess>()
+  readonly #idle: SqlProcess[] = []
+  readonly #waiting: Waiting[] = []
+  #running = 0
+  #starting = false
+  #closed = false
+
+  constructor({ path, limits, maxWaitMs }: SqlPoolOptions) {
+    this.#path = path
+    this.#limits = limits
+    this.#maxWaitMs = maxWaitMs ?? 2 * limits.timeoutMs + 5000
+  }
+
+  /**
+   * Runs one SELECT (D18) and answers with the query result as JSON text; `fields` are the contract's. Throws
+   * QueryError for what is wrong with the statement and for what goes past the limits (D19).
+   */
+  async query(sql: string, params: readonly SqlParam[], fields: readonly TypedField[]): Promise<string> {
+    const result = await this.#run({ kind: 'query', sql, params, allFields: typed(fields) })
+    return result.text
+  }
+
+  /** A page of the records that a filter lets through (D11, D16). Throws QueryError. */
+  async page({ fields, allFields, ...page }: FilteredPage): Promise<Page> {
+    const { limit, after, filter } = page
+    const request = { limit, after, filter, fields: typed(fields), allFields: typed(allFields) }
+    const result = await this.#run({ kind: 'page', ...request })
+    return { records: result.text, next: result.next }
+  }
+
+  /** Ends every process; requests that wait or are under way fail. Resolves when the processes are gone. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#rejectWaiting(closing())
+    const processes = [...this.#processes]
+    for (const process of processes) process.kill()
+    await Promise.all(processes.map(({ ended }) => ended))
+  }
+
+  #run(request: SqlRequest): Promise<SqlResult> {
+    if (this.#closed) return Promise.reject(closing())
+    if (this.#waiting.length >= MAX_WAITING) return Promise.reject(tooMany())
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+        reject(tooMany())
+      }, this.#maxWaitMs)
+      const waiting: Waiting = { request, resolve, reject, timer }
+      this.#waiting.push(waiting)
+      this.#advance()
+    })
+  }
+
+  /** Hands waiting requests to idle processes, and sees to it that there are enough processes. */
+  #advance(): void {
+    while (this.#running < CONCURRENT && this.#idle.length > 0) {
+      const waiting = this.#waiting.shift()
+      if (waiting === undefined) break
+      const process = this.#idle.pop()
+      if (process?.usable === true) void this.#serve(process, waiting)
+      else this.#waiting.unshift(waiting)
+    }
+    if (!this.#starting && !this.#closed && this.#usableCount() < CONCURRENT + SPARE) void this.#start()
+  }
+
+  #usableCount(): number {
+    return [...this.#processes].filter(({ usable }) => usable).length
+  }
+
+  async #serve(process: SqlProcess, { request, resolve, reject, timer }: Waiting): Promise<void> {
+    clearTimeout(timer)
+    this.#running += 1
+    try {
+      resolve(await process.run(request))
+    } catch (error) {
+      reject(this.#closed ? closing() : (error as Error))
+    } finally {
+      this.#running -= 1
+      if (process.usable) this.#idle.push(process)
+      this.#advance()
+    }
+  }
+
+  async #start(): Promise<void> {
+    this.#starting = true
+    try {
+      const process = new SqlProcess(this.#path, this.#limits)
+      this.#processes.add(process)
+      void process.ended.then(() => this.#processes.delete(process))
+      await process.ready
+      this.#idle.push(process)
+    } catch (error) {
+      // The next request tries again; with no other process, those that wait now would wait in vain.
+      if (this.#usableCount() === 0) this.#rejectWaiting(error as Error)
+      return
+    } finally {
+      this.#starting = false
+    }
+    this.#advance()
+  }
+
+  #rejectWaiting(error: Error): void {
+    for (const { reject, timer } of this.#waiting.splice(0)) {
+      clearTimeout(timer)
+      reject(error)
+    }
+  }
+}
+
+/** What a query process needs to know of fields. */
+function typed(fields: readonly TypedField[]): readonly TypedField[] {
+  return fields.map(({ name, type }) => ({ name, type }))
+}
+
+function closing(): QueryError {
+  return new QueryError('the sheet is being closed')
+}
+
+function tooMany(): QueryError {
+  return new QueryError('too many queries at once: try again later')
+}

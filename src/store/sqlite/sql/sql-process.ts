@@ -1,0 +1,161 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { fromPlainError, QueryError } from '../../../errors/service-error.ts'
+import { inMebibytes, type QueryLimits } from './sql-limits.ts'
+import {
+  encodeFrame,
+  FRAME,
+  FrameDecoder,
+  MEMORY_LIMIT_WORDS,
+  type ChildOptions,
+  type EndFrame,
+  type ErrorFrame,
+  type Frame,
+  type SqlRequest,
+} from './sql-protocol.ts'
+
+/** Last words of a process are cut after this many characters. */
+const MAX_LAST_WORDS = 4000
+
+/** What a request came to. */
+export interface SqlResult {
+  /** JSON text. */
+  readonly text: string
+  /** For a page: where the next one starts after, or null. */
+  readonly next: number | null
+}
+
+interface Pending {
+  readonly resolve: (result: SqlResult) => void
+  readonly reject: (error: Error) => void
+  readonly chunks: Buffer[]
+  readonly timer: NodeJS.Timeout
+}
+
+/** One query process as the server sees it. Takes one request at a time. */
+export class SqlProcess {
+  /** Resolves when it can take requests; rejects when it ends before that. */
+  readonly ready: Promise<void>
+  /** Resolves when it is gone, for whatever reason. */
+  readonly ended: Promise<void>
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>
+  readonly #limits: QueryLimits
+  readonly #decoder = new FrameDecoder()
+  #pending: Pending | null = null
+  #lastWords = ''
+  #usable = true
+
+  constructor(path: string, limits: QueryLimits) {
+    this.#limits = limits
+    this.#child = startChild({ ...limits, path, parentPid: process.pid })
+    const ready = Promise.withResolvers<void>()
+    const ended = Promise.withResolvers<void>()
+    this.ready = ready.promise
+    this.ended = ended.promise
+    this.#child.stdout.on('data', (bytes: Buffer) => {
+      for (const frame of this.#decoder.push(bytes)) {
+        if (frame.kind === FRAME.ready) ready.resolve()
+        else this.#receive(frame)
+      }
+    })
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#lastWords = (this.#lastWords + text).slice(0, MAX_LAST_WORDS)
+    })
+    // Writing to a process that is gone: what is to be said of it comes with its end.
+    this.#child.stdin.on('error', () => undefined)
+    const end = (error: Error) => {
+      this.#usable = false
+      ready.reject(error)
+      ended.resolve()
+      this.#settle()?.reject(error)
+    }
+    this.#child.on('error', end)
+    this.#child.on('close', (code, signal) => end(this.#endError(code, signal)))
+  }
+
+  /** False once it is gone or about to go; then it must get no further request. */
+  get usable(): boolean {
+    return this.#usable
+  }
+
+  /** Has a request carried out within the deadline. Throws QueryError; a plain Error when the process broke. */
+  run(request: SqlRequest): Promise<SqlResult> {
+    const { timeoutMs } = this.#limits
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#settle()?.reject(
+          new QueryError(`the query took longer than ${timeoutMs / 1000} s and was stopped`),
+        )
+        this.kill()
+      }, timeoutMs)
+      this.#pending = { resolve, reject, chunks: [], timer }
+      this.#child.stdin.write(encodeFrame(0, Buffer.from(JSON.stringify(request))))
+    })
+  }
+
+  /** Ends it at once; a request under way fails. */
+  kill(): void {
+    this.#usable = false
+    this.#child.kill('SIGKILL')
+  }
+
+  #receive({ kind, payload }: Frame): void {
+    if (kind === FRAME.chunk) {
+      this.#pending?.chunks.push(payload)
+      return
+    }
+    const answer = JSON.parse(payload.toString()) as EndFrame | ErrorFrame
+    if (answer.spent) this.kill()
+    const pending = this.#settle()
+    if ('next' in answer)
+      pending?.resolve({ text: Buffer.concat(pending.chunks).toString(), next: answer.next })
+    else pending?.reject(toError(answer.error))
+  }
+
+  /** Takes the request under way out, so that it is settled once only. */
+  #settle(): Pending | null {
+    const pending = this.#pending
+    this.#pending = null
+    if (pending !== null) clearTimeout(pending.timer)
+    return pending
+  }
+
+  #endError(code: number | null, signal: NodeJS.Signals | null): Error {
+    if (this.#lastWords.endsWith(MEMORY_LIMIT_WORDS)) {
+      const limit = inMebibytes(this.#limits.maxMemoryBytes)
+      return new QueryError(`the query used more than ${limit} of memory and was stopped`)
+    }
+    if (signal === 'SIGKILL')
+      return new QueryError('the query was stopped by the system, as when memory runs out')
+    return new Error(`a query process ended (${signal ?? code}): ${this.#lastWords}`)
+  }
+}
+
+function startChild(options: ChildOptions): ChildProcessByStdio<Writable, Readable, Readable> {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const file = fileURLToPath(new URL(`./sql-child.${extension}`, import.meta.url))
+  return spawn(process.execPath, [file, JSON.stringify(options)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: childEnvironment(),
+    windowsHide: true,
+  })
+}
+
+/** Nothing of the server's own environment, which may hold secrets; UTC, so that SQL tells nothing of the place. */
+function childEnvironment(): NodeJS.ProcessEnv {
+  const { SystemRoot } = process.env
+  const compileCache = getCompileCacheDir()
+  return {
+    TZ: 'UTC',
+    ...(SystemRoot === undefined ? {} : { SystemRoot }),
+    // The cache has a folder of its own for each version of Node.
+    ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compileCache) }),
+  }
+}
+
+function toError(error: ErrorFrame['error']): Error {
+  return error.type === null ? new Error(`a query process failed: ${error.message}`) : fromPlainError(error)
+}

@@ -1,0 +1,90 @@
+import type { PlainServiceError } from '../../../errors/service-error.ts'
+import type { SqlParam } from '../../sheet-store.ts'
+import type { TypedField } from './json-columns.ts'
+
+/** What a query process is started with, as JSON in its first argument. */
+export interface ChildOptions {
+  /** The database file. */
+  readonly path: string
+  readonly maxRows: number
+  readonly maxMemoryBytes: number
+  readonly parentPid: number
+}
+
+/** What the server asks of a query process. */
+export type SqlRequest =
+  | {
+      readonly kind: 'query'
+      readonly sql: string
+      readonly params: readonly SqlParam[]
+      /** The contract's fields. */
+      readonly allFields: readonly TypedField[]
+    }
+  | {
+      readonly kind: 'page'
+      /** The fields of the answer, in its order. */
+      readonly fields: readonly TypedField[]
+      readonly allFields: readonly TypedField[]
+      readonly limit: number
+      readonly after: number | null
+      readonly filter: string
+    }
+
+/**
+ * What a query process writes: `ready` once, then for each request any number of `chunk` (the next bytes of the
+ * answer's JSON text) and one `end` or `error`. After an error the chunks before it mean nothing.
+ */
+export const FRAME = { ready: 1, chunk: 2, end: 3, error: 4 } as const
+
+/** What `end` says, as JSON. */
+export interface EndFrame {
+  /** For a page: where the next one starts after, or null. */
+  readonly next: number | null
+  /** The process holds on to so much memory that it should not take another request. */
+  readonly spent: boolean
+}
+
+/** What `error` says, as JSON: a service error, or the description of a bug or a broken store. */
+export interface ErrorFrame {
+  readonly error: PlainServiceError | { readonly type: null; readonly message: string }
+  readonly spent: boolean
+}
+
+/** Of a process that ends itself at its memory limit, the last words on its standard error. */
+export const MEMORY_LIMIT_WORDS = 'memory limit reached'
+
+/** Frames are a kind (one byte), the length of the payload (four bytes, little-endian) and the payload. */
+export const FRAME_HEADER_BYTES = 5
+
+/** Puts a payload into a frame; requests have kind 0. */
+export function encodeFrame(kind: number, payload: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length)
+  frame.writeUInt8(kind, 0)
+  frame.writeUInt32LE(payload.length, 1)
+  frame.set(payload, FRAME_HEADER_BYTES)
+  return frame
+}
+
+export interface Frame {
+  readonly kind: number
+  readonly payload: Buffer
+}
+
+/** Cuts a stream of bytes into frames. Meant for short frames, such as a query process writes. */
+export class FrameDecoder {
+  #rest: Buffer = Buffer.alloc(0)
+
+  /** The frames that are whole once these bytes are there too. */
+  push(bytes: Buffer): readonly Frame[] {
+    let rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes])
+    const frames: Frame[] = []
+    while (rest.length >= FRAME_HEADER_BYTES) {
+      const end = FRAME_HEADER_BYTES + rest.readUInt32LE(1)
+      if (rest.length < end) break
+      frames.push({ kind: rest.readUInt8(0), payload: rest.subarray(FRAME_HEADER_BYTES, end) })
+      rest = rest.subarray(end)
+    }
+    this.#rest = rest
+    return frames
+  }
+}

@@ -1,0 +1,46 @@
+import { Worker } from 'node:worker_threads'
+
+/** What the watchdog thread is given. */
+export interface WatchdogData {
+  /** Shared between the threads; `flag` says what each element is. */
+  readonly flags: Int32Array<SharedArrayBuffer>
+  readonly flag: { readonly watching: number; readonly busy: number }
+  readonly parentPid: number
+  readonly maxMemoryBytes: number
+}
+
+export interface Watchdog {
+  /** Has the process watched while `action` runs. */
+  during(action: () => void): void
+}
+
+/** How long the thread may take to start, on a busy machine too. */
+const START_MS = 30_000
+
+const FLAG = { watching: 0, busy: 1 } as const
+
+/** Starts the thread that watches this process, and waits until it does. */
+export function startWatchdog(limits: Pick<WatchdogData, 'parentPid' | 'maxMemoryBytes'>): Watchdog {
+  const flags = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT))
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const workerData: WatchdogData = { flags, flag: FLAG, ...limits }
+  // Kept from the standard streams: touching them makes their descriptors non-blocking.
+  new Worker(new URL(`./watchdog-thread.${extension}`, import.meta.url), {
+    workerData,
+    stdout: true,
+    stderr: true,
+  })
+  if (Atomics.wait(flags, FLAG.watching, 0, START_MS) === 'timed-out')
+    throw new Error('the watchdog does not start')
+  return {
+    during(action) {
+      Atomics.store(flags, FLAG.busy, 1)
+      Atomics.notify(flags, FLAG.busy)
+      try {
+        action()
+      } finally {
+        Atomics.store(flags, FLAG.busy, 0)
+      }
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { writeSync } from 'node:fs'
+import { workerData } from 'node:worker_threads'
+import { memoryUse } from './memory-use.ts'
+import { MEMORY_LIMIT_WORDS } from './sql-protocol.ts'
+import type { WatchdogData } from './start-watchdog.ts'
+
+/**
+ * The thread that watches a query process while SQLite holds its main thread: nothing else can stop a statement. It
+ * ends the whole process when that takes too much memory, or when its parent is gone.
+ */
+
+/** How long memory can grow unseen. */
+const INTERVAL_MS = 20
+
+const { flags, flag, parentPid, maxMemoryBytes } = workerData as WatchdogData
+
+try {
+  watch()
+} catch (error) {
+  // Unwatched, no query may run.
+  end(`the watchdog failed: ${error instanceof Error ? error.message : String(error)}`)
+}
+
+function watch(): never {
+  Atomics.store(flags, flag.watching, 1)
+  Atomics.notify(flags, flag.watching)
+  for (;;) {
+    Atomics.wait(flags, flag.busy, 0)
+    if (memoryUse() > maxMemoryBytes) end(MEMORY_LIMIT_WORDS)
+    if (parentIsGone()) end('the parent is gone')
+    Atomics.wait(flags, flag.watching, 1, INTERVAL_MS)
+  }
+}
+
+function parentIsGone(): boolean {
+  if (process.platform !== 'win32') return process.ppid !== parentPid
+  try {
+    process.kill(parentPid, 0)
+    return false
+  } catch {
+    return true
+  }
+}
+
+function end(lastWords: string): void {
+  try {
+    writeSync(2, lastWords)
+  } finally {
+    process.kill(process.pid, 'SIGKILL')
+  }
+}

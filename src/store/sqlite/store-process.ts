@@ -1,0 +1,65 @@
+import { takeRunLock } from './run-lock.ts'
+import { storePaths } from './create-store.ts'
+import type { OpenRequest } from './writer-protocol.ts'
+import { Writer } from './writer.ts'
+
+/** What the process can be told to do, one at a time; each is answered with a {@link ProcessAnswer}. */
+export type ProcessCommand =
+  | { readonly do: 'open'; readonly request: OpenRequest }
+  /** Writes records `<prefix>0`, `<prefix>1`, … one by one, telling of each, until `count` or the process is killed. */
+  | { readonly do: 'write'; readonly prefix: string; readonly count: number }
+  | { readonly do: 'lock'; readonly directory: string }
+  | { readonly do: 'close' }
+
+export interface ProcessAnswer {
+  /** What was done, or `stored` for each record that was written. */
+  readonly did: ProcessCommand['do'] | 'stored'
+  readonly error?: string
+}
+
+/** A process with a writer of its own, for tests that take several. It ends with its parent. */
+class StoreProcess {
+  readonly #writer = new Writer()
+
+  async carryOut(command: ProcessCommand): Promise<void> {
+    switch (command.do) {
+      case 'open':
+        await this.#writer.handle('open', command.request)
+        return
+      case 'write':
+        return this.#write(command.prefix, command.count)
+      case 'lock':
+        await takeRunLock(storePaths(command.directory).lock, 5000)
+        return
+      case 'close':
+        await this.#writer.handle('close', null)
+    }
+  }
+
+  async #write(prefix: string, count: number): Promise<void> {
+    for (let number = 0; number < count; number += 1) {
+      // Two records a batch: a half batch would show.
+      const records = ['', "'"].map((suffix) => ({ id: `${prefix}${number}${suffix}`, a: prefix }))
+      const argument = { body: { records }, defaultActor: `agent:${prefix}` }
+      const [outcome] = await this.#writer.change([{ id: 1, operation: 'upsert', argument }])
+      if (outcome !== undefined && 'error' in outcome) throw outcome.error
+      tell({ did: 'stored' })
+    }
+  }
+}
+
+function tell(answer: ProcessAnswer): void {
+  process.send?.(answer)
+}
+
+const child = new StoreProcess()
+let last: Promise<void> = Promise.resolve()
+process.on('message', (command: ProcessCommand) => {
+  last = last
+    .then(() => child.carryOut(command))
+    .then(
+      () => tell({ did: command.do }),
+      (error: unknown) => tell({ did: command.do, error: String(error) }),
+    )
+})
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { contractText } from '../../../test/support/contract-with.ts'
+import { parseContract } from '../../contract/parse-contract.ts'
+import type { Contract } from '../../contract/contract.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
+import type {
+  CellOutcome,
+  CellResult,
+  SheetStore,
+  TargetDefinition,
+  TargetStatus,
+  UpsertResult,
+  WorkItem,
+} from '../sheet-store.ts'
+
+/** What a store is opened with. */
+export interface StoreOptions {
+  readonly contract: Contract
+  readonly targets: readonly TargetDefinition[] | null
+  /** Who imports `records.jsonl`. */
+  readonly actor: string
+  readonly lockTimeoutMs: number
+  onSourceDiffers(): void
+}
+
+/** Opens the store of the sheet in a directory, or makes it. */
+export type OpenStore = (directory: string, options: StoreOptions) => Promise<SheetStore>
+
+/** Where clean-up is registered: a test or a suite. */
+export interface Cleanup {
+  after(undo: () => Promise<void>): unknown
+}
+
+export interface SheetSetup {
+  /** Properties of the contract beside `id`, each in YAML flow style. */
+  readonly properties: readonly string[]
+  readonly targets?: readonly TargetDefinition[] | null
+  /** Lines of `records.jsonl`: text as it is, anything else as JSON. */
+  readonly records?: readonly (string | JsonObject)[]
+  /** Lines of a `provenance.jsonl` that is there already. */
+  readonly log?: readonly JsonObject[]
+  readonly lockTimeoutMs?: number
+  /** The contract's `deletableBy`. */
+  readonly deletableBy?: readonly string[]
+}
+
+export const HUMAN = 'human:ann'
+export const AGENT = 'agent:materializer'
+
+/** A derived field for tests. */
+export function target(field: string, inputs: readonly string[], more: Partial<TargetDefinition> = {}): TargetDefinition {
+  return { field, derivation: `${field}.yaml`, sha256: sha256(`${field}.yaml`), kind: 'http', inputs, ...more }
+}
+
+/** Hex SHA-256 of a text. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** An input hash. */
+export function hashOf(text: string): string {
+  return `sha256:${sha256(text)}`
+}
+
+/** A sheet in a temporary directory, with its store open. */
+export class TestSheet {
+  readonly directory: string
+  readonly #open: OpenStore
+  readonly #lockTimeoutMs: number
+  #setup: { properties: readonly string[]; targets: readonly TargetDefinition[] | null }
+  readonly #deletableBy: readonly string[] | null
+  #store: SheetStore | null = null
+  sourceDiffers = 0
+
+  private constructor(directory: string, open: OpenStore, setup: SheetSetup) {
+    this.directory = directory
+    this.#open = open
+    this.#lockTimeoutMs = setup.lockTimeoutMs ?? 5000
+    this.#deletableBy = setup.deletableBy ?? null
+    this.#setup = { properties: setup.properties, targets: setup.targets === undefined ? [] : setup.targets }
+  }
+
+  /** Makes the directory and its files without opening the store. */
+  static async files(t: Cleanup, open: OpenStore, setup: SheetSetup): Promise<TestSheet> {
+    const directory = await mkdtemp(join(tmpdir(), 'colophon-store-'))
+    const sheet = new TestSheet(directory, open, setup)
+    t.after(async () => {
+      await sheet.close()
+      await rm(directory, { recursive: true })
+    })
+    if (setup.records !== undefined) await sheet.put('records.jsonl', setup.records)
+    if (setup.log !== undefined) await sheet.put('provenance.jsonl', setup.log)
+    return sheet
+  }
+
+  static async make(t: Cleanup, open: OpenStore, setup: SheetSetup): Promise<TestSheet> {
+    const sheet = await TestSheet.files(t, open, setup)
+    await sheet.open()
+    return sheet
+  }
+
+  get store(): SheetStore {
+    assert.ok(this.#store, 'the store is not open')
+    return this.#store
+  }
+
+  get contract(): Contract {
+    return this.#parse(this.#setup.properties)
+  }
+
+  #parse(properties: readonly string[]): Contract {
+    const text = contractText(properties)
+    if (this.#deletableBy === null) return parseContract(text)
+    const value = JSON.stringify(this.#deletableBy)
+    return parseContract(`${text}customProperties: [{property: deletableBy, value: ${value}}]\n`)
+  }
+
+  get fields(): string[] {
+    return this.contract.fields.map(({ name }) => name)
+  }
+
+  async open(): Promise<SheetStore> {
+    this.#store = await this.openAnother()
+    return this.#store
+  }
+
+  /** Opens the store once more, for the caller to close. */
+  openAnother(): Promise<SheetStore> {
+    return this.#open(this.directory, {
+      contract: this.contract,
+      targets: this.#setup.targets,
+      actor: 'system:import',
+      lockTimeoutMs: this.#lockTimeoutMs,
+      onSourceDiffers: () => {
+        this.sourceDiffers += 1
+      },
+    })
+  }
+
+  async close(): Promise<void> {
+    const store = this.#store
+    this.#store = null
+    await store?.close()
+  }
+
+  async reopen(): Promise<void> {
+    await this.close()
+    await this.open()
+  }
+
+  /** Has the store follow another contract or other derived fields. What is refused changes nothing here either. */
+  async define(change: Partial<{ properties: readonly string[]; targets: readonly TargetDefinition[] | null }>): Promise<void> {
+    const setup = { ...this.#setup, ...change }
+    await this.store.define({ contract: this.#parse(setup.properties), targets: setup.targets })
+    this.#setup = setup
+  }
+
+  async put(file: string, lines: readonly (string | JsonObject)[]): Promise<void> {
+    const text = lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
+    await writeFile(join(this.directory, file), text)
+  }
+
+  /** The lines of `provenance.jsonl`; close the store first. */
+  log(): JsonObject[] {
+    const path = join(this.directory, 'provenance.jsonl')
+    if (!existsSync(path)) return []
+    const text = readFileSync(path, 'utf8')
+    assert.ok(text === '' || text.endsWith('\n'), 'provenance.jsonl ends in the middle of a line')
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as JsonObject)
+  }
+
+  write(records: readonly JsonValue[], actor: string | null = HUMAN): Promise<UpsertResult> {
+    return this.store.upsert({ body: { records, ...(actor === null ? {} : { actor }) }, defaultActor: null })
+  }
+
+  async get(id: string, fields: readonly string[] = this.fields): Promise<JsonObject | null> {
+    const text = await this.store.record(id, fields)
+    if (text === null) return null
+    const record: unknown = JSON.parse(text)
+    assert.ok(isJsonObject(record))
+    return record
+  }
+
+  /** All records in order, read in pages of `limit`. */
+  async all(limit = 10_000): Promise<JsonObject[]> {
+    const records: JsonObject[] = []
+    for (let after: number | null = null; ; ) {
+      const page = await this.store.page({ fields: this.fields, limit, after, filter: null })
+      records.push(...(JSON.parse(page.records) as JsonObject[]))
+      if (page.next === null) return records
+      after = page.next
+    }
+  }
+
+  async history(id: string, field: string): Promise<readonly JsonObject[]> {
+    const provenance = await this.store.provenance(id, field, true)
+    assert.ok(provenance.known, `record ${id} is not known`)
+    return provenance.entries
+  }
+
+  /** The latest entry of a cell, or null when nothing is known. */
+  async latest(id: string, field: string): Promise<JsonObject | null> {
+    const provenance = await this.store.provenance(id, field, false)
+    assert.ok(provenance.known, `record ${id} is not known`)
+    assert.ok(provenance.entries.length <= 1)
+    return provenance.entries[0] ?? null
+  }
+
+  async counts(field: string): Promise<TargetStatus> {
+    const status = (await this.store.status()).targets.find((candidate) => candidate.field === field)
+    assert.ok(status, `no target ${field}`)
+    return status
+  }
+
+  /** The one record's work for a target, as a run would read it. */
+  async workOf(id: string, field: string, inputs: readonly string[] = []): Promise<WorkItem> {
+    const only = [...(await this.store.recordKeys([id])).values()]
+    const query = { targets: [field], inputs, force: true, after: null, limit: 1, only }
+    const [item] = await this.store.work(query)
+    assert.ok(item, `record ${id} does not exist`)
+    return item
+  }
+
+  /** The result of a computation of a cell, as read. */
+  result(item: WorkItem, field: string, result: CellResult['result']): CellResult {
+    const cell = item.cells.find((candidate) => candidate.target === field)
+    const definition = this.#setup.targets?.find((candidate) => candidate.field === field)
+    assert.ok(cell && definition)
+    return { key: item.key, target: field, mark: cell.mark, sha256: definition.sha256, result }
+  }
+
+  async commit(...cells: readonly CellResult[]): Promise<readonly CellOutcome[]> {
+    return this.store.commitCells({ actor: AGENT, cells, cache: [] })
+  }
+
+  /** Computes a cell. */
+  async compute(id: string, field: string, value: JsonValue, hash = `${id} ${String(value)}`): Promise<CellOutcome> {
+    const item = await this.workOf(id, field)
+    const [outcome] = await this.commit(this.result(item, field, computed(value, hash)))
+    assert.ok(outcome)
+    return outcome
+  }
+
+  async fail(id: string, field: string, error = 'GET https://a.example/ -> 503'): Promise<void> {
+    const item = await this.workOf(id, field)
+    const outcomes = await this.commit(this.result(item, field, { kind: 'failed', error, errorType: 'ServiceError' }))
+    assert.deepEqual(outcomes, [{ outcome: 'stored' }])
+  }
+}
+
+/** A successful computation. */
+export function computed(value: JsonValue, hash: string): CellResult['result'] {
+  const provenance = { cached: false, method: 'GET', url: 'https://a.example/', status: 200, duration_ms: 1 }
+  return { kind: 'computed', value, inputHash: hashOf(hash), provenance }
+}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CSRF, runScenarios, startApp, type TestApp } from '../support/http-fixture.ts'
+
+const run = (payload: object | string, headers: Record<string, string> = CSRF) => ({
+  method: 'POST' as const,
+  url: '/api/materialize',
+  headers: { 'content-type': 'application/json', ...headers },
+  payload,
+})
+
+const actor = 'agent:test'
+const start = { kind: 'materialize.start', actor, targets: null, recordIds: null, force: false }
+const end = { kind: 'materialize.end', actor, materialized: 0, skipped: 0, failures: 0, totalCost: 0 }
+const noStub = {
+  record_id: 'c',
+  field: 'rate',
+  error: 'GET https://rates.example/XXX -> no stub response',
+  error_type: 'ServiceError',
+}
+
+const brokenDerivation = { derivations: { 'rate.yaml': 'kind: nonsense\n' } }
+
+async function ranBefore({ app }: TestApp): Promise<void> {
+  const response = await app.inject(run({ actor }))
+  assert.equal(response.statusCode, 200)
+}
+
+runScenarios('runs', [
+  {
+    name: 'D41: a run computes what it can, lists what failed, and publishes start and end',
+    request: run({ actor }),
+    status: 200,
+    body: { materialized: 2, skipped: 0, failures: [noStub], total_cost: 0 },
+    frames: [start, { ...end, materialized: 2, failures: 1 }],
+  },
+  {
+    name: 'D30: the envelope of a run with nothing to do has exactly the four members too',
+    request: run({ actor, record_ids: ['a'] }),
+    given: ranBefore,
+    status: 200,
+    body: { materialized: 0, skipped: 1, failures: [], total_cost: 0 },
+    frames: [
+      { ...start, recordIds: ['a'] },
+      { ...end, skipped: 1 },
+    ],
+  },
+  {
+    name: 'the start frame tells what the request limits the run to',
+    request: run({ actor, targets: ['rate'], record_ids: ['b'], force: true }),
+    given: ranBefore,
+    status: 200,
+    body: { materialized: 1, skipped: 0, failures: [], total_cost: 0 },
+    frames: [
+      { ...start, targets: ['rate'], recordIds: ['b'], force: true },
+      { ...end, materialized: 1 },
+    ],
+  },
+  {
+    name: 'D36: null for targets, record_ids, force and actor is absent',
+    request: run({ actor: null, targets: null, record_ids: null, force: null }),
+    options: { sheet: { defaultActor: actor } },
+    status: 200,
+    body: { materialized: 2, skipped: 0, failures: [noStub], total_cost: 0 },
+    frames: [start, { ...end, materialized: 2, failures: 1 }],
+  },
+  {
+    name: 'D29: empty lists select nothing',
+    request: run({ actor, targets: [], record_ids: [] }),
+    status: 200,
+    body: { materialized: 0, skipped: 0, failures: [], total_cost: 0 },
+    frames: [{ ...start, targets: [], recordIds: [] }, end],
+  },
+  {
+    name: 'D29: a record that does not exist is a failure entry, not an error',
+    request: run({ actor, record_ids: ['nobody'] }),
+    status: 200,
+    body: {
+      materialized: 0,
+      skipped: 0,
+      failures: [
+        { record_id: 'nobody', field: 'rate', error: 'no record "nobody"', error_type: 'SheetError' },
+      ],
+      total_cost: 0,
+    },
+    frames: [
+      { ...start, recordIds: ['nobody'] },
+      { ...end, failures: 1 },
+    ],
+  },
+  {
+    name: 'D40: a run that raises publishes start and error, and no end',
+    request: run({ actor, targets: ['title'] }),
+    status: 400,
+    error: ['OperationError', /"title"/],
+    frames: [
+      { ...start, targets: ['title'] },
+      {
+        kind: 'materialize.error',
+        actor,
+        errorType: 'OperationError',
+        message: 'no derivation has the target "title"; targets are rate',
+      },
+    ],
+  },
+  {
+    name: 'D40: a fault of CSRF publishes nothing',
+    request: run({ actor }, {}),
+    status: 403,
+    error: ['PermissionDeniedError', /^CSRF token missing or invalid$/],
+  },
+  {
+    name: 'D40: a fault of the shape publishes nothing; a misspelt member does not run everything',
+    request: run({ actor, target: ['rate'] }),
+    status: 400,
+    error: ['ValidationError', /"target".*targets, record_ids, force, actor/],
+  },
+  {
+    name: 'D40: a fault of the actor publishes nothing',
+    request: run({}),
+    status: 400,
+    error: ['ValidationError', /^actor is required$/],
+  },
+  {
+    name: 'D39: an actor with a control character publishes nothing',
+    request: run({ actor: 'agent:\u0007' }),
+    status: 400,
+    error: ['ValidationError', /actor/],
+  },
+  {
+    name: 'D36: a request without a body is {}',
+    request: { method: 'POST', url: '/api/materialize', headers: CSRF },
+    options: { sheet: { defaultActor: actor }, files: { derivations: {} } },
+    status: 200,
+    body: { materialized: 0, skipped: 0, failures: [], total_cost: 0 },
+    frames: [start, end],
+  },
+  {
+    name: 'D36: CSRF is checked before the shape',
+    request: run('{', {}),
+    status: 403,
+    error: ['PermissionDeniedError', /CSRF/],
+  },
+  {
+    name: 'D36: the shape is checked before the actor',
+    request: run({ force: 'yes' }),
+    status: 400,
+    error: ['ValidationError', /^"force" is "yes"; expected true or false$/],
+  },
+  {
+    name: 'D36: the actor is checked before the contract',
+    request: run({}),
+    options: { files: brokenDerivation },
+    status: 400,
+    error: ['ValidationError', /^actor is required$/],
+  },
+])
+
+test('a broken derivation is a ContractError that is published as materialize.error', async (t) => {
+  const { app, takeFrames, logged } = await startApp(t, { files: brokenDerivation })
+  const response = await app.inject(run({ actor }))
+  assert.equal(response.statusCode, 500)
+  const { error } = response.json<{ error: { type: string; message: string } }>()
+  assert.equal(error.type, 'ContractError')
+  assert.match(error.message, /rate\.yaml/)
+  assert.deepEqual(
+    takeFrames().map(({ kind }) => kind),
+    ['materialize.start', 'materialize.error'],
+  )
+  assert.deepEqual(
+    logged.map(({ message }) => message),
+    [error.message],
+  )
+})

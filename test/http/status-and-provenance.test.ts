@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { Ajv } from 'ajv'
+import { test } from 'node:test'
+import { ProvenanceEntryAnswer } from '../../src/wire/provenance.ts'
+import { StatusAnswer } from '../../src/wire/status.ts'
+import { CSRF, runScenarios, startApp } from '../support/http-fixture.ts'
+
+const materialize = {
+  method: 'POST' as const,
+  url: '/api/materialize',
+  headers: CSRF,
+  payload: { actor: 'agent:test' },
+}
+
+runScenarios('status and provenance', [
+  {
+    name: 'D32: an unknown target is an OperationError that names it',
+    request: { url: '/api/status?targets=rate,title' },
+    status: 400,
+    error: ['OperationError', /"title"/],
+  },
+  {
+    name: 'D35: nothing known yet is null',
+    request: { url: '/api/provenance?record_id=a&field=rate' },
+    status: 200,
+    body: null,
+  },
+  {
+    name: 'D35: nothing known yet is an empty history',
+    request: { url: '/api/provenance?record_id=a&field=rate&history=true' },
+    status: 200,
+    body: [],
+  },
+  {
+    name: 'D35: an unknown field is a ValidationError',
+    request: { url: '/api/provenance?record_id=a&field=colour' },
+    status: 400,
+    error: ['ValidationError', /colour/],
+  },
+  {
+    name: 'D35: a record that never existed is a SheetError',
+    request: { url: '/api/provenance?record_id=nobody&field=rate' },
+    status: 404,
+    error: ['SheetError', /nobody/],
+  },
+  ...['/api/provenance?field=rate', '/api/provenance?record_id=&field=rate'].map((url) => ({
+    name: `a missing record id is a ValidationError: ${url}`,
+    request: { url },
+    status: 400,
+    error: ['ValidationError', /record_id/] as const,
+  })),
+  {
+    name: 'a missing field is a ValidationError',
+    request: { url: '/api/provenance?record_id=a' },
+    status: 400,
+    error: ['ValidationError', /^query parameter "field" is required$/],
+  },
+  {
+    name: 'a history that is neither true nor false is a ValidationError',
+    request: { url: '/api/provenance?record_id=a&field=rate&history=yes' },
+    status: 400,
+    error: ['ValidationError', /"history" is "yes"; expected true or false/],
+  },
+])
+
+test('D32: the status of each target is keyed by its name and has every member', async (t) => {
+  const { app } = await startApp(t)
+  await app.inject(materialize)
+  const status = (await app.inject({ url: '/api/status?targets=%20rate%20,rate,' })).json<{
+    rate: Record<string, unknown>
+  }>()
+  const { last_at: lastAt, ...rest } = status.rate
+  assert.match(String(lastAt), /Z$/)
+  assert.deepEqual(rest, {
+    derivation: 'rate.yaml',
+    kind: 'http',
+    total_records: 3,
+    fresh: 2,
+    stale: 0,
+    missing: 0,
+    failed: 1,
+    overridden: 0,
+    last_actor: 'agent:test',
+    last_error: 'GET https://rates.example/XXX -> no stub response',
+  })
+  assert.ok(new Ajv().validate(StatusAnswer, status))
+})
+
+test('D33: a provenance entry is answered as the log has it, the latest alone or all of them, oldest first', async (t) => {
+  const { app } = await startApp(t)
+  await app.inject(materialize)
+  await app.inject({ ...materialize, payload: { actor: 'agent:again', force: true } })
+  const url = '/api/provenance?record_id=a&field=rate'
+  const latest = (await app.inject({ url: `${url}&history=false` })).json<Record<string, unknown>>()
+  const history = (await app.inject({ url: `${url}&history=true` })).json<Record<string, unknown>[]>()
+  assert.deepEqual(history.at(-1), latest)
+  assert.equal(latest['actor'], 'agent:again')
+  assert.equal(latest['url'], 'https://rates.example/EUR')
+  assert.ok(history.length >= 1)
+  const validate = new Ajv().compile(ProvenanceEntryAnswer)
+  for (const entry of history) assert.ok(validate(entry), JSON.stringify(validate.errors))
+})
+
+test('D8: the contract is answered with its defaults and with what derives each derived field', async (t) => {
+  const { app } = await startApp(t)
+  const response = await app.inject({ url: '/api/contract' })
+  assert.equal(response.statusCode, 200)
+  const contract = response.json<{ kind: string; schema: { properties: Record<string, unknown>[] }[] }>()
+  assert.equal(contract.kind, 'DataContract')
+  const rate = contract.schema[0]?.properties.find((property) => property['name'] === 'rate')
+  assert.deepEqual(rate?.['derived'], { derivation: 'rate.yaml', kind: 'http', inputs: ['currency'] })
+})
+
+test('D3: a broken contract leaves only /api/csrf and /events; a mended one counts at once', async (t) => {
+  const { app } = await startApp(t, { files: { contract: 'kind: Nonsense\n' } })
+  for (const url of ['/api/contract', '/api/records', '/api/records/a', '/api/status']) {
+    const response = await app.inject({ url })
+    assert.equal(response.statusCode, 500, url)
+    assert.equal(response.json<{ error: { type: string } }>().error.type, 'ContractError')
+  }
+  assert.equal((await app.inject({ url: '/api/csrf' })).statusCode, 200)
+})

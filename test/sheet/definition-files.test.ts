@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { utimesSync, writeFileSync } from 'node:fs'
+import { mkdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { JsonObject } from '../../src/contract/json.ts'
+import { listRecords } from '../../src/sheet/list-records.ts'
+import { openSheet, type SheetOptions } from '../../src/sheet/open-sheet.ts'
+import { readContract } from '../../src/sheet/read-contract.ts'
+import { readStatus } from '../../src/sheet/read-status.ts'
+import { runQuery } from '../../src/sheet/run-query.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { contractText } from '../support/contract-with.ts'
+import { onEnd } from '../support/on-end.ts'
+import { lookup, openLookupSheet, RunSheet, writeDerivations } from '../support/run-fixture.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
+
+const PROPERTIES = ['{name: a, logicalType: string}', '{name: b, logicalType: string}']
+
+const ALL = { fields: null, limit: null, cursor: null, filter: null }
+
+/** What goes on while a derivation file is broken, and what does not (D3). */
+const PLAIN_READS = ['list', 'get', 'query', 'provenance', 'delete']
+const DERIVING = ['contract', 'upsert', 'status', 'materialize']
+
+const OPERATIONS: Record<string, (run: RunSheet) => Promise<unknown>> = {
+  contract: ({ sheet }) => readContract(sheet),
+  list: ({ sheet }) => listRecords(sheet, ALL),
+  get: (run) => run.record('1'),
+  upsert: (run) => run.write({ id: '1' }),
+  delete: (run) => run.delete('none'),
+  query: ({ sheet }) => runQuery(sheet, { sql: 'SELECT id FROM records', params: [] }),
+  status: ({ sheet }) => readStatus(sheet, null),
+  materialize: (run) => run.start(),
+  provenance: (run) => run.entry('1', 'a'),
+}
+
+/** The outcome of every operation: `ok`, or the type and message of its error. */
+async function tryAll(run: RunSheet, names: readonly string[]): Promise<Record<string, string>> {
+  const outcomes: Record<string, string> = {}
+  for (const name of names) outcomes[name] = await outcomeOf(() => OPERATIONS[name]!(run))
+  return outcomes
+}
+
+async function outcomeOf(operation: () => Promise<unknown>): Promise<string> {
+  try {
+    await operation()
+    return 'ok'
+  } catch (error) {
+    assert.ok(error instanceof Error)
+    return `${'type' in error ? String(error.type) : error.name}: ${error.message}`
+  }
+}
+
+/** Asserts that these operations end in `outcome` and all others well; a query that works starts a process, so not that. */
+async function assertOutcomes(run: RunSheet, broken: readonly string[], outcome: RegExp): Promise<void> {
+  const names = [...PLAIN_READS, ...DERIVING].filter((name) => name !== 'query' || broken.includes(name))
+  for (const [name, seen] of Object.entries(await tryAll(run, names))) {
+    assert.match(seen, broken.includes(name) ? outcome : /^ok$/, name)
+  }
+}
+
+async function openedAnew(t: Parameters<typeof onEnd>[0], run: RunSheet, options: Partial<SheetOptions> = {}): Promise<RunSheet> {
+  const sheet = await openSheet(run.directory, options)
+  onEnd(t, () => sheet.close())
+  return new RunSheet({ sheet, api: run.api, directory: run.directory })
+}
+
+test('D3: a broken contract breaks every operation, with file and line, until it is mended', async (t) => {
+  const logged: string[] = []
+  const logger = { info: () => undefined, warn: () => undefined, error: (_: object, message: string) => void logged.push(message) }
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }], { logger })
+  const path = join(run.directory, 'contract.yaml')
+  const good = await readFile(path, 'utf8')
+  const everything = [...PLAIN_READS, ...DERIVING]
+  await assertOutcomes(run, [], /./)
+
+  await writeFile(path, good.replace('logicalType: string', 'logicalType: strin'))
+  const fault = /^ContractError: contract\.yaml:8: .*did you mean "string"/
+  await assertOutcomes(run, everything, fault)
+  await assertOutcomes(await openedAnew(t, run), everything, fault)
+  assert.equal(logged.length, 1)
+
+  await writeFile(path, good)
+  await assertOutcomes(run, [], /./)
+
+  await rename(path, `${path}.away`)
+  await assertOutcomes(run, everything, /^ContractError: contract\.yaml is missing; put it back into the sheet$/)
+  await rename(`${path}.away`, path)
+  await assertOutcomes(run, [], /./)
+
+  await writeFile(path, Buffer.from([0xff, 0xfe]))
+  await assertOutcomes(run, everything, /^ContractError: contract\.yaml is not valid UTF-8/)
+  await writeFile(path, good)
+  await assertOutcomes(run, [], /./)
+  assert.equal(logged.length, 3)
+})
+
+test('D3: a contract or derivation file that cannot be read stays a fault until it can', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const derivation = join(run.directory, 'derivations', 'c.yaml')
+  await mkdir(derivation)
+  const unreadable = /^ContractError: (?:derivations\/)?c\.yaml cannot be read \(EISDIR\)/
+  // Longer than a file counts as just edited.
+  for (const end = Date.now() + 80; Date.now() < end; ) await assertOutcomes(run, DERIVING, unreadable)
+  await assertOutcomes(await openedAnew(t, run), DERIVING, unreadable)
+  await rmdir(derivation)
+  await assertOutcomes(run, [], /./)
+
+  const contract = join(run.directory, 'contract.yaml')
+  await rename(contract, `${contract}.away`)
+  await mkdir(contract)
+  const fault = /^ContractError: contract\.yaml cannot be read \(EISDIR\)/
+  for (const end = Date.now() + 80; Date.now() < end; ) await assertOutcomes(run, [...PLAIN_READS, ...DERIVING], fault)
+  await rmdir(contract)
+  await rename(`${contract}.away`, contract)
+  await assertOutcomes(run, [], /./)
+})
+
+test('D3: a broken derivation file breaks contract, upsert, status and materialize; other operations go on', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  await run.run()
+  const good = lookup(run.api.url, 'b', 'a')
+  await writeDerivations(run.directory, { 'b.yaml': { ...good, respons_path: 'value' } })
+  const fault = /^ContractError: derivations\/b\.yaml:\d+: unknown key "respons_path".*response_path/
+  await assertOutcomes(run, DERIVING, fault)
+  await assertOutcomes(await openedAnew(t, run), DERIVING, fault)
+  assert.deepEqual(await tryAll(run, ['query']), { query: 'ok' })
+  await writeDerivations(run.directory, { 'b.yaml': good, 'other.yaml': good })
+  await assertOutcomes(run, DERIVING, /^ContractError: derivations\/b\.yaml and derivations\/other\.yaml both have the target "b"/)
+  await rm(join(run.directory, 'derivations', 'other.yaml'))
+  await assertOutcomes(run, [], /./)
+  // What was computed before is neither lost nor computed again.
+  assert.deepEqual(await run.counts('b'), { fresh: 1 })
+  assert.deepEqual(run.api.calls(), { 'GET /b/x': 1 })
+})
+
+test('D3, D7: derivation files that come and go count from the next operation on', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const path = join(run.directory, 'derivations', 'b.yaml')
+  await run.run()
+  await rm(path)
+  assert.deepEqual(Object.keys(await readStatus(run.sheet, null)), [])
+  await run.write({ id: '1', b: 'anybody may' })
+  await assert.rejects(run.start({ targets: ['b'] }), { message: 'no derivation has the target "b"; this sheet has no derivations' })
+  await rm(join(run.directory, 'derivations'), { recursive: true })
+  assert.deepEqual(await run.run(), { materialized: 0, skipped: 0, failures: [], totalCost: 0 })
+
+  await writeDerivations(run.directory, { 'later.yaml': lookup(run.api.url, 'b', 'a'), 'not-yaml.txt': {} })
+  await assert.rejects(run.write({ id: '1', b: 'nobody may' }), { type: 'PermissionDeniedError' })
+  assert.equal((await run.status('b')).derivation, 'later.yaml')
+  assert.deepEqual(await run.counts('b'), { overridden: 1 })
+})
+
+test('D3: edits are noticed also when neither time nor size of the file tells', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const contract = join(run.directory, 'contract.yaml')
+  const derivation = join(run.directory, 'derivations', 'b.yaml')
+  const [contractThen, derivationThen] = [await readFile(contract, 'utf8'), await readFile(derivation, 'utf8')]
+  const { mtime } = await stat(contract)
+  for (let round = 0; round < 12; round += 1) {
+    const version = String(round).padStart(2, '0')
+    writeFileSync(contract, contractThen.replace('id: sample', `id: sampl${version}`))
+    utimesSync(contract, mtime, mtime)
+    writeFileSync(derivation, derivationThen.replace('"value"', `"valu${version}"`))
+    utimesSync(derivation, mtime, mtime)
+    assert.equal((await readContract(run.sheet))['id'], `sampl${version}`)
+    const { failures } = await run.start()
+    assert.match(failures[0]?.error ?? '', new RegExp(`no "valu${version}" in the response$`))
+  }
+})
+
+test('D3: a file that is replaced by a rename is noticed', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const path = join(run.directory, 'contract.yaml')
+  await writeFile(`${path}.new`, contractText([...PROPERTIES, '{name: later, logicalType: integer}']))
+  await rename(`${path}.new`, path)
+  // D9: a new optional property applies by itself.
+  assert.deepEqual(await run.record('1'), { id: '1', a: 'x', b: null, later: null })
+  await run.write({ id: '1', later: 5 })
+  assert.equal(await run.value('1', 'later'), 5)
+})
+
+test('D9: a contract that stored records break stops every operation and changes nothing, until it is taken back', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'long' }, { id: '2', a: 'longer' }, { id: '3', a: 's' }])
+  const path = join(run.directory, 'contract.yaml')
+  const good = await readFile(path, 'utf8')
+  await writeFile(path, good.replace('{name: a, logicalType: string}', '{name: a, logicalType: string, logicalTypeOptions: {maxLength: 3}}'))
+  await assertOutcomes(run, [...PLAIN_READS, ...DERIVING], /^ContractError: contract\.yaml .*"a".* 2 records/)
+  await writeFile(path, good.replace('{name: a, logicalType: string}', '{name: other, logicalType: string}'))
+  await assertOutcomes(run, [...PLAIN_READS, ...DERIVING], /^ContractError: contract\.yaml .*"a".* 3 records/)
+  await writeFile(path, good)
+  assert.equal(await run.value('2', 'a'), 'longer')
+})
+
+test('D2, D3: a sheet whose files are broken at first opens once they are mended, step by step', async (t) => {
+  const directory = await writeSheet(t, { contract: 'kind: [', derivations: { 'b.yaml': 'targets: 1' } })
+  const records = join(directory, 'records.jsonl')
+  await writeFile(records, '{"id":"1","a":"x"}\n{"id":"2","a":7}\n')
+  const sheet = await openSheet(directory)
+  onEnd(t, () => sheet.close())
+  await assert.rejects(listRecords(sheet, ALL), { type: 'ContractError' })
+
+  await writeFile(join(directory, 'contract.yaml'), contractText(PROPERTIES))
+  await assert.rejects(listRecords(sheet, ALL), { type: 'RecordsError', message: /^records\.jsonl:2, field "a": / })
+  await assert.rejects(listRecords(sheet, ALL), { type: 'RecordsError' })
+  await assert.rejects(stat(join(directory, 'sheet.db')), { code: 'ENOENT' })
+
+  await writeFile(records, '{"id":"1","a":"x","b":"came with it"}\n{"id":"2","a":"7"}\n')
+  assert.equal((JSON.parse((await listRecords(sheet, ALL)).records) as JsonObject[]).length, 2)
+  await assert.rejects(readStatus(sheet, null), { type: 'ContractError', message: /^derivations\/b\.yaml:1: / })
+
+  await writeDerivations(directory, { 'b.yaml': lookup('http://127.0.0.1:9', 'b', 'a') })
+  assert.equal((await readStatus(sheet, ['b']))['b']?.overridden, 1)
+  assert.equal((await readStatus(sheet, ['b']))['b']?.missing, 1)
+})
+
+test('D3: many operations at once over a file that was just edited all see the edit', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const path = join(run.directory, 'contract.yaml')
+  const good = await readFile(path, 'utf8')
+  for (const [text, outcome] of [['kind: [', /^ContractError/], [good, /^ok$/]] as const) {
+    await writeFile(path, text)
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => tryAll(run, ['list', 'contract', 'get', 'status', 'upsert'])))
+    for (const seen of outcomes.flatMap((each) => Object.values(each))) assert.match(seen, outcome)
+  }
+})
+
+test('D3: a path that is no directory or has no contract.yaml is a SheetError', async (t) => {
+  const directory = await writeSheet(t)
+  const open = (path: string): Promise<Sheet> => openSheet(path)
+  await assert.rejects(open(join(directory, 'nowhere')), { type: 'SheetError', message: /nowhere is not a directory/ })
+  await assert.rejects(open(join(directory, 'contract.yaml')), { type: 'SheetError', message: /is not a directory/ })
+  await assert.rejects(open(join(directory, 'derivations')), { type: 'SheetError', message: /has no contract\.yaml/ })
+  await assert.rejects(stat(join(directory, 'derivations', 'sheet.db')), { code: 'ENOENT' })
+})

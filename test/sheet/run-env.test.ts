@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import type { JsonObject } from '../../src/contract/json.ts'
+import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
+import { answerLookups, lookup, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
+
+const NAME = 'COLOPHON_TEST_API_KEY'
+const SECRET = 'k3y-0f-the-t3st'
+
+function setEnv(t: TestContext, value: string | null): void {
+  if (value === null) delete process.env[NAME]
+  else process.env[NAME] = value
+  t.after(() => delete process.env[NAME])
+}
+
+/** A sheet whose `b` is looked up by `a`, `c` by `b`, and `d` by `c`, that last one with a secret. */
+async function openSecretSheet(
+  t: TestContext,
+  records: readonly JsonObject[],
+  options: Partial<SheetOptions> = {},
+): Promise<RunSheet> {
+  const files = {
+    properties: ['a: string', 'b: string', 'c: string', 'd: string'],
+    records,
+    derivations: (url: string) => ({
+      'b.yaml': lookup(url, 'b', 'a'),
+      'c.yaml': lookup(url, 'c', 'b'),
+      'd.yaml': { ...lookup(url, 'd', 'c'), headers: { Authorization: `Bearer {{ env.${NAME} }}` } },
+    }),
+  }
+  const run = await openRunSheet(t, files, options)
+  answerLookups(run.api)
+  return run
+}
+
+const MISSING = {
+  type: 'OperationError',
+  message: `derivations/d.yaml needs the environment variable ${NAME}, which is not set; set it and restart`,
+}
+
+test('D23: without its variable a run stops before any call, but only when it would call for the derivation', async (t) => {
+  setEnv(t, null)
+  const run = await openSecretSheet(t, [{ id: '1', a: 'x' }, { id: 'blocked' }])
+  await assert.rejects(run.start(), MISSING)
+  assert.deepEqual(run.api.calls(), {})
+  assert.deepEqual(run.frames().at(-1)?.kind, 'materialize.error')
+  assert.equal((await run.run({ targets: ['b'] })).materialized, 1)
+  assert.equal((await run.run({ targets: ['d'] })).skipped, 2)
+
+  setEnv(t, SECRET)
+  await run.run()
+  assert.equal(await run.value('1', 'd'), '<<<x>>>')
+  assert.equal(run.api.requests.at(-1)?.headers.authorization, `Bearer ${SECRET}`)
+
+  setEnv(t, null)
+  const calls = run.api.requests.length
+  // All fresh, or blocked by a null.
+  assert.deepEqual(await run.run(), { materialized: 0, skipped: 6, failures: [], totalCost: 0 })
+  assert.deepEqual(await run.run({ force: true, recordIds: ['blocked'] }), { materialized: 0, skipped: 3, failures: [], totalCost: 0 })
+  assert.equal((await run.run({ force: true, targets: ['b', 'c'] })).materialized, 2)
+  // From the cache.
+  await run.write({ id: '2', a: 'x' })
+  await run.run({ targets: ['b', 'c'] })
+  assert.deepEqual((await run.run()).materialized, 1)
+  assert.equal(await run.value('2', 'd'), '<<<x>>>')
+  assert.equal(run.api.requests.length, calls + 2)
+
+  // What d depends on would be computed anew, two steps away.
+  await run.write({ id: '1', a: 'new' })
+  await assert.rejects(run.start(), MISSING)
+  await assert.rejects(run.start({ force: true, targets: ['d'] }), MISSING)
+  await assert.rejects(run.start({ targets: ['b', 'c', 'd'], recordIds: ['1'] }), MISSING)
+  assert.equal(run.api.requests.length, calls + 2)
+  assert.equal((await run.run({ recordIds: ['2'] })).skipped, 3)
+
+  setEnv(t, 'line\nbreak')
+  await assert.rejects(run.start(), (error: Error) => {
+    assert.match(error.message, /line break or another control character/)
+    return !error.message.includes('line\nbreak')
+  })
+  assert.equal(run.api.requests.length, calls + 2)
+})
+
+test('D23: the value of the variable is in no file of the sheet, log, frame, failure or provenance entry', async (t) => {
+  setEnv(t, SECRET)
+  const told: unknown[] = []
+  const tell = (...what: unknown[]): void => void told.push(what)
+  const logger = { info: tell, warn: tell, error: tell }
+  const run = await openSecretSheet(t, [{ id: '1', a: 'x' }, { id: '2', a: 'y' }, { id: '3', a: 'echo' }], { logger })
+  run.api.answer('/d/%3C%3Cy%3E%3E', { text: `no, ${SECRET}`, status: 401 })
+  run.api.answer('/d/%3C%3Cecho%3E%3E', ({ headers }) => ({ json: { value: `you sent ${String(headers.authorization)}` } }))
+  told.push(await run.run(), run.frames(), await run.status('d'))
+  for (const id of ['1', '2', '3']) told.push(await run.record(id), await run.history(id, 'd'))
+  assert.equal(await run.value('1', 'd'), '<<<x>>>')
+  assert.deepEqual(await run.counts('d'), { fresh: 1, failed: 2 })
+  await run.sheet.close()
+  for (const name of await readdir(run.directory, { recursive: true, withFileTypes: true })) {
+    if (name.isFile()) told.push((await readFile(join(name.parentPath, name.name))).toString('latin1'))
+  }
+  assert.ok(!JSON.stringify(told).includes(SECRET))
+  assert.ok(!JSON.stringify(told).includes(Buffer.from(SECRET).toString('base64').slice(0, 12)))
+})

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { listRecords } from '../../src/sheet/list-records.ts'
+import { answerLookups, lookup, openLookupSheet, openRunSheet, writeDerivations } from '../support/run-fixture.ts'
+
+test('D28: what is written while a call is under way stands, and the late answer goes into the cache only', async (t) => {
+  const ids = ['kept', 'input', 'input-back', 'overridden', 'ended', 'deleted', 'recreated']
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'b: string'].map((property) =>
+      property.startsWith('b') ? "{name: b, logicalType: string, x-editable-by: ['user:*']}" : property,
+    ),
+    records: ids.map((id) => ({ id, a: id })),
+    derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a') }),
+  })
+  answerLookups(run.api)
+  await run.write({ id: 'ended', b: 'by hand' })
+
+  const hold = run.api.hold('*')
+  const running = run.run({ force: true })
+  await hold.arrived(ids.length)
+  await run.write({ id: 'input', a: 'other' })
+  await run.write({ id: 'input-back', a: 'other' })
+  await run.write({ id: 'input-back', a: 'input-back' })
+  await run.write({ id: 'overridden', b: 'by hand' })
+  await run.write({ id: 'ended', b: null })
+  await run.delete('deleted', 'recreated')
+  await run.write({ id: 'recreated', a: 'recreated' })
+  hold.release()
+  assert.deepEqual(await running, { materialized: 1, skipped: 6, failures: [], totalCost: 0 })
+
+  const { records } = await listRecords(run.sheet, { fields: ['id', 'b'], limit: null, cursor: null, filter: null })
+  assert.deepEqual(JSON.parse(records), [
+    { id: 'kept', b: '<kept>' },
+    { id: 'input', b: null },
+    { id: 'input-back', b: null },
+    { id: 'overridden', b: 'by hand' },
+    { id: 'ended', b: null },
+    { id: 'recreated', b: null },
+  ])
+  assert.deepEqual(await run.counts('b'), { fresh: 1, missing: 4, overridden: 1 })
+  assert.deepEqual(await run.history('input', 'b'), [])
+
+  const calls = run.api.requests.length
+  assert.deepEqual(await run.run(), { materialized: 4, skipped: 2, failures: [], totalCost: 0 })
+  assert.deepEqual(run.api.requests.slice(calls).map(({ path }) => path), ['/b/other'])
+  assert.equal((await run.entry('input-back', 'b'))?.['cached'], true)
+  assert.equal((await run.entry('recreated', 'b'))?.['cached'], true)
+  assert.equal(await run.value('overridden', 'b'), 'by hand')
+})
+
+test('D28: a call that fails late marks nothing where a write came first', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }, { id: '2', a: 'y' }])
+  run.api.answer('*', { json: null, status: 500 })
+  const hold = run.api.hold('*')
+  const running = run.run()
+  await hold.arrived(2)
+  await run.write({ id: '1', a: 'z' })
+  hold.release()
+  const { failures, skipped } = await running
+  assert.deepEqual([failures.map(({ recordId }) => recordId), skipped], [['2'], 1])
+  assert.deepEqual(await run.counts('b'), { missing: 1, failed: 1 })
+})
+
+test('D28: a write to one record does not keep another with the same request from its answer', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }, { id: '2', a: 'x' }])
+  const hold = run.api.hold('*')
+  const running = run.run()
+  await hold.arrived()
+  await run.write({ id: '1', a: 'z' })
+  hold.release()
+  assert.deepEqual(await running, { materialized: 1, skipped: 1, failures: [], totalCost: 0 })
+  assert.equal(await run.value('2', 'b'), '<x>')
+})
+
+test('D28, D32: with the derivation file edited during the run, its cells are stale afterwards', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const hold = run.api.hold('*')
+  const running = run.run()
+  await hold.arrived()
+  await writeDerivations(run.directory, { 'b.yaml': { ...lookup(run.api.url, 'b', 'a'), url: `${run.api.url}/b/new-{{ a }}` } })
+  // Noticed by an operation in the middle of the run.
+  assert.deepEqual(await run.counts('b'), { missing: 1 })
+  hold.release()
+  assert.deepEqual(await running, { materialized: 1, skipped: 0, failures: [], totalCost: 0 })
+  assert.equal(await run.value('1', 'b'), '<x>')
+  assert.deepEqual(await run.counts('b'), { stale: 1 })
+  await run.run()
+  assert.equal(await run.value('1', 'b'), '<new-x>')
+
+  // Noticed only after it.
+  const second = run.api.hold('*')
+  const forced = run.run({ force: true })
+  await second.arrived()
+  await writeDerivations(run.directory, { 'b.yaml': lookup(run.api.url, 'b', 'a') })
+  second.release()
+  await forced
+  assert.deepEqual(await run.counts('b'), { stale: 1 })
+})
+
+test('D28: with the derivation file gone during the run, nothing is written for it and the run ends well', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const hold = run.api.hold('*')
+  const running = run.start()
+  await hold.arrived()
+  await rm(join(run.directory, 'derivations', 'b.yaml'))
+  await run.write({ id: '2', a: 'y' })
+  hold.release()
+  assert.deepEqual(await running, { materialized: 0, skipped: 1, failures: [], totalCost: 0 })
+  assert.deepEqual(await run.record('1'), { id: '1', a: 'x', b: null })
+})
+
+test('D30, D31: results are stored as the run goes, while reads and writes go on', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'held' }, { id: '2', a: 'x' }])
+  const hold = run.api.hold('/b/held')
+  const committed = nextCommit(run.sheet)
+  const running = run.run()
+  await hold.arrived()
+  await committed
+  assert.equal(await run.value('2', 'b'), '<x>')
+  assert.deepEqual(await run.counts('b'), { fresh: 1, missing: 1 })
+  assert.equal((await run.entry('2', 'b'))?.['value'], '<x>')
+  await run.write({ id: '2', a: 'y' })
+  assert.deepEqual(await run.counts('b'), { stale: 1, missing: 1 })
+  hold.release()
+  assert.deepEqual(await running, { materialized: 2, skipped: 0, failures: [], totalCost: 0 })
+})
+
+/** Resolves when the sheet's store has next stored results of a run. */
+async function nextCommit(sheet: Awaited<ReturnType<typeof openLookupSheet>>['sheet']): Promise<void> {
+  const { store } = await sheet.deriving()
+  const commitCells = store.commitCells.bind(store)
+  await new Promise<void>((resolve) => {
+    store.commitCells = async (commit) => {
+      const outcomes = await commitCells(commit)
+      resolve()
+      return outcomes
+    }
+  })
+}
+
+test('D30: records inserted while a run goes do not upset its counts', async (t) => {
+  const records = Array.from({ length: 70 }, (_, index) => ({ id: `${index}`, a: `${index}` }))
+  const run = await openLookupSheet(t, [{ id: 'fresh', a: 'fresh' }])
+  await run.run()
+  await run.write(...records)
+  const hold = run.api.hold('*')
+  const running = run.run()
+  await hold.arrived(8)
+  await run.write({ id: 'new', a: 'new' })
+  hold.release()
+  const { materialized, skipped } = await running
+  assert.deepEqual([materialized, skipped], [70, 1])
+})

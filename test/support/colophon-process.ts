@@ -1,0 +1,80 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { onEnd } from './on-end.ts'
+
+const BIN = join(import.meta.dirname, '..', '..', 'bin', 'colophon.js')
+
+/** How a process ended, and all that it printed. */
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The command `colophon`, running. */
+export class ColophonProcess {
+  readonly #child: ChildProcess
+  readonly #ended: Promise<Ended>
+  #stdout = ''
+  #stderr = ''
+  #wake: () => void = () => undefined
+
+  /** Starts it with these arguments, under this Node or another; it is killed when the test ends. */
+  constructor(t: TestContext, args: readonly string[], node = process.execPath) {
+    this.#child = spawn(node, [BIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    this.#child.stdout?.on('data', (chunk) => {
+      this.#stdout += String(chunk)
+      this.#wake()
+    })
+    this.#child.stderr?.on('data', (chunk) => {
+      this.#stderr += String(chunk)
+      this.#wake()
+    })
+    this.#ended = once(this.#child, 'close').then(([code, signal]) => {
+      this.#wake()
+      return {
+        code: code as number | null,
+        signal: signal as NodeJS.Signals | null,
+        stdout: this.#stdout,
+        stderr: this.#stderr,
+      }
+    })
+    onEnd(t, async () => {
+      this.#child.kill('SIGKILL')
+      await this.#ended
+    })
+  }
+
+  /** The port that it says it listens on. */
+  async port(): Promise<number> {
+    const text = await this.#waitFor(() => (this.#stdout.includes('\n') ? this.#stdout : undefined))
+    return Number(/^Colophon serves \S+ at http:\/\/\S+:(\d+)\n$/.exec(text)?.[1])
+  }
+
+  /** Waits until it has logged this. */
+  async logged(text: string): Promise<void> {
+    await this.#waitFor(() => (this.#stderr.includes(text) ? text : undefined))
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal)
+  }
+
+  end(): Promise<Ended> {
+    return this.#ended
+  }
+
+  async #waitFor(found: () => string | undefined): Promise<string> {
+    for (;;) {
+      const text = found()
+      if (text !== undefined) return text
+      if (this.#child.exitCode !== null) throw new Error(`colophon ended: ${this.#stdout}${this.#stderr}`)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      await promise
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
+import type { Frame } from '../../src/events/frame.ts'
+import { createApp, type AppOptions } from '../../src/http/app.ts'
+import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { onEnd } from './on-end.ts'
+import { openTestSheet, type SheetFiles } from './sheet-fixture.ts'
+
+/** An app over a sheet of its own. */
+export interface TestApp {
+  readonly app: FastifyInstance
+  readonly sheet: Sheet
+  /** What was logged at error level, message by message. */
+  readonly logged: { details: object; message: string }[]
+  /** The frames published since it was last asked. */
+  takeFrames(): Frame[]
+}
+
+export interface TestAppOptions {
+  readonly files?: Partial<SheetFiles>
+  readonly sheet?: Partial<SheetOptions>
+  readonly app?: Partial<AppOptions>
+}
+
+/** Opens a sheet and makes an app over it; both are closed when the test ends. */
+export async function startApp(t: TestContext, options: TestAppOptions = {}): Promise<TestApp> {
+  const sheet = await openTestSheet(t, options.files, options.sheet)
+  const logged: TestApp['logged'] = []
+  const logger = {
+    debug: () => undefined,
+    error: (details: object, message: string) => void logged.push({ details, message }),
+  }
+  const app = createApp(sheet, { logger, ...options.app })
+  onEnd(t, () => app.close())
+  const subscription = sheet.events.subscribe(() => undefined)
+  const takeFrames = (): Frame[] => {
+    const frames: Frame[] = []
+    for (let frame = subscription.take(); frame !== undefined; frame = subscription.take()) frames.push(frame)
+    return frames
+  }
+  return { app, sheet, logged, takeFrames }
+}
+
+/** Starts listening on a free port of 127.0.0.1. */
+export async function listen(app: FastifyInstance): Promise<number> {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const address = app.server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}
+
+/** Cookie and header of a write that passes the CSRF check. */
+export const CSRF = { cookie: 'svc_csrf=token', 'x-csrf-token': 'token' } as const
+
+export interface Scenario {
+  readonly name: string
+  readonly request: InjectOptions
+  readonly status: number
+  /** The whole body, parsed; or, of an error, its type and what its message matches. */
+  readonly body?: unknown
+  readonly error?: readonly [type: string, message: RegExp]
+  /** The frames that the request publishes, with `ts` left out; none unless given. */
+  readonly frames?: readonly object[]
+  readonly options?: TestAppOptions
+  /** Runs before the request, for what the sheet must have been through. */
+  readonly given?: (app: TestApp) => Promise<void>
+  /** Runs after the request, for what the sheet must have come to. */
+  readonly then?: (app: TestApp, response: LightMyRequestResponse) => Promise<void>
+}
+
+/**
+ * Runs each scenario as a test of its own. Those that should change nothing share a sheet, which is quicker and notices
+ * when one of them does change something; the others have a sheet of their own.
+ */
+export function runScenarios(title: string, scenarios: readonly Scenario[]): void {
+  void test(title, async (t) => {
+    const shared = await startApp(t)
+    for (const scenario of scenarios) {
+      await t.test(scenario.name, async (own) => {
+        await runScenario(scenario, changesNothing(scenario) ? shared : await startApp(own, scenario.options))
+      })
+    }
+  })
+}
+
+function changesNothing({ options, given, request, status }: Scenario): boolean {
+  const reads = request.method === undefined || request.url === '/api/query'
+  return options === undefined && given === undefined && (reads || status !== 200)
+}
+
+async function runScenario(scenario: Scenario, running: TestApp): Promise<void> {
+  await scenario.given?.(running)
+  running.takeFrames()
+  const response = await running.app.inject(scenario.request)
+  assert.equal(response.statusCode, scenario.status, response.body)
+  if (scenario.body !== undefined) assert.deepEqual(response.json(), scenario.body)
+  if (scenario.error !== undefined) assertEnvelope(response, ...scenario.error)
+  assert.deepEqual(running.takeFrames().map(withoutTime), scenario.frames ?? [])
+  await scenario.then?.(running, response)
+}
+
+/** Holds an answer to the error envelope: its members and no others (D36). */
+export function assertEnvelope(response: LightMyRequestResponse, type: string, message: RegExp): void {
+  assert.equal(response.headers['content-type'], 'application/json; charset=utf-8')
+  const body = response.json<{ error: { type: string; message: string } }>()
+  assert.deepEqual(Object.keys(body), ['error'])
+  assert.deepEqual(Object.keys(body.error), ['type', 'message'])
+  assert.equal(body.error.type, type)
+  assert.match(body.error.message, message)
+}
+
+function withoutTime({ ts, ...rest }: Frame): object {
+  assert.match(ts, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  return rest
+}

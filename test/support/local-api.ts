@@ -1,0 +1,150 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { onEnd } from './on-end.ts'
+
+/** A request as it arrived. */
+export interface ApiRequest {
+  readonly method: string
+  /** Path and query, as sent. */
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+/** What a request is answered with: JSON, other text, or a connection that breaks. */
+export type ApiAnswer =
+  | { readonly json: unknown; readonly status?: number }
+  | { readonly text: string; readonly status?: number }
+  | { readonly breaks: true }
+
+type Responder = (request: ApiRequest) => ApiAnswer
+
+/** Answers that are held back until a test lets them go. */
+export interface Hold {
+  /** Resolves when this many requests have arrived and wait. */
+  arrived(count?: number): Promise<void>
+  /** Lets the answers go that wait, and all later ones. */
+  release(): void
+}
+
+interface Gate {
+  readonly matches: (path: string) => boolean
+  readonly opened: Promise<void>
+  arrivals: number
+  onArrival: () => void
+}
+
+/** The far end of outbound calls: a real HTTP server on this machine that counts what it is asked. */
+export class LocalApi {
+  readonly requests: ApiRequest[] = []
+  /** The most requests that were waiting for their answer at one time. */
+  peak = 0
+  readonly #server = createServer((request, response) => void this.#serve(request, response))
+  readonly #answers = new Map<string, Responder>()
+  readonly #gates = new Set<Gate>()
+  #waiting = 0
+  #fallback: Responder = () => ({ status: 404, json: { error: 'not here' } })
+
+  /** `http://127.0.0.1:<port>`. */
+  get url(): string {
+    return `http://${this.host}`
+  }
+
+  get host(): string {
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve))
+    this.#server.closeAllConnections()
+    await closed
+  }
+
+  /** Answers a path, or with `*` every path that has no answer of its own, so from now on. */
+  answer(path: string, answer: ApiAnswer | Responder): void {
+    const responder = typeof answer === 'function' ? answer : () => answer
+    if (path === '*') this.#fallback = responder
+    else this.#answers.set(path, responder)
+  }
+
+  /** Holds the answers to a path, or with `*` to every path, from now on. */
+  hold(path: string): Hold {
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>()
+    const gate: Gate = {
+      matches: (asked) => path === '*' || asked === path,
+      opened,
+      arrivals: 0,
+      onArrival: () => undefined,
+    }
+    this.#gates.add(gate)
+    return {
+      arrived: (count = 1) =>
+        new Promise((resolve) => {
+          gate.onArrival = () => {
+            if (gate.arrivals >= count) resolve()
+          }
+          gate.onArrival()
+        }),
+      release: () => {
+        this.#gates.delete(gate)
+        open()
+      },
+    }
+  }
+
+  /** How often each `<METHOD> <path>` was asked. */
+  calls(): Readonly<Record<string, number>> {
+    const counts: Record<string, number> = {}
+    for (const { method, path } of this.requests) {
+      counts[`${method} ${path}`] = (counts[`${method} ${path}`] ?? 0) + 1
+    }
+    return counts
+  }
+
+  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk as Buffer)
+    const { method = '', url: path = '', headers } = incoming
+    const request: ApiRequest = { method, path, headers, body: Buffer.concat(chunks).toString() }
+    this.requests.push(request)
+    this.#waiting += 1
+    this.peak = Math.max(this.peak, this.#waiting)
+    await this.#pass(path)
+    // Whatever else has arrived comes in before this one leaves, so that `peak` counts both.
+    await setImmediate()
+    this.#waiting -= 1
+    send(response, (this.#answers.get(path) ?? this.#fallback)(request))
+  }
+
+  async #pass(path: string): Promise<void> {
+    for (const gate of this.#gates) {
+      if (!gate.matches(path)) continue
+      gate.arrivals += 1
+      gate.onArrival()
+      await gate.opened
+    }
+  }
+}
+
+/** Starts an API that is stopped when the test ends. */
+export async function startLocalApi(t: TestContext): Promise<LocalApi> {
+  const api = new LocalApi()
+  await api.listen()
+  onEnd(t, () => api.close())
+  return api
+}
+
+function send(response: ServerResponse, answer: ApiAnswer): void {
+  if ('breaks' in answer) {
+    response.destroy()
+    return
+  }
+  const text = 'text' in answer ? answer.text : JSON.stringify(answer.json)
+  response.writeHead(answer.status ?? 200, { 'content-type': 'application/json' }).end(text)
+}

@@ -1,0 +1,17 @@
+import type { TestContext } from 'node:test'
+
+const STACKS = new WeakMap<TestContext, (() => unknown)[]>()
+
+/** Registers what to do when a test ends; the last registered is done first, unlike with `t.after`. */
+export function onEnd(t: TestContext, undo: () => unknown): void {
+  const known = STACKS.get(t)
+  if (known !== undefined) {
+    known.push(undo)
+    return
+  }
+  const stack = [undo]
+  STACKS.set(t, stack)
+  t.after(async () => {
+    for (const step of stack.toReversed()) await step()
+  })
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { JsonObject } from '../../src/contract/json.ts'
+import type { Frame } from '../../src/events/frame.ts'
+import { deleteRecords } from '../../src/sheet/delete-records.ts'
+import { getRecord } from '../../src/sheet/get-record.ts'
+import { materialize, type MaterializeRequest, type MaterializeResult } from '../../src/sheet/materialize.ts'
+import { openSheet, type SheetOptions } from '../../src/sheet/open-sheet.ts'
+import { readProvenance } from '../../src/sheet/read-provenance.ts'
+import { readStatus, type TargetStatusReport } from '../../src/sheet/read-status.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { upsertRecords } from '../../src/sheet/upsert-records.ts'
+import { contractText } from './contract-with.ts'
+import { startLocalApi, type LocalApi } from './local-api.ts'
+import { onEnd } from './on-end.ts'
+import { writeSheet } from './sheet-fixture.ts'
+
+/** A derivation file as a structure; JSON is YAML. */
+export type DerivationFile = JsonObject
+
+export interface RunSheetFiles {
+  /** Properties besides `id`, in YAML flow style, or `name: type` for one without constraints. */
+  readonly properties: readonly string[]
+  readonly records: readonly JsonObject[]
+  /** By file name; `url` is that of the local API. */
+  derivations(url: string): Readonly<Record<string, DerivationFile>>
+}
+
+/** An open sheet whose derivations call a local API. Runs go through `run`, which checks what holds after any run. */
+export class RunSheet {
+  readonly sheet: Sheet
+  readonly api: LocalApi
+  readonly directory: string
+  readonly #subscription: ReturnType<Sheet['events']['subscribe']>
+
+  constructor(parts: { sheet: Sheet; api: LocalApi; directory: string }) {
+    this.sheet = parts.sheet
+    this.api = parts.api
+    this.directory = parts.directory
+    this.#subscription = parts.sheet.events.subscribe(() => undefined)
+  }
+
+  /** Runs derivations. The cells it tells of must be those that were selected, neither more nor less (D30). */
+  async run(request: Partial<MaterializeRequest> = {}): Promise<MaterializeResult> {
+    const selected = await this.#selected(request)
+    const result = await this.start(request)
+    const { materialized, skipped, failures } = result
+    assert.equal(materialized + skipped + failures.length, selected, 'D30: the counts add up to the cells selected')
+    await this.checkStatus()
+    return result
+  }
+
+  /** Starts a run and checks nothing. */
+  start(request: Partial<MaterializeRequest> = {}): Promise<MaterializeResult> {
+    const defaults = { targets: null, recordIds: null, force: false, actor: 'agent:runner' }
+    return materialize(this.sheet, { ...defaults, ...request })
+  }
+
+  async write(...records: readonly JsonObject[]): Promise<void> {
+    await upsertRecords(this.sheet, { records, actor: 'user:ann' })
+  }
+
+  async delete(...ids: readonly string[]): Promise<void> {
+    await deleteRecords(this.sheet, { ids, actor: 'user:ann' })
+  }
+
+  async record(id: string): Promise<JsonObject> {
+    return JSON.parse(await getRecord(this.sheet, id, null)) as JsonObject
+  }
+
+  async value(id: string, field: string): Promise<unknown> {
+    return (await this.record(id))[field]
+  }
+
+  async status(target: string): Promise<TargetStatusReport> {
+    const report = (await readStatus(this.sheet, [target]))[target]
+    assert.ok(report)
+    return report
+  }
+
+  /** The counts of a target that are not zero. */
+  async counts(target: string): Promise<Readonly<Record<string, number>>> {
+    const { fresh, stale, missing, failed, overridden } = await this.status(target)
+    return Object.fromEntries(Object.entries({ fresh, stale, missing, failed, overridden }).filter(([, n]) => n > 0))
+  }
+
+  /** The latest provenance entry of a cell. */
+  async entry(recordId: string, field: string): Promise<JsonObject | null> {
+    return (await readProvenance(this.sheet, { recordId, field, history: false })) as JsonObject | null
+  }
+
+  async history(recordId: string, field: string): Promise<readonly JsonObject[]> {
+    return (await readProvenance(this.sheet, { recordId, field, history: true })) as readonly JsonObject[]
+  }
+
+  /** The frames published since this was last asked. */
+  frames(): Frame[] {
+    const frames: Frame[] = []
+    for (let frame = this.#subscription.take(); frame; frame = this.#subscription.take()) frames.push(frame)
+    return frames
+  }
+
+  /** D32: the five counts of each target add up to the number of records. */
+  async checkStatus(): Promise<void> {
+    for (const [target, report] of Object.entries(await readStatus(this.sheet, null))) {
+      const { fresh, stale, missing, failed, overridden, totalRecords } = report
+      assert.equal(fresh + stale + missing + failed + overridden, totalRecords, `D32: the counts of ${target} add up`)
+    }
+  }
+
+  async #selected({ targets, recordIds }: Partial<MaterializeRequest>): Promise<number> {
+    const reports = Object.values(await readStatus(this.sheet, targets ?? null))
+    const records = recordIds ? new Set(recordIds).size : (reports[0]?.totalRecords ?? 0)
+    return (targets ? new Set(targets).size : reports.length) * records
+  }
+}
+
+/** Opens a sheet and a local API for it; both go when the test ends. */
+export async function openRunSheet(
+  t: TestContext,
+  files: RunSheetFiles,
+  options: Partial<SheetOptions> = {},
+): Promise<RunSheet> {
+  const api = await startLocalApi(t)
+  const directory = await writeSheet(t, {
+    contract: contractText(files.properties.map(asProperty)),
+    records: files.records,
+    derivations: derivationTexts(files.derivations(api.url)),
+  })
+  const sheet = await openSheet(directory, options)
+  onEnd(t, () => sheet.close())
+  return new RunSheet({ sheet, api, directory })
+}
+
+/** Writes derivation files into a sheet's directory. */
+export async function writeDerivations(
+  directory: string,
+  files: Readonly<Record<string, DerivationFile>>,
+): Promise<void> {
+  await mkdir(join(directory, 'derivations'), { recursive: true })
+  for (const [name, text] of Object.entries(derivationTexts(files))) {
+    await writeFile(join(directory, 'derivations', name), text)
+  }
+}
+
+function derivationTexts(files: Readonly<Record<string, DerivationFile>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, `${JSON.stringify(file, null, 2)}\n`]))
+}
+
+function asProperty(property: string): string {
+  const [, name, type] = /^(\w+): (\w+)$/.exec(property) ?? []
+  return name === undefined ? property : `{name: ${name}, logicalType: ${type}}`
+}
+
+/** A derivation that computes one field from another: `GET <url>/<target>/<input's value>`, the answer's `value`. */
+export function lookup(url: string, target: string, input: string): DerivationFile {
+  return {
+    targets: [target],
+    inputs: [input],
+    kind: 'http',
+    url: `${url}/${target}/{{ ${input} }}`,
+    response_path: 'value',
+  }
+}
+
+/** Opens a sheet of the text fields `a` and `b`, where `b` is looked up by `a`; the API answers `<a>` unless told. */
+export async function openLookupSheet(
+  t: TestContext,
+  records: readonly JsonObject[],
+  options: Partial<SheetOptions> = {},
+): Promise<RunSheet> {
+  const run = await openRunSheet(
+    t,
+    {
+      properties: ['a: string', 'b: string'],
+      records,
+      derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a') }),
+    },
+    options,
+  )
+  answerLookups(run.api)
+  return run
+}
+
+/** Has the API answer every lookup of `x` with `<x>`. */
+export function answerLookups(api: LocalApi): void {
+  api.answer('*', ({ path }) => ({ json: { value: `<${decodeURIComponent(path.split('/').at(-1) ?? '')}>` } }))
+}

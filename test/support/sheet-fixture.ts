@@ -1,0 +1,78 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { openSheet, type SheetOptions } from '../../src/sheet/open-sheet.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { parseStub } from '../../src/sheet/transports.ts'
+import { contractText } from './contract-with.ts'
+import { onEnd } from './on-end.ts'
+
+/** The files of a sheet, as text. */
+export interface SheetFiles {
+  readonly contract: string
+  /** Of `records.jsonl`. */
+  readonly records: readonly object[]
+  /** By file name. */
+  readonly derivations: Readonly<Record<string, string>>
+}
+
+/** Offers in several currencies, with the rate that a derivation fetches; `owner_note` is for `agent:owner` alone. */
+export const OFFERS: SheetFiles = {
+  contract: contractText([
+    '{name: title, logicalType: string, required: true}',
+    '{name: price, logicalType: number}',
+    '{name: currency, logicalType: string}',
+    "{name: owner_note, logicalType: string, customProperties: [{property: editableBy, value: ['agent:owner']}]}",
+    '{name: rate, logicalType: number}',
+  ]),
+  records: [
+    { id: 'a', title: 'Apple', price: 1.5, currency: 'EUR' },
+    { id: 'b', title: 'Bean', price: 2, currency: 'USD' },
+    { id: 'c', title: 'Corn', price: 0.25, currency: 'XXX' },
+  ],
+  derivations: {
+    'rate.yaml': [
+      'targets: [rate]',
+      'inputs: [currency]',
+      'kind: http',
+      'url: https://rates.example/{{ currency }}',
+      'response_path: rate',
+      '',
+    ].join('\n'),
+  },
+}
+
+/** What the rates' far end answers; it knows no XXX. */
+export const RATES = JSON.stringify({
+  responses: { 'GET https://rates.example/EUR': { rate: 1 }, 'GET https://rates.example/USD': { rate: 0.9 } },
+})
+
+/** Writes a sheet into a directory of its own, which goes when the test ends. */
+export async function writeSheet(t: TestContext, files: Partial<SheetFiles> = {}): Promise<string> {
+  const { contract, records, derivations } = { ...OFFERS, ...files }
+  const directory = await mkdtemp(join(tmpdir(), 'colophon-sheet-'))
+  onEnd(t, () => rm(directory, { recursive: true, force: true }))
+  await writeFile(join(directory, 'contract.yaml'), contract)
+  await writeFile(
+    join(directory, 'records.jsonl'),
+    records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+  )
+  await mkdir(join(directory, 'derivations'))
+  for (const [name, text] of Object.entries(derivations)) {
+    await writeFile(join(directory, 'derivations', name), text)
+  }
+  return directory
+}
+
+/** Opens a sheet that is closed and removed when the test ends; its http derivations are answered by {@link RATES}. */
+export async function openTestSheet(
+  t: TestContext,
+  files: Partial<SheetFiles> = {},
+  options: Partial<SheetOptions> = {},
+): Promise<Sheet> {
+  const directory = await writeSheet(t, files)
+  const sheet = await openSheet(directory, { transport: parseStub(RATES), ...options })
+  onEnd(t, () => sheet.close())
+  return sheet
+}
