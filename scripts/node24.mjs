@@ -45,6 +45,7 @@ export function runInForeground(node, args, env = process.env) {
   const child = spawn(node, args, { stdio: 'inherit', env })
   passSignalsTo(child)
   child.on('exit', (code, signal) => process.exit(exitCode(code, signal)))
+  return child
 }
 
 /**

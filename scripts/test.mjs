@@ -11,6 +11,9 @@ import { cpus } from 'os'
 import { join } from 'path'
 import { findNode, missingNode, ROOT, runInForeground } from './node24.mjs'
 
+const TEST_TIMEOUT_MS = 2 * 60_000
+const RUN_TIMEOUT_MS = 15 * 60_000
+
 const ALL = ['src', 'test', 'scripts', 'examples'].map(testsIn)
 
 const args = process.argv.slice(2)
@@ -24,19 +27,21 @@ if (node === null) {
 }
 
 process.chdir(ROOT)
-runInForeground(
+const runner = runInForeground(
   node,
   [
     '--test',
     '--test-reporter=spec',
     // Many tests wait for processes of their own: one more test file than half the processors keeps these busy.
     `--test-concurrency=${Math.max(2, Math.ceil(cpus().length / 2) + 1)}`,
-    '--test-timeout=180000', // so that a test that hangs ends as a failure, not as a run without an end
+    `--test-timeout=${TEST_TIMEOUT_MS}`,
     ...options,
     ...(named.length > 0 ? named : ALL),
   ],
   { ...process.env, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || join(ROOT, '.cache', 'compile') },
 )
+// A file that has left something open after its last test never ends: interrupted, the runner names it and fails.
+setTimeout(() => runner.kill('SIGTERM'), RUN_TIMEOUT_MS).unref()
 
 /** @param {string} folder */
 function testsIn(folder) {

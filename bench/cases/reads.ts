@@ -65,7 +65,7 @@ async function someCursors(url: string, records: number): Promise<string[]> {
 function shuffled<T>(items: readonly T[]): T[] {
   return items
     .map((item, index) => ({ item, order: (index * 7919) % items.length }))
-    .sort((a, b) => a.order - b.order)
+    .toSorted((a, b) => a.order - b.order)
     .map(({ item }) => item)
 }
 

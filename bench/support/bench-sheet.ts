@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { once } from 'node:events'
 
-/** How many fields a record of the bench sheet has, `id` and three derived ones among them. */
-export const FIELD_COUNT = 20
-
+// 20 fields with `id` and the three derived ones.
 const TEXTS = Array.from({ length: 8 }, (_, index) => `text_${index}`)
 const NUMBERS = Array.from({ length: 4 }, (_, index) => `number_${index}`)
 const DERIVED = ['label_a', 'label_b', 'label_c']

@@ -9,6 +9,7 @@ import type {
   CellResult,
   RecordKey,
   SheetStore,
+  StoreStatus,
   WorkCell,
   WorkItem,
 } from '../store/sheet-store.ts'
@@ -53,11 +54,11 @@ export interface RunOutcome {
 }
 
 /**
- * Runs derivations over records, level by level (D27), and stores results as they come (D30). Knows no kind.
- * Rejects with the signal's reason when it is aborted.
+ * Runs derivations over the records that exist when it starts, level by level (D27), and stores results as they come
+ * (D30). Knows no kind. Rejects with the signal's reason when it is aborted.
  */
 export async function runDerivations(request: RunRequest): Promise<RunOutcome> {
-  const run = new Run(request)
+  const run = new Run(request, await request.store.status())
   for (const level of request.levels) {
     await Promise.all(level.map((derivation) => run.derive(derivation)))
     run.throwIfStopped()
@@ -70,7 +71,7 @@ export async function runDerivations(request: RunRequest): Promise<RunOutcome> {
  * Where the run would first compute something that the derivation's inputs come from, that counts as a call.
  */
 export async function wouldCall(request: RunRequest, derivation: Derivation): Promise<boolean> {
-  const run = new Run(request)
+  const run = new Run(request, await request.store.status())
   for (const source of computedBefore(request, derivation)) if (await run.hasChanges(source)) return true
   return run.hasCalls(derivation)
 }
@@ -80,7 +81,7 @@ function computedBefore({ levels, targets }: RunRequest, derivation: Derivation)
   const needed = new Set(derivation.inputs)
   return levels
     .flat()
-    .reverse()
+    .toReversed()
     .filter((source) => {
       if (!source.targets.some((target) => targets.has(target) && needed.has(target))) return false
       for (const input of source.inputs) needed.add(input)
@@ -119,44 +120,50 @@ class Run {
   /** Cells that failed in this run, or were skipped since an input did, by field (D27). */
   readonly #failedCells = new Map<string, Set<RecordKey>>()
   readonly #failures: CellFailure[] = []
+  /** How many cells the run is about. */
+  readonly #cells: number
+  /** No record that came after the run began is part of it, or a run might never end. */
+  readonly #lastKey: RecordKey
   #materialized = 0
-  #considered = 0
-  /** What broke the run, if anything did; nothing new is started then. */
+  readonly #breaking = new AbortController()
+  /** Aborted when the run is stopped or breaks: no new call starts, calls under way are aborted. */
+  readonly #signal: AbortSignal
+  /** What broke the run, if anything did. */
   #fault: { readonly error: unknown } | null = null
 
-  constructor(request: RunRequest) {
+  constructor(request: RunRequest, { total, lastKey }: Pick<StoreStatus, 'total' | 'lastKey'>) {
     this.#request = request
     this.#commits = new CommitQueue(request.store, request.actor)
+    this.#cells = (request.only?.length ?? total) * request.targets.size
+    this.#lastKey = lastKey
+    this.#signal = AbortSignal.any([request.signal, this.#breaking.signal])
   }
 
   outcome(): RunOutcome {
-    const skipped = Math.max(0, this.#considered - this.#materialized - this.#failures.length)
+    const skipped = this.#cells - this.#materialized - this.#failures.length
     return { materialized: this.#materialized, skipped, failures: this.#failures }
   }
 
-  /** Computes the cells of one derivation. */
+  /** Computes the cells of one derivation. Settles, without rejecting, when nothing is under way for it any more. */
   async derive(derivation: Derivation): Promise<void> {
-    const targets = this.#selected(derivation)
-    if (targets.length === 0) return
-    const before = await this.#countRecords()
     const underWay = new Set<Promise<void>>()
-    for await (const item of this.#work(derivation)) {
-      const done: Promise<void> = this.#compute(derivation, item)
-        .catch((error: unknown) => {
-          this.#fault ??= { error }
-        })
-        .finally(() => underWay.delete(done))
-      underWay.add(done)
-      if (underWay.size >= WINDOW) await Promise.race(underWay)
+    try {
+      for await (const item of this.#work(derivation)) {
+        const done: Promise<void> = this.#compute(derivation, item)
+          .catch((error: unknown) => this.#break(error))
+          .finally(() => underWay.delete(done))
+        underWay.add(done)
+        if (underWay.size >= WINDOW) await Promise.race(underWay)
+      }
+    } catch (error) {
+      this.#break(error)
     }
     await Promise.all(underWay)
-    // Records that came meanwhile may have been computed too; those that went are skipped.
-    this.#considered += Math.max(before, await this.#countRecords()) * targets.length
   }
 
-  async #countRecords(): Promise<number> {
-    const { only, store } = this.#request
-    return only === null ? (await store.status()).total : only.length
+  #break(error: unknown): void {
+    this.#fault ??= { error }
+    this.#breaking.abort(error)
   }
 
   /** Throws what broke or stopped the run, if anything did. */
@@ -201,7 +208,7 @@ class Run {
   }
 
   async *#work(derivation: Derivation): AsyncGenerator<WorkItem> {
-    const { force, only, store, signal } = this.#request
+    const { force, only, store } = this.#request
     const targets = this.#selected(derivation)
     if (targets.length === 0) return
     const { inputs } = derivation
@@ -215,7 +222,7 @@ class Run {
         only,
       })
       for (const item of items) {
-        if (signal.aborted || this.#fault !== null) return
+        if (this.#signal.aborted || item.key > this.#lastKey) return
         yield item
       }
       const last = items.at(-1)
@@ -262,12 +269,11 @@ class Run {
   async #computePlanned(planned: PlannedItem, cells: readonly WorkCell[]): Promise<void> {
     const unchanged = cells.filter((cell) => this.#isUnchanged(cell, planned.hash))
     const open = cells.filter((cell) => !unchanged.includes(cell))
-    const stored = this.#store(
+    await this.#store(
       planned,
       unchanged.map((cell) => ({ cell, result: 'unchanged' as const })),
     )
     if (open.length > 0) await this.#answerCells(planned, open)
-    await stored
   }
 
   async #answerCells(planned: PlannedItem, cells: readonly WorkCell[]): Promise<void> {
@@ -281,10 +287,9 @@ class Run {
         ? []
         : [{ cell, result: ok(value), provenance: { cached: true, ...entry?.provenance } }]
     })
-    const stored = this.#store(planned, fromCache)
+    await this.#store(planned, fromCache)
     const open = cells.filter(({ target }) => this.#cachedValue(entry, target) === undefined)
     if (open.length > 0) await this.#call(planned, answer, open)
-    await stored
     answer.users -= 1
     if (answer.users === 0) await this.#letGo(hash, answer)
   }
@@ -325,7 +330,7 @@ class Run {
     const first = answer.call === null
     answer.call ??= this.#startCall(planned)
     const { values, provenance } = await answer.call
-    if (this.#request.signal.aborted) return
+    if (this.#signal.aborted) return
     const results = cells.map((cell): ComputedCell => {
       const result = values[cell.target] ?? err(missingTarget(planned))
       return { cell, result, provenance: { cached: !first, ...provenance } }
@@ -335,7 +340,7 @@ class Run {
 
   async #startCall(planned: PlannedItem): Promise<CallOutcome> {
     const { kind, spec } = planned.derivation
-    return this.#check(planned, await kind.run(spec, planned.plan, { signal: this.#request.signal }))
+    return this.#check(planned, await kind.run(spec, planned.plan, { signal: this.#signal }))
   }
 
   /** Holds an answer against the contract (D26). */
@@ -434,8 +439,14 @@ function cacheEntries(hash: string, { values, provenance }: CallOutcome): CacheE
 
 /** Integers that JSON parsing has rounded must not be stored as if they were what was sent, least of all as text. */
 function lostDigits(value: JsonValue): string | null {
-  const lost = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 1e21
-  return lost ? `the integer ${value} is beyond ±(2^53−1), so its last digits are lost; have it sent as a string` : null
+  const lost =
+    typeof value === 'number' &&
+    Number.isInteger(value) &&
+    !Number.isSafeInteger(value) &&
+    Math.abs(value) < 1e21
+  return lost
+    ? `the integer ${value} is beyond ±(2^53−1), so its last digits are lost; have it sent as a string`
+    : null
 }
 
 function contractFailure(plan: Plan, field: string, detail: string): Failure {

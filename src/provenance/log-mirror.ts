@@ -101,7 +101,7 @@ export class LogMirror {
   #write(lines: readonly string[], lastSeq: number): void {
     if (lines.length === 0) return
     const bytes = Buffer.from(`${lines.join('\n')}\n`)
-    for (let written = 0; written < bytes.length; ) written += writeSync(this.#fd, bytes, written)
+    for (let written = 0; written < bytes.length;) written += writeSync(this.#fd, bytes, written)
     this.#position = { seq: lastSeq, offset: this.#position.offset + bytes.length }
   }
 
@@ -118,7 +118,7 @@ export class LogMirror {
     readSync(this.#fd, last, 0, 1, end - 1)
     if (last[0] !== LINE_FEED) return null
     const chunks: Buffer[] = []
-    for (let from = end - 1; from > 0; ) {
+    for (let from = end - 1; from > 0;) {
       const size = Math.min(CHUNK, from)
       from -= size
       const chunk = Buffer.alloc(size)

@@ -22,7 +22,7 @@ export function* readLines(fd: number, from: number): Generator<FileLine, void> 
   let rest: Uint8Array = new Uint8Array()
   let number = 0
   let lineStart = from
-  for (let position = from; ; ) {
+  for (let position = from; ;) {
     const chunk = Buffer.allocUnsafe(CHUNK)
     const size = readSync(fd, chunk, 0, CHUNK, position)
     if (size === 0) break

@@ -67,7 +67,9 @@ export class DefinitionFiles {
       bytes === null ? [] : [parseDerivation({ file, bytes }, contract, this.#kinds)],
     )
     const levels = orderDerivations(parsed)
-    const byTarget = new Map(parsed.flatMap((derivation) => derivation.targets.map((target) => [target, derivation])))
+    const byTarget = new Map(
+      parsed.flatMap((derivation) => derivation.targets.map((target) => [target, derivation])),
+    )
     const derived = new Map([...byTarget].map(([target, derivation]) => [target, describe(derivation)]))
     checkDeclared(contract, derived)
     return { levels, byTarget, derived }
@@ -90,16 +92,19 @@ function derivationNames(folder: string): string[] {
   try {
     return readdirSync(folder)
       .filter((name) => name.endsWith('.yaml'))
-      .sort()
+      .toSorted()
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return []
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return []
     throw error
   }
 }
 
 /** What the store needs to know of derivations. */
 export function targetDefinitions({ levels }: Derivations): TargetDefinition[] {
-  return levels.flat().flatMap(({ targets, file, sha256, kind, inputs }) =>
-    targets.map((field) => ({ field, derivation: file, sha256, kind: kind.name, inputs })),
-  )
+  return levels
+    .flat()
+    .flatMap(({ targets, file, sha256, kind, inputs }) =>
+      targets.map((field) => ({ field, derivation: file, sha256, kind: kind.name, inputs })),
+    )
 }

@@ -8,7 +8,8 @@ export async function deleteRecords(
   sheet: Sheet,
   { ids, actor }: { readonly ids: readonly string[]; readonly actor: string | null },
 ): Promise<DeleteResult> {
-  if (ids.length === 0) throw new ValidationError('ids is required: the ids of the records to delete, comma-separated')
+  if (ids.length === 0)
+    throw new ValidationError('ids is required: the ids of the records to delete, comma-separated')
   const writer = resolveActor(sheet, actor)
   const { store } = await sheet.current()
   return store.delete(ids, writer)

@@ -1,4 +1,5 @@
 import { ValidationError } from '../errors/service-error.ts'
+import type { JsonBytes } from '../store/sheet-store.ts'
 import { openCursor, sealCursor } from './cursor.ts'
 import { selectFields } from './select-fields.ts'
 import type { Sheet } from './sheet.ts'
@@ -16,8 +17,8 @@ export interface ListRecordsQuery {
 }
 
 export interface RecordList {
-  /** A JSON array of records, as text. */
-  readonly records: string
+  /** A JSON array of records. */
+  readonly records: JsonBytes
   readonly limit: number
   /** Null exactly when nothing follows (D11). */
   readonly nextCursor: string | null

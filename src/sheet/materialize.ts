@@ -1,6 +1,12 @@
 import { renderFailure, type Failure } from '../errors/failure.ts'
 import { OperationError, ServiceError, type ErrorType } from '../errors/service-error.ts'
-import { runDerivations, wouldCall, type CellFailure, type RunOutcome, type RunRequest } from '../derivation/materializer.ts'
+import {
+  runDerivations,
+  wouldCall,
+  type CellFailure,
+  type RunOutcome,
+  type RunRequest,
+} from '../derivation/materializer.ts'
 import type { RecordKey } from '../store/sheet-store.ts'
 import { selectTargets } from './read-status.ts'
 import { resolveActor } from './resolve-actor.ts'
@@ -31,7 +37,11 @@ export async function materialize(sheet: Sheet, request: MaterializeRequest): Pr
   return sheet.during(publishRun(sheet, request, resolveActor(sheet, request.actor)))
 }
 
-async function publishRun(sheet: Sheet, request: MaterializeRequest, actor: string): Promise<MaterializeResult> {
+async function publishRun(
+  sheet: Sheet,
+  request: MaterializeRequest,
+  actor: string,
+): Promise<MaterializeResult> {
   const { targets, recordIds, force } = request
   sheet.events.publish({ kind: 'materialize.start', ts: now(), actor, targets, recordIds, force })
   try {
@@ -48,14 +58,17 @@ async function publishRun(sheet: Sheet, request: MaterializeRequest, actor: stri
     })
     return { materialized, skipped, totalCost, failures: failures.map(toReport) }
   } catch (error) {
-    const { type, message } = error instanceof ServiceError ? error : { type: 'ServiceError', message: 'internal error' }
+    const { type, message } =
+      error instanceof ServiceError ? error : { type: 'ServiceError', message: 'internal error' }
     sheet.events.publish({ kind: 'materialize.error', ts: now(), actor, errorType: type, message })
     throw error
   }
 }
 
 async function run(sheet: Sheet, request: MaterializeRequest, actor: string): Promise<RunOutcome> {
-  const { store } = await sheet.deriving()
+  const { store, derivations } = await sheet.deriving()
+  // A mistake is told at once, not when the lock is there.
+  selectTargets(derivations, request.targets)
   const lock = await store.lockRun(sheet.lockTimeoutMs, sheet.stopping)
   try {
     // Files may have been edited while the run waited.
@@ -70,7 +83,7 @@ async function runLocked(sheet: Sheet, request: MaterializeRequest, actor: strin
   const targets = selectTargets(derivations, request.targets)
   const { recordIds, force } = request
   const keys = recordIds === null ? null : await store.recordKeys(recordIds)
-  const only = keys === null ? null : [...keys.values()].sort((a, b) => a - b)
+  const only = keys === null ? null : [...keys.values()].toSorted((a, b) => a - b)
   const runRequest: RunRequest = {
     contract,
     levels: derivations.levels,
@@ -113,7 +126,12 @@ function absent(
     })
 }
 
-function toReport({ recordId, field, error, error_type: errorType }: CellFailure): MaterializeResult['failures'][number] {
+function toReport({
+  recordId,
+  field,
+  error,
+  error_type: errorType,
+}: CellFailure): MaterializeResult['failures'][number] {
   return { recordId, field, error, errorType }
 }
 

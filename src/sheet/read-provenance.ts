@@ -13,7 +13,10 @@ export interface ProvenanceQuery {
  * Where the value of a cell came from: its latest provenance entry or null, with `history` all of them, oldest first
  * (D35). Throws ValidationError for an unknown field, SheetError for a record that never existed.
  */
-export async function readProvenance(sheet: Sheet, { recordId, field, history }: ProvenanceQuery): Promise<JsonValue> {
+export async function readProvenance(
+  sheet: Sheet,
+  { recordId, field, history }: ProvenanceQuery,
+): Promise<JsonValue> {
   const { contract, store } = await sheet.current()
   if (!contract.fieldByName.has(field)) throw unknownFields(contract, [field])
   const provenance = await store.provenance(recordId, field, history)

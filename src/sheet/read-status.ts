@@ -25,17 +25,28 @@ export async function readStatus(
   const { store, derivations } = await sheet.deriving()
   const selected = selectTargets(derivations, targets)
   const { total, targets: states } = await store.status()
-  const reports: Record<string, TargetStatusReport> = Object.create(null) as Record<string, TargetStatusReport>
+  const reports: Record<string, TargetStatusReport> = Object.create(null) as Record<
+    string,
+    TargetStatusReport
+  >
   for (const { field, ...state } of states) {
     const derivation = derivations.byTarget.get(field)
     if (derivation === undefined || !selected.has(field)) continue
-    reports[field] = { derivation: derivation.file, kind: derivation.kind.name, totalRecords: total, ...state }
+    reports[field] = {
+      derivation: derivation.file,
+      kind: derivation.kind.name,
+      totalRecords: total,
+      ...state,
+    }
   }
   return reports
 }
 
 /** The derived fields asked for, or all. Throws OperationError for one that no derivation computes (D29, D32). */
-export function selectTargets(derivations: Derivations, asked: readonly string[] | null): ReadonlySet<string> {
+export function selectTargets(
+  derivations: Derivations,
+  asked: readonly string[] | null,
+): ReadonlySet<string> {
   const known = [...derivations.byTarget.keys()]
   if (asked === null) return new Set(known)
   const unknown = asked.filter((target) => !derivations.byTarget.has(target))

@@ -3,10 +3,22 @@ import { ValidationError } from '../errors/service-error.ts'
 
 /** The fields an answer has: those asked for, in that order, else the contract's (D12). Throws ValidationError. */
 export function selectFields(contract: Contract, asked: readonly string[] | null): readonly string[] {
-  if (asked === null) return contract.fields.map(({ name }) => name)
+  if (asked === null) return allFields(contract)
   const unknown = asked.filter((name) => !contract.fieldByName.has(name))
   if (unknown.length > 0) throw unknownFields(contract, unknown)
   return asked
+}
+
+/** Kept, so that the store can tell it is the list it knows. */
+const ALL_FIELDS = new WeakMap<Contract, readonly string[]>()
+
+function allFields(contract: Contract): readonly string[] {
+  let names = ALL_FIELDS.get(contract)
+  if (names === undefined) {
+    names = contract.fields.map(({ name }) => name)
+    ALL_FIELDS.set(contract, names)
+  }
+  return names
 }
 
 /** The fault of naming fields that the contract lacks. */

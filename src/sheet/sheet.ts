@@ -25,7 +25,11 @@ export interface DerivingSheet extends CurrentSheet {
 /** What the files came to when they were last read: each part, or why it is broken. */
 type Reading =
   | { readonly fault: ServiceError }
-  | { readonly contract: Contract; readonly store: SheetStore; readonly derivations: Derivations | ContractError }
+  | {
+      readonly contract: Contract
+      readonly store: SheetStore
+      readonly derivations: Derivations | ContractError
+    }
 
 export interface SheetParts {
   readonly name: string
@@ -104,9 +108,15 @@ export class Sheet {
     this.#stopping.abort(reason)
   }
 
-  /** Stops runs, finishes the writes under way and lets go of the store. */
-  async close(): Promise<void> {
+  /** Stops runs, finishes the writes under way and lets go of the store. Later calls wait for the first. */
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
     this.stopRuns()
+    await Promise.allSettled(this.#runs)
+    // Not before: subscribers are told how the runs ended (D40).
     this.events.close()
     await this.#refreshing?.catch(() => undefined)
     await this.#store?.close()

@@ -61,6 +61,8 @@ function readIfThere(path: string): Content {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (code === 'ENOENT') return null
-    return new ContractError(`${basename(path)} cannot be read (${code}); make it a file that the server may read`)
+    return new ContractError(
+      `${basename(path)} cannot be read (${code}); make it a file that the server may read`,
+    )
   }
 }

@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts'
  * them, the cache and the provenance. A promise of a writing method settles only after the change set is durable
  * (D17), and the next read sees it.
  *
- * Methods that answer with JSON text do so because the engine can make it faster than JavaScript and nobody on the
+ * Methods that answer with JSON bytes do so because the engine can make them faster than JavaScript and nobody on the
  * way needs to look inside.
  */
 export interface SheetStore {
@@ -23,11 +23,11 @@ export interface SheetStore {
   readonly cursorKey: Uint8Array
 
   /** One record as JSON text with just these fields, or null when absent. */
-  record(id: string, fields: readonly string[]): Promise<string | null>
+  record(id: string, fields: readonly string[]): Promise<JsonBytes | null>
   /** A page of records in creation order (D11). Throws QueryError for a bad filter. */
   page(query: PageQuery): Promise<Page>
   /** Runs one read-only statement (D18, D19) and answers with the query result as JSON text. Throws QueryError. */
-  query(sql: string, params: readonly SqlParam[]): Promise<string>
+  query(sql: string, params: readonly SqlParam[]): Promise<JsonBytes>
 
   /**
    * Inserts or merges records, all or nothing (D13). `records` is JSON text of an upsert body, or the parsed records;
@@ -59,6 +59,9 @@ export interface SheetStore {
   close(): Promise<void>
 }
 
+/** JSON text in UTF-8, sent on as it is. */
+export type JsonBytes = Buffer
+
 /** Identifies a record for as long as it exists; a record created again after deletion gets another one. */
 export type RecordKey = number
 
@@ -89,8 +92,8 @@ export interface PageQuery {
 }
 
 export interface Page {
-  /** A JSON array of records, as text. */
-  readonly records: string
+  /** A JSON array of records. */
+  readonly records: JsonBytes
   /** Where the next page starts after; null exactly when nothing follows. */
   readonly next: RecordKey | null
 }
@@ -118,6 +121,8 @@ export interface DeleteResult {
 
 export interface StoreStatus {
   readonly total: number
+  /** Records created later have a higher key. */
+  readonly lastKey: RecordKey
   readonly targets: readonly TargetStatus[]
 }
 
@@ -137,8 +142,7 @@ export interface TargetStatus {
 
 export type CellProvenance =
   /** The record has never existed. */
-  | { readonly known: false }
-  | { readonly known: true; readonly entries: readonly JsonObject[] }
+  { readonly known: false } | { readonly known: true; readonly entries: readonly JsonObject[] }
 
 /** The run lock, held. Gone by itself when its holder's process ends. */
 export interface RunLock {

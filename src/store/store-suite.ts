@@ -1,20 +1,28 @@
+import { suite } from 'node:test'
 import { testCells } from './suite/cells-tests.ts'
 import { testDefinitions } from './suite/contract-tests.ts'
 import { testImport } from './suite/import-tests.ts'
 import { testPages } from './suite/pages-tests.ts'
 import { testAgainstModel } from './suite/random-tests.ts'
 import { testRecords } from './suite/records-tests.ts'
+import { testRuns } from './suite/runs-tests.ts'
 import type { OpenStore } from './suite/test-sheet.ts'
+import { testUpsert } from './suite/upsert-tests.ts'
 
 /**
  * Registers what holds for every engine behind {@link SheetStore}. `openStore` opens the store of a sheet's directory
  * or makes it; each test has a directory of its own.
  */
 export function testStore(name: string, openStore: OpenStore): void {
-  testImport(name, openStore)
-  testDefinitions(name, openStore)
-  testPages(name, openStore)
-  testRecords(name, openStore)
-  testCells(name, openStore)
-  testAgainstModel(name, openStore)
+  // Much of the time goes into starting the stores' threads: two at a time.
+  suite(name, { concurrency: 2 }, () => {
+    testAgainstModel(openStore)
+    testImport(openStore)
+    testDefinitions(openStore)
+    testPages(openStore)
+    testRecords(openStore)
+    testUpsert(openStore)
+    testCells(openStore)
+    testRuns(openStore)
+  })
 }

@@ -38,15 +38,13 @@ export const RecordListAnswer = Type.Object({
 })
 export type RecordListAnswer = Static<typeof RecordListAnswer>
 
-/** A page as the service has it: its records are JSON text already. */
-export type RecordListText = CamelKeys<Pick<RecordListAnswer, 'limit' | 'next_cursor'>> & {
-  readonly records: string
-}
-
-/** The text of a {@link RecordListAnswer}; `records` goes in unparsed, since pages are what is asked for most. */
-export function renderRecordList(page: RecordListText): string {
-  const cursor = page.nextCursor === null ? 'null' : JSON.stringify(page.nextCursor)
-  return `{"records":${page.records},"format":"json","limit":${page.limit},"next_cursor":${cursor}}`
+/** The text before and after the array of records in a {@link RecordListAnswer}, which is JSON already. */
+export function recordListParts({
+  limit,
+  nextCursor,
+}: CamelKeys<Pick<RecordListAnswer, 'limit' | 'next_cursor'>>): readonly [before: string, after: string] {
+  const cursor = nextCursor === null ? 'null' : JSON.stringify(nextCursor)
+  return ['{"records":', `,"format":"json","limit":${limit},"next_cursor":${cursor}}`]
 }
 
 /** Body of `POST /api/records`. The service reads it where it writes, not in the HTTP layer. */

@@ -103,7 +103,7 @@ function run(): Promise<MaterializeResult> {
 }
 
 async function record(id: string): Promise<Record<string, unknown>> {
-  return JSON.parse(await getRecord(sheet, id, null)) as Record<string, unknown>
+  return JSON.parse(String(await getRecord(sheet, id, null))) as Record<string, unknown>
 }
 
 function provenance(recordId: string, field: string): Promise<unknown> {

@@ -28,6 +28,11 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
+/** Orders texts. */
+export function byText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
 /** A server in a process group of its own, to be killed with all its children. */
 export class Victim {
   readonly #child: ChildProcess

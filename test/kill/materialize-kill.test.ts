@@ -7,7 +7,7 @@ import { readStatus } from '../../src/sheet/read-status.ts'
 import { contractText } from '../support/contract-with.ts'
 import { startLocalApi } from '../support/local-api.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
-import { checkedLog, KILLS, seededRandom, Victim } from './kill-harness.ts'
+import { byText, checkedLog, KILLS, seededRandom, Victim } from './kill-harness.ts'
 
 test(`D30, D34: ${KILLS} kills during runs lose no stored cell and repeat no paid call`, async (t) => {
   const api = await startLocalApi(t)
@@ -62,8 +62,8 @@ async function checkCells(directory: string): Promise<Set<string>> {
   for (const { id, label } of computed) assert.equal(label, `label of ${id}`)
   const entries = checkedLog(directory).filter(({ source }) => source === 'http')
   assert.deepEqual(
-    entries.map(({ record_id }) => record_id).sort(),
-    computed.map(({ id }) => id).sort(),
+    entries.map(({ record_id }) => String(record_id)).toSorted(byText),
+    computed.map(({ id }) => id).toSorted(byText),
     'each computed cell has its one line',
   )
   assert.equal(status['label']?.fresh, computed.length)

@@ -5,7 +5,7 @@ import { listRecords } from '../../src/sheet/list-records.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { contractText } from '../support/contract-with.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
-import { checkedLog, KILLS, seededRandom, Victim, type LogEntry } from './kill-harness.ts'
+import { byText, checkedLog, KILLS, seededRandom, Victim, type LogEntry } from './kill-harness.ts'
 
 const WRITERS = 8
 
@@ -122,8 +122,8 @@ function checkWriter(
     String(values?.['batch'] ?? '').startsWith(`${writer.name}.`),
   )
   assert.deepEqual(
-    created.map(({ record_id }) => record_id).sort(),
-    own.map(({ id }) => id).sort(),
+    created.map(({ record_id }) => String(record_id)).toSorted(byText),
+    own.map(({ id }) => id).toSorted(byText),
     'each record has its one line',
   )
 }

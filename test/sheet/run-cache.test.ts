@@ -3,22 +3,14 @@ import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { JsonObject } from '../../src/contract/json.ts'
 import { contractText } from '../support/contract-with.ts'
 import { lookup, openLookupSheet, openRunSheet, writeDerivations } from '../support/run-fixture.ts'
 
-test('D24: the input hash in provenance is the SHA-256 of canonical JSON over body, file, inputs and URL', async (t) => {
-  const { run, directory } = await openPostSheet(t)
-  await run.run()
-  const file = createHash('sha256').update(await readFile(join(directory, 'derivations/b.yaml'))).digest('hex')
-  const canonical =
-    `{"body":{"a":"x","n":1.5},"derivation":"${file}",` +
-    `"inputs":{"a":"x","n":1.5,"u":null},"url":"${run.api.url}/b/x"}`
-  const entry = await run.entry('1', 'b')
-  assert.equal(entry?.['input_hash'], `sha256:${createHash('sha256').update(canonical).digest('hex')}`)
-  assert.equal(run.api.requests[0]?.body, '{"n":1.5,"a":"x"}')
-})
+const COMPUTED = { materialized: 1, skipped: 0, failures: [], totalCost: 0 }
+const SKIPPED = { materialized: 0, skipped: 1, failures: [], totalCost: 0 }
 
-async function openPostSheet(t: Parameters<typeof openRunSheet>[0]) {
+test('D24: the input hash is the SHA-256 of canonical JSON over body, file, all inputs and URL', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'n: number', 'u: string', 'b: string'],
     records: [{ id: '1', a: 'x', n: 1.5 }],
@@ -32,150 +24,152 @@ async function openPostSheet(t: Parameters<typeof openRunSheet>[0]) {
     }),
   })
   run.api.answer('*', { json: { value: 'done' } })
-  return { run, directory: run.directory }
-}
-
-test('D24: a field that only a placeholder names is part of the hash, so that writing it recomputes the cell', async (t) => {
-  const { run } = await openPostSheet(t)
   await run.run()
+  const file = createHash('sha256')
+    .update(await readFile(join(run.directory, 'derivations/b.yaml')))
+    .digest('hex')
+  const canonical =
+    `{"body":{"a":"x","n":1.5},"derivation":"${file}",` +
+    `"inputs":{"a":"x","n":1.5,"u":null},"url":"${run.api.url}/b/x"}`
+  const entry = await run.entry('1', 'b')
+  assert.equal(entry?.['input_hash'], `sha256:${createHash('sha256').update(canonical).digest('hex')}`)
+  assert.equal(run.api.requests[0]?.body, '{"n":1.5,"a":"x"}')
+
+  // A field that only a placeholder names is an input as any.
   await run.write({ id: '1', n: 2 })
   assert.deepEqual(await run.counts('b'), { stale: 1 })
-  await run.run()
+  assert.deepEqual(await run.run(), COMPUTED)
   assert.equal(run.api.requests[1]?.body, '{"n":2,"a":"x"}')
 })
 
-test('D25, H3: a cell whose inputs are as at its last computation is skipped without a call', async (t) => {
-  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
-  assert.deepEqual(await run.run(), { materialized: 1, skipped: 0, failures: [], totalCost: 0 })
-  assert.deepEqual(await run.run(), { materialized: 0, skipped: 1, failures: [], totalCost: 0 })
-  await run.write({ id: '1', a: 'y' })
-  await run.write({ id: '1', a: 'x' })
-  assert.deepEqual(await run.counts('b'), { stale: 1 })
-  assert.deepEqual(await run.run(), { materialized: 0, skipped: 1, failures: [], totalCost: 0 })
-  assert.deepEqual(await run.counts('b'), { fresh: 1 })
-  assert.deepEqual(run.api.calls(), { 'GET /b/x': 1 })
-  assert.equal((await run.history('1', 'b')).length, 1)
-})
-
-test('D25, H4: another record with the same request is filled from the cache, and its provenance says so', async (t) => {
-  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+test('D25: what a run does with a cell whose request has been made before', async (t) => {
+  const run = await openLookupSheet(
+    t,
+    ['skip', 'cached', 'force', 'fail'].map((a) => ({ id: a, a })),
+  )
+  const runOf = (...recordIds: string[]) => run.run({ recordIds })
   await run.run()
-  await run.write({ id: '2', a: 'x' })
-  assert.deepEqual(await run.run(), { materialized: 1, skipped: 1, failures: [], totalCost: 0 })
-  assert.deepEqual(run.api.calls(), { 'GET /b/x': 1 })
-  assert.equal(await run.value('2', 'b'), '<x>')
-  const [first, second] = [await run.entry('1', 'b'), await run.entry('2', 'b')]
-  assert.equal(first?.['cached'], false)
-  assert.equal(second?.['cached'], true)
-  for (const name of ['input_hash', 'derivation', 'method', 'url', 'status', 'duration_ms', 'source']) {
-    assert.deepEqual(second?.[name], first?.[name], name)
-  }
+
+  await t.test('H3: with its inputs as at its last computation it is skipped, and fresh again', async () => {
+    await run.write({ id: 'skip', a: 'y' })
+    await run.write({ id: 'skip', a: 'skip' })
+    assert.deepEqual(await run.counts('b'), { fresh: 3, stale: 1 })
+    assert.deepEqual(await runOf('skip'), SKIPPED)
+    assert.deepEqual(await run.counts('b'), { fresh: 4 })
+    assert.equal(run.api.calls()['GET /b/skip'], 1)
+    assert.equal((await run.history('skip', 'b')).length, 1)
+  })
+
+  await t.test('H4: another record is filled from the cache, and its provenance says so', async () => {
+    await run.write({ id: 'cached-2', a: 'cached' })
+    assert.deepEqual(await runOf('cached-2'), COMPUTED)
+    assert.equal(run.api.calls()['GET /b/cached'], 1)
+    assert.equal(await run.value('cached-2', 'b'), '<cached>')
+    const [first, second] = [await run.entry('cached', 'b'), await run.entry('cached-2', 'b')]
+    assert.deepEqual([first?.['cached'], second?.['cached']], [false, true])
+    for (const name of ['input_hash', 'derivation', 'method', 'url', 'status', 'duration_ms', 'source']) {
+      assert.deepEqual(second?.[name], first?.[name], name)
+    }
+  })
+
+  await t.test('H5: force calls again and stores the new answer, which later records get', async () => {
+    run.api.answer('/b/force', { json: { value: 'new' } })
+    assert.deepEqual(await runOf('force'), SKIPPED)
+    assert.deepEqual(await run.run({ recordIds: ['force'], force: true }), COMPUTED)
+    assert.equal(await run.value('force', 'b'), 'new')
+    assert.equal((await run.entry('force', 'b'))?.['cached'], false)
+    await run.write({ id: 'force-2', a: 'force' })
+    await runOf('force-2')
+    assert.equal(await run.value('force-2', 'b'), 'new')
+    assert.equal(run.api.calls()['GET /b/force'], 2)
+  })
+
+  await t.test('a forced call that fails leaves the value and the cache as they are', async () => {
+    run.api.answer('/b/fail', { json: null, status: 503 })
+    assert.equal((await run.run({ recordIds: ['fail'], force: true })).failures.length, 1)
+    assert.equal(await run.value('fail', 'b'), '<fail>')
+    assert.deepEqual(await run.counts('b'), { fresh: 5, failed: 1 })
+    assert.deepEqual(await runOf('fail'), SKIPPED)
+    assert.deepEqual(await run.counts('b'), { fresh: 6 })
+    await run.write({ id: 'fail-2', a: 'fail' })
+    assert.deepEqual(await runOf('fail-2'), COMPUTED)
+  })
 })
 
-test('D25, D28: a cell that was overridden and cleared is filled from the cache again', async (t) => {
-  const run = await openOverridable(t)
-  await run.run()
-  await run.write({ id: '1', b: 'by hand' })
-  assert.deepEqual(await run.counts('b'), { overridden: 1 })
-  await run.write({ id: '1', b: null })
-  assert.deepEqual(await run.counts('b'), { missing: 1 })
-  assert.deepEqual(await run.run(), { materialized: 1, skipped: 0, failures: [], totalCost: 0 })
-  assert.equal(await run.value('1', 'b'), '<x>')
-  assert.equal((await run.entry('1', 'b'))?.['cached'], true)
-  assert.deepEqual(run.api.calls(), { 'GET /b/x': 1 })
-})
-
-async function openOverridable(t: Parameters<typeof openRunSheet>[0]) {
+test('D28: what a run does with an overridden cell', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', "{name: b, logicalType: string, x-editable-by: ['user:*']}"],
     records: [{ id: '1', a: 'x' }],
     derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a') }),
   })
   run.api.answer('*', { json: { value: '<x>' } })
-  return run
-}
-
-test('D28: an overridden cell is skipped, also when its input is written; only force recomputes it', async (t) => {
-  const run = await openOverridable(t)
-  await run.write({ id: '1', b: 'by hand' })
-  await run.write({ id: '1', a: 'y' })
-  assert.deepEqual(await run.run(), { materialized: 0, skipped: 1, failures: [], totalCost: 0 })
-  assert.deepEqual(run.api.calls(), {})
-  assert.deepEqual(await run.run({ force: true }), { materialized: 1, skipped: 0, failures: [], totalCost: 0 })
-  assert.equal(await run.value('1', 'b'), '<x>')
-  assert.deepEqual(await run.counts('b'), { fresh: 1 })
-})
-
-test('D28: a forced call that fails leaves an overridden cell overridden', async (t) => {
-  const run = await openOverridable(t)
-  await run.write({ id: '1', b: 'by hand' })
-  run.api.answer('*', { json: null, status: 500 })
-  assert.equal((await run.run({ force: true })).failures.length, 1)
-  assert.equal(await run.value('1', 'b'), 'by hand')
-  assert.deepEqual(await run.counts('b'), { overridden: 1 })
-})
-
-test('D25, H5: force calls again, stores the new answer, and later records get that one', async (t) => {
-  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await run.run()
-  run.api.answer('/b/x', { json: { value: 'new' } })
-  await run.run()
-  assert.equal(await run.value('1', 'b'), '<x>')
-  assert.deepEqual(await run.run({ force: true }), { materialized: 1, skipped: 0, failures: [], totalCost: 0 })
-  assert.equal(await run.value('1', 'b'), 'new')
-  assert.equal((await run.entry('1', 'b'))?.['cached'], false)
-  await run.write({ id: '2', a: 'x' })
-  await run.run()
-  assert.equal(await run.value('2', 'b'), 'new')
-  assert.deepEqual(run.api.calls(), { 'GET /b/x': 2 })
-})
 
-test('D25: force leaves a good value and its cache alone when the call fails', async (t) => {
-  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
-  await run.run()
-  run.api.answer('/b/x', { json: null, status: 503 })
-  assert.equal((await run.run({ force: true })).failures.length, 1)
-  assert.equal(await run.value('1', 'b'), '<x>')
-  assert.deepEqual(await run.counts('b'), { failed: 1 })
-  assert.deepEqual(await run.run(), { materialized: 0, skipped: 1, failures: [], totalCost: 0 })
-  assert.deepEqual(await run.counts('b'), { fresh: 1 })
-  await run.write({ id: '2', a: 'x' })
-  assert.deepEqual(await run.run(), { materialized: 1, skipped: 1, failures: [], totalCost: 0 })
+  await t.test('it is skipped, also when its input is written', async () => {
+    await run.write({ id: '1', b: 'by hand' })
+    await run.write({ id: '1', a: 'y' })
+    assert.deepEqual(await run.counts('b'), { overridden: 1 })
+    assert.deepEqual(await run.run(), SKIPPED)
+  })
+
+  await t.test('a forced call that fails leaves it overridden', async () => {
+    run.api.answer('*', { json: null, status: 500 })
+    assert.equal((await run.run({ force: true })).failures.length, 1)
+    assert.equal(await run.value('1', 'b'), 'by hand')
+    assert.deepEqual(await run.counts('b'), { overridden: 1 })
+  })
+
+  await t.test('D25: once cleared it is filled from the cache', async () => {
+    await run.write({ id: '1', a: 'x', b: null })
+    assert.deepEqual(await run.counts('b'), { missing: 1 })
+    assert.deepEqual(await run.run(), COMPUTED)
+    assert.equal(await run.value('1', 'b'), '<x>')
+    assert.equal((await run.entry('1', 'b'))?.['cached'], true)
+    assert.equal(run.api.calls()['GET /b/x'], 1)
+  })
+
+  await t.test('force computes it', async () => {
+    await run.write({ id: '1', b: 'by hand' })
+    run.api.answer('*', { json: { value: 'forced' } })
+    assert.deepEqual(await run.run({ force: true }), COMPUTED)
+    assert.equal(await run.value('1', 'b'), 'forced')
+    assert.deepEqual(await run.counts('b'), { fresh: 1 })
+  })
 })
 
 // More records than are under way at a time, so that some start when the first call has long been answered.
-const SAME = Array.from({ length: 150 }, (_, index) => ({ id: `r${index}`, a: 'x' }))
+const SAME = Array.from({ length: 80 }, (_, index) => ({ id: `r${index}`, a: 'x' }))
 
-for (const force of [false, true]) {
-  test(`D25: within a run ${force ? 'with force ' : ''}equal requests are one call`, async (t) => {
-    const run = await openLookupSheet(t, SAME)
+test('D25: within a run equal requests are one call, with force too', async (t) => {
+  const run = await openLookupSheet(t, SAME)
+  for (const [round, force] of [false, true].entries()) {
     const result = await run.run({ force })
-    assert.deepEqual(result, { materialized: 150, skipped: 0, failures: [], totalCost: 0 })
-    assert.deepEqual(run.api.calls(), { 'GET /b/x': 1 })
+    assert.deepEqual(result, { materialized: 80, skipped: 0, failures: [], totalCost: 0 })
+    assert.deepEqual(run.api.calls(), { 'GET /b/x': round + 1 })
     const entries = await Promise.all(SAME.map(({ id }) => run.entry(id, 'b')))
     assert.equal(entries.filter((entry) => entry?.['cached'] === false).length, 1)
     assert.deepEqual(new Set(entries.map((entry) => entry?.['value'])), new Set(['<x>']))
-    if (!force) return
-    await run.run({ force })
-    assert.deepEqual(run.api.calls(), { 'GET /b/x': 2 })
-  })
+  }
+})
 
-  test(`D25: within a run ${force ? 'with force ' : ''}equal requests are one call also when it fails`, async (t) => {
-    const run = await openLookupSheet(t, SAME)
-    run.api.answer('/b/x', { json: null, status: 503 })
-    const result = await run.run({ force })
-    assert.equal(result.failures.length, 150)
-    assert.deepEqual(new Set(result.failures.map(({ error }) => error)), new Set([`GET ${run.api.url}/b/x -> 503`]))
-    assert.deepEqual(run.api.calls(), { 'GET /b/x': 1 })
-    await run.run({ force })
-    assert.deepEqual(run.api.calls(), { 'GET /b/x': 2 })
-  })
-}
+test('D25: within a run equal requests are one call also when it fails, with force too', async (t) => {
+  const run = await openLookupSheet(t, SAME)
+  run.api.answer('/b/x', { json: null, status: 503 })
+  for (const [round, force] of [false, true].entries()) {
+    const { failures } = await run.run({ force })
+    assert.deepEqual(
+      failures.map(({ recordId }) => recordId).toSorted(byText),
+      SAME.map(({ id }) => id).toSorted(byText),
+    )
+    assert.deepEqual(new Set(failures.map(({ error }) => error)), new Set([`GET ${run.api.url}/b/x -> 503`]))
+    assert.deepEqual(run.api.calls(), { 'GET /b/x': round + 1 })
+  }
+})
 
-test('D25, D26: within a run equal requests are one call also when one of two targets is not in the answer', async (t) => {
+test('D25, D26: targets of one call', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string', 'c: string'],
-    records: SAME,
+    records: [...SAME, { id: 'one', a: 'one' }],
     derivations: (url) => ({
       'bc.yaml': {
         targets: ['b', 'c'],
@@ -186,70 +180,75 @@ test('D25, D26: within a run equal requests are one call also when one of two ta
       },
     }),
   })
-  run.api.answer('/x', { json: { b: 'good' } })
-  const first = await run.run()
-  assert.deepEqual([first.materialized, first.failures.length], [150, 150])
-  assert.deepEqual(run.api.calls(), { 'GET /x': 1 })
-  run.api.answer('/x', { json: { b: 'better', c: 'good' } })
-  assert.deepEqual(await run.run(), { materialized: 150, skipped: 150, failures: [], totalCost: 0 })
-  assert.deepEqual(run.api.calls(), { 'GET /x': 2 })
-  assert.deepEqual([await run.value('r0', 'b'), await run.value('r0', 'c')], ['good', 'good'])
-})
 
-test('D25: targets that a run does not name are not written by its calls, and cost none later', async (t) => {
-  const run = await openRunSheet(t, {
-    properties: ['a: string', 'b: string', 'c: string'],
-    records: [{ id: '1', a: 'x' }],
-    derivations: (url) => ({
-      'bc.yaml': {
-        targets: ['b', 'c'],
-        inputs: ['a'],
-        kind: 'http',
-        url: `${url}/{{ a }}`,
-        response_schema: { b: 'b', c: 'c' },
-      },
-    }),
+  await t.test('equal requests are one call also when one target is not in the answer', async () => {
+    const recordIds = SAME.map(({ id }) => id)
+    run.api.answer('/x', { json: { b: 'good' } })
+    const { materialized, failures } = await run.run({ recordIds })
+    assert.deepEqual([materialized, failures.length], [80, 80])
+    assert.deepEqual(run.api.calls(), { 'GET /x': 1 })
+    run.api.answer('/x', { json: { b: 'better', c: 'good' } })
+    assert.deepEqual(await run.run({ recordIds }), {
+      materialized: 80,
+      skipped: 80,
+      failures: [],
+      totalCost: 0,
+    })
+    assert.deepEqual(run.api.calls(), { 'GET /x': 2 })
+    assert.deepEqual(await run.record('r79'), { id: 'r79', a: 'x', b: 'good', c: 'good' })
   })
-  run.api.answer('/x', { json: { b: 'B', c: 'C' } })
-  assert.deepEqual(await run.run({ targets: ['b'] }), { materialized: 1, skipped: 0, failures: [], totalCost: 0 })
-  assert.deepEqual(await run.record('1'), { id: '1', a: 'x', b: 'B', c: null })
-  assert.deepEqual(await run.run(), { materialized: 1, skipped: 1, failures: [], totalCost: 0 })
-  assert.equal(await run.value('1', 'c'), 'C')
-  assert.deepEqual(run.api.calls(), { 'GET /x': 1 })
+
+  await t.test(
+    'one that the run does not name is not written by the call, and costs none later',
+    async () => {
+      run.api.answer('/one', { json: { b: 'B', c: 'C' } })
+      assert.deepEqual(await run.run({ recordIds: ['one'], targets: ['b'] }), COMPUTED)
+      assert.deepEqual(await run.record('one'), { id: 'one', a: 'one', b: 'B', c: null })
+      assert.deepEqual(await run.run({ recordIds: ['one'] }), {
+        materialized: 1,
+        skipped: 1,
+        failures: [],
+        totalCost: 0,
+      })
+      assert.equal(await run.value('one', 'c'), 'C')
+      assert.equal(run.api.calls()['GET /one'], 1)
+    },
+  )
 })
 
-test('H5, D32: editing the derivation file makes its cells stale, and they are computed anew', async (t) => {
+test('H5, D32: editing the derivation file makes its cells stale; edited back, it finds its answers in the cache', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }, { id: '2' }])
+  const edited: JsonObject = { ...lookup(run.api.url, 'b', 'a'), headers: { 'X-Edited': 'yes' } }
   await run.run()
   assert.deepEqual(await run.counts('b'), { fresh: 1, missing: 1 })
-  await writeDerivations(run.directory, { 'b.yaml': { ...lookup(run.api.url, 'b', 'a'), headers: { 'X-Edited': 'yes' } } })
+  await writeDerivations(run.directory, { 'b.yaml': edited })
   assert.deepEqual(await run.counts('b'), { stale: 1, missing: 1 })
-  assert.deepEqual(await run.run(), { materialized: 1, skipped: 1, failures: [], totalCost: 0 })
+  assert.deepEqual(await run.run({ recordIds: ['1'] }), COMPUTED)
   assert.deepEqual(run.api.calls(), { 'GET /b/x': 2 })
-})
-
-test('D24, D25: a derivation file edited back finds its old answers in the cache', async (t) => {
-  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
-  await run.run()
-  await writeDerivations(run.directory, { 'b.yaml': { ...lookup(run.api.url, 'b', 'a'), headers: { 'X-Edited': 'yes' } } })
-  await run.run()
   await writeDerivations(run.directory, { 'b.yaml': lookup(run.api.url, 'b', 'a') })
-  assert.deepEqual(await run.run(), { materialized: 1, skipped: 0, failures: [], totalCost: 0 })
+  assert.deepEqual(await run.run({ recordIds: ['1'] }), COMPUTED)
   assert.deepEqual(run.api.calls(), { 'GET /b/x': 2 })
 })
 
-test('D26: an answer in the cache that a tightened contract refuses is not written', async (t) => {
+test('D26: an answer in the cache that a tightened contract refuses is not written, and asked for anew', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   run.api.answer('/b/x', { json: { value: 'a long value' } })
   await run.run()
   await run.delete('1')
-  const tight = contractText(['{name: a, logicalType: string}', '{name: b, logicalType: string, logicalTypeOptions: {maxLength: 3}}'])
-  await writeFile(join(run.directory, 'contract.yaml'), tight)
+  const short = '{name: b, logicalType: string, logicalTypeOptions: {maxLength: 3}}'
+  await writeFile(
+    join(run.directory, 'contract.yaml'),
+    contractText(['{name: a, logicalType: string}', short]),
+  )
   await run.write({ id: '2', a: 'x' })
   const { failures } = await run.run()
   assert.equal(failures[0]?.errorType, 'ValidationError')
   assert.equal(await run.value('2', 'b'), null)
   run.api.answer('/b/x', { json: { value: 'new' } })
-  await run.run()
+  assert.deepEqual(await run.run(), COMPUTED)
   assert.equal(await run.value('2', 'b'), 'new')
 })
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : 1
+}

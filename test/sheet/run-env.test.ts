@@ -58,7 +58,12 @@ test('D23: without its variable a run stops before any call, but only when it wo
   const calls = run.api.requests.length
   // All fresh, or blocked by a null.
   assert.deepEqual(await run.run(), { materialized: 0, skipped: 6, failures: [], totalCost: 0 })
-  assert.deepEqual(await run.run({ force: true, recordIds: ['blocked'] }), { materialized: 0, skipped: 3, failures: [], totalCost: 0 })
+  assert.deepEqual(await run.run({ force: true, recordIds: ['blocked'] }), {
+    materialized: 0,
+    skipped: 3,
+    failures: [],
+    totalCost: 0,
+  })
   assert.equal((await run.run({ force: true, targets: ['b', 'c'] })).materialized, 2)
   // From the cache.
   await run.write({ id: '2', a: 'x' })
@@ -88,9 +93,19 @@ test('D23: the value of the variable is in no file of the sheet, log, frame, fai
   const told: unknown[] = []
   const tell = (...what: unknown[]): void => void told.push(what)
   const logger = { info: tell, warn: tell, error: tell }
-  const run = await openSecretSheet(t, [{ id: '1', a: 'x' }, { id: '2', a: 'y' }, { id: '3', a: 'echo' }], { logger })
+  const run = await openSecretSheet(
+    t,
+    [
+      { id: '1', a: 'x' },
+      { id: '2', a: 'y' },
+      { id: '3', a: 'echo' },
+    ],
+    { logger },
+  )
   run.api.answer('/d/%3C%3Cy%3E%3E', { text: `no, ${SECRET}`, status: 401 })
-  run.api.answer('/d/%3C%3Cecho%3E%3E', ({ headers }) => ({ json: { value: `you sent ${String(headers.authorization)}` } }))
+  run.api.answer('/d/%3C%3Cecho%3E%3E', ({ headers }) => ({
+    json: { value: `you sent ${String(headers.authorization)}` },
+  }))
   told.push(await run.run(), run.frames(), await run.status('d'))
   for (const id of ['1', '2', '3']) told.push(await run.record(id), await run.history(id, 'd'))
   assert.equal(await run.value('1', 'd'), '<<<x>>>')

@@ -14,8 +14,21 @@ interface Scenario {
   readonly frames: readonly object[]
 }
 
-const START = { kind: 'materialize.start', actor: 'agent:runner', targets: null, recordIds: null, force: false }
-const END = { kind: 'materialize.end', actor: 'agent:runner', materialized: 0, skipped: 0, failures: 0, totalCost: 0 }
+const START = {
+  kind: 'materialize.start',
+  actor: 'agent:runner',
+  targets: null,
+  recordIds: null,
+  force: false,
+}
+const END = {
+  kind: 'materialize.end',
+  actor: 'agent:runner',
+  materialized: 0,
+  skipped: 0,
+  failures: 0,
+  totalCost: 0,
+}
 const UNKNOWN = 'no derivation has the target "nope"; targets are b'
 
 const SCENARIOS: readonly Scenario[] = [
@@ -36,7 +49,10 @@ const SCENARIOS: readonly Scenario[] = [
   {
     name: 'the default actor',
     request: { actor: null, recordIds: ['3'] },
-    frames: [{ ...START, actor: 'agent:default', recordIds: ['3'] }, { ...END, actor: 'agent:default', skipped: 1 }],
+    frames: [
+      { ...START, actor: 'agent:default', recordIds: ['3'] },
+      { ...END, actor: 'agent:default', skipped: 1 },
+    ],
   },
   {
     name: 'an unknown target',

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
-import { answerLookups, lookup, openRunSheet, writeDerivations, type RunSheet } from '../support/run-fixture.ts'
+import {
+  answerLookups,
+  lookup,
+  openRunSheet,
+  writeDerivations,
+  type RunSheet,
+} from '../support/run-fixture.ts'
 
 /** A sheet whose `c` is looked up by `b`, `b` by `a`, and `d` by `c`; file names stand against that order. */
 async function openChain(t: TestContext, records: readonly JsonObject[]): Promise<RunSheet> {
@@ -37,17 +43,32 @@ test('D27: fields computed from computed fields are computed after them, in one 
 
 for (const force of [false, true]) {
   test(`D27: where an input failed in this run, all that depends on it is skipped${force ? ', also with force' : ''}`, async (t) => {
-    const run = await openChain(t, [{ id: 'bad', a: 'bad' }, { id: 'good', a: 'x' }])
+    const run = await openChain(t, [
+      { id: 'bad', a: 'bad' },
+      { id: 'good', a: 'x' },
+    ])
     await run.run()
     await run.write({ id: 'bad', a: 'worse' })
     const before = run.api.requests.length
     run.api.answer('/b/worse', { json: null, status: 500 })
     const { failures, skipped } = await run.run({ force })
-    assert.deepEqual(failures.map(({ recordId, field }) => [recordId, field]), [['bad', 'b']])
+    assert.deepEqual(
+      failures.map(({ recordId, field }) => [recordId, field]),
+      [['bad', 'b']],
+    )
     assert.equal(skipped, force ? 2 : 5)
     const asked = run.api.requests.slice(before).map(({ path }) => path)
-    assert.deepEqual(asked.filter((path) => path.includes('bad')), [])
-    assert.deepEqual(await run.record('bad'), { id: 'bad', a: 'worse', b: '<bad>', c: '<<bad>>', d: '<<<bad>>>' })
+    assert.deepEqual(
+      asked.filter((path) => path.includes('bad')),
+      [],
+    )
+    assert.deepEqual(await run.record('bad'), {
+      id: 'bad',
+      a: 'worse',
+      b: '<bad>',
+      c: '<<bad>>',
+      d: '<<<bad>>>',
+    })
   })
 }
 
@@ -57,8 +78,24 @@ test('D27: what depends on a failed input through a body is skipped too, and com
     records: [{ id: '1', a: 'x' }],
     derivations: (url) => ({
       'b.yaml': lookup(url, 'b', 'a'),
-      'c.yaml': { targets: ['c'], inputs: ['b'], kind: 'http', method: 'POST', url: `${url}/c`, body_template: ['{{ b }}'], response_path: '0' },
-      'd.yaml': { targets: ['d'], inputs: ['c'], kind: 'http', method: 'POST', url: `${url}/d`, body_template: ['{{ c }}'], response_path: '0' },
+      'c.yaml': {
+        targets: ['c'],
+        inputs: ['b'],
+        kind: 'http',
+        method: 'POST',
+        url: `${url}/c`,
+        body_template: ['{{ b }}'],
+        response_path: '0',
+      },
+      'd.yaml': {
+        targets: ['d'],
+        inputs: ['c'],
+        kind: 'http',
+        method: 'POST',
+        url: `${url}/d`,
+        body_template: ['{{ c }}'],
+        response_path: '0',
+      },
     }),
   })
   for (const path of ['/c', '/d']) run.api.answer(path, ({ body }) => ({ text: body }))
@@ -72,17 +109,30 @@ test('D27: what depends on a failed input through a body is skipped too, and com
 
 test('D27: naming targets pulls in nothing else, in neither direction', async (t) => {
   const run = await openChain(t, [{ id: '1', a: 'x' }])
-  assert.deepEqual(await run.run({ targets: ['c'] }), { materialized: 0, skipped: 1, failures: [], totalCost: 0 })
+  assert.deepEqual(await run.run({ targets: ['c'] }), {
+    materialized: 0,
+    skipped: 1,
+    failures: [],
+    totalCost: 0,
+  })
   assert.deepEqual(run.api.calls(), {})
   await run.run({ targets: ['b'] })
   assert.deepEqual(await run.record('1'), { id: '1', a: 'x', b: '<x>', c: null, d: null })
   await run.run({ targets: ['d', 'c'] })
   assert.equal(await run.value('1', 'd'), '<<<x>>>')
   await run.write({ id: '1', a: 'y' })
-  assert.deepEqual(await run.run({ targets: ['c', 'd'] }), { materialized: 0, skipped: 2, failures: [], totalCost: 0 })
+  assert.deepEqual(await run.run({ targets: ['c', 'd'] }), {
+    materialized: 0,
+    skipped: 2,
+    failures: [],
+    totalCost: 0,
+  })
   assert.deepEqual([await run.counts('b'), await run.counts('c')], [{ stale: 1 }, { fresh: 1 }])
   await run.run({ targets: ['b'] })
-  assert.deepEqual([await run.counts('b'), await run.counts('c'), await run.counts('d')], [{ fresh: 1 }, { stale: 1 }, { fresh: 1 }])
+  assert.deepEqual(
+    [await run.counts('b'), await run.counts('c'), await run.counts('d')],
+    [{ fresh: 1 }, { stale: 1 }, { fresh: 1 }],
+  )
 })
 
 test('D20: a cycle is named field by field, stops contract, upsert, status and runs, and is gone once mended', async (t) => {
@@ -95,14 +145,43 @@ test('D20: a cycle is named field by field, stops contract, upsert, status and r
       'a field cannot be computed from itself',
   }
   await assert.rejects(run.start(), cycle)
-  assert.deepEqual(run.frames().map(({ ts: _, ...frame }) => frame), [
-    { kind: 'materialize.start', actor: 'agent:runner', targets: null, recordIds: null, force: false },
-    { kind: 'materialize.error', actor: 'agent:runner', errorType: 'ContractError', message: cycle.message },
-  ])
+  assert.deepEqual(
+    run.frames().map(({ ts: _, ...frame }) => frame),
+    [
+      { kind: 'materialize.start', actor: 'agent:runner', targets: null, recordIds: null, force: false },
+      {
+        kind: 'materialize.error',
+        actor: 'agent:runner',
+        errorType: 'ContractError',
+        message: cycle.message,
+      },
+    ],
+  )
   await assert.rejects(run.status('b'), cycle)
   await assert.rejects(run.write({ id: '2' }), cycle)
   assert.equal(await run.value('1', 'a'), 'x')
   await writeDerivations(run.directory, { '3.yaml': lookup(run.api.url, 'b', 'a') })
   await run.run()
   assert.equal(await run.value('1', 'd'), '<<<x>>>')
+})
+
+test('H3, D25, D30: 2,000 records with two derivations are 4,000 calls, at most 8 at a time, each once', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'b: string', 'c: string'],
+    records: Array.from({ length: 2000 }, (_, index) => ({ id: `r${index}`, a: `${index}` })),
+    derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a'), 'c.yaml': lookup(url, 'c', 'a') }),
+  })
+  answerLookups(run.api)
+  assert.deepEqual(await run.run(), { materialized: 4000, skipped: 0, failures: [], totalCost: 0 })
+  assert.ok(run.api.peak <= 8, `${run.api.peak} calls at a time`)
+  assert.ok(run.api.peak > 1, 'calls go out side by side')
+  assert.equal(run.api.requests.length, 4000)
+  assert.equal(Object.keys(run.api.calls()).length, 4000)
+  assert.deepEqual([await run.counts('b'), await run.counts('c')], [{ fresh: 2000 }, { fresh: 2000 }])
+  for (const index of [0, 255, 256, 1999]) {
+    const expected = { id: `r${index}`, a: `${index}`, b: `<${index}>`, c: `<${index}>` }
+    assert.deepEqual(await run.record(`r${index}`), expected)
+  }
+  assert.deepEqual(await run.run(), { materialized: 0, skipped: 4000, failures: [], totalCost: 0 })
+  assert.equal(run.api.requests.length, 4000)
 })

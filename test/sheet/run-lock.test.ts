@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { materialize } from '../../src/sheet/materialize.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openLookupSheet } from '../support/run-fixture.ts'
+
+const OTHER_RUN = join(import.meta.dirname, '..', 'support', 'run-in-process.ts')
 
 const REQUEST = { targets: null, recordIds: null, force: false, actor: 'agent:second' }
 
@@ -16,18 +19,18 @@ test('D31: a second run waits for the first, then finds its work done', async (t
   await hold.arrived()
   const second = run.start({ actor: 'agent:second' })
   await run.write({ id: '2', a: 'x' })
-  assert.deepEqual(run.frames().map(({ kind, actor }) => `${kind} ${actor}`), [
-    'materialize.start agent:runner',
-    'materialize.start agent:second',
-  ])
+  assert.deepEqual(
+    run.frames().map(({ kind, actor }) => `${kind} ${actor}`),
+    ['materialize.start agent:runner', 'materialize.start agent:second'],
+  )
   hold.release()
   assert.deepEqual(await first, { materialized: 1, skipped: 0, failures: [], totalCost: 0 })
   assert.deepEqual(await second, { materialized: 1, skipped: 1, failures: [], totalCost: 0 })
   assert.deepEqual(run.api.calls(), { 'GET /b/x': 1 })
-  assert.deepEqual(run.frames().map(({ kind, actor }) => `${kind} ${actor}`), [
-    'materialize.end agent:runner',
-    'materialize.end agent:second',
-  ])
+  assert.deepEqual(
+    run.frames().map(({ kind, actor }) => `${kind} ${actor}`),
+    ['materialize.end agent:runner', 'materialize.end agent:second'],
+  )
 })
 
 test('D31: a run that waits too long ends with LockTimeoutError, and the sheet can run again', async (t) => {
@@ -39,6 +42,8 @@ test('D31: a run that waits too long ends with LockTimeoutError, and the sheet c
   await hold.arrived()
   const message = 'another run of this sheet is under way and did not end within 0.02 s; try again later'
   await assert.rejects(materialize(impatient, REQUEST), { type: 'LockTimeoutError', message })
+  // D29: a mistake in the request is told without waiting.
+  await assert.rejects(materialize(impatient, { ...REQUEST, targets: ['nope'] }), { type: 'OperationError' })
   hold.release()
   await first
   assert.equal((await materialize(impatient, REQUEST)).skipped, 1)
@@ -47,7 +52,7 @@ test('D31: a run that waits too long ends with LockTimeoutError, and the sheet c
 test('D31: the lock holds across processes, does not stop reads and writes, and dies with its holder', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }], { lockTimeoutMs: 20 })
   const hold = run.api.hold('*')
-  const other = spawn(process.execPath, ['--input-type=module', '-e', OTHER_RUN, run.directory], {
+  const other = spawn(process.execPath, [OTHER_RUN, run.directory], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   onEnd(t, () => other.kill('SIGKILL'))
@@ -55,7 +60,10 @@ test('D31: the lock holds across processes, does not stop reads and writes, and 
   await Promise.race([hold.arrived(), ended.then(() => assert.fail('the other process ended early'))])
 
   await assert.rejects(run.start(), { type: 'LockTimeoutError' })
-  assert.deepEqual(run.frames().map(({ kind }) => kind), ['materialize.start', 'materialize.error'])
+  assert.deepEqual(
+    run.frames().map(({ kind }) => kind),
+    ['materialize.start', 'materialize.error'],
+  )
   await run.write({ id: '2', a: 'y' })
   assert.deepEqual(await run.counts('b'), { missing: 2 })
 
@@ -64,10 +72,3 @@ test('D31: the lock holds across processes, does not stop reads and writes, and 
   hold.release()
   assert.deepEqual(await run.run(), { materialized: 2, skipped: 0, failures: [], totalCost: 0 })
 })
-
-const OTHER_RUN = `
-  import { openSheet } from ${JSON.stringify(new URL('../../src/sheet/open-sheet.ts', import.meta.url).href)}
-  import { materialize } from ${JSON.stringify(new URL('../../src/sheet/materialize.ts', import.meta.url).href)}
-  const sheet = await openSheet(process.argv.at(-1))
-  await materialize(sheet, { targets: null, recordIds: null, force: false, actor: 'agent:other' })
-`

@@ -1,10 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { UndiciTransport } from '../../src/sheet/transports.ts'
+import { getRecord } from '../../src/sheet/get-record.ts'
+import { materialize } from '../../src/sheet/materialize.ts'
+import { readProvenance } from '../../src/sheet/read-provenance.ts'
+import { parseStub, UndiciTransport } from '../../src/sheet/transports.ts'
 import { lookup, openLookupSheet, openRunSheet } from '../support/run-fixture.ts'
+import { openTestSheet } from '../support/sheet-fixture.ts'
 
 test('D26, H7: each failure has its text and type, the other cells are computed, and old values stay', async (t) => {
-  const records = ['good', 'status', 'redirect', 'text', 'nothing', 'missing', 'inherited', 'broken', '..'].map((a) => ({
+  const records = [
+    'good',
+    'status',
+    'redirect',
+    'text',
+    'nothing',
+    'missing',
+    'inherited',
+    'broken',
+    '..',
+  ].map((a) => ({
     id: a === '..' ? 'dots' : a,
     a,
     b: a === 'status' ? 'old' : null,
@@ -29,7 +43,8 @@ test('D26, H7: each failure has its text and type, the other cells are computed,
     broken: `GET ${run.api.url}/b/broken -> connection closed`,
     dots: `GET ${run.api.url}/b/.. -> a value makes the path segment "..", which would lead to another path`,
   })
-  for (const { field, errorType } of result.failures) assert.deepEqual([field, errorType], ['b', 'ServiceError'])
+  for (const { field, errorType } of result.failures)
+    assert.deepEqual([field, errorType], ['b', 'ServiceError'])
   assert.deepEqual([result.materialized, result.skipped], [1, 0])
   assert.equal(await run.value('good', 'b'), '<good>')
   assert.equal(await run.value('status', 'b'), 'old')
@@ -44,7 +59,9 @@ test('D26, H7: each failure has its text and type, the other cells are computed,
 })
 
 test('D26, H6: an answer that does not come in time fails its cell, and tells how long was waited', async (t) => {
-  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }], { transport: new UndiciTransport({ timeoutMs: 20 }) })
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }], {
+    transport: new UndiciTransport({ timeoutMs: 20 }),
+  })
   const late = run.api.hold('*')
   const { failures } = await run.run()
   late.release()
@@ -82,20 +99,24 @@ test('D26: values are held against the contract: text takes numbers and booleans
   run.api.answer('/4', { json: { ...good, t: { a: 1 }, n: [9007199254740992], r: true } })
   const { failures, materialized } = await run.run({ force: true })
   assert.deepEqual(
-    failures.map(({ recordId, field, error, errorType }) => {
-      assert.equal(errorType, 'ValidationError')
-      const start = `GET ${run.api.url}/${recordId} -> field "${field}": `
-      assert.ok(error.startsWith(start) && error.length > start.length, error)
-      return `${recordId} ${field}`
-    }).sort(),
+    failures
+      .map(({ recordId, field, error, errorType }) => {
+        assert.equal(errorType, 'ValidationError')
+        const start = `GET ${run.api.url}/${recordId} -> field "${field}": `
+        assert.ok(error.startsWith(start) && error.length > start.length, error)
+        return `${recordId} ${field}`
+      })
+      .toSorted((a, b) => a.localeCompare(b)),
     ['2 count', '2 list', '2 need', '2 state', '3 count', '3 key', '3 text', '4 count', '4 need', '4 text'],
   )
   assert.equal(materialized, 28 - 10)
   const columns = ['text', 'count', 'state', 'need', 'any', 'list', 'key']
-  const rows = await Promise.all(['1', '2', '3', '4'].map(async (id) => {
-    const record = await run.record(id)
-    return columns.map((name) => record[name])
-  }))
+  const rows = await Promise.all(
+    ['1', '2', '3', '4'].map(async (id) => {
+      const record = await run.record(id)
+      return columns.map((name) => record[name])
+    }),
+  )
   assert.deepEqual(rows, [
     ['true', 1, 'on', 1.5, { l: [1, null] }, [1, null], 'one'],
     ['1.5', null, null, 0, { l: {} }, null, null],
@@ -119,16 +140,28 @@ test('D26: null at a path is a value: the cell is computed, fresh, and has a pro
 test('D26, D32: the cells that share a failed call each have an entry; status tells when, by whom, and what failed', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', 'b: string', 'c: string'],
-    records: [{ id: '1', a: 'x' }, { id: '2', a: 'y' }],
+    records: [
+      { id: '1', a: 'x' },
+      { id: '2', a: 'y' },
+    ],
     derivations: (url) => ({
-      'bc.yaml': { targets: ['c', 'b'], inputs: ['a'], kind: 'http', url: `${url}/{{ a }}`, response_schema: { b: 'b', c: 'c' } },
+      'bc.yaml': {
+        targets: ['c', 'b'],
+        inputs: ['a'],
+        kind: 'http',
+        url: `${url}/{{ a }}`,
+        response_schema: { b: 'b', c: 'c' },
+      },
     }),
   })
   run.api.answer('/x', { json: {}, status: 500 })
   run.api.answer('/y', { json: { b: 'B', c: 'C' } })
   const error = `GET ${run.api.url}/x -> 500`
   const { failures } = await run.run()
-  assert.deepEqual(failures, ['c', 'b'].map((field) => ({ recordId: '1', field, error, errorType: 'ServiceError' })))
+  assert.deepEqual(
+    failures,
+    ['c', 'b'].map((field) => ({ recordId: '1', field, error, errorType: 'ServiceError' })),
+  )
   const { lastAt, ...status } = await run.status('b')
   assert.deepEqual(status, {
     derivation: 'bc.yaml',
@@ -178,7 +211,12 @@ test('D22: no request is sent where a placeholder of URL or header is null, and 
   assert.deepEqual(await run.counts('b'), { fresh: 3, missing: 2 })
   // An input taken away keeps the value and leaves the cell stale: nothing can be asked any more.
   await run.write({ id: '1', h: null })
-  assert.deepEqual(await run.run({ force: true, recordIds: ['1', '2'] }), { materialized: 0, skipped: 4, failures: [], totalCost: 0 })
+  assert.deepEqual(await run.run({ force: true, recordIds: ['1', '2'] }), {
+    materialized: 0,
+    skipped: 4,
+    failures: [],
+    totalCost: 0,
+  })
   assert.equal(await run.value('1', 'b'), 'hy {"m":"z"}')
   assert.deepEqual(await run.counts('b'), { fresh: 2, stale: 1, missing: 2 })
 })
@@ -196,14 +234,35 @@ test('H2, D21: values are percent-encoded in the URL, and provenance, failures a
   await run.run()
   assert.equal(await run.value('1', 'b'), path)
   const entry = await run.entry('1', 'b')
-  assert.deepEqual([entry?.['method'], entry?.['url'], entry?.['status']], ['GET', `${run.api.url}${path}`, 200])
+  assert.deepEqual(
+    [entry?.['method'], entry?.['url'], entry?.['status']],
+    ['GET', `${run.api.url}${path}`, 200],
+  )
 })
 
 test('D29: absent records fail once per target, an empty list selects nothing, repeats count once', async (t) => {
-  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }, { id: '2', a: 'y' }])
-  assert.deepEqual(await run.run({ recordIds: [] }), { materialized: 0, skipped: 0, failures: [], totalCost: 0 })
-  assert.deepEqual(await run.run({ targets: [] }), { materialized: 0, skipped: 0, failures: [], totalCost: 0 })
-  assert.deepEqual(await run.run({ targets: [], recordIds: ['no'] }), { materialized: 0, skipped: 0, failures: [], totalCost: 0 })
+  const run = await openLookupSheet(t, [
+    { id: '1', a: 'x' },
+    { id: '2', a: 'y' },
+  ])
+  assert.deepEqual(await run.run({ recordIds: [] }), {
+    materialized: 0,
+    skipped: 0,
+    failures: [],
+    totalCost: 0,
+  })
+  assert.deepEqual(await run.run({ targets: [] }), {
+    materialized: 0,
+    skipped: 0,
+    failures: [],
+    totalCost: 0,
+  })
+  assert.deepEqual(await run.run({ targets: [], recordIds: ['no'] }), {
+    materialized: 0,
+    skipped: 0,
+    failures: [],
+    totalCost: 0,
+  })
   assert.deepEqual(await run.run({ recordIds: ['no', '2', 'no', '2', ''], targets: ['b', 'b'] }), {
     materialized: 1,
     skipped: 0,
@@ -215,7 +274,78 @@ test('D29: absent records fail once per target, an empty list selects nothing, r
   })
   assert.deepEqual(run.api.calls(), { 'GET /b/y': 1 })
   for (const targets of [['a'], ['b', 'nope'], ['']]) {
-    await assert.rejects(run.start({ targets }), { type: 'OperationError', message: /no derivation has the target .*targets are b/ })
+    await assert.rejects(run.start({ targets }), {
+      type: 'OperationError',
+      message: /no derivation has the target .*targets are b/,
+    })
   }
   assert.deepEqual(run.api.calls(), { 'GET /b/y': 1 })
+})
+
+const REQUEST = { targets: null, recordIds: null, force: false, actor: 'agent:runner' }
+
+test('D41, H6: a run over a stub takes prepared payloads by exact method and URL; others fail their cells', async (t) => {
+  const sheet = await openTestSheet(
+    t,
+    {},
+    {
+      transport: parseStub(
+        JSON.stringify({
+          responses: {
+            'GET https://rates.example/EUR': { rate: 1 },
+            'GET https://rates.example/USD/': { rate: 2 },
+            'POST https://rates.example/XXX': { rate: 3 },
+          },
+        }),
+      ),
+    },
+  )
+  assert.deepEqual(await materialize(sheet, REQUEST), {
+    materialized: 1,
+    skipped: 0,
+    failures: [
+      {
+        recordId: 'b',
+        field: 'rate',
+        error: 'GET https://rates.example/USD -> no stub response',
+        errorType: 'ServiceError',
+      },
+      {
+        recordId: 'c',
+        field: 'rate',
+        error: 'GET https://rates.example/XXX -> no stub response',
+        errorType: 'ServiceError',
+      },
+    ],
+    totalCost: 0,
+  })
+  const entry = await readProvenance(sheet, { recordId: 'a', field: 'rate', history: false })
+  const { at: _at, input_hash: _hash, ...rest } = entry as Record<string, unknown>
+  assert.deepEqual(rest, {
+    seq: 2,
+    actor: 'agent:runner',
+    source: 'http',
+    record_id: 'a',
+    field: 'rate',
+    value: 1,
+    previous: null,
+    derivation: 'rate.yaml',
+    cached: false,
+    status: 200,
+    duration_ms: 0,
+    method: 'GET',
+    url: 'https://rates.example/EUR',
+  })
+})
+
+test('D41: the fallback answers what is not prepared, also when either is null', async (t) => {
+  const stub = parseStub('{"responses": {"GET https://rates.example/EUR": null}, "fallback": {"rate": null}}')
+  const sheet = await openTestSheet(t, {}, { transport: stub })
+  const { materialized, failures } = await materialize(sheet, REQUEST)
+  assert.equal(materialized, 2)
+  assert.deepEqual(
+    failures.map(({ error }) => error),
+    ['GET https://rates.example/EUR -> no "rate" in the response'],
+  )
+  assert.equal((JSON.parse(String(await getRecord(sheet, 'b', ['rate']))) as { rate: unknown }).rate, null)
 })

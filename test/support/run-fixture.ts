@@ -47,7 +47,11 @@ export class RunSheet {
     const selected = await this.#selected(request)
     const result = await this.start(request)
     const { materialized, skipped, failures } = result
-    assert.equal(materialized + skipped + failures.length, selected, 'D30: the counts add up to the cells selected')
+    assert.equal(
+      materialized + skipped + failures.length,
+      selected,
+      'D30: the counts add up to the cells selected',
+    )
     await this.checkStatus()
     return result
   }
@@ -67,7 +71,7 @@ export class RunSheet {
   }
 
   async record(id: string): Promise<JsonObject> {
-    return JSON.parse(await getRecord(this.sheet, id, null)) as JsonObject
+    return JSON.parse(String(await getRecord(this.sheet, id, null))) as JsonObject
   }
 
   async value(id: string, field: string): Promise<unknown> {
@@ -83,7 +87,9 @@ export class RunSheet {
   /** The counts of a target that are not zero. */
   async counts(target: string): Promise<Readonly<Record<string, number>>> {
     const { fresh, stale, missing, failed, overridden } = await this.status(target)
-    return Object.fromEntries(Object.entries({ fresh, stale, missing, failed, overridden }).filter(([, n]) => n > 0))
+    return Object.fromEntries(
+      Object.entries({ fresh, stale, missing, failed, overridden }).filter(([, n]) => n > 0),
+    )
   }
 
   /** The latest provenance entry of a cell. */
@@ -106,7 +112,11 @@ export class RunSheet {
   async checkStatus(): Promise<void> {
     for (const [target, report] of Object.entries(await readStatus(this.sheet, null))) {
       const { fresh, stale, missing, failed, overridden, totalRecords } = report
-      assert.equal(fresh + stale + missing + failed + overridden, totalRecords, `D32: the counts of ${target} add up`)
+      assert.equal(
+        fresh + stale + missing + failed + overridden,
+        totalRecords,
+        `D32: the counts of ${target} add up`,
+      )
     }
   }
 
@@ -146,7 +156,9 @@ export async function writeDerivations(
 }
 
 function derivationTexts(files: Readonly<Record<string, DerivationFile>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(files).map(([name, file]) => [name, `${JSON.stringify(file, null, 2)}\n`]))
+  return Object.fromEntries(
+    Object.entries(files).map(([name, file]) => [name, `${JSON.stringify(file, null, 2)}\n`]),
+  )
 }
 
 function asProperty(property: string): string {
@@ -186,5 +198,7 @@ export async function openLookupSheet(
 
 /** Has the API answer every lookup of `x` with `<x>`. */
 export function answerLookups(api: LocalApi): void {
-  api.answer('*', ({ path }) => ({ json: { value: `<${decodeURIComponent(path.split('/').at(-1) ?? '')}>` } }))
+  api.answer('*', ({ path }) => ({
+    json: { value: `<${decodeURIComponent(path.split('/').at(-1) ?? '')}>` },
+  }))
 }

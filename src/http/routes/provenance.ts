@@ -1,6 +1,6 @@
 import { readProvenance } from '../../sheet/read-provenance.ts'
 import { ProvenanceQuery } from '../../wire/provenance.ts'
-import { sendJsonText } from '../json-reply.ts'
+import { sendJson } from '../json-reply.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 
 /** `GET /api/provenance` (D35). Entries are in wire form from the log on. */
@@ -12,7 +12,7 @@ export function provenanceRoutes(app: Api, { sheet, read }: RouteContext): void 
       const { record_id: recordId, field, history } = request.query
       const provenance = await readProvenance(sheet, { recordId, field, history: history === 'true' })
       // As text: the answer may be `null`, which Fastify would take for an empty body.
-      return sendJsonText(reply, JSON.stringify(provenance))
+      return sendJson(reply, JSON.stringify(provenance))
     },
   )
 }

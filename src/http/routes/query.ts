@@ -1,7 +1,7 @@
 import { runQuery } from '../../sheet/run-query.ts'
 import { NoQuery } from '../../wire/contract.ts'
 import { QueryBody } from '../../wire/query.ts'
-import { sendJsonText } from '../json-reply.ts'
+import { sendJson } from '../json-reply.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 
 /** `POST /api/query` (D18, D19): reads only, so it needs no CSRF token. */
@@ -9,6 +9,6 @@ export function queryRoutes(app: Api, { sheet, read }: RouteContext): void {
   const schema = { querystring: NoQuery, body: QueryBody }
   app.post('/api/query', { ...read, schema }, async (request, reply) => {
     const { sql, params } = request.body
-    return sendJsonText(reply, await runQuery(sheet, { sql, params: params ?? [] }))
+    return sendJson(reply, await runQuery(sheet, { sql, params: params ?? [] }))
   })
 }

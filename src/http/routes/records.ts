@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { ValidationError } from '../../errors/service-error.ts'
 import { deleteRecords } from '../../sheet/delete-records.ts'
 import { getRecord } from '../../sheet/get-record.ts'
-import { listRecords } from '../../sheet/list-records.ts'
+import { listRecords, type RecordList } from '../../sheet/list-records.ts'
 import { upsertRecords } from '../../sheet/upsert-records.ts'
 import { commaList } from '../../wire/comma-list.ts'
 import { NoQuery } from '../../wire/contract.ts'
@@ -11,15 +11,15 @@ import {
   DeleteRecordsQuery,
   GetRecordQuery,
   ListRecordsQuery,
-  renderRecordList,
+  recordListParts,
   UpsertRecordsAnswer,
 } from '../../wire/records.ts'
 import { acceptRawBodies } from '../body-parser.ts'
-import { sendJsonText } from '../json-reply.ts'
+import { sendJson } from '../json-reply.ts'
 import { countHeader } from '../request-head.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 
-/** `/api/records` and `/api/records/{id}` (D10 to D16). Records are sent as the store made them, as text. */
+/** `/api/records` and `/api/records/{id}` (D10 to D16). Records are sent as the store made them. */
 export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): void {
   acceptRawBodies(app)
 
@@ -28,7 +28,7 @@ export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): v
     { ...read, schema: { querystring: GetRecordQuery } },
     async (request, reply) => {
       const { id } = request.params as { id: string }
-      return sendJsonText(reply, await getRecord(sheet, id, commaList(request.query.fields)))
+      return sendJson(reply, await getRecord(sheet, id, commaList(request.query.fields)))
     },
   )
 
@@ -40,7 +40,7 @@ export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): v
       cursor: cursor ?? null,
       filter: filter ?? null,
     })
-    return sendJsonText(reply, renderRecordList(page))
+    return sendJson(reply, recordListBytes(page))
   })
 
   const upsertSchema = { querystring: NoQuery, response: { 200: UpsertRecordsAnswer } }
@@ -53,6 +53,12 @@ export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): v
   app.delete('/api/records', { ...write, schema: deleteSchema }, (request) =>
     deleteRecords(sheet, { ids: commaList(request.query.ids) ?? [], actor: actorHeader(request) }),
   )
+}
+
+/** A page in its envelope, without a look inside. */
+function recordListBytes(page: RecordList): Buffer {
+  const [before, after] = recordListParts(page)
+  return Buffer.concat([Buffer.from(before), page.records, Buffer.from(after)])
 }
 
 /** The header `X-Svc-Actor`, read as UTF-8 where it is that; null when absent or empty (D36). */

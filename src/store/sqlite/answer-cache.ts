@@ -1,15 +1,16 @@
-/**
- * Answers kept for as long as nothing is written, bounded by the bytes of their text. The least recently used go
- * first.
- */
-export class AnswerCache<T extends { readonly length: number } | null> {
-  readonly #maxLength: number
-  readonly #answers = new Map<string, T>()
-  #length = 0
+/** What an answer takes beside its bytes. */
+const OVERHEAD = 128
 
-  /** @param maxLength the sum of the answers' lengths, in characters. */
-  constructor(maxLength: number) {
-    this.#maxLength = maxLength
+/**
+ * Answers kept for as long as nothing is written, bounded by their bytes. The least recently used go first.
+ */
+export class AnswerCache<T extends { readonly json: Uint8Array }> {
+  readonly #maxBytes: number
+  readonly #answers = new Map<string, T>()
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
   }
 
   get(key: string): T | undefined {
@@ -21,23 +22,24 @@ export class AnswerCache<T extends { readonly length: number } | null> {
   }
 
   set(key: string, answer: T): void {
-    const length = size(key, answer)
-    if (length > this.#maxLength / 8) return
+    const bytes = bytesOf(key, answer)
+    // One answer must not push all others out.
+    if (bytes > this.#maxBytes / 8 || this.#answers.has(key)) return
     this.#answers.set(key, answer)
-    this.#length += length
+    this.#bytes += bytes
     for (const [oldest, old] of this.#answers) {
-      if (this.#length <= this.#maxLength) return
+      if (this.#bytes <= this.#maxBytes) return
       this.#answers.delete(oldest)
-      this.#length -= size(oldest, old)
+      this.#bytes -= bytesOf(oldest, old)
     }
   }
 
   clear(): void {
     this.#answers.clear()
-    this.#length = 0
+    this.#bytes = 0
   }
 }
 
-function size(key: string, answer: { readonly length: number } | null): number {
-  return key.length + (answer?.length ?? 0) + 64
+function bytesOf(key: string, { json }: { readonly json: Uint8Array }): number {
+  return json.byteLength + 2 * key.length + OVERHEAD
 }

@@ -55,8 +55,16 @@ export class CellStates {
   }
 
   cell(target: StoredTarget, record: RecordKey): CellRow {
-    const cell = this.#db.get('SELECT hash, mark FROM "$cell" WHERE target = ? AND record = ?', target.id, record)
-    const todo = this.#db.get('SELECT state, mark FROM "$todo" WHERE target = ? AND record = ?', target.id, record)
+    const cell = this.#db.get(
+      'SELECT hash, mark FROM "$cell" WHERE target = ? AND record = ?',
+      target.id,
+      record,
+    )
+    const todo = this.#db.get(
+      'SELECT state, mark FROM "$todo" WHERE target = ? AND record = ?',
+      target.id,
+      record,
+    )
     return {
       hash: (cell?.['hash'] as Uint8Array | null | undefined) ?? null,
       overridden: cell !== undefined && cell['hash'] === null,
@@ -100,7 +108,11 @@ export class CellStates {
   }
 
   /** A cell was computed. `current` is false when its derivation file has changed during the run: stale at once. */
-  computed(target: StoredTarget, record: RecordKey, result: { hash: Uint8Array; seq: number; current: boolean }): void {
+  computed(
+    target: StoredTarget,
+    record: RecordKey,
+    result: { hash: Uint8Array; seq: number; current: boolean },
+  ): void {
     this.#forget(target, record)
     this.#db.run(
       'INSERT INTO "$cell" (target, record, hash, mark) VALUES (?, ?, ?, ?)',
@@ -118,7 +130,11 @@ export class CellStates {
   }
 
   /** The last try to compute a cell failed. A cell that was overridden stays so. */
-  failed(target: StoredTarget, record: RecordKey, failure: { error: string; errorType: string; at: string }): void {
+  failed(
+    target: StoredTarget,
+    record: RecordKey,
+    failure: { error: string; errorType: string; at: string },
+  ): void {
     const { overridden, todo } = this.cell(target, record)
     if (overridden) return
     if (todo === null) {

@@ -6,7 +6,11 @@ import type { Connection } from './connection.ts'
 import { loadTargets } from './define.ts'
 
 /** A provenance line without its number, which the change set gives it. */
-export type UnnumberedLine = LogLine extends infer Line ? (Line extends LogLine ? Omit<Line, 'seq'> : never) : never
+export type UnnumberedLine = LogLine extends infer Line
+  ? Line extends LogLine
+    ? Omit<Line, 'seq'>
+    : never
+  : never
 
 /**
  * What a transaction is making: record writes, cell states, provenance lines. Everything that must change together

@@ -54,7 +54,11 @@ function commitCell(change: ChangeSet, cell: CellResult, actor: string): CellOut
       change.cells.failed(target, cell.key, { ...cell.result, at: change.at })
       return { outcome: 'stored' }
     case 'computed': {
-      const written = { key: cell.key, id: String(stored['id']), previous: fromColumn(field, stored['value']) }
+      const written = {
+        key: cell.key,
+        id: String(stored['id']),
+        previous: fromColumn(field, stored['value']),
+      }
       return storeComputed(change, { cell, computed: cell.result, target, field, actor, current, written })
     }
   }
@@ -86,7 +90,10 @@ function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
       )
     } catch (error) {
       if (sqliteCode(error) !== SQLITE_CONSTRAINT_UNIQUE) throw error
-      return { outcome: 'refused', detail: `must be unique, but another record has ${JSON.stringify(value)} already` }
+      return {
+        outcome: 'refused',
+        detail: `must be unique, but another record has ${JSON.stringify(value)} already`,
+      }
     }
   }
   change.log(
@@ -112,9 +119,16 @@ function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
 /** Keeps when and by whom a target was last computed, and its last failure, for status (D32). */
 function noteLast(change: ChangeSet, commit: CellCommit, outcomes: readonly CellOutcome[]): void {
   const stored = commit.cells.filter((_, index) => outcomes[index]?.outcome === 'stored')
-  const computed = new Set(stored.filter(({ result }) => result.kind === 'computed').map(({ target }) => target))
+  const computed = new Set(
+    stored.filter(({ result }) => result.kind === 'computed').map(({ target }) => target),
+  )
   for (const field of computed) {
-    change.db.run('UPDATE "$target" SET last_at = ?, last_actor = ? WHERE field = ?', change.at, commit.actor, field)
+    change.db.run(
+      'UPDATE "$target" SET last_at = ?, last_actor = ? WHERE field = ?',
+      change.at,
+      commit.actor,
+      field,
+    )
   }
   for (const { target, result } of stored) {
     if (result.kind !== 'failed') continue

@@ -24,7 +24,9 @@ export class Connection {
   static forWriting(path: string): Connection {
     const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
     try {
-      db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536')
+      db.exec(
+        'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536',
+      )
     } catch (error) {
       db.close()
       throw error
@@ -98,7 +100,9 @@ export function isDiskFault(error: unknown): boolean {
 export function asRecordsError(error: unknown): unknown {
   const system = systemCode(error)
   if (system !== undefined) {
-    return new RecordsError(`the store cannot be used: reading or writing a file of the sheet failed (${system})`)
+    return new RecordsError(
+      `the store cannot be used: reading or writing a file of the sheet failed (${system})`,
+    )
   }
   const what = FILE_ERRORS[(sqliteCode(error) ?? 0) % 256]
   return what === undefined ? error : new RecordsError(`the store cannot be used: ${what}`)
@@ -150,7 +154,9 @@ export async function whenFree<T>(wait: LockWait, attempt: () => T): Promise<T> 
     } catch (error) {
       if (!isBusy(error)) throw error
       if (performance.now() >= wait.deadline) {
-        throw new LockTimeoutError(`${wait.what} is in use by another process; try again when it has finished`)
+        throw new LockTimeoutError(
+          `${wait.what} is in use by another process; try again when it has finished`,
+        )
       }
       await sleep(RETRY_MS)
     }

@@ -50,7 +50,8 @@ export function createStore(paths: StorePaths, store: NewStore): void {
   try {
     db.exec('BEGIN')
     db.exec(`${INTERNAL_TABLES};${dataTable(store.contract)};${recordsView(store.contract)}`)
-    for (const field of store.contract.fields) if (field.unique && !field.primaryKey) db.exec(uniqueIndex(field))
+    for (const field of store.contract.fields)
+      if (field.unique && !field.primaryKey) db.exec(uniqueIndex(field))
     db.run(
       'INSERT INTO "$sheet" (one, schema_version, contract, cursor_key) VALUES (1, ?, ?, ?)',
       SCHEMA_VERSION,
@@ -98,7 +99,12 @@ function importLog(db: Connection, path: string): number {
       )
     }
     const recordId = typeof parsed['record_id'] === 'string' ? parsed['record_id'] : null
-    db.run('INSERT INTO "$provenance" (seq, record_id, record, line) VALUES (?, ?, NULL, ?)', seq, recordId, text)
+    db.run(
+      'INSERT INTO "$provenance" (seq, record_id, record, line) VALUES (?, ?, NULL, ?)',
+      seq,
+      recordId,
+      text,
+    )
     last = seq
   })
   return last
@@ -129,7 +135,8 @@ export function hashFile(path: string): string {
   const chunk = Buffer.allocUnsafe(1 << 20)
   const fd = openSync(path, 'r')
   try {
-    for (let size = readSync(fd, chunk); size > 0; size = readSync(fd, chunk)) digest.update(chunk.subarray(0, size))
+    for (let size = readSync(fd, chunk); size > 0; size = readSync(fd, chunk))
+      digest.update(chunk.subarray(0, size))
   } finally {
     closeSync(fd)
   }
@@ -165,7 +172,11 @@ function importRecords(db: Connection, path: string, store: RecordImport): void 
     sha256,
     records: importer.count,
   })
-  db.run('INSERT INTO "$provenance" (seq, record_id, record, line) VALUES (?, NULL, NULL, ?)', store.seq, line)
+  db.run(
+    'INSERT INTO "$provenance" (seq, record_id, record, line) VALUES (?, NULL, NULL, ?)',
+    store.seq,
+    line,
+  )
   db.run('INSERT INTO "$import" (seq, first, last) VALUES (?, 1, ?)', store.seq, importer.count)
 }
 

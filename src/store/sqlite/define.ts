@@ -6,7 +6,15 @@ import { ContractError } from '../../errors/service-error.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
 import type { StoredTarget } from './cell-states.ts'
 import type { Connection } from './connection.ts'
-import { columnDefinition, MISSING, quoted, recordsView, STALE, uniqueIndex, uniqueIndexName } from './schema.ts'
+import {
+  columnDefinition,
+  MISSING,
+  quoted,
+  recordsView,
+  STALE,
+  uniqueIndex,
+  uniqueIndexName,
+} from './schema.ts'
 import { fromColumn } from './values.ts'
 
 /**
@@ -114,15 +122,17 @@ function records(count: number): string {
 
 /** The derived fields that the store knows. */
 export function loadTargets(db: Connection): StoredTarget[] {
-  return db.all('SELECT id, field, derivation, sha256, kind, inputs, active FROM "$target" ORDER BY id').map((row) => ({
-    id: Number(row['id']),
-    field: String(row['field']),
-    derivation: String(row['derivation']),
-    sha256: String(row['sha256']),
-    kind: String(row['kind']),
-    inputs: JSON.parse(String(row['inputs'])) as string[],
-    active: row['active'] === 1,
-  }))
+  return db
+    .all('SELECT id, field, derivation, sha256, kind, inputs, active FROM "$target" ORDER BY id')
+    .map((row) => ({
+      id: Number(row['id']),
+      field: String(row['field']),
+      derivation: String(row['derivation']),
+      sha256: String(row['sha256']),
+      kind: String(row['kind']),
+      inputs: JSON.parse(String(row['inputs'])) as string[],
+      active: row['active'] === 1,
+    }))
 }
 
 /**

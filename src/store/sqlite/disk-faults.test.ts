@@ -13,11 +13,18 @@ import { logOf } from './read-log.ts'
 import type { ProcessAnswer, ProcessCommand } from './store-process.ts'
 import { Writer } from './writer.ts'
 
-const REQUEST = { actor: 'system:import', lockTimeoutMs: 1000, contractText: contractText(['{name: a, logicalType: string}']), targets: [] }
+const REQUEST = {
+  actor: 'system:import',
+  lockTimeoutMs: 1000,
+  contractText: contractText(['{name: a, logicalType: string}']),
+  targets: [],
+}
+
+const STRACE = 'strace'
 
 /** Why faults cannot be injected here, or false. */
 const noStrace =
-  spawnSync('strace', ['-f', '-e', 'inject=fsync:error=EIO:when=60000', 'true']).status === 0
+  spawnSync(STRACE, ['-f', '-e', 'inject=fsync:error=EIO:when=60000', 'true']).status === 0
     ? false
     : 'strace cannot inject faults here'
 
@@ -52,32 +59,55 @@ test('D17: a writer syncs for each commit', { skip: noStrace }, async (t) => {
   assert.ok(stored <= 9, `${stored} writes were acknowledged with 9 syncs`)
 })
 
-test('D17: when a sync fails nothing is written any more, and what was acknowledged is there after a restart', { skip: noStrace }, async (t) => {
-  for (const [index, fault] of ['fsync,fdatasync:error=EIO:when=4', 'pwrite64:error=EIO:when=120', 'pwrite64:error=ENOSPC:when=120'].entries()) {
-    const directory = await newSheet(t)
-    const { stored, answers } = await runWithFault(directory, fault, ['a 20', 'b 5', 'c 5'])
-    assert.match(answers[1]?.error ?? '', /./, `${fault} did nothing`)
-    if (fault.includes('EIO')) {
-      for (const { did, error } of answers.slice(2)) {
-        if (did === 'write') assert.match(String(error), /nothing is written any more/, fault)
+test(
+  'D17: when a sync fails nothing is written any more, and what was acknowledged is there after a restart',
+  { skip: noStrace },
+  async (t) => {
+    for (const [index, fault] of [
+      'fsync,fdatasync:error=EIO:when=4',
+      'pwrite64:error=EIO:when=120',
+      'pwrite64:error=ENOSPC:when=120',
+    ].entries()) {
+      const directory = await newSheet(t)
+      const { stored, answers } = await runWithFault(directory, fault, ['a 20', 'b 5', 'c 5'])
+      assert.match(answers[1]?.error ?? '', /./, `${fault} did nothing`)
+      if (fault.includes('EIO')) {
+        for (const { did, error } of answers.slice(2)) {
+          if (did === 'write') assert.match(String(error), /nothing is written any more/, fault)
+        }
       }
+      const ids = idsOf(directory)
+      if (fault.includes('ENOSPC'))
+        assert.deepEqual(
+          logOf(directory).map((line) => line['record_id']),
+          [...ids],
+        )
+      const writer = await openWriter(directory)
+      const acknowledged = fault.includes('EIO') ? stored : stored - 10
+      for (let number = 0; number < acknowledged; number += 1)
+        assert.ok(ids.has(`a ${number}`), `${fault}: lost a ${number}`)
+      assert.deepEqual(
+        logOf(directory).map((line) => line['record_id']),
+        [...ids],
+      )
+      assert.deepEqual(
+        logOf(directory).map(({ seq }) => seq),
+        [...ids].map((_, position) => position + 1),
+      )
+      await writer.handle('close', null)
+      assert.ok(stored > 0, `fault ${index} came too early`)
     }
-    const ids = idsOf(directory)
-    if (fault.includes('ENOSPC')) assert.deepEqual(logOf(directory).map((line) => line['record_id']), [...ids])
-    const writer = await openWriter(directory)
-    const acknowledged = fault.includes('EIO') ? stored : stored - 10
-    for (let number = 0; number < acknowledged; number += 1) assert.ok(ids.has(`a ${number}`), `${fault}: lost a ${number}`)
-    assert.deepEqual(logOf(directory).map((line) => line['record_id']), [...ids])
-    assert.deepEqual(logOf(directory).map(({ seq }) => seq), [...ids].map((_, position) => position + 1))
-    await writer.handle('close', null)
-    assert.ok(stored > 0, `fault ${index} came too early`)
-  }
-})
+  },
+)
 
 /** Has a process write with faults injected into its system calls; answers with how many writes it acknowledged. */
-async function runWithFault(directory: string, fault: string, writes: readonly string[]): Promise<{ stored: number; answers: ProcessAnswer[] }> {
+async function runWithFault(
+  directory: string,
+  fault: string,
+  writes: readonly string[],
+): Promise<{ stored: number; answers: ProcessAnswer[] }> {
   const child = fork(new URL('./store-process.ts', import.meta.url), {
-    execPath: 'strace',
+    execPath: STRACE,
     execArgv: ['-f', '-qq', '-o', '/dev/null', '-e', `inject=${fault}`, process.execPath],
   })
   const commands: ProcessCommand[] = [
@@ -107,7 +137,12 @@ async function runWithFault(directory: string, fault: string, writes: readonly s
 function idsOf(directory: string): Set<string> {
   const db = new DatabaseSync(storePaths(directory).database, { readOnly: true })
   try {
-    return new Set(db.prepare('SELECT id FROM "$data" ORDER BY "$seq"').all().map(({ id }) => String(id)))
+    return new Set(
+      db
+        .prepare('SELECT id FROM "$data" ORDER BY "$seq"')
+        .all()
+        .map(({ id }) => String(id)),
+    )
   } finally {
     db.close()
   }

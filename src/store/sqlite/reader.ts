@@ -5,6 +5,7 @@ import type {
   CacheEntry,
   CellProvenance,
   CellState,
+  JsonBytes,
   Page,
   PageQuery,
   RecordKey,
@@ -21,10 +22,23 @@ import { FAILED, MISSING, quoted, STALE } from './schema.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
 import { canBeId, fromColumn } from './values.ts'
 
-/** Characters of answers that are kept until the next write. */
+/** Bytes of answers that are kept until the next write. */
 const ANSWERS_KEPT = 16 << 20
 
 type UnfilteredPage = Omit<PageQuery, 'filter'>
+
+/** A record or a page as it is answered. */
+interface Answer {
+  readonly json: JsonBytes
+  readonly next: RecordKey | null
+}
+
+interface ReadStatements {
+  /** Tells lists of fields apart. */
+  readonly name: string
+  readonly record: string
+  readonly page: string
+}
 
 /**
  * Everything that is read from the store but SQL from users, on a connection of its own in the calling thread.
@@ -32,7 +46,8 @@ type UnfilteredPage = Omit<PageQuery, 'filter'>
  */
 export class Reader {
   readonly #db: Connection
-  readonly #answers = new AnswerCache<string>(ANSWERS_KEPT)
+  readonly #answers = new AnswerCache<Answer>(ANSWERS_KEPT)
+  #selections = new WeakMap<readonly string[], ReadStatements>()
   #contract: Contract
   #dataVersion = -1
 
@@ -45,46 +60,52 @@ export class Reader {
   use(contract: Contract): void {
     this.#contract = contract
     this.#answers.clear()
+    this.#selections = new WeakMap()
   }
 
   close(): void {
     this.#db.close()
   }
 
-  record(id: string, fields: readonly string[]): string | null {
+  record(id: string, fields: readonly string[]): JsonBytes | null {
     if (!canBeId(id)) return null
-    const key = `r ${fields.join()} ${id}`
+    const { name, record } = this.#statements(fields)
+    const key = `${name} ${id}`
     const known = this.#known(key)
-    if (known !== undefined) return known
-    const sql = `SELECT ${recordJsonExpression(this.#fields(fields))} AS json FROM "$data" WHERE id = ?`
-    const row = this.#db.get(sql, id)
-    if (row === undefined) return null
-    return this.#keep(key, String(row['json']))
+    if (known !== undefined) return known.json
+    const row = this.#db.get(record, id)
+    return row === undefined ? null : this.#keep(key, { json: bytes(row['$json']), next: null }).json
   }
 
   page({ fields, limit, after }: UnfilteredPage): Page {
-    const key = `p ${fields.join()} ${limit} ${after}`
+    const { name, page } = this.#statements(fields)
+    const key = `${name} ${limit} ${after}`
     const known = this.#known(key)
-    const text = known ?? this.#keep(key, this.#readPage({ fields, limit, after }))
-    const end = text.indexOf(' ')
-    const next = text.slice(0, end)
-    return { next: next === '' ? null : Number(next), records: text.slice(end + 1) }
+    if (known !== undefined) return { records: known.json, next: known.next }
+    const row = this.#db.get(page, after ?? 0, limit)
+    const next = row?.['$more'] === 1 ? Number(row['$last']) : null
+    const { json: records } = this.#keep(key, { json: bytes(row?.['$json']), next })
+    return { records, next }
   }
 
   /**
-   * A page as one text: where the next page starts after, or nothing; a space; the array of records. Names of its own
-   * contain `$`: SQLite would take others for fields of that name.
+   * The statements that answer with these fields, made once for a list of fields. Bytes, since text would be turned
+   * into a string and back. Names of their own contain `$`: SQLite would take others for fields of that name.
    */
-  #readPage({ fields, limit, after }: UnfilteredPage): string {
-    const json = recordJsonExpression(this.#fields(fields))
-    const row = this.#db.get(
-      `SELECT "$records", "$last", EXISTS (SELECT 1 FROM "$data" WHERE "$seq" > "$last") AS "$more" FROM (
-         SELECT '[' || ifnull(group_concat("$json"), '') || ']' AS "$records", max("$seq") AS "$last" FROM (
-           SELECT "$seq", ${json} AS "$json" FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?))`,
-      after ?? 0,
-      limit,
-    )
-    return `${row?.['$more'] === 1 ? String(row['$last']) : ''} ${String(row?.['$records'])}`
+  #statements(fields: readonly string[]): ReadStatements {
+    let statements = this.#selections.get(fields)
+    if (statements === undefined) {
+      const json = recordJsonExpression(this.#fields(fields))
+      statements = {
+        name: fields.join(),
+        record: `SELECT CAST(${json} AS BLOB) AS "$json" FROM "$data" WHERE id = ?`,
+        page: `SELECT "$json", "$last", EXISTS (SELECT 1 FROM "$data" WHERE "$seq" > "$last") AS "$more" FROM (
+          SELECT CAST('[' || ifnull(group_concat("$record"), '') || ']' AS BLOB) AS "$json", max("$seq") AS "$last" FROM (
+            SELECT "$seq", ${json} AS "$record" FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?))`,
+      }
+      this.#selections.set(fields, statements)
+    }
+    return statements
   }
 
   status(): StoreStatus {
@@ -93,14 +114,12 @@ export class Reader {
 
   #readStatus(): StoreStatus {
     const total = Number(this.#db.get('SELECT records FROM "$sheet"')?.['records'])
+    const lastKey = Number(this.#db.get('SELECT max("$seq") AS key FROM "$data"')?.['key'] ?? 0)
     const targets = this.#db.all('SELECT * FROM "$target" WHERE active = 1 ORDER BY id').map((row) => {
       const count = (counter: string): number => Number(row[counter])
-      const [missing, stale, failed, overridden] = ['missing', 'stale', 'failed', 'overridden'].map(count) as [
-        number,
-        number,
-        number,
-        number,
-      ]
+      const [missing, stale, failed, overridden] = ['missing', 'stale', 'failed', 'overridden'].map(
+        count,
+      ) as [number, number, number, number]
       return {
         field: String(row['field']),
         fresh: total - missing - stale - failed - overridden,
@@ -113,7 +132,7 @@ export class Reader {
         lastError: failed > 0 ? textOrNull(row['last_error']) : null,
       }
     })
-    return { total, targets }
+    return { total, lastKey, targets }
   }
 
   provenance(recordId: string, field: string, history: boolean): CellProvenance {
@@ -145,7 +164,10 @@ export class Reader {
   /** The lives of a record: deleted and created again, it has several. Oldest first; null for a log from before. */
   #incarnations(recordId: string): (RecordKey | null)[] {
     const logged = this.#db
-      .all('SELECT record, min(seq) AS first FROM "$provenance" WHERE record_id = ? GROUP BY record ORDER BY first', recordId)
+      .all(
+        'SELECT record, min(seq) AS first FROM "$provenance" WHERE record_id = ? GROUP BY record ORDER BY first',
+        recordId,
+      )
       .map((row) => (row['record'] === null ? null : Number(row['record'])))
     const current = this.#db.get('SELECT "$seq" AS record FROM "$data" WHERE id = ?', recordId)
     const key = current === undefined ? null : Number(current['record'])
@@ -160,7 +182,8 @@ export class Reader {
       .map((row) => parseLine(String(row['line'])))
       .map((line) => (line === null ? null : entryOfField(line, field)))
       .filter((entry) => entry !== null)
-    const imported = key === null ? null : this.#importEntry({ recordId, field, key }, { earlier, later: entries[0] })
+    const imported =
+      key === null ? null : this.#importEntry({ recordId, field, key }, { earlier, later: entries[0] })
     return imported === null ? entries : [imported, ...entries]
   }
 
@@ -210,7 +233,9 @@ export class Reader {
 
   #targetIds(fields: readonly string[]): Map<string, number> {
     const all = new Map(
-      this.#db.all('SELECT id, field FROM "$target"').map((row) => [String(row['field']), Number(row['id'])] as const),
+      this.#db
+        .all('SELECT id, field FROM "$target"')
+        .map((row) => [String(row['field']), Number(row['id'])] as const),
     )
     return new Map(fields.map((field) => [field, all.get(field) ?? 0]))
   }
@@ -223,7 +248,13 @@ export class Reader {
       return only.values().filter(wanted).take(limit).toArray()
     }
     if (force) {
-      return keysOf(this.#db.all('SELECT "$seq" AS key FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?', from, limit))
+      return keysOf(
+        this.#db.all(
+          'SELECT "$seq" AS key FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?',
+          from,
+          limit,
+        ),
+      )
     }
     const perTarget = targets.flatMap((target) =>
       keysOf(
@@ -235,7 +266,7 @@ export class Reader {
         ),
       ),
     )
-    return [...new Set(perTarget)].sort((a, b) => a - b).slice(0, limit)
+    return [...new Set(perTarget)].toSorted((a, b) => a - b).slice(0, limit)
   }
 
   #exists(key: RecordKey): boolean {
@@ -244,7 +275,8 @@ export class Reader {
 
   #hasWork(key: RecordKey, targets: readonly number[]): boolean {
     return targets.some(
-      (target) => this.#db.get('SELECT 1 FROM "$todo" WHERE target = ? AND record = ?', target, key) !== undefined,
+      (target) =>
+        this.#db.get('SELECT 1 FROM "$todo" WHERE target = ? AND record = ?', target, key) !== undefined,
     )
   }
 
@@ -283,7 +315,7 @@ export class Reader {
     return entries
   }
 
-  #known(key: string): string | undefined {
+  #known(key: string): Answer | undefined {
     const version = Number(this.#db.get('PRAGMA data_version')?.['data_version'])
     if (version !== this.#dataVersion) {
       this.#answers.clear()
@@ -292,7 +324,7 @@ export class Reader {
     return this.#answers.get(key)
   }
 
-  #keep(key: string, answer: string): string {
+  #keep(key: string, answer: Answer): Answer {
     this.#answers.set(key, answer)
     return answer
   }
@@ -331,6 +363,12 @@ function cellState(cell: StoredRow | undefined, todo: StoredRow | undefined): Ce
 
 function keysOf(rows: readonly StoredRow[]): RecordKey[] {
   return rows.map((row) => Number(row['key']))
+}
+
+/** The bytes of a blob. */
+function bytes(blob: unknown): JsonBytes {
+  if (!(blob instanceof Uint8Array)) throw new Error('SQLite answered with something that is no blob')
+  return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength)
 }
 
 function textOrNull(value: unknown): string | null {

@@ -3,5 +3,9 @@ import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 testStore('SQLite', (directory, { contract, targets, ...options }) =>
-  SqliteStore.open(directory, { ...options, definition: { contract, targets }, queryLimits: DEFAULT_QUERY_LIMITS }),
+  SqliteStore.open(directory, {
+    ...options,
+    definition: { contract, targets },
+    queryLimits: DEFAULT_QUERY_LIMITS,
+  }),
 )

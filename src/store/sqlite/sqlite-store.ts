@@ -4,6 +4,7 @@ import type {
   CellOutcome,
   CellProvenance,
   DeleteResult,
+  JsonBytes,
   Page,
   PageQuery,
   RecordKey,
@@ -93,7 +94,7 @@ export class SqliteStore implements SheetStore {
     this.#definition = definition
   }
 
-  async record(id: string, fields: readonly string[]): Promise<string | null> {
+  async record(id: string, fields: readonly string[]): Promise<JsonBytes | null> {
     return this.#reader.record(id, fields)
   }
 
@@ -109,7 +110,7 @@ export class SqliteStore implements SheetStore {
     })
   }
 
-  query(sql: string, params: readonly SqlParam[]): Promise<string> {
+  query(sql: string, params: readonly SqlParam[]): Promise<JsonBytes> {
     return this.#sql.query(sql, params, this.#definition.contract.fields)
   }
 

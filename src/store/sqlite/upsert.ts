@@ -24,8 +24,11 @@ export function upsert(change: ChangeSet, request: Upsert): UpsertResult {
   return batch.finish()
 }
 
+/** A record as it is sent; all but its id is yet to be checked. */
+type UpsertRecord = JsonObject & { readonly id: string }
+
 interface UpsertBody {
-  readonly records: readonly (JsonObject & { readonly id: string })[]
+  readonly records: readonly UpsertRecord[]
   readonly actor: string
 }
 
@@ -36,7 +39,9 @@ function readBody({ body, defaultActor }: Upsert): UpsertBody {
   }
   const unknown = Object.keys(value).find((key) => key !== 'records' && key !== 'actor')
   if (unknown !== undefined) {
-    throw new ValidationError(`the body has an unknown member "${unknown}"; it may have "records" and "actor"`)
+    throw new ValidationError(
+      `the body has an unknown member "${unknown}"; it may have "records" and "actor"`,
+    )
   }
   const records = checkRecords(value['records'])
   const given = value['actor'] ?? null
@@ -113,7 +118,7 @@ class UpsertBatch {
     this.#statements = statementsOf(change.contract)
   }
 
-  add(record: JsonObject & { readonly id: string }, position: number): void {
+  add(record: UpsertRecord, position: number): void {
     const stored = this.#change.db.get(this.#statements.select, record.id)
     const faultsBefore = this.#faults.length + this.#denied.length
     const where = `records[${position}] (id ${JSON.stringify(shorten(record.id))})`
@@ -151,7 +156,10 @@ class UpsertBatch {
   #faultOf(field: Field, value: JsonValue, stored: StoredRow | undefined): string | null {
     // Clearing a derived cell ends an override (D28), whether or not computed values are required.
     if (value === null && this.#change.cells.isDerived(field.name)) return null
-    return faultOf(field, value) ?? (field.unique && value !== null ? this.#uniqueFault(field, value, stored) : null)
+    return (
+      faultOf(field, value) ??
+      (field.unique && value !== null ? this.#uniqueFault(field, value, stored) : null)
+    )
   }
 
   #uniqueFault(field: Field, value: JsonValue, stored: StoredRow | undefined): string | null {
@@ -190,11 +198,9 @@ class UpsertBatch {
     }
   }
 
-  #insert(record: JsonObject, changes: readonly Field[]): void {
+  #insert(record: UpsertRecord, changes: readonly Field[]): void {
     const change = this.#change
-    const columns = this.#contract.fields.map((field): SQLInputValue =>
-      toColumn(own(record, field.name)),
-    )
+    const columns = this.#contract.fields.map((field): SQLInputValue => toColumn(own(record, field.name)))
     const seq = change.nextSeq
     const { lastInsertRowid } = change.db.prepare(this.#statements.insert).run(seq, ...columns)
     const key = Number(lastInsertRowid)
@@ -204,7 +210,7 @@ class UpsertBatch {
     this.#inserted += 1
   }
 
-  #update(record: JsonObject, stored: StoredRow, changes: readonly Field[]): void {
+  #update(record: UpsertRecord, stored: StoredRow, changes: readonly Field[]): void {
     this.#updated += 1
     if (changes.length === 0) return
     const change = this.#change
@@ -222,14 +228,19 @@ class UpsertBatch {
     }
   }
 
-  #log(key: number, record: JsonObject, changes: readonly Field[], stored: StoredRow | undefined): number {
+  #log(key: number, record: UpsertRecord, changes: readonly Field[], stored: StoredRow | undefined): number {
     const values: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
     const previous: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
     for (const field of changes) {
       values[field.name] = own(record, field.name)
       previous[field.name] = fromColumn(field, stored?.[field.name])
     }
-    const line = { at: this.#change.at, actor: this.#actor, source: 'write', record_id: String(record['id']) } as const
+    const line = {
+      at: this.#change.at,
+      actor: this.#actor,
+      source: 'write',
+      record_id: record.id,
+    } as const
     return this.#change.log({ ...line, values, previous }, key)
   }
 }

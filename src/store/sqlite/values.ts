@@ -20,7 +20,8 @@ export function fromColumn(field: Field, stored: SQLOutputValue | undefined): Js
 
 /** Whether a value sent for a field, possibly of a wrong type, is the one that its column holds. */
 export function isStored(field: Field, sent: unknown, stored: SQLOutputValue | undefined): boolean {
-  if (sent === null || stored === null || stored === undefined) return sent === null && (stored ?? null) === null
+  if (sent === null || stored === null || stored === undefined)
+    return sent === null && (stored ?? null) === null
   if (field.type === 'boolean') return sent === (stored === 1)
   if (field.type !== 'array' && field.type !== 'object') return sent === stored
   return typeof sent === 'object' && jsonEqual(sent, JSON.parse(String(stored)))

@@ -40,7 +40,7 @@ export class WriterClient {
         return
       }
       const id = (this.#lastId += 1)
-      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject })
+      this.#waiting.set(id, { resolve, reject })
       this.#worker.postMessage({ id, operation, argument } satisfies WriterRequest, transfer)
     })
   }

@@ -58,7 +58,9 @@ class WriterThread {
       this.#port.postMessage(
         outcomes.map((outcome, index): WriterAnswer => {
           const id = requests[index]?.id ?? 0
-          return 'error' in outcome ? failure(id, outcome.error) : { id, outcome: { kind: 'done', value: outcome.value } }
+          return 'error' in outcome
+            ? failure(id, outcome.error)
+            : { id, outcome: { kind: 'done', value: outcome.value } }
         }),
       )
     } catch (error) {
@@ -79,7 +81,13 @@ function failure(id: number, thrown: unknown): WriterAnswer {
   const error = asRecordsError(thrown)
   const plain = toPlainError(error)
   if (plain !== undefined) return { id, outcome: { kind: 'refused', error: plain } }
-  return { id, outcome: { kind: 'broken', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) } }
+  return {
+    id,
+    outcome: {
+      kind: 'broken',
+      stack: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    },
+  }
 }
 
 if (parentPort !== null) new WriterThread(parentPort)

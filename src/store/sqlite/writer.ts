@@ -28,7 +28,9 @@ const MIRROR_SYNC_MS = 1000
 type Changes = Omit<WriterOperations, 'open' | 'define' | 'close'>
 
 /** The operations that share transactions. */
-const CHANGES: { [Op in keyof Changes]: (change: ChangeSet, request: Parameters<Changes[Op]>[0]) => ReturnType<Changes[Op]> } = {
+const CHANGES: {
+  [Op in keyof Changes]: (change: ChangeSet, request: Parameters<Changes[Op]>[0]) => ReturnType<Changes[Op]>
+} = {
   upsert,
   delete: (change, { ids, actor }) => deleteRecords(change, ids, actor),
   commitCells,
@@ -124,7 +126,9 @@ export class Writer {
 
   #writable(): OpenStore {
     if (this.#failed) {
-      throw new RecordsError('writing to the disk failed, and nothing is written any more; check the disk and restart')
+      throw new RecordsError(
+        'writing to the disk failed, and nothing is written any more; check the disk and restart',
+      )
     }
     if (this.#store === null) throw new Error('the store is not open')
     return this.#store
@@ -200,7 +204,12 @@ export class Writer {
     const { seq, offset } = store.mirror.position
     try {
       store.mirror.sync()
-      store.db.run('UPDATE "$sheet" SET mirror_seq = ?, mirror_offset = ? WHERE mirror_seq < ?', seq, offset, seq)
+      store.db.run(
+        'UPDATE "$sheet" SET mirror_seq = ?, mirror_offset = ? WHERE mirror_seq < ?',
+        seq,
+        offset,
+        seq,
+      )
     } catch (error) {
       if (isDiskFault(error)) this.#failed = true
       // Else another process is writing, or the disk is full: the next open just has more to compare.
@@ -222,7 +231,9 @@ function openDatabase(path: string): { db: Connection; sheet: StoredRow } {
   const db = Connection.forWriting(path)
   try {
     if (db.get(`SELECT 1 FROM sqlite_schema WHERE name = '$sheet'`) === undefined) {
-      throw new RecordsError('sheet.db is not the store of a sheet; move it away and it is made anew from records.jsonl')
+      throw new RecordsError(
+        'sheet.db is not the store of a sheet; move it away and it is made anew from records.jsonl',
+      )
     }
     const sheet = db.get('SELECT * FROM "$sheet"') ?? {}
     if (Number(sheet['schema_version']) !== SCHEMA_VERSION) {
@@ -244,8 +255,11 @@ function logSource(db: Connection): LogSource {
   return {
     lastSeq: () => lastSeq(db),
     *linesAfter(seq) {
-      for (let after = seq; ; ) {
-        const lines = db.all('SELECT seq, line FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT 1000', after)
+      for (let after = seq; ;) {
+        const lines = db.all(
+          'SELECT seq, line FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT 1000',
+          after,
+        )
         for (const { seq: number, line } of lines) yield { seq: Number(number), line: String(line) }
         const last = lines.at(-1)
         if (last === undefined) return

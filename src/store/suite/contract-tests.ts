@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { suite, test } from 'node:test'
+import { beforeEach, suite, test } from 'node:test'
 import { ContractError } from '../../errors/service-error.ts'
-import { computed, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { computed, HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
 
 const PROPERTIES = [
   '{name: name, logicalType: string, required: true, logicalTypeOptions: {minLength: 1}}',
@@ -11,13 +11,20 @@ const PROPERTIES = [
 ]
 
 /** D9, what a changed contract does to stored records, and D3, what changed derivations do to their cells. */
-export function testDefinitions(name: string, open: OpenStore): void {
-  suite(`${name}: contract changes`, () => {
+export function testDefinitions(open: OpenStore): void {
+  suite('contract changes', IN_TURN, () => {
     const setup = { properties: PROPERTIES, targets: [target('label', ['name'])] }
+    const sheet = TestSheet.shared(open, setup)
+    beforeEach(async () => {
+      await sheet.empty()
+      await sheet.define(setup)
+    })
 
-    test('D9: what only adds or loosens applies by itself and keeps every value', async (t) => {
-      const sheet = await TestSheet.make(t, open, setup)
-      await sheet.write([{ id: 'a', name: 'A', n: 1, code: 'c' }, { id: 'b', name: 'B' }])
+    test('D9: what only adds or loosens applies by itself and keeps every value', async () => {
+      await sheet.write([
+        { id: 'a', name: 'A', n: 1, code: 'c' },
+        { id: 'b', name: 'B' },
+      ])
       await sheet.compute('a', 'label', 'LA')
       const loosened = [
         '{name: extra, logicalType: array}',
@@ -35,14 +42,13 @@ export function testDefinitions(name: string, open: OpenStore): void {
       await sheet.write([{ id: 'b', name: null, code: 'c', extra: [1, { a: null }], more: 'm' }, { id: 'c' }])
       await assert.rejects(sheet.write([{ id: 'c', more: 'm' }]), /unique/)
       await assert.rejects(sheet.write([{ id: 'c', n: 2 }]), /agent:\*/)
-      assert.deepEqual((await sheet.store.delete(['b'], 'human:ann')).remaining, 2)
+      assert.deepEqual((await sheet.store.delete(['b'], HUMAN)).remaining, 2)
       assert.deepEqual((await sheet.latest('b', 'extra'))?.['previous'], [1, { a: null }])
       await sheet.reopen()
       assert.equal((await sheet.counts('label')).fresh, 1)
     })
 
-    test('D9: each refusal says what it would do to how many records, and nothing is changed', async (t) => {
-      const sheet = await TestSheet.make(t, open, setup)
+    test('D9: each refusal says what it would do to how many records, and nothing is changed', async () => {
       const records = [
         { id: 'a', name: 'long', n: 5, code: 'x' },
         { id: 'b', name: 's', n: 5, code: null },
@@ -50,7 +56,8 @@ export function testDefinitions(name: string, open: OpenStore): void {
       ]
       await sheet.write(records)
       const before = await sheet.all()
-      const instead = (index: number, ...properties: string[]): string[] => PROPERTIES.toSpliced(index, 1, ...properties)
+      const instead = (index: number, ...properties: string[]): string[] =>
+        PROPERTIES.toSpliced(index, 1, ...properties)
       const cases: [properties: string[], message: RegExp][] = [
         [instead(1), /"n" .*2 records/],
         [instead(1, '{name: m, logicalType: integer}'), /"n" .*2 records/],
@@ -59,7 +66,10 @@ export function testDefinitions(name: string, open: OpenStore): void {
         [instead(1, '{name: n, logicalType: integer, required: true}'), /"n" .*1 record /],
         [instead(1, '{name: n, logicalType: integer, logicalTypeOptions: {maximum: 4}}'), /"n" .*2 records/],
         [instead(1, '{name: n, logicalType: integer, unique: true}'), /"n" .*2 records/],
-        [instead(0, '{name: name, logicalType: string, required: true, logicalTypeOptions: {minLength: 2}}'), /"name" .*2 records/],
+        [
+          instead(0, '{name: name, logicalType: string, required: true, logicalTypeOptions: {minLength: 2}}'),
+          /"name" .*2 records/,
+        ],
         [instead(0, '{name: name, logicalType: string, unique: true, required: true}'), /"name" .*2 records/],
         [[...PROPERTIES, '{name: must, logicalType: string, required: true}'], /"must" .*3 records/],
         [['{name: must, logicalType: string, required: true}'], /"name".*3 records.*"n".*2 records.*"must"/],
@@ -78,40 +88,56 @@ export function testDefinitions(name: string, open: OpenStore): void {
       assert.equal((await sheet.all()).length, 4)
     })
 
-    test('D9: a tightened constraint that no stored record breaks applies, fields named n, last and value included', async (t) => {
-      const properties = ['n', 'last', 'value', 'records', 'count', 'key'].map((field) => `{name: ${field}, logicalType: integer}`)
-      const sheet = await TestSheet.make(t, open, { properties })
-      const values = (n: number): Record<string, number> => ({ n, last: n, value: n, records: n, count: n, key: n })
+    test('D9: a tightened constraint that no stored record breaks applies, fields named n, last and value included', async () => {
+      const properties = ['n', 'last', 'value', 'records', 'count', 'key'].map(
+        (field) => `{name: ${field}, logicalType: integer}`,
+      )
+      await sheet.define({ properties, targets: [] })
+      const values = (n: number): Record<string, number> => ({
+        n,
+        last: n,
+        value: n,
+        records: n,
+        count: n,
+        key: n,
+      })
       await sheet.write([2, 3, 4].map((n) => ({ id: `r${n}`, ...values(n) })))
       const tightened = ['n', 'last', 'value', 'records', 'count', 'key'].map(
-        (field) => `{name: ${field}, logicalType: integer, required: true, unique: true, logicalTypeOptions: {minimum: 2}}`,
+        (field) =>
+          `{name: ${field}, logicalType: integer, required: true, unique: true, logicalTypeOptions: {minimum: 2}}`,
       )
       await sheet.define({ properties: tightened })
       await assert.rejects(sheet.write([{ id: 'new', ...values(4) }]), /unique/)
     })
 
-    test('D9: a required derived field may stay empty until it is computed', async (t) => {
-      const sheet = await TestSheet.make(t, open, setup)
+    test('D9: a required derived field may stay empty until it is computed', async () => {
       await sheet.write([{ id: 'a', name: 'A' }])
-      await sheet.define({ properties: PROPERTIES.toSpliced(3, 1, '{name: label, logicalType: string, required: true}') })
+      await sheet.define({
+        properties: PROPERTIES.toSpliced(3, 1, '{name: label, logicalType: string, required: true}'),
+      })
       await sheet.write([{ id: 'b', name: 'B' }])
       assert.equal((await sheet.counts('label')).missing, 2)
     })
 
-    test('D9: a sheet without records follows any contract', async (t) => {
-      const sheet = await TestSheet.make(t, open, setup)
+    test('D9: a sheet without records follows any contract', async () => {
       await sheet.write([{ id: 'a', name: 'A' }])
-      await sheet.store.delete(['a'], 'human:ann')
-      const properties = ['{name: N, logicalType: string, required: true, unique: true}', '{name: label, logicalType: integer}']
+      await sheet.store.delete(['a'], HUMAN)
+      const properties = [
+        '{name: N, logicalType: string, required: true, unique: true}',
+        '{name: label, logicalType: integer}',
+      ]
       await sheet.define({ properties, targets: [target('label', ['N'])] })
       await sheet.write([{ id: 'a', N: '1', label: null }])
       assert.deepEqual(await sheet.all(), [{ id: 'a', N: '1', label: null }])
       await assert.rejects(sheet.write([{ id: 'b', N: '1' }]), /unique/)
     })
 
-    test('D32: a new derivation finds its cells missing, or overridden where there is a value', async (t) => {
-      const sheet = await TestSheet.make(t, open, { properties: PROPERTIES, targets: [] })
-      await sheet.write([{ id: 'a', name: 'A', label: 'by hand' }, { id: 'b', name: 'B' }])
+    test('D32: a new derivation finds its cells missing, or overridden where there is a value', async () => {
+      await sheet.define({ targets: [] })
+      await sheet.write([
+        { id: 'a', name: 'A', label: 'by hand' },
+        { id: 'b', name: 'B' },
+      ])
       await sheet.define({ targets: setup.targets })
       const { overridden, missing } = await sheet.counts('label')
       assert.deepEqual({ overridden, missing }, { overridden: 1, missing: 1 })
@@ -119,27 +145,31 @@ export function testDefinitions(name: string, open: OpenStore): void {
       await sheet.write([{ id: 'a', label: 'by hand' }])
     })
 
-    test('D32: an edited derivation file makes computed cells stale, and no others', async (t) => {
+    test('D32: an edited derivation file makes computed cells stale, and no others', async () => {
       const properties = PROPERTIES.toSpliced(
         3,
         1,
         "{name: label, logicalType: string, customProperties: [{property: editableBy, value: ['human:*']}]}",
       )
-      const sheet = await TestSheet.make(t, open, { ...setup, properties })
+      await sheet.define({ properties })
       await sheet.write(['a', 'b', 'c', 'd'].map((id) => ({ id, name: id })))
       await sheet.compute('a', 'label', 'LA')
       await sheet.fail('b', 'label')
       await sheet.write([{ id: 'c', label: 'by hand' }])
       await sheet.define({ targets: [target('label', ['name'], { sha256: sha256('edited') })] })
       const { fresh, stale, missing, failed, overridden } = await sheet.counts('label')
-      assert.deepEqual({ fresh, stale, missing, failed, overridden }, { fresh: 0, stale: 1, missing: 1, failed: 1, overridden: 1 })
+      assert.deepEqual(
+        { fresh, stale, missing, failed, overridden },
+        { fresh: 0, stale: 1, missing: 1, failed: 1, overridden: 1 },
+      )
       const item = await sheet.workOf('a', 'label')
-      assert.deepEqual(await sheet.commit(sheet.result(item, 'label', { kind: 'unchanged' })), [{ outcome: 'stored' }])
+      assert.deepEqual(await sheet.commit(sheet.result(item, 'label', { kind: 'unchanged' })), [
+        { outcome: 'stored' },
+      ])
       assert.equal((await sheet.counts('label')).fresh, 1)
     })
 
-    test('D32: what was computed with a file that was edited meanwhile is stored, and stale at once', async (t) => {
-      const sheet = await TestSheet.make(t, open, setup)
+    test('D32: what was computed with a file that was edited meanwhile is stored, and stale at once', async () => {
       await sheet.write(['missing', 'fresh', 'again'].map((id) => ({ id, name: id })))
       await sheet.compute('fresh', 'label', 'before')
       await sheet.compute('again', 'label', 'before')
@@ -149,14 +179,19 @@ export function testDefinitions(name: string, open: OpenStore): void {
       }
       results.push(sheet.result(await sheet.workOf('again', 'label'), 'label', { kind: 'unchanged' }))
       await sheet.define({ targets: [target('label', ['name'], { sha256: sha256('edited') })] })
-      assert.deepEqual(await sheet.commit(...results), Array(3).fill({ outcome: 'stored' }))
-      assert.deepEqual((await sheet.all()).map(({ label }) => label), ['after', 'after', 'before'])
+      assert.deepEqual(
+        await sheet.commit(...results),
+        results.map(() => ({ outcome: 'stored' })),
+      )
+      assert.deepEqual(
+        (await sheet.all()).map(({ label }) => label),
+        ['after', 'after', 'before'],
+      )
       const { fresh, stale } = await sheet.counts('label')
       assert.deepEqual({ fresh, stale }, { fresh: 0, stale: 3 })
     })
 
-    test('D3: with a broken derivation file the derived fields stay as they were', async (t) => {
-      const sheet = await TestSheet.make(t, open, setup)
+    test('D3: with a broken derivation file the derived fields stay as they were', async () => {
       await sheet.write([{ id: 'a', name: 'A' }])
       await sheet.compute('a', 'label', 'LA')
       await sheet.define({ targets: null, properties: [...PROPERTIES, '{name: extra, logicalType: string}'] })
@@ -164,18 +199,23 @@ export function testDefinitions(name: string, open: OpenStore): void {
       await assert.rejects(sheet.write([{ id: 'a', label: 'x' }]), /derived/)
     })
 
-    test('D3: a derivation that went away makes its field ordinary; back again, its cells are stale', async (t) => {
-      const sheet = await TestSheet.make(t, open, setup)
+    test('D3: a derivation that went away makes its field ordinary; back again, its cells are stale', async () => {
       await sheet.write(['a', 'b', 'c'].map((id) => ({ id, name: id })))
       await sheet.compute('a', 'label', 'LA')
       await sheet.compute('b', 'label', 'LB')
       await sheet.define({ targets: [] })
       assert.deepEqual((await sheet.store.status()).targets, [])
-      await sheet.write([{ id: 'b', label: 'by hand' }, { id: 'd', name: 'D', label: 'new' }])
-      await sheet.store.delete(['c'], 'human:ann')
+      await sheet.write([
+        { id: 'b', label: 'by hand' },
+        { id: 'd', name: 'D', label: 'new' },
+      ])
+      await sheet.store.delete(['c'], HUMAN)
       await sheet.define({ targets: setup.targets })
       const { fresh, stale, missing, overridden } = await sheet.counts('label')
-      assert.deepEqual({ fresh, stale, missing, overridden }, { fresh: 0, stale: 1, missing: 0, overridden: 2 })
+      assert.deepEqual(
+        { fresh, stale, missing, overridden },
+        { fresh: 0, stale: 1, missing: 0, overridden: 2 },
+      )
     })
   })
 }

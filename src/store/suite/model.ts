@@ -116,7 +116,10 @@ export class Model {
   }
 
   /** Applies a batch whole, or says why it is refused (D13). */
-  upsert(records: readonly (JsonObject & { id: string })[], actor: string): Refusal | { inserted: number; updated: number } {
+  upsert(
+    records: readonly (JsonObject & { id: string })[],
+    actor: string,
+  ): Refusal | { inserted: number; updated: number } {
     const before = new Map([...this.#records].map(([id, record]) => [id, copyOf(record)]))
     this.#noted = []
     const faults = new Set<Refusal>()
@@ -188,7 +191,11 @@ export class Model {
     return this.targets.find((target) => target.field === field)
   }
 
-  #faultsOf(record: JsonObject & { id: string }, known: ModelRecord | undefined, actor: string): Set<Refusal> {
+  #faultsOf(
+    record: JsonObject & { id: string },
+    known: ModelRecord | undefined,
+    actor: string,
+  ): Set<Refusal> {
     const faults = new Set<Refusal>()
     for (const [name, value] of Object.entries(record)) {
       const field = this.fields.find((candidate) => candidate.name === name)
@@ -198,16 +205,23 @@ export class Model {
       }
       if ((known?.values.get(name) ?? null) === value) continue
       const derived = this.#target(name)?.active === true
-      if (!(field.editableBy === null ? !derived : actor.startsWith(field.editableBy))) faults.add('PermissionDeniedError')
-      if (value === null ? field.required : field.fault(value) || this.#isTaken(field, value, known)) faults.add('ValidationError')
+      if (!(field.editableBy === null ? !derived : actor.startsWith(field.editableBy)))
+        faults.add('PermissionDeniedError')
+      if (value === null ? field.required : field.fault(value) || this.#isTaken(field, value, known))
+        faults.add('ValidationError')
     }
-    const lacks = known === undefined && this.fields.some(({ name, required }) => required && (record[name] ?? null) === null)
+    const lacks =
+      known === undefined &&
+      this.fields.some(({ name, required }) => required && (record[name] ?? null) === null)
     if (lacks) faults.add('ValidationError')
     return faults
   }
 
   #isTaken(field: ModelField, value: JsonValue, known: ModelRecord | undefined): boolean {
-    return field.unique && [...this.#records.values()].some((other) => other !== known && other.values.get(field.name) === value)
+    return (
+      field.unique &&
+      [...this.#records.values()].some((other) => other !== known && other.values.get(field.name) === value)
+    )
   }
 
   #insert(record: JsonObject, { actor, source }: { actor: string; source: string }): void {
@@ -219,9 +233,10 @@ export class Model {
         return [field, { state, hash: null, version: 0 }]
       }),
     )
-    const id = String(record['id'])
+    const id = record['id'] as string
     this.#records.set(id, { life, values, cells })
-    for (const [field, value] of values) if (value !== null) this.#note(id, field, { source, actor, value, previous: null })
+    for (const [field, value] of values)
+      if (value !== null) this.#note(id, field, { source, actor, value, previous: null })
   }
 
   #merge(record: JsonObject & { id: string }, known: ModelRecord, actor: string): void {
@@ -234,7 +249,11 @@ export class Model {
     for (const [name, value] of changed) {
       const cell = known.cells.get(name)
       if (cell === undefined) continue
-      known.cells.set(name, { state: value === null ? 'missing' : 'overridden', hash: null, version: cell.version + 1 })
+      known.cells.set(name, {
+        state: value === null ? 'missing' : 'overridden',
+        hash: null,
+        version: cell.version + 1,
+      })
     }
   }
 
@@ -256,5 +275,9 @@ export class Model {
 }
 
 function copyOf({ life, values, cells }: ModelRecord): ModelRecord {
-  return { life, values: new Map(values), cells: new Map([...cells].map(([field, cell]) => [field, { ...cell }])) }
+  return {
+    life,
+    values: new Map(values),
+    cells: new Map([...cells].map(([field, cell]) => [field, { ...cell }])),
+  }
 }

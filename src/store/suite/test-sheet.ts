@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { after as afterAll, before as beforeAll, type TestContext } from 'node:test'
 import { contractText } from '../../../test/support/contract-with.ts'
 import { parseContract } from '../../contract/parse-contract.ts'
 import type { Contract } from '../../contract/contract.ts'
@@ -31,11 +32,6 @@ export interface StoreOptions {
 /** Opens the store of the sheet in a directory, or makes it. */
 export type OpenStore = (directory: string, options: StoreOptions) => Promise<SheetStore>
 
-/** Where clean-up is registered: a test or a suite. */
-export interface Cleanup {
-  after(undo: () => Promise<void>): unknown
-}
-
 export interface SheetSetup {
   /** Properties of the contract beside `id`, each in YAML flow style. */
   readonly properties: readonly string[]
@@ -49,12 +45,26 @@ export interface SheetSetup {
   readonly deletableBy?: readonly string[]
 }
 
+/** For suites whose tests share a sheet. */
+export const IN_TURN = { concurrency: false }
+
 export const HUMAN = 'human:ann'
 export const AGENT = 'agent:materializer'
 
 /** A derived field for tests. */
-export function target(field: string, inputs: readonly string[], more: Partial<TargetDefinition> = {}): TargetDefinition {
-  return { field, derivation: `${field}.yaml`, sha256: sha256(`${field}.yaml`), kind: 'http', inputs, ...more }
+export function target(
+  field: string,
+  inputs: readonly string[],
+  more: Partial<TargetDefinition> = {},
+): TargetDefinition {
+  return {
+    field,
+    derivation: `${field}.yaml`,
+    sha256: sha256(`${field}.yaml`),
+    kind: 'http',
+    inputs,
+    ...more,
+  }
 }
 
 /** Hex SHA-256 of a text. */
@@ -77,8 +87,8 @@ export class TestSheet {
   #store: SheetStore | null = null
   sourceDiffers = 0
 
-  private constructor(directory: string, open: OpenStore, setup: SheetSetup) {
-    this.directory = directory
+  private constructor(open: OpenStore, setup: SheetSetup) {
+    this.directory = mkdtempSync(join(tmpdir(), 'colophon-store-'))
     this.#open = open
     this.#lockTimeoutMs = setup.lockTimeoutMs ?? 5000
     this.#deletableBy = setup.deletableBy ?? null
@@ -86,22 +96,31 @@ export class TestSheet {
   }
 
   /** Makes the directory and its files without opening the store. */
-  static async files(t: Cleanup, open: OpenStore, setup: SheetSetup): Promise<TestSheet> {
-    const directory = await mkdtemp(join(tmpdir(), 'colophon-store-'))
-    const sheet = new TestSheet(directory, open, setup)
-    t.after(async () => {
-      await sheet.close()
-      await rm(directory, { recursive: true })
-    })
+  static async files(t: TestContext, open: OpenStore, setup: SheetSetup): Promise<TestSheet> {
+    const sheet = new TestSheet(open, setup)
+    t.after(() => sheet.#remove())
     if (setup.records !== undefined) await sheet.put('records.jsonl', setup.records)
     if (setup.log !== undefined) await sheet.put('provenance.jsonl', setup.log)
     return sheet
   }
 
-  static async make(t: Cleanup, open: OpenStore, setup: SheetSetup): Promise<TestSheet> {
+  static async make(t: TestContext, open: OpenStore, setup: SheetSetup): Promise<TestSheet> {
     const sheet = await TestSheet.files(t, open, setup)
     await sheet.open()
     return sheet
+  }
+
+  /** A sheet that the tests of a suite share; to be called where the suite is described. */
+  static shared(open: OpenStore, setup: SheetSetup): TestSheet {
+    const sheet = new TestSheet(open, setup)
+    beforeAll(() => sheet.open())
+    afterAll(() => sheet.#remove())
+    return sheet
+  }
+
+  async #remove(): Promise<void> {
+    await this.close()
+    await rm(this.directory, { recursive: true })
   }
 
   get store(): SheetStore {
@@ -154,7 +173,9 @@ export class TestSheet {
   }
 
   /** Has the store follow another contract or other derived fields. What is refused changes nothing here either. */
-  async define(change: Partial<{ properties: readonly string[]; targets: readonly TargetDefinition[] | null }>): Promise<void> {
+  async define(
+    change: Partial<{ properties: readonly string[]; targets: readonly TargetDefinition[] | null }>,
+  ): Promise<void> {
     const setup = { ...this.#setup, ...change }
     await this.store.define({ contract: this.#parse(setup.properties), targets: setup.targets })
     this.#setup = setup
@@ -184,7 +205,7 @@ export class TestSheet {
   async get(id: string, fields: readonly string[] = this.fields): Promise<JsonObject | null> {
     const text = await this.store.record(id, fields)
     if (text === null) return null
-    const record: unknown = JSON.parse(text)
+    const record: unknown = JSON.parse(String(text))
     assert.ok(isJsonObject(record))
     return record
   }
@@ -192,12 +213,17 @@ export class TestSheet {
   /** All records in order, read in pages of `limit`. */
   async all(limit = 10_000): Promise<JsonObject[]> {
     const records: JsonObject[] = []
-    for (let after: number | null = null; ; ) {
+    for (let after: number | null = null; ;) {
       const page = await this.store.page({ fields: this.fields, limit, after, filter: null })
-      records.push(...(JSON.parse(page.records) as JsonObject[]))
+      records.push(...(JSON.parse(String(page.records)) as JsonObject[]))
       if (page.next === null) return records
       after = page.next
     }
+  }
+
+  async empty(): Promise<void> {
+    const ids = (await this.all()).map(({ id }) => id as string)
+    await this.store.delete(ids, HUMAN)
   }
 
   async history(id: string, field: string): Promise<readonly JsonObject[]> {
@@ -242,7 +268,12 @@ export class TestSheet {
   }
 
   /** Computes a cell. */
-  async compute(id: string, field: string, value: JsonValue, hash = `${id} ${String(value)}`): Promise<CellOutcome> {
+  async compute(
+    id: string,
+    field: string,
+    value: JsonValue,
+    hash = `${id} ${JSON.stringify(value)}`,
+  ): Promise<CellOutcome> {
     const item = await this.workOf(id, field)
     const [outcome] = await this.commit(this.result(item, field, computed(value, hash)))
     assert.ok(outcome)
@@ -251,7 +282,9 @@ export class TestSheet {
 
   async fail(id: string, field: string, error = 'GET https://a.example/ -> 503'): Promise<void> {
     const item = await this.workOf(id, field)
-    const outcomes = await this.commit(this.result(item, field, { kind: 'failed', error, errorType: 'ServiceError' }))
+    const outcomes = await this.commit(
+      this.result(item, field, { kind: 'failed', error, errorType: 'ServiceError' }),
+    )
     assert.deepEqual(outcomes, [{ outcome: 'stored' }])
   }
 }

@@ -260,10 +260,10 @@ suite('a query', () => {
 
   test('D3: fields that another process has just added are no reason to refuse, they come as SQLite has them', () => {
     const answer: string[] = []
-    const text = new SqlAnswer((chunk) => answer.push(Buffer.from(chunk).toString()))
+    const pieces = new SqlAnswer((chunk) => answer.push(Buffer.from(chunk).toString()))
     const sql = "SELECT id, done FROM records WHERE id = 'a'"
-    runQuery(database, { sql, params: [], allFields: FIELDS.slice(0, 1), maxRows: 10 }, text)
-    text.finish()
+    runQuery(database, { sql, params: [], allFields: FIELDS.slice(0, 1), maxRows: 10 }, pieces)
+    pieces.finish()
     assert.equal(answer.join(''), '{"rows":[{"id":"a","done":1}],"count":1}')
   })
 

@@ -5,10 +5,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { getPriority } from 'node:os'
 import { after, afterEach, before, suite, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { createSheetDatabase, field, type SheetDatabase } from '../../../../test/support/sheet-database.ts'
 import { QueryError, ServiceError } from '../../../errors/service-error.ts'
 import { DEFAULT_QUERY_LIMITS, SqlPool, type QueryLimits, type SqlPoolOptions } from './sql-pool.ts'
+import { SqlProcess } from './sql-process.ts'
 
 // Processes start in half the time.
 enableCompileCache()
@@ -64,23 +64,23 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     const pool = common
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        pool.query('SELECT n, done FROM records WHERE n = ?', [index], FIELDS),
+        pool.query('SELECT n, done FROM records WHERE n = ?', [index], FIELDS).then(String),
       ),
     )
     assert.equal(answers[7], '{"rows":[{"n":7,"done":true}],"count":1}')
     assert.equal(answers[49], '{"rows":[],"count":0}')
     const page = await pool.page({ fields: FIELDS, allFields: FIELDS, limit: 2, after: 4, filter: 'done' })
-    assert.equal(page.records, '[{"id":"r5","n":5,"done":true},{"id":"r7","n":7,"done":true}]')
+    assert.equal(String(page.records), '[{"id":"r5","n":5,"done":true},{"id":"r7","n":7,"done":true}]')
     assert.equal(page.next, 7)
     const last = await pool.page({ fields: [], allFields: FIELDS, limit: 2, after: 7, filter: 'n > 19' })
-    assert.deepEqual(last, { records: '[{}]', next: null })
+    assert.deepEqual(last, { records: Buffer.from('[{}]'), next: null })
   })
 
   test('D17: a query sees what was written just before it', async () => {
     const pool = common
     for (let n = 100; n < 110; n += 1) {
       sheet.writer.exec(`UPDATE "$data" SET n = ${n} WHERE id = 'r20'`)
-      const answer = await pool.query("SELECT n FROM records WHERE id = 'r20'", [], FIELDS)
+      const answer = String(await pool.query("SELECT n FROM records WHERE id = 'r20'", [], FIELDS))
       assert.equal(answer, `{"rows":[{"n":${n}}],"count":1}`)
     }
   })
@@ -95,20 +95,20 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     const later = [...FIELDS, field('late', 'array')]
     other.writer.exec(`UPDATE "$data" SET late = '[1]'`)
     const expected = '{"rows":[{"id":"r1","n":1,"done":true,"late":[1]}],"count":1}'
-    assert.equal(await pool.query('SELECT * FROM records', [], later), expected)
+    assert.equal(String(await pool.query('SELECT * FROM records', [], later)), expected)
     await pool.close()
     other.remove()
   })
 
   test('D19: a capped answer says that it is truncated', async () => {
     const answer = await open({ maxRows: 2 }).query('SELECT n FROM records', [], FIELDS)
-    assert.equal(answer, '{"rows":[{"n":1},{"n":2}],"count":2,"truncated":true}')
+    assert.equal(String(answer), '{"rows":[{"n":1},{"n":2}],"count":2,"truncated":true}')
   })
 
   test('D19: a large answer arrives whole', async () => {
     const sql = `WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t LIMIT 12)
       SELECT x, printf('%1000000c', 'é') AS text FROM t`
-    const { rows, count } = JSON.parse(await common.query(sql, [], FIELDS)) as {
+    const { rows, count } = JSON.parse(String(await common.query(sql, [], FIELDS))) as {
       rows: readonly { readonly x: number; readonly text: string }[]
       count: number
     }
@@ -134,13 +134,13 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     for (const runaway of [...runaways, filter]) {
       await assert.rejects(runaway, (error) => error instanceof QueryError && error.message === message)
     }
-    assert.equal(await common.query('SELECT 1 AS a', [], FIELDS), '{"rows":[{"a":1}],"count":1}')
+    assert.equal(String(await common.query('SELECT 1 AS a', [], FIELDS)), '{"rows":[{"a":1}],"count":1}')
   })
 
   test('D19: a query that waits behind runaways has its whole time once it runs', async () => {
     const pool = open({ timeoutMs: 1000 })
     const runaways = [pool.query(ENDLESS, [], FIELDS), pool.query(ENDLESS, [], FIELDS)]
-    const waiting = pool.query('SELECT 1 AS a', [], FIELDS)
+    const waiting = pool.query('SELECT 1 AS a', [], FIELDS).then(String)
     const settled = await Promise.allSettled([...runaways, waiting])
     assert.deepEqual(
       settled.map(({ status }) => status),
@@ -155,25 +155,29 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
       pool.query(GREEDY, [], FIELDS),
       (error) => error instanceof QueryError && error.message === message,
     )
-    assert.equal(await pool.query('SELECT 1 AS a', [], FIELDS), '{"rows":[{"a":1}],"count":1}')
+    assert.equal(String(await pool.query('SELECT 1 AS a', [], FIELDS)), '{"rows":[{"a":1}],"count":1}')
   })
 
   test(
-    'D19: a process that holds on to much memory gets no further query',
+    'D19: a process that holds on to much memory takes no further query',
     { skip: !existsSync(CHILDREN) },
     async () => {
+      const request = { kind: 'query', sql: 'SELECT 1 AS a', params: [], allFields: FIELDS } as const
       const others = new Set(children())
-      const pool = open()
-      await pool.query('SELECT 1 AS a', [], FIELDS)
-      const started = children().filter((pid) => !others.has(pid))
-      const idle = Math.max(...started.map(anonymousMemory))
-      await pool.close()
+      const usual = new SqlProcess(sheet.path, DEFAULT_QUERY_LIMITS)
+      await usual.ready
+      const [pid] = children().filter((each) => !others.has(each))
+      assert.ok(pid)
+      const idle = anonymousMemory(pid)
+      await usual.run(request)
+      assert.equal(usual.usable, true)
       // Merely to be there takes more than half.
-      const wary = open({ maxMemoryBytes: idle * 1.7 })
-      await wary.query('SELECT 1 AS a', [], FIELDS)
-      const first = children().find((pid) => !others.has(pid))
-      while (first !== undefined && children().includes(first)) await setImmediate()
-      assert.equal(await wary.query('SELECT 1 AS a', [], FIELDS), '{"rows":[{"a":1}],"count":1}')
+      const wary = new SqlProcess(sheet.path, { ...DEFAULT_QUERY_LIMITS, maxMemoryBytes: idle * 1.7 })
+      await wary.ready
+      assert.equal(String((await wary.run(request)).json), '{"rows":[{"a":1}],"count":1}')
+      assert.equal(wary.usable, false)
+      usual.kill()
+      await Promise.all([usual.ended, wary.ended])
     },
   )
 
@@ -193,7 +197,10 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
   test('D18: a query process gives nothing away of its surroundings', async () => {
     process.env['TZ'] = 'Pacific/Kiritimati'
     const sql = "SELECT datetime(0, 'unixepoch', 'localtime') AS t"
-    assert.equal(await open().query(sql, [], FIELDS), '{"rows":[{"t":"1970-01-01 00:00:00"}],"count":1}')
+    assert.equal(
+      String(await open().query(sql, [], FIELDS)),
+      '{"rows":[{"t":"1970-01-01 00:00:00"}],"count":1}',
+    )
     delete process.env['TZ']
   })
 
@@ -214,26 +221,22 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
   )
 
   test(
-    'a query process that was killed from outside is replaced',
+    'the query of a process that is killed from outside fails',
     { skip: !existsSync(CHILDREN) },
     async () => {
       const others = new Set(children())
-      const pool = open()
-      await pool.query('SELECT 1 AS a', [], FIELDS)
-      const running = pool.query(ENDLESS, [], FIELDS)
-      // Whichever process runs it: kill all that there are until it fails.
-      const outcome = running.then(
-        () => null,
-        (error: unknown) => error,
+      const victim = new SqlProcess(sheet.path, DEFAULT_QUERY_LIMITS)
+      await victim.ready
+      const [pid] = children().filter((each) => !others.has(each))
+      assert.ok(pid)
+      const running = victim.run({ kind: 'query', sql: ENDLESS, params: [], allFields: FIELDS })
+      process.kill(pid, 'SIGKILL')
+      await assert.rejects(
+        running,
+        (error) => error instanceof QueryError && /stopped by the system/.test(error.message),
       )
-      let error: unknown
-      do {
-        for (const pid of children()) if (!others.has(pid)) process.kill(pid, 'SIGKILL')
-        error = await Promise.race([outcome, setImmediate('running')])
-      } while (error === 'running')
-      assert.ok(error instanceof QueryError)
-      assert.match(error.message, /stopped by the system/)
-      assert.equal(await pool.query('SELECT 1 AS a', [], FIELDS), '{"rows":[{"a":1}],"count":1}')
+      assert.equal(victim.usable, false)
+      await victim.ended
     },
   )
 
@@ -241,7 +244,7 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     const pool = open({}, { path: `${sheet.path}-missing` })
     for (let round = 0; round < 2; round += 1) {
       await assert.rejects(
-        pool.query('SELECT 1 AS a', [], FIELDS),
+        pool.query('SELECT 1 AS a', [], FIELDS).then(String),
         (error) => error instanceof Error && !(error instanceof ServiceError),
       )
     }

@@ -1,5 +1,5 @@
 import { QueryError } from '../../../errors/service-error.ts'
-import type { Page, SqlParam } from '../../sheet-store.ts'
+import type { JsonBytes, Page, SqlParam } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
 import type { QueryLimits } from './sql-limits.ts'
 import { SqlProcess, type SqlResult } from './sql-process.ts'
@@ -68,12 +68,12 @@ export class SqlPool {
   }
 
   /**
-   * Runs one SELECT (D18) and answers with the query result as JSON text; `fields` are the contract's. Throws
+   * Runs one SELECT (D18) and answers with the query result; `fields` are the contract's. Throws
    * QueryError for what is wrong with the statement and for what goes past the limits (D19).
    */
-  async query(sql: string, params: readonly SqlParam[], fields: readonly TypedField[]): Promise<string> {
+  async query(sql: string, params: readonly SqlParam[], fields: readonly TypedField[]): Promise<JsonBytes> {
     const result = await this.#run({ kind: 'query', sql, params, allFields: typed(fields) })
-    return result.text
+    return result.json
   }
 
   /** A page of the records that a filter lets through (D11, D16). Throws QueryError. */
@@ -81,7 +81,7 @@ export class SqlPool {
     const { limit, after, filter } = page
     const request = { limit, after, filter, fields: typed(fields), allFields: typed(allFields) }
     const result = await this.#run({ kind: 'page', ...request })
-    return { records: result.text, next: result.next }
+    return { records: result.json, next: result.next }
   }
 
   /** Ends every process; requests that wait or are under way fail. Resolves when the processes are gone. */

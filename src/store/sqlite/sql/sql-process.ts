@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { fromPlainError, QueryError } from '../../../errors/service-error.ts'
+import type { JsonBytes } from '../../sheet-store.ts'
 import { inMebibytes, type QueryLimits } from './sql-limits.ts'
 import {
   encodeFrame,
@@ -22,8 +23,7 @@ const MAX_LAST_WORDS = 4000
 
 /** What a request came to. */
 export interface SqlResult {
-  /** JSON text. */
-  readonly text: string
+  readonly json: JsonBytes
   /** For a page: where the next one starts after, or null. */
   readonly next: number | null
 }
@@ -110,8 +110,7 @@ export class SqlProcess {
     const answer = JSON.parse(payload.toString()) as EndFrame | ErrorFrame
     if (answer.spent) this.kill()
     const pending = this.#settle()
-    if ('next' in answer)
-      pending?.resolve({ text: Buffer.concat(pending.chunks).toString(), next: answer.next })
+    if ('next' in answer) pending?.resolve({ json: Buffer.concat(pending.chunks), next: answer.next })
     else pending?.reject(toError(answer.error))
   }
 

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { JsonObject } from '../contract/json.ts'
+import { entryOfField, entryOfImport, formatLine, parseLine } from './log-line.ts'
+
+const COMMON = { seq: 3, at: '2026-01-02T03:04:05.678Z', actor: 'human:ann' }
+
+test('D33: a line is one line of JSON that reads back as it was', () => {
+  const line = {
+    ...COMMON,
+    source: 'write',
+    record_id: 'a\n"b',
+    values: { text: 'line\nbreak \u2028\r', list: [1, null], __proto__field: {} },
+    previous: { text: null, list: [], __proto__field: true },
+  } as const
+  const text = formatLine(line)
+  assert.ok(!text.includes('\n') && !text.includes('\r'))
+  assert.deepEqual(parseLine(text), line)
+})
+
+test('a line without a positive whole seq, or that is no object, is no line of a log', () => {
+  for (const text of [
+    '',
+    'x',
+    'null',
+    '[]',
+    '7',
+    '"seq"',
+    '{}',
+    '{"seq":"1"}',
+    '{"seq":0}',
+    '{"seq":-1}',
+    '{"seq":1.5}',
+    '{"seq":1e300}',
+    '{"seq":1',
+  ]) {
+    assert.equal(parseLine(text), null, text)
+  }
+  assert.deepEqual(parseLine('{"seq":1}'), { seq: 1 })
+})
+
+test('D33: a line for a record is told field by field', () => {
+  const line: JsonObject = {
+    ...COMMON,
+    source: 'write',
+    record_id: 'a',
+    values: { name: 'New', n: null },
+    previous: { name: 'Old', n: 0 },
+  }
+  const common = { ...COMMON, source: 'write', record_id: 'a' }
+  assert.deepEqual(entryOfField(line, 'name'), { ...common, field: 'name', value: 'New', previous: 'Old' })
+  assert.deepEqual(entryOfField(line, 'n'), { ...common, field: 'n', value: null, previous: 0 })
+  assert.equal(entryOfField(line, 'other'), null)
+  for (const inherited of ['constructor', 'toString', '__proto__'])
+    assert.equal(entryOfField(line, inherited), null)
+})
+
+test('fields called constructor and __proto__ are told of as any', () => {
+  const line = parseLine(
+    '{"seq":1,"values":{"constructor":1,"__proto__":2},"previous":{"constructor":null,"__proto__":{"a":1}}}',
+  )
+  assert.ok(line)
+  assert.deepEqual(entryOfField(line, 'constructor'), {
+    seq: 1,
+    field: 'constructor',
+    value: 1,
+    previous: null,
+  })
+  assert.deepEqual(entryOfField(line, '__proto__'), {
+    seq: 1,
+    field: '__proto__',
+    value: 2,
+    previous: { a: 1 },
+  })
+})
+
+test('D33: the line of a computed cell is its entry, for its field only', () => {
+  const line: JsonObject = {
+    ...COMMON,
+    source: 'http',
+    record_id: 'a',
+    field: 'rate',
+    value: 1,
+    previous: null,
+    cached: true,
+  }
+  assert.deepEqual(entryOfField(line, 'rate'), line)
+  assert.equal(entryOfField(line, 'name'), null)
+})
+
+test('lines of an earlier log that lack members are read as far as they go', () => {
+  assert.deepEqual(entryOfField({ seq: 1, values: { a: 1 } }, 'a'), {
+    seq: 1,
+    field: 'a',
+    value: 1,
+    previous: null,
+  })
+  assert.equal(entryOfField({ seq: 1, values: 'x' }, 'a'), null)
+  assert.equal(entryOfField({ seq: 1, source: 'import', file: 'records.jsonl' }, 'a'), null)
+})
+
+test('D33: an import line is told cell by cell, with the file and not with the rest', () => {
+  const line: JsonObject = { ...COMMON, source: 'import', file: 'records.jsonl', sha256: 'ab', records: 5 }
+  assert.deepEqual(entryOfImport(line, { recordId: 'a', field: 'name', value: 'N', previous: null }), {
+    ...COMMON,
+    source: 'import',
+    record_id: 'a',
+    field: 'name',
+    value: 'N',
+    previous: null,
+    file: 'records.jsonl',
+  })
+})

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { RecordsError } from '../errors/service-error.ts'
+import { LogMirror, type LogSource, type MirrorPosition } from './log-mirror.ts'
+
+const NOTHING: MirrorPosition = { seq: 0, offset: 0 }
+
+const lineOf = (seq: number, text = 'é\u2028'): string => JSON.stringify({ seq, text })
+
+/** Lines kept for good, with the file that mirrors them. */
+class Log {
+  readonly path: string
+  readonly lines: string[] = []
+
+  constructor(t: TestContext, lines: readonly string[] = []) {
+    const directory = mkdtempSync(join(tmpdir(), 'colophon-mirror-'))
+    t.after(() => rmSync(directory, { recursive: true }))
+    this.path = join(directory, 'provenance.jsonl')
+    this.lines.push(...lines)
+  }
+
+  readonly source: LogSource = {
+    lastSeq: () => this.lines.length,
+    linesAfter: (after) => this.lines.slice(after).map((line, index) => ({ seq: after + index + 1, line })),
+  }
+
+  mirror(t: TestContext, verified = NOTHING): LogMirror {
+    const mirror = new LogMirror(this.path, this.source, verified)
+    t.after(() => mirror.close())
+    return mirror
+  }
+
+  /** As a transaction does: the source has the lines, then the mirror is told. */
+  append(mirror: LogMirror, ...lines: string[]): void {
+    this.lines.push(...lines)
+    mirror.append(lines, this.lines.length)
+  }
+
+  get wanted(): string {
+    return this.lines.map((line) => `${line}\n`).join('')
+  }
+
+  get file(): string {
+    return readFileSync(this.path, 'utf8')
+  }
+
+  get end(): MirrorPosition {
+    return { seq: this.lines.length, offset: Buffer.byteLength(this.wanted) }
+  }
+}
+
+test('the file is made when there is none, and follows what is appended', (t) => {
+  const log = new Log(t, [lineOf(1), lineOf(2)])
+  const mirror = log.mirror(t)
+  mirror.repair()
+  assert.equal(log.file, log.wanted)
+  log.append(mirror, lineOf(3))
+  log.append(mirror, lineOf(4), lineOf(5))
+  assert.equal(log.file, log.wanted)
+  assert.deepEqual(mirror.position, log.end)
+})
+
+test('D34: a file cut at any byte is whole again after a repair, whatever was known of it', (t) => {
+  const log = new Log(
+    t,
+    [1, 2, 3, 4, 5].map((seq) => lineOf(seq)),
+  )
+  writeFileSync(log.path, log.wanted)
+  const size = Buffer.byteLength(log.wanted)
+  const third = { seq: 3, offset: Buffer.byteLength(log.lines.slice(0, 3).join('\n')) + 1 }
+  for (const verified of [NOTHING, third, log.end]) {
+    for (let cut = 0; cut <= size; cut += 1) {
+      truncateSync(log.path, cut)
+      const mirror = new LogMirror(log.path, log.source, verified)
+      mirror.repair()
+      assert.equal(log.file, log.wanted, `cut at ${cut}, known to be good up to ${verified.seq}`)
+      assert.deepEqual(mirror.position, log.end)
+      mirror.close()
+    }
+  }
+})
+
+test('D34: what stands behind the last line is cut', (t) => {
+  const log = new Log(t, [lineOf(1), lineOf(2)])
+  for (const verified of [NOTHING, log.end]) {
+    for (const extra of [
+      '{',
+      `${lineOf(3)}\n`,
+      `${lineOf(3)}\n${lineOf(4)}\n{"seq"`,
+      '\n',
+      '\0',
+      `${lineOf(2)}\n`,
+    ]) {
+      writeFileSync(log.path, log.wanted + extra)
+      log.mirror(t, verified).repair()
+      assert.equal(log.file, log.wanted, JSON.stringify(extra))
+    }
+  }
+})
+
+test("D34: lines that are not the source's are written again where nothing was known of them", (t) => {
+  const log = new Log(
+    t,
+    [1, 2, 3, 4].map((seq) => lineOf(seq)),
+  )
+  const second = { seq: 2, offset: Buffer.byteLength(log.lines.slice(0, 2).join('\n')) + 1 }
+  for (const [verified, place] of [
+    [NOTHING, 0],
+    [NOTHING, 2],
+    [second, 2],
+    [second, 3],
+  ] as const) {
+    writeFileSync(
+      log.path,
+      log.lines
+        .toSpliced(place, 1, 'x'.repeat(30))
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
+    log.mirror(t, verified).repair()
+    assert.equal(log.file, log.wanted)
+  }
+})
+
+test('D34: damage in what was known to be good is refused with its line, and nothing is touched', (t) => {
+  const log = new Log(
+    t,
+    [1, 2, 3, 4].map((seq) => lineOf(seq)),
+  )
+  for (const place of [0, 1, 2, 3]) {
+    const damaged = log.lines
+      .toSpliced(place, 1, 'damaged')
+      .map((line) => `${line}\n`)
+      .join('')
+    writeFileSync(log.path, damaged)
+    const mirror = log.mirror(t, log.end)
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      assert.throws(
+        () => mirror.repair(),
+        (error) => {
+          assert.ok(error instanceof RecordsError)
+          assert.match(error.message, new RegExp(`^provenance\\.jsonl:${place + 1}: `))
+          return true
+        },
+      )
+    }
+    assert.equal(log.file, damaged)
+  }
+})
+
+test('D34: lines of another process are taken in before the own ones', (t) => {
+  const log = new Log(t, [lineOf(1)])
+  const [one, other] = [log.mirror(t), log.mirror(t)]
+  one.repair()
+  other.repair()
+  for (let seq = 2; seq < 10; seq += 2) {
+    log.append(one, lineOf(seq, 'one'))
+    log.append(other, lineOf(seq + 1, 'other'))
+    assert.equal(log.file, log.wanted)
+  }
+})
+
+test('D34: a line that another process left without committing it is cut by the next append', (t) => {
+  const log = new Log(t)
+  const mirror = log.mirror(t)
+  mirror.repair()
+  for (let seq = 1; seq < 4; seq += 1) {
+    appendFileSync(log.path, `${lineOf(seq, 'never committed')}\n`)
+    log.append(mirror, lineOf(seq))
+    assert.equal(log.file, log.wanted)
+  }
+})
+
+test('what a failed transaction appended is taken back', (t) => {
+  const log = new Log(t, [lineOf(1)])
+  const mirror = log.mirror(t)
+  mirror.repair()
+  const { position } = mirror
+  mirror.append([lineOf(2, 'failed')], 2)
+  mirror.rewind(position, true)
+  assert.equal(log.file, log.wanted)
+  log.append(mirror, lineOf(2))
+  assert.equal(log.file, log.wanted)
+})
+
+test('once the lock is gone the file is left alone, and the next append sees to it', (t) => {
+  const log = new Log(t, [lineOf(1)])
+  const mirror = log.mirror(t)
+  mirror.repair()
+  const { position } = mirror
+  mirror.append([lineOf(2, 'failed')], 2)
+  const { size } = statSync(log.path)
+  mirror.rewind(position, false)
+  assert.equal(statSync(log.path).size, size)
+  log.append(mirror, lineOf(2))
+  assert.equal(log.file, log.wanted)
+})
+
+test('a long log is written in pieces', (t) => {
+  const text = 'é'.repeat(100_000)
+  const log = new Log(
+    t,
+    Array.from({ length: 40 }, (_, index) => lineOf(index + 1, text)),
+  )
+  const mirror = log.mirror(t)
+  mirror.repair()
+  assert.ok(log.file === log.wanted)
+  assert.deepEqual(mirror.position, log.end)
+  // The last line known to be good is found by reading backwards.
+  log.mirror(t, log.end).repair()
+  assert.ok(log.file === log.wanted)
+})

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
+import { RECORD_PROPERTIES } from './record-properties.ts'
+import { refused } from './refused.ts'
+import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+
+/** What an upsert merges, refuses and leaves alone. */
+export function testUpsert(open: OpenStore): void {
+  suite('upsert', IN_TURN, () => {
+    const targets = [target('label', ['name']), target('note', ['name'])]
+    const sheet = TestSheet.shared(open, { properties: RECORD_PROPERTIES, targets })
+
+    const faultsOf = (records: readonly JsonValue[], actor?: string): Promise<string> =>
+      refused(sheet, () => sheet.write(records, actor), ValidationError)
+
+    test('D13: an existing record is merged: absent fields keep their value, null clears', async () => {
+      await sheet.write([{ id: 'merge', name: 'N', n: 1, list: [1], ok: true }])
+      const { inserted, updated } = await sheet.write([
+        { id: 'merge', n: null, list: [2], day: '2026-01-01' },
+      ])
+      assert.deepEqual({ inserted, updated }, { inserted: 0, updated: 1 })
+      const { name: kept, n, list, ok, day } = (await sheet.get('merge')) ?? {}
+      assert.deepEqual(
+        { kept, n, list, ok, day },
+        { kept: 'N', n: null, list: [2], ok: true, day: '2026-01-01' },
+      )
+      assert.match(await faultsOf([{ id: 'merge', name: null }]), /field "name": /)
+    })
+
+    test('D13: a field written with the value that it has leaves no provenance', async () => {
+      const record = {
+        id: 'same',
+        name: 'N',
+        x: 1,
+        ok: false,
+        list: [{ a: 1, b: null }],
+        thing: { a: 1, b: [2] },
+      }
+      await sheet.write([record])
+      const before = await sheet.history('same', 'thing')
+      const again = { ...record, x: 1.0, list: [{ b: null, a: 1 }], thing: { b: [2], a: 1 }, n: null }
+      assert.equal((await sheet.write([again])).updated, 1)
+      assert.deepEqual(await sheet.history('same', 'thing'), before)
+      assert.deepEqual(await sheet.history('same', 'n'), [])
+      await sheet.write([{ id: 'same', ok: true, x: 1 }])
+      assert.deepEqual((await sheet.history('same', 'x')).length, 1)
+      assert.deepEqual((await sheet.latest('same', 'ok'))?.['previous'], false)
+    })
+
+    test('D13: every fault of the batch is told with position, id and field, and nothing is written', async () => {
+      await sheet.write([{ id: 'there', name: 'N', code: 'taken' }])
+      const message = await faultsOf([
+        { id: 'good', name: 'N' },
+        { id: 'bad1', name: 5, n: 1.5, colour: 'red' },
+        { id: 'bad2', n: 9007199254740992, list: ['\ud800'], thing: { 'a\u0000': 1 } },
+        { id: 'there', day: '2026-02-30', at: '2026-01-01', x: '1' },
+        { id: 'bad3', name: 'N', code: 'taken' },
+      ])
+      const places = [...message.matchAll(/records\[(\d)\] \(id "(\w+)"\), field "(\w+)"/g)].map(
+        ([, ...place]) => place.join(' '),
+      )
+      assert.deepEqual(places.toSorted(), [
+        '1 bad1 colour',
+        '1 bad1 n',
+        '1 bad1 name',
+        '2 bad2 list',
+        '2 bad2 n',
+        '2 bad2 name',
+        '2 bad2 thing',
+        '3 there at',
+        '3 there day',
+        '3 there x',
+        '4 bad3 code',
+      ])
+      assert.match(message, /record "there" has "taken"/)
+    })
+
+    test('D13: at most 100 faults are listed, and how many more there are', async () => {
+      const records = Array.from({ length: 130 }, (_, index) => ({ id: `f${index}`, name: index }))
+      const message = await faultsOf(records)
+      assert.equal(message.match(/records\[/g)?.length, 100)
+      assert.match(message, /and 30 more$/)
+    })
+
+    test('D13: names of Object.prototype are fields as any, when the contract lacks them', async () => {
+      for (const field of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+        const record = JSON.parse(`{"id":"proto","name":"N","${field}":"x"}`) as JsonObject
+        assert.match(await faultsOf([record]), new RegExp(`field "${field}": the contract has no such field`))
+      }
+    })
+
+    test('D13: ids repeated in a batch apply in order', async () => {
+      const result = await sheet.write([
+        { id: 'twice', name: 'first', n: 1, code: 'once' },
+        { id: 'twice', name: 'second', code: null },
+        { id: 'twin', name: 'N', code: 'once' },
+        { id: 'twice', n: null },
+      ])
+      assert.deepEqual({ ...result, total: 0 }, { inserted: 2, updated: 2, total: 0 })
+      const { name: last, n, code } = (await sheet.get('twice')) ?? {}
+      assert.deepEqual({ last, n, code }, { last: 'second', n: null, code: null })
+      const entries = await sheet.history('twice', 'name')
+      assert.deepEqual(
+        entries.map(({ value, previous }) => [value, previous]),
+        [
+          ['first', null],
+          ['second', 'first'],
+        ],
+      )
+    })
+
+    test('D13: an empty batch is 0, 0', async () => {
+      const { total } = await sheet.store.status()
+      assert.deepEqual(await sheet.write([]), { inserted: 0, updated: 0, total })
+    })
+
+    test('D13: a unique value is unique among records, null is not a value, and it is free again when cleared', async () => {
+      await sheet.write([
+        { id: 'u1', name: 'N', code: 'u' },
+        { id: 'u2', name: 'N', code: null },
+        { id: 'u3', name: 'N', code: null },
+      ])
+      assert.match(await faultsOf([{ id: 'u2', code: 'u' }]), /record "u1" has "u" already/)
+      assert.match(
+        await faultsOf([
+          { id: 'u4', name: 'N', code: 'v' },
+          { id: 'u5', name: 'N', code: 'v' },
+        ]),
+        /^records\[1\]/,
+      )
+      await sheet.write([{ id: 'u1', code: 'u', name: 'M' }])
+      await sheet.write([
+        { id: 'u1', code: null },
+        { id: 'u2', code: 'u' },
+      ])
+      await sheet.store.delete(['u2'], HUMAN)
+      await sheet.write([{ id: 'u3', code: 'u' }])
+    })
+
+    test('D36: the shape of the request comes first, then the actor, then permission, then the contract', async () => {
+      const wrong = { id: 'order', name: 5, owned: 'x' }
+      assert.match(await faultsOf([wrong, 'no record'], ''), /^records\[1\] must be an object/)
+      const act = (body: JsonObject): Promise<unknown> => sheet.store.upsert({ body, defaultActor: null })
+      assert.match(
+        await refused(sheet, () => act({ records: [wrong] }), ValidationError),
+        /^actor is required$/,
+      )
+      const denial = await refused(
+        sheet,
+        () => sheet.write([{ id: 'first', name: 5 }, wrong], HUMAN),
+        PermissionDeniedError,
+      )
+      assert.match(
+        denial,
+        /^records\[1\] \(id "order"\), field "owned": actor "human:ann" may not write it; .*agent:\*/,
+      )
+      assert.match(await faultsOf([wrong], AGENT), /field "name"/)
+    })
+
+    test('D36: malformed bodies are refused', async () => {
+      const refuse = (body: JsonObject | Uint8Array): Promise<string> =>
+        refused(sheet, () => sheet.store.upsert({ body, defaultActor: HUMAN }), ValidationError)
+      assert.match(await refuse({}), /"records" must be an array/)
+      assert.match(await refuse({ records: {} }), /"records" must be an array/)
+      assert.match(await refuse({ records: [], color: 1 }), /"color"/)
+      assert.match(await refuse({ records: [], actor: 1 }), /"actor"/)
+      assert.match(await refuse({ records: [], actor: 'a\nb' }), /control characters/)
+      assert.match(await refuse({ records: [], actor: 'x'.repeat(201) }), /200/)
+      assert.match(await refuse(new Uint8Array()), /"records" must be an array/)
+      assert.match(await refuse(Buffer.from('{"records":[')), /not JSON/)
+      assert.match(await refuse(Buffer.from([0x22, 0xff, 0x22])), /UTF-8/)
+      assert.match(await refuse(Buffer.from('[]')), /must be a JSON object/)
+    })
+
+    test('D7: a value that the field has already, or null in a new record, needs no permission', async () => {
+      await sheet.write([{ id: 'perm', name: 'N', owned: 'v' }], AGENT)
+      await sheet.compute('perm', 'label', 'computed')
+      await sheet.write([{ ...(await sheet.get('perm')), name: 'M' }], HUMAN)
+      await sheet.write([{ id: 'perm2', name: 'N', owned: null, label: null }], HUMAN)
+      for (const record of [{ owned: 'w' }, { owned: null }, { label: 'x' }, { label: null }]) {
+        await refused(sheet, () => sheet.write([{ id: 'perm', ...record }], HUMAN), PermissionDeniedError)
+      }
+      assert.match(
+        await refused(sheet, () => sheet.write([{ id: 'perm', label: 'x' }], AGENT), PermissionDeniedError),
+        /derived/,
+      )
+      assert.equal((await sheet.counts('label')).overridden, 0)
+    })
+  })
+}

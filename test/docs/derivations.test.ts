@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { JsonObject, JsonValue } from '../../src/contract/json.ts'
+import { parseYamlFile } from '../../src/contract/yaml-file.ts'
+import type { Derivation, InputValues } from '../../src/derivation/derivation-kind.ts'
+import { inputHash } from '../../src/derivation/input-hash.ts'
+import { createKinds } from '../../src/derivation/kinds.ts'
+import { BODY_LIMIT, TOO_LARGE, toNetworkFault } from '../../src/derivation/kinds/http/network-fault.ts'
+import { MAX_REDIRECTS } from '../../src/derivation/kinds/http/redirect.ts'
+import { StubTransport } from '../../src/derivation/kinds/http/stub-transport.ts'
+import { HTTP_METHODS } from '../../src/derivation/kinds/http/transport.ts'
+import { UndiciTransport } from '../../src/derivation/kinds/http/undici-transport.ts'
+import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
+import { renderFailure, type Failure } from '../../src/errors/failure.ts'
+import { ContractError } from '../../src/errors/service-error.ts'
+import type { CellState } from '../../src/store/sheet-store.ts'
+import { contractWith } from '../support/contract-with.ts'
+import { startLocalApi } from '../support/local-api.ts'
+import { code, codeBlocks, codes, readPage, section, tableOf } from '../support/markdown.ts'
+
+const page = readPage('docs/reference/derivations.md')
+
+const contract = contractWith(
+  '{name: currency, logicalType: string}',
+  '{name: amount, logicalType: number}',
+  '{name: rate, logicalType: number}',
+  '{name: rate_date, logicalType: date}',
+  '{name: city, logicalType: string}',
+  '{name: client, logicalType: string}',
+  '{name: quote, logicalType: number}',
+)
+
+function parse(text: string): Derivation {
+  const kinds = createKinds({ transport: new StubTransport({ responses: new Map() }), env: {} })
+  return parseDerivation({ file: 'x.yaml', bytes: Buffer.from(text) }, contract, kinds)
+}
+
+/** The examples of derivation files. */
+function examples(): readonly string[] {
+  return codeBlocks(section(page, 'The file')).map(({ lang, text }) => {
+    assert.equal(lang, 'yaml')
+    return text
+  })
+}
+
+test('the examples of the derivation reference are understood', () => {
+  const [one, several] = examples().map(parse)
+  assert.deepEqual(one?.inputs, ['currency'])
+  assert.deepEqual(several?.targets, ['rate', 'rate_date'])
+  assert.deepEqual(
+    several?.inputs,
+    ['currency', 'amount', 'id'],
+    'D20: fields in placeholders count as inputs',
+  )
+})
+
+test('the derivation reference has every key of a derivation file, and no other', () => {
+  const { rows } = tableOf(section(page, 'Keys'), 'Key')
+  const documented = rows.map(([key]) => code(key))
+  const unknown = `${examples()[0]}no_such_key: 1\n`
+  assert.throws(
+    () => parse(unknown),
+    (error: Error) => {
+      const known = /kind http has ([a-z_, ]+)/.exec(error.message)?.[1]?.split(', ') ?? []
+      assert.deepEqual(documented.toSorted(), ['targets', 'inputs', 'kind', ...known].toSorted())
+      return true
+    },
+  )
+})
+
+test('keys of a derivation file are required or not as the derivation reference says', () => {
+  const full = parseYamlFile(examples()[1] ?? '', 'x').value as JsonObject
+  const withAll: JsonObject = { ...full, output: 'text' }
+  parse(JSON.stringify(withAll))
+  for (const [key, required] of tableOf(section(page, 'Keys'), 'Key').rows.map((row) => [
+    code(row[0]),
+    row[1],
+  ])) {
+    const without = JSON.stringify({ ...withAll, [key ?? '']: null })
+    if (required === 'no') parse(without)
+    else if (required === 'yes' || key === 'response_schema')
+      assert.throws(() => parse(without), ContractError, key)
+    else assert.equal(`${key}: ${required}`, 'response_path: one of')
+  }
+})
+
+test('the methods of the derivation reference are those of the http kind', () => {
+  const row = tableOf(section(page, 'Keys'), 'Key').rows.find(([key]) => key === '`method`')
+  assert.deepEqual(codes(row?.[2] ?? ''), [...HTTP_METHODS])
+})
+
+test('the headers that every call has are those of the derivation reference', async (t) => {
+  const api = await startLocalApi(t)
+  api.answer('*', { json: 1 })
+  const transport = new UndiciTransport()
+  t.after(() => transport.close())
+  const request = {
+    method: 'POST',
+    url: `${api.url}/`,
+    headers: {},
+    body: '{}',
+    secretHeaders: new Set<string>(),
+  } as const
+  await transport.send(request, new AbortController().signal)
+  const { host, connection, 'content-length': length, ...sent } = api.requests[0]?.headers ?? {}
+  assert.ok(host && connection && length)
+  const { rows } = tableOf(section(page, 'Headers'), 'Header')
+  assert.deepEqual(Object.fromEntries(rows.map(([name, value]) => [code(name), code(value)])), sent)
+})
+
+test('the headers that the derivation reference gives to the service are refused in a file', () => {
+  const sentence = /are set by the service alone: (.*?)\./s.exec(section(page, 'Headers'))
+  const names = codes(sentence?.[1] ?? '')
+  assert.equal(names.length, 12)
+  for (const name of names) {
+    const text = `${examples()[0]}headers: { ${name}: x }\n`
+    assert.throws(() => parse(text), /is set by the service/, name)
+  }
+})
+
+/** One failure of each reason, as the derivation reference shows it. */
+const FAILURES: Readonly<Record<Failure['reason'], Failure>> = {
+  status: failure({ reason: 'status', status: 503 }),
+  timeout: failure({ reason: 'timeout', seconds: 30 }),
+  network: failure({ reason: 'network', detail: 'connection refused' }),
+  'malformed-json': failure({ reason: 'malformed-json' }),
+  'missing-path': failure({ reason: 'missing-path', path: 'rates.usd' }),
+  'unusable-input': unusable(),
+  'no-stub-response': failure({ reason: 'no-stub-response' }),
+  contract: failure({ reason: 'contract', detail: 'field "rate": "high" is not a number' }),
+  'no-record': { reason: 'no-record', recordId: 'A-8' },
+}
+
+type WithoutRequest<F> = F extends Failure ? Omit<F, 'request'> : never
+
+function failure(rest: WithoutRequest<Failure>): Failure {
+  return { request: 'GET https://rates.example/EUR', ...rest } as Failure
+}
+
+function unusable(): Failure {
+  const text =
+    'targets: [rate]\ninputs: []\nkind: http\nurl: https://rates.example/{{ currency }}\nresponse_path: a\n'
+  const planned = plan(parse(text), { currency: '..' })
+  assert.ok(planned.outcome === 'failed')
+  return planned.failure
+}
+
+function plan(derivation: Derivation, inputs: InputValues): ReturnType<Derivation['kind']['plan']> {
+  return derivation.kind.plan(derivation.spec, inputs)
+}
+
+test('D26: every failure has the text and the type that the derivation reference shows, and it shows no other', () => {
+  const { rows } = tableOf(section(page, 'Failures'), 'Reason')
+  const documented = rows.map(([reason, text, type]) => [
+    code(reason),
+    { error: code(text), error_type: code(type) },
+  ])
+  const rendered = Object.entries(FAILURES).map(([reason, sample]) => [reason, renderFailure(sample)])
+  assert.deepEqual(Object.fromEntries(documented), Object.fromEntries(rendered))
+})
+
+test('network faults of the system and the client have the texts of the derivation reference', () => {
+  const documented = tableOf(section(page, 'Failures'), 'Text').rows.map(([text]) => code(text))
+  const system = 'ECONNREFUSED ECONNRESET EPIPE EHOSTUNREACH ENETUNREACH ENOTFOUND EAI_AGAIN ETIMEDOUT EACCES'
+  const client = 'UND_ERR_SOCKET UND_ERR_HEADERS_OVERFLOW UND_ERR_CLOSED UND_ERR_RES_CONTENT_LENGTH_MISMATCH'
+  for (const name of [...`${system} ${client} ERR_TLS_CERT_ALTNAME_INVALID`.split(' '), '']) {
+    const text = toNetworkFault(Object.assign(new Error('from outside'), { code: name })).message
+    const shown = name === '' ? text : text.replace(`(${name})`, '(<code>)')
+    assert.ok(documented.includes(shown), `${name}: ${text}`)
+  }
+})
+
+/** The sources of the http kind: its other faults are made in many places, and nothing lists them. */
+function httpSources(): string {
+  const folder = join(import.meta.dirname, '../../src/derivation/kinds/http')
+  const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.includes('.test.'))
+  return files.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
+}
+
+test('every text of a network fault is in the derivation reference, and no other is there', () => {
+  const documented = tableOf(section(page, 'Failures'), 'Text').rows.map(([text]) => code(text))
+  const sources = httpSources()
+  const thrown = [...sources.matchAll(/new NetworkFault\('([^']+)'\)/g)].map(([, text = '']) => text)
+  // Said to the client when a call is broken off that has its outcome already.
+  const shown = thrown.filter((text) => text !== 'broken off')
+  assert.ok(shown.length >= 6)
+  for (const text of [...shown, TOO_LARGE]) assert.ok(documented.includes(text), text)
+  for (const text of documented.filter((known) => known !== TOO_LARGE)) {
+    const written = text.replace('<code>', '${code}').replace('<path>', '${path.text}')
+    assert.ok(sources.includes(`'${written}'`) || sources.includes(`\`${written}\``), text)
+  }
+})
+
+test('limits are those of the derivation reference', () => {
+  const limits = new Map(
+    tableOf(section(page, 'The call'), 'Limit').rows.map(([what, value]) => [what, value]),
+  )
+  assert.equal(limits.get('redirects'), String(MAX_REDIRECTS))
+  assert.match(limits.get('size of the body') ?? '', new RegExp(`^${BODY_LIMIT / 1024 / 1024} MiB`))
+})
+
+test('D32: the states of a cell are those of the derivation reference', () => {
+  const states: Readonly<Record<CellState, true>> = {
+    overridden: true,
+    failed: true,
+    missing: true,
+    stale: true,
+    fresh: true,
+  }
+  const documented = tableOf(section(page, 'States of a cell'), 'State').rows.map(([state]) => code(state))
+  assert.deepEqual(documented, Object.keys(states))
+})
+
+/** The worked example: its file, record, canonical JSON, and the two hashes that it names. */
+function workedExample(): {
+  file: string
+  record: JsonObject
+  canonical: string
+  fileHash: string
+  hash: string
+} {
+  const text = section(page, 'A worked example')
+  const [file, record, canonical] = codeBlocks(text)
+  assert.deepEqual([file?.lang, record?.lang, canonical?.lang], ['yaml', 'json', 'text'])
+  return {
+    file: file?.text ?? '',
+    record: JSON.parse(record?.text ?? '') as JsonObject,
+    canonical: (canonical?.text ?? '').trimEnd(),
+    fileHash: /`([0-9a-f]{64})`/.exec(text)?.[1] ?? '',
+    hash: /`(sha256:[0-9a-f]{64})`/.exec(text)?.[1] ?? '',
+  }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex')
+}
+
+test('D24: the worked example of the input hash can be recomputed from what stands there', () => {
+  const { file, record, canonical, fileHash, hash } = workedExample()
+  assert.equal(sha256(file), fileHash)
+  assert.equal(`sha256:${sha256(canonical)}`, hash)
+  // All its keys are ASCII and its numbers plain, so sorting keys is all there is to the canonical form.
+  const parts = JSON.parse(canonical) as JsonObject
+  assert.equal(canonical, JSON.stringify(sortedKeys(parts)))
+  assert.equal(parts['derivation'], fileHash)
+  assert.deepEqual(parts['inputs'], {
+    amount: record['amount'],
+    city: record['city'],
+    client: record['client'],
+  })
+  assert.equal(parts['url'], `https://quotes.example/${encodeURIComponent(String(record['city']))}`)
+  assert.deepEqual(parts['body'], {
+    amount: record['amount'],
+    text: `${record['amount'] as number} for null`,
+  })
+})
+
+function sortedKeys(value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, item]) => [key, sortedKeys(item)]))
+}
+
+test('D24: the service comes to the hash of the worked example', () => {
+  const { file, record, fileHash, hash } = workedExample()
+  const derivation = parse(file)
+  assert.equal(derivation.sha256, fileHash)
+  const inputs = Object.fromEntries(derivation.inputs.map((name) => [name, record[name] ?? null]))
+  const planned = plan(derivation, inputs)
+  assert.ok(planned.outcome === 'run')
+  assert.equal(inputHash({ derivationSha256: derivation.sha256, inputs, ...planned.plan.hashed }), hash)
+})

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { FastifyInstance, HTTPMethods } from 'fastify'
+import { ERROR_TYPES } from '../../src/errors/service-error.ts'
+import { QUEUE_LIMIT } from '../../src/events/event-bus.ts'
+import { createApp } from '../../src/http/app.ts'
+import { STATUS } from '../../src/http/error-handler.ts'
+import { HEAD_LIMIT, URL_LIMIT } from '../../src/http/http-server.ts'
+import { CsrfAnswer } from '../../src/wire/csrf.ts'
+import { CONNECTED_COMMENT, KEEPALIVE_COMMENT, WireFrame } from '../../src/wire/frames.ts'
+import { FailureAnswer, MaterializeAnswer, MaterializeBody } from '../../src/wire/materialize.ts'
+import { ProvenanceEntryAnswer } from '../../src/wire/provenance.ts'
+import { QueryAnswer, QueryBody } from '../../src/wire/query.ts'
+import {
+  DeleteRecordsAnswer,
+  RecordListAnswer,
+  UpsertRecordsAnswer,
+  UpsertRecordsBody,
+} from '../../src/wire/records.ts'
+import { TargetStatusAnswer } from '../../src/wire/status.ts'
+import { listen } from '../support/http-fixture.ts'
+import { code, codes, headings, readPage, section, tableOf, tables, type Table } from '../support/markdown.ts'
+import { onEnd } from '../support/on-end.ts'
+import { openTestSheet } from '../support/sheet-fixture.ts'
+
+const http = readPage('docs/reference/http.md')
+const events = readPage('docs/reference/events.md')
+const errors = readPage('docs/reference/errors.md')
+
+/** As much of a schema as is compared. */
+interface ObjectShape {
+  readonly properties: Readonly<Record<string, unknown>>
+  readonly required?: readonly string[] | undefined
+}
+
+interface Route {
+  readonly method: HTTPMethods
+  /** With `{id}` for a parameter. */
+  readonly path: string
+  readonly query: ObjectShape
+}
+
+/** The app and what it registers; `HEAD` comes with `GET`. */
+async function openApp(
+  t: TestContext,
+): Promise<{ app: FastifyInstance; routes: ReadonlyMap<string, Route> }> {
+  const app = createApp(await openTestSheet(t))
+  onEnd(t, () => app.close())
+  const routes = new Map<string, Route>()
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    const path = url.replaceAll(/:(\w+)/g, '{$1}')
+    for (const one of [method].flat().filter((name) => name !== 'HEAD')) {
+      routes.set(`${one} ${path}`, { method: one, path, query: schema?.querystring as ObjectShape })
+    }
+  })
+  await app.ready()
+  return { app, routes }
+}
+
+/** What routes take and answer, as far as there are named members; `GET /api/contract` and records have none. */
+const BODIES: Readonly<Record<string, ObjectShape>> = {
+  'POST /api/records': UpsertRecordsBody,
+  'POST /api/query': QueryBody,
+  'POST /api/materialize': MaterializeBody,
+}
+const ANSWERS: Readonly<Record<string, ObjectShape>> = {
+  'GET /api/csrf': CsrfAnswer,
+  'GET /api/records': RecordListAnswer,
+  'POST /api/records': UpsertRecordsAnswer,
+  'DELETE /api/records': DeleteRecordsAnswer,
+  'POST /api/query': QueryAnswer,
+  'GET /api/status': TargetStatusAnswer,
+  'POST /api/materialize': MaterializeAnswer,
+  'GET /api/provenance': ProvenanceEntryAnswer,
+}
+
+const indexOfRoutes = tableOf(http, 'Method and path').rows.map(([link, csrf]) => ({
+  name: code(link),
+  csrf,
+}))
+
+test('every route is in the list of the HTTP reference and has its section, and no other is there', async (t) => {
+  const { routes } = await openApp(t)
+  assert.deepEqual(indexOfRoutes.map(({ name }) => name).toSorted(), [...routes.keys()].toSorted())
+  const titles = headings(http).map(({ title }) => title)
+  const sections = titles.filter((title) => /^[A-Z]+ \//.test(title))
+  assert.deepEqual(
+    sections.toSorted(),
+    [...routes.keys()].filter((name) => name !== 'GET /events').toSorted(),
+  )
+  assert.match(events, /^`GET \/events` is /m)
+})
+
+test('routes that the HTTP reference says need a CSRF token refuse a request without one, and no other does', async (t) => {
+  const { app, routes } = await openApp(t)
+  for (const { name, csrf } of indexOfRoutes.filter((route) => route.name !== 'GET /events')) {
+    const { method, path } = routes.get(name) ?? assert.fail(name)
+    const { statusCode } = await app.inject({
+      method,
+      url: path,
+    })
+    assert.equal(statusCode === 403 ? 'yes' : 'no', csrf, name)
+  }
+})
+
+test('every query parameter is in the HTTP reference, under its route, and no other is there', async (t) => {
+  const { routes } = await openApp(t)
+  for (const [name, { query }] of routes) {
+    const text = name === 'GET /events' ? events : section(http, name)
+    const rows = tables(text).flatMap(({ head, rows: all }) => (head[0]?.startsWith('Parameter') ? all : []))
+    const inSentences = [...text.matchAll(/\bparameter `(\w+)`/gi)].map(([, parameter = '']) => parameter)
+    const documented = [...rows.map(([first]) => code(first)), ...inSentences].filter(
+      (word) => word !== 'X-Svc-Actor',
+    )
+    assert.deepEqual(documented.toSorted(), Object.keys(query.properties).toSorted(), name)
+    checkRequired(
+      rows.filter(([first]) => first !== '`X-Svc-Actor`'),
+      name,
+      query,
+    )
+  }
+})
+
+/** Rows that say `yes` or `no` must say what the schema says; `ids` is a rule of its own (D15). */
+function checkRequired(rows: Table['rows'], name: string, { required = [] }: ObjectShape): void {
+  for (const [first, says] of rows) {
+    if (says !== 'yes' && says !== 'no') continue
+    const expected = required.includes(code(first)) || code(first) === 'ids' ? 'yes' : 'no'
+    assert.equal(says, expected, `${name}: ${first}`)
+  }
+}
+
+/** The tables of members in a section: of the body, which say what is required, and of the answer. */
+function memberTables(name: string): { body: Table | undefined; answer: Table | undefined } {
+  const found = tables(section(http, name)).filter(({ head }) => head[0] === 'Member')
+  const [body, ...otherBodies] = found.filter(({ head }) => head.includes('Required'))
+  const [answer, ...otherAnswers] = found.filter(({ head }) => !head.includes('Required'))
+  assert.deepEqual([otherBodies, otherAnswers], [[], []], name)
+  return { body, answer }
+}
+
+function membersOf(table: Table | undefined): string[] {
+  return (table?.rows ?? []).map(([first]) => code(first)).toSorted()
+}
+
+for (const { name } of indexOfRoutes.filter((route) => route.name !== 'GET /events')) {
+  test(`the members of body and answer of ${name} are those of the HTTP reference`, () => {
+    const { body, answer } = memberTables(name)
+    assert.deepEqual(membersOf(body), Object.keys(BODIES[name]?.properties ?? {}).toSorted(), 'body')
+    assert.deepEqual(membersOf(answer), Object.keys(ANSWERS[name]?.properties ?? {}).toSorted(), 'answer')
+    checkRequired(
+      (body?.rows ?? []).map(([first, , says]) => [first ?? '', says ?? '']),
+      name,
+      BODIES[name] ?? { properties: {} },
+    )
+  })
+}
+
+test('every route with a body or an answer of named members is a route', async (t) => {
+  const { routes } = await openApp(t)
+  for (const name of [...Object.keys(BODIES), ...Object.keys(ANSWERS)]) assert.ok(routes.has(name), name)
+})
+
+test('the members of a failure are those of the HTTP reference', () => {
+  const sentence = /A failure has .*?\./.exec(section(http, 'POST /api/materialize'))?.[0] ?? ''
+  const members = codes(sentence).filter((word) => /^\w+$/.test(word))
+  assert.deepEqual(members.toSorted(), Object.keys(FailureAnswer.properties).toSorted())
+})
+
+test('limits of requests are those of the HTTP reference', () => {
+  const limits = new Map(tableOf(section(http, 'Limits'), 'What').rows.map(([what, limit]) => [what, limit]))
+  assert.equal(limits.get('URL'), `${URL_LIMIT.toLocaleString('en')} bytes`)
+  assert.equal(limits.get('request line and headers together'), `${HEAD_LIMIT.toLocaleString('en')} bytes`)
+})
+
+test('every kind of frame and its members are in the event reference, and no other is there', () => {
+  const frames = new Map(
+    WireFrame.anyOf.map(({ properties }) => [properties.kind.const as string, properties]),
+  )
+  const kinds = headings(section(events, 'Frames')).map(({ title }) => title)
+  assert.deepEqual(kinds.toSorted(), [...frames.keys()].toSorted())
+  for (const [kind, properties] of frames) {
+    const documented = tableOf(section(events, kind), 'Member').rows.map(([member]) => code(member))
+    assert.deepEqual(documented, Object.keys(properties), kind)
+  }
+})
+
+test('comments and queue of the stream are those of the event reference', () => {
+  const said = codes(section(events, 'Framing'))
+  for (const comment of [CONNECTED_COMMENT, KEEPALIVE_COMMENT])
+    assert.ok(said.includes(comment.trim()), comment)
+  assert.match(section(events, 'Framing'), new RegExp(`up to ${QUEUE_LIMIT} frames`))
+})
+
+test('the headers of the stream are those of the event reference', async (t) => {
+  const { app } = await openApp(t)
+  const port = await listen(app)
+  const stop = new AbortController()
+  onEnd(t, () => stop.abort())
+  const { headers } = await fetch(`http://127.0.0.1:${port}/events`, { signal: stop.signal })
+  const documented = tableOf(section(events, 'Framing'), 'Header').rows.map(([name, value = '']) => [
+    code(name).toLowerCase(),
+    codes(value)[0],
+  ])
+  const own = [...headers].filter(([name]) => !['date', 'set-cookie', 'transfer-encoding'].includes(name))
+  assert.deepEqual(Object.fromEntries(documented), Object.fromEntries(own))
+  assert.ok(headers.has('set-cookie'))
+})
+
+test('every error type and its status are in the error reference, and no other is there', () => {
+  const [table] = tables(errors).filter(({ head }) => head[0] === 'Type')
+  const documented = (table?.rows ?? []).map(([type, status]) => [code(type), Number(status)])
+  assert.deepEqual(Object.fromEntries(documented), STATUS)
+  assert.deepEqual(documented.map(([type]) => String(type)).toSorted(), [...ERROR_TYPES].toSorted())
+  const others = tables(errors).flatMap(({ head, rows }) => {
+    const column = head.findIndex((title) => title === 'Type' || title === '`error_type`')
+    return rows.map((row) => code(row[column]))
+  })
+  for (const type of others) assert.ok(Object.hasOwn(STATUS, type), type)
+})
+
+test('the error types of failures are those of the error reference', () => {
+  const derivations = section(readPage('docs/reference/derivations.md'), 'Failures')
+  const rendered = tableOf(derivations, 'Reason').rows.map(([, , type]) => code(type))
+  const documented = tableOf(section(errors, 'Failures'), '`error_type`').rows.map(([type]) => code(type))
+  assert.deepEqual(new Set(documented), new Set(rendered))
+})

@@ -1,0 +1,7 @@
+/** Runs the derivations of the sheet whose directory is the argument, for tests of several processes. */
+import { materialize } from '../../src/sheet/materialize.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+
+const sheet = await openSheet(process.argv.at(-1) ?? '')
+await materialize(sheet, { targets: null, recordIds: null, force: false, actor: 'agent:other' })
+await sheet.close()
