@@ -1,3 +1,4 @@
+import type { Field } from '../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
 
 /**
@@ -47,6 +48,48 @@ export interface ImportLine extends CommonFields {
 /** A line's text, without the line break. */
 export function formatLine(line: LogLine): string {
   return JSON.stringify(line)
+}
+
+/** What a {@link RecordLine} says, field by field. */
+export interface RecordChange {
+  readonly actor: string
+  readonly source: 'write' | 'delete'
+  readonly recordId: string
+  /** The fields that changed. */
+  readonly fields: readonly Field[]
+  value(field: Field): JsonValue
+  previous(field: Field): JsonValue
+}
+
+/**
+ * The text of a {@link RecordLine}, put together by hand: there is one for every record written, and making objects of
+ * these just to serialize them took longer than all else of the writing.
+ */
+export function formatRecordLine({ seq, at }: { seq: number; at: string }, change: RecordChange): string {
+  let values = ''
+  let previous = ''
+  for (const field of change.fields) {
+    const name = `${values === '' ? '' : ','}${memberName(field.name)}`
+    values += name + JSON.stringify(change.value(field))
+    const before = change.previous(field)
+    previous += before === null ? `${name}null` : name + JSON.stringify(before)
+  }
+  return (
+    `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",` +
+    `"record_id":${JSON.stringify(change.recordId)},"values":{${values}},"previous":{${previous}}}`
+  )
+}
+
+const MEMBER_NAMES = new Map<string, string>()
+
+/** `"name":`, remembered: contracts have few fields. */
+function memberName(field: string): string {
+  let text = MEMBER_NAMES.get(field)
+  if (text === undefined) {
+    text = `${JSON.stringify(field)}:`
+    MEMBER_NAMES.set(field, text)
+  }
+  return text
 }
 
 /** Reads a line's text; null when it is no line of a provenance log. */

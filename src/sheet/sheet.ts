@@ -58,7 +58,8 @@ export class Sheet {
   #store: SheetStore | null = null
   #reading: Reading | null = null
   #refreshing: Promise<Reading> | null = null
-  #logged: string | null = null
+  /** Messages of the faults that there were when the files were last read. */
+  #logged: ReadonlySet<string> = new Set()
   #closed: Promise<void> | null = null
 
   constructor(parts: SheetParts) {
@@ -140,17 +141,20 @@ export class Sheet {
   }
 
   async #refresh(): Promise<Reading> {
+    const faults: ServiceError[] = []
     try {
       const contract = this.#parts.files.contract()
       const derivations = this.#derivations(contract)
+      if (derivations instanceof ContractError) faults.push(derivations)
       const targets = derivations instanceof ContractError ? null : targetDefinitions(derivations)
       const store = await this.#define({ contract, targets })
-      if (!(derivations instanceof ContractError)) this.#logged = null
       return { contract, store, derivations }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      this.#log(error)
+      faults.push(error)
       return { fault: error }
+    } finally {
+      this.#log(faults)
     }
   }
 
@@ -159,7 +163,6 @@ export class Sheet {
       return this.#parts.files.derivations(contract)
     } catch (error) {
       if (!(error instanceof ContractError)) throw error
-      this.#log(error)
       return error
     }
   }
@@ -173,11 +176,12 @@ export class Sheet {
     return this.#store
   }
 
-  /** Tells the operator of a fault, once for as long as it stays the same. */
-  #log(error: ServiceError): void {
-    if (error.message === this.#logged) return
-    this.#logged = error.message
-    this.#parts.logger.error({ type: error.type }, error.message)
+  /** Tells the operator of faults, of each once for as long as it stays. */
+  #log(faults: readonly ServiceError[]): void {
+    for (const { type, message } of faults) {
+      if (!this.#logged.has(message)) this.#parts.logger.error({ type }, message)
+    }
+    this.#logged = new Set(faults.map(({ message }) => message))
   }
 }
 

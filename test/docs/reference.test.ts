@@ -18,7 +18,7 @@ import {
   UpsertRecordsBody,
 } from '../../src/wire/records.ts'
 import { TargetStatusAnswer } from '../../src/wire/status.ts'
-import { listen } from '../support/http-fixture.ts'
+import { CSRF, listen } from '../support/http-fixture.ts'
 import { code, codes, headings, readPage, section, tableOf, tables, type Table } from '../support/markdown.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openTestSheet } from '../support/sheet-fixture.ts'
@@ -159,6 +159,37 @@ for (const { name } of indexOfRoutes.filter((route) => route.name !== 'GET /even
 test('every route with a body or an answer of named members is a route', async (t) => {
   const { routes } = await openApp(t)
   for (const name of [...Object.keys(BODIES), ...Object.keys(ANSWERS)]) assert.ok(routes.has(name), name)
+})
+
+test('D33: provenance entries have the members that the HTTP reference names for where they are from', async (t) => {
+  const { app } = await openApp(t)
+  const { rows } = tableOf(section(http, 'GET /api/provenance'), 'Member')
+  const expected = (...groups: readonly string[]): string[] =>
+    rows
+      .filter(([, , group = '']) => groups.includes(group))
+      .map(([member]) => code(member))
+      .toSorted()
+  const entry = async (field: string): Promise<Record<string, unknown>> =>
+    (await app.inject(`/api/provenance?record_id=a&field=${field}`)).json()
+  const write = (method: 'POST' | 'DELETE', url: string, payload = {}): unknown =>
+    app.inject({ method, url, payload, headers: { ...CSRF, 'x-svc-actor': 'user:ann' } })
+
+  const imported = await entry('title')
+  await write('POST', '/api/materialize', { actor: 'agent:run' })
+  const computed = await entry('rate')
+  await write('POST', '/api/records', { actor: 'user:ann', records: [{ id: 'a', price: 3 }] })
+  const written = await entry('price')
+  await write('DELETE', '/api/records?ids=a')
+  const deleted = await entry('title')
+  const found = [imported, computed, written, deleted]
+  assert.deepEqual(
+    found.map(({ source }) => source),
+    ['import', 'http', 'write', 'delete'],
+  )
+  assert.deepEqual(
+    found.map((members) => Object.keys(members).toSorted()),
+    [expected('all', 'imports'), expected('all', 'derived cells', 'http'), expected('all'), expected('all')],
+  )
 })
 
 test('the members of a failure are those of the HTTP reference', () => {

@@ -25,6 +25,10 @@ const ANSWERS: { path: string; send?: unknown; answer: unknown }[] = [
   },
   { path: '/countries/NP/time-zones', answer: { code: 'NP', time_zones: ['Asia/Katmandu'] } },
   {
+    path: '/countries/CH/week',
+    answer: { code: 'CH', first_day: 'Monday', weekend: ['Saturday', 'Sunday'] },
+  },
+  {
     path: '/utc-offsets',
     send: { time_zones: ['Asia/Tokyo', 'America/St_Johns', 'Europe/London'], at: '2026-01-01T12:00:00Z' },
     answer: { utc_offsets: ['-03:30', '+00:00', '+09:00'] },

@@ -46,12 +46,12 @@ test('a run fills every derived field, but where the world has no answer', () =>
     `SJ.area_text: POST ${base}/format-number -> 422`,
   ])
   // Skipped: three currency fields of Antarctica, and the offsets of the two islands without time zones.
-  assert.deepEqual({ materialized, skipped }, { materialized: 9 * RECORDS - 3 - 5, skipped: 5 })
+  assert.deepEqual({ materialized, skipped }, { materialized: 10 * RECORDS - 3 - 5, skipped: 5 })
 })
 
 test('equal requests are sent once', () => {
-  // names, time zones and area: one for each record; the offsets are asked for each list of time zones.
-  assert.equal(firstRequests, 3 * RECORDS + CURRENCIES + (RECORDS - 2))
+  // names, time zones, week and area: one for each record; the offsets are asked for each list of time zones.
+  assert.equal(firstRequests, 4 * RECORDS + CURRENCIES + (RECORDS - 2))
 })
 
 test('a record has its derived values, with the types of the contract', async () => {
@@ -59,6 +59,7 @@ test('a record has its derived values, with the types of the contract', async ()
   assert.deepEqual([india['name_de'], india['name_fr'], india['name_ja']], ['Indien', 'Inde', 'インド'])
   assert.deepEqual([india['currency_name'], india['currency_digits']], ['Indian Rupee', 2])
   assert.deepEqual(india['utc_offsets'], ['+05:30'])
+  assert.equal(india['week_starts_on'], 'Sunday')
   assert.deepEqual([india['area'], india['area_text']], [3287590, '32,87,590'])
 })
 
@@ -75,7 +76,7 @@ test('provenance explains a computed cell and an imported one', async () => {
 test('a second run asks again only for what failed', async () => {
   const earlier = example.api.requests
   const { materialized, skipped, failures } = await run()
-  assert.deepEqual([materialized, skipped, failures.length], [0, 9 * RECORDS - 3, 3])
+  assert.deepEqual([materialized, skipped, failures.length], [0, 10 * RECORDS - 3, 3])
   assert.equal(example.api.requests - earlier, 3)
 })
 
@@ -94,6 +95,7 @@ test('status tells the three failures and what is still missing', async () => {
     currency_digits: [RECORDS - 1, 0, 1],
     time_zones: [RECORDS - 2, 2, 0],
     utc_offsets: [RECORDS - 2, 0, 2],
+    week_starts_on: [RECORDS, 0, 0],
     area_text: [RECORDS - 1, 1, 0],
   })
 })

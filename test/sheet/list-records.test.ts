@@ -60,7 +60,7 @@ test('D10: limit is 50 unless given, lowered to 10000, and refused when it is no
   await write(sheet, ...records)
   const first = await list(sheet)
   assert.deepEqual([first.records.length, first.limit], [50, 50])
-  for (const limit of [10_001, Number.MAX_SAFE_INTEGER, 1e300]) {
+  for (const limit of [10_001, 1e300]) {
     const page = await list(sheet, { limit, fields: ['id'] })
     assert.deepEqual([page.records.length, page.limit], [10_000, 10_000])
     const rest = await list(sheet, { limit, cursor: page.nextCursor })
@@ -126,7 +126,8 @@ test('D11: a cursor is there exactly when more follows, for its filter and sheet
       cursor,
     )
   }
-  for (const filter of ['price > 1 ', 'price > 2', 'all', '']) {
+  for (const filter of ['price > 1 ', 'price > 2', 'all', 'filter price > 1', '']) {
+    await assert.rejects(list(sheet, { cursor: plain, filter }), { type: 'ValidationError' })
     await assert.rejects(list(sheet, { cursor: filtered, filter }), { type: 'ValidationError' })
   }
   await assert.rejects(list(sheet, { cursor: plain, filter: price }), { type: 'ValidationError' })

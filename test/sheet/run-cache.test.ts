@@ -137,39 +137,75 @@ test('D28: what a run does with an overridden cell', async (t) => {
   })
 })
 
-// More records than are under way at a time, so that some start when the first call has long been answered.
 const SAME = Array.from({ length: 80 }, (_, index) => ({ id: `r${index}`, a: 'x' }))
 
-test('D25: within a run equal requests are one call, with force too', async (t) => {
+test('D25: within a run equal requests are one call, also when it fails, and with force', async (t) => {
   const run = await openLookupSheet(t, SAME)
-  for (const [round, force] of [false, true].entries()) {
-    const result = await run.run({ force })
-    assert.deepEqual(result, { materialized: 80, skipped: 0, failures: [], totalCost: 0 })
+  for (const [round, { force, fails }] of MODES.entries()) {
+    if (fails) run.api.answer('/b/x', { json: null, status: 503 })
+    const { materialized, failures } = await run.run({ force })
+    assert.deepEqual([materialized, failures.length], fails ? [0, 80] : [80, 0])
     assert.deepEqual(run.api.calls(), { 'GET /b/x': round + 1 })
-    const entries = await Promise.all(SAME.map(({ id }) => run.entry(id, 'b')))
-    assert.equal(entries.filter((entry) => entry?.['cached'] === false).length, 1)
-    assert.deepEqual(new Set(entries.map((entry) => entry?.['value'])), new Set(['<x>']))
+    if (fails) {
+      assert.equal(new Set(failures.map(({ recordId }) => recordId)).size, 80)
+      assert.deepEqual(
+        new Set(failures.map(({ error }) => error)),
+        new Set([`GET ${run.api.url}/b/x -> 503`]),
+      )
+    } else {
+      const entries = await Promise.all(SAME.map(({ id }) => run.entry(id, 'b')))
+      assert.equal(entries.filter((entry) => entry?.['cached'] === false).length, 1)
+      assert.deepEqual(new Set(entries.map((entry) => entry?.['value'])), new Set(['<x>']))
+    }
+    // Failed cells are tried again; what they are computed from is new, so that no answer is known.
+    if (fails)
+      await writeDerivations(run.directory, {
+        'b.yaml': { ...lookup(run.api.url, 'b', 'a'), headers: { 'X-Round': `${round}` } },
+      })
   }
 })
 
-test('D25: within a run equal requests are one call also when it fails, with force too', async (t) => {
-  const run = await openLookupSheet(t, SAME)
-  run.api.answer('/b/x', { json: null, status: 503 })
+const MODES = [
+  { force: false, fails: false },
+  { force: true, fails: false },
+  { force: true, fails: true },
+  { force: false, fails: true },
+]
+
+test('D25: within a run equal requests are one call also when the first was done with long before', async (t) => {
+  // So many others that the last record is looked at only when the first has been stored.
+  const others = Array.from({ length: 64 }, (_, index) => ({ id: `n${index}`, a: `n${index}` }))
+  const records = [
+    { id: 'first', a: 'x' },
+    { id: 'bad-1', a: 'bad' },
+    ...others,
+    { id: 'last', a: 'x' },
+    { id: 'bad-2', a: 'bad' },
+  ]
+  const run = await openLookupSheet(t, records)
+  run.api.answer('/b/bad', { json: null, status: 503 })
   for (const [round, force] of [false, true].entries()) {
-    const { failures } = await run.run({ force })
+    const hold = run.api.hold('/b/n*')
+    const running = run.run({ force })
+    await hold.arrived(8)
+    hold.release()
+    const { failures } = await running
     assert.deepEqual(
-      failures.map(({ recordId }) => recordId).toSorted(byText),
-      SAME.map(({ id }) => id).toSorted(byText),
+      failures.map(({ recordId }) => recordId),
+      ['bad-1', 'bad-2'],
     )
-    assert.deepEqual(new Set(failures.map(({ error }) => error)), new Set([`GET ${run.api.url}/b/x -> 503`]))
-    assert.deepEqual(run.api.calls(), { 'GET /b/x': round + 1 })
+    assert.deepEqual([run.api.calls()['GET /b/x'], run.api.calls()['GET /b/bad']], [round + 1, round + 1])
   }
+  assert.deepEqual(
+    [(await run.entry('first', 'b'))?.['cached'], (await run.entry('last', 'b'))?.['cached']],
+    [false, true],
+  )
 })
 
 test('D25, D26: targets of one call', async (t) => {
   const run = await openRunSheet(t, {
-    properties: ['a: string', 'b: string', 'c: string'],
-    records: [...SAME, { id: 'one', a: 'one' }],
+    properties: ['a: string', "{name: b, logicalType: string, x-editable-by: ['user:*']}", 'c: string'],
+    records: [...SAME, { id: 'one', a: 'one' }, { id: 'half', a: 'half', b: 'by hand' }],
     derivations: (url) => ({
       'bc.yaml': {
         targets: ['b', 'c'],
@@ -214,6 +250,20 @@ test('D25, D26: targets of one call', async (t) => {
       assert.equal(run.api.calls()['GET /one'], 1)
     },
   )
+
+  await t.test('D28: one that is overridden stays so when the call is made for the other', async () => {
+    run.api.answer('/half', { json: null, status: 500 })
+    const failed = await run.run({ recordIds: ['half'] })
+    assert.deepEqual([failed.failures.map(({ field }) => field), failed.skipped], [['c'], 1])
+    run.api.answer('/half', { json: { b: 'B', c: 'C' } })
+    assert.deepEqual(await run.run({ recordIds: ['half'] }), {
+      materialized: 1,
+      skipped: 1,
+      failures: [],
+      totalCost: 0,
+    })
+    assert.deepEqual(await run.record('half'), { id: 'half', a: 'half', b: 'by hand', c: 'C' })
+  })
 })
 
 test('H5, D32: editing the derivation file makes its cells stale; edited back, it finds its answers in the cache', async (t) => {
@@ -248,7 +298,3 @@ test('D26: an answer in the cache that a tightened contract refuses is not writt
   assert.deepEqual(await run.run(), COMPUTED)
   assert.equal(await run.value('2', 'b'), 'new')
 })
-
-function byText(a: string, b: string): number {
-  return a < b ? -1 : 1
-}

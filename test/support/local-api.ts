@@ -73,11 +73,11 @@ export class LocalApi {
     else this.#answers.set(path, responder)
   }
 
-  /** Holds the answers to a path, or with `*` to every path, from now on. */
+  /** Holds the answers to a path, or to all that start with what stands before a `*` at its end, from now on. */
   hold(path: string): Hold {
     const { promise: opened, resolve: open } = Promise.withResolvers<void>()
     const gate: Gate = {
-      matches: (asked) => path === '*' || asked === path,
+      matches: (asked) => (path.endsWith('*') ? asked.startsWith(path.slice(0, -1)) : asked === path),
       opened,
       arrivals: 0,
       onArrival: () => undefined,

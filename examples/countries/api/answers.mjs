@@ -46,6 +46,19 @@ export function timeZones(code) {
   return { code, time_zones: zones }
 }
 
+/** @param {string} code an ISO 3166-1 alpha-2 code */
+export function week(code) {
+  regionName('en', code)
+  const { firstDay, weekend } = new Intl.Locale(`und-${code}`).getWeekInfo()
+  return { code, first_day: weekday(firstDay), weekend: weekend.map(weekday) }
+}
+
+/** @param {number} number 1 is Monday, as in ISO 8601 */
+function weekday(number) {
+  const day = new Date(Date.UTC(2024, 0, number)) // the first of that January was a Monday
+  return new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' }).format(day)
+}
+
 /** The distinct offsets of the zones at one instant, west to east. @param {any} body */
 export function utcOffsets(body) {
   const at = new Date(body.at)

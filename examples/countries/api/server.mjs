@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { ApiError, countryNames, currency, formatNumber, timeZones, utcOffsets } from './answers.mjs'
+import { ApiError, countryNames, currency, formatNumber, timeZones, utcOffsets, week } from './answers.mjs'
 
 export const API_NAME = 'countries-api'
 export const API_VERSION = '1.0.0'
@@ -16,6 +17,7 @@ const ENDPOINTS = [
   endpoint('GET', '/currencies/{code}', ({ code }) => currency(code)),
   endpoint('GET', '/countries/{code}/names', ({ code, query }) => countryNames(code, query.get('languages'))),
   endpoint('GET', '/countries/{code}/time-zones', ({ code }) => timeZones(code)),
+  endpoint('GET', '/countries/{code}/week', ({ code }) => week(code)),
   endpoint('POST', '/utc-offsets', ({ body }) => utcOffsets(body)),
   endpoint('POST', '/format-number', ({ body }) => formatNumber(body)),
 ]
@@ -147,7 +149,8 @@ function send(response, status, value) {
   response.end(JSON.stringify(value))
 }
 
-if (import.meta.main) {
+// Not import.meta.main, which older Nodes do not have: they shall say what is wrong instead of nothing.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { values } = parseArgs({ options: { port: { type: 'string', default: String(API_PORT) } } })
   const api = await startApi({ port: Number(values.port) })
   console.log(`${API_NAME} ${API_VERSION} listens on http://127.0.0.1:${api.port}`)

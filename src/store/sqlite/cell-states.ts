@@ -75,10 +75,17 @@ export class CellStates {
 
   /** A record has been created: its derived cells are missing, or overridden where a value came with it (D2). */
   created(record: RecordKey, hasValue: (field: string) => boolean, seq: number): void {
+    const missing = this.targets.filter(({ field }) => !hasValue(field))
     for (const target of this.targets) {
-      if (hasValue(target.field)) this.#putOverride(target, record, seq)
-      else this.#putTodo(target, record, MISSING, seq)
+      if (!missing.includes(target)) this.#putOverride(target, record, seq)
     }
+    if (missing.length === 0) return
+    const places = missing.map(() => `(?, ?, ${MISSING}, ?)`).join(', ')
+    this.#db.run(
+      `INSERT INTO "$todo" (target, record, state, mark) VALUES ${places}`,
+      ...missing.flatMap(({ id }) => [id, record, seq]),
+    )
+    for (const target of missing) this.#count(target, 'missing', 1)
   }
 
   /** A record is gone, and its cells with it. */

@@ -1,16 +1,26 @@
 import type { Contract } from '../../contract/contract.ts'
-import { formatLine, type LogLine } from '../../provenance/log-line.ts'
+import { formatLine, formatRecordLine, type CellLine, type RecordChange } from '../../provenance/log-line.ts'
 import type { RecordKey } from '../sheet-store.ts'
 import { CellStates } from './cell-states.ts'
 import type { Connection } from './connection.ts'
 import { loadTargets } from './define.ts'
 
-/** A provenance line without its number, which the change set gives it. */
-export type UnnumberedLine = LogLine extends infer Line
-  ? Line extends LogLine
-    ? Omit<Line, 'seq'>
-    : never
-  : never
+/** The line of a computed cell without what the change set gives it. */
+export type UnnumberedCellLine = Omit<CellLine, 'seq' | 'at'>
+
+interface PendingLine {
+  readonly seq: number
+  readonly record: RecordKey
+  readonly text: string
+}
+
+interface RecordCounters {
+  records: number
+  lastKey: RecordKey
+}
+
+/** Lines that go into the table with one statement. */
+const LINES_AT_ONCE = 32
 
 /**
  * What a transaction is making: record writes, cell states, provenance lines. Everything that must change together
@@ -23,8 +33,10 @@ export class ChangeSet {
   /** Time of the change, UTC with milliseconds (D40). */
   readonly at: string
   #seq: number
-  #records = 0
+  /** Read when first needed: most changes create no records. */
+  #counters: RecordCounters | null = null
   #lines: string[] = []
+  #pending: PendingLine[] = []
 
   constructor(db: Connection, contract: Contract, states: CellStates = new CellStates(db, loadTargets(db))) {
     this.db = db
@@ -48,30 +60,64 @@ export class ChangeSet {
     return this.#seq
   }
 
-  /** Adds a provenance line; answers with its seq. */
-  log(line: UnnumberedLine, record: RecordKey | null): number {
-    this.#seq += 1
-    const text = formatLine({ seq: this.#seq, ...line } as LogLine)
-    const recordId = 'record_id' in line ? line.record_id : null
-    this.db.run(
-      'INSERT INTO "$provenance" (seq, record_id, record, line) VALUES (?, ?, ?, ?)',
-      this.#seq,
-      recordId as string | null,
-      record,
-      text,
-    )
-    this.#lines.push(text)
-    return this.#seq
+  /** Adds the provenance line of a computed cell; answers with its seq. */
+  logCell(line: UnnumberedCellLine, record: RecordKey): number {
+    const seq = this.nextSeq
+    // Rest properties lose what TypeScript knows of an open-ended line.
+    const numbered = { seq, at: this.at, ...line } as CellLine
+    return this.#add({ seq, record, text: formatLine(numbered) })
   }
 
-  /** Counts created (+1) and deleted (−1) records. */
-  countRecords(delta: number): void {
-    this.#records += delta
+  /** Adds the provenance line of a record's change; answers with its seq. */
+  logRecord(change: RecordChange, record: RecordKey): number {
+    const seq = this.nextSeq
+    return this.#add({ seq, record, text: formatRecordLine({ seq, at: this.at }, change) })
+  }
+
+  #add(line: PendingLine): number {
+    this.#seq = line.seq
+    this.#lines.push(line.text)
+    this.#pending.push(line)
+    if (this.#pending.length >= LINES_AT_ONCE) this.#insertLines()
+    return line.seq
+  }
+
+  #insertLines(): void {
+    const lines = this.#pending
+    if (lines.length === 0) return
+    this.#pending = []
+    const places = lines.map(() => '(?, ?, ?)').join(', ')
+    this.db.run(
+      `INSERT INTO "$provenance" (seq, record, line) VALUES ${places}`,
+      ...lines.flatMap(({ seq, record, text }) => [seq, record, text]),
+    )
+  }
+
+  /** Counts a record that is being created; answers with its key, which no record has had before. */
+  newRecord(): RecordKey {
+    const counters = this.#recordCounters()
+    counters.records += 1
+    counters.lastKey += 1
+    return counters.lastKey
+  }
+
+  /** Counts a record that is being deleted, and remembers the key that its id had. */
+  recordDeleted(id: string, key: RecordKey): void {
+    this.#recordCounters().records -= 1
+    this.db.run('INSERT INTO "$deleted" (record_id, record) VALUES (?, ?)', id, key)
   }
 
   /** The number of records, as this change set leaves it. */
   totalRecords(): number {
-    return Number(this.db.get('SELECT records FROM "$sheet"')?.['records']) + this.#records
+    return this.#recordCounters().records
+  }
+
+  #recordCounters(): RecordCounters {
+    if (this.#counters === null) {
+      const sheet = this.db.get('SELECT records, last_record FROM "$sheet"')
+      this.#counters = { records: Number(sheet?.['records']), lastKey: Number(sheet?.['last_record']) }
+    }
+    return this.#counters
   }
 
   /** Runs one operation so that it happens whole or not at all; the others of the transaction go on either way. */
@@ -86,18 +132,22 @@ export class ChangeSet {
     } catch (error) {
       this.db.exec('ROLLBACK TO operation; RELEASE operation')
       this.cells.discardCounters()
-      this.#records = 0
+      this.#pending = []
+      this.#counters = null
       this.#seq = before.seq
       this.#lines.length = before.lines
       throw error
     }
   }
 
-  /** Writes the counters. */
+  /** Writes what is still held back: lines and counters. */
   flush(): void {
+    this.#insertLines()
     this.cells.flushCounters()
-    if (this.#records !== 0) this.db.run('UPDATE "$sheet" SET records = records + ?', this.#records)
-    this.#records = 0
+    if (this.#counters === null) return
+    const { records, lastKey } = this.#counters
+    this.db.run('UPDATE "$sheet" SET records = ?, last_record = ?', records, lastKey)
+    this.#counters = null
   }
 }
 

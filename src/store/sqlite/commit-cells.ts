@@ -96,9 +96,8 @@ function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
       }
     }
   }
-  change.log(
+  change.logCell(
     {
-      at: change.at,
       actor: computed.actor,
       source: target.kind,
       record_id: written.id,

@@ -98,13 +98,8 @@ function importLog(db: Connection, path: string): number {
           `${JSON.stringify(text.slice(0, 80))}; correct the line or move the file away`,
       )
     }
-    const recordId = typeof parsed['record_id'] === 'string' ? parsed['record_id'] : null
-    db.run(
-      'INSERT INTO "$provenance" (seq, record_id, record, line) VALUES (?, ?, NULL, ?)',
-      seq,
-      recordId,
-      text,
-    )
+    const earlierId = typeof parsed['record_id'] === 'string' ? parsed['record_id'] : null
+    db.run('INSERT INTO "$provenance" (seq, earlier_id, line) VALUES (?, ?, ?)', seq, earlierId, text)
     last = seq
   })
   return last
@@ -155,7 +150,8 @@ function importRecords(db: Connection, path: string, store: RecordImport): void 
     if (text.trim() !== '') importer.add(text, line.number)
   })
   db.run(
-    'UPDATE "$sheet" SET records = ?, source_size = ?, source_mtime = ?, source_sha256 = ?',
+    'UPDATE "$sheet" SET records = ?, last_record = ?, source_size = ?, source_mtime = ?, source_sha256 = ?',
+    importer.count,
     importer.count,
     size,
     Math.trunc(mtimeMs),
@@ -172,11 +168,7 @@ function importRecords(db: Connection, path: string, store: RecordImport): void 
     sha256,
     records: importer.count,
   })
-  db.run(
-    'INSERT INTO "$provenance" (seq, record_id, record, line) VALUES (?, NULL, NULL, ?)',
-    store.seq,
-    line,
-  )
+  db.run('INSERT INTO "$provenance" (seq, line) VALUES (?, ?)', store.seq, line)
   db.run('INSERT INTO "$import" (seq, first, last) VALUES (?, 1, ?)', store.seq, importer.count)
 }
 

@@ -1,5 +1,6 @@
-import { mayDelete } from '../../contract/permissions.ts'
+import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
+import { mayDelete } from '../../contract/permissions.ts'
 import { PermissionDeniedError } from '../../errors/service-error.ts'
 import type { DeleteResult } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
@@ -22,16 +23,10 @@ function deleteRecord(change: ChangeSet, id: string, actor: string): boolean {
   const stored = change.db.get('DELETE FROM "$data" WHERE id = ? RETURNING *', id)
   if (stored === undefined) return false
   const key = Number(stored['$seq'])
-  const values: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
-  const previous: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
-  for (const field of change.contract.fields) {
-    const value = fromColumn(field, stored[field.name])
-    if (value === null) continue
-    values[field.name] = null
-    previous[field.name] = value
-  }
-  change.log({ at: change.at, actor, source: 'delete', record_id: id, values, previous }, key)
+  const previous = (field: Field): JsonValue => fromColumn(field, stored[field.name])
+  const fields = change.contract.fields.filter((field) => previous(field) !== null)
+  change.logRecord({ actor, source: 'delete', recordId: id, fields, value: () => null, previous }, key)
   change.cells.deleted(key)
-  change.countRecords(-1)
+  change.recordDeleted(id, key)
   return true
 }

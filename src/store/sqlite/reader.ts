@@ -113,8 +113,9 @@ export class Reader {
   }
 
   #readStatus(): StoreStatus {
-    const total = Number(this.#db.get('SELECT records FROM "$sheet"')?.['records'])
-    const lastKey = Number(this.#db.get('SELECT max("$seq") AS key FROM "$data"')?.['key'] ?? 0)
+    const sheet = this.#db.get('SELECT records, last_record FROM "$sheet"')
+    const total = Number(sheet?.['records'])
+    const lastKey = Number(sheet?.['last_record'])
     const targets = this.#db.all('SELECT * FROM "$target" WHERE active = 1 ORDER BY id').map((row) => {
       const count = (counter: string): number => Number(row[counter])
       const [missing, stale, failed, overridden] = ['missing', 'stale', 'failed', 'overridden'].map(
@@ -163,22 +164,20 @@ export class Reader {
 
   /** The lives of a record: deleted and created again, it has several. Oldest first; null for a log from before. */
   #incarnations(recordId: string): (RecordKey | null)[] {
-    const logged = this.#db
-      .all(
-        'SELECT record, min(seq) AS first FROM "$provenance" WHERE record_id = ? GROUP BY record ORDER BY first',
-        recordId,
-      )
-      .map((row) => (row['record'] === null ? null : Number(row['record'])))
-    const current = this.#db.get('SELECT "$seq" AS record FROM "$data" WHERE id = ?', recordId)
-    const key = current === undefined ? null : Number(current['record'])
-    return key === null || logged.includes(key) ? logged : [...logged, key]
+    const earlier = this.#db.get('SELECT 1 FROM "$provenance" WHERE earlier_id = ? LIMIT 1', recordId)
+    const keys = this.#db.all(
+      'SELECT record AS key FROM "$deleted" WHERE record_id = ?1 UNION SELECT "$seq" FROM "$data" WHERE id = ?1 ORDER BY 1',
+      recordId,
+    )
+    return earlier === undefined ? keysOf(keys) : [null, ...keysOf(keys)]
   }
 
   /** The entries of a cell in one life of its record; `earlier` is the last of the life before. */
   #entries(cell: CellOfLife, earlier: JsonObject | undefined): JsonObject[] {
     const { recordId, field, key } = cell
+    const [column, value] = key === null ? ['earlier_id', recordId] : ['record', key]
     const entries = this.#db
-      .all('SELECT line FROM "$provenance" WHERE record_id = ? AND record IS ? ORDER BY seq', recordId, key)
+      .all(`SELECT line FROM "$provenance" WHERE ${column} = ? ORDER BY seq`, value)
       .map((row) => parseLine(String(row['line'])))
       .map((line) => (line === null ? null : entryOfField(line, field)))
       .filter((entry) => entry !== null)

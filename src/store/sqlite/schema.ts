@@ -6,11 +6,13 @@ export const SCHEMA_VERSION = 1
 /**
  * The tables of a store. Every internal name contains `$`, which no field name can (D5).
  *
- * - `$sheet`: one line of facts about the store. `mirror_*`: up to where `provenance.jsonl` is known to be good.
+ * - `$sheet`: one line of facts about the store. `last_record`: the last key given out. `mirror_*`: up to where `provenance.jsonl` is known to be good.
  * - `$target`: the derived fields, active or once active, with the counters that status reads (D32).
  * - `$cell`: computed cells with the hash of their last success, and overridden ones, whose hash is null.
  * - `$todo`: the sparse list of cells that are missing, stale or failed; what is in neither table does not exist.
- * - `$provenance`: the log; `line` is exactly the line of `provenance.jsonl`.
+ * - `$provenance`: the log; `line` is exactly the line of `provenance.jsonl`. `earlier_id` is the record's id in a log
+ *   that was there before the store.
+ * - `$deleted`: keys that ids once had. A key is never used again, so each stands for one life of a record.
  * - `$import`: which records an import line covers.
  *
  * `mark` is the `seq` of the provenance entry that last wrote the cell (`$cell`) or touched its inputs (`$todo`).
@@ -22,6 +24,7 @@ export const INTERNAL_TABLES = `
     contract TEXT NOT NULL,
     cursor_key BLOB NOT NULL,
     records INTEGER NOT NULL DEFAULT 0,
+    last_record INTEGER NOT NULL DEFAULT 0,
     source_size INTEGER, source_mtime INTEGER, source_sha256 TEXT,
     mirror_seq INTEGER NOT NULL DEFAULT 0,
     mirror_offset INTEGER NOT NULL DEFAULT 0
@@ -55,9 +58,13 @@ export const INTERNAL_TABLES = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE "$cache" (hash BLOB PRIMARY KEY, entry TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE "$provenance" (
-    seq INTEGER PRIMARY KEY, record_id TEXT, record INTEGER, line TEXT NOT NULL
+    seq INTEGER PRIMARY KEY, record INTEGER, earlier_id TEXT, line TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX "$provenance_of_record" ON "$provenance" (record_id) WHERE record_id IS NOT NULL;
+  CREATE INDEX "$provenance_of_record" ON "$provenance" (record) WHERE record IS NOT NULL;
+  CREATE INDEX "$provenance_of_earlier" ON "$provenance" (earlier_id) WHERE earlier_id IS NOT NULL;
+  CREATE TABLE "$deleted" (
+    record_id TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (record_id, record)
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE "$import" (seq INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;
 `
 
@@ -95,7 +102,7 @@ export function columnDefinition(field: Field): string {
 export function dataTable(contract: Contract): string {
   const columns = contract.fields.map(columnDefinition)
   return `CREATE TABLE "$data" (
-    "$seq" INTEGER PRIMARY KEY AUTOINCREMENT, "$version" INTEGER NOT NULL, ${columns.join(', ')}
+    "$seq" INTEGER PRIMARY KEY, "$version" INTEGER NOT NULL, ${columns.join(', ')}
   ) STRICT`
 }
 

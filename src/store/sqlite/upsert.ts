@@ -108,6 +108,9 @@ class UpsertBatch {
   readonly #faults: string[] = []
   readonly #mayWrite = new Map<Field, boolean>()
   readonly #statements: UpsertStatements
+  /** Ids of records with faults: what follows for them is no more complete than they were. */
+  readonly #refused = new Set<string>()
+  #position = 0
   #inserted = 0
   #updated = 0
 
@@ -121,10 +124,13 @@ class UpsertBatch {
   add(record: UpsertRecord, position: number): void {
     const stored = this.#change.db.get(this.#statements.select, record.id)
     const faultsBefore = this.#faults.length + this.#denied.length
-    const where = `records[${position}] (id ${JSON.stringify(shorten(record.id))})`
-    const changes = this.#changes(record, stored, where)
-    if (stored === undefined) this.#checkRequired(record, where)
-    if (this.#faults.length + this.#denied.length > faultsBefore) return
+    this.#position = position
+    const changes = this.#changes(record, stored)
+    if (stored === undefined && !this.#refused.has(record.id)) this.#checkRequired(record)
+    if (this.#faults.length + this.#denied.length > faultsBefore) {
+      this.#refused.add(record.id)
+      return
+    }
     if (stored === undefined) this.#insert(record, changes)
     else this.#update(record, stored, changes)
   }
@@ -136,21 +142,26 @@ class UpsertBatch {
   }
 
   /** The fields that this record writes: those sent with another value than they have (D7). */
-  #changes(record: JsonObject, stored: StoredRow | undefined, where: string): Field[] {
+  #changes(record: UpsertRecord, stored: StoredRow | undefined): Field[] {
     const changes: Field[] = []
     for (const name of Object.keys(record)) {
       const field = this.#contract.fieldByName.get(name)
       if (field === undefined) {
-        this.#faults.push(`${where}, field ${JSON.stringify(shorten(name))}: the contract has no such field`)
+        this.#faults.push(this.#at(record, name, 'the contract has no such field'))
         continue
       }
       if (isStored(field, record[name], stored?.[name])) continue
       changes.push(field)
-      if (!this.#allowed(field)) this.#denied.push(`${where}, field "${name}": ${this.#denial(field)}`)
+      if (!this.#allowed(field)) this.#denied.push(this.#at(record, name, this.#denial(field)))
       const fault = this.#faultOf(field, record[name] as JsonValue, stored)
-      if (fault !== null) this.#faults.push(`${where}, field "${name}": ${fault}`)
+      if (fault !== null) this.#faults.push(this.#at(record, name, fault))
     }
     return changes
+  }
+
+  #at(record: UpsertRecord, field: string, fault: string): string {
+    const [id, name] = [record.id, field].map((text) => JSON.stringify(shorten(text)))
+    return `records[${this.#position}] (id ${id}), field ${name}: ${fault}`
   }
 
   #faultOf(field: Field, value: JsonValue, stored: StoredRow | undefined): string | null {
@@ -184,29 +195,26 @@ class UpsertBatch {
 
   #denial(field: Field): string {
     const actor = JSON.stringify(this.#actor)
-    if (field.editableBy !== null && field.editableBy.length > 0) {
-      return `actor ${actor} may not write it; it is editable by ${field.editableBy.join(', ')}`
-    }
-    return `actor ${actor} may not write it; it is derived, so materialize computes it`
+    if (field.editableBy === null)
+      return `actor ${actor} may not write it; it is derived, so materialize computes it`
+    return `actor ${actor} may not write it; it is editable by ${field.editableBy.join(', ') || 'nobody'}`
   }
 
-  #checkRequired(record: JsonObject, where: string): void {
+  #checkRequired(record: UpsertRecord): void {
     for (const field of this.#contract.fields) {
       if (!field.required || own(record, field.name) !== null) continue
       if (this.#change.cells.isDerived(field.name)) continue
-      this.#faults.push(`${where}, field "${field.name}": is required`)
+      this.#faults.push(this.#at(record, field.name, 'is required'))
     }
   }
 
   #insert(record: UpsertRecord, changes: readonly Field[]): void {
     const change = this.#change
     const columns = this.#contract.fields.map((field): SQLInputValue => toColumn(own(record, field.name)))
-    const seq = change.nextSeq
-    const { lastInsertRowid } = change.db.prepare(this.#statements.insert).run(seq, ...columns)
-    const key = Number(lastInsertRowid)
-    this.#log(key, record, changes, undefined)
+    const key = change.newRecord()
+    const seq = this.#log(key, record, changes, undefined)
+    change.db.run(this.#statements.insert, key, seq, ...columns)
     change.cells.created(key, (field) => own(record, field) !== null, seq)
-    change.countRecords(1)
     this.#inserted += 1
   }
 
@@ -228,20 +236,18 @@ class UpsertBatch {
     }
   }
 
-  #log(key: number, record: UpsertRecord, changes: readonly Field[], stored: StoredRow | undefined): number {
-    const values: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
-    const previous: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
-    for (const field of changes) {
-      values[field.name] = own(record, field.name)
-      previous[field.name] = fromColumn(field, stored?.[field.name])
-    }
-    const line = {
-      at: this.#change.at,
-      actor: this.#actor,
-      source: 'write',
-      record_id: record.id,
-    } as const
-    return this.#change.log({ ...line, values, previous }, key)
+  #log(key: number, record: UpsertRecord, changed: readonly Field[], stored: StoredRow | undefined): number {
+    return this.#change.logRecord(
+      {
+        actor: this.#actor,
+        source: 'write',
+        recordId: record.id,
+        fields: changed,
+        value: ({ name }) => own(record, name),
+        previous: (field) => (stored === undefined ? null : fromColumn(field, stored[field.name])),
+      },
+      key,
+    )
   }
 }
 
@@ -258,7 +264,7 @@ function statementsOf(contract: Contract): UpsertStatements {
     const columns = contract.fields.map((field) => quoted(field.name))
     statements = {
       select: 'SELECT * FROM "$data" WHERE id = ?',
-      insert: `INSERT INTO "$data" ("$version", ${columns.join(', ')}) VALUES (?${', ?'.repeat(columns.length)})`,
+      insert: `INSERT INTO "$data" ("$seq", "$version", ${columns.join(', ')}) VALUES (?, ?${', ?'.repeat(columns.length)})`,
     }
     STATEMENTS.set(contract, statements)
   }
