@@ -6,7 +6,7 @@ import { once } from 'node:events'
 // 20 fields with `id` and the three derived ones.
 const TEXTS = Array.from({ length: 8 }, (_, index) => `text_${index}`)
 const NUMBERS = Array.from({ length: 4 }, (_, index) => `number_${index}`)
-const DERIVED = ['label_a', 'label_b', 'label_c']
+export const DERIVED = ['label_a', 'label_b', 'label_c']
 
 function property(name: string, logicalType: string): string {
   return `      - {name: ${name}, logicalType: ${logicalType}}`

@@ -34,7 +34,8 @@ export function ruleFaultOf(rule: ValueRule, value: unknown): string | null {
   return checkOf(rule)(value)
 }
 
-function checkOf(rule: ValueRule): Check {
+/** {@link faultOf} of one field, for those who check many values of it. */
+export function checkOf(rule: ValueRule): Check {
   let check = compiled.get(rule)
   if (!check) {
     check = compile(rule)

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { CacheEntry, CellOutcome, CellResult, SheetStore } from '../store/sheet-store.ts'
 
 interface Waiting {
@@ -7,7 +8,16 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Brings results to the store: at once when nothing is being stored, otherwise together with others that wait. */
+/** So many results make a commit worth its sync to the disk. */
+const WORTHWHILE = 32
+
+/** How long fewer results than that wait for others. */
+const LINGER_MS = 2
+
+/**
+ * Brings results to the store in groups: a sync to the disk costs more than storing a result, so a few milliseconds'
+ * worth of results share one. Results are stored as a run goes all the same (D30).
+ */
 export class CommitQueue {
   readonly #store: Pick<SheetStore, 'commitCells'>
   readonly #actor: string
@@ -30,6 +40,7 @@ export class CommitQueue {
   async #storeAll(): Promise<void> {
     this.#storing = true
     while (this.#waiting.length > 0) {
+      if (this.#waiting.length < WORTHWHILE) await delay(LINGER_MS)
       const group = this.#waiting
       this.#waiting = []
       await this.#storeGroup(group)

@@ -57,7 +57,8 @@ export interface RecordChange {
   readonly recordId: string
   /** The fields that changed. */
   readonly fields: readonly Field[]
-  value(field: Field): JsonValue
+  /** Their new values, perhaps among others; null when they have none any more. */
+  readonly values: JsonObject | null
   previous(field: Field): JsonValue
 }
 
@@ -66,17 +67,20 @@ export interface RecordChange {
  * these just to serialize them took longer than all else of the writing.
  */
 export function formatRecordLine({ seq, at }: { seq: number; at: string }, change: RecordChange): string {
-  let values = ''
-  let previous = ''
-  for (const field of change.fields) {
-    const name = `${values === '' ? '' : ','}${memberName(field.name)}`
-    values += name + JSON.stringify(change.value(field))
-    const before = change.previous(field)
-    previous += before === null ? `${name}null` : name + JSON.stringify(before)
+  const { fields, values } = change
+  // A new record has mostly nothing but changed fields: then it goes in as it came, which takes a third of the time.
+  const whole = values !== null && Object.keys(values).length === fields.length
+  let after = ''
+  let before = ''
+  for (const field of fields) {
+    const name = `${before === '' ? '' : ','}${memberName(field.name)}`
+    if (!whole) after += name + JSON.stringify(values?.[field.name] ?? null)
+    const previous = change.previous(field)
+    before += previous === null ? `${name}null` : name + JSON.stringify(previous)
   }
   return (
     `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",` +
-    `"record_id":${JSON.stringify(change.recordId)},"values":{${values}},"previous":{${previous}}}`
+    `"record_id":${JSON.stringify(change.recordId)},"values":${whole ? JSON.stringify(values) : `{${after}}`},"previous":{${before}}}`
   )
 }
 

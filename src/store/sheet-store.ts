@@ -103,7 +103,7 @@ export type SqlParam = null | boolean | number | string
 
 export interface Upsert {
   /** JSON text in UTF-8 of `{"records": [...], "actor"?: string}`, or that value. */
-  readonly body: Uint8Array | JsonObject
+  readonly body: Uint8Array | string | JsonObject
   /** Who writes when the body names nobody. */
   readonly defaultActor: string | null
 }

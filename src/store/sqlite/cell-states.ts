@@ -20,6 +20,15 @@ export interface CellRow {
 
 const COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
 
+/** One row for each cell, whatever there is of it. */
+const CELL_ROW = `
+  SELECT cell.hash, cell.mark AS cell_mark, todo.state, todo.mark AS todo_mark
+  FROM (SELECT ? AS target, ? AS record) AS asked
+  LEFT JOIN "$cell" AS cell ON cell.target = asked.target AND cell.record = asked.record
+  LEFT JOIN "$todo" AS todo ON todo.target = asked.target AND todo.record = asked.record`
+
+const NOTHING_COUNTED: ReadonlyMap<string, number> = new Map()
+
 type Counter = (typeof COUNTERS)[TodoState] | 'overridden'
 
 /**
@@ -31,7 +40,7 @@ export class CellStates {
   readonly targets: readonly StoredTarget[]
   readonly #byField: ReadonlyMap<string, StoredTarget>
   readonly #byInput: ReadonlyMap<string, readonly StoredTarget[]>
-  readonly #deltas = new Map<string, number>()
+  #deltas = new Map<string, number>()
 
   constructor(db: Connection, targets: readonly StoredTarget[]) {
     this.#db = db
@@ -55,21 +64,14 @@ export class CellStates {
   }
 
   cell(target: StoredTarget, record: RecordKey): CellRow {
-    const cell = this.#db.get(
-      'SELECT hash, mark FROM "$cell" WHERE target = ? AND record = ?',
-      target.id,
-      record,
-    )
-    const todo = this.#db.get(
-      'SELECT state, mark FROM "$todo" WHERE target = ? AND record = ?',
-      target.id,
-      record,
-    )
+    const row = this.#db.get(CELL_ROW, target.id, record)
+    const [hash, cellMark] = [row?.['hash'], row?.['cell_mark']]
+    const state = row?.['state']
     return {
-      hash: (cell?.['hash'] as Uint8Array | null | undefined) ?? null,
-      overridden: cell !== undefined && cell['hash'] === null,
-      todo: todo === undefined ? null : (todo['state'] as TodoState),
-      mark: markOf(cell?.['mark'], todo?.['mark']),
+      hash: hash instanceof Uint8Array ? hash : null,
+      overridden: hash === null && cellMark !== null,
+      todo: state === null ? null : (state as TodoState),
+      mark: markOf(cellMark, row?.['todo_mark']),
     }
   }
 
@@ -114,21 +116,26 @@ export class CellStates {
     }
   }
 
-  /** A cell was computed. `current` is false when its derivation file has changed during the run: stale at once. */
+  /**
+   * A cell was computed; `before` is what was known of it. `current` is false when its derivation file has changed
+   * during the run: stale at once.
+   */
   computed(
     target: StoredTarget,
     record: RecordKey,
-    result: { hash: Uint8Array; seq: number; current: boolean },
+    result: { before: CellRow; hash: Uint8Array; seq: number; current: boolean },
   ): void {
-    this.#forget(target, record)
+    const { before, hash, seq, current } = result
+    if (before.overridden) this.#count(target, 'overridden', -1)
+    if (before.todo !== null) this.#dropTodo(target, record)
     this.#db.run(
-      'INSERT INTO "$cell" (target, record, hash, mark) VALUES (?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO "$cell" (target, record, hash, mark) VALUES (?, ?, ?, ?)',
       target.id,
       record,
-      result.hash,
-      result.seq,
+      hash,
+      seq,
     )
-    if (!result.current) this.#putTodo(target, record, STALE, result.seq)
+    if (!current) this.#putTodo(target, record, STALE, seq)
   }
 
   /** The inputs of a cell are those of its last success after all: fresh again. */
@@ -161,7 +168,7 @@ export class CellStates {
     )
   }
 
-  /** Writes the counters; to be called once at the end of each change. */
+  /** Writes the counters; to be called once at the end of a transaction. */
   flushCounters(): void {
     for (const [key, delta] of this.#deltas) {
       const [id, counter] = key.split(' ') as [string, Counter]
@@ -172,9 +179,14 @@ export class CellStates {
     this.#deltas.clear()
   }
 
-  /** Forgets what the change that is being taken back would have counted. */
-  discardCounters(): void {
-    this.#deltas.clear()
+  /** What has been counted and not written yet, for {@link recount}. */
+  counted(): ReadonlyMap<string, number> {
+    return this.#deltas.size === 0 ? NOTHING_COUNTED : new Map(this.#deltas)
+  }
+
+  /** Goes back to what was counted before a change that is being taken back. */
+  recount(counted: ReadonlyMap<string, number> = NOTHING_COUNTED): void {
+    this.#deltas = new Map(counted)
   }
 
   #forget(target: StoredTarget, record: RecordKey): void {

@@ -8,15 +8,15 @@ import { loadTargets } from './define.ts'
 /** The line of a computed cell without what the change set gives it. */
 export type UnnumberedCellLine = Omit<CellLine, 'seq' | 'at'>
 
-interface PendingLine {
-  readonly seq: number
+/** A provenance line that belongs to a record. */
+interface RecordedLine {
   readonly record: RecordKey
   readonly text: string
 }
 
 interface RecordCounters {
-  records: number
-  lastKey: RecordKey
+  readonly records: number
+  readonly lastKey: RecordKey
 }
 
 /** Lines that go into the table with one statement. */
@@ -24,7 +24,7 @@ const LINES_AT_ONCE = 32
 
 /**
  * What a transaction is making: record writes, cell states, provenance lines. Everything that must change together
- * goes through one of these; numbering and counters are kept here.
+ * goes through one of these; numbering and counters are kept here, and written at its end.
  */
 export class ChangeSet {
   readonly db: Connection
@@ -32,32 +32,38 @@ export class ChangeSet {
   readonly cells: CellStates
   /** Time of the change, UTC with milliseconds (D40). */
   readonly at: string
-  #seq: number
+  readonly #firstSeq: number
+  readonly #lines: RecordedLine[] = []
+  /** How many of the lines are in the table. */
+  #inserted = 0
   /** Read when first needed: most changes create no records. */
   #counters: RecordCounters | null = null
-  #lines: string[] = []
-  #pending: PendingLine[] = []
 
   constructor(db: Connection, contract: Contract, states: CellStates = new CellStates(db, loadTargets(db))) {
     this.db = db
     this.contract = contract
     this.cells = states
     this.at = new Date().toISOString()
-    this.#seq = lastSeq(db)
+    this.#firstSeq = lastSeq(db) + 1
   }
 
   /** The seq that the next line will get. */
   get nextSeq(): number {
-    return this.#seq + 1
-  }
-
-  /** The lines added so far, for the mirror. */
-  get lines(): readonly string[] {
-    return this.#lines
+    return this.#firstSeq + this.#lines.length
   }
 
   get lastSeq(): number {
-    return this.#seq
+    return this.nextSeq - 1
+  }
+
+  /** How many lines have been added. */
+  get lineCount(): number {
+    return this.#lines.length
+  }
+
+  /** The lines added so far, for the mirror. */
+  lines(): readonly string[] {
+    return this.#lines.map(({ text }) => text)
   }
 
   /** Adds the provenance line of a computed cell; answers with its seq. */
@@ -65,45 +71,42 @@ export class ChangeSet {
     const seq = this.nextSeq
     // Rest properties lose what TypeScript knows of an open-ended line.
     const numbered = { seq, at: this.at, ...line } as CellLine
-    return this.#add({ seq, record, text: formatLine(numbered) })
+    return this.#add({ record, text: formatLine(numbered) })
   }
 
   /** Adds the provenance line of a record's change; answers with its seq. */
   logRecord(change: RecordChange, record: RecordKey): number {
-    const seq = this.nextSeq
-    return this.#add({ seq, record, text: formatRecordLine({ seq, at: this.at }, change) })
+    return this.#add({ record, text: formatRecordLine({ seq: this.nextSeq, at: this.at }, change) })
   }
 
-  #add(line: PendingLine): number {
-    this.#seq = line.seq
-    this.#lines.push(line.text)
-    this.#pending.push(line)
-    if (this.#pending.length >= LINES_AT_ONCE) this.#insertLines()
-    return line.seq
+  #add(line: RecordedLine): number {
+    this.#lines.push(line)
+    if (this.#lines.length - this.#inserted >= LINES_AT_ONCE) this.#insertLines()
+    return this.lastSeq
   }
 
   #insertLines(): void {
-    const lines = this.#pending
+    const lines = this.#lines.slice(this.#inserted)
     if (lines.length === 0) return
-    this.#pending = []
-    const places = lines.map(() => '(?, ?, ?)').join(', ')
+    const from = this.#firstSeq + this.#inserted
     this.db.run(
-      `INSERT INTO "$provenance" (seq, record, line) VALUES ${places}`,
-      ...lines.flatMap(({ seq, record, text }) => [seq, record, text]),
+      `INSERT INTO "$provenance" (seq, record, line) VALUES ${lines.map(() => '(?, ?, ?)').join(', ')}`,
+      ...lines.flatMap(({ record, text }, index) => [from + index, record, text]),
     )
+    this.#inserted = this.#lines.length
   }
 
   /** Counts a record that is being created; answers with its key, which no record has had before. */
   newRecord(): RecordKey {
-    const counters = this.#recordCounters()
-    counters.records += 1
-    counters.lastKey += 1
-    return counters.lastKey
+    const { records, lastKey } = this.#recordCounters()
+    this.#counters = { records: records + 1, lastKey: lastKey + 1 }
+    return lastKey + 1
   }
 
   /** Counts a record that is being deleted, and remembers the key that its id had. */
   recordDeleted(id: string, key: RecordKey): void {
-    this.#recordCounters().records -= 1
+    const { records, lastKey } = this.#recordCounters()
+    this.#counters = { records: records - 1, lastKey }
     this.db.run('INSERT INTO "$deleted" (record_id, record) VALUES (?, ?)', id, key)
   }
 
@@ -122,32 +125,35 @@ export class ChangeSet {
 
   /** Runs one operation so that it happens whole or not at all; the others of the transaction go on either way. */
   atomically<T>(operation: () => T): T {
-    const before = { seq: this.#seq, lines: this.#lines.length }
-    this.db.exec('SAVEPOINT operation')
+    const before = {
+      lines: this.#lines.length,
+      inserted: this.#inserted,
+      counters: this.#counters,
+      cells: this.cells.counted(),
+    }
+    this.db.run('SAVEPOINT operation')
     try {
       const result = operation()
-      this.flush()
-      this.db.exec('RELEASE operation')
+      this.db.run('RELEASE operation')
       return result
     } catch (error) {
       this.db.exec('ROLLBACK TO operation; RELEASE operation')
-      this.cells.discardCounters()
-      this.#pending = []
-      this.#counters = null
-      this.#seq = before.seq
       this.#lines.length = before.lines
+      // Lines of earlier operations that went into the table during this one are out of it again.
+      this.#inserted = before.inserted
+      this.#counters = before.counters
+      this.cells.recount(before.cells)
       throw error
     }
   }
 
-  /** Writes what is still held back: lines and counters. */
-  flush(): void {
+  /** Writes what is held back until the end of the transaction: the last lines, and counters. */
+  finish(): void {
     this.#insertLines()
     this.cells.flushCounters()
     if (this.#counters === null) return
     const { records, lastKey } = this.#counters
     this.db.run('UPDATE "$sheet" SET records = ?, last_record = ?', records, lastKey)
-    this.#counters = null
   }
 }
 

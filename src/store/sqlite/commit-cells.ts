@@ -1,7 +1,8 @@
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
+import { faultOf } from '../../contract/validate-value.ts'
 import type { CacheEntry, CellCommit, CellOutcome, CellResult } from '../sheet-store.ts'
-import type { StoredTarget } from './cell-states.ts'
+import type { CellRow, StoredTarget } from './cell-states.ts'
 import type { ChangeSet } from './change-set.ts'
 import { sqliteCode } from './connection.ts'
 import { quoted } from './schema.ts'
@@ -20,16 +21,15 @@ export function commitCells(change: ChangeSet, commit: CellCommit): CellOutcome[
   return outcomes
 }
 
-function storeCacheEntry(change: ChangeSet, entry: CacheEntry): void {
-  const hash = hashBytes(entry.inputHash)
+function storeCacheEntry(change: ChangeSet, { inputHash, values, provenance }: CacheEntry): void {
+  const hash = hashBytes(inputHash)
+  const entry = JSON.stringify({ values, provenance })
+  const added = change.db.run('INSERT OR IGNORE INTO "$cache" (hash, entry) VALUES (?, ?)', hash, entry)
+  if (added === 1) return
   const known = change.db.get('SELECT entry FROM "$cache" WHERE hash = ?', hash)
-  const before = known === undefined ? {} : readCacheEntry(entry.inputHash, known['entry']).values
-  const { provenance } = entry
-  change.db.run(
-    'INSERT OR REPLACE INTO "$cache" (hash, entry) VALUES (?, ?)',
-    hash,
-    JSON.stringify({ values: { ...before, ...entry.values }, provenance }),
-  )
+  const before = readCacheEntry(inputHash, known?.['entry']).values
+  const merged = JSON.stringify({ values: { ...before, ...values }, provenance })
+  if (merged !== known?.['entry']) change.db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', merged, hash)
 }
 
 /** A cache entry from what its column holds. */
@@ -41,7 +41,8 @@ function commitCell(change: ChangeSet, cell: CellResult, actor: string): CellOut
   const target = change.cells.target(cell.target)
   const field = change.contract.fieldByName.get(cell.target)
   if (target === undefined || !target.active || field === undefined) return { outcome: 'superseded' }
-  if (change.cells.cell(target, cell.key).mark !== cell.mark) return { outcome: 'superseded' }
+  const before = change.cells.cell(target, cell.key)
+  if (before.mark !== cell.mark) return { outcome: 'superseded' }
   const column = quoted(field.name)
   const stored = change.db.get(`SELECT id, ${column} AS value FROM "$data" WHERE "$seq" = ?`, cell.key)
   if (stored === undefined) return { outcome: 'superseded' }
@@ -59,13 +60,13 @@ function commitCell(change: ChangeSet, cell: CellResult, actor: string): CellOut
         id: String(stored['id']),
         previous: fromColumn(field, stored['value']),
       }
-      return storeComputed(change, { cell, computed: cell.result, target, field, actor, current, written })
+      return storeComputed(change, { before, computed: cell.result, target, field, actor, current, written })
     }
   }
 }
 
 interface ComputedCell {
-  readonly cell: CellResult
+  readonly before: CellRow
   readonly computed: Extract<CellResult['result'], { kind: 'computed' }>
   readonly target: StoredTarget
   readonly field: Field
@@ -77,6 +78,9 @@ interface ComputedCell {
 function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
   const { field, target, written } = computed
   const { value, inputHash, provenance } = computed.computed
+  // The contract may have changed since the call was made.
+  const fault = faultOf(field, value)
+  if (fault !== null) return { outcome: 'refused', detail: fault }
   const stored = toColumn(value)
   const same = stored === toColumn(written.previous)
   const seq = change.nextSeq
@@ -110,7 +114,8 @@ function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
     },
     written.key,
   )
-  change.cells.computed(target, written.key, { hash: hashBytes(inputHash), seq, current: computed.current })
+  const { before, current } = computed
+  change.cells.computed(target, written.key, { before, hash: hashBytes(inputHash), seq, current })
   if (!same) change.cells.inputWritten(field.name, written.key, seq)
   return { outcome: 'stored' }
 }

@@ -25,7 +25,7 @@ export class Connection {
     const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
     try {
       db.exec(
-        'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=4000',
+        'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=16000',
       )
     } catch (error) {
       db.close()

@@ -25,7 +25,7 @@ function deleteRecord(change: ChangeSet, id: string, actor: string): boolean {
   const key = Number(stored['$seq'])
   const previous = (field: Field): JsonValue => fromColumn(field, stored[field.name])
   const fields = change.contract.fields.filter((field) => previous(field) !== null)
-  change.logRecord({ actor, source: 'delete', recordId: id, fields, value: () => null, previous }, key)
+  change.logRecord({ actor, source: 'delete', recordId: id, fields, values: null, previous }, key)
   change.cells.deleted(key)
   change.recordDeleted(id, key)
   return true

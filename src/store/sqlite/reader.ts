@@ -1,26 +1,22 @@
 import type { Contract, Field } from '../../contract/contract.ts'
-import type { JsonObject } from '../../contract/json.ts'
-import { entryOfField, entryOfImport, parseLine } from '../../provenance/log-line.ts'
 import type {
   CacheEntry,
   CellProvenance,
-  CellState,
   JsonBytes,
   Page,
   PageQuery,
   RecordKey,
   StoreStatus,
-  WorkCell,
   WorkItem,
   WorkQuery,
 } from '../sheet-store.ts'
 import { AnswerCache } from './answer-cache.ts'
-import { markOf } from './cell-states.ts'
-import { hashBytes, hashText, readCacheEntry } from './commit-cells.ts'
-import { Connection, type StoredRow } from './connection.ts'
-import { FAILED, MISSING, quoted, STALE } from './schema.ts'
+import { hashBytes, readCacheEntry } from './commit-cells.ts'
+import { Connection } from './connection.ts'
+import { ProvenanceReader } from './provenance-reader.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
-import { canBeId, fromColumn } from './values.ts'
+import { canBeId } from './values.ts'
+import { WorkReader } from './work-reader.ts'
 
 /** Bytes of answers that are kept until the next write. */
 const ANSWERS_KEPT = 16 << 20
@@ -46,6 +42,8 @@ interface ReadStatements {
  */
 export class Reader {
   readonly #db: Connection
+  readonly #provenance: ProvenanceReader
+  readonly #work: WorkReader
   readonly #answers = new AnswerCache<Answer>(ANSWERS_KEPT)
   #selections = new WeakMap<readonly string[], ReadStatements>()
   #contract: Contract
@@ -53,6 +51,8 @@ export class Reader {
 
   constructor(path: string, contract: Contract) {
     this.#db = Connection.forReading(path)
+    this.#provenance = new ProvenanceReader(this.#db)
+    this.#work = new WorkReader(this.#db)
     this.#contract = contract
   }
 
@@ -138,7 +138,7 @@ export class Reader {
 
   provenance(recordId: string, field: string, history: boolean): CellProvenance {
     if (!canBeId(recordId)) return { known: false }
-    return this.#atOnce(() => this.#readProvenance(recordId, field, history))
+    return this.#atOnce(() => this.#provenance.read(recordId, this.#field(field), history))
   }
 
   /** Reads with several statements from one state of the store. */
@@ -151,66 +151,6 @@ export class Reader {
     }
   }
 
-  #readProvenance(recordId: string, field: string, history: boolean): CellProvenance {
-    const entries: JsonObject[] = []
-    let known = false
-    for (const incarnation of this.#incarnations(recordId)) {
-      known = true
-      entries.push(...this.#entries({ recordId, field, key: incarnation }, entries.at(-1)))
-    }
-    if (!known) return { known: false }
-    return { known: true, entries: history ? entries : entries.slice(-1) }
-  }
-
-  /** The lives of a record: deleted and created again, it has several. Oldest first; null for a log from before. */
-  #incarnations(recordId: string): (RecordKey | null)[] {
-    const earlier = this.#db.get('SELECT 1 FROM "$provenance" WHERE earlier_id = ? LIMIT 1', recordId)
-    const keys = this.#db.all(
-      'SELECT record AS key FROM "$deleted" WHERE record_id = ?1 UNION SELECT "$seq" FROM "$data" WHERE id = ?1 ORDER BY 1',
-      recordId,
-    )
-    return earlier === undefined ? keysOf(keys) : [null, ...keysOf(keys)]
-  }
-
-  /** The entries of a cell in one life of its record; `earlier` is the last of the life before. */
-  #entries(cell: CellOfLife, earlier: JsonObject | undefined): JsonObject[] {
-    const { recordId, field, key } = cell
-    const [column, value] = key === null ? ['earlier_id', recordId] : ['record', key]
-    const entries = this.#db
-      .all(`SELECT line FROM "$provenance" WHERE ${column} = ? ORDER BY seq`, value)
-      .map((row) => parseLine(String(row['line'])))
-      .map((line) => (line === null ? null : entryOfField(line, field)))
-      .filter((entry) => entry !== null)
-    const imported =
-      key === null ? null : this.#importEntry({ recordId, field, key }, { earlier, later: entries[0] })
-    return imported === null ? entries : [imported, ...entries]
-  }
-
-  /**
-   * What an import brought to a cell: the value before the first later entry, or that of today. Null is worth an entry
-   * when a log from before the import says otherwise (D34).
-   */
-  #importEntry(
-    cell: CellOfLife & { key: RecordKey },
-    { earlier, later }: { earlier: JsonObject | undefined; later: JsonObject | undefined },
-  ): JsonObject | null {
-    const row = this.#db.get(
-      'SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= ? AND last >= ?',
-      cell.key,
-      cell.key,
-    )
-    const line = row === undefined ? null : parseLine(String(row['line']))
-    if (line === null) return null
-    const value = later === undefined ? this.#currentValue(cell) : (later['previous'] ?? null)
-    const previous = earlier?.['value'] ?? null
-    return value === null && previous === null ? null : entryOfImport(line, { ...cell, value, previous })
-  }
-
-  #currentValue({ field, key }: { field: string; key: RecordKey }): ReturnType<typeof fromColumn> {
-    const row = this.#db.get(`SELECT ${quoted(field)} AS value FROM "$data" WHERE "$seq" = ?`, key)
-    return fromColumn(this.#field(field), row?.['value'])
-  }
-
   recordKeys(ids: readonly string[]): ReadonlyMap<string, RecordKey> {
     const keys = new Map<string, RecordKey>()
     for (const id of ids.filter(canBeId)) {
@@ -221,88 +161,7 @@ export class Reader {
   }
 
   work(query: WorkQuery): WorkItem[] {
-    const inputs = this.#fields(query.inputs)
-    return this.#atOnce(() => {
-      const targets = this.#targetIds(query.targets)
-      return this.#workKeys(query, [...targets.values()])
-        .map((key) => this.#workItem(key, targets, inputs))
-        .filter((item) => item !== null)
-    })
-  }
-
-  #targetIds(fields: readonly string[]): Map<string, number> {
-    const all = new Map(
-      this.#db
-        .all('SELECT id, field FROM "$target"')
-        .map((row) => [String(row['field']), Number(row['id'])] as const),
-    )
-    return new Map(fields.map((field) => [field, all.get(field) ?? 0]))
-  }
-
-  #workKeys({ force, after, limit, only }: WorkQuery, targets: readonly number[]): RecordKey[] {
-    const from = after ?? 0
-    if (only !== null) {
-      const wanted = (key: RecordKey): boolean =>
-        key > from && (force ? this.#exists(key) : this.#hasWork(key, targets))
-      return only.values().filter(wanted).take(limit).toArray()
-    }
-    if (force) {
-      return keysOf(
-        this.#db.all(
-          'SELECT "$seq" AS key FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?',
-          from,
-          limit,
-        ),
-      )
-    }
-    const perTarget = targets.flatMap((target) =>
-      keysOf(
-        this.#db.all(
-          'SELECT record AS key FROM "$todo" WHERE target = ? AND record > ? ORDER BY record LIMIT ?',
-          target,
-          from,
-          limit,
-        ),
-      ),
-    )
-    return [...new Set(perTarget)].toSorted((a, b) => a - b).slice(0, limit)
-  }
-
-  #exists(key: RecordKey): boolean {
-    return this.#db.get('SELECT 1 FROM "$data" WHERE "$seq" = ?', key) !== undefined
-  }
-
-  #hasWork(key: RecordKey, targets: readonly number[]): boolean {
-    return targets.some(
-      (target) =>
-        this.#db.get('SELECT 1 FROM "$todo" WHERE target = ? AND record = ?', target, key) !== undefined,
-    )
-  }
-
-  #workItem(key: RecordKey, targets: ReadonlyMap<string, number>, inputs: readonly Field[]): WorkItem | null {
-    const columns = ['id', ...inputs.map(({ name }) => quoted(name))]
-    const row = this.#db.get(`SELECT ${columns.join(', ')} FROM "$data" WHERE "$seq" = ?`, key)
-    if (row === undefined) return null
-    const values = Object.create(null) as Record<string, ReturnType<typeof fromColumn>>
-    for (const field of inputs) values[field.name] = fromColumn(field, row[field.name])
-    return {
-      key,
-      id: String(row['id']),
-      inputs: values,
-      cells: [...targets].map(([target, id]) => this.#workCell(target, id, key)),
-    }
-  }
-
-  #workCell(target: string, id: number, key: RecordKey): WorkCell {
-    const cell = this.#db.get('SELECT hash, mark FROM "$cell" WHERE target = ? AND record = ?', id, key)
-    const todo = this.#db.get('SELECT state, mark FROM "$todo" WHERE target = ? AND record = ?', id, key)
-    const hash = cell?.['hash'] as Uint8Array | null | undefined
-    return {
-      target,
-      state: cellState(cell, todo),
-      inputHash: hash === null || hash === undefined ? null : hashText(hash),
-      mark: markOf(cell?.['mark'], todo?.['mark']),
-    }
+    return this.#atOnce(() => this.#work.read(query, this.#contract))
   }
 
   cached(hashes: readonly string[]): ReadonlyMap<string, CacheEntry> {
@@ -337,31 +196,6 @@ export class Reader {
     if (field === undefined) throw new Error(`no field ${name}`)
     return field
   }
-}
-
-interface CellOfLife {
-  readonly recordId: string
-  readonly field: string
-  /** Null for a life that is known from a log of before the store. */
-  readonly key: RecordKey | null
-}
-
-function cellState(cell: StoredRow | undefined, todo: StoredRow | undefined): CellState {
-  if (cell !== undefined && cell['hash'] === null) return 'overridden'
-  switch (todo?.['state']) {
-    case FAILED:
-      return 'failed'
-    case MISSING:
-      return 'missing'
-    case STALE:
-      return 'stale'
-    default:
-      return 'fresh'
-  }
-}
-
-function keysOf(rows: readonly StoredRow[]): RecordKey[] {
-  return rows.map((row) => Number(row['key']))
 }
 
 /** The bytes of a blob. */

@@ -22,7 +22,7 @@ import { storePaths } from './create-store.ts'
 import { Reader } from './reader.ts'
 import { takeRunLock } from './run-lock.ts'
 import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
-import { transferable, WriterClient } from './writer-client.ts'
+import { asMessage, transferable, WriterClient } from './writer-client.ts'
 
 export interface SqliteStoreOptions {
   readonly definition: StoreDefinition
@@ -115,7 +115,8 @@ export class SqliteStore implements SheetStore {
   }
 
   upsert(request: Upsert): Promise<UpsertResult> {
-    return this.#writer.call('upsert', request, transferable(request.body))
+    const body = asMessage(request.body)
+    return this.#writer.call('upsert', { ...request, body }, transferable(body))
   }
 
   delete(ids: readonly string[], actor: string): Promise<DeleteResult> {

@@ -2,7 +2,8 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Contract, Field } from '../../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import { checkActor, mayWrite } from '../../contract/permissions.ts'
-import { faultOf } from '../../contract/validate-value.ts'
+import type { Check } from '../../contract/scalar-checks.ts'
+import { checkOf } from '../../contract/validate-value.ts'
 import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
 import type { Upsert, UpsertResult } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
@@ -33,7 +34,7 @@ interface UpsertBody {
 }
 
 function readBody({ body, defaultActor }: Upsert): UpsertBody {
-  const value = body instanceof Uint8Array ? parseBody(body) : body
+  const value = body instanceof Uint8Array || typeof body === 'string' ? parseBody(body) : body
   if (!isJsonObject(value)) {
     throw new ValidationError(`the body must be a JSON object with "records", got ${kindOf(value)}`)
   }
@@ -55,11 +56,13 @@ function readBody({ body, defaultActor }: Upsert): UpsertBody {
   return { records, actor }
 }
 
-function parseBody(bytes: Uint8Array): unknown {
-  if (bytes.length === 0) return {}
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+function parseBody(body: Uint8Array | string): unknown {
+  if (body.length === 0) return {}
   let text: string
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    text = typeof body === 'string' ? body : UTF8.decode(body)
   } catch {
     throw new ValidationError('the body is not valid UTF-8')
   }
@@ -107,7 +110,7 @@ class UpsertBatch {
   readonly #denied: string[] = []
   readonly #faults: string[] = []
   readonly #mayWrite = new Map<Field, boolean>()
-  readonly #statements: UpsertStatements
+  readonly #plan: UpsertPlan
   /** Ids of records with faults: what follows for them is no more complete than they were. */
   readonly #refused = new Set<string>()
   #position = 0
@@ -118,11 +121,11 @@ class UpsertBatch {
     this.#change = change
     this.#contract = change.contract
     this.#actor = actor
-    this.#statements = statementsOf(change.contract)
+    this.#plan = planOf(change.contract)
   }
 
   add(record: UpsertRecord, position: number): void {
-    const stored = this.#change.db.get(this.#statements.select, record.id)
+    const stored = this.#change.db.get(this.#plan.select, record.id)
     const faultsBefore = this.#faults.length + this.#denied.length
     this.#position = position
     const changes = this.#changes(record, stored)
@@ -144,19 +147,28 @@ class UpsertBatch {
   /** The fields that this record writes: those sent with another value than they have (D7). */
   #changes(record: UpsertRecord, stored: StoredRow | undefined): Field[] {
     const changes: Field[] = []
-    for (const name of Object.keys(record)) {
-      const field = this.#contract.fieldByName.get(name)
-      if (field === undefined) {
-        this.#faults.push(this.#at(record, name, 'the contract has no such field'))
-        continue
-      }
-      if (isStored(field, record[name], stored?.[name])) continue
+    let known = 0
+    for (const column of this.#plan.columns) {
+      const { field } = column
+      if (!Object.hasOwn(record, field.name)) continue
+      known += 1
+      const value = record[field.name] as JsonValue
+      if (isStored(field, value, stored?.[field.name])) continue
       changes.push(field)
-      if (!this.#allowed(field)) this.#denied.push(this.#at(record, name, this.#denial(field)))
-      const fault = this.#faultOf(field, record[name] as JsonValue, stored)
-      if (fault !== null) this.#faults.push(this.#at(record, name, fault))
+      if (!this.#allowed(field)) this.#denied.push(this.#at(record, field.name, this.#denial(field)))
+      const fault = this.#faultOf(column, value, stored)
+      if (fault !== null) this.#faults.push(this.#at(record, field.name, fault))
     }
+    const names = Object.keys(record)
+    if (known < names.length) this.#refuseUnknown(record, names)
     return changes
+  }
+
+  #refuseUnknown(record: UpsertRecord, names: readonly string[]): void {
+    for (const name of names) {
+      if (this.#contract.fieldByName.has(name)) continue
+      this.#faults.push(this.#at(record, name, 'the contract has no such field'))
+    }
   }
 
   #at(record: UpsertRecord, field: string, fault: string): string {
@@ -164,13 +176,10 @@ class UpsertBatch {
     return `records[${this.#position}] (id ${id}), field ${name}: ${fault}`
   }
 
-  #faultOf(field: Field, value: JsonValue, stored: StoredRow | undefined): string | null {
+  #faultOf({ field, check }: Column, value: JsonValue, stored: StoredRow | undefined): string | null {
     // Clearing a derived cell ends an override (D28), whether or not computed values are required.
     if (value === null && this.#change.cells.isDerived(field.name)) return null
-    return (
-      faultOf(field, value) ??
-      (field.unique && value !== null ? this.#uniqueFault(field, value, stored) : null)
-    )
+    return check(value) ?? (field.unique && value !== null ? this.#uniqueFault(field, value, stored) : null)
   }
 
   #uniqueFault(field: Field, value: JsonValue, stored: StoredRow | undefined): string | null {
@@ -213,7 +222,7 @@ class UpsertBatch {
     const columns = this.#contract.fields.map((field): SQLInputValue => toColumn(own(record, field.name)))
     const key = change.newRecord()
     const seq = this.#log(key, record, changes, undefined)
-    change.db.run(this.#statements.insert, key, seq, ...columns)
+    change.db.run(this.#plan.insert, key, seq, ...columns)
     change.cells.created(key, (field) => own(record, field) !== null, seq)
     this.#inserted += 1
   }
@@ -243,7 +252,7 @@ class UpsertBatch {
         source: 'write',
         recordId: record.id,
         fields: changed,
-        value: ({ name }) => own(record, name),
+        values: record,
         previous: (field) => (stored === undefined ? null : fromColumn(field, stored[field.name])),
       },
       key,
@@ -251,24 +260,32 @@ class UpsertBatch {
   }
 }
 
-interface UpsertStatements {
+interface Column {
+  readonly field: Field
+  readonly check: Check
+}
+
+/** What writing records under a contract takes, made once. */
+interface UpsertPlan {
+  readonly columns: readonly Column[]
   readonly select: string
   readonly insert: string
 }
 
-const STATEMENTS = new WeakMap<Contract, UpsertStatements>()
+const PLANS = new WeakMap<Contract, UpsertPlan>()
 
-function statementsOf(contract: Contract): UpsertStatements {
-  let statements = STATEMENTS.get(contract)
-  if (statements === undefined) {
-    const columns = contract.fields.map((field) => quoted(field.name))
-    statements = {
+function planOf(contract: Contract): UpsertPlan {
+  let plan = PLANS.get(contract)
+  if (plan === undefined) {
+    const names = contract.fields.map((field) => quoted(field.name))
+    plan = {
+      columns: contract.fields.map((field) => ({ field, check: checkOf(field) })),
       select: 'SELECT * FROM "$data" WHERE id = ?',
-      insert: `INSERT INTO "$data" ("$seq", "$version", ${columns.join(', ')}) VALUES (?, ?${', ?'.repeat(columns.length)})`,
+      insert: `INSERT INTO "$data" ("$seq", "$version", ${names.join(', ')}) VALUES (?, ?${', ?'.repeat(names.length)})`,
     }
-    STATEMENTS.set(contract, statements)
+    PLANS.set(contract, plan)
   }
-  return statements
+  return plan
 }
 
 /** A member of a record from outside, where `constructor` and the like are field names as any. */

@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import { Worker, type Transferable } from 'node:worker_threads'
 import { fromPlainError, RecordsError } from '../../errors/service-error.ts'
+import type { Upsert } from '../sheet-store.ts'
 import type { WriterAnswer, WriterOperation, WriterOperations, WriterRequest } from './writer-protocol.ts'
 
 /** Buffers from this size on are handed over and not copied. */
@@ -73,6 +75,17 @@ export class WriterClient {
     this.#waiting.clear()
   }
 }
+
+/**
+ * A body as it goes to the thread. A small one goes as text: that is copied at once, while every buffer costs its
+ * receiver a piece of memory to be collected.
+ */
+export function asMessage(body: Upsert['body']): Upsert['body'] {
+  if (!(body instanceof Uint8Array) || body.byteLength >= TRANSFER_BYTES || !isUtf8(body)) return body
+  return UTF8.decode(body)
+}
+
+const UTF8 = new TextDecoder()
 
 /** What of a body can be handed to the thread instead of copied: a large buffer with memory of its own. */
 export function transferable(body: unknown): readonly Transferable[] {

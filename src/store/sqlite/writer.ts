@@ -10,6 +10,7 @@ import { beginWhenFree, Connection, isDiskFault, whenFree, type StoredRow } from
 import { createStore, hashFile, storePaths, type StorePaths } from './create-store.ts'
 import { applyContract, applyTargets, loadTargets } from './define.ts'
 import { deleteRecords } from './delete-records.ts'
+import { IdleTimer } from './idle-timer.ts'
 import { takeRunLock } from './run-lock.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { upsert } from './upsert.ts'
@@ -24,6 +25,12 @@ import type {
 
 /** After this long without a change, the mirror is synced and its position kept. */
 const MIRROR_SYNC_MS = 1000
+
+/**
+ * After this long without a change, what was written moves from the write-ahead log into the database, so that a burst
+ * of writes does not wait for that. SQLite does it during a commit only when the log has grown large.
+ */
+const CHECKPOINT_IDLE_MS = 25
 
 type Changes = Omit<WriterOperations, 'open' | 'define' | 'close'>
 
@@ -52,7 +59,8 @@ interface OpenStore {
 export class Writer {
   #store: OpenStore | null = null
   #failed = false
-  #syncTimer: NodeJS.Timeout | null = null
+  readonly #checkpoint = new IdleTimer(CHECKPOINT_IDLE_MS, () => this.#runCheckpoint())
+  readonly #mirrorSync = new IdleTimer(MIRROR_SYNC_MS, () => this.#syncMirror())
 
   isChange(operation: WriterOperation): operation is keyof Changes {
     return Object.hasOwn(CHANGES, operation)
@@ -101,10 +109,10 @@ export class Writer {
       this.#refreshStates(store)
       const change = new ChangeSet(store.db, store.contract, store.states)
       const result = work(change, store)
-      change.flush()
-      if (change.lines.length > 0) store.mirror.append(change.lines, change.lastSeq)
-      store.db.exec('COMMIT')
-      if (change.lines.length > 0) this.#syncSoon()
+      change.finish()
+      if (change.lineCount > 0) store.mirror.append(change.lines(), change.lastSeq)
+      store.db.run('COMMIT')
+      if (change.lineCount > 0) this.#tidyLater()
       return result
     } catch (error) {
       try {
@@ -121,7 +129,7 @@ export class Writer {
   #undo(store: OpenStore, error: unknown): void {
     if (isDiskFault(error)) this.#failed = true
     if (store.db.db.isTransaction) store.db.exec('ROLLBACK')
-    store.states.discardCounters()
+    store.states.recount()
   }
 
   #writable(): OpenStore {
@@ -190,11 +198,18 @@ export class Writer {
     return null
   }
 
-  #syncSoon(): void {
-    this.#syncTimer ??= setTimeout(() => {
-      this.#syncTimer = null
-      this.#syncMirror()
-    }, MIRROR_SYNC_MS)
+  #tidyLater(): void {
+    this.#checkpoint.restart()
+    this.#mirrorSync.start()
+  }
+
+  #runCheckpoint(): void {
+    if (this.#failed) return
+    try {
+      this.#store?.db.get('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch (error) {
+      if (isDiskFault(error)) this.#failed = true
+    }
   }
 
   /** Makes the log file durable and remembers how far, so that the next open need not look at it all. */
@@ -217,7 +232,8 @@ export class Writer {
   }
 
   #close(): null {
-    if (this.#syncTimer !== null) clearTimeout(this.#syncTimer)
+    this.#checkpoint.cancel()
+    this.#mirrorSync.cancel()
     this.#syncMirror()
     this.#store?.mirror.close()
     this.#store?.db.close()

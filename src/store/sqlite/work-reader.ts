@@ -1,0 +1,144 @@
+import type { Contract, Field } from '../../contract/contract.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import type { CellState, RecordKey, WorkCell, WorkItem, WorkQuery } from '../sheet-store.ts'
+import { markOf } from './cell-states.ts'
+import { hashText } from './commit-cells.ts'
+import type { Connection, StoredRow } from './connection.ts'
+import { FAILED, MISSING, quoted, STALE } from './schema.ts'
+import { fromColumn } from './values.ts'
+
+/** Finds what a run has to do, and reads what that takes. */
+export class WorkReader {
+  readonly #db: Connection
+
+  constructor(db: Connection) {
+    this.#db = db
+  }
+
+  /** The next records with work. To be called in a transaction: marks and inputs must be of one state of the store. */
+  read(query: WorkQuery, contract: Contract): WorkItem[] {
+    const targets = this.#targetIds(query.targets)
+    const inputs = query.inputs
+      .map((name) => contract.fieldByName.get(name))
+      .filter((field) => field !== undefined)
+    const sql = itemStatement(inputs, [...targets.values()])
+    return this.#workKeys(query, [...targets.values()])
+      .map((key) => {
+        const row = this.#db.get(sql, key)
+        return row === undefined ? null : workItem(row, { key, inputs, targets: query.targets })
+      })
+      .filter((item) => item !== null)
+  }
+
+  #targetIds(fields: readonly string[]): Map<string, number> {
+    const all = new Map(
+      this.#db
+        .all('SELECT id, field FROM "$target"')
+        .map((row) => [String(row['field']), Number(row['id'])] as const),
+    )
+    return new Map(fields.map((field) => [field, all.get(field) ?? 0]))
+  }
+
+  #workKeys({ force, after, limit, only }: WorkQuery, targets: readonly number[]): RecordKey[] {
+    const from = after ?? 0
+    if (only !== null) {
+      const wanted = (key: RecordKey): boolean =>
+        key > from && (force ? this.#exists(key) : this.#hasWork(key, targets))
+      return only.values().filter(wanted).take(limit).toArray()
+    }
+    if (force) {
+      return keysOf(
+        this.#db.all(
+          'SELECT "$seq" AS key FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?',
+          from,
+          limit,
+        ),
+      )
+    }
+    const perTarget = targets.flatMap((target) =>
+      keysOf(
+        this.#db.all(
+          'SELECT record AS key FROM "$todo" WHERE target = ? AND record > ? ORDER BY record LIMIT ?',
+          target,
+          from,
+          limit,
+        ),
+      ),
+    )
+    return [...new Set(perTarget)].toSorted((a, b) => a - b).slice(0, limit)
+  }
+
+  #exists(key: RecordKey): boolean {
+    return this.#db.get('SELECT 1 FROM "$data" WHERE "$seq" = ?', key) !== undefined
+  }
+
+  #hasWork(key: RecordKey, targets: readonly number[]): boolean {
+    return targets.some(
+      (target) =>
+        this.#db.get('SELECT 1 FROM "$todo" WHERE target = ? AND record = ?', target, key) !== undefined,
+    )
+  }
+}
+
+/** A record with its inputs and the state of each target's cell, in one row. Target ids are the store's own numbers. */
+function itemStatement(inputs: readonly Field[], targets: readonly number[]): string {
+  const columns = [
+    'data.id',
+    ...inputs.map(({ name }) => `data.${quoted(name)}`),
+    ...targets.flatMap((_, index) => [
+      `cell${index}.hash AS "$hash${index}"`,
+      `cell${index}.mark AS "$cell${index}"`,
+      `todo${index}.state AS "$state${index}"`,
+      `todo${index}.mark AS "$todo${index}"`,
+    ]),
+  ]
+  const joins = targets.map(
+    (id, index) =>
+      `LEFT JOIN "$cell" AS cell${index} ON cell${index}.target = ${id} AND cell${index}.record = data."$seq"
+       LEFT JOIN "$todo" AS todo${index} ON todo${index}.target = ${id} AND todo${index}.record = data."$seq"`,
+  )
+  return `SELECT ${columns.join(', ')} FROM "$data" AS data ${joins.join(' ')} WHERE data."$seq" = ?`
+}
+
+function workItem(
+  row: StoredRow,
+  { key, inputs, targets }: { key: RecordKey; inputs: readonly Field[]; targets: readonly string[] },
+): WorkItem {
+  const values = Object.create(null) as Record<string, JsonValue>
+  for (const field of inputs) values[field.name] = fromColumn(field, row[field.name])
+  return {
+    key,
+    id: String(row['id']),
+    inputs: values,
+    cells: targets.map((target, index) => workCell(row, target, index)),
+  }
+}
+
+function workCell(row: StoredRow, target: string, index: number): WorkCell {
+  const hash = row[`$hash${index}`]
+  const cellMark = row[`$cell${index}`]
+  const overridden = hash === null && cellMark !== null
+  return {
+    target,
+    state: overridden ? 'overridden' : todoState(row[`$state${index}`]),
+    inputHash: hash instanceof Uint8Array ? hashText(hash) : null,
+    mark: markOf(cellMark, row[`$todo${index}`]),
+  }
+}
+
+function todoState(state: unknown): CellState {
+  switch (state) {
+    case FAILED:
+      return 'failed'
+    case MISSING:
+      return 'missing'
+    case STALE:
+      return 'stale'
+    default:
+      return 'fresh'
+  }
+}
+
+function keysOf(rows: readonly StoredRow[]): RecordKey[] {
+  return rows.map((row) => Number(row['key']))
+}
