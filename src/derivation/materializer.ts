@@ -1,20 +1,19 @@
 import type { Contract } from '../contract/contract.ts'
-import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { coerceComputed, faultOf } from '../contract/validate-value.ts'
 import { renderFailure, type Failure, type RenderedFailure } from '../errors/failure.ts'
-import { err, ok, type Result } from '../errors/result.ts'
+import { err, ok } from '../errors/result.ts'
 import type {
   CacheEntry,
   CellOutcome,
-  CellResult,
   RecordKey,
   SheetStore,
   StoreStatus,
   WorkCell,
   WorkItem,
 } from '../store/sheet-store.ts'
+import { Answers, cacheEntries, contractFailure, type Answer, type PlannedCall } from './answers.ts'
+import { cellResult, type ComputedCell, type ItemOfRun } from './cell-result.ts'
 import { CommitQueue } from './commit-queue.ts'
-import type { Computed, Derivation, Plan } from './derivation-kind.ts'
+import type { Derivation, Plan } from './derivation-kind.ts'
 import { inputHash } from './input-hash.ts'
 
 /** Records planned or under way at a time for a derivation; how many calls that makes is the transport's to bound. */
@@ -89,34 +88,12 @@ function computedBefore({ levels, targets }: RunRequest, derivation: Derivation)
     })
 }
 
-/** What one input hash comes to in this run: what the cache has for it and, once somebody needs it, a call. */
-interface Answer {
-  readonly entry: Promise<CacheEntry | undefined>
-  call: Promise<CallOutcome> | null
-  /** Records that wait for it or whose cells are not stored yet. */
-  users: number
-}
-
-/** The values of a finished call, each checked against the contract, or why a target has none. */
-interface CallOutcome {
-  readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
-  readonly provenance: JsonObject
-}
-
-interface PlannedItem {
-  readonly derivation: Derivation
-  readonly item: WorkItem
-  readonly plan: Plan
-  readonly hash: string
-}
+type PlannedItem = PlannedCall & Pick<ItemOfRun, 'item'>
 
 class Run {
   readonly #request: RunRequest
   readonly #commits: CommitQueue
-  /** Answers in use, and those whose call failed: equal hashes cause one call (D25). */
-  readonly #answers = new Map<string, Answer>()
-  /** With force, hashes whose answer of this run is in the cache. */
-  readonly #refreshed = new Set<string>()
+  readonly #answers: Answers
   /** Cells that failed in this run, or were skipped since an input did, by field (D27). */
   readonly #failedCells = new Map<string, Set<RecordKey>>()
   readonly #failures: CellFailure[] = []
@@ -134,6 +111,7 @@ class Run {
   constructor(request: RunRequest, { total, lastKey }: Pick<StoreStatus, 'total' | 'lastKey'>) {
     this.#request = request
     this.#commits = new CommitQueue(request.store, request.actor)
+    this.#answers = new Answers(request)
     this.#cells = (request.only?.length ?? total) * request.targets.size
     this.#lastKey = lastKey
     this.#signal = AbortSignal.any([request.signal, this.#breaking.signal])
@@ -182,8 +160,8 @@ class Run {
   async hasCalls(derivation: Derivation): Promise<boolean> {
     for await (const { open, hash } of this.#openCells(derivation)) {
       if (this.#request.force && open.length > 0) return true
-      const entry = await this.#cacheEntry(hash)
-      if (open.some(({ target }) => this.#cachedValue(entry, target) === undefined)) return true
+      const entry = await this.#answers.cacheEntry(hash)
+      if (open.some(({ target }) => this.#answers.cachedValue(entry, target) === undefined)) return true
     }
     return false
   }
@@ -277,93 +255,35 @@ class Run {
   }
 
   async #answerCells(planned: PlannedItem, cells: readonly WorkCell[]): Promise<void> {
-    const { hash } = planned
-    const answer = this.#answers.get(hash) ?? this.#newAnswer(hash)
-    answer.users += 1
+    const answer = this.#answers.take(planned.hash)
     const entry = await answer.entry
-    const fromCache = cells.flatMap((cell): ComputedCell[] => {
-      const value = this.#cachedValue(entry, cell.target)
-      return value === undefined
-        ? []
-        : [{ cell, result: ok(value), provenance: { cached: true, ...entry?.provenance } }]
-    })
-    await this.#store(planned, fromCache)
-    const open = cells.filter(({ target }) => this.#cachedValue(entry, target) === undefined)
+    const cached = cells.map((cell) => ({ cell, value: this.#answers.cachedValue(entry, cell.target) }))
+    await this.#store(
+      planned,
+      cached.flatMap(({ cell, value }) =>
+        value === undefined
+          ? []
+          : [{ cell, result: ok(value), provenance: { cached: true, ...entry?.provenance } }],
+      ),
+    )
+    const open = cached.flatMap(({ cell, value }) => (value === undefined ? [cell] : []))
     if (open.length > 0) await this.#call(planned, answer, open)
-    answer.users -= 1
-    if (answer.users === 0) await this.#letGo(hash, answer)
+    await this.#answers.letGo(planned.hash, answer)
   }
 
-  #newAnswer(hash: string): Answer {
-    const fresh = this.#request.force && !this.#refreshed.has(hash)
-    const answer: Answer = {
-      entry: fresh ? Promise.resolve(undefined) : this.#cacheEntry(hash),
-      call: null,
-      users: 0,
-    }
-    this.#answers.set(hash, answer)
-    return answer
-  }
-
-  /** Forgets an answer that the cache has now; one with a failure is kept, so that nobody calls again. */
-  async #letGo(hash: string, answer: Answer): Promise<void> {
-    const outcome = await answer.call
-    if (outcome !== null && Object.values(outcome.values).some((result) => !result.ok)) return
-    this.#answers.delete(hash)
-    if (this.#request.force) this.#refreshed.add(hash)
-  }
-
-  async #cacheEntry(hash: string): Promise<CacheEntry | undefined> {
-    return (await this.#request.store.cached([hash])).get(hash)
-  }
-
-  /** The cached value of a target, unless the contract has come to hold something against it. */
-  #cachedValue(entry: CacheEntry | undefined, target: string): JsonValue | undefined {
-    if (entry === undefined || !Object.hasOwn(entry.values, target)) return undefined
-    const value = entry.values[target] ?? null
-    const field = this.#request.contract.fieldByName.get(target)
-    return field !== undefined && faultOf(field, value) === null ? value : undefined
-  }
-
-  /** Computes cells by the call of an answer, which the first who needs it makes. */
   async #call(planned: PlannedItem, answer: Answer, cells: readonly WorkCell[]): Promise<void> {
-    const first = answer.call === null
-    answer.call ??= this.#startCall(planned)
-    const { values, provenance } = await answer.call
+    const { outcome, first } = await this.#answers.call(answer, planned, this.#signal)
     if (this.#signal.aborted) return
     const results = cells.map((cell): ComputedCell => {
-      const result = values[cell.target] ?? err(missingTarget(planned))
-      return { cell, result, provenance: { cached: !first, ...provenance } }
+      const result = outcome.values[cell.target] ?? err(missingTarget(planned.plan))
+      return { cell, result, provenance: { cached: !first, ...outcome.provenance } }
     })
-    await this.#store(planned, results, first ? cacheEntries(planned.hash, { values, provenance }) : [])
-  }
-
-  async #startCall(planned: PlannedItem): Promise<CallOutcome> {
-    const { kind, spec } = planned.derivation
-    return this.#check(planned, await kind.run(spec, planned.plan, { signal: this.#signal }))
-  }
-
-  /** Holds an answer against the contract (D26). */
-  #check({ derivation, plan }: PlannedItem, result: Result<Computed, Failure>): CallOutcome {
-    if (!result.ok) {
-      return {
-        values: Object.fromEntries(derivation.targets.map((target) => [target, result])),
-        provenance: {},
-      }
-    }
-    const values = Object.entries(result.value.values).map(([target, value]) => {
-      const field = this.#request.contract.fieldByName.get(target)
-      if (!value.ok || field === undefined) return [target, value] as const
-      const coerced = coerceComputed(field, value.value)
-      const detail = lostDigits(value.value) ?? faultOf(field, coerced)
-      return [target, detail === null ? ok(coerced) : err(contractFailure(plan, field.name, detail))] as const
-    })
-    return { values: Object.fromEntries(values), provenance: result.value.provenance }
+    await this.#store(planned, results, first ? cacheEntries(planned.hash, outcome) : [])
   }
 
   /** Stores what cells of one record came to and counts it. */
   async #store(
-    of: { derivation: Derivation; item: WorkItem; plan?: Plan; hash?: string },
+    of: ItemOfRun,
     cells: readonly ComputedCell[],
     cache: readonly CacheEntry[] = [],
   ): Promise<void> {
@@ -404,55 +324,6 @@ class Run {
 
 type PlanStop = Exclude<ReturnType<Derivation['kind']['plan']>, { outcome: 'run' }>
 
-/** What a cell came to; `unchanged` when its last success had the same hash. */
-interface ComputedCell {
-  readonly cell: WorkCell
-  readonly result: Result<JsonValue, Failure> | 'unchanged'
-  readonly provenance?: JsonObject
-}
-
-function cellResult(
-  { derivation, item, plan, hash }: { derivation: Derivation; item: WorkItem; plan?: Plan; hash?: string },
-  { cell, result, provenance }: ComputedCell,
-): CellResult {
-  const common = { key: item.key, target: cell.target, mark: cell.mark, sha256: derivation.sha256 }
-  if (result === 'unchanged') return { ...common, result: { kind: 'unchanged' } }
-  if (!result.ok) {
-    const { error, error_type: errorType } = renderFailure(result.error)
-    return { ...common, result: { kind: 'failed', error, errorType } }
-  }
-  const { cached = false, ...after } = provenance ?? {}
-  const said = { cached, ...plan?.provenance, ...after }
-  return {
-    ...common,
-    result: { kind: 'computed', value: result.value, inputHash: hash ?? '', provenance: said },
-  }
-}
-
-/** What of a call goes into the cache: values that the contract has nothing against. */
-function cacheEntries(hash: string, { values, provenance }: CallOutcome): CacheEntry[] {
-  const good = Object.entries(values).flatMap(([target, result]) =>
-    result.ok ? [[target, result.value] as const] : [],
-  )
-  return good.length === 0 ? [] : [{ inputHash: hash, values: Object.fromEntries(good), provenance }]
-}
-
-/** Integers that JSON parsing has rounded must not be stored as if they were what was sent, least of all as text. */
-function lostDigits(value: JsonValue): string | null {
-  const lost =
-    typeof value === 'number' &&
-    Number.isInteger(value) &&
-    !Number.isSafeInteger(value) &&
-    Math.abs(value) < 1e21
-  return lost
-    ? `the integer ${value} is beyond ±(2^53−1), so its last digits are lost; have it sent as a string`
-    : null
-}
-
-function contractFailure(plan: Plan, field: string, detail: string): Failure {
-  return { reason: 'contract', request: plan.request, detail: `field "${field}": ${detail}` }
-}
-
-function missingTarget({ plan }: PlannedItem): Failure {
+function missingTarget(plan: Plan): Failure {
   return { reason: 'network', request: plan.request, detail: 'the answer has nothing for this field' }
 }

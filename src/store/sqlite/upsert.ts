@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Contract, Field } from '../../contract/contract.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
-import { checkActor, mayWrite } from '../../contract/permissions.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { mayWrite } from '../../contract/permissions.ts'
 import type { Check } from '../../contract/scalar-checks.ts'
 import { checkOf } from '../../contract/validate-value.ts'
 import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
@@ -9,10 +9,8 @@ import type { Upsert, UpsertResult } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
 import type { StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
+import { listFaults, readBody, type UpsertRecord } from './upsert-body.ts'
 import { fromColumn, isStored, toColumn } from './values.ts'
-
-/** How many faults a message lists (D13). */
-const LISTED_FAULTS = 100
 
 /**
  * Inserts or merges records (D13). Goes through the whole batch before it gives up, so that every fault is told at
@@ -23,84 +21,6 @@ export function upsert(change: ChangeSet, request: Upsert): UpsertResult {
   const batch = new UpsertBatch(change, actor)
   records.forEach((record, position) => batch.add(record, position))
   return batch.finish()
-}
-
-/** A record as it is sent; all but its id is yet to be checked. */
-type UpsertRecord = JsonObject & { readonly id: string }
-
-interface UpsertBody {
-  readonly records: readonly UpsertRecord[]
-  readonly actor: string
-}
-
-function readBody({ body, defaultActor }: Upsert): UpsertBody {
-  const value = body instanceof Uint8Array || typeof body === 'string' ? parseBody(body) : body
-  if (!isJsonObject(value)) {
-    throw new ValidationError(`the body must be a JSON object with "records", got ${kindOf(value)}`)
-  }
-  const unknown = Object.keys(value).find((key) => key !== 'records' && key !== 'actor')
-  if (unknown !== undefined) {
-    throw new ValidationError(
-      `the body has an unknown member "${unknown}"; it may have "records" and "actor"`,
-    )
-  }
-  const records = checkRecords(value['records'])
-  const given = value['actor'] ?? null
-  if (given !== null && typeof given !== 'string') {
-    throw new ValidationError(`"actor" must be a string, got ${kindOf(given)}`)
-  }
-  const actor = given === null || given === '' ? defaultActor : given
-  if (actor === null) throw new ValidationError('actor is required')
-  const fault = checkActor(actor)
-  if (fault !== null) throw new ValidationError(fault)
-  return { records, actor }
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
-
-function parseBody(body: Uint8Array | string): unknown {
-  if (body.length === 0) return {}
-  let text: string
-  try {
-    text = typeof body === 'string' ? body : UTF8.decode(body)
-  } catch {
-    throw new ValidationError('the body is not valid UTF-8')
-  }
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new ValidationError(`the body is not JSON: ${error instanceof Error ? error.message : ''}`)
-  }
-}
-
-function checkRecords(records: unknown): UpsertBody['records'] {
-  if (!Array.isArray(records)) {
-    throw new ValidationError(`"records" must be an array of records, got ${kindOf(records)}`)
-  }
-  const faults: string[] = []
-  records.forEach((record, position) => {
-    if (!isJsonObject(record)) {
-      faults.push(`records[${position}] must be an object, got ${kindOf(record)}`)
-    } else if (typeof record['id'] !== 'string') {
-      faults.push(`records[${position}], field "id": must be a string, got ${kindOf(record['id'])}`)
-    }
-  })
-  if (faults.length > 0) throw new ValidationError(listFaults(faults))
-  return records as UpsertBody['records']
-}
-
-function kindOf(value: unknown): string {
-  if (value === undefined) return 'nothing'
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'an array'
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
-}
-
-/** Joins the faults of a request into a message. */
-export function listFaults(faults: readonly string[]): string {
-  const listed = faults.slice(0, LISTED_FAULTS).join('; ')
-  const rest = faults.length - LISTED_FAULTS
-  return rest > 0 ? `${listed}; and ${rest} more` : listed
 }
 
 class UpsertBatch {
