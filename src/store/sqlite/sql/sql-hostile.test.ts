@@ -60,7 +60,7 @@ suite('hostile SQL', { timeout: 120_000 }, () => {
   test('D18: afterwards the sheet is as it was, and queries are answered', async () => {
     assert.equal(sheet.hash(), hash)
     const answer = await pool.query('SELECT count(*) AS c, sum(n) AS s FROM records', [], sheet.fields)
-    assert.equal(answer, '{"rows":[{"c":10,"s":55}],"count":1}')
+    assert.equal(String(answer), '{"rows":[{"c":10,"s":55}],"count":1}')
   })
 })
 
