@@ -39,7 +39,7 @@ function packagesOf(lockfile) {
 function install() {
   console.error('colophon: installing dependencies (npm ci)')
   const npm = process.env.npm_execpath || ''
-  const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']
+  const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
   // npm runs on the Node.js that it was started with: the bundled one may be what is being replaced.
   const { status, error } = npm.endsWith('npm-cli.js')
     ? spawnSync(process.env.npm_node_execpath || process.execPath, [npm, ...args], options())
