@@ -1,4 +1,4 @@
-/** A line of the speed table (docs: bench/README.md). */
+/** A line of the speed table. */
 export interface BenchRow {
   readonly what: string
   readonly unit: string
