@@ -10,7 +10,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command('colophon')
     .description('Serves a sheet whose every cell can say where it came from.')
     .version(packageVersion(), '--version')
-    .helpOption('--help', 'show help')
+    .helpOption('-h, --help', 'show help')
     .helpCommand(false)
   program.addCommand(serveCommand())
   for (const command of [program, ...program.commands]) {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander'
+import { checkActor } from '../sheet/resolve-actor.ts'
 
 /** A parser for whole numbers of a range; `unit` multiplies what is given. Throws InvalidArgumentError. */
 export function integerBetween(least: number, most: number, unit = 1): (text: string) => number {
@@ -22,12 +23,16 @@ export function secondsBetween(least: number, most: number): (text: string) => n
   }
 }
 
-/** An actor: 1 to 200 characters without control characters (D39). Throws InvalidArgumentError. */
+/** An address to listen on. Nothing would mean every address of the machine. Throws InvalidArgumentError. */
+export function parseAddress(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('Give an address of this machine.')
+  return text
+}
+
+/** An actor (D39). Throws InvalidArgumentError. */
 export function parseActor(text: string): string {
-  const length = [...text].length
-  if (length < 1 || length > 200 || /\p{Cc}/u.test(text)) {
-    throw new InvalidArgumentError('Give 1 to 200 characters without control characters.')
-  }
+  const fault = checkActor(text)
+  if (fault !== null) throw new InvalidArgumentError(`${fault}.`)
   return text
 }
 

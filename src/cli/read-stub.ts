@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { OperationError } from '../errors/service-error.ts'
 import { parseStub } from '../sheet/transports.ts'
 
-/** Reads the file of `--stub` (D41). Throws ServiceErrors that name the file. */
+/** Reads the file of `--stub` (D41). Throws OperationError and ValidationError. */
 export function readStub(path: string): ReturnType<typeof parseStub> {
   let text
   try {

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { integerBetween, parseActor, parseHostName, secondsBetween } from './option-values.ts'
+import { integerBetween, parseActor, parseAddress, parseHostName, secondsBetween } from './option-values.ts'
 import type { ServeOptions } from './serve.ts'
 
 const MIB = 1024 * 1024
@@ -24,7 +24,9 @@ export function serveCommand(): Command {
   return new Command('serve')
     .description('Serves a sheet over HTTP on this machine.')
     .argument('<sheet>', 'directory of the sheet, with its contract.yaml')
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .addOption(
+      new Option('--host <address>', 'address to listen on').argParser(parseAddress).default('127.0.0.1'),
+    )
     .addOption(
       new Option('--port <number>', 'port to listen on, 0 for a free one')
         .argParser(integerBetween(0, 65_535))
@@ -37,7 +39,7 @@ export function serveCommand(): Command {
         .default(30_000, '30'),
     )
     .addOption(
-      new Option('--allow-host <name...>', 'further host names that requests may ask for')
+      new Option('--allow-host <name>', 'a further host name that requests may ask for; may be repeated')
         .argParser((text, earlier: readonly string[]) => [...earlier, parseHostName(text)])
         .default([], 'none'),
     )
@@ -70,7 +72,7 @@ export function serveCommand(): Command {
       '--stub <file>',
       'answer the calls of http derivations from this JSON file instead of the network',
     )
-    .helpOption('--help', 'show help')
+    .helpOption('-h, --help', 'show help')
     .action(async (sheet: string, flags: Flags) => {
       // Loaded only now: help and wrong usage are told before half the program has been read.
       const { serve } = await import('./serve.ts')

@@ -2,7 +2,6 @@ import type { AddressInfo } from 'node:net'
 import { basename, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pino, type Logger } from 'pino'
-import { createApp } from '../http/app.ts'
 import { openSheet } from '../sheet/open-sheet.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { UndiciTransport } from '../sheet/transports.ts'
@@ -38,7 +37,8 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions): Promise<void> {
   const logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }))
   try {
-    const sheet = await open(options, logger)
+    // The store opens in its own thread, so the rest of the program is loaded meanwhile.
+    const [sheet, { createApp }] = await Promise.all([open(options, logger), import('../http/app.ts')])
     const app = createApp(sheet, {
       logger,
       allowedHosts: [options.host, ...options.allowedHosts],

@@ -11,9 +11,10 @@ export interface Running {
   }
 }
 
-/** Milliseconds for the requests under way, and then for the sheet: together less than 5 seconds. */
-const REQUESTS_MS = 2000
-const SHEET_MS = 2500
+/** Milliseconds for the runs, the requests under way, and then the sheet: together less than 5 seconds. */
+const RUNS_MS = 1000
+const REQUESTS_MS = 1500
+const SHEET_MS = 2000
 
 /**
  * Stops the server on SIGTERM or SIGINT: stops runs, ends event streams, lets requests under way finish, finishes
@@ -34,7 +35,8 @@ export function stopOnSignal({ app, sheet, logger }: Running): void {
 }
 
 async function stop(app: FastifyInstance, sheet: Sheet): Promise<void> {
-  sheet.stopRuns()
+  // Before the event streams end: subscribers are told how the runs ended (D40).
+  await within(RUNS_MS, sheet.stopRuns())
   const appClosed = app.close()
   await within(REQUESTS_MS, appClosed)
   await within(SHEET_MS, Promise.all([sheet.close(), appClosed]))

@@ -103,7 +103,7 @@ export class Answers {
       const field = this.#options.contract.fieldByName.get(target)
       if (!value.ok || field === undefined) return [target, value] as const
       const coerced = coerceComputed(field, value.value)
-      const detail = lostDigits(value.value) ?? faultOf(field, coerced)
+      const detail = (typeof coerced === 'string' ? lostDigits(value.value) : null) ?? faultOf(field, coerced)
       return [target, detail === null ? ok(coerced) : err(contractFailure(plan, field.name, detail))] as const
     })
     return { values: Object.fromEntries(values), provenance: computed.provenance }
@@ -129,7 +129,7 @@ export function cacheEntries(hash: string, { values, provenance }: CallOutcome):
   return good.length === 0 ? [] : [{ inputHash: hash, values: Object.fromEntries(good), provenance }]
 }
 
-/** Integers that JSON parsing has rounded must not be stored as if they were what was sent, least of all as text. */
+/** An integer that JSON parsing may have rounded must not become text, as if that were what was sent. */
 function lostDigits(value: JsonValue): string | null {
   const lost =
     typeof value === 'number' &&

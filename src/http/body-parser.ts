@@ -69,9 +69,13 @@ function parseJson(body: Buffer): unknown {
   } catch {
     throw new ValidationError('the body is not UTF-8')
   }
+  let value
   try {
-    return JSON.parse(text) as unknown
+    value = JSON.parse(text) as unknown
   } catch (error) {
     throw new ValidationError(`the body is not JSON: ${(error as Error).message}`)
   }
+  // Here, since the shape check is told of no body as null.
+  if (value === null) throw new ValidationError('the body is null; a JSON object is expected')
+  return value
 }

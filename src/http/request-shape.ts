@@ -136,6 +136,7 @@ function describe(shape: Shape | undefined): string {
 function preview(value: unknown): string {
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'
-  const text = JSON.stringify(value)
+  // 1e999 in JSON is Infinity, which JSON.stringify would show as null.
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value)
   return text.length > 100 ? `${text.slice(0, 100)}…` : text
 }

@@ -29,7 +29,7 @@ export class DefinitionFiles {
   #names = ''
 
   constructor(directory: string, kinds: Kinds) {
-    this.#contract = new TextFile(join(directory, 'contract.yaml'))
+    this.#contract = new TextFile(join(directory, 'contract.yaml'), 'contract.yaml')
     this.#folder = join(directory, 'derivations')
     this.#kinds = kinds
   }
@@ -46,7 +46,10 @@ export class DefinitionFiles {
     if (changed) {
       const before = this.#derivations
       this.#derivations = new Map(
-        names.map((name) => [name, before.get(name) ?? new TextFile(join(this.#folder, name))]),
+        names.map((name) => [
+          name,
+          before.get(name) ?? new TextFile(join(this.#folder, name), `derivations/${name}`),
+        ]),
       )
       this.#names = names.join('/')
     }
@@ -88,10 +91,11 @@ function textOf(bytes: Buffer): string {
   }
 }
 
+/** The names of `*.yaml`, which as in a shell does not mean hidden files (D1). */
 function derivationNames(folder: string): string[] {
   try {
     return readdirSync(folder)
-      .filter((name) => name.endsWith('.yaml'))
+      .filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
       .toSorted()
   } catch (error) {
     if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))

@@ -104,9 +104,13 @@ export class Sheet {
     }
   }
 
-  /** Stops runs under way and keeps new ones from starting; what they have stored stays. Everything else goes on. */
-  stopRuns(reason: ServiceError = new OperationError('the service is stopping')): void {
+  /**
+   * Stops runs under way and keeps new ones from starting; what they have stored stays. Everything else goes on.
+   * Resolves when they have ended and subscribers have been told so (D40).
+   */
+  async stopRuns(reason: ServiceError = new OperationError('the service is stopping')): Promise<void> {
     this.#stopping.abort(reason)
+    await Promise.allSettled(this.#runs)
   }
 
   /** Stops runs, finishes the writes under way and lets go of the store. Later calls wait for the first. */
@@ -115,9 +119,7 @@ export class Sheet {
   }
 
   async #close(): Promise<void> {
-    this.stopRuns()
-    await Promise.allSettled(this.#runs)
-    // Not before: subscribers are told how the runs ended (D40).
+    await this.stopRuns()
     this.events.close()
     await this.#refreshing?.catch(() => undefined)
     await this.#store?.close()

@@ -1,5 +1,4 @@
 import { readFileSync, statSync } from 'node:fs'
-import { basename } from 'node:path'
 import { ContractError } from '../errors/service-error.ts'
 
 /** A file changed less than this before it was read may change again without its time telling. */
@@ -11,12 +10,15 @@ const RACY_MS = 50
  */
 export class TextFile {
   readonly #path: string
+  readonly #name: string
   #stamp = ''
   #racy = true
   #content: Content | undefined
 
-  constructor(path: string) {
+  /** `name` is what messages call the file. */
+  constructor(path: string, name: string) {
     this.#path = path
+    this.#name = name
   }
 
   /** The file's bytes when it was last looked at; null when there was no such file. Throws ContractError. */
@@ -32,7 +34,7 @@ export class TextFile {
     this.#stamp = stamp
     this.#racy = Date.now() - changedMs < RACY_MS
     const before = this.#content
-    this.#content = readIfThere(this.#path)
+    this.#content = readIfThere(this.#path, this.#name)
     return before === undefined || !isSame(before, this.#content)
   }
 }
@@ -55,14 +57,12 @@ function stampOf(path: string): { readonly stamp: string; readonly changedMs: nu
   }
 }
 
-function readIfThere(path: string): Content {
+function readIfThere(path: string, name: string): Content {
   try {
     return readFileSync(path)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (code === 'ENOENT') return null
-    return new ContractError(
-      `${basename(path)} cannot be read (${code}); make it a file that the server may read`,
-    )
+    return new ContractError(`${name} cannot be read (${code}); make it a file that the server may read`)
   }
 }

@@ -10,7 +10,7 @@ export const ErrorEnvelope = Type.Object({
 })
 export type ErrorEnvelope = Static<typeof ErrorEnvelope>
 
-/** The envelope of one error. */
+/** The envelope of one error. A character that the message cuts in two is replaced: many JSON parsers refuse halves. */
 export function errorEnvelope(type: ErrorType, message: string): ErrorEnvelope {
-  return { error: { type, message } }
+  return { error: { type, message: message.toWellFormed() } }
 }

@@ -102,6 +102,17 @@ test('a fault of the program is a 500 that tells nothing, and is logged with its
   assert.match(String(err.stack), /secret detail/)
 })
 
+test('D36: a message that quotes part of a long text does not cut a character in two', async (t) => {
+  const { app } = await startApp(t)
+  const long = ['', 'x'].map((odd) => odd + '😀'.repeat(300))
+  const paths = long.map((text): InjectOptions => ({ url: `/${encodeURIComponent(text)}` }))
+  const members = long.map((text) => asPost({ url: '/api/query' }, JSON.stringify({ [text]: 1 }), json))
+  for (const request of [...paths, ...members]) {
+    const { error } = (await app.inject(request)).json<{ error: { message: string } }>()
+    assert.ok(error.message.isWellFormed(), error.message)
+  }
+})
+
 function withQuery(route: InjectOptions, query: string): InjectOptions {
   const url = String(route.url)
   return { ...route, url: `${url}${url.includes('?') ? '&' : '?'}${query}`, headers: CSRF }

@@ -104,6 +104,13 @@ runScenarios('runs', [
     ],
   },
   {
+    name: 'D36: a body of null is not an empty body',
+    request: run('null'),
+    options: { sheet: { defaultActor: actor } },
+    status: 400,
+    error: ['ValidationError', /^the body is null; a JSON object is expected$/],
+  },
+  {
     name: 'D40: a fault of CSRF publishes nothing',
     request: run({ actor }, {}),
     status: 403,

@@ -63,7 +63,7 @@ runScenarios('queries', [
     name: 'a number too large for JSON numbers is a ValidationError',
     request: query('{"sql":"SELECT ?","params":[1e999]}'),
     status: 400,
-    error: ['ValidationError', /^"params\[0\]"/],
+    error: ['ValidationError', /^"params\[0\]" is Infinity; expected null, /],
   },
   {
     name: 'a misspelt member is a ValidationError that names the known ones',
@@ -123,7 +123,7 @@ runScenarios('queries', [
     name: `D36: the body ${payload} is a ValidationError, since it is no object`,
     request: query(payload),
     status: 400,
-    error: ['ValidationError', payload === 'null' ? /required/ : /JSON object/] as const,
+    error: ['ValidationError', /JSON object/] as const,
   })),
   {
     name: 'a body of 100,000 levels is a ValidationError and not a crash',

@@ -117,7 +117,7 @@ test('D3: a contract or derivation file that cannot be read stays a fault until 
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   const derivation = join(run.directory, 'derivations', 'c.yaml')
   await mkdir(derivation)
-  const unreadable = /^ContractError: (?:derivations\/)?c\.yaml cannot be read \(EISDIR\)/
+  const unreadable = /^ContractError: derivations\/c\.yaml cannot be read \(EISDIR\)/
   // Longer than a file counts as just edited.
   for (const end = Date.now() + 80; Date.now() < end;) await assertOutcomes(run, DERIVING, unreadable)
   await assertOutcomes(await openedAnew(t, run), DERIVING, unreadable)
@@ -174,6 +174,13 @@ test('D3, D7: derivation files that come and go count from the next operation on
   await assert.rejects(run.write({ id: '1', b: 'nobody may' }), { type: 'PermissionDeniedError' })
   assert.equal((await run.status('b')).derivation, 'later.yaml')
   assert.deepEqual(await run.counts('b'), { overridden: 1 })
+})
+
+test('D1: hidden files in the folder of derivations, such as the ._* of copies from other systems, are not read', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  await writeFile(join(run.directory, 'derivations', '._b.yaml'), Buffer.from([0, 5, 22, 7, 0xff]))
+  await assertOutcomes(run, [], /./)
+  await assertOutcomes(await openedAnew(t, run), [], /./)
 })
 
 test('D3: edits are noticed also when neither time nor size of the file tells', async (t) => {

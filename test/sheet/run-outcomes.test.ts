@@ -125,6 +125,32 @@ test('D26: values are held against the contract: text takes numbers and booleans
   ])
 })
 
+test('D26: a number for a number field may be as large as one written by hand; as text it would have lost digits', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['amount: number', 'count: integer', 'text: string'],
+    records: [{ id: '1' }, { id: '2' }],
+    derivations: (url) => ({
+      'all.yaml': {
+        targets: ['amount', 'count', 'text'],
+        inputs: [],
+        kind: 'http',
+        url: `${url}/{{ id }}`,
+        response_schema: { amount: 'v', count: 'v', text: 'v' },
+      },
+    }),
+  })
+  run.api.answer('/1', { text: '{"v":12345678901234567890}' })
+  run.api.answer('/2', { text: '{"v":1e300}' })
+  const { failures } = await run.run()
+  assert.deepEqual(
+    failures.map(({ recordId, field }) => `${recordId} ${field}`).toSorted((a, b) => a.localeCompare(b)),
+    ['1 count', '1 text', '2 count'],
+  )
+  assert.deepEqual(await run.record('1'), { id: '1', amount: 12345678901234567000, count: null, text: null })
+  assert.deepEqual(await run.record('2'), { id: '2', amount: 1e300, count: null, text: '1e+300' })
+  await run.write({ id: '1', amount: 12345678901234567000 })
+})
+
 test('D26: null at a path is a value: the cell is computed, fresh, and has a provenance entry', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   run.api.answer('/b/x', { json: { value: null } })

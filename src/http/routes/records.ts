@@ -36,7 +36,8 @@ export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): v
     const { fields, limit, cursor, filter } = request.query
     const page = await listRecords(sheet, {
       fields: commaList(fields),
-      limit: limit === undefined ? null : Number(limit),
+      // A number of hundreds of digits would be Infinity, which is no integer; it is lowered like any other (D10).
+      limit: limit === undefined ? null : Math.min(Number(limit), Number.MAX_SAFE_INTEGER),
       cursor: cursor ?? null,
       filter: filter ?? null,
     })

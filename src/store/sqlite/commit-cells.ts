@@ -1,14 +1,12 @@
+import type { SQLInputValue } from 'node:sqlite'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { faultOf } from '../../contract/validate-value.ts'
 import type { CacheEntry, CellCommit, CellOutcome, CellResult } from '../sheet-store.ts'
 import type { CellRow, StoredTarget } from './cell-states.ts'
 import type { ChangeSet } from './change-set.ts'
-import { sqliteCode } from './connection.ts'
 import { quoted } from './schema.ts'
 import { fromColumn, toColumn } from './values.ts'
-
-const SQLITE_CONSTRAINT_UNIQUE = 2067
 
 /**
  * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30). A cell that was
@@ -85,20 +83,18 @@ function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
   const same = stored === toColumn(written.previous)
   const seq = change.nextSeq
   if (!same) {
-    try {
-      change.db.run(
-        `UPDATE "$data" SET "$version" = ?, ${quoted(field.name)} = ? WHERE "$seq" = ?`,
-        seq,
-        stored,
-        written.key,
-      )
-    } catch (error) {
-      if (sqliteCode(error) !== SQLITE_CONSTRAINT_UNIQUE) throw error
+    if (field.unique && isTaken(change, field, stored, written.key)) {
       return {
         outcome: 'refused',
         detail: `must be unique, but another record has ${JSON.stringify(value)} already`,
       }
     }
+    change.db.run(
+      `UPDATE "$data" SET "$version" = ?, ${quoted(field.name)} = ? WHERE "$seq" = ?`,
+      seq,
+      stored,
+      written.key,
+    )
   }
   change.logCell(
     {
@@ -118,6 +114,11 @@ function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
   change.cells.computed(target, written.key, { before, hash: hashBytes(inputHash), seq, current })
   if (!same) change.cells.inputWritten(field.name, written.key, seq)
   return { outcome: 'stored' }
+}
+
+function isTaken(change: ChangeSet, field: Field, value: SQLInputValue, key: number): boolean {
+  const sql = `SELECT 1 FROM "$data" WHERE ${quoted(field.name)} = ? AND "$seq" <> ? LIMIT 1`
+  return change.db.get(sql, value, key) !== undefined
 }
 
 /** Keeps when and by whom a target was last computed, and its last failure, for status (D32). */

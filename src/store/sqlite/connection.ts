@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LockTimeoutError, RecordsError } from '../../errors/service-error.ts'
@@ -41,10 +42,13 @@ export class Connection {
     return new Connection(db)
   }
 
-  /** Opens a file that is being built and counts for nothing until it is finished: no journal, no syncs. */
+  /**
+   * Opens a file that is being built and counts for nothing until it is finished: no journal on the disk, no syncs.
+   * (`journal_mode=OFF` would be passed over, since node:sqlite opens databases in defensive mode.)
+   */
   static forBuilding(path: string): Connection {
     const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
-    db.exec('PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-262144')
+    db.exec('PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-262144')
     return new Connection(db)
   }
 
@@ -101,7 +105,7 @@ export function asRecordsError(error: unknown): unknown {
   const system = systemCode(error)
   if (system !== undefined) {
     return new RecordsError(
-      `the store cannot be used: reading or writing a file of the sheet failed (${system})`,
+      `the store cannot be used: reading or writing ${fileOf(error)} failed (${system})`,
     )
   }
   const what = FILE_ERRORS[(sqliteCode(error) ?? 0) % 256]
@@ -114,14 +118,22 @@ function systemCode(error: unknown): string | undefined {
   return String(error.code)
 }
 
+/** The name of the file that an error of the file system is about, as far as the error knows it. */
+function fileOf(error: unknown): string {
+  const known = error instanceof Error && 'path' in error && typeof error.path === 'string'
+  return known ? basename(error.path as string) : 'a file of the sheet'
+}
+
+const MAKE_WRITABLE = "the sheet's directory and its files must be writable for the server"
+
 /** SQLite's primary result codes that speak of the file and not of the program. */
 const FILE_ERRORS: Readonly<Record<number, string>> = {
-  3: 'no permission to open sheet.db',
-  8: 'sheet.db cannot be written',
+  3: `no permission to open sheet.db; ${MAKE_WRITABLE}`,
+  8: `sheet.db cannot be written; ${MAKE_WRITABLE}`,
   10: 'reading or writing sheet.db failed',
   11: 'sheet.db is damaged',
   13: 'the disk is full',
-  14: 'sheet.db cannot be opened',
+  14: `sheet.db cannot be opened; ${MAKE_WRITABLE}`,
   26: 'sheet.db is not a SQLite database',
 }
 

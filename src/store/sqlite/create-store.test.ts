@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { contractWith } from '../../../test/support/contract-with.ts'
 import { RecordsError } from '../../errors/service-error.ts'
+import { Connection } from './connection.ts'
 import { createStore, storePaths, type StorePaths } from './create-store.ts'
 
 const STORE = {
@@ -55,7 +56,7 @@ test('D2: each kind of bad line stops the import, naming file, line and field', 
     ['{"id":"b","name":"B","constructor":1}', /^records\.jsonl:3, field "constructor": /],
     ['{"id":"a","name":"B"}', /^records\.jsonl:3, field "id": must be unique.*"a"/],
     ['{"id":"b","name":"B","code":"c"}', /^records\.jsonl:3, field "code": must be unique.*"c"/],
-    ['{"id":"b","name":"B"', /^records\.jsonl:3: /],
+    ['{"id":"b","name":"B"', /^records\.jsonl:3: not JSON: [^()]+$/],
     ['["b"]', /^records\.jsonl:3: /],
     ['null', /^records\.jsonl:3: /],
   ]
@@ -118,4 +119,12 @@ test('D2: what an earlier try left is no obstacle', (t) => {
   writeFileSync(paths.source, '{"id":"a","name":"A"}\n')
   createStore(paths, STORE)
   assert.deepEqual(readdirSync(join(paths.database, '..')).toSorted(), ['records.jsonl', 'sheet.db'])
+})
+
+test('D2: a store that is being made has no file beside it that a crash could leave', (t) => {
+  const paths = pathsFor(t)
+  const db = Connection.forBuilding(paths.database)
+  t.after(() => db.close())
+  db.exec('CREATE TABLE made (a); BEGIN; INSERT INTO made VALUES (1); UPDATE made SET a = 2')
+  assert.deepEqual(readdirSync(join(paths.database, '..')), ['sheet.db'])
 })

@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Contract } from '../../contract/contract.ts'
+import type { Contract, Field } from '../../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import { faultOf } from '../../contract/validate-value.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { formatLine, parseLine } from '../../provenance/log-line.ts'
 import { readLines, type FileLine } from '../../provenance/read-lines.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
-import { Connection, sqliteCode } from './connection.ts'
+import { Connection } from './connection.ts'
 import { applyTargets } from './define.ts'
 import { dataTable, INTERNAL_TABLES, quoted, recordsView, SCHEMA_VERSION, uniqueIndex } from './schema.ts'
 import { toColumn } from './values.ts'
@@ -177,12 +177,14 @@ class LineImporter {
   readonly #store: RecordImport
   readonly #derived: ReadonlySet<string>
   readonly #insert: string
+  readonly #unique: readonly Field[]
   count = 0
 
   constructor(db: Connection, store: RecordImport) {
     this.#db = db
     this.#store = store
     this.#derived = new Set(store.targets.map((target) => target.field))
+    this.#unique = store.contract.fields.filter((field) => field.unique || field.primaryKey)
     const columns = store.contract.fields.map((field) => quoted(field.name))
     this.#insert = `INSERT INTO "$data" ("$version", ${columns.join(', ')}) VALUES (?${', ?'.repeat(columns.length)})`
   }
@@ -197,11 +199,8 @@ class LineImporter {
       if (fault !== null) throw new RecordsError(`${where}, field "${field.name}": ${fault}`)
       return toColumn(value)
     })
-    try {
-      this.#db.prepare(this.#insert).run(this.#store.seq, ...values)
-    } catch (error) {
-      throw this.#asUniqueFault(error, record, where)
-    }
+    this.#checkUnique(record, where)
+    this.#db.run(this.#insert, this.#store.seq, ...values)
     this.count += 1
   }
 
@@ -213,14 +212,14 @@ class LineImporter {
     }
   }
 
-  #asUniqueFault(error: unknown, record: JsonObject, where: string): unknown {
-    if ((sqliteCode(error) ?? 0) % 256 !== 19) return error
-    const unique = this.#store.contract.fields.filter((field) => field.unique || field.primaryKey)
-    const field = unique.find((candidate) => this.#isTaken(candidate.name, record)) ?? unique[0]
-    const value = field === undefined ? null : record[field.name]
-    return new RecordsError(
-      `${where}, field "${field?.name ?? 'id'}": must be unique, but an earlier line has ${JSON.stringify(value)} already`,
-    )
+  #checkUnique(record: JsonObject, where: string): void {
+    for (const { name } of this.#unique) {
+      if (!this.#isTaken(name, record)) continue
+      const value = JSON.stringify(record[name])
+      throw new RecordsError(
+        `${where}, field "${name}": must be unique, but an earlier line has ${value} already`,
+      )
+    }
   }
 
   #isTaken(name: string, record: JsonObject): boolean {
@@ -235,7 +234,9 @@ function parseRecord(text: string, where: string): JsonObject {
   try {
     record = JSON.parse(text)
   } catch (error) {
-    throw new RecordsError(`${where}: not JSON: ${error instanceof Error ? error.message : ''}`)
+    // Without the parser's own count of lines, which is that of the text it was given.
+    const fault = (error instanceof Error ? error.message : '').replace(/ \(line \d+ column \d+\)$/, '')
+    throw new RecordsError(`${where}: not JSON: ${fault}`)
   }
   if (!isJsonObject(record)) throw new RecordsError(`${where}: a line must be a JSON object`)
   return record

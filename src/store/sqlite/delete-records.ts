@@ -11,7 +11,7 @@ export function deleteRecords(change: ChangeSet, ids: readonly string[], actor: 
   if (!mayDelete(change.contract, actor)) {
     throw new PermissionDeniedError(
       `actor ${JSON.stringify(actor)} may not delete records; the contract's deletableBy allows ` +
-        (change.contract.deletableBy ?? []).join(', '),
+        ((change.contract.deletableBy ?? []).join(', ') || 'nobody'),
     )
   }
   let deleted = 0

@@ -48,14 +48,28 @@ export class ProvenanceReader {
   #entries(cell: CellOfLife, earlier: JsonObject | undefined): JsonObject[] {
     const { recordId, field, key } = cell
     const [column, value] = key === null ? ['earlier_id', recordId] : ['record', key]
-    const entries = this.#db
+    const lines = this.#db
       .all(`SELECT line FROM "$provenance" WHERE ${column} = ? ORDER BY seq`, value)
       .map((row) => parseLine(String(row['line'])))
-      .map((line) => (line === null ? null : entryOfField(line, field.name)))
-      .filter((entry) => entry !== null)
-    const imported =
-      key === null ? null : this.#importEntry({ recordId, field, key }, { earlier, later: entries[0] })
-    return imported === null ? entries : [imported, ...entries]
+      .filter((line) => line !== null)
+    const entries = lines.map((line) => entryOfField(line, field.name)).filter((entry) => entry !== null)
+    if (key === null) return entries
+    const previous = earlier?.['value'] ?? null
+    const imported = this.#importLine(key)
+    const beginning =
+      imported === null
+        ? createdEmpty(field, previous, { created: lines[0], later: entries[0] })
+        : this.#importEntry(imported, { recordId, field, key }, { previous, later: entries[0] })
+    return beginning === null ? entries : [beginning, ...entries]
+  }
+
+  /** The line of the import that brought a record, null when it came otherwise. */
+  #importLine(key: RecordKey): JsonObject | null {
+    const row = this.#db.get(
+      'SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= ?1 AND last >= ?1',
+      key,
+    )
+    return row === undefined ? null : parseLine(String(row['line']))
   }
 
   /**
@@ -63,18 +77,11 @@ export class ProvenanceReader {
    * when a log from before the import says otherwise (D34).
    */
   #importEntry(
+    line: JsonObject,
     cell: CellOfLife & { key: RecordKey },
-    { earlier, later }: { earlier: JsonObject | undefined; later: JsonObject | undefined },
+    { previous, later }: { previous: JsonValue; later: JsonObject | undefined },
   ): JsonObject | null {
-    const row = this.#db.get(
-      'SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= ? AND last >= ?',
-      cell.key,
-      cell.key,
-    )
-    const line = row === undefined ? null : parseLine(String(row['line']))
-    if (line === null) return null
     const value = later === undefined ? this.#currentValue(cell) : (later['previous'] ?? null)
-    const previous = earlier?.['value'] ?? null
     return value === null && previous === null
       ? null
       : entryOfImport(line, { recordId: cell.recordId, field: cell.field.name, value, previous })
@@ -84,4 +91,20 @@ export class ProvenanceReader {
     const row = this.#db.get(`SELECT ${quoted(field.name)} AS value FROM "$data" WHERE "$seq" = ?`, key)
     return fromColumn(field, row?.['value'])
   }
+}
+
+/**
+ * What the creation of a record says of a field that it left empty. Worth an entry when the life before ended without a
+ * deletion, with its store, and the log of that time has a value for the cell (D34).
+ */
+function createdEmpty(
+  field: Field,
+  previous: JsonValue,
+  { created, later }: { created: JsonObject | undefined; later: JsonObject | undefined },
+): JsonObject | null {
+  if (created === undefined || previous === null || later?.['seq'] === created['seq']) return null
+  return entryOfField(
+    { ...created, values: { [field.name]: null }, previous: { [field.name]: previous } },
+    field.name,
+  )
 }

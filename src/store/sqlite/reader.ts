@@ -70,7 +70,7 @@ export class Reader {
   record(id: string, fields: readonly string[]): JsonBytes | null {
     if (!canBeId(id)) return null
     const { name, record } = this.#statements(fields)
-    const key = `${name} ${id}`
+    const key = `record ${name} ${id}`
     const known = this.#known(key)
     if (known !== undefined) return known.json
     const row = this.#db.get(record, id)
@@ -79,7 +79,7 @@ export class Reader {
 
   page({ fields, limit, after }: UnfilteredPage): Page {
     const { name, page } = this.#statements(fields)
-    const key = `${name} ${limit} ${after}`
+    const key = `page ${name} ${limit} ${after}`
     const known = this.#known(key)
     if (known !== undefined) return { records: known.json, next: known.next }
     const row = this.#db.get(page, after ?? 0, limit)

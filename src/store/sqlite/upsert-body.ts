@@ -6,11 +6,9 @@ import type { Upsert } from '../sheet-store.ts'
 /** How many faults a message lists (D13). */
 const LISTED_FAULTS = 100
 
-/** A record as it is sent; all but its id is yet to be checked. */
-export type UpsertRecord = JsonObject & { readonly id: string }
-
 export interface UpsertBody {
-  readonly records: readonly UpsertRecord[]
+  /** As they are sent: yet to be held to the contract. */
+  readonly records: readonly JsonObject[]
   readonly actor: string
 }
 
@@ -55,7 +53,7 @@ function parseBody(body: Uint8Array | string): unknown {
   }
 }
 
-function checkRecords(records: unknown): UpsertBody['records'] {
+function checkRecords(records: unknown): readonly JsonObject[] {
   if (!Array.isArray(records)) {
     throw new ValidationError(`"records" must be an array of records, got ${kindOf(records)}`)
   }
@@ -63,12 +61,10 @@ function checkRecords(records: unknown): UpsertBody['records'] {
   records.forEach((record, position) => {
     if (!isJsonObject(record)) {
       faults.push(`records[${position}] must be an object, got ${kindOf(record)}`)
-    } else if (typeof record['id'] !== 'string') {
-      faults.push(`records[${position}], field "id": must be a string, got ${kindOf(record['id'])}`)
     }
   })
   if (faults.length > 0) throw new ValidationError(listFaults(faults))
-  return records as UpsertBody['records']
+  return records as readonly JsonObject[]
 }
 
 function kindOf(value: unknown): string {

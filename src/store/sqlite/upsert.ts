@@ -9,7 +9,8 @@ import type { Upsert, UpsertResult } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
 import type { StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
-import { listFaults, readBody, type UpsertRecord } from './upsert-body.ts'
+import { listFaults, readBody } from './upsert-body.ts'
+import { UniqueClaims } from './unique-claims.ts'
 import { fromColumn, isStored, toColumn } from './values.ts'
 
 /**
@@ -31,6 +32,7 @@ class UpsertBatch {
   readonly #faults: string[] = []
   readonly #mayWrite = new Map<Field, boolean>()
   readonly #plan: UpsertPlan
+  readonly #claims: UniqueClaims
   /** Ids of records with faults: what follows for them is no more complete than they were. */
   readonly #refused = new Set<string>()
   #position = 0
@@ -42,30 +44,44 @@ class UpsertBatch {
     this.#contract = change.contract
     this.#actor = actor
     this.#plan = planOf(change.contract)
+    this.#claims = new UniqueClaims(change.db)
   }
 
-  add(record: UpsertRecord, position: number): void {
-    const stored = this.#change.db.get(this.#plan.select, record.id)
+  add(record: JsonObject, position: number): void {
+    const id = idOf(record)
+    const stored = id === null ? undefined : this.#change.db.get(this.#plan.select, id)
     const faultsBefore = this.#faults.length + this.#denied.length
     this.#position = position
     const changes = this.#changes(record, stored)
-    if (stored === undefined && !this.#refused.has(record.id)) this.#checkRequired(record)
+    if (stored === undefined && (id === null || !this.#refused.has(id))) this.#checkRequired(record)
+    // A record without an id has a fault at any rate.
+    if (id === null) return
     if (this.#faults.length + this.#denied.length > faultsBefore) {
-      this.#refused.add(record.id)
+      this.#refused.add(id)
       return
     }
-    if (stored === undefined) this.#insert(record, changes)
-    else this.#update(record, stored, changes)
+    const write = { id, record, changes }
+    if (stored === undefined) this.#insert(write)
+    else this.#update(write, stored)
   }
 
   finish(): UpsertResult {
+    this.#checkUnique()
     if (this.#denied.length > 0) throw new PermissionDeniedError(listFaults(this.#denied))
     if (this.#faults.length > 0) throw new ValidationError(listFaults(this.#faults))
     return { inserted: this.#inserted, updated: this.#updated, total: this.#change.totalRecords() }
   }
 
+  #checkUnique(): void {
+    for (const { claim, holder } of this.#claims.conflicts()) {
+      const { field, value, id, position } = claim
+      const fault = `must be unique, but record ${JSON.stringify(holder)} has ${shorten(JSON.stringify(value))} already`
+      this.#faults.push(at(position, id, field.name, fault))
+    }
+  }
+
   /** The fields that this record writes: those sent with another value than they have (D7). */
-  #changes(record: UpsertRecord, stored: StoredRow | undefined): Field[] {
+  #changes(record: JsonObject, stored: StoredRow | undefined): Field[] {
     const changes: Field[] = []
     let known = 0
     for (const column of this.#plan.columns) {
@@ -76,41 +92,34 @@ class UpsertBatch {
       if (isStored(field, value, stored?.[field.name])) continue
       changes.push(field)
       if (!this.#allowed(field)) this.#denied.push(this.#at(record, field.name, this.#denial(field)))
-      const fault = this.#faultOf(column, value, stored)
+      const fault = this.#faultOf(column, value)
       if (fault !== null) this.#faults.push(this.#at(record, field.name, fault))
+      else if (field.unique && !field.primaryKey) this.#claim(record, field, value)
     }
     const names = Object.keys(record)
     if (known < names.length) this.#refuseUnknown(record, names)
     return changes
   }
 
-  #refuseUnknown(record: UpsertRecord, names: readonly string[]): void {
+  #claim(record: JsonObject, field: Field, value: JsonValue): void {
+    const id = idOf(record)
+    if (id !== null) this.#claims.add({ field, id, position: this.#position, value })
+  }
+
+  #refuseUnknown(record: JsonObject, names: readonly string[]): void {
     for (const name of names) {
       if (this.#contract.fieldByName.has(name)) continue
       this.#faults.push(this.#at(record, name, 'the contract has no such field'))
     }
   }
 
-  #at(record: UpsertRecord, field: string, fault: string): string {
-    const [id, name] = [record.id, field].map((text) => JSON.stringify(shorten(text)))
-    return `records[${this.#position}] (id ${id}), field ${name}: ${fault}`
+  #at(record: JsonObject, field: string, fault: string): string {
+    return at(this.#position, idOf(record), field, fault)
   }
 
-  #faultOf({ field, check }: Column, value: JsonValue, stored: StoredRow | undefined): string | null {
+  #faultOf({ field, check }: Column, value: JsonValue): string | null {
     // Clearing a derived cell ends an override (D28), whether or not computed values are required.
-    if (value === null && this.#change.cells.isDerived(field.name)) return null
-    return check(value) ?? (field.unique && value !== null ? this.#uniqueFault(field, value, stored) : null)
-  }
-
-  #uniqueFault(field: Field, value: JsonValue, stored: StoredRow | undefined): string | null {
-    const name = quoted(field.name)
-    const other = this.#change.db.get(
-      `SELECT id FROM "$data" WHERE ${name} = ? AND "$seq" IS NOT ? LIMIT 1`,
-      toColumn(value),
-      stored?.['$seq'] ?? null,
-    )
-    if (other === undefined) return null
-    return `must be unique, but record ${JSON.stringify(other['id'])} has ${shorten(JSON.stringify(value))} already`
+    return value === null && this.#change.cells.isDerived(field.name) ? null : check(value)
   }
 
   #allowed(field: Field): boolean {
@@ -129,7 +138,7 @@ class UpsertBatch {
     return `actor ${actor} may not write it; it is editable by ${field.editableBy.join(', ') || 'nobody'}`
   }
 
-  #checkRequired(record: UpsertRecord): void {
+  #checkRequired(record: JsonObject): void {
     for (const field of this.#contract.fields) {
       if (!field.required || own(record, field.name) !== null) continue
       if (this.#change.cells.isDerived(field.name)) continue
@@ -137,22 +146,24 @@ class UpsertBatch {
     }
   }
 
-  #insert(record: UpsertRecord, changes: readonly Field[]): void {
+  #insert(write: RecordWrite): void {
     const change = this.#change
+    const { record } = write
     const columns = this.#contract.fields.map((field): SQLInputValue => toColumn(own(record, field.name)))
     const key = change.newRecord()
-    const seq = this.#log(key, record, changes, undefined)
+    const seq = this.#log(key, write, undefined)
     change.db.run(this.#plan.insert, key, seq, ...columns)
     change.cells.created(key, (field) => own(record, field) !== null, seq)
     this.#inserted += 1
   }
 
-  #update(record: UpsertRecord, stored: StoredRow, changes: readonly Field[]): void {
+  #update(write: RecordWrite, stored: StoredRow): void {
+    const { record, changes } = write
     this.#updated += 1
     if (changes.length === 0) return
     const change = this.#change
     const key = Number(stored['$seq'])
-    const seq = this.#log(key, record, changes, stored)
+    const seq = this.#log(key, write, stored)
     const set = changes.map((field) => `${quoted(field.name)} = ?`).join(', ')
     const values = changes.map((field) => toColumn(own(record, field.name)))
     change.db.run(`UPDATE "$data" SET "$version" = ?, ${set} WHERE "$seq" = ?`, seq, ...values, key)
@@ -165,19 +176,26 @@ class UpsertBatch {
     }
   }
 
-  #log(key: number, record: UpsertRecord, changed: readonly Field[], stored: StoredRow | undefined): number {
+  #log(key: number, { id, record, changes }: RecordWrite, stored: StoredRow | undefined): number {
     return this.#change.logRecord(
       {
         actor: this.#actor,
         source: 'write',
-        recordId: record.id,
-        fields: changed,
+        recordId: id,
+        fields: changes,
         values: record,
         previous: (field) => (stored === undefined ? null : fromColumn(field, stored[field.name])),
       },
       key,
     )
   }
+}
+
+/** A record without faults, and what of it changes. */
+interface RecordWrite {
+  readonly id: string
+  readonly record: JsonObject
+  readonly changes: readonly Field[]
 }
 
 interface Column {
@@ -211,6 +229,17 @@ function planOf(contract: Contract): UpsertPlan {
 /** A member of a record from outside, where `constructor` and the like are field names as any. */
 function own(record: JsonObject, field: string): JsonValue {
   return Object.hasOwn(record, field) ? (record[field] ?? null) : null
+}
+
+function idOf(record: JsonObject): string | null {
+  const id = own(record, 'id')
+  return typeof id === 'string' ? id : null
+}
+
+/** A fault with its place in the batch. */
+function at(position: number, id: string | null, field: string, fault: string): string {
+  const who = id === null ? 'no id' : `id ${JSON.stringify(shorten(id))}`
+  return `records[${position}] (${who}), field ${JSON.stringify(shorten(field))}: ${fault}`
 }
 
 function shorten(text: string): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { RecordsError } from '../../errors/service-error.ts'
-import { target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { HUMAN, target, TestSheet, type OpenStore } from './test-sheet.ts'
 
 const PROPERTIES = [
   '{name: name, logicalType: string, required: true}',
@@ -173,6 +173,35 @@ export function testImport(open: OpenStore): void {
       assert.equal(entry?.['value'], null)
       assert.equal(entry['source'], 'import')
       assert.equal(entry['previous'], 1)
+    })
+
+    test('D34: a record made anew after its store was lost has no value that only the earlier log knows', async (t) => {
+      const common = { at: '2026-01-01T00:00:00.000Z', actor: 'human:old', source: 'write', record_id: 'a' }
+      const values = { id: 'a', name: 'A', area: 1, label: 'l' }
+      const previous = { id: null, name: null, area: null, label: null }
+      const sheet = await TestSheet.make(t, open, {
+        properties: PROPERTIES,
+        log: [{ seq: 1, ...common, values, previous }],
+      })
+      await sheet.write([{ id: 'a', name: 'B', label: 'l' }])
+      const gone = { seq: 2, source: 'write', record_id: 'a', field: 'area', value: null, previous: 1 }
+      const { at, actor, ...latest } = (await sheet.latest('a', 'area')) ?? {}
+      assert.deepEqual(latest, gone)
+      assert.deepEqual([typeof at, actor], ['string', HUMAN])
+      assert.equal(await sheet.latest('a', 'code'), null)
+      await sheet.write([{ id: 'a', area: 2 }])
+      await sheet.store.delete(['a'], HUMAN)
+      await sheet.write([{ id: 'a', name: 'C', label: 'l' }])
+      const history = await sheet.history('a', 'area')
+      assert.deepEqual(
+        history.map((entry) => [entry['seq'], entry['value']]),
+        [
+          [1, 1],
+          [2, null],
+          [3, 2],
+          [4, null],
+        ],
+      )
     })
 
     test('D2: a damaged log is refused with its line, and leaves no store', async (t) => {

@@ -133,6 +133,8 @@ export class Model {
       else this.#merge(record, known, actor)
       result[known === undefined ? 'inserted' : 'updated'] += 1
     }
+    // Of unique values only what the batch leaves behind counts.
+    if (this.#hasRepeats()) faults.add('ValidationError')
     if (faults.size === 0) return result
     this.#records = before
     for (const entries of this.#noted) entries.pop()
@@ -207,8 +209,7 @@ export class Model {
       const derived = this.#target(name)?.active === true
       if (!(field.editableBy === null ? !derived : actor.startsWith(field.editableBy)))
         faults.add('PermissionDeniedError')
-      if (value === null ? field.required : field.fault(value) || this.#isTaken(field, value, known))
-        faults.add('ValidationError')
+      if (value === null ? field.required : field.fault(value)) faults.add('ValidationError')
     }
     const lacks =
       known === undefined &&
@@ -217,11 +218,14 @@ export class Model {
     return faults
   }
 
-  #isTaken(field: ModelField, value: JsonValue, known: ModelRecord | undefined): boolean {
-    return (
-      field.unique &&
-      [...this.#records.values()].some((other) => other !== known && other.values.get(field.name) === value)
-    )
+  #hasRepeats(): boolean {
+    const records = [...this.#records.values()]
+    return this.fields
+      .filter(({ unique }) => unique)
+      .some(({ name }) => {
+        const values = records.map((record) => record.values.get(name)).filter((value) => value !== null)
+        return new Set(values).size < values.length
+      })
   }
 
   #insert(record: JsonObject, { actor, source }: { actor: string; source: string }): void {

@@ -67,6 +67,19 @@ export function testPages(open: OpenStore): void {
       assert.equal(await store.record('b', ['id']), null)
     })
 
+    test('D12: a kept page is never taken for a record, nor a record for a page', async () => {
+      const id = '2 null'
+      const fields = ['id']
+      assert.deepEqual(await pageOf(sheet, { fields, limit: 2 }), { ids: [], next: null })
+      assert.equal(await sheet.store.record(id, fields), null)
+      await sheet.write([{ id }, { id: 'x' }])
+      assert.deepEqual((await pageOf(sheet, { fields, limit: 2 })).ids, [id, 'x'])
+      assert.deepEqual(await sheet.get(id, fields), { id })
+      await sheet.write([{ id: 'y' }])
+      assert.deepEqual(await sheet.get(id, fields), { id })
+      assert.deepEqual((await pageOf(sheet, { fields, limit: 2 })).ids, [id, 'x'])
+    })
+
     test('D17: a write is visible to the next read, kept answers notwithstanding', async () => {
       const other = await sheet.openAnother()
       try {

@@ -139,6 +139,57 @@ export function testUpsert(open: OpenStore): void {
       await sheet.write([{ id: 'u3', code: 'u' }])
     })
 
+    test('D13: what counts for a unique field is the batch as a whole, so that records can swap values', async () => {
+      await sheet.write([
+        { id: 's1', name: 'N', code: 's-1' },
+        { id: 's2', name: 'N', code: 's-2' },
+        { id: 's3', name: 'N', code: 's-3' },
+      ])
+      const codes = async (): Promise<JsonValue[]> =>
+        Promise.all(['s1', 's2', 's3'].map(async (id) => (await sheet.get(id, ['code']))?.['code'] ?? null))
+      await sheet.write([
+        { id: 's1', code: 's-2' },
+        { id: 's2', code: 's-3' },
+        { id: 's3', code: 's-1' },
+      ])
+      assert.deepEqual(await codes(), ['s-2', 's-3', 's-1'])
+      assert.equal((await sheet.latest('s2', 'code'))?.['previous'], 's-2')
+      await sheet.write([
+        { id: 's4', name: 'N', code: 's-2' },
+        { id: 's1', code: null },
+        { id: 's2', code: 's-9' },
+        { id: 's2', code: 's-3' },
+      ])
+      assert.deepEqual(await codes(), [null, 's-3', 's-1'])
+      assert.match(
+        await faultsOf([
+          { id: 's1', code: 's-3' },
+          { id: 's2', code: 's-1' },
+        ]),
+        /^records\[1\] \(id "s2"\), field "code": must be unique, but record "s3" has "s-1" already$/,
+      )
+      const three = await faultsOf(['s5', 's6', 's7'].map((id) => ({ id, name: 'N', code: 'thrice' })))
+      assert.deepEqual(three.match(/records\[\d\]/g), ['records[1]', 'records[2]'])
+      assert.deepEqual(await codes(), [null, 's-3', 's-1'])
+    })
+
+    test('D13: a record without an id, or with one that is no string, is told of with all other faults', async () => {
+      const message = await faultsOf([
+        { name: 5 },
+        { id: 7, name: 'N' },
+        { id: null, name: 'N', colour: 1 },
+        { id: 'whole', name: 5 },
+      ])
+      assert.deepEqual(message.split('; '), [
+        'records[0] (no id), field "name": 5 is not a string',
+        'records[0] (no id), field "id": is required',
+        'records[1] (no id), field "id": 7 is not a string',
+        'records[2] (no id), field "colour": the contract has no such field',
+        'records[2] (no id), field "id": is required',
+        'records[3] (id "whole"), field "name": 5 is not a string',
+      ])
+    })
+
     test('D36: the shape of the request comes first, then the actor, then permission, then the contract', async () => {
       const wrong = { id: 'order', name: 5, owned: 'x' }
       assert.match(await faultsOf([wrong, 'no record'], ''), /^records\[1\] must be an object/)

@@ -108,8 +108,12 @@ for (const template of [
   '{"a": {{ x }}{{ y }}}',
   '{{ x }} {{ y }}',
   "{'a': {{ x }}}",
+  '{"a": 1e400, "b": {{ x }}}',
+  '[-1e400]',
+  '['.repeat(600) + ']'.repeat(600),
+  '['.repeat(100_000) + ']'.repeat(100_000),
 ]) {
-  test(`D21: the text template ${JSON.stringify(template)} is a ContractError`, () => {
+  test(`D21: the text template ${JSON.stringify(template.slice(0, 40))} is a ContractError`, () => {
     assert.throws(() => parse(template), ContractError)
     assert.throws(() => parse(template), /body_template is text that is not JSON/)
   })
@@ -128,6 +132,14 @@ test('D20: bad placeholders in a body are ContractErrors wherever they are', () 
   assert.throws(() => parse({ a: '{{ env.KEY }}' }), /allowed in header values only/)
   assert.throws(() => parse({ '{{ x }}': 1 }), /placeholder in the key/)
   assert.throws(() => parse({ a: '{{ x' }), /not closed/)
+})
+
+test('D24: text with a lone surrogate, which has no canonical JSON, is a ContractError in a value and in a key', () => {
+  for (const template of ['{"a": ["\\ud800"]}', '{"\\udc00": 1}', '{"a": {{ x }}, "b": "{{ y }} \\ud800"}']) {
+    assert.throws(() => parse(template), ContractError)
+    assert.throws(() => parse(template), /lone surrogate/)
+  }
+  assert.deepEqual(render('{"a": "\\ud83d\\ude00"}', {}), { a: '😀' })
 })
 
 test('a key called __proto__ stays a key', () => {

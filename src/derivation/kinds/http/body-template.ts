@@ -3,6 +3,7 @@ import type { JsonValue } from '../../../contract/json.ts'
 import type { InputValues } from '../../derivation-kind.ts'
 import { fieldsOf, inputValue, parseTemplate, plainText } from '../../template.ts'
 import type { FieldSlot, TemplateScope } from '../../template.ts'
+import { parseJson } from './parse-json.ts'
 
 /** The template of a JSON body: JSON in which strings can hold placeholders (H2, D21). */
 export type BodyTemplate =
@@ -25,22 +26,14 @@ export function parseBodyTemplate(template: JsonValue, scope: TemplateScope): Bo
  * one meaning, and what comes out is JSON whatever the values are.
  */
 function structureOf(text: string, scope: TemplateScope): JsonValue {
-  const asStructure = parse(text)
+  const asStructure = parseJson(text)
   if (asStructure !== undefined) return asStructure
   // Quotes alone would let a placeholder stand where a key belongs; null shows that it stands for a value.
   const parts = parseTemplate(text, scope)
   const withNulls = parts.map((part) => (typeof part === 'string' ? part : 'null')).join('')
-  const structure = parse(withNulls) === undefined ? undefined : parse(quoteBare(parts))
+  const structure = parseJson(withNulls) === undefined ? undefined : parseJson(quoteBare(parts))
   if (structure !== undefined) return structure
   return scope.fail('body_template is text that is not JSON, even with its placeholders filled; write JSON')
-}
-
-function parse(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue
-  } catch {
-    return undefined
-  }
 }
 
 function quoteBare(parts: readonly (string | FieldSlot)[]): string {
@@ -66,6 +59,7 @@ function parseNode(node: JsonValue, scope: TemplateScope): BodyTemplate {
   }
   if (!isJsonObject(node)) return { kind: 'literal', value: node }
   const entries = Object.entries(node).map(([key, value]) => {
+    refuseSurrogates(key, scope)
     if (key.includes('{{')) {
       scope.fail(`body_template has a placeholder in the key "${key}"; placeholders are for values`)
     }
@@ -74,7 +68,15 @@ function parseNode(node: JsonValue, scope: TemplateScope): BodyTemplate {
   return { kind: 'object', entries }
 }
 
+/** Escapes can bring what a YAML file cannot hold, and what has no canonical JSON (RFC 8785) has no input hash. */
+function refuseSurrogates(text: string, scope: TemplateScope): void {
+  if (!text.isWellFormed()) {
+    scope.fail('body_template has a lone surrogate (\\ud800 to \\udfff), which is no character; take it out')
+  }
+}
+
 function parseText(text: string, scope: TemplateScope): BodyTemplate {
+  refuseSurrogates(text, scope)
   const parts = parseTemplate(text, scope)
   const [first] = parts
   if (parts.length === 1 && typeof first === 'object') return { kind: 'value', field: first.field }

@@ -229,6 +229,23 @@ suite('a query', () => {
       () => text(`SELECT ${'x'.repeat(100_000)} FROM records`),
       (error) => error instanceof QueryError && error.message.length < 600,
     )
+    const long = 'x'.repeat(100_000)
+    for (const sql of [
+      `SELECT 1 AS "${long}", 2 AS "${long}"`,
+      `WITH sqlite_${long} AS (SELECT 1) SELECT count(*) FROM sqlite_${long}`,
+    ]) {
+      assert.throws(
+        () => text(sql),
+        (error) => error instanceof QueryError && error.message.length < 600,
+      )
+    }
+  })
+
+  test('D18: a list of more values than SQLite compiles is refused for its length', () => {
+    assert.throws(
+      () => text(`SELECT 1 IN (${'1,'.repeat(200_000)}1) AS a`),
+      (error) => error instanceof QueryError && /statement is too long/.test(error.message),
+    )
   })
 
   test('D19: an answer stops at the row cap and says so, but only when there is more', () => {

@@ -5,6 +5,7 @@ import type { TypedField } from './json-columns.ts'
 import type { SqlAnswer } from './sql-answer.ts'
 import { checkStatement } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
+import { shown } from './sql-errors.ts'
 import { DATA_TABLE } from './sql-guard.ts'
 
 /** A statement from a user, with what the answer may be. */
@@ -57,12 +58,10 @@ function writeRows(statement: StatementSync, { params, toJson, maxRows }: RowsRu
       truncated = true
       break
     }
-    let text = count === 0 ? '' : ','
-    for (let index = 0; index < toJson.length; index += 1) {
-      const column = toJson[index]
-      if (column !== undefined) text += column.key + column.value(row[index] ?? null)
-    }
-    answer.text(`${text}}`)
+    if (count > 0) answer.text(',')
+    // Column by column: a row can be too long for one JavaScript string.
+    for (const [index, { key, value }] of toJson.entries()) answer.text(key + value(row[index] ?? null))
+    answer.text('}')
     count += 1
   }
   answer.text(`],"count":${count}${truncated ? ',"truncated":true' : ''}}`)
@@ -81,7 +80,7 @@ function columnsToJson(statement: StatementSync, fields: readonly TypedField[]):
   return statement.columns().map(({ name, table, column }, index) => {
     if (seen.has(name)) {
       throw new QueryError(
-        `two columns of the result are called ${JSON.stringify(name)}: name one of them with AS`,
+        `two columns of the result are called ${JSON.stringify(shown(name))}: name one of them with AS`,
       )
     }
     seen.add(name)

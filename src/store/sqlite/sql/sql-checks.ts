@@ -1,4 +1,5 @@
 import { QueryError } from '../../../errors/service-error.ts'
+import { shown } from './sql-errors.ts'
 import { DATA_TABLE } from './sql-guard.ts'
 import { scanSql, type SqlScan, type SqlToken } from './sql-lexer.ts'
 import { inMebibytes, MAX_SQL_BYTES } from './sql-limits.ts'
@@ -68,8 +69,4 @@ function fault(token: SqlToken): string {
 function mainVerb({ first, outer }: SqlScan): string {
   if (first !== 'WITH') return first
   return outer.find((word) => /^(?:SELECT|VALUES|INSERT|UPDATE|DELETE)$/.test(word)) ?? 'SELECT'
-}
-
-function shown(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 40)}…` : text
 }

@@ -1,6 +1,7 @@
 import { readSync, writeSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { toPlainError } from '../../../errors/service-error.ts'
+import { asRecordsError } from '../connection.ts'
 import { memoryUse } from './memory-use.ts'
 import { runPage } from './run-page.ts'
 import { runQuery } from './run-query.ts'
@@ -48,7 +49,7 @@ function answer(request: SqlRequest): void {
       const next = run(request)
       sendJson(FRAME.end, { next, spent: isSpent() } satisfies EndFrame)
     } catch (error) {
-      const known = toQueryError(error)
+      const known = asRecordsError(toQueryError(error))
       const plain = toPlainError(known) ?? { type: null, message: description(known) }
       sendJson(FRAME.error, { error: plain, spent: isSpent() } satisfies ErrorFrame)
     }

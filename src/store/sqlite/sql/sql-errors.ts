@@ -4,6 +4,9 @@ import { ENGINE_LIMITS, inMebibytes } from './sql-limits.ts'
 /** Longest message that is passed on; SQLite repeats pieces of the statement, however long. */
 const MAX_MESSAGE = 500
 
+/** Longest piece of a statement in a message of our own. */
+const MAX_SHOWN = 40
+
 /** SQLite's primary result codes for what is wrong with a statement, not with the store or the program. */
 const ERROR = 1
 const NOMEM = 7
@@ -23,7 +26,8 @@ export function toQueryError(error: unknown): unknown {
         `a value is larger than ${inMebibytes(ENGINE_LIMITS.length)}, or the statement is too long`,
       )
     case NOMEM:
-      return new QueryError('the query needs more memory than there is')
+      // SQLite's word for a statement of too many instructions as well (`vdbeOp`), such as a list of many values.
+      return new QueryError('the statement is too long, or needs more memory than there is')
     case ERROR:
     case MISMATCH:
     case RANGE:
@@ -43,4 +47,9 @@ function scrubbed(message: string): string {
         : `no such table: ${table}; the only table is "records"`
   const clean = text.replaceAll(/\$[A-Za-z_]\w*/g, '…')
   return clean.length > MAX_MESSAGE ? `${clean.slice(0, MAX_MESSAGE)}…` : clean
+}
+
+/** A piece of a statement as messages show it, however long it is. */
+export function shown(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }

@@ -1,5 +1,6 @@
 import { constants, type DatabaseSync } from 'node:sqlite'
 import { QueryError } from '../../../errors/service-error.ts'
+import { shown } from './sql-errors.ts'
 import { ALLOWED_FUNCTIONS, ALLOWED_TABLE_FUNCTIONS } from './sql-functions.ts'
 
 /** The view that SQL from users sees, and the table behind it. */
@@ -94,6 +95,6 @@ export class SqlGuard {
 }
 
 function tableRefusal(table: string): string {
-  const named = table.startsWith('$') ? 'that table' : `"${table}"`
+  const named = table.startsWith('$') ? 'that table' : `"${shown(table)}"`
   return `${named} cannot be read: the only table is "records"`
 }

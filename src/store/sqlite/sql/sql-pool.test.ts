@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { getPriority } from 'node:os'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { createSheetDatabase, field, type SheetDatabase } from '../../../../test/support/sheet-database.ts'
-import { QueryError, ServiceError } from '../../../errors/service-error.ts'
+import { QueryError, RecordsError, ServiceError } from '../../../errors/service-error.ts'
 import { DEFAULT_QUERY_LIMITS, SqlPool, type QueryLimits, type SqlPoolOptions } from './sql-pool.ts'
 import { SqlProcess } from './sql-process.ts'
 
@@ -158,6 +158,15 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     assert.equal(String(await pool.query('SELECT 1 AS a', [], FIELDS)), '{"rows":[{"a":1}],"count":1}')
   })
 
+  test('D19: a row too long for a JavaScript string is refused, given the memory for it', async () => {
+    const pool = open({ maxMemoryBytes: 4096 * MIB })
+    const columns = [1, 2, 3, 4, 5, 6, 7].map((number) => `zeroblob(60000000) AS a${number}`)
+    await assert.rejects(
+      pool.query(`SELECT ${columns.join(', ')}`, [], FIELDS),
+      (error) => error instanceof QueryError && /larger than 64 MiB/.test(error.message),
+    )
+  })
+
   test(
     'D19: a process that holds on to much memory takes no further query',
     { skip: !existsSync(CHILDREN) },
@@ -248,6 +257,21 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
         (error) => error instanceof Error && !(error instanceof ServiceError),
       )
     }
+  })
+
+  test('a query on a damaged database fails as a fault of the record store', async () => {
+    const other = createSheetDatabase(FIELDS)
+    for (let n = 0; n < 1000; n += 1) other.insert(`r${n}`, n, 0)
+    other.writer.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    const pageSize = 4096
+    const file = openSync(other.path, 'r+')
+    // The first page stays: it is what makes the file a database.
+    writeSync(file, Buffer.alloc(statSync(other.path).size - pageSize, 0xff), 0, null, pageSize)
+    closeSync(file)
+    const pool = open({}, { path: other.path })
+    await assert.rejects(pool.query('SELECT n FROM records', [], FIELDS), RecordsError)
+    await pool.close()
+    other.remove()
   })
 
   test('closing ends what runs and what waits, and refuses what comes', async () => {
