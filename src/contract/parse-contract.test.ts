@@ -162,10 +162,12 @@ test('D5: field names are words, unique whatever their case, and may be SQL keyw
     /:9: the field name "ID" differs from "id" in case only/,
   )
   assert.match(propertyFault('{name: id, logicalType: string}'), /:9: the field name "id" is there twice/)
-  assert.match(
-    propertyFault('{name: __proto__, logicalType: string}'),
-    /:9: a field cannot be called "__proto__"/,
-  )
+  for (const name of ['__proto__', 'true', 'False']) {
+    assert.match(
+      propertyFault(`{name: "${name}", logicalType: string}`),
+      new RegExp(`:9: a field cannot be called "${name}"`),
+    )
+  }
 })
 
 test('a contract has at most 1000 fields', () => {

@@ -16,6 +16,12 @@ const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 type Level = 'field' | 'property' | 'items'
 
 /**
+ * Names that go wrong whatever is done: an object cannot be given the key `__proto__` by plain assignment, and SQLite
+ * takes `true` and `false` for the values, so that a view has no column of that name.
+ */
+const UNUSABLE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'true', 'false'])
+
+/**
  * Makes a field of an entry of `schema[0].properties` (D5–D7). Throws ContractError where the entry is not what the
  * standard or the service asks for. `id` may leave `required` out: being the primary key says it.
  */
@@ -26,9 +32,8 @@ export function parseField(value: JsonValue, path: Path, context: ShapeContext):
     const rules = 'letters, digits and _, not starting with a digit'
     context.file.fail([...path, 'name'], `the field name ${showValue(name)} must be made of ${rules}`)
   }
-  // An object cannot be given a key of this name by plain assignment: values would be lost on their way.
-  if (name === '__proto__')
-    context.file.fail([...path, 'name'], 'a field cannot be called "__proto__"; rename it')
+  if (UNUSABLE_NAMES.has(name.toLowerCase()))
+    context.file.fail([...path, 'name'], `a field cannot be called "${name}"; rename it`)
   const primaryKey = own(property, 'primaryKey') === true
   return {
     ...rule,

@@ -1,3 +1,4 @@
+import { ValidationError } from '../errors/service-error.ts'
 import type { Contract, Field } from './contract.ts'
 import { matchesGlob } from './glob.ts'
 import { codePoints } from './scalar-checks.ts'
@@ -25,4 +26,13 @@ export function checkActor(actor: string): string | null {
 
 function matchesAny(patterns: readonly string[], actor: string): boolean {
   return patterns.some((pattern) => matchesGlob(pattern, actor))
+}
+
+/** Who an operation is from: the actor it names, else the default. Throws ValidationError for none, or a bad one (D39). */
+export function requireActor(given: string | null, defaultActor: string | null): string {
+  const actor = given === null || given === '' ? defaultActor : given
+  if (actor === null) throw new ValidationError('actor is required')
+  const fault = checkActor(actor)
+  if (fault !== null) throw new ValidationError(fault)
+  return actor
 }

@@ -82,7 +82,7 @@ async function runLocked(sheet: Sheet, request: MaterializeRequest, actor: strin
   const { contract, store, derivations } = await sheet.deriving()
   const targets = selectTargets(derivations, request.targets)
   const { recordIds, force } = request
-  const keys = recordIds === null ? null : await store.recordKeys(recordIds)
+  const keys = recordIds === null ? null : await store.recordKeys(targets.size === 0 ? [] : recordIds)
   const only = keys === null ? null : [...keys.values()].toSorted((a, b) => a - b)
   const runRequest: RunRequest = {
     contract,
@@ -117,7 +117,7 @@ function absent(
   keys: ReadonlyMap<string, RecordKey> | null,
   targets: ReadonlySet<string>,
 ): CellFailure[] {
-  if (recordIds === null || keys === null) return []
+  if (recordIds === null || keys === null || targets.size === 0) return []
   return [...new Set(recordIds)]
     .filter((id) => !keys.has(id))
     .flatMap((recordId) => {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../contract/json.ts'
-import type { UpsertResult } from '../store/sheet-store.ts'
+import type { Upsert, UpsertResult } from '../store/sheet-store.ts'
+import { readBody } from '../store/upsert-body.ts'
 import type { Sheet } from './sheet.ts'
 
 /**
@@ -7,6 +8,11 @@ import type { Sheet } from './sheet.ts'
  * UTF-8, which is then parsed by the store's writing thread. Throws ValidationError and PermissionDeniedError.
  */
 export async function upsertRecords(sheet: Sheet, body: Uint8Array | JsonObject): Promise<UpsertResult> {
-  const { store } = await sheet.deriving()
-  return store.upsert({ body, defaultActor: sheet.defaultActor })
+  const upsert: Upsert = { body, defaultActor: sheet.defaultActor }
+  const { store } = await sheet.deriving().catch((error: unknown) => {
+    // What is wrong with the request itself is told before what is wrong with the sheet (D36).
+    readBody(upsert)
+    throw error
+  })
+  return store.upsert(upsert)
 }

@@ -30,8 +30,8 @@ export interface SheetStore {
   query(sql: string, params: readonly SqlParam[]): Promise<JsonBytes>
 
   /**
-   * Inserts or merges records, all or nothing (D13). `records` is JSON text of an upsert body, or the parsed records;
-   * text is parsed where writing happens, so that large bodies hold nobody up. Throws ValidationError and
+   * Inserts or merges records, all or nothing (D13). JSON text is parsed where writing happens, so that large
+   * bodies hold nobody up. Throws ValidationError and
    * PermissionDeniedError.
    */
   upsert(upsert: Upsert): Promise<UpsertResult>
@@ -40,7 +40,7 @@ export interface SheetStore {
 
   /** The state of each derived field, from counters (D32). */
   status(): Promise<StoreStatus>
-  /** The provenance of one cell, newest first unless `history`, which is oldest first (D35). */
+  /** The provenance of one cell: its latest entry, with `history` all of them, oldest first (D35). */
   provenance(recordId: string, field: string, history: boolean): Promise<CellProvenance>
 
   /** Takes the sheet's run lock, which no other run in any process can have (D31). Throws LockTimeoutError. */

@@ -10,6 +10,7 @@ import { readContract } from '../../src/sheet/read-contract.ts'
 import { readStatus } from '../../src/sheet/read-status.ts'
 import { runQuery } from '../../src/sheet/run-query.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
+import { upsertRecords } from '../../src/sheet/upsert-records.ts'
 import { contractText } from '../support/contract-with.ts'
 import { onEnd } from '../support/on-end.ts'
 import { lookup, openLookupSheet, RunSheet, writeDerivations } from '../support/run-fixture.ts'
@@ -283,6 +284,21 @@ test('D3: a path that is no directory or has no contract.yaml is a SheetError', 
     message: /has no contract\.yaml/,
   })
   await assert.rejects(stat(join(directory, 'derivations', 'sheet.db')), { code: 'ENOENT' })
+})
+
+test('D36: what is wrong with an upsert itself is told before what is wrong with the sheet', async (t) => {
+  const sheet = await openSheet(await writeSheet(t, { contract: 'kind: [' }))
+  onEnd(t, () => sheet.close())
+  const faults: [body: string, message: RegExp][] = [
+    ['{"records": [', /^the body is not JSON/],
+    ['{"records": {}}', /^"records" must be an array/],
+    ['{"records": []}', /^actor is required$/],
+  ]
+  for (const [body, message] of faults) {
+    await assert.rejects(upsertRecords(sheet, Buffer.from(body)), { type: 'ValidationError', message })
+  }
+  const good = Buffer.from('{"records": [], "actor": "human:ann"}')
+  await assert.rejects(upsertRecords(sheet, good), { type: 'ContractError' })
 })
 
 function listeningLogger(): { logger: SheetOptions['logger']; logged: readonly string[] } {

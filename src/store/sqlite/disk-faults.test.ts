@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { contractText } from '../../../test/support/contract-with.ts'
+import { parseContract } from '../../contract/parse-contract.ts'
 import { Connection } from './connection.ts'
 import { storePaths } from './create-store.ts'
 import { logOf } from './read-log.ts'
+import { DEFAULT_QUERY_LIMITS } from './sql/sql-pool.ts'
+import { SqliteStore } from './sqlite-store.ts'
 import type { ProcessAnswer, ProcessCommand } from './store-process.ts'
 import { Writer } from './writer.ts'
 
@@ -48,6 +51,34 @@ test('D17: a writing connection has a write-ahead log and syncs at each commit',
   assert.deepEqual({ ...connection.get('PRAGMA journal_mode') }, { journal_mode: 'wal' })
   assert.deepEqual({ ...connection.get('PRAGMA synchronous') }, { synchronous: 2 })
   assert.deepEqual({ ...connection.get('PRAGMA busy_timeout') }, { timeout: 0 })
+})
+
+test('D17: nothing is acknowledged for a sheet.db that was removed while it was open', async (t) => {
+  const directory = await newSheet(t)
+  const writer = await openWriter(directory)
+  t.after(() => writer.handle('close', null))
+  rmSync(storePaths(directory).database)
+  const body = { records: [{ id: 'x' }] }
+  const request = { id: 1, operation: 'upsert', argument: { body, defaultActor: 'human:x' } } as const
+  await assert.rejects(writer.change([request]), {
+    type: 'RecordsError',
+    message: /^sheet\.db was removed or replaced/,
+  })
+})
+
+test('a damaged sheet.db is a RecordsError for whoever reads', async (t) => {
+  const directory = await newSheet(t)
+  const { database } = storePaths(directory)
+  const store = await SqliteStore.open(directory, {
+    definition: { contract: parseContract(REQUEST.contractText), targets: [] },
+    actor: REQUEST.actor,
+    lockTimeoutMs: 1000,
+    queryLimits: DEFAULT_QUERY_LIMITS,
+    onSourceDiffers: () => undefined,
+  })
+  t.after(() => store.close())
+  writeFileSync(database, Buffer.alloc(statSync(database).size, 0x5a))
+  await assert.rejects(store.record('x', ['id']), { type: 'RecordsError', message: /sheet\.db/ })
 })
 
 test('D17: a writer syncs for each commit', { skip: noStrace }, async (t) => {

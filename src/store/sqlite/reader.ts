@@ -151,13 +151,12 @@ export class Reader {
     }
   }
 
-  recordKeys(ids: readonly string[]): ReadonlyMap<string, RecordKey> {
-    const keys = new Map<string, RecordKey>()
-    for (const id of ids.filter(canBeId)) {
-      const row = this.#db.get('SELECT "$seq" AS key FROM "$data" WHERE id = ?', id)
+  /** Adds the keys of those of the ids that exist. */
+  recordKeys(ids: readonly string[], keys: Map<string, RecordKey>): void {
+    for (const id of ids) {
+      const row = canBeId(id) ? this.#db.get('SELECT "$seq" AS key FROM "$data" WHERE id = ?', id) : undefined
       if (row !== undefined) keys.set(id, Number(row['key']))
     }
-    return keys
   }
 
   work(query: WorkQuery): WorkItem[] {

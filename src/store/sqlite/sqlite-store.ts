@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type {
   CacheEntry,
   CellCommit,
@@ -18,11 +19,15 @@ import type {
   WorkItem,
   WorkQuery,
 } from '../sheet-store.ts'
+import { asRecordsError } from './connection.ts'
 import { storePaths } from './create-store.ts'
 import { Reader } from './reader.ts'
 import { takeRunLock } from './run-lock.ts'
 import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
 import { asMessage, transferable, WriterClient } from './writer-client.ts'
+
+/** Record ids looked up without a pause. */
+const IDS_AT_ONCE = 1000
 
 export interface SqliteStoreOptions {
   readonly definition: StoreDefinition
@@ -95,12 +100,12 @@ export class SqliteStore implements SheetStore {
   }
 
   async record(id: string, fields: readonly string[]): Promise<JsonBytes | null> {
-    return this.#reader.record(id, fields)
+    return reading(() => this.#reader.record(id, fields))
   }
 
   async page(query: PageQuery): Promise<Page> {
     const { filter } = query
-    if (filter === null) return this.#reader.page(query)
+    if (filter === null) return reading(() => this.#reader.page(query))
     const { fields, fieldByName } = this.#definition.contract
     return this.#sql.page({
       ...query,
@@ -124,11 +129,11 @@ export class SqliteStore implements SheetStore {
   }
 
   async status(): Promise<StoreStatus> {
-    return this.#reader.status()
+    return reading(() => this.#reader.status())
   }
 
   async provenance(recordId: string, field: string, history: boolean): Promise<CellProvenance> {
-    return this.#reader.provenance(recordId, field, history)
+    return reading(() => this.#reader.provenance(recordId, field, history))
   }
 
   lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock> {
@@ -136,15 +141,21 @@ export class SqliteStore implements SheetStore {
   }
 
   async recordKeys(ids: readonly string[]): Promise<ReadonlyMap<string, RecordKey>> {
-    return this.#reader.recordKeys(ids)
+    const keys = new Map<string, RecordKey>()
+    for (let start = 0; start < ids.length; start += IDS_AT_ONCE) {
+      // Between the pieces of a long list, other requests have their turn.
+      if (start > 0) await nextTurn()
+      reading(() => this.#reader.recordKeys(ids.slice(start, start + IDS_AT_ONCE), keys))
+    }
+    return keys
   }
 
   async work(query: WorkQuery): Promise<readonly WorkItem[]> {
-    return this.#reader.work(query)
+    return reading(() => this.#reader.work(query))
   }
 
   async cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {
-    return this.#reader.cached(hashes)
+    return reading(() => this.#reader.cached(hashes))
   }
 
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {
@@ -155,5 +166,14 @@ export class SqliteStore implements SheetStore {
     await this.#sql.close()
     this.#reader.close()
     await this.#writer.close()
+  }
+}
+
+/** Reads; what goes wrong with the file is a RecordsError. */
+function reading<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw asRecordsError(error)
   }
 }

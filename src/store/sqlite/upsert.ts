@@ -9,7 +9,7 @@ import type { Upsert, UpsertResult } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
 import type { StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
-import { listFaults, readBody } from './upsert-body.ts'
+import { listFaults, readBody } from '../upsert-body.ts'
 import { UniqueClaims } from './unique-claims.ts'
 import { fromColumn, isStored, toColumn } from './values.ts'
 

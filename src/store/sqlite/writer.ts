@@ -46,6 +46,9 @@ const CHANGES: {
 type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown }
 
 interface OpenStore {
+  readonly path: string
+  /** Of the file that is open: what is written to one that has been replaced would be lost. */
+  readonly inode: number | undefined
   readonly db: Connection
   readonly mirror: LogMirror
   readonly lockTimeoutMs: number
@@ -138,8 +141,12 @@ export class Writer {
         'writing to the disk failed, and nothing is written any more; check the disk and restart',
       )
     }
-    if (this.#store === null) throw new Error('the store is not open')
-    return this.#store
+    const store = this.#store
+    if (store === null) throw new Error('the store is not open')
+    if (inodeOf(store.path) !== store.inode) {
+      throw new RecordsError('sheet.db was removed or replaced while it was open; put it back, or restart')
+    }
+    return store
   }
 
   #refreshStates(store: OpenStore): void {
@@ -162,7 +169,16 @@ export class Writer {
     })
     const states = new CellStates(db, loadTargets(db))
     const { lockTimeoutMs } = request
-    this.#store = { db, mirror, lockTimeoutMs, contract, states, dataVersion: dataVersion(db) }
+    this.#store = {
+      path: paths.database,
+      inode: inodeOf(paths.database),
+      db,
+      mirror,
+      lockTimeoutMs,
+      contract,
+      states,
+      dataVersion: dataVersion(db),
+    }
     try {
       await this.#define(request, () => mirror.repair())
     } catch (error) {
@@ -291,4 +307,8 @@ function sourceDiffers(path: string, sheet: Readonly<Record<string, unknown>>): 
   const { size, mtimeMs } = statSync(path)
   if (sheet['source_size'] === size && sheet['source_mtime'] === Math.trunc(mtimeMs)) return false
   return sheet['source_sha256'] !== hashFile(path)
+}
+
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino
 }

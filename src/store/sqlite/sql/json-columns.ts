@@ -1,4 +1,5 @@
 import type { Field } from '../../../contract/contract.ts'
+import { quoted } from '../schema.ts'
 
 /** As much of a field as reading it takes. */
 export type TypedField = Pick<Field, 'name' | 'type'>
@@ -18,10 +19,10 @@ const MAX_ARGUMENTS = 1000
  */
 export function recordJsonExpression(fields: readonly TypedField[], alias?: string): string {
   if (fields.length === 0) return `'{}'`
-  const prefix = alias === undefined ? '' : `${quoteName(alias)}.`
+  const prefix = alias === undefined ? '' : `${quoted(alias)}.`
   const parts = fields.flatMap((field, index) => [
     quoteText(`${index === 0 ? '{' : ','}${JSON.stringify(field.name)}:`),
-    fieldJsonExpression(field, prefix + quoteName(field.name)),
+    fieldJsonExpression(field, prefix + quoted(field.name)),
   ])
   return concat([...parts, `'}'`])
 }
@@ -53,11 +54,6 @@ function concat(parts: readonly string[]): string {
     groups.push(`concat(${parts.slice(start, start + MAX_ARGUMENTS).join(',')})`)
   }
   return concat(groups)
-}
-
-/** Quotes an identifier. */
-export function quoteName(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 function quoteText(text: string): string {

@@ -1,5 +1,6 @@
 import { QueryError } from '../../../errors/service-error.ts'
-import { quoteName, recordJsonExpression, type TypedField } from './json-columns.ts'
+import { quoted } from '../schema.ts'
+import { recordJsonExpression, type TypedField } from './json-columns.ts'
 import type { SqlAnswer } from './sql-answer.ts'
 import { checkFilter } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
@@ -71,7 +72,7 @@ function writePage(database: SqlDatabase, run: PageRun, answer: SqlAnswer): numb
 
 /** The cursor's condition stands in a query of its own, so that it never shares a WHERE with the filter. */
 function pageSql({ fields, allFields, filter }: PageRun, index: '' | 'NOT INDEXED'): string {
-  const columns = ['"$seq"', ...allFields.map(({ name }) => quoteName(name))]
+  const columns = ['"$seq"', ...allFields.map(({ name }) => quoted(name))]
   return `SELECT "$seq", CAST(${recordJsonExpression(fields, 'records')} AS BLOB)
     FROM (SELECT ${columns.join(', ')} FROM "$data" ${index} WHERE "$seq" > ?) AS records
     WHERE (\n${filter}\n) ORDER BY "$seq" LIMIT ?`

@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject } from '../../contract/json.ts'
-import { checkActor } from '../../contract/permissions.ts'
-import { ValidationError } from '../../errors/service-error.ts'
-import type { Upsert } from '../sheet-store.ts'
+import { isJsonObject, type JsonObject } from '../contract/json.ts'
+import { requireActor } from '../contract/permissions.ts'
+import { ValidationError } from '../errors/service-error.ts'
+import type { Upsert } from './sheet-store.ts'
 
 /** How many faults a message lists (D13). */
 const LISTED_FAULTS = 100
@@ -21,7 +21,7 @@ export function readBody({ body, defaultActor }: Upsert): UpsertBody {
   const unknown = Object.keys(value).find((key) => key !== 'records' && key !== 'actor')
   if (unknown !== undefined) {
     throw new ValidationError(
-      `the body has an unknown member "${unknown}"; it may have "records" and "actor"`,
+      `the body has an unknown member ${JSON.stringify(unknown.slice(0, 80))}; it may have "records" and "actor"`,
     )
   }
   const records = checkRecords(value['records'])
@@ -29,11 +29,7 @@ export function readBody({ body, defaultActor }: Upsert): UpsertBody {
   if (given !== null && typeof given !== 'string') {
     throw new ValidationError(`"actor" must be a string, got ${kindOf(given)}`)
   }
-  const actor = given === null || given === '' ? defaultActor : given
-  if (actor === null) throw new ValidationError('actor is required')
-  const fault = checkActor(actor)
-  if (fault !== null) throw new ValidationError(fault)
-  return { records, actor }
+  return { records, actor: requireActor(given, defaultActor) }
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
