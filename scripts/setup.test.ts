@@ -43,7 +43,9 @@ afterEach(() => rm(project, { recursive: true }))
 test('installs once when nothing is installed, then leaves npm alone', async () => {
   assert.equal((await setup()).code, 0)
   assert.equal((await setup()).code, 0)
-  assert.deepEqual(await npmCalls(), ['ci --include=dev --include=optional --no-audit --no-fund --loglevel=error'])
+  assert.deepEqual(await npmCalls(), [
+    'ci --include=dev --include=optional --no-audit --no-fund --loglevel=error',
+  ])
 })
 
 test('installs when the lockfile asks for another version', async () => {
