@@ -21,7 +21,8 @@ export class RouteTable {
     for (const [pattern, methods] of this.#methods) {
       if (matches(pattern, path)) for (const one of methods) allowed.add(one)
     }
-    if (allowed.size === 0) return new SheetError(`no such path: ${path.slice(0, 200)}; the records are at /api/records`)
+    if (allowed.size === 0)
+      return new SheetError(`no such path: ${path.slice(0, 200)}; the records are at /api/records`)
     return new MethodError(method, path.slice(0, 200), [...allowed].toSorted())
   }
 }
