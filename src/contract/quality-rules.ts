@@ -4,7 +4,7 @@ import type { Path, ShapeContext } from './document-shape.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { OPERATOR_NAMES, qualityShape } from './odcs-schema.ts'
 import { showValue } from './show-value.ts'
-import { ruleFaultOf } from './validate-value.ts'
+import { checkOf } from './validate-value.ts'
 
 /** The values that all `invalidValues` rules with `mustBe: 0` allow, or null when there is none such (D6). */
 export function closedList(
@@ -43,7 +43,7 @@ function validValues(
     // Whether null is allowed is for `required` to say.
     if (value === null) continue
     const fault =
-      typeof value === 'object' ? `${showValue(value)} is not a single value` : ruleFaultOf(rule, value)
+      typeof value === 'object' ? `${showValue(value)} is not a single value` : checkOf(rule)(value)
     if (fault !== null) context.file.fail([...path, index], `in validValues, ${fault}`)
     values.push(value as string | number | boolean)
   }

@@ -29,12 +29,7 @@ export function coerceComputed(field: Field, value: JsonValue): JsonValue {
   return field.type === 'string' && textual ? JSON.stringify(value) : value
 }
 
-/** The fault of a value under a rule that belongs to no field yet, for checks within the contract itself. */
-export function ruleFaultOf(rule: ValueRule, value: unknown): string | null {
-  return checkOf(rule)(value)
-}
-
-/** {@link faultOf} of one field, for those who check many values of it. */
+/** The check behind {@link faultOf}, for those who check many values, and for rules that belong to no field yet. */
 export function checkOf(rule: ValueRule): Check {
   let check = compiled.get(rule)
   if (!check) {

@@ -1,9 +1,8 @@
 import type { Contract } from '../../contract/contract.ts'
 import { formatLine, formatRecordLine, type CellLine, type RecordChange } from '../../provenance/log-line.ts'
 import type { RecordKey } from '../sheet-store.ts'
-import { CellStates } from './cell-states.ts'
+import type { CellStates } from './cell-states.ts'
 import type { Connection } from './connection.ts'
-import { loadTargets } from './define.ts'
 
 /** The line of a computed cell without what the change set gives it. */
 export type UnnumberedCellLine = Omit<CellLine, 'seq' | 'at'>
@@ -39,7 +38,7 @@ export class ChangeSet {
   /** Read when first needed: most changes create no records. */
   #counters: RecordCounters | null = null
 
-  constructor(db: Connection, contract: Contract, states: CellStates = new CellStates(db, loadTargets(db))) {
+  constructor(db: Connection, contract: Contract, states: CellStates) {
     this.db = db
     this.contract = contract
     this.cells = states

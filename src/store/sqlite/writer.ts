@@ -203,14 +203,16 @@ export class Writer {
 
   async #define(request: DefineRequest, alsoDo: () => void = () => undefined): Promise<null> {
     const contract = parseContract(request.contractText)
-    await this.#transaction(({ db, cells }, store) => {
+    const store = await this.#transaction(({ db, cells }, open) => {
       const derived = (request.targets ?? cells.targets).map(({ field }) => field)
       applyContract(db, contract, new Set(derived))
       if (request.targets !== null) applyTargets(db, request.targets)
-      store.contract = contract
-      store.states = new CellStates(db, loadTargets(db))
       alsoDo()
+      return open
     })
+    // Not before it is committed: a definition that could not be stored does not count.
+    store.contract = contract
+    store.states = new CellStates(store.db, loadTargets(store.db))
     return null
   }
 
