@@ -11,6 +11,13 @@ export function mayWrite(field: Field, actor: string, derived: boolean): boolean
   return field.editableBy ? matchesAny(field.editableBy, actor) : !derived
 }
 
+/** Why {@link mayWrite} says no. */
+export function writeDenial(field: Field, actor: string): string {
+  const denial = `actor ${JSON.stringify(actor)} may not write it`
+  if (field.editableBy === null) return `${denial}; it is derived, so materialize computes it`
+  return `${denial}; it is editable by ${field.editableBy.join(', ') || 'nobody'}`
+}
+
 /** Whether the actor may delete records (D7). */
 export function mayDelete(contract: Contract, actor: string): boolean {
   return contract.deletableBy === null || matchesAny(contract.deletableBy, actor)

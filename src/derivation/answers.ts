@@ -3,43 +3,51 @@ import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { coerceComputed, faultOf } from '../contract/validate-value.ts'
 import type { Failure } from '../errors/failure.ts'
 import { err, ok, type Result } from '../errors/result.ts'
-import type { CacheEntry, SheetStore } from '../store/sheet-store.ts'
-import type { Computed, Derivation, Plan } from './derivation-kind.ts'
+import type { CacheEntry } from '../store/sheet-store.ts'
+import type { Computed, Derivation, Plan, RunContext } from './derivation-kind.ts'
+import { digestOf } from './hash-digest.ts'
 
 /** What one input hash comes to in this run: what the cache has for it and, once somebody needs it, a call. */
 export interface Answer {
-  readonly entry: Promise<CacheEntry | undefined>
+  readonly hash: string
+  /** What the cache has, once loaded. */
+  entry: CacheEntry | undefined
+  /** Targets that a call of this run, done with before, brought no value for. */
+  readonly failed: FailedTargets
   call: Promise<CallOutcome> | null
+  /** What the call brought, once it has. */
+  outcome: CallOutcome | null
   /** Records that wait for it or whose cells are not stored yet. */
   users: number
 }
 
-/** The values of a finished call, each checked against the contract, or why a target has none. */
+/** For every target of the derivation its value, checked against the contract, or why it has none. */
 export interface CallOutcome {
   readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
   readonly provenance: JsonObject
 }
 
-/** A call that a run would make. */
-export interface PlannedCall {
-  readonly derivation: Derivation
-  readonly plan: Plan
-  /** The input hash. */
-  readonly hash: string
-}
+type FailedTargets = { readonly [target: string]: { readonly ok: false; readonly error: Failure } }
+
+const NONE_FAILED: FailedTargets = {}
 
 interface AnswersOptions {
   readonly contract: Contract
-  readonly store: Pick<SheetStore, 'cached'>
   /** Asks anew for what the cache has, once in a run. */
   readonly force: boolean
+  /** What the cache has for input hashes. */
+  cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>>
 }
 
-/** The answers of one run: equal hashes share what the cache has and, beyond that, one call (D25). */
+/**
+ * The answers that a run gets for one derivation: equal hashes share what the cache has and, beyond that, one call (D25).
+ * Remembered are answers in use and failures; of what has been stored the cache knows.
+ */
 export class Answers {
   readonly #options: AnswersOptions
-  /** Answers in use, and those whose call failed. */
-  readonly #answers = new Map<string, Answer>()
+  readonly #inUse = new Map<string, Answer>()
+  #unloaded: Answer[] = []
+  readonly #failed = new Map<string, FailedTargets>()
   /** With force, hashes whose answer of this run is in the cache. */
   readonly #refreshed = new Set<string>()
 
@@ -47,76 +55,68 @@ export class Answers {
     this.#options = options
   }
 
-  /** The answer to a hash, for a user who lets it go again when its cells are stored. */
+  /** The answer to a hash, for a user who lets it go again when its cells are stored; {@link load} comes first. */
   take(hash: string): Answer {
-    const answer = this.#answers.get(hash) ?? this.#newAnswer(hash)
+    const answer = this.#inUse.get(hash) ?? this.#newAnswer(hash)
     answer.users += 1
     return answer
   }
 
-  /** Forgets an answer that the cache has now; one with a failure is kept, so that nobody calls again. */
-  async letGo(hash: string, answer: Answer): Promise<void> {
+  /** Reads what the cache has for answers that are new. */
+  async load(): Promise<void> {
+    const answers = this.#unloaded
+    if (answers.length === 0) return
+    this.#unloaded = []
+    const entries = await this.#options.cached(answers.map(({ hash }) => hash))
+    for (const answer of answers) answer.entry = entries.get(answer.hash)
+  }
+
+  /** Forgets an answer that nobody uses; the cache has what it brought, but for failures. */
+  letGo(answer: Answer): void {
     answer.users -= 1
     if (answer.users > 0) return
-    const outcome = await answer.call
-    if (outcome !== null && Object.values(outcome.values).some((result) => !result.ok)) return
-    this.#answers.delete(hash)
-    if (this.#options.force) this.#refreshed.add(hash)
+    this.#inUse.delete(answer.hash)
+    if (answer.outcome === null) return
+    const digest = digestOf(answer.hash)
+    const failed = Object.entries(answer.outcome.values).filter(([, result]) => !result.ok)
+    if (failed.length > 0) this.#failed.set(digest, Object.fromEntries(failed) as FailedTargets)
+    if (this.#options.force) this.#refreshed.add(digest)
   }
 
-  /** What the cache has for a hash. */
-  async cacheEntry(hash: string): Promise<CacheEntry | undefined> {
-    return (await this.#options.store.cached([hash])).get(hash)
-  }
-
-  /** The cached value of a target, unless the contract has come to hold something against it. */
-  cachedValue(entry: CacheEntry | undefined, target: string): JsonValue | undefined {
-    if (entry === undefined || !Object.hasOwn(entry.values, target)) return undefined
-    const value = entry.values[target] ?? null
-    const field = this.#options.contract.fieldByName.get(target)
-    return field !== undefined && faultOf(field, value) === null ? value : undefined
-  }
-
-  /** The outcome of an answer's call, which the first who needs it makes. */
-  async call(
+  /** Makes the call of an answer. Whoever needs it waits for `answer.call`. */
+  call(
     answer: Answer,
-    planned: PlannedCall,
-    signal: AbortSignal,
-  ): Promise<{ outcome: CallOutcome; first: boolean }> {
-    const first = answer.call === null
-    answer.call ??= this.#startCall(planned, signal)
-    return { outcome: await answer.call, first }
+    { derivation, plan }: { readonly derivation: Derivation; readonly plan: Plan },
+    context: RunContext,
+  ): void {
+    answer.call = this.#call(derivation, plan, context).then((outcome) => (answer.outcome = outcome))
   }
 
-  async #startCall({ derivation, plan }: PlannedCall, signal: AbortSignal): Promise<CallOutcome> {
-    const result = await derivation.kind.run(derivation.spec, plan, { signal })
-    if (result.ok) return this.#check(plan, result.value)
-    return {
-      values: Object.fromEntries(derivation.targets.map((target) => [target, result])),
-      provenance: {},
-    }
+  async #call(derivation: Derivation, plan: Plan, context: RunContext): Promise<CallOutcome> {
+    const result = await derivation.kind.run(derivation.spec, plan, context)
+    const values = derivation.targets.map(
+      (target) => [target, result.ok ? this.#check(plan, target, result.value) : result] as const,
+    )
+    return { values: Object.fromEntries(values), provenance: result.ok ? result.value.provenance : {} }
   }
 
-  /** Holds what was computed against the contract (D26). */
-  #check(plan: Plan, computed: Computed): CallOutcome {
-    const values = Object.entries(computed.values).map(([target, value]) => {
-      const field = this.#options.contract.fieldByName.get(target)
-      if (!value.ok || field === undefined) return [target, value] as const
-      const coerced = coerceComputed(field, value.value)
-      const detail = (typeof coerced === 'string' ? lostDigits(value.value) : null) ?? faultOf(field, coerced)
-      return [target, detail === null ? ok(coerced) : err(contractFailure(plan, field.name, detail))] as const
-    })
-    return { values: Object.fromEntries(values), provenance: computed.provenance }
+  /** Holds what was computed for a target against the contract (D26). */
+  #check(plan: Plan, target: string, { values }: Computed): Result<JsonValue, Failure> {
+    const value = Object.hasOwn(values, target) ? values[target] : undefined
+    if (value === undefined) return err(missingTarget(plan))
+    const field = this.#options.contract.fieldByName.get(target)
+    if (!value.ok || field === undefined) return value
+    const coerced = coerceComputed(field, value.value)
+    const detail = (typeof coerced === 'string' ? lostDigits(value.value) : null) ?? faultOf(field, coerced)
+    return detail === null ? ok(coerced) : err(contractFailure(plan, target, detail))
   }
 
   #newAnswer(hash: string): Answer {
-    const anew = this.#options.force && !this.#refreshed.has(hash)
-    const answer: Answer = {
-      entry: anew ? Promise.resolve(undefined) : this.cacheEntry(hash),
-      call: null,
-      users: 0,
-    }
-    this.#answers.set(hash, answer)
+    const digest = digestOf(hash)
+    const failed = this.#failed.get(digest) ?? NONE_FAILED
+    const answer: Answer = { hash, entry: undefined, failed, call: null, outcome: null, users: 0 }
+    if (!this.#options.force || this.#refreshed.has(digest)) this.#unloaded.push(answer)
+    this.#inUse.set(hash, answer)
     return answer
   }
 }
@@ -144,4 +144,8 @@ function lostDigits(value: JsonValue): string | null {
 /** The failure of a cell whose value the contract holds something against (D26). */
 export function contractFailure(plan: Plan, field: string, detail: string): Failure {
   return { reason: 'contract', request: plan.request, detail: `field "${field}": ${detail}` }
+}
+
+function missingTarget(plan: Plan): Failure {
+  return { reason: 'network', request: plan.request, detail: 'the answer has nothing for this field' }
 }

@@ -3,6 +3,7 @@ import { renderFailure, type Failure } from '../errors/failure.ts'
 import type { Result } from '../errors/result.ts'
 import type { CellResult, WorkCell, WorkItem } from '../store/sheet-store.ts'
 import type { Derivation, Plan } from './derivation-kind.ts'
+import type { CellChange } from './run-request.ts'
 
 /** A record and the derivation that a run computes for it, with its plan once there is one. */
 export interface ItemOfRun {
@@ -19,21 +20,33 @@ export interface ComputedCell {
   readonly provenance?: JsonObject
 }
 
-/** What a cell came to, as the store takes it. */
-export function cellResult(
-  { derivation, item, plan, hash }: ItemOfRun,
-  { cell, result, provenance }: ComputedCell,
-): CellResult {
+/** What a cell came to, for the store and for those who watch the run. */
+export interface ResultOfRun {
+  readonly stored: CellResult
+  /** Null when the cell is as it was. */
+  readonly change: CellChange | null
+}
+
+/** What a cell came to, as the store and the watchers take it. */
+export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun {
+  const { derivation, item, plan, hash } = of
+  const { cell, result, provenance } = computed
   const common = { key: item.key, target: cell.target, mark: cell.mark, sha256: derivation.sha256 }
-  if (result === 'unchanged') return { ...common, result: { kind: 'unchanged' } }
+  const changed = { recordId: item.id, field: cell.target }
+  if (result === 'unchanged') return { stored: { ...common, result: { kind: 'unchanged' } }, change: null }
   if (!result.ok) {
-    const { error, error_type: errorType } = renderFailure(result.error)
-    return { ...common, result: { kind: 'failed', error, errorType } }
+    const rendered = renderFailure(result.error)
+    const { error, error_type: errorType } = rendered
+    return {
+      stored: { ...common, result: { kind: 'failed', error, errorType } },
+      change: { ...changed, state: 'failed', ...rendered },
+    }
   }
   const { cached = false, ...after } = provenance ?? {}
   const said = { cached, ...plan?.provenance, ...after }
+  const { value } = result
   return {
-    ...common,
-    result: { kind: 'computed', value: result.value, inputHash: hash ?? '', provenance: said },
+    stored: { ...common, result: { kind: 'computed', value, inputHash: hash ?? '', provenance: said } },
+    change: { ...changed, state: 'fresh', value },
   }
 }

@@ -1,8 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CacheEntry, CellOutcome, CellResult, SheetStore } from '../store/sheet-store.ts'
+import type { CacheEntry, CellOutcome, SheetStore } from '../store/sheet-store.ts'
+import type { RunId } from '../store/stored-run.ts'
+import type { ResultOfRun } from './cell-result.ts'
+import type { Tally } from './tally.ts'
+
+interface CommitQueueOptions {
+  readonly store: Pick<SheetStore, 'commitCells'>
+  readonly run: RunId
+  readonly actor: string
+  /** Counts what is stored. */
+  readonly tally: Tally
+}
 
 interface Waiting {
-  readonly cells: readonly CellResult[]
+  readonly results: readonly ResultOfRun[]
   readonly cache: readonly CacheEntry[]
   resolve(outcomes: readonly CellOutcome[]): void
   reject(error: unknown): void
@@ -19,20 +30,18 @@ const LINGER_MS = 2
  * worth of results share one. Results are stored as a run goes all the same (D30).
  */
 export class CommitQueue {
-  readonly #store: Pick<SheetStore, 'commitCells'>
-  readonly #actor: string
+  readonly #options: CommitQueueOptions
   #waiting: Waiting[] = []
   #storing = false
 
-  constructor(store: Pick<SheetStore, 'commitCells'>, actor: string) {
-    this.#store = store
-    this.#actor = actor
+  constructor(options: CommitQueueOptions) {
+    this.#options = options
   }
 
   /** Resolves when the results are durable, with what became of each cell. */
-  add(cells: readonly CellResult[], cache: readonly CacheEntry[]): Promise<readonly CellOutcome[]> {
+  add(results: readonly ResultOfRun[], cache: readonly CacheEntry[]): Promise<readonly CellOutcome[]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ cells, cache, resolve, reject })
+      this.#waiting.push({ results, cache, resolve, reject })
       if (!this.#storing) void this.#storeAll()
     })
   }
@@ -49,16 +58,21 @@ export class CommitQueue {
   }
 
   async #storeGroup(group: readonly Waiting[]): Promise<void> {
+    const { store, run, actor, tally } = this.#options
+    const results = group.flatMap((waiting) => waiting.results)
     try {
-      const outcomes = await this.#store.commitCells({
-        actor: this.#actor,
-        cells: group.flatMap(({ cells }) => cells),
+      const outcomes = await store.commitCells({
+        actor,
+        run,
+        progress: tally.beside,
+        cells: results.map(({ stored }) => stored),
         cache: group.flatMap(({ cache }) => cache),
       })
+      tally.stored(results, outcomes)
       let start = 0
-      for (const { cells, resolve } of group) {
-        resolve(outcomes.slice(start, start + cells.length))
-        start += cells.length
+      for (const { results: own, resolve } of group) {
+        resolve(outcomes.slice(start, start + own.length))
+        start += own.length
       }
     } catch (error) {
       for (const { reject } of group) reject(error)

@@ -2,6 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { Failure } from '../errors/failure.ts'
 import type { Result } from '../errors/result.ts'
+import type { HostPolicies } from './host-policies.ts'
 
 /** The values of a derivation's inputs in one record; a field without a value is null. */
 export type InputValues = { readonly [field: string]: JsonValue }
@@ -34,8 +35,11 @@ export interface Computed {
 
 /** What a computation may use of the world. */
 export interface RunContext {
-  /** Aborts calls under way when the service stops. */
+  /** Aborts calls under way when the run is stopped. */
   readonly signal: AbortSignal
+  readonly policies: HostPolicies
+  /** To be called when the call goes out, once: from then on it counts, and may cost. */
+  onSent(): void
 }
 
 /** What a kind is told when it reads a derivation file. */
@@ -69,6 +73,8 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   prepare(spec: Spec): void
   /** Pure: the same inputs make the same plan on every machine. */
   plan(spec: Spec, inputs: InputValues): Planned<P>
+  /** Dollars that carrying the plan out costs. */
+  cost(plan: P, policies: HostPolicies): number
   /** Carries the plan out. Never rejects for what can go wrong at the far end: that is a Failure. */
   run(spec: Spec, plan: P, context: RunContext): Promise<Result<Computed, Failure>>
 }

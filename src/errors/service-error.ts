@@ -48,6 +48,9 @@ export class OperationError extends ServiceError {
   readonly type = 'OperationError'
 }
 
+/** A condition on the version of a record does not hold, so that nothing was changed (D36: 412). */
+export class PreconditionFailedError extends OperationError {}
+
 /** The actor, or the page the request comes from, may not do this. */
 export class PermissionDeniedError extends ServiceError {
   readonly type = 'PermissionDeniedError'
@@ -69,6 +72,7 @@ const CLASSES = {
   RecordsError,
   QueryError,
   OperationError,
+  PreconditionFailedError,
   PermissionDeniedError,
   LockTimeoutError,
   ValidationError,
@@ -76,6 +80,7 @@ const CLASSES = {
 
 /** A service error as plain data, to cross from one thread or process to another. */
 export interface PlainServiceError {
+  /** The name of its class, which of most is its type. */
   readonly type: keyof typeof CLASSES
   readonly message: string
 }
@@ -83,7 +88,8 @@ export interface PlainServiceError {
 /** The plain form of an error that is a service error; `undefined` for anything else, which is then a bug. */
 export function toPlainError(error: unknown): PlainServiceError | undefined {
   if (!(error instanceof ServiceError) || error.type === 'ServiceError') return undefined
-  return { type: error.type, message: error.message }
+  const type = error instanceof PreconditionFailedError ? 'PreconditionFailedError' : error.type
+  return { type, message: error.message }
 }
 
 /** The inverse of {@link toPlainError}. */

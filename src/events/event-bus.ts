@@ -7,14 +7,14 @@ export const QUEUE_LIMIT = 64
  * One subscriber's bounded queue of frames. When it is full the oldest frame makes room for the newest, so a
  * subscriber that stalls loses its own frames and nobody else's.
  */
-export class Subscription {
-  readonly #queue: Frame[] = []
+export class Subscription<F = Frame> {
+  readonly #queue: F[] = []
   readonly #wake: () => void
-  readonly #leave: (subscription: Subscription) => void
+  readonly #leave: (subscription: Subscription<F>) => void
   #closed = false
 
   /** Made by {@link EventBus.subscribe} only. */
-  constructor(wake: () => void, leave: (subscription: Subscription) => void) {
+  constructor(wake: () => void, leave: (subscription: Subscription<F>) => void) {
     this.#wake = wake
     this.#leave = leave
   }
@@ -25,7 +25,7 @@ export class Subscription {
   }
 
   /** Removes and returns the oldest waiting frame, or undefined when none waits. */
-  take(): Frame | undefined {
+  take(): F | undefined {
     return this.#queue.shift()
   }
 
@@ -38,7 +38,7 @@ export class Subscription {
   }
 
   /** Queues a frame and wakes the subscriber. Called by the bus. */
-  offer(frame: Frame): void {
+  offer(frame: F): void {
     if (this.#queue.length >= QUEUE_LIMIT) this.#queue.shift()
     this.#queue.push(frame)
     this.#wake()
@@ -49,12 +49,12 @@ export class Subscription {
  * Hands every published frame to every subscriber of this process (specification, "Events"). Publishing only puts
  * the frame into queues: it waits for nobody and never throws.
  */
-export class EventBus {
-  readonly #subscriptions = new Set<Subscription>()
+export class EventBus<F = Frame> {
+  readonly #subscriptions = new Set<Subscription<F>>()
   #closed = false
 
   /** Queues the frame for every subscriber, in the order of publishing. After `close` it does nothing. */
-  publish(frame: Frame): void {
+  publish(frame: F): void {
     if (this.#closed) return
     for (const subscription of this.#subscriptions) subscription.offer(frame)
   }
@@ -63,11 +63,16 @@ export class EventBus {
    * Starts a subscription: it gets every frame published from now on. `wake` is called, perhaps often, when a frame
    * was queued and when the subscription has ended, but never before this method has returned; it must not throw.
    */
-  subscribe(wake: () => void): Subscription {
-    const subscription = new Subscription(wake, (ended) => this.#subscriptions.delete(ended))
+  subscribe(wake: () => void): Subscription<F> {
+    const subscription = new Subscription<F>(wake, (ended) => this.#subscriptions.delete(ended))
     if (this.#closed) queueMicrotask(() => subscription.close())
     else this.#subscriptions.add(subscription)
     return subscription
+  }
+
+  /** How many subscriptions there are. */
+  get size(): number {
+    return this.#subscriptions.size
   }
 
   /** Ends every subscription; later ones end at once. */

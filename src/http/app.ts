@@ -18,6 +18,8 @@ import { materializeRoutes } from './routes/materialize.ts'
 import { provenanceRoutes } from './routes/provenance.ts'
 import { queryRoutes } from './routes/query.ts'
 import { recordsRoutes } from './routes/records.ts'
+import { revertRoutes } from './routes/revert.ts'
+import { runsRoutes } from './routes/runs.ts'
 import { statusRoutes } from './routes/status.ts'
 import { EventStreams } from './sse.ts'
 
@@ -51,7 +53,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   const settings: AppOptions = { ...DEFAULTS, ...options }
   const onError = createErrorHandler(settings)
   const guard = new OriginGuard(settings.allowedHosts)
-  const streams = new EventStreams(sheet.events, settings.keepAliveMs)
+  const streams = new EventStreams(settings.keepAliveMs)
   const app = Fastify({
     serverFactory: createHttpServer,
     clientErrorHandler: answerParserError,
@@ -143,6 +145,8 @@ const ROUTES = [
   provenanceRoutes,
   queryRoutes,
   recordsRoutes,
+  revertRoutes,
+  runsRoutes,
   statusRoutes,
 ]
 

@@ -1,5 +1,11 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { OperationError, ServiceError, ValidationError, type ErrorType } from '../errors/service-error.ts'
+import {
+  OperationError,
+  PreconditionFailedError,
+  ServiceError,
+  ValidationError,
+  type ErrorType,
+} from '../errors/service-error.ts'
 import { errorEnvelope } from '../wire/error-envelope.ts'
 import type { HttpLogger } from './http-logger.ts'
 import { JSON_CONTENT_TYPE } from './json-reply.ts'
@@ -66,9 +72,10 @@ export function createErrorHandler(
   }
 }
 
-/** The status of a service error: its own, if it is about the HTTP message, or that of its type. */
+/** The status of a service error: its own, if it is about the HTTP message or its conditions, or that of its type. */
 export function statusOf(error: ServiceError): number {
   if (error instanceof ProtocolError || error instanceof MethodError) return error.status
+  if (error instanceof PreconditionFailedError) return 412
   return STATUS[error.type]
 }
 

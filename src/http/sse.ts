@@ -1,16 +1,24 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { EventBus, Subscription } from '../events/event-bus.ts'
-import { CONNECTED_COMMENT, KEEPALIVE_COMMENT, renderFrame } from '../wire/frames.ts'
+import type { Subscription } from '../events/event-bus.ts'
+import { CONNECTED_COMMENT, KEEPALIVE_COMMENT } from '../wire/frames.ts'
+
+/** What a stream tells. */
+export interface EventSource<F> {
+  /** Frames that every subscriber gets first. */
+  readonly first?: readonly F[]
+  /** See `EventBus.subscribe`; the stream ends when the subscription does. */
+  subscribe(wake: () => void): Subscription<F>
+  /** A frame as the stream carries it. */
+  render(frame: F): string
+}
 
 /** The open event streams of an app, so that closing the app can end them. */
 export class EventStreams {
-  readonly #events: EventBus
   readonly #keepAliveMs: number
-  readonly #open = new Set<Subscription>()
+  readonly #open = new Set<{ close(): void }>()
   #closed = false
 
-  constructor(events: EventBus, keepAliveMs: number) {
-    this.#events = events
+  constructor(keepAliveMs: number) {
     this.#keepAliveMs = keepAliveMs
   }
 
@@ -19,7 +27,7 @@ export class EventStreams {
    * (specification, "Framing"). While the client does not read, nothing is written: its frames wait in the bounded
    * queue of its subscription, which drops the oldest, so it costs neither memory nor anybody else's time.
    */
-  open(response: ServerResponse, headers: OutgoingHttpHeaders): void {
+  open<F>(response: ServerResponse, headers: OutgoingHttpHeaders, source: EventSource<F>): void {
     let stalled = false
     const write = (text: string): void => {
       // What `write` answers false to has been accepted all the same; it only asks to wait.
@@ -29,13 +37,13 @@ export class EventStreams {
       while (!stalled) {
         const frame = subscription.take()
         if (frame === undefined) break
-        write(renderFrame(frame))
+        write(source.render(frame))
       }
       if (!subscription.closed) return
       if (stalled) response.destroy()
       else response.end()
     }
-    const subscription = this.#events.subscribe(pump)
+    const subscription = source.subscribe(pump)
     const keepAlive = setInterval(() => {
       if (!stalled) write(KEEPALIVE_COMMENT)
     }, this.#keepAliveMs)
@@ -51,6 +59,7 @@ export class EventStreams {
     this.#open.add(subscription)
     response.writeHead(200, headers)
     write(CONNECTED_COMMENT)
+    for (const frame of source.first ?? []) write(source.render(frame))
     if (this.#closed) subscription.close()
   }
 
@@ -59,4 +68,12 @@ export class EventStreams {
     this.#closed = true
     for (const subscription of this.#open) subscription.close()
   }
+}
+
+/** The headers of an event stream, beside those that the answer has already. */
+export const STREAM_HEADERS: OutgoingHttpHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // The connection serves nothing else afterwards; and proxies shall not collect frames.
+  connection: 'close',
+  'x-accel-buffering': 'no',
 }

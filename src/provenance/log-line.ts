@@ -3,9 +3,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.
 
 /**
  * Lines of `provenance.jsonl` (D33), as they are in the file: a computed cell is a line; a direct write or a deletion
- * is a line for the record; an import is a line for all of it.
+ * is a line for the record; an import is a line for all of it; a cell that is put back is a line.
  */
-export type LogLine = CellLine | RecordLine | ImportLine
+export type LogLine = CellLine | RecordLine | ImportLine | RevertLine
 
 interface CommonFields {
   /** Counts up without gaps. */
@@ -24,6 +24,8 @@ export interface CellLine extends CommonFields {
   readonly previous: JsonValue
   readonly input_hash: string
   readonly derivation: string
+  /** The run that computed it; absent in lines of before runs had ids. */
+  readonly run_id: string
   readonly cached: boolean
   /** What the kind adds, for http `method`, `url`, `status` and `duration_ms`. */
   readonly [key: string]: JsonValue
@@ -43,6 +45,22 @@ export interface ImportLine extends CommonFields {
   readonly file: string
   readonly sha256: string
   readonly records: number
+}
+
+/** A cell that has got back what it was before the entry `reverts` wrote it. */
+export interface RevertLine extends CommonFields {
+  readonly source: 'revert'
+  readonly record_id: string
+  readonly field: string
+  readonly value: JsonValue
+  readonly previous: JsonValue
+  /** The `seq` of the entry that was undone. */
+  readonly reverts: number
+  /** The run that put it back, when a whole run was undone. */
+  readonly run_id?: string
+  /** Of a computed value: the hash and the file that it was computed with. */
+  readonly input_hash?: string
+  readonly derivation?: string
 }
 
 /** A line's text, without the line break. */
@@ -114,6 +132,12 @@ export function entryOfField(line: JsonObject, field: string): JsonObject | null
   if (!isJsonObject(values) || !Object.hasOwn(values, field)) return null
   const before = isJsonObject(previous) && Object.hasOwn(previous, field) ? previous[field] : null
   return { ...common, field, value: values[field] ?? null, previous: before ?? null }
+}
+
+/** What the fields that a line changed were before; empty for a line that is not about a record. */
+export function valuesBefore({ field, previous }: JsonObject): JsonObject {
+  if (typeof field === 'string') return { [field]: previous ?? null }
+  return isJsonObject(previous) ? previous : {}
 }
 
 /** What an import line says of one cell that it brought. */

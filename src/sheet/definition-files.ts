@@ -5,8 +5,10 @@ import { checkDeclared, type Derived } from '../contract/contract-view.ts'
 import { parseContract } from '../contract/parse-contract.ts'
 import type { Derivation } from '../derivation/derivation-kind.ts'
 import { orderDerivations } from '../derivation/graph.ts'
+import { DEFAULT_HOST_POLICIES, type HostPolicies } from '../derivation/host-policies.ts'
 import type { Kinds } from '../derivation/kinds.ts'
-import { parseDerivation } from '../derivation/parse-derivation.ts'
+import { parseDerivation, type DerivationSource } from '../derivation/parse-derivation.ts'
+import { parseTransportFile } from '../derivation/parse-transport-file.ts'
 import { ContractError } from '../errors/service-error.ts'
 import type { TargetDefinition } from '../store/sheet-store.ts'
 import { TextFile } from './text-file.ts'
@@ -20,18 +22,28 @@ export interface Derivations {
   readonly derived: ReadonlyMap<string, Derived>
 }
 
-/** The files that say what a sheet is: `contract.yaml` and `derivations/*.yaml` (D1). */
+/** The files that say what a sheet is: `contract.yaml`, `derivations/*.yaml` (D1), and `transport.yaml`. */
 export class DefinitionFiles {
   readonly #contract: TextFile
   readonly #folder: string
+  readonly #transport: TextFile
   readonly #kinds: Kinds
+  #policies: HostPolicies | null = null
   #derivations = new Map<string, TextFile>()
   #names = ''
 
   constructor(directory: string, kinds: Kinds) {
     this.#contract = new TextFile(join(directory, 'contract.yaml'), 'contract.yaml')
     this.#folder = join(directory, 'derivations')
+    this.#transport = new TextFile(join(directory, 'transport.yaml'), 'transport.yaml')
     this.#kinds = kinds
+  }
+
+  /** What `transport.yaml` says, as it is now. Throws ContractError. */
+  policies(): HostPolicies {
+    if (this.#transport.refresh()) this.#policies = null
+    const { bytes } = this.#transport
+    return (this.#policies ??= bytes === null ? DEFAULT_HOST_POLICIES : parseTransportFile(bytes))
   }
 
   /** Whether `contract.yaml` is another than when this was last asked. */
@@ -67,7 +79,7 @@ export class DefinitionFiles {
   /** Parses the derivation files as last looked at. Throws ContractError. */
   derivations(contract: Contract): Derivations {
     const parsed = [...this.#derivations].flatMap(([file, { bytes }]) =>
-      bytes === null ? [] : [parseDerivation({ file, bytes }, contract, this.#kinds)],
+      bytes === null ? [] : [this.parse({ file, bytes }, contract)],
     )
     const levels = orderDerivations(parsed)
     const byTarget = new Map(
@@ -76,6 +88,11 @@ export class DefinitionFiles {
     const derived = new Map([...byTarget].map(([target, derivation]) => [target, describe(derivation)]))
     checkDeclared(contract, derived)
     return { levels, byTarget, derived }
+  }
+
+  /** Parses a derivation file on its own. Throws ContractError. */
+  parse(source: DerivationSource, contract: Contract): Derivation {
+    return parseDerivation(source, contract, this.#kinds)
   }
 }
 
@@ -108,7 +125,7 @@ function derivationNames(folder: string): string[] {
 export function targetDefinitions({ levels }: Derivations): TargetDefinition[] {
   return levels
     .flat()
-    .flatMap(({ targets, file, sha256, kind, inputs }) =>
-      targets.map((field) => ({ field, derivation: file, sha256, kind: kind.name, inputs })),
+    .flatMap(({ targets, file, sha256, kind, inputs, text }) =>
+      targets.map((field) => ({ field, derivation: file, sha256, kind: kind.name, inputs, text })),
     )
 }

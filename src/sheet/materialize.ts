@@ -1,23 +1,16 @@
-import { renderFailure, type Failure } from '../errors/failure.ts'
-import { OperationError, ServiceError, type ErrorType } from '../errors/service-error.ts'
-import {
-  runDerivations,
-  wouldCall,
-  type CellFailure,
-  type RunOutcome,
-  type RunRequest,
-} from '../derivation/materializer.ts'
-import type { RecordKey } from '../store/sheet-store.ts'
+import { OperationError, type ErrorType } from '../errors/service-error.ts'
+import { runDerivations } from '../derivation/materializer.ts'
+import type { CellFailure, RunObserver, RunOutcome, RunRequest } from '../derivation/run-request.ts'
+import { wouldCall } from '../derivation/would-call.ts'
+import type { RunId, RunOrder, RunProgress } from '../store/stored-run.ts'
+import { ActiveRun } from './active-run.ts'
 import { selectTargets } from './read-status.ts'
 import { resolveActor } from './resolve-actor.ts'
+import { checkBounds, resolveSelection, type RunSelection } from './run-selection.ts'
+import { runToEnd, toldOf } from './run-to-end.ts'
 import type { Sheet } from './sheet.ts'
 
-export interface MaterializeRequest {
-  /** Target fields; null for all, an empty list for none (D29). */
-  readonly targets: readonly string[] | null
-  /** Records; null for all, an empty list for none. */
-  readonly recordIds: readonly string[] | null
-  readonly force: boolean
+export interface MaterializeRequest extends RunSelection {
   readonly actor: string | null
 }
 
@@ -29,24 +22,61 @@ export interface MaterializeResult {
   readonly totalCost: number
 }
 
-/**
- * Runs the derivations of the sheet and stores what they compute, as it comes (H3, D25–D31). Publishes
- * `materialize.start`, then `materialize.end` or `materialize.error`; a fault of the actor publishes nothing (D40).
- */
+/** A run under way. */
+export interface StartedRun {
+  readonly id: RunId
+  /** What it comes to; rejects with what ended it early. */
+  readonly done: Promise<MaterializeResult>
+}
+
+/** Runs the derivations of the sheet to the end; see {@link startMaterialize}. */
 export async function materialize(sheet: Sheet, request: MaterializeRequest): Promise<MaterializeResult> {
-  return sheet.during(publishRun(sheet, request, resolveActor(sheet, request.actor)))
+  return (await startMaterialize(sheet, request)).done
+}
+
+/**
+ * Starts a run, which computes cells and stores them as they come (H3, D25–D31), and goes on whoever waits for it.
+ * Resolves when the store knows of the run. Publishes `materialize.start`, then `materialize.end` or
+ * `materialize.error`; a fault of the request's shape or actor publishes nothing (D40). Throws ValidationError,
+ * OperationError for an unknown target, ContractError.
+ */
+export async function startMaterialize(sheet: Sheet, request: MaterializeRequest): Promise<StartedRun> {
+  const order = orderOf(request, resolveActor(sheet, request.actor))
+  const { promise, resolve, reject } = Promise.withResolvers<StartedRun>()
+  const done: Promise<MaterializeResult> = sheet.during(
+    publishRun(sheet, order, (id) => resolve({ id, done })),
+  )
+  done.catch(reject)
+  return promise
+}
+
+function orderOf(request: MaterializeRequest, actor: string): RunOrder {
+  checkBounds(request)
+  const { targets, recordIds, force, only = null, limit = null, maxCalls = null, maxCost = null } = request
+  return {
+    kind: 'materialize',
+    reverts: null,
+    actor,
+    targets,
+    recordIds,
+    force,
+    only,
+    limit,
+    maxCalls,
+    maxCost,
+  }
 }
 
 async function publishRun(
   sheet: Sheet,
-  request: MaterializeRequest,
-  actor: string,
+  order: RunOrder,
+  onStarted: (id: RunId) => void,
 ): Promise<MaterializeResult> {
-  const { targets, recordIds, force } = request
+  const { actor, targets, recordIds, force } = order
   sheet.events.publish({ kind: 'materialize.start', ts: now(), actor, targets, recordIds, force })
   try {
-    const { materialized, skipped, failures } = await run(sheet, request, actor)
-    const totalCost = 0
+    const { progress, failures } = await run(sheet, order, onStarted)
+    const { materialized, skipped, totalCost } = progress
     sheet.events.publish({
       kind: 'materialize.end',
       ts: now(),
@@ -58,45 +88,59 @@ async function publishRun(
     })
     return { materialized, skipped, totalCost, failures: failures.map(toReport) }
   } catch (error) {
-    const { type, message } =
-      error instanceof ServiceError ? error : { type: 'ServiceError', message: 'internal error' }
+    const { type, message } = toldOf(error)
     sheet.events.publish({ kind: 'materialize.error', ts: now(), actor, errorType: type, message })
     throw error
   }
 }
 
-async function run(sheet: Sheet, request: MaterializeRequest, actor: string): Promise<RunOutcome> {
+async function run(sheet: Sheet, order: RunOrder, onStarted: (id: RunId) => void): Promise<RunOutcome> {
+  sheet.stopping.throwIfAborted()
   const { store, derivations } = await sheet.deriving()
   // A mistake is told at once, not when the lock is there.
-  selectTargets(derivations, request.targets)
-  const lock = await store.lockRun(sheet.lockTimeoutMs, sheet.stopping)
-  try {
-    // Files may have been edited while the run waited.
-    return await runLocked(sheet, request, actor)
-  } finally {
-    lock.release()
+  selectTargets(derivations, order.targets)
+  sheet.policies()
+  const id = await store.startRun({ ...order, lockTimeoutMs: sheet.lockTimeoutMs })
+  const active = new ActiveRun(id, sheet.stopping)
+  return sheet.runs.during(active, store, () => {
+    onStarted(id)
+    // Files may have been edited while the run waited: they are read when it has the lock.
+    return runToEnd(sheet, active, () => runLocked(sheet, order, active))
+  })
+}
+
+async function runLocked(sheet: Sheet, order: RunOrder, active: ActiveRun): Promise<RunOutcome> {
+  const { plan, absent } = await resolveSelection(sheet, order, active.signal)
+  const { store } = plan
+  const { total } = await store.status()
+  await store.runLocked(active.id, {
+    total: (plan.records?.length ?? total) * plan.targets.size + absent.length,
+    absent: absent.map(toReport),
+  })
+  const request: RunRequest = {
+    ...plan,
+    store,
+    id: active.id,
+    actor: order.actor,
+    observer: observe(active, absent.length),
+  }
+  await prepare(request)
+  const { progress, failures } = await runDerivations(request)
+  return { progress: withAbsent(progress, absent.length), failures: [...absent, ...failures] }
+}
+
+function observe({ feed }: ActiveRun, absent: number): RunObserver {
+  return {
+    onCells: (cells) => feed.onCells(cells),
+    onProgress: (progress) => feed.onProgress(withAbsent(progress, absent)),
   }
 }
 
-async function runLocked(sheet: Sheet, request: MaterializeRequest, actor: string): Promise<RunOutcome> {
-  const { contract, store, derivations } = await sheet.deriving()
-  const targets = selectTargets(derivations, request.targets)
-  const { recordIds, force } = request
-  const keys = recordIds === null ? null : await store.recordKeys(targets.size === 0 ? [] : recordIds)
-  const only = keys === null ? null : [...keys.values()].toSorted((a, b) => a - b)
-  const runRequest: RunRequest = {
-    contract,
-    levels: derivations.levels,
-    targets,
-    only,
-    force,
-    actor,
-    store,
-    signal: sheet.stopping,
-  }
-  await prepare(runRequest)
-  const outcome = await runDerivations(runRequest)
-  return { ...outcome, failures: [...absent(recordIds, keys, targets), ...outcome.failures] }
+/** Counts in the cells of records that do not exist. */
+function withAbsent(progress: RunProgress, absent: number): RunProgress {
+  if (absent === 0) return progress
+  const { done, total, failed } = progress
+  return { ...progress, done: done + absent, total: total + absent, failed: failed + absent }
 }
 
 /** Makes sure, before any call, that each derivation the run would call has what its calls need (D23). */
@@ -109,21 +153,6 @@ async function prepare(request: RunRequest): Promise<void> {
       if (!(error instanceof OperationError) || (await wouldCall(request, derivation))) throw error
     }
   }
-}
-
-/** A failure for each target of each record that does not exist (D29). */
-function absent(
-  recordIds: readonly string[] | null,
-  keys: ReadonlyMap<string, RecordKey> | null,
-  targets: ReadonlySet<string>,
-): CellFailure[] {
-  if (recordIds === null || keys === null || targets.size === 0) return []
-  return [...new Set(recordIds)]
-    .filter((id) => !keys.has(id))
-    .flatMap((recordId) => {
-      const failure: Failure = { reason: 'no-record', recordId }
-      return [...targets].map((field) => ({ recordId, field, ...renderFailure(failure) }))
-    })
 }
 
 function toReport({

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { createKinds } from '../derivation/kinds.ts'
-import { SheetError } from '../errors/service-error.ts'
+import { ContractError, SheetError } from '../errors/service-error.ts'
 import { EventBus } from '../events/event-bus.ts'
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../store/sqlite/sql/sql-pool.ts'
@@ -54,7 +54,18 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     closeTransport: () => transport.close(),
   })
   await sheet.deriving().catch(() => undefined)
+  tellOfFault(sheet, logger)
   return sheet
+}
+
+/** Tells the operator at once of a fault that only runs would meet. */
+function tellOfFault(sheet: Sheet, logger: Logger): void {
+  try {
+    sheet.policies()
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error
+    logger.error({ type: error.type }, error.message)
+  }
 }
 
 const SOURCE_DIFFERS =

@@ -1,7 +1,11 @@
 import type { Contract } from '../contract/contract.ts'
+import type { Derivation } from '../derivation/derivation-kind.ts'
+import type { HostPolicies } from '../derivation/host-policies.ts'
+import type { DerivationSource } from '../derivation/parse-derivation.ts'
 import { ContractError, OperationError, ServiceError } from '../errors/service-error.ts'
 import type { EventBus } from '../events/event-bus.ts'
 import type { SheetStore, StoreDefinition } from '../store/sheet-store.ts'
+import { ActiveRuns } from './active-run.ts'
 import { targetDefinitions, type DefinitionFiles, type Derivations } from './definition-files.ts'
 
 /** Where the service writes what its operator should know; a subset of pino's. */
@@ -52,6 +56,8 @@ export class Sheet {
   readonly defaultActor: string | null
   readonly lockTimeoutMs: number
   readonly events: EventBus
+  /** The runs that this process has under way. */
+  readonly runs = new ActiveRuns()
   readonly #parts: SheetParts
   readonly #stopping = new AbortController()
   readonly #runs = new Set<Promise<unknown>>()
@@ -92,6 +98,16 @@ export class Sheet {
     const { contract, store, derivations } = reading
     if (derivations instanceof ContractError) throw derivations
     return { contract, store, derivations }
+  }
+
+  /** How the hosts that derivations call are treated, as `transport.yaml` says now. Throws ContractError. */
+  policies(): HostPolicies {
+    return this.#parts.files.policies()
+  }
+
+  /** Reads a derivation file that may be none of the sheet's any more. Throws ContractError. */
+  parseDerivation(source: DerivationSource, contract: Contract): Derivation {
+    return this.#parts.files.parse(source, contract)
   }
 
   /** Keeps the sheet open until a run that has begun has ended. */

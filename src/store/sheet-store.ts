@@ -1,5 +1,10 @@
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
+import type { ErrorType } from '../errors/service-error.ts'
+import type { CellState, WorkState } from './cell-state.ts'
+import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunProgress, StoredRun } from './stored-run.ts'
+
+export type { CellState, WorkState } from './cell-state.ts'
 
 /**
  * Where a sheet's records, cell states, cache and provenance live. Asynchronous throughout, so that an engine on
@@ -22,8 +27,8 @@ export interface SheetStore {
   /** A key of 32 bytes that is the sheet's own and stays the same for as long as the store exists. */
   readonly cursorKey: Uint8Array
 
-  /** One record as JSON text with just these fields, or null when absent. */
-  record(id: string, fields: readonly string[]): Promise<JsonBytes | null>
+  /** One record as JSON text with just these fields, and its version; null when absent. */
+  record(id: string, fields: readonly string[]): Promise<VersionedRecord | null>
   /** A page of records in creation order (D11). Throws QueryError for a bad filter. */
   page(query: PageQuery): Promise<Page>
   /** Runs one read-only statement (D18, D19) and answers with the query result as JSON text. Throws QueryError. */
@@ -31,17 +36,65 @@ export interface SheetStore {
 
   /**
    * Inserts or merges records, all or nothing (D13). JSON text is parsed where writing happens, so that large
-   * bodies hold nobody up. Throws ValidationError and
-   * PermissionDeniedError.
+   * bodies hold nobody up. Throws ValidationError for a wrong shape; then PreconditionFailedError where `ifMatch` does
+   * not hold; then PermissionDeniedError and ValidationError for what the contract has against it.
    */
   upsert(upsert: Upsert): Promise<UpsertResult>
-  /** Deletes what exists of these ids (D15). */
-  delete(ids: readonly string[], actor: string): Promise<DeleteResult>
+  /**
+   * Deletes what exists of these ids (D15). With `ifMatch` the one id must exist as in {@link Upsert}, or else this
+   * throws PreconditionFailedError, before PermissionDeniedError.
+   */
+  delete(ids: readonly string[], actor: string, ifMatch?: Upsert['ifMatch']): Promise<DeleteResult>
 
   /** The state of each derived field, from counters (D32). */
   status(): Promise<StoreStatus>
   /** The provenance of one cell: its latest entry, with `history` all of them, oldest first (D35). */
   provenance(recordId: string, field: string, history: boolean): Promise<CellProvenance>
+
+  /** The failure of a cell whose last try failed; null for any other cell. */
+  cellFailure(record: RecordKey, target: string): Promise<CellFailureNote | null>
+  /** The versions of a derivation file that were ever in force, newest first. */
+  derivationVersions(file: string): Promise<readonly DerivationVersion[]>
+
+  /** Which points in time `recordAsOf` and `pageAsOf` can answer for. */
+  history(): Promise<HistoryRange>
+  /** The seq of the last provenance entry that is not later than a time (ISO 8601, UTC, `Z`); 0 when there is none. */
+  seqAt(time: string): Promise<number>
+  /** A record as it was right after the entry `seq`, as JSON text; null when it did not exist then. */
+  recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null>
+  /** A page of the records that existed right after the entry `seq`, in creation order. */
+  pageAsOf(query: PageAsOfQuery): Promise<Page>
+
+  /**
+   * Puts cells back to what they were before the given entries wrote them, as one change set. A cell that does not hold
+   * what its entry wrote any more, or whose earlier value the contract no longer allows, is left alone and is a
+   * conflict. Throws PermissionDeniedError, and changes nothing, where an entry was written by hand and the actor may not
+   * write the field (D7); SheetError where a cell has no such entry.
+   */
+  revert(request: RevertRequest): Promise<RevertResult>
+
+  /** Writes down that a run begins, and answers with its id. */
+  startRun(run: NewRun): Promise<RunId>
+  /** Notes that a run has the run lock, how many cells it is about, and those that failed for want of their record (D29). */
+  runLocked(id: RunId, begin: RunBegin): Promise<void>
+  /** Notes how a run ended, with its last counts. */
+  endRun(id: RunId, end: RunEnd): Promise<void>
+  /** Notes who wants a run to end; whoever runs it, in this process or another, sees that in the run. */
+  requestCancel(id: RunId, actor: string): Promise<void>
+  /** Who wants a run to end; null when nobody does. Cheap: asked a few times a second for as long as a run goes on. */
+  cancelRequest(id: RunId): Promise<string | null>
+  /**
+   * Marks as interrupted what claims to run and cannot: runs that once had the run lock, which the caller has now and
+   * which is not `except`, and runs that waited for it longer than they said they would.
+   */
+  interruptRuns(except: RunId | null): Promise<void>
+  run(id: RunId): Promise<StoredRun | null>
+  /** Runs, newest first; `before` is the id of the last one seen. */
+  runs(query: { readonly before: RunId | null; readonly limit: number }): Promise<readonly StoredRun[]>
+  /** Failures of a run in the order in which they happened; `after` is the number of the last one seen, 0 for none. */
+  runFailures(query: RunFailuresQuery): Promise<readonly RunFailure[]>
+  /** The entries that a run wrote, in order of their seq. */
+  runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]>
 
   /** Takes the sheet's run lock, which no other run in any process can have (D31). Throws LockTimeoutError. */
   lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock>
@@ -80,6 +133,78 @@ export interface TargetDefinition {
   readonly sha256: string
   readonly kind: string
   readonly inputs: readonly string[]
+  /** The file's text. */
+  readonly text: string
+}
+
+export interface VersionedRecord {
+  readonly json: JsonBytes
+  /** Changes whenever a value of the record does, and was never that of another state of it. */
+  readonly version: string
+}
+
+export interface CellFailureNote {
+  readonly error: string
+  readonly errorType: ErrorType
+  readonly at: string
+}
+
+/** A derivation file as it once was. */
+export interface DerivationVersion {
+  /** Hex SHA-256 of the file's bytes. */
+  readonly sha256: string
+  readonly text: string
+  /** When it was first in force. */
+  readonly at: string
+}
+
+export interface HistoryRange {
+  /** The state of the sheet after this seq, and after any later one, is known; 0 unless a log was there before the store. */
+  readonly first: number
+  /** When the entry `first` was written; null when there is none. */
+  readonly firstAt: string | null
+  /** The seq of the last entry. */
+  readonly last: number
+}
+
+export interface PageAsOfQuery {
+  readonly fields: readonly string[]
+  readonly limit: number
+  readonly after: RecordKey | null
+  readonly seq: number
+}
+
+/** A provenance entry of one cell. */
+export interface EntryRef {
+  readonly seq: number
+  readonly recordId: string
+  readonly field: string
+}
+
+export interface RevertRequest {
+  readonly actor: string
+  /** The entries to undo. */
+  readonly entries: readonly EntryRef[]
+  /** The run that the revert is, when it is one of a whole run. */
+  readonly run: RunId | null
+}
+
+export interface RevertResult {
+  readonly reverted: number
+  readonly conflicts: readonly { readonly recordId: string; readonly field: string }[]
+}
+
+export interface RunFailuresQuery {
+  readonly run: RunId
+  readonly after: number
+  readonly limit: number
+}
+
+export interface RunEntriesQuery {
+  readonly run: RunId
+  /** Entries after this seq. */
+  readonly after: number
+  readonly limit: number
 }
 
 export interface PageQuery {
@@ -106,12 +231,16 @@ export interface Upsert {
   readonly body: Uint8Array | string | JsonObject
   /** Who writes when the body names nobody. */
   readonly defaultActor: string | null
+  /** The one record of the body must exist, in one of these versions or, with `*`, in any; null for no condition. */
+  readonly ifMatch: readonly string[] | '*' | null
 }
 
 export interface UpsertResult {
   readonly inserted: number
   readonly updated: number
   readonly total: number
+  /** The version that the record has now, when the body had exactly one; null otherwise. */
+  readonly version: string | null
 }
 
 export interface DeleteResult {
@@ -155,13 +284,13 @@ export interface WorkQuery {
   readonly inputs: readonly string[]
   /** True asks for every record, false for those with a cell that is missing, stale or failed. */
   readonly force: boolean
+  /** Only records with a cell of the targets in this state, `force` or not; null for no such condition. */
+  readonly state: WorkState | null
   readonly after: RecordKey | null
   readonly limit: number
   /** Only these records, in ascending order; null for all. */
   readonly only: readonly RecordKey[] | null
 }
-
-export type CellState = 'fresh' | 'stale' | 'missing' | 'failed' | 'overridden'
 
 /** A record with work for a derivation, as it was when it was read. */
 export interface WorkItem {
@@ -190,6 +319,10 @@ export interface CacheEntry {
 
 export interface CellCommit {
   readonly actor: string
+  /** The run that it belongs to; its counts of computed and failed cells grow by what is stored. */
+  readonly run: RunId
+  /** How far the run is otherwise. */
+  readonly progress: Pick<RunProgress, 'skipped' | 'calls' | 'totalCost'>
   readonly cells: readonly CellResult[]
   /** Entries to add; an entry with a known hash replaces it, target by target. */
   readonly cache: readonly CacheEntry[]
@@ -213,7 +346,7 @@ export interface CellResult {
       }
     /** The hash is that of the last successful computation: fresh again, nothing written (D25, D32). */
     | { readonly kind: 'unchanged' }
-    | { readonly kind: 'failed'; readonly error: string; readonly errorType: string }
+    | { readonly kind: 'failed'; readonly error: string; readonly errorType: ErrorType }
 }
 
 /** `superseded`: the cell or an input was written meanwhile, or the record is gone; nothing was written (D28). */

@@ -1,13 +1,20 @@
 import { suite } from 'node:test'
 import { testCells } from './suite/cells-tests.ts'
 import { testDefinitions } from './suite/contract-tests.ts'
+import { testExplanations } from './suite/explain-tests.ts'
+import { testHistoryAgainstCopies } from './suite/history-random-tests.ts'
+import { testHistory } from './suite/history-tests.ts'
 import { testImport } from './suite/import-tests.ts'
 import { testPages } from './suite/pages-tests.ts'
 import { testAgainstModel } from './suite/random-tests.ts'
 import { testRecords } from './suite/records-tests.ts'
+import { testRevert } from './suite/revert-tests.ts'
+import { testRunCommits } from './suite/run-commits-tests.ts'
 import { testRuns } from './suite/runs-tests.ts'
+import { testStoredRuns } from './suite/stored-runs-tests.ts'
 import type { OpenStore } from './suite/test-sheet.ts'
 import { testUpsert } from './suite/upsert-tests.ts'
+import { testVersions } from './suite/versions-tests.ts'
 
 /**
  * Registers what holds for every engine behind {@link SheetStore}. `openStore` opens the store of a sheet's directory
@@ -22,7 +29,14 @@ export function testStore(name: string, openStore: OpenStore): void {
     testPages(openStore)
     testRecords(openStore)
     testUpsert(openStore)
+    testVersions(openStore)
     testCells(openStore)
     testRuns(openStore)
+    testStoredRuns(openStore)
+    testRunCommits(openStore)
+    testExplanations(openStore)
+    testHistory(openStore)
+    testHistoryAgainstCopies(openStore)
+    testRevert(openStore)
   })
 }

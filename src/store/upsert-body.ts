@@ -13,7 +13,7 @@ export interface UpsertBody {
 }
 
 /** Reads the body of an upsert and who sends it. Throws ValidationError for a wrong shape and for want of an actor. */
-export function readBody({ body, defaultActor }: Upsert): UpsertBody {
+export function readBody({ body, defaultActor, ifMatch }: Upsert): UpsertBody {
   const value = body instanceof Uint8Array || typeof body === 'string' ? parseBody(body) : body
   if (!isJsonObject(value)) {
     throw new ValidationError(`the body must be a JSON object with "records", got ${kindOf(value)}`)
@@ -25,6 +25,11 @@ export function readBody({ body, defaultActor }: Upsert): UpsertBody {
     )
   }
   const records = checkRecords(value['records'])
+  if (ifMatch !== null && records.length !== 1) {
+    throw new ValidationError(
+      `a condition on the version is about one record, and "records" has ${records.length}; send them one by one`,
+    )
+  }
   const given = value['actor'] ?? null
   if (given !== null && typeof given !== 'string') {
     throw new ValidationError(`"actor" must be a string, got ${kindOf(given)}`)

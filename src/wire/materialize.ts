@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import type { RunPlan } from '../derivation/run-request.ts'
 import type { CamelKeys } from './camel-keys.ts'
 import { closedObject } from './closed-object.ts'
 
@@ -8,6 +9,39 @@ export const MaterializeBody = closedObject({
   record_ids: Type.Optional(Type.Array(Type.String(), { description: 'Only these records.' })),
   force: Type.Optional(Type.Boolean({ description: 'Compute again even what is fresh or in the cache.' })),
   actor: Type.Optional(Type.String({ description: 'Who runs it; the server default when absent.' })),
+  only: Type.Optional(
+    Type.Union([Type.Literal('missing'), Type.Literal('stale'), Type.Literal('failed')], {
+      title: 'missing, stale or failed',
+      description: 'Only cells in this state.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      title: 'a whole number, at least 1',
+      description: 'Only the first so many records that have work.',
+    }),
+  ),
+  max_calls: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      title: 'a whole number, at least 0',
+      description: 'No call starts beyond so many; the rest counts as skipped.',
+    }),
+  ),
+  max_cost: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      title: 'a number of dollars, at least 0',
+      description:
+        'No call starts that would bring the cost above so many dollars; the rest counts as skipped.',
+    }),
+  ),
+  dry_run: Type.Optional(
+    Type.Boolean({
+      description: 'Run nothing, and answer with what would be computed and what it would cost.',
+    }),
+  ),
 })
 export type MaterializeBody = Static<typeof MaterializeBody>
 
@@ -48,4 +82,30 @@ export function toMaterializeAnswer(report: MaterializeReport): MaterializeAnswe
     })),
     total_cost: report.totalCost,
   }
+}
+
+/** Answer of `POST /api/materialize` with `dry_run`. */
+export const RunPlanAnswer = Type.Object({
+  targets: Type.Record(
+    Type.String(),
+    Type.Object({
+      compute: Type.Integer({ description: 'Cells to be computed by a call.' }),
+      cached: Type.Integer({ description: 'Cells to be filled from the cache.' }),
+      skipped: Type.Integer({ description: 'Cells left alone.' }),
+    }),
+  ),
+  calls: Type.Integer(),
+  cost: Type.Number({ description: 'Dollars.' }),
+  at_most: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'There when calls and cost are upper bounds, since inputs are themselves computed in the run.',
+    }),
+  ),
+})
+export type RunPlanAnswer = Static<typeof RunPlanAnswer>
+
+/** Turns what a run would do into its wire form. */
+export function toRunPlanAnswer({ targets, calls, cost, atMost }: RunPlan): RunPlanAnswer {
+  return { targets: { ...targets }, calls, cost, ...(atMost ? { at_most: true as const } : {}) }
 }

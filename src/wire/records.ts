@@ -8,8 +8,12 @@ export type RecordAnswer = Static<typeof RecordAnswer>
 
 const fieldList = Type.String({ description: 'Comma-separated field names; every field when absent.' })
 
+const asOf = Type.String({
+  description: 'A `seq`, or a time in ISO 8601 with offset: the answer is as the sheet was then.',
+})
+
 /** Query of `GET /api/records/{id}`. */
-export const GetRecordQuery = closedObject({ fields: Type.Optional(fieldList) })
+export const GetRecordQuery = closedObject({ fields: Type.Optional(fieldList), as_of: Type.Optional(asOf) })
 
 /** Query of `GET /api/records`. */
 export const ListRecordsQuery = closedObject({
@@ -22,9 +26,10 @@ export const ListRecordsQuery = closedObject({
     }),
   ),
   cursor: Type.Optional(
-    Type.String({ description: 'A `next_cursor` of this service, for the same filter.' }),
+    Type.String({ description: 'A `next_cursor` of this service, for the same `filter` or `as_of`.' }),
   ),
   filter: Type.Optional(Type.String({ description: 'A boolean SQL expression over the fields (D16).' })),
+  as_of: Type.Optional(asOf),
 })
 
 /** Answer of `GET /api/records` (specification, "Record list envelope"). */

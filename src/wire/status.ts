@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { CamelKeys } from './camel-keys.ts'
 import { closedObject } from './closed-object.ts'
+import { ProvenanceEntryAnswer } from './provenance.ts'
 
 /** Query of `GET /api/status`. */
 export const StatusQuery = closedObject({
@@ -50,4 +51,70 @@ function toTargetStatusAnswer(report: CamelKeys<TargetStatusAnswer>): TargetStat
     last_actor: report.lastActor,
     last_error: report.lastError,
   }
+}
+
+const was = { was: Type.Unknown({ description: 'When the cell was last computed.' }) }
+const is = { is: Type.Unknown() }
+
+/** A part of the input hash that is another than when the cell was last computed. */
+export const CellReasonAnswer = Type.Union([
+  Type.Object({ part: Type.Literal('input'), field: Type.String(), ...was, ...is }),
+  Type.Object({
+    part: Type.Literal('derivation'),
+    was: Type.Union([Type.String(), Type.Null()], {
+      description: 'Hex SHA-256; null when not known any more.',
+    }),
+    is: Type.String(),
+  }),
+  Type.Object({
+    part: Type.Literal('url'),
+    was: Type.String(),
+    is: Type.Union([Type.String(), Type.Null()], { description: 'Null when no request can be made.' }),
+  }),
+  Type.Object({ part: Type.Literal('body'), ...was, ...is }),
+])
+export type CellReasonAnswer = Static<typeof CellReasonAnswer>
+
+/** Why the last try to compute a cell failed. */
+export const CellFailureAnswer = Type.Object({
+  error: Type.String(),
+  error_type: Type.String(),
+  at: Type.String(),
+})
+export type CellFailureAnswer = Static<typeof CellFailureAnswer>
+
+/** Answer of `GET /api/status/{target}/{record_id}`. */
+export const CellExplanationAnswer = Type.Object({
+  state: Type.String({ description: '`fresh`, `stale`, `missing`, `failed` or `overridden`.' }),
+  reasons: Type.Array(CellReasonAnswer),
+  blocked_by: Type.Union([Type.String(), Type.Null()], {
+    description: 'The input for want of which the cell cannot be computed (D22).',
+  }),
+  failure: Type.Union([CellFailureAnswer, Type.Null()]),
+  entry: Type.Union([ProvenanceEntryAnswer, Type.Null()], {
+    description: 'The latest provenance entry of the cell.',
+  }),
+})
+export type CellExplanationAnswer = Static<typeof CellExplanationAnswer>
+
+/** Turns the explanation of a cell into its wire form; entries are in that form from the log on. */
+export function toCellExplanationAnswer(
+  explanation: Omit<CamelKeys<CellExplanationAnswer>, 'reasons' | 'failure' | 'entry'> & {
+    readonly reasons: readonly CellReasonAnswer[]
+    readonly failure: CamelKeys<CellFailureAnswer> | null
+    readonly entry: object | null
+  },
+): CellExplanationAnswer {
+  const { state, reasons, blockedBy, failure, entry } = explanation
+  return {
+    state,
+    reasons: [...reasons],
+    blocked_by: blockedBy,
+    failure: failure === null ? null : toCellFailureAnswer(failure),
+    entry: entry as ProvenanceEntryAnswer | null,
+  }
+}
+
+function toCellFailureAnswer({ error, errorType, at }: CamelKeys<CellFailureAnswer>): CellFailureAnswer {
+  return { error, error_type: errorType, at }
 }

@@ -69,7 +69,7 @@ test('a signal ends event streams and the run under way; what the run had stored
   assert.notEqual(await answer, 200)
   const reopened = await openSheet(sheet)
   onEnd(t, () => reopened.close())
-  assert.deepEqual(JSON.parse(String(await getRecord(reopened, 'a', ['rate']))), { rate: 1 })
+  assert.deepEqual(JSON.parse(String((await getRecord(reopened, 'a', ['rate'])).json)), { rate: 1 })
 })
 
 test('a second signal exits at once with 130', async (t) => {

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../src/contract/json.ts'
 import { parseYamlFile } from '../../src/contract/yaml-file.ts'
 import type { Derivation, InputValues } from '../../src/derivation/derivation-kind.ts'
+import { DEFAULT_HOST_POLICY } from '../../src/derivation/host-policies.ts'
 import { inputHash } from '../../src/derivation/input-hash.ts'
 import { createKinds } from '../../src/derivation/kinds.ts'
 import { BODY_LIMIT, TOO_LARGE, toNetworkFault } from '../../src/derivation/kinds/http/network-fault.ts'
@@ -104,7 +105,7 @@ test('the headers that every call has are those of the derivation reference', as
     body: '{}',
     secretHeaders: new Set<string>(),
   } as const
-  await transport.send(request, new AbortController().signal)
+  await transport.send(request, { signal: new AbortController().signal, policy: DEFAULT_HOST_POLICY })
   const { host, connection, 'content-length': length, ...sent } = api.requests[0]?.headers ?? {}
   assert.ok(host && connection && length)
   const { rows } = tableOf(section(page, 'Headers'), 'Header')

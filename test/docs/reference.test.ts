@@ -8,7 +8,12 @@ import { STATUS } from '../../src/http/error-handler.ts'
 import { HEAD_LIMIT, URL_LIMIT } from '../../src/http/http-server.ts'
 import { CsrfAnswer } from '../../src/wire/csrf.ts'
 import { CONNECTED_COMMENT, KEEPALIVE_COMMENT, WireFrame } from '../../src/wire/frames.ts'
-import { FailureAnswer, MaterializeAnswer, MaterializeBody } from '../../src/wire/materialize.ts'
+import {
+  FailureAnswer,
+  MaterializeAnswer,
+  MaterializeBody,
+  RunPlanAnswer,
+} from '../../src/wire/materialize.ts'
 import { ProvenanceEntryAnswer } from '../../src/wire/provenance.ts'
 import { QueryAnswer, QueryBody } from '../../src/wire/query.ts'
 import {
@@ -17,7 +22,21 @@ import {
   UpsertRecordsAnswer,
   UpsertRecordsBody,
 } from '../../src/wire/records.ts'
-import { TargetStatusAnswer } from '../../src/wire/status.ts'
+import { RevertAnswer, RevertBody } from '../../src/wire/revert.ts'
+import {
+  CancelRunBody,
+  RunAnswer,
+  RunCellsFrame,
+  RunFailuresAnswer,
+  RunListAnswer,
+  RunProgressFrame,
+} from '../../src/wire/runs.ts'
+import {
+  CellExplanationAnswer,
+  CellFailureAnswer,
+  CellReasonAnswer,
+  TargetStatusAnswer,
+} from '../../src/wire/status.ts'
 import { CSRF, listen } from '../support/http-fixture.ts'
 import { code, codes, headings, readPage, section, tableOf, tables, type Table } from '../support/markdown.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -62,6 +81,8 @@ const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/records': UpsertRecordsBody,
   'POST /api/query': QueryBody,
   'POST /api/materialize': MaterializeBody,
+  'POST /api/runs/{id}/cancel': CancelRunBody,
+  'POST /api/revert': RevertBody,
 }
 const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/csrf': CsrfAnswer,
@@ -70,8 +91,13 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'DELETE /api/records': DeleteRecordsAnswer,
   'POST /api/query': QueryAnswer,
   'GET /api/status': TargetStatusAnswer,
+  'GET /api/status/{target}/{record_id}': CellExplanationAnswer,
   'POST /api/materialize': MaterializeAnswer,
+  'GET /api/runs': RunListAnswer,
+  'GET /api/runs/{id}': RunAnswer,
+  'GET /api/runs/{id}/failures': RunFailuresAnswer,
   'GET /api/provenance': ProvenanceEntryAnswer,
+  'POST /api/revert': RevertAnswer,
 }
 
 const indexOfRoutes = tableOf(http, 'Method and path').rows.map(([link, csrf]) => ({
@@ -177,18 +203,31 @@ test('D33: provenance entries have the members that the HTTP reference names for
   const imported = await entry('title')
   await write('POST', '/api/materialize', { actor: 'agent:run' })
   const computed = await entry('rate')
+  await write('POST', '/api/revert', {
+    actor: 'agent:run',
+    record_id: 'a',
+    field: 'rate',
+    seq: computed['seq'],
+  })
+  const reverted = await entry('rate')
   await write('POST', '/api/records', { actor: 'user:ann', records: [{ id: 'a', price: 3 }] })
   const written = await entry('price')
   await write('DELETE', '/api/records?ids=a')
   const deleted = await entry('title')
-  const found = [imported, computed, written, deleted]
+  const found = [imported, computed, reverted, written, deleted]
   assert.deepEqual(
     found.map(({ source }) => source),
-    ['import', 'http', 'write', 'delete'],
+    ['import', 'http', 'revert', 'write', 'delete'],
   )
   assert.deepEqual(
     found.map((members) => Object.keys(members).toSorted()),
-    [expected('all', 'imports'), expected('all', 'derived cells', 'http'), expected('all'), expected('all')],
+    [
+      expected('all', 'imports'),
+      expected('all', 'derived cells', 'http'),
+      expected('all', 'reverts'),
+      expected('all'),
+      expected('all'),
+    ],
   )
 })
 
@@ -196,6 +235,21 @@ test('the members of a failure are those of the HTTP reference', () => {
   const sentence = /A failure has .*?\./.exec(section(http, 'POST /api/materialize'))?.[0] ?? ''
   const members = codes(sentence).filter((word) => /^\w+$/.test(word))
   assert.deepEqual(members.toSorted(), Object.keys(FailureAnswer.properties).toSorted())
+})
+
+test('the reasons and the failure of a cell have the members that the HTTP reference names', () => {
+  const text = section(http, 'GET /api/status/{target}/{record_id}')
+  const parts = tableOf(text, '`part`').rows.map(([part]) => code(part))
+  assert.deepEqual(
+    parts,
+    CellReasonAnswer.anyOf.map(({ properties }) => properties.part.const as string),
+  )
+  const members = CellReasonAnswer.anyOf.flatMap(({ properties }) => Object.keys(properties))
+  const [, , , failure = []] = tableOf(text, 'Member').rows
+  for (const member of members) assert.ok(codes(text).includes(member), member)
+  for (const member of Object.keys(CellFailureAnswer.properties)) {
+    assert.ok(codes(failure[2] ?? '').includes(member), member)
+  }
 })
 
 test('limits of requests are those of the HTTP reference', () => {
@@ -214,6 +268,34 @@ test('every kind of frame and its members are in the event reference, and no oth
     const documented = tableOf(section(events, kind), 'Member').rows.map(([member]) => code(member))
     assert.deepEqual(documented, Object.keys(properties), kind)
   }
+})
+
+test('the frames of a run and their members are in the event reference', () => {
+  const text = section(events, 'Frames of a run')
+  const frames = { 'run.progress': RunProgressFrame, 'run.cells': RunCellsFrame }
+  assert.deepEqual(
+    headings(text).map(({ title }) => title),
+    [...Object.keys(frames), 'run.end'],
+  )
+  for (const [kind, { properties }] of Object.entries(frames)) {
+    const documented = tableOf(section(events, kind), 'Member').rows.map(([member]) => code(member))
+    assert.deepEqual(documented, Object.keys(properties), kind)
+  }
+  const cell = /A cell has .*$/m.exec(text)?.[0] ?? ''
+  const members = codes(cell).filter((word) => word !== 'fresh' && word !== 'failed')
+  assert.deepEqual(
+    members.toSorted(),
+    Object.keys(RunCellsFrame.properties.cells.items.properties).toSorted(),
+  )
+})
+
+test('the members of a plan are those of the HTTP reference', () => {
+  const text = section(http, 'The plan')
+  const { targets, ...others } = RunPlanAnswer.properties
+  const [cells = ''] = /^- `targets`: .*$/m.exec(text) ?? []
+  const counts = Object.values(targets.patternProperties)[0]?.properties ?? {}
+  for (const member of Object.keys(counts)) assert.ok(codes(cells).includes(member), member)
+  for (const member of Object.keys(others)) assert.ok(codes(text).includes(member), member)
 })
 
 test('comments and queue of the stream are those of the event reference', () => {

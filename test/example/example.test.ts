@@ -105,7 +105,7 @@ function run(): Promise<MaterializeResult> {
 }
 
 async function record(id: string): Promise<Record<string, unknown>> {
-  return JSON.parse(String(await getRecord(sheet, id, null))) as Record<string, unknown>
+  return JSON.parse(String((await getRecord(sheet, id, null)).json)) as Record<string, unknown>
 }
 
 function provenance(recordId: string, field: string): Promise<unknown> {

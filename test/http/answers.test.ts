@@ -16,7 +16,7 @@ import {
   RecordListAnswer,
   UpsertRecordsAnswer,
 } from '../../src/wire/records.ts'
-import { StatusAnswer } from '../../src/wire/status.ts'
+import { CellExplanationAnswer, StatusAnswer } from '../../src/wire/status.ts'
 import { CSRF, startApp } from '../support/http-fixture.ts'
 
 const actor = 'agent:test'
@@ -35,6 +35,8 @@ const ANSWERS: readonly [request: InjectOptions, schema: TSchema][] = [
   [{ url: '/api/records/a' }, RecordAnswer],
   [{ url: '/api/records/nobody' }, ErrorEnvelope],
   [{ url: '/api/status' }, StatusAnswer],
+  [{ url: '/api/status/rate/a' }, CellExplanationAnswer],
+  [{ url: '/api/status/rate/c' }, CellExplanationAnswer],
   [{ url: '/api/provenance?record_id=a&field=rate' }, ProvenanceAnswer],
   [{ url: '/api/provenance?record_id=a&field=title&history=true' }, ProvenanceAnswer],
   [{ url: '/api/provenance?record_id=c&field=rate' }, ProvenanceAnswer],

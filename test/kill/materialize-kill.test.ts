@@ -54,6 +54,7 @@ async function checkCells(directory: string): Promise<Set<string>> {
     limit: 10_000,
     cursor: null,
     filter: null,
+    asOf: null,
   })
   const status = await readStatus(sheet, null)
   await sheet.close()

@@ -18,7 +18,7 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 
 const PROPERTIES = ['{name: a, logicalType: string}', '{name: b, logicalType: string}']
 
-const ALL = { fields: null, limit: null, cursor: null, filter: null }
+const ALL = { fields: null, limit: null, cursor: null, filter: null, asOf: null }
 
 /** What goes on while a derivation file is broken, and what does not (D3). */
 const PLAIN_READS = ['list', 'get', 'query', 'provenance', 'delete']

@@ -16,7 +16,7 @@ interface Listed {
 }
 
 async function list(sheet: Sheet, query: Partial<ListRecordsQuery> = {}): Promise<Listed> {
-  const none = { fields: null, limit: null, cursor: null, filter: null }
+  const none = { fields: null, limit: null, cursor: null, filter: null, asOf: null }
   const { records: text, ...rest } = await listRecords(sheet, { ...none, ...query })
   const records = JSON.parse(String(text)) as JsonObject[]
   return { records, ids: records.map(({ id }) => String(id)).join(' '), ...rest }
@@ -28,13 +28,15 @@ const write = (sheet: Sheet, ...records: JsonObject[]): Promise<unknown> =>
 test('D12: a record has every field of the contract in its order, null where it has no value, or exactly those asked for', async (t) => {
   const sheet = await openTestSheet(t)
   const apple = '{"id":"a","title":"Apple","price":1.5,"currency":"EUR","owner_note":null,"rate":null}'
-  assert.equal(String(await getRecord(sheet, 'a', null)), apple)
+  assert.equal(String((await getRecord(sheet, 'a', null)).json), apple)
   assert.equal(
-    String((await listRecords(sheet, { fields: null, limit: 1, cursor: null, filter: null })).records),
+    String(
+      (await listRecords(sheet, { fields: null, limit: 1, cursor: null, filter: null, asOf: null })).records,
+    ),
     `[${apple}]`,
   )
   assert.equal(
-    String(await getRecord(sheet, 'a', ['rate', 'title', 'id'])),
+    String((await getRecord(sheet, 'a', ['rate', 'title', 'id'])).json),
     '{"rate":null,"title":"Apple","id":"a"}',
   )
   assert.deepEqual((await list(sheet, { fields: ['currency'] })).records, [

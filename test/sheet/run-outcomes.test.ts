@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { getRecord } from '../../src/sheet/get-record.ts'
 import { materialize } from '../../src/sheet/materialize.ts'
 import { readProvenance } from '../../src/sheet/read-provenance.ts'
-import { parseStub, UndiciTransport } from '../../src/sheet/transports.ts'
+import { parseStub } from '../../src/sheet/transports.ts'
 import { lookup, openLookupSheet, openRunSheet } from '../support/run-fixture.ts'
 import { openTestSheet } from '../support/sheet-fixture.ts'
 
@@ -59,9 +61,8 @@ test('D26, H7: each failure has its text and type, the other cells are computed,
 })
 
 test('D26, H6: an answer that does not come in time fails its cell, and tells how long was waited', async (t) => {
-  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }], {
-    transport: new UndiciTransport({ timeoutMs: 20 }),
-  })
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  await writeFile(join(run.directory, 'transport.yaml'), "hosts: {'*': {timeout: 20ms}}")
   const late = run.api.hold('*')
   const { failures } = await run.run()
   late.release()
@@ -356,6 +357,7 @@ test('D41, H6: a run over a stub takes prepared payloads by exact method and URL
     value: 1,
     previous: null,
     derivation: 'rate.yaml',
+    run_id: '1',
     cached: false,
     status: 200,
     duration_ms: 0,
@@ -373,5 +375,8 @@ test('D41: the fallback answers what is not prepared, also when either is null',
     failures.map(({ error }) => error),
     ['GET https://rates.example/EUR -> no "rate" in the response'],
   )
-  assert.equal((JSON.parse(String(await getRecord(sheet, 'b', ['rate']))) as { rate: unknown }).rate, null)
+  assert.equal(
+    (JSON.parse(String((await getRecord(sheet, 'b', ['rate'])).json)) as { rate: unknown }).rate,
+    null,
+  )
 })

@@ -41,6 +41,7 @@ test('D28: what is written while a call is under way stands, and the late answer
     limit: null,
     cursor: null,
     filter: null,
+    asOf: null,
   })
   assert.deepEqual(JSON.parse(String(records)), [
     { id: 'kept', b: '<kept>' },

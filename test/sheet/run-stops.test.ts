@@ -41,7 +41,7 @@ test('closing a sheet ends its runs with materialize.error, and what they stored
 
   const again = await openSheet(run.directory)
   onEnd(t, () => again.close())
-  assert.equal((JSON.parse(String(await getRecord(again, '0', null))) as { b: string }).b, '<0>')
+  assert.equal((JSON.parse(String((await getRecord(again, '0', null)).json)) as { b: string }).b, '<0>')
   hold.release()
   const request = { targets: null, recordIds: null, force: false, actor: 'agent:third' }
   const { materialized, skipped, failures } = await materialize(again, request)
@@ -63,7 +63,7 @@ test('closing a sheet while a result is being stored stores it whole and hangs n
   await running
   const again = await openSheet(run.directory)
   onEnd(t, () => again.close())
-  assert.equal((JSON.parse(String(await getRecord(again, '1', null))) as { b: string }).b, '<x>')
+  assert.equal((JSON.parse(String((await getRecord(again, '1', null)).json)) as { b: string }).b, '<x>')
 })
 
 // What a store that fails does to a run; the faults are put in between, since no disk fails on demand.

@@ -19,7 +19,7 @@ export type ApiAnswer =
   | { readonly text: string; readonly status?: number }
   | { readonly breaks: true }
 
-type Responder = (request: ApiRequest) => ApiAnswer
+type Responder = (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>
 
 /** Answers that are held back until a test lets them go. */
 export interface Hold {
@@ -119,7 +119,7 @@ export class LocalApi {
     // Whatever else has arrived comes in before this one leaves, so that `peak` counts both.
     await setImmediate()
     this.#waiting -= 1
-    send(response, (this.#answers.get(path) ?? this.#fallback)(request))
+    send(response, await (this.#answers.get(path) ?? this.#fallback)(request))
   }
 
   async #pass(path: string): Promise<void> {

@@ -71,7 +71,7 @@ export class RunSheet {
   }
 
   async record(id: string): Promise<JsonObject> {
-    return JSON.parse(String(await getRecord(this.sheet, id, null))) as JsonObject
+    return JSON.parse(String((await getRecord(this.sheet, id, null)).json)) as JsonObject
   }
 
   async value(id: string, field: string): Promise<unknown> {

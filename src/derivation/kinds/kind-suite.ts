@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { ContractError } from '../../errors/service-error.ts'
-import type { Derivation, DerivationKind, InputValues, Plan } from '../derivation-kind.ts'
+import type { Derivation, DerivationKind, InputValues, Plan, RunContext } from '../derivation-kind.ts'
+import { DEFAULT_HOST_POLICIES, DEFAULT_HOST_POLICY } from '../host-policies.ts'
 import { inputHash } from '../input-hash.ts'
 import { parseDerivation } from '../parse-derivation.ts'
 
@@ -68,6 +69,15 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.notEqual(hashOf(edited, subject.good.inputs), hash)
   })
 
+  kindTest('costs what the policies say, and nothing by default', (subject) => {
+    const derivation = parse(subject, subject.file)
+    const plan = planOf(derivation, subject.good.inputs)
+    const costPerCall = 0.25
+    const dear = { forUrl: () => ({ ...DEFAULT_HOST_POLICY, costPerCall }), maxConcurrency: 1 }
+    assert.equal(derivation.kind.cost(plan, DEFAULT_HOST_POLICIES), 0)
+    assert.ok([0, costPerCall].includes(derivation.kind.cost(plan, dear)))
+  })
+
   kindTest('D22: is blocked when a value that the request needs is null', (subject) => {
     if (subject.blocked === null) return
     const { inputs, field } = subject.blocked
@@ -95,6 +105,22 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.deepEqual(JSON.parse(JSON.stringify(provenance)), provenance)
   })
 
+  kindTest(
+    'tells once that a call goes out, whatever comes of it, and not when it is stopped before',
+    async (subject) => {
+      const derivation = parse(subject, subject.file)
+      let sent = 0
+      const onSent = (): void => void (sent += 1)
+      await run(derivation, subject.good.inputs, { onSent })
+      assert.equal(sent, 1)
+      await run(derivation, subject.failing, { onSent })
+      assert.equal(sent, 2)
+      const signal = AbortSignal.abort(new Error('stopping'))
+      await run(derivation, subject.good.inputs, { onSent, signal }).catch(() => undefined)
+      assert.equal(sent, 2)
+    },
+  )
+
   kindTest('H7: answers with a failure, and does not throw, when the far end fails', async (subject) => {
     const derivation = parse(subject, subject.file)
     const outcome = await run(derivation, subject.failing)
@@ -106,7 +132,7 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
   kindTest('rejects with the reason of a signal that is aborted', async (subject) => {
     const derivation = parse(subject, subject.file)
     await assert.rejects(
-      run(derivation, subject.good.inputs, AbortSignal.abort(new Error('stopping'))),
+      run(derivation, subject.good.inputs, { signal: AbortSignal.abort(new Error('stopping')) }),
       /stopping/,
     )
   })
@@ -131,11 +157,16 @@ function hashOf(derivation: Derivation, inputs: InputValues): string {
 function run(
   derivation: Derivation,
   inputs: InputValues,
-  signal = new AbortController().signal,
+  context: Partial<RunContext> = {},
 ): ReturnType<DerivationKind['run']> {
   const { kind, spec } = derivation
   kind.prepare(spec)
-  return kind.run(spec, planOf(derivation, inputs), { signal })
+  return kind.run(spec, planOf(derivation, inputs), {
+    signal: new AbortController().signal,
+    policies: DEFAULT_HOST_POLICIES,
+    onSent: () => undefined,
+    ...context,
+  })
 }
 
 function deepFreeze<T>(value: T): T {

@@ -1,18 +1,18 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { NoQuery } from '../../wire/contract.ts'
+import { renderFrame } from '../../wire/frames.ts'
 import type { Api, RouteContext } from '../route-context.ts'
+import { STREAM_HEADERS } from '../sse.ts'
 
 /** `GET /events`: the stream of frames (specification, "Events"). */
-export function eventsRoutes(app: Api, { streams, read }: RouteContext): void {
+export function eventsRoutes(app: Api, { sheet, streams, read }: RouteContext): void {
   const options = { ...read, schema: { querystring: NoQuery }, exposeHeadRoute: false }
   app.get('/events', options, (_request, reply) => {
     reply.hijack()
-    streams.open(reply.raw, {
-      ...(reply.getHeaders() as OutgoingHttpHeaders),
-      'content-type': 'text/event-stream; charset=utf-8',
-      // The connection serves nothing else afterwards; and proxies shall not collect frames.
-      connection: 'close',
-      'x-accel-buffering': 'no',
+    const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), ...STREAM_HEADERS }
+    streams.open(reply.raw, headers, {
+      subscribe: (wake) => sheet.events.subscribe(wake),
+      render: renderFrame,
     })
   })
 }

@@ -1,20 +1,50 @@
-import { materialize } from '../../sheet/materialize.ts'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { startMaterialize } from '../../sheet/materialize.ts'
+import { planMaterialize } from '../../sheet/plan-materialize.ts'
+import { getRun } from '../../sheet/read-runs.ts'
 import { NoQuery } from '../../wire/contract.ts'
-import { MaterializeAnswer, MaterializeBody, toMaterializeAnswer } from '../../wire/materialize.ts'
+import {
+  MaterializeAnswer,
+  MaterializeBody,
+  RunPlanAnswer,
+  toMaterializeAnswer,
+  toRunPlanAnswer,
+} from '../../wire/materialize.ts'
+import { RunAnswer, toRunAnswer } from '../../wire/runs.ts'
 import type { Api, RouteContext } from '../route-context.ts'
+import { runPath } from './runs.ts'
 
 /** `POST /api/materialize`; the use case publishes the frames (specification, "Events"; D40). */
 export function materializeRoutes(app: Api, { sheet, write }: RouteContext): void {
-  const schema = { querystring: NoQuery, body: MaterializeBody, response: { 200: MaterializeAnswer } }
-  app.post('/api/materialize', { ...write, schema }, async (request) => {
-    const { targets, record_ids: recordIds, force, actor } = request.body
-    const report = await materialize(sheet, {
-      targets: targets ?? null,
-      recordIds: recordIds ?? null,
-      force: force ?? false,
-      // An empty actor is absent (D36).
-      actor: actor || null,
-    })
-    return toMaterializeAnswer(report)
+  const schema = {
+    querystring: NoQuery,
+    body: MaterializeBody,
+    response: { 200: Type.Union([MaterializeAnswer, RunPlanAnswer]), 202: RunAnswer },
+  }
+  app.post('/api/materialize', { ...write, schema }, async (request, reply) => {
+    const { actor, dry_run: dryRun, ...body } = request.body
+    const selection = {
+      targets: body.targets ?? null,
+      recordIds: body.record_ids ?? null,
+      force: body.force ?? false,
+      only: body.only ?? null,
+      limit: body.limit ?? null,
+      maxCalls: body.max_calls ?? null,
+      maxCost: body.max_cost ?? null,
+    }
+    if (dryRun === true) return toRunPlanAnswer(await planMaterialize(sheet, selection))
+    // An empty actor is absent (D36).
+    const run = await startMaterialize(sheet, { ...selection, actor: actor || null })
+    reply.header('location', runPath(run.id))
+    if (!prefersAsync(request)) return toMaterializeAnswer(await run.done)
+    reply.code(202).header('preference-applied', 'respond-async')
+    return toRunAnswer(await getRun(sheet, run.id))
   })
+}
+
+/** Whether the client would rather not wait (RFC 7240, section 4.1). */
+function prefersAsync(request: FastifyRequest): boolean {
+  const preferences = [request.headers['prefer'] ?? []].flat().join(',')
+  return preferences.split(',').some((one) => /^\s*respond-async\s*(?:;|$)/i.test(one))
 }

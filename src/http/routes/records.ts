@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ValidationError } from '../../errors/service-error.ts'
 import { deleteRecords } from '../../sheet/delete-records.ts'
-import { getRecord } from '../../sheet/get-record.ts'
+import { getRecord, getRecordAsOf } from '../../sheet/get-record.ts'
 import { listRecords, type RecordList } from '../../sheet/list-records.ts'
 import { upsertRecords } from '../../sheet/upsert-records.ts'
 import { commaList } from '../../wire/comma-list.ts'
@@ -15,6 +15,7 @@ import {
   UpsertRecordsAnswer,
 } from '../../wire/records.ts'
 import { acceptRawBodies } from '../body-parser.ts'
+import { readIfMatch, tagVersion } from '../entity-tag.ts'
 import { sendJson } from '../json-reply.ts'
 import { countHeader } from '../request-head.ts'
 import type { Api, RouteContext } from '../route-context.ts'
@@ -28,31 +29,44 @@ export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): v
     { ...read, schema: { querystring: GetRecordQuery } },
     async (request, reply) => {
       const { id } = request.params as { id: string }
-      return sendJson(reply, await getRecord(sheet, id, commaList(request.query.fields)))
+      const { as_of: asOf } = request.query
+      const fields = commaList(request.query.fields)
+      if (asOf !== undefined) return sendJson(reply, await getRecordAsOf(sheet, id, { fields, asOf }))
+      const { json, version } = await getRecord(sheet, id, fields)
+      tagVersion(reply, version)
+      return sendJson(reply, json)
     },
   )
 
   app.get('/api/records', { ...read, schema: { querystring: ListRecordsQuery } }, async (request, reply) => {
-    const { fields, limit, cursor, filter } = request.query
+    const { fields, limit, cursor, filter, as_of: asOf } = request.query
     const page = await listRecords(sheet, {
       fields: commaList(fields),
       // A number of hundreds of digits would be Infinity, which is no integer; it is lowered like any other (D10).
       limit: limit === undefined ? null : Math.min(Number(limit), Number.MAX_SAFE_INTEGER),
       cursor: cursor ?? null,
       filter: filter ?? null,
+      asOf: asOf ?? null,
     })
     return sendJson(reply, recordListBytes(page))
   })
 
   const upsertSchema = { querystring: NoQuery, response: { 200: UpsertRecordsAnswer } }
-  app.post('/api/records', { ...write, schema: upsertSchema }, (request) =>
+  app.post('/api/records', { ...write, schema: upsertSchema }, async (request, reply) => {
     // Bytes, not yet JSON: they are parsed where writing happens, so that a large body holds up nobody else.
-    upsertRecords(sheet, request.body instanceof Uint8Array ? request.body : {}),
-  )
+    const body = request.body instanceof Uint8Array ? request.body : {}
+    const { inserted, updated, total, version } = await upsertRecords(sheet, body, readIfMatch(request))
+    if (version !== null) tagVersion(reply, version)
+    return { inserted, updated, total }
+  })
 
   const deleteSchema = { querystring: DeleteRecordsQuery, response: { 200: DeleteRecordsAnswer } }
   app.delete('/api/records', { ...write, schema: deleteSchema }, (request) =>
-    deleteRecords(sheet, { ids: commaList(request.query.ids) ?? [], actor: actorHeader(request) }),
+    deleteRecords(sheet, {
+      ids: commaList(request.query.ids) ?? [],
+      actor: actorHeader(request),
+      ifMatch: readIfMatch(request),
+    }),
   )
 }
 

@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 import { FAILED, MISSING, STALE, type TodoState } from './schema.ts'
 
 /** A derived field as the store keeps it. */
-export interface StoredTarget extends TargetDefinition {
+export interface StoredTarget extends Omit<TargetDefinition, 'text'> {
   readonly id: number
   readonly active: boolean
 }
@@ -95,11 +95,29 @@ export class CellStates {
     for (const target of this.targets) this.#forget(target, record)
   }
 
-  /** Somebody wrote a derived field by hand: a value overrides the cell, null ends that (D28). */
+  /** Somebody wrote a derived field by hand, or that was put back: a value overrides the cell, null ends that (D28). */
   writtenByHand(target: StoredTarget, record: RecordKey, write: { hasValue: boolean; seq: number }): void {
     this.#forget(target, record)
     if (write.hasValue) this.#putOverride(target, record, write.seq)
     else this.#putTodo(target, record, MISSING, write.seq)
+  }
+
+  /**
+   * A computed value has been put back. It is fresh where the cell is, and has this very hash; else its inputs may have
+   * changed since, so that it is stale, and the next run finds out (D32). What failed for the cell is forgotten.
+   */
+  restored(target: StoredTarget, record: RecordKey, { hash, seq }: { hash: Uint8Array; seq: number }): void {
+    const before = this.cell(target, record)
+    const known = before.hash !== null && Buffer.compare(before.hash, hash) === 0
+    this.#forget(target, record)
+    this.#db.run(
+      'INSERT INTO "$cell" (target, record, hash, mark) VALUES (?, ?, ?, ?)',
+      target.id,
+      record,
+      hash,
+      seq,
+    )
+    if (!known || before.todo !== null) this.#putTodo(target, record, STALE, seq)
   }
 
   /** A field has got another value: cells computed from it are stale. */

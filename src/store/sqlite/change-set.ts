@@ -1,16 +1,28 @@
 import type { Contract } from '../../contract/contract.ts'
-import { formatLine, formatRecordLine, type CellLine, type RecordChange } from '../../provenance/log-line.ts'
+import {
+  formatLine,
+  formatRecordLine,
+  type CellLine,
+  type RecordChange,
+  type RevertLine,
+} from '../../provenance/log-line.ts'
 import type { RecordKey } from '../sheet-store.ts'
 import type { CellStates } from './cell-states.ts'
 import type { Connection } from './connection.ts'
+import { runNumber } from './values.ts'
 
 /** The line of a computed cell without what the change set gives it. */
 export type UnnumberedCellLine = Omit<CellLine, 'seq' | 'at'>
+
+/** The line of a cell that is put back, likewise. */
+export type UnnumberedRevertLine = Omit<RevertLine, 'seq' | 'at'>
 
 /** A provenance line that belongs to a record. */
 interface RecordedLine {
   readonly record: RecordKey
   readonly text: string
+  /** The number of the run that wrote it. */
+  readonly run: number | null
 }
 
 interface RecordCounters {
@@ -70,28 +82,47 @@ export class ChangeSet {
     const seq = this.nextSeq
     // Rest properties lose what TypeScript knows of an open-ended line.
     const numbered = { seq, at: this.at, ...line } as CellLine
-    return this.#add({ record, text: formatLine(numbered) })
+    return this.#add({ record, text: formatLine(numbered), run: runNumber(line.run_id) })
+  }
+
+  /** Adds the provenance line of a cell that is put back; answers with its seq. */
+  logRevert(line: UnnumberedRevertLine, record: RecordKey): number {
+    const text = formatLine({ seq: this.nextSeq, at: this.at, ...line })
+    return this.#add({ record, text, run: runNumber(line.run_id) })
   }
 
   /** Adds the provenance line of a record's change; answers with its seq. */
   logRecord(change: RecordChange, record: RecordKey): number {
-    return this.#add({ record, text: formatRecordLine({ seq: this.nextSeq, at: this.at }, change) })
+    return this.#add({
+      record,
+      text: formatRecordLine({ seq: this.nextSeq, at: this.at }, change),
+      run: null,
+    })
   }
 
   #add(line: RecordedLine): number {
     this.#lines.push(line)
-    if (this.#lines.length - this.#inserted >= LINES_AT_ONCE) this.#insertLines()
+    if (this.#lines.length - this.#inserted >= LINES_AT_ONCE) this.insertLines()
     return this.lastSeq
   }
 
-  #insertLines(): void {
+  /** Puts the lines so far into the table, where they can be read. */
+  insertLines(): void {
     const lines = this.#lines.slice(this.#inserted)
     if (lines.length === 0) return
     const from = this.#firstSeq + this.#inserted
-    this.db.run(
-      `INSERT INTO "$provenance" (seq, record, line) VALUES ${lines.map(() => '(?, ?, ?)').join(', ')}`,
-      ...lines.flatMap(({ record, text }, index) => [from + index, record, text]),
-    )
+    // Lines of no run, which are those of large upserts, do without the column.
+    if (lines.every(({ run }) => run === null)) {
+      this.db.run(
+        `INSERT INTO "$provenance" (seq, record, line) VALUES ${lines.map(() => '(?, ?, ?)').join(', ')}`,
+        ...lines.flatMap(({ record, text }, index) => [from + index, record, text]),
+      )
+    } else {
+      this.db.run(
+        `INSERT INTO "$provenance" (seq, record, line, run) VALUES ${lines.map(() => '(?, ?, ?, ?)').join(', ')}`,
+        ...lines.flatMap(({ record, text, run }, index) => [from + index, record, text, run]),
+      )
+    }
     this.#inserted = this.#lines.length
   }
 
@@ -148,7 +179,7 @@ export class ChangeSet {
 
   /** Writes what is held back until the end of the transaction: the last lines, and counters. */
   finish(): void {
-    this.#insertLines()
+    this.insertLines()
     this.cells.flushCounters()
     if (this.#counters === null) return
     const { records, lastKey } = this.#counters

@@ -3,19 +3,26 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { faultOf } from '../../contract/validate-value.ts'
 import type { CacheEntry, CellCommit, CellOutcome, CellResult } from '../sheet-store.ts'
+import type { FailedCell } from '../stored-run.ts'
 import type { CellRow, StoredTarget } from './cell-states.ts'
 import type { ChangeSet } from './change-set.ts'
+import { runGained } from './run-writer.ts'
 import { quoted } from './schema.ts'
 import { fromColumn, toColumn } from './values.ts'
 
 /**
- * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30). A cell that was
- * written, or whose input was written, since it was planned is left alone (D28).
+ * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30), and counts them. A cell
+ * that was written, or whose input was written, since it was planned is left alone (D28).
  */
 export function commitCells(change: ChangeSet, commit: CellCommit): CellOutcome[] {
   for (const entry of commit.cache) storeCacheEntry(change, entry)
-  const outcomes = commit.cells.map((cell) => commitCell(change, cell, commit.actor))
+  const failures: FailedCell[] = []
+  const outcomes = commit.cells.map((cell) => commitCell(change, cell, { commit, failures }))
   noteLast(change, commit, outcomes)
+  const isComputed = ({ result }: CellResult, index: number): boolean =>
+    result.kind === 'computed' && outcomes[index]?.outcome === 'stored'
+  const materialized = commit.cells.filter(isComputed).length
+  runGained(change, commit.run, { materialized, failures, progress: commit.progress })
   return outcomes
 }
 
@@ -35,7 +42,13 @@ export function readCacheEntry(inputHash: string, stored: unknown): CacheEntry {
   return { inputHash, ...(JSON.parse(String(stored)) as Omit<CacheEntry, 'inputHash'>) }
 }
 
-function commitCell(change: ChangeSet, cell: CellResult, actor: string): CellOutcome {
+/** A commit, and the cells of it that are found to have failed. */
+interface CommitUnderWay {
+  readonly commit: CellCommit
+  readonly failures: FailedCell[]
+}
+
+function commitCell(change: ChangeSet, cell: CellResult, { commit, failures }: CommitUnderWay): CellOutcome {
   const target = change.cells.target(cell.target)
   const field = change.contract.fieldByName.get(cell.target)
   if (target === undefined || !target.active || field === undefined) return { outcome: 'superseded' }
@@ -49,16 +62,19 @@ function commitCell(change: ChangeSet, cell: CellResult, actor: string): CellOut
     case 'unchanged':
       if (current) change.cells.unchanged(target, cell.key)
       return { outcome: 'stored' }
-    case 'failed':
-      change.cells.failed(target, cell.key, { ...cell.result, at: change.at })
+    case 'failed': {
+      const { error, errorType } = cell.result
+      change.cells.failed(target, cell.key, { error, errorType, at: change.at })
+      failures.push({ recordId: String(stored['id']), field: field.name, error, errorType })
       return { outcome: 'stored' }
+    }
     case 'computed': {
       const written = {
         key: cell.key,
         id: String(stored['id']),
         previous: fromColumn(field, stored['value']),
       }
-      return storeComputed(change, { before, computed: cell.result, target, field, actor, current, written })
+      return storeComputed(change, { before, computed: cell.result, target, field, commit, current, written })
     }
   }
 }
@@ -68,7 +84,7 @@ interface ComputedCell {
   readonly computed: Extract<CellResult['result'], { kind: 'computed' }>
   readonly target: StoredTarget
   readonly field: Field
-  readonly actor: string
+  readonly commit: CellCommit
   readonly current: boolean
   readonly written: { readonly key: number; readonly id: string; readonly previous: JsonValue }
 }
@@ -98,7 +114,7 @@ function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
   }
   change.logCell(
     {
-      actor: computed.actor,
+      actor: computed.commit.actor,
       source: target.kind,
       record_id: written.id,
       field: field.name,
@@ -106,6 +122,7 @@ function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
       previous: written.previous,
       input_hash: inputHash,
       derivation: target.derivation,
+      run_id: computed.commit.run,
       ...provenance,
     },
     written.key,

@@ -16,7 +16,9 @@ const STORE = {
     '{name: area, logicalType: number, logicalTypeOptions: {minimum: 0}}',
     '{name: label, logicalType: string, required: true}',
   ),
-  targets: [{ field: 'label', derivation: 'label.yaml', sha256: '00', kind: 'http', inputs: ['name'] }],
+  targets: [
+    { field: 'label', derivation: 'label.yaml', sha256: '00', kind: 'http', inputs: ['name'], text: 'label' },
+  ],
   actor: 'system:import',
 }
 

@@ -11,7 +11,7 @@ import type { TargetDefinition } from '../sheet-store.ts'
 import { Connection } from './connection.ts'
 import { applyTargets } from './define.ts'
 import { dataTable, INTERNAL_TABLES, quoted, recordsView, SCHEMA_VERSION, uniqueIndex } from './schema.ts'
-import { toColumn } from './values.ts'
+import { runNumber, toColumn } from './values.ts'
 
 /** The files of a sheet that the store has to do with (D1). */
 export interface StorePaths {
@@ -84,9 +84,10 @@ function syncFile(path: string): void {
   }
 }
 
-/** Takes over a log that is there already; answers with its last seq. */
+/** Takes over a log that is there already, and goes on from its last run; answers with its last seq. */
 function importLog(db: Connection, path: string): number {
   let last = 0
+  let lastRun = 0
   withFile(path, (line, text) => {
     const parsed = parseLine(text)
     const seq = Number(parsed?.['seq'])
@@ -101,7 +102,9 @@ function importLog(db: Connection, path: string): number {
     const earlierId = typeof parsed['record_id'] === 'string' ? parsed['record_id'] : null
     db.run('INSERT INTO "$provenance" (seq, earlier_id, line) VALUES (?, ?, ?)', seq, earlierId, text)
     last = seq
+    lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
   })
+  db.run('UPDATE "$sheet" SET history_after = ?, last_run = ?', last, lastRun)
   return last
 }
 

@@ -138,11 +138,13 @@ export function loadTargets(db: Connection): StoredTarget[] {
 /**
  * Makes the cell states follow the derivations. The cells of a new target are missing, or overridden where the field
  * has a value already; a changed file makes computed cells stale. A target without its derivation keeps its states
- * for the day that it comes back, and is then stale. To be called in a transaction.
+ * for the day that it comes back, and is then stale. Keeps every version of the files. To be called in a transaction.
  */
 export function applyTargets(db: Connection, definitions: readonly TargetDefinition[]): void {
   const known = new Map(loadTargets(db).map((target) => [target.field, target]))
+  const at = new Date().toISOString()
   for (const definition of definitions) {
+    keepVersion(db, definition, at)
     const target = known.get(definition.field)
     known.delete(definition.field)
     if (target === undefined) addTarget(db, definition)
@@ -151,6 +153,17 @@ export function applyTargets(db: Connection, definitions: readonly TargetDefinit
   for (const target of known.values()) {
     if (target.active) db.run('UPDATE "$target" SET active = 0 WHERE id = ?', target.id)
   }
+}
+
+/** Keeps the text of a derivation file, so that it can be told what changed since; writes nothing when it is known. */
+function keepVersion(db: Connection, { derivation, sha256, text }: TargetDefinition, at: string): void {
+  db.run(
+    'INSERT OR IGNORE INTO "$derivation" (file, sha256, text, at) VALUES (?, ?, ?, ?)',
+    derivation,
+    sha256,
+    text,
+    at,
+  )
 }
 
 function addTarget(db: Connection, definition: TargetDefinition): void {

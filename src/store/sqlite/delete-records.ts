@@ -2,12 +2,23 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { mayDelete } from '../../contract/permissions.ts'
 import { PermissionDeniedError } from '../../errors/service-error.ts'
-import type { DeleteResult } from '../sheet-store.ts'
+import type { DeleteResult, Upsert } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
+import { checkVersion } from './check-version.ts'
 import { canBeId, fromColumn } from './values.ts'
 
-/** Deletes what exists of these ids (D15). Throws PermissionDeniedError where the contract does not let the actor (D7). */
-export function deleteRecords(change: ChangeSet, ids: readonly string[], actor: string): DeleteResult {
+/** What shall be deleted, by whom, and if it is still of these versions. */
+export interface Deletion extends Pick<Upsert, 'ifMatch'> {
+  readonly ids: readonly string[]
+  readonly actor: string
+}
+
+/**
+ * Deletes what exists of these ids (D15). Throws PreconditionFailedError for a record that is not of the version asked
+ * for, and PermissionDeniedError where the contract does not let the actor (D7).
+ */
+export function deleteRecords(change: ChangeSet, { ids, actor, ifMatch }: Deletion): DeleteResult {
+  for (const id of ids) checkVersion(change.db, id, ifMatch)
   if (!mayDelete(change.contract, actor)) {
     throw new PermissionDeniedError(
       `actor ${JSON.stringify(actor)} may not delete records; the contract's deletableBy allows ` +

@@ -59,7 +59,11 @@ test('D17: nothing is acknowledged for a sheet.db that was removed while it was 
   t.after(() => writer.handle('close', null))
   rmSync(storePaths(directory).database)
   const body = { records: [{ id: 'x' }] }
-  const request = { id: 1, operation: 'upsert', argument: { body, defaultActor: 'human:x' } } as const
+  const request = {
+    id: 1,
+    operation: 'upsert',
+    argument: { body, defaultActor: 'human:x', ifMatch: null },
+  } as const
   await assert.rejects(writer.change([request]), {
     type: 'RecordsError',
     message: /^sheet\.db was removed or replaced/,

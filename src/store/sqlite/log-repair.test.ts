@@ -57,7 +57,7 @@ class Sheet {
     const writer = this.#writer
     assert.ok(writer)
     for (const id of ids) {
-      const argument = { body: { records: [{ id }] }, defaultActor: 'human:ann' }
+      const argument = { body: { records: [{ id }] }, defaultActor: 'human:ann', ifMatch: null }
       const outcomes = await writer.change([{ id: 1, operation: 'upsert', argument }])
       for (const outcome of outcomes) if ('error' in outcome) throw outcome.error
     }
@@ -206,7 +206,8 @@ test('D34: lines longer than any buffer are mended too', async (t) => {
   const writer = await sheet.open()
   const records = [{ id: 'huge', a: 'é\u2028'.repeat(400_000) }]
   const body = { records: [...records, { id: 'small' }] }
-  await writer.change([{ id: 1, operation: 'upsert', argument: { body, defaultActor: 'human:ann' } }])
+  const argument = { body, defaultActor: 'human:ann', ifMatch: null }
+  await writer.change([{ id: 1, operation: 'upsert', argument }])
   await sheet.close()
   const whole = sheet.log
   for (const cut of [whole.length - 1, whole.length - 200, 1 << 18, 1 << 16, 1]) {

@@ -77,7 +77,7 @@ async function openWriter(t: TestContext, directory: string, lockTimeoutMs?: num
 }
 
 const write = (writer: WriterClient, id: string): Promise<unknown> =>
-  writer.call('upsert', { body: { records: [{ id }] }, defaultActor: 'human:ann' })
+  writer.call('upsert', { body: { records: [{ id }] }, defaultActor: 'human:ann', ifMatch: null })
 
 suite('SQLite: several processes', () => {
   let children: Child[] = []

@@ -1,21 +1,29 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import type {
   CacheEntry,
+  CellFailureNote,
   CellProvenance,
+  HistoryRange,
+  DerivationVersion,
   JsonBytes,
   Page,
+  PageAsOfQuery,
   PageQuery,
   RecordKey,
   StoreStatus,
+  VersionedRecord,
   WorkItem,
   WorkQuery,
 } from '../sheet-store.ts'
 import { AnswerCache } from './answer-cache.ts'
+import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import { hashBytes, readCacheEntry } from './commit-cells.ts'
 import { Connection } from './connection.ts'
+import { HistoryReader } from './history-reader.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
+import { RunReader } from './run-reader.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
-import { canBeId } from './values.ts'
+import { canBeId, jsonBytes, textOrNull } from './values.ts'
 import { WorkReader } from './work-reader.ts'
 
 /** Bytes of answers that are kept until the next write. */
@@ -23,9 +31,8 @@ const ANSWERS_KEPT = 16 << 20
 
 type UnfilteredPage = Omit<PageQuery, 'filter'>
 
-/** A record or a page as it is answered. */
-interface Answer {
-  readonly json: JsonBytes
+/** A record or a page as it is answered; `version` is that of a record, `next` where the page after a page starts. */
+interface Answer extends VersionedRecord {
   readonly next: RecordKey | null
 }
 
@@ -41,9 +48,12 @@ interface ReadStatements {
  * Nothing that another connection can change is kept without asking SQLite whether it did.
  */
 export class Reader {
+  /** What there is to read of runs. */
+  readonly runs: RunReader
   readonly #db: Connection
   readonly #provenance: ProvenanceReader
   readonly #work: WorkReader
+  readonly #history: HistoryReader
   readonly #answers = new AnswerCache<Answer>(ANSWERS_KEPT)
   #selections = new WeakMap<readonly string[], ReadStatements>()
   #contract: Contract
@@ -53,6 +63,8 @@ export class Reader {
     this.#db = Connection.forReading(path)
     this.#provenance = new ProvenanceReader(this.#db)
     this.#work = new WorkReader(this.#db)
+    this.#history = new HistoryReader(this.#db)
+    this.runs = new RunReader(this.#db)
     this.#contract = contract
   }
 
@@ -67,14 +79,15 @@ export class Reader {
     this.#db.close()
   }
 
-  record(id: string, fields: readonly string[]): JsonBytes | null {
+  record(id: string, fields: readonly string[]): VersionedRecord | null {
     if (!canBeId(id)) return null
     const { name, record } = this.#statements(fields)
     const key = `record ${name} ${id}`
     const known = this.#known(key)
-    if (known !== undefined) return known.json
+    if (known !== undefined) return known
     const row = this.#db.get(record, id)
-    return row === undefined ? null : this.#keep(key, { json: bytes(row['$json']), next: null }).json
+    if (row === undefined) return null
+    return this.#keep(key, { json: jsonBytes(row['$json']), version: String(row['$version']), next: null })
   }
 
   page({ fields, limit, after }: UnfilteredPage): Page {
@@ -84,7 +97,7 @@ export class Reader {
     if (known !== undefined) return { records: known.json, next: known.next }
     const row = this.#db.get(page, after ?? 0, limit)
     const next = row?.['$more'] === 1 ? Number(row['$last']) : null
-    const { json: records } = this.#keep(key, { json: bytes(row?.['$json']), next })
+    const { json: records } = this.#keep(key, { json: jsonBytes(row?.['$json']), version: '', next })
     return { records, next }
   }
 
@@ -98,7 +111,7 @@ export class Reader {
       const json = recordJsonExpression(this.#fields(fields))
       statements = {
         name: fields.join(),
-        record: `SELECT CAST(${json} AS BLOB) AS "$json" FROM "$data" WHERE id = ?`,
+        record: `SELECT CAST(${json} AS BLOB) AS "$json", "$version" FROM "$data" WHERE id = ?`,
         page: `SELECT "$json", "$last", EXISTS (SELECT 1 FROM "$data" WHERE "$seq" > "$last") AS "$more" FROM (
           SELECT CAST('[' || ifnull(group_concat("$record"), '') || ']' AS BLOB) AS "$json", max("$seq") AS "$last" FROM (
             SELECT "$seq", ${json} AS "$record" FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?))`,
@@ -141,6 +154,22 @@ export class Reader {
     return this.#atOnce(() => this.#provenance.read(recordId, this.#field(field), history))
   }
 
+  history(): HistoryRange {
+    return this.#history.range()
+  }
+
+  seqAt(time: string): number {
+    return this.#atOnce(() => this.#history.seqAt(time))
+  }
+
+  async recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
+    return canBeId(id) ? this.#history.record(id, this.#fields(fields), seq) : null
+  }
+
+  async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<Page> {
+    return this.#history.page({ ...query, fields: this.#fields(fields) })
+  }
+
   /** Reads with several statements from one state of the store. */
   #atOnce<T>(read: () => T): T {
     this.#db.exec('BEGIN')
@@ -172,6 +201,14 @@ export class Reader {
     return entries
   }
 
+  cellFailure(record: RecordKey, target: string): CellFailureNote | null {
+    return readCellFailure(this.#db, record, target)
+  }
+
+  derivationVersions(file: string): DerivationVersion[] {
+    return readDerivationVersions(this.#db, file)
+  }
+
   #known(key: string): Answer | undefined {
     const version = Number(this.#db.get('PRAGMA data_version')?.['data_version'])
     if (version !== this.#dataVersion) {
@@ -195,14 +232,4 @@ export class Reader {
     if (field === undefined) throw new Error(`no field ${name}`)
     return field
   }
-}
-
-/** The bytes of a blob. */
-function bytes(blob: unknown): JsonBytes {
-  if (!(blob instanceof Uint8Array)) throw new Error('SQLite answered with something that is no blob')
-  return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength)
-}
-
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
 }

@@ -1,10 +1,11 @@
 import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 /**
- * The tables of a store. Every internal name contains `$`, which no field name can (D5).
+ * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
+ * there. Every internal name contains `$`, which no field name can (D5).
  *
  * - `$sheet`: one line of facts about the store. `last_record`: the last key given out. `mirror_*`: up to where `provenance.jsonl` is known to be good.
  * - `$target`: the derived fields, active or once active, with the counters that status reads (D32).
@@ -17,7 +18,7 @@ export const SCHEMA_VERSION = 1
  *
  * `mark` is the `seq` of the provenance entry that last wrote the cell (`$cell`) or touched its inputs (`$todo`).
  */
-export const INTERNAL_TABLES = `
+export const FIRST_TABLES = `
   CREATE TABLE "$sheet" (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     schema_version INTEGER NOT NULL,
@@ -67,6 +68,54 @@ export const INTERNAL_TABLES = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE "$import" (seq INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;
 `
+
+/**
+ * What each version after the first adds.
+ *
+ * 2: runs.
+ * - `$run`: a line for each run. `waits_until` is set as long as it has not had the run lock, `active_at` is when it
+ *   last stored something, `request` is JSON of what it was asked to do.
+ * - `$run_failure`: cells that failed in a run, numbered as they happened.
+ * - `$provenance.run`: the run that wrote the line.
+ * - `$derivation`: every version of a derivation file that was ever in force, numbered as they came.
+ * - `$sheet.last_run`: the last run id given out. `$sheet.history_after`: the last seq of a log that was there before the store.
+ */
+export const MIGRATIONS: Readonly<Record<number, string>> = {
+  2: `
+  ALTER TABLE "$sheet" ADD COLUMN last_run INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$sheet" ADD COLUMN history_after INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$provenance" ADD COLUMN run INTEGER;
+  CREATE INDEX "$provenance_of_run" ON "$provenance" (run) WHERE run IS NOT NULL;
+  CREATE INDEX "$deleted_record" ON "$deleted" (record);
+  CREATE TABLE "$run" (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL, reverts INTEGER, state TEXT NOT NULL, actor TEXT NOT NULL, request TEXT NOT NULL,
+    started_at TEXT NOT NULL, waits_until TEXT, active_at TEXT NOT NULL, ended_at TEXT,
+    total INTEGER NOT NULL DEFAULT 0, materialized INTEGER NOT NULL DEFAULT 0,
+    skipped INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0,
+    calls INTEGER NOT NULL DEFAULT 0, total_cost REAL NOT NULL DEFAULT 0,
+    error TEXT, error_type TEXT, cancelled_by TEXT
+  ) STRICT;
+  CREATE INDEX "$run_running" ON "$run" (id) WHERE state = 'running';
+  CREATE TABLE "$run_failure" (
+    run INTEGER NOT NULL, number INTEGER NOT NULL, record_id TEXT NOT NULL, field TEXT NOT NULL,
+    error TEXT NOT NULL, error_type TEXT NOT NULL, at TEXT NOT NULL,
+    PRIMARY KEY (run, number)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE "$derivation" (
+    number INTEGER PRIMARY KEY,
+    file TEXT NOT NULL, sha256 TEXT NOT NULL, text TEXT NOT NULL, at TEXT NOT NULL,
+    UNIQUE (file, sha256)
+  ) STRICT;
+  UPDATE "$sheet" SET history_after = coalesce(
+    (SELECT seq - 1 FROM "$provenance" WHERE record IS NOT NULL OR seq IN (SELECT seq FROM "$import") ORDER BY seq LIMIT 1),
+    (SELECT max(seq) FROM "$provenance"),
+    0);
+  `,
+}
+
+/** Makes the tables of a new store. */
+export const INTERNAL_TABLES = [FIRST_TABLES, ...Object.values(MIGRATIONS)].join('\n')
 
 /** States of `$todo`. */
 export const MISSING = 1

@@ -2,13 +2,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type {
   CacheEntry,
   CellCommit,
+  CellFailureNote,
   CellOutcome,
   CellProvenance,
   DeleteResult,
+  HistoryRange,
+  DerivationVersion,
+  EntryRef,
   JsonBytes,
   Page,
+  PageAsOfQuery,
   PageQuery,
   RecordKey,
+  RevertRequest,
+  RevertResult,
+  RunEntriesQuery,
+  RunFailuresQuery,
   RunLock,
   SheetStore,
   SqlParam,
@@ -16,9 +25,11 @@ import type {
   StoreStatus,
   Upsert,
   UpsertResult,
+  VersionedRecord,
   WorkItem,
   WorkQuery,
 } from '../sheet-store.ts'
+import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, StoredRun } from '../stored-run.ts'
 import { asRecordsError } from './connection.ts'
 import { storePaths } from './create-store.ts'
 import { Reader } from './reader.ts'
@@ -99,7 +110,7 @@ export class SqliteStore implements SheetStore {
     this.#definition = definition
   }
 
-  async record(id: string, fields: readonly string[]): Promise<JsonBytes | null> {
+  async record(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {
     return reading(() => this.#reader.record(id, fields))
   }
 
@@ -124,8 +135,8 @@ export class SqliteStore implements SheetStore {
     return this.#writer.call('upsert', { ...request, body }, transferable(body))
   }
 
-  delete(ids: readonly string[], actor: string): Promise<DeleteResult> {
-    return this.#writer.call('delete', { ids, actor })
+  delete(ids: readonly string[], actor: string, ifMatch: Upsert['ifMatch'] = null): Promise<DeleteResult> {
+    return this.#writer.call('delete', { ids, actor, ifMatch })
   }
 
   async status(): Promise<StoreStatus> {
@@ -134,6 +145,77 @@ export class SqliteStore implements SheetStore {
 
   async provenance(recordId: string, field: string, history: boolean): Promise<CellProvenance> {
     return reading(() => this.#reader.provenance(recordId, field, history))
+  }
+
+  async cellFailure(record: RecordKey, target: string): Promise<CellFailureNote | null> {
+    return reading(() => this.#reader.cellFailure(record, target))
+  }
+
+  async derivationVersions(file: string): Promise<readonly DerivationVersion[]> {
+    return reading(() => this.#reader.derivationVersions(file))
+  }
+
+  revert(request: RevertRequest): Promise<RevertResult> {
+    return this.#writer.call('revert', request)
+  }
+
+  startRun(run: NewRun): Promise<RunId> {
+    return this.#writer.call('startRun', run)
+  }
+
+  async runLocked(id: RunId, begin: RunBegin): Promise<void> {
+    await this.#writer.call('runLocked', { id, note: begin })
+  }
+
+  async endRun(id: RunId, end: RunEnd): Promise<void> {
+    await this.#writer.call('endRun', { id, note: end })
+  }
+
+  async requestCancel(id: RunId, actor: string): Promise<void> {
+    await this.#writer.call('requestCancel', { id, note: actor })
+  }
+
+  async interruptRuns(except: RunId | null): Promise<void> {
+    await this.#writer.call('interruptRuns', except)
+  }
+
+  async cancelRequest(id: RunId): Promise<string | null> {
+    return reading(() => this.#reader.runs.cancelRequest(id))
+  }
+
+  async run(id: RunId): Promise<StoredRun | null> {
+    return reading(() => this.#reader.runs.run(id))
+  }
+
+  async runs(query: {
+    readonly before: RunId | null
+    readonly limit: number
+  }): Promise<readonly StoredRun[]> {
+    return reading(() => this.#reader.runs.runs(query))
+  }
+
+  async runFailures(query: RunFailuresQuery): Promise<readonly RunFailure[]> {
+    return reading(() => this.#reader.runs.failures(query))
+  }
+
+  async runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]> {
+    return reading(() => this.#reader.runs.entries(query))
+  }
+
+  async history(): Promise<HistoryRange> {
+    return reading(() => this.#reader.history())
+  }
+
+  async seqAt(time: string): Promise<number> {
+    return reading(() => this.#reader.seqAt(time))
+  }
+
+  recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
+    return readingOn(this.#reader.recordAsOf(id, fields, seq))
+  }
+
+  pageAsOf(query: PageAsOfQuery): Promise<Page> {
+    return readingOn(this.#reader.pageAsOf(query))
   }
 
   lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock> {
@@ -173,6 +255,15 @@ export class SqliteStore implements SheetStore {
 function reading<T>(read: () => T): T {
   try {
     return read()
+  } catch (error) {
+    throw asRecordsError(error)
+  }
+}
+
+/** The same for what is read over several turns. */
+async function readingOn<T>(read: Promise<T>): Promise<T> {
+  try {
+    return await read
   } catch (error) {
     throw asRecordsError(error)
   }

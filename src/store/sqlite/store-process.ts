@@ -1,3 +1,4 @@
+import type { Upsert } from '../sheet-store.ts'
 import { takeRunLock } from './run-lock.ts'
 import { storePaths } from './create-store.ts'
 import type { OpenRequest } from './writer-protocol.ts'
@@ -40,7 +41,7 @@ class StoreProcess {
     for (let number = 0; number < count; number += 1) {
       // Two records a batch: a half batch would show.
       const records = ['', "'"].map((suffix) => ({ id: `${prefix}${number}${suffix}`, a: prefix }))
-      const argument = { body: { records }, defaultActor: `agent:${prefix}` }
+      const argument: Upsert = { body: { records }, defaultActor: `agent:${prefix}`, ifMatch: null }
       const [outcome] = await this.#writer.change([{ id: 1, operation: 'upsert', argument }])
       if (outcome !== undefined && 'error' in outcome) throw outcome.error
       tell({ did: 'stored' })

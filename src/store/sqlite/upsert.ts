@@ -1,12 +1,13 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { mayWrite } from '../../contract/permissions.ts'
+import { mayWrite, writeDenial } from '../../contract/permissions.ts'
 import type { Check } from '../../contract/scalar-checks.ts'
 import { checkOf } from '../../contract/validate-value.ts'
 import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
 import type { Upsert, UpsertResult } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
+import { checkVersion } from './check-version.ts'
 import type { StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
 import { listFaults, readBody } from '../upsert-body.ts'
@@ -15,10 +16,14 @@ import { fromColumn, isStored, toColumn } from './values.ts'
 
 /**
  * Inserts or merges records (D13). Goes through the whole batch before it gives up, so that every fault is told at
- * once; the caller takes everything back when this throws. Throws ValidationError and PermissionDeniedError.
+ * once; the caller takes everything back when this throws. Throws ValidationError and PermissionDeniedError, and before
+ * these PreconditionFailedError: whoever has not seen the record as it is need not hear what is wrong with the change.
  */
 export function upsert(change: ChangeSet, request: Upsert): UpsertResult {
   const { records, actor } = readBody(request)
+  const id = idOf(records[0] ?? {})
+  // A record without an id has a fault at any rate.
+  if (id !== null) checkVersion(change.db, id, request.ifMatch)
   const batch = new UpsertBatch(change, actor)
   records.forEach((record, position) => batch.add(record, position))
   return batch.finish()
@@ -38,6 +43,8 @@ class UpsertBatch {
   #position = 0
   #inserted = 0
   #updated = 0
+  /** Of the record that was last written. */
+  #version = 0
 
   constructor(change: ChangeSet, actor: string) {
     this.#change = change
@@ -69,7 +76,9 @@ class UpsertBatch {
     this.#checkUnique()
     if (this.#denied.length > 0) throw new PermissionDeniedError(listFaults(this.#denied))
     if (this.#faults.length > 0) throw new ValidationError(listFaults(this.#faults))
-    return { inserted: this.#inserted, updated: this.#updated, total: this.#change.totalRecords() }
+    const [inserted, updated] = [this.#inserted, this.#updated]
+    const version = inserted + updated === 1 ? String(this.#version) : null
+    return { inserted, updated, total: this.#change.totalRecords(), version }
   }
 
   #checkUnique(): void {
@@ -91,7 +100,9 @@ class UpsertBatch {
       const value = record[field.name] as JsonValue
       if (isStored(field, value, stored?.[field.name])) continue
       changes.push(field)
-      if (!this.#allowed(field)) this.#denied.push(this.#at(record, field.name, this.#denial(field)))
+      if (!this.#allowed(field)) {
+        this.#denied.push(this.#at(record, field.name, writeDenial(field, this.#actor)))
+      }
       const fault = this.#faultOf(column, value)
       if (fault !== null) this.#faults.push(this.#at(record, field.name, fault))
       else if (field.unique && !field.primaryKey) this.#claim(record, field, value)
@@ -131,13 +142,6 @@ class UpsertBatch {
     return allowed
   }
 
-  #denial(field: Field): string {
-    const actor = JSON.stringify(this.#actor)
-    if (field.editableBy === null)
-      return `actor ${actor} may not write it; it is derived, so materialize computes it`
-    return `actor ${actor} may not write it; it is editable by ${field.editableBy.join(', ') || 'nobody'}`
-  }
-
   #checkRequired(record: JsonObject): void {
     for (const field of this.#contract.fields) {
       if (!field.required || own(record, field.name) !== null) continue
@@ -155,15 +159,18 @@ class UpsertBatch {
     change.db.run(this.#plan.insert, key, seq, ...columns)
     change.cells.created(key, (field) => own(record, field) !== null, seq)
     this.#inserted += 1
+    this.#version = seq
   }
 
   #update(write: RecordWrite, stored: StoredRow): void {
     const { record, changes } = write
     this.#updated += 1
+    this.#version = Number(stored['$version'])
     if (changes.length === 0) return
     const change = this.#change
     const key = Number(stored['$seq'])
     const seq = this.#log(key, write, stored)
+    this.#version = seq
     const set = changes.map((field) => `${quoted(field.name)} = ?`).join(', ')
     const values = changes.map((field) => toColumn(own(record, field.name)))
     change.db.run(`UPDATE "$data" SET "$version" = ?, ${set} WHERE "$seq" = ?`, seq, ...values, key)

@@ -1,6 +1,7 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { Field } from '../../contract/contract.ts'
 import { jsonEqual, type JsonValue } from '../../contract/json.ts'
+import type { JsonBytes } from '../sheet-store.ts'
 
 /** Turns a value that the contract has accepted into what its column holds. */
 export function toColumn(value: JsonValue): SQLInputValue {
@@ -27,7 +28,23 @@ export function isStored(field: Field, sent: unknown, stored: SQLOutputValue | u
   return typeof sent === 'object' && jsonEqual(sent, JSON.parse(String(stored)))
 }
 
+/** A column that holds text or nothing. */
+export function textOrNull(stored: SQLOutputValue | undefined): string | null {
+  return typeof stored === 'string' ? stored : null
+}
+
+/** The number behind a run id; null for a text that is no run id, which as a parameter finds no run. */
+export function runNumber(id: unknown): number | null {
+  return typeof id === 'string' && /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : null
+}
+
 /** Whether a text is worth looking up as an id: SQLite would take a lone surrogate for U+FFFD, and find another record. */
 export function canBeId(text: string): boolean {
   return text.isWellFormed()
+}
+
+/** The bytes of a blob of JSON text. */
+export function jsonBytes(blob: unknown): JsonBytes {
+  if (!(blob instanceof Uint8Array)) throw new Error('SQLite answered with something that is no blob')
+  return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength)
 }

@@ -1,11 +1,14 @@
+import type { SQLInputValue } from 'node:sqlite'
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
-import type { CellState, RecordKey, WorkCell, WorkItem, WorkQuery } from '../sheet-store.ts'
+import type { CellState, RecordKey, WorkCell, WorkItem, WorkQuery, WorkState } from '../sheet-store.ts'
 import { markOf } from './cell-states.ts'
 import { hashText } from './commit-cells.ts'
 import type { Connection, StoredRow } from './connection.ts'
-import { FAILED, MISSING, quoted, STALE } from './schema.ts'
+import { FAILED, MISSING, quoted, STALE, type TodoState } from './schema.ts'
 import { fromColumn } from './values.ts'
+
+const TODO_STATES: Readonly<Record<WorkState, TodoState>> = { missing: MISSING, stale: STALE, failed: FAILED }
 
 /** Finds what a run has to do, and reads what that takes. */
 export class WorkReader {
@@ -39,44 +42,58 @@ export class WorkReader {
     return new Map(fields.map((field) => [field, all.get(field) ?? 0]))
   }
 
-  #workKeys({ force, after, limit, only }: WorkQuery, targets: readonly number[]): RecordKey[] {
+  #workKeys({ force, state, after, limit, only }: WorkQuery, targets: readonly number[]): RecordKey[] {
     const from = after ?? 0
+    const everyRecord = force && state === null
     if (only !== null) {
       const wanted = (key: RecordKey): boolean =>
-        key > from && (force ? this.#exists(key) : this.#hasWork(key, targets))
+        key > from && (everyRecord ? this.#exists(key) : this.#hasWork(key, targets, state))
       return only.values().filter(wanted).take(limit).toArray()
     }
-    if (force) {
-      return keysOf(
-        this.#db.all(
-          'SELECT "$seq" AS key FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?',
-          from,
-          limit,
-        ),
+    if (everyRecord) {
+      return this.#keys(
+        'SELECT "$seq" AS key FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?',
+        from,
+        limit,
       )
     }
-    const perTarget = targets.flatMap((target) =>
-      keysOf(
-        this.#db.all(
-          'SELECT record AS key FROM "$todo" WHERE target = ? AND record > ? ORDER BY record LIMIT ?',
-          target,
-          from,
-          limit,
-        ),
-      ),
-    )
+    const perTarget = targets.flatMap((target) => this.#todoKeys(target, state, { from, limit }))
     return [...new Set(perTarget)].toSorted((a, b) => a - b).slice(0, limit)
+  }
+
+  /** The next records whose cell of a target has work, or is in a state. */
+  #todoKeys(
+    target: number,
+    state: WorkState | null,
+    { from, limit }: { from: RecordKey; limit: number },
+  ): RecordKey[] {
+    const next = 'target = ? AND record > ? ORDER BY record LIMIT ?'
+    if (state === null) {
+      return this.#keys(`SELECT record AS key FROM "$todo" WHERE ${next}`, target, from, limit)
+    }
+    if (state === 'failed') {
+      return this.#keys(`SELECT record AS key FROM "$failure" WHERE ${next}`, target, from, limit)
+    }
+    // Many missing cells need not be gone through to learn that none is stale.
+    const counted = this.#db.get(`SELECT ${state} AS cells FROM "$target" WHERE id = ?`, target)
+    if (counted === undefined || counted['cells'] === 0) return []
+    const sql = `SELECT record AS key FROM "$todo" WHERE state = ${TODO_STATES[state]} AND ${next}`
+    return this.#keys(sql, target, from, limit)
+  }
+
+  #keys(sql: string, ...params: SQLInputValue[]): RecordKey[] {
+    return this.#db.all(sql, ...params).map((row) => Number(row['key']))
   }
 
   #exists(key: RecordKey): boolean {
     return this.#db.get('SELECT 1 FROM "$data" WHERE "$seq" = ?', key) !== undefined
   }
 
-  #hasWork(key: RecordKey, targets: readonly number[]): boolean {
-    return targets.some(
-      (target) =>
-        this.#db.get('SELECT 1 FROM "$todo" WHERE target = ? AND record = ?', target, key) !== undefined,
-    )
+  #hasWork(key: RecordKey, targets: readonly number[], state: WorkState | null): boolean {
+    return targets.some((target) => {
+      const todo = this.#db.get('SELECT state FROM "$todo" WHERE target = ? AND record = ?', target, key)
+      return todo !== undefined && (state === null || todo['state'] === TODO_STATES[state])
+    })
   }
 }
 
@@ -137,8 +154,4 @@ function todoState(state: unknown): CellState {
     default:
       return 'fresh'
   }
-}
-
-function keysOf(rows: readonly StoredRow[]): RecordKey[] {
-  return rows.map((row) => Number(row['key']))
 }

@@ -3,18 +3,29 @@ import type {
   CellCommit,
   CellOutcome,
   DeleteResult,
+  RevertRequest,
+  RevertResult,
   TargetDefinition,
   Upsert,
   UpsertResult,
 } from '../sheet-store.ts'
+import type { NewRun, RunBegin, RunEnd, RunId } from '../stored-run.ts'
+import type { Deletion } from './delete-records.ts'
+import type { RunNote } from './run-writer.ts'
 
 /** What the store's writing thread can be asked to do, and with what. */
 export interface WriterOperations {
   open(request: OpenRequest): OpenResult
   define(request: DefineRequest): null
   upsert(request: Upsert): UpsertResult
-  delete(request: { readonly ids: readonly string[]; readonly actor: string }): DeleteResult
+  delete(request: Deletion): DeleteResult
   commitCells(request: CellCommit): readonly CellOutcome[]
+  revert(request: RevertRequest): RevertResult
+  startRun(request: NewRun): RunId
+  runLocked(request: RunNote<RunBegin>): null
+  endRun(request: RunNote<RunEnd>): null
+  requestCancel(request: RunNote<string>): null
+  interruptRuns(except: RunId | null): null
   close(request: null): null
 }
 

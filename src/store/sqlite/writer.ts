@@ -6,13 +6,15 @@ import { LogMirror, type LogSource } from '../../provenance/log-mirror.ts'
 import { CellStates } from './cell-states.ts'
 import { ChangeSet, lastSeq } from './change-set.ts'
 import { commitCells } from './commit-cells.ts'
-import { beginWhenFree, Connection, isDiskFault, whenFree, type StoredRow } from './connection.ts'
+import { beginWhenFree, isDiskFault, type Connection } from './connection.ts'
 import { createStore, hashFile, storePaths, type StorePaths } from './create-store.ts'
 import { applyContract, applyTargets, loadTargets } from './define.ts'
 import { deleteRecords } from './delete-records.ts'
 import { IdleTimer } from './idle-timer.ts'
+import { openDatabase } from './open-database.ts'
+import { revert } from './revert.ts'
 import { takeRunLock } from './run-lock.ts'
-import { SCHEMA_VERSION } from './schema.ts'
+import { endRun, interruptRuns, requestCancel, runLocked, startRun } from './run-writer.ts'
 import { upsert } from './upsert.ts'
 import type {
   DefineRequest,
@@ -39,8 +41,14 @@ const CHANGES: {
   [Op in keyof Changes]: (change: ChangeSet, request: Parameters<Changes[Op]>[0]) => ReturnType<Changes[Op]>
 } = {
   upsert,
-  delete: (change, { ids, actor }) => deleteRecords(change, ids, actor),
+  delete: deleteRecords,
   commitCells,
+  revert,
+  startRun,
+  runLocked,
+  endRun,
+  requestCancel,
+  interruptRuns,
 }
 
 type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown }
@@ -81,6 +89,12 @@ export class Writer {
       case 'upsert':
       case 'delete':
       case 'commitCells':
+      case 'revert':
+      case 'startRun':
+      case 'runLocked':
+      case 'endRun':
+      case 'requestCancel':
+      case 'interruptRuns':
         throw new Error(`${operation} is a change`)
     }
   }
@@ -162,7 +176,7 @@ export class Writer {
     if (!existsSync(paths.database)) await this.#create(paths, contract, request)
     // Even opening takes locks, where another process opens or closes the store at the same time.
     const deadline = performance.now() + request.lockTimeoutMs
-    const { db, sheet } = await whenFree({ deadline, what: 'the store' }, () => openDatabase(paths.database))
+    const { db, sheet } = await openDatabase(paths.database, { deadline, what: 'the store' })
     const mirror = new LogMirror(paths.log, logSource(db), {
       seq: Number(sheet['mirror_seq']),
       offset: Number(sheet['mirror_offset']),
@@ -257,26 +271,6 @@ export class Writer {
     this.#store?.db.close()
     this.#store = null
     return null
-  }
-}
-
-/** Opens a store that exists. Throws RecordsError when it is none, or one of a later version. */
-function openDatabase(path: string): { db: Connection; sheet: StoredRow } {
-  const db = Connection.forWriting(path)
-  try {
-    if (db.get(`SELECT 1 FROM sqlite_schema WHERE name = '$sheet'`) === undefined) {
-      throw new RecordsError(
-        'sheet.db is not the store of a sheet; move it away and it is made anew from records.jsonl',
-      )
-    }
-    const sheet = db.get('SELECT * FROM "$sheet"') ?? {}
-    if (Number(sheet['schema_version']) !== SCHEMA_VERSION) {
-      throw new RecordsError('sheet.db was made by a later version of Colophon; use that version')
-    }
-    return { db, sheet }
-  } catch (error) {
-    db.close()
-    throw error
   }
 }
 

@@ -16,6 +16,7 @@ export function testCells(open: OpenStore): void {
         targets: ['one', 'two'],
         inputs: ['a'],
         force: false,
+        state: null,
         after: null,
         limit: 100,
         only: null,

@@ -76,9 +76,9 @@ export function testImport(open: OpenStore): void {
         { overridden, missing, fresh, stale, failed },
         { overridden: 1, missing: 2, fresh: 0, stale: 0, failed: 0 },
       )
-      const work = { targets: ['label'], inputs: ['name'], force: false, after: null, limit: 10, only: null }
+      const work = { targets: ['label'], inputs: ['name'], force: false, state: null, after: null }
       assert.deepEqual(
-        (await sheet.store.work(work)).map(({ id }) => id),
+        (await sheet.store.work({ ...work, limit: 10, only: null })).map(({ id }) => id),
         ['b', 'c'],
       )
       const entry = await sheet.latest('a', 'label')

@@ -50,7 +50,7 @@ export function testPages(open: OpenStore): void {
       await sheet.write([{ id: 'a', last: 'L' }])
       const { store } = sheet
       const texts = [
-        await store.record('a', ['last', 'group', 'id']),
+        (await store.record('a', ['last', 'group', 'id']))?.json,
         (await store.page({ fields: ['last', 'group', 'id'], limit: 1, after: null, filter: null })).records
           .toString()
           .slice(1, -1),
@@ -85,9 +85,13 @@ export function testPages(open: OpenStore): void {
       try {
         for (let round = 0; round < 20; round += 1) {
           const writer = round % 2 === 0 ? sheet.store : other
-          await writer.upsert({ body: { records: [{ id: 'a', group: round }] }, defaultActor: HUMAN })
+          await writer.upsert({
+            body: { records: [{ id: 'a', group: round }] },
+            defaultActor: HUMAN,
+            ifMatch: null,
+          })
           for (const reader of [sheet.store, other]) {
-            assert.deepEqual(JSON.parse(String((await reader.record('a', ['group'])) ?? '')), {
+            assert.deepEqual(JSON.parse(String((await reader.record('a', ['group']))?.json)), {
               group: round,
             })
             const { records } = await reader.page({ fields: ['group'], limit: 1, after: null, filter: null })

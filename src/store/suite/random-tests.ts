@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { ServiceError } from '../../errors/service-error.ts'
-import type { CellResult, TargetDefinition, WorkItem } from '../sheet-store.ts'
+import type { CellCommit, CellResult, TargetDefinition, WorkItem } from '../sheet-store.ts'
 import { Model, type ModelField, type ModelResult, type ModelTarget, type ReadCell } from './model.ts'
 import { seededRandom, type Random } from './random.ts'
 import { AGENT, hashOf, HUMAN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
@@ -78,7 +78,7 @@ export function testAgainstModel(open: OpenStore): void {
       targets: definitions(model),
       records,
     })
-    const play = new Play(sheet, model, seededRandom(20_260_101))
+    const play = new Play({ sheet, model, random: seededRandom(20_260_101), ofRun: await sheet.commitOf() })
     for (let step = 0; step < STEPS; step += TOGETHER) {
       await play.steps(TOGETHER)
       if (step % STEPS_BETWEEN_CHECKS === 0) await play.check()
@@ -107,18 +107,30 @@ interface HeldCell {
   readonly read: ReadCell
 }
 
+interface PlayParts {
+  readonly sheet: TestSheet
+  readonly model: Model
+  readonly random: Random
+  /** A commit of a run, with nothing in it. */
+  readonly ofRun: CellCommit
+}
+
 class Play {
   readonly #sheet: TestSheet
   readonly #model: Model
   readonly #random: Random
+  readonly #ofRun: CellCommit
+  /** What the run that all cells are computed in has come to. */
+  readonly #gained = { computed: 0, failed: 0, unchanged: 0 }
   readonly #held = new Map<string, HeldCell>()
   #under: Promise<void>[] = []
   readonly seen = new Map<string, number>()
 
-  constructor(sheet: TestSheet, model: Model, random: Random) {
+  constructor({ sheet, model, random, ofRun }: PlayParts) {
     this.#sheet = sheet
     this.#model = model
     this.#random = random
+    this.#ofRun = ofRun
   }
 
   /** Has some requests under way together; the store takes them in the order in which they are sent. */
@@ -147,7 +159,7 @@ class Play {
     const expected = this.#model.upsert(records, actor)
     const { total } = this.#model
     const outcome = this.#sheet.write(records, actor).then(
-      (result) => ({ result }),
+      ({ inserted, updated, total: left }) => ({ result: { inserted, updated, total: left } }),
       (error: unknown) => ({ refusal: error instanceof ServiceError ? error.type : String(error) }),
     )
     this.#see(typeof expected === 'string' ? expected : 'fulfilled')
@@ -200,6 +212,7 @@ class Play {
       targets: [field],
       inputs,
       force,
+      state: null,
       after: null,
       limit: 100,
       only: null,
@@ -230,7 +243,9 @@ class Play {
     for (const [key, { item, read }] of held) {
       this.#held.delete(key)
       const result = this.#result(item.cells[0]?.inputHash ?? null)
-      expected.push({ outcome: this.#model.commit(read, result) })
+      const outcome = this.#model.commit(read, result)
+      if (outcome === 'stored') this.#gained[result.kind] += 1
+      expected.push({ outcome })
       const [cell] = item.cells
       results.push({
         key: item.key,
@@ -241,7 +256,7 @@ class Play {
       })
     }
     this.#under.push(
-      this.#sheet.store.commitCells({ actor: AGENT, cells: results, cache: [] }).then((outcomes) => {
+      this.#sheet.store.commitCells({ ...this.#ofRun, cells: results }).then((outcomes) => {
         assert.deepEqual(outcomes, expected)
         for (const { outcome } of outcomes) this.#see(outcome)
         return undefined
@@ -289,6 +304,7 @@ class Play {
         targets: [field],
         inputs: [],
         force: true,
+        state: null,
         after: null,
         limit: 100,
         only: null,
@@ -299,6 +315,18 @@ class Play {
       )
     }
     for (const id of IDS) for (const { name } of this.#model.fields) await this.#checkCell(id, name)
+    await this.#checkRun()
+  }
+
+  /** What the store counted of the run is what was stored, cell by cell. */
+  async #checkRun(): Promise<void> {
+    const { store } = this.#sheet
+    const { computed, failed } = this.#gained
+    const run = await store.run(this.#ofRun.run)
+    assert.deepEqual([run?.materialized, run?.failed], [computed, failed])
+    const query = { run: this.#ofRun.run, after: 0, limit: 10_000 }
+    assert.equal((await store.runEntries(query)).length, computed)
+    assert.equal((await store.runFailures(query)).length, failed)
   }
 
   async #checkCell(id: string, field: string): Promise<void> {

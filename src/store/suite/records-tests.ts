@@ -55,7 +55,7 @@ export function testRecords(open: OpenStore): void {
         { name: "Robert'); DROP TABLE records;--", x: 2 ** 53 + 2, list: [0.1, -1e-7, 123456789012] },
       ]
       const records = values.map((value, index) => ({ id: `type${index}`, ...value }))
-      assert.deepEqual(await sheet.write(records), { inserted: 6, updated: 0, total: 6 })
+      assert.deepEqual(await sheet.write(records), { inserted: 6, updated: 0, total: 6, version: null })
       for (const record of records) {
         const stored = await sheet.get(record.id)
         const expected = Object.fromEntries(
@@ -135,7 +135,7 @@ export function testRecords(open: OpenStore): void {
         const body = Buffer.from(
           JSON.stringify({ records: [{ id: 'bytes', name: text }], actor: text === long ? '' : null }),
         )
-        await sheet.store.upsert({ body, defaultActor: 'human:default' })
+        await sheet.upsert({ body, defaultActor: 'human:default' })
         assert.equal((await sheet.get('bytes'))?.['name'], text)
       }
       assert.equal((await sheet.latest('bytes', 'name'))?.['actor'], 'human:default')
@@ -219,6 +219,7 @@ export function testRecords(open: OpenStore): void {
         targets: ['valueOf'],
         inputs: ['constructor', 'rowid'],
         force: true,
+        state: null,
         after: null,
         limit: 1,
         only: [...(await sheet.store.recordKeys([id])).values()],

@@ -17,6 +17,7 @@ export function testRuns(open: OpenStore): void {
         targets: ['one', 'two'],
         inputs: ['a'],
         force: false,
+        state: null,
         after: null,
         limit: 100,
         only: null,
@@ -59,6 +60,7 @@ export function testRuns(open: OpenStore): void {
         previous: null,
         input_hash: hashOf('h'),
         derivation: 'pair.yaml',
+        run_id: await sheet.run(),
         cached: false,
         method: 'GET',
         url: 'https://a.example/',
@@ -95,14 +97,14 @@ export function testRuns(open: OpenStore): void {
 
     test('D25: a cache entry for a known hash replaces it target by target', async () => {
       const [first, second] = [hashOf('cache 1'), hashOf('cache 2')]
+      const commit = await sheet.commitOf()
       const store = (
         inputHash: string,
         values: Record<string, string | null>,
         status: number,
       ): Promise<unknown> =>
         sheet.store.commitCells({
-          actor: AGENT,
-          cells: [],
+          ...commit,
           cache: [{ inputHash, values, provenance: { status } }],
         })
       await store(first, { one: 'a', two: 'b' }, 200)

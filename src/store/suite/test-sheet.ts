@@ -10,14 +10,17 @@ import { parseContract } from '../../contract/parse-contract.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import type {
+  CellCommit,
   CellOutcome,
   CellResult,
   SheetStore,
   TargetDefinition,
   TargetStatus,
+  Upsert,
   UpsertResult,
   WorkItem,
 } from '../sheet-store.ts'
+import type { NewRun, RunId } from '../stored-run.ts'
 
 /** What a store is opened with. */
 export interface StoreOptions {
@@ -51,6 +54,27 @@ export const IN_TURN = { concurrency: false }
 export const HUMAN = 'human:ann'
 export const AGENT = 'agent:materializer'
 
+/** What a commit says of a run that makes no calls and leaves no cell alone. */
+export const NOTHING_ELSE: CellCommit['progress'] = { skipped: 0, calls: 0, totalCost: 0 }
+
+/** The order of a run of everything. */
+export function newRun(more: Partial<NewRun> = {}): NewRun {
+  return {
+    kind: 'materialize',
+    reverts: null,
+    actor: AGENT,
+    targets: null,
+    recordIds: null,
+    force: false,
+    only: null,
+    limit: null,
+    maxCalls: null,
+    maxCost: null,
+    lockTimeoutMs: 30_000,
+    ...more,
+  }
+}
+
 /** A derived field for tests. */
 export function target(
   field: string,
@@ -61,6 +85,7 @@ export function target(
     field,
     derivation: `${field}.yaml`,
     sha256: sha256(`${field}.yaml`),
+    text: `${field}.yaml`,
     kind: 'http',
     inputs,
     ...more,
@@ -85,6 +110,7 @@ export class TestSheet {
   #setup: { properties: readonly string[]; targets: readonly TargetDefinition[] | null }
   readonly #deletableBy: readonly string[] | null
   #store: SheetStore | null = null
+  #run: Promise<RunId> | null = null
   sourceDiffers = 0
 
   private constructor(open: OpenStore, setup: SheetSetup) {
@@ -199,13 +225,17 @@ export class TestSheet {
   }
 
   write(records: readonly JsonValue[], actor: string | null = HUMAN): Promise<UpsertResult> {
-    return this.store.upsert({ body: { records, ...(actor === null ? {} : { actor }) }, defaultActor: null })
+    return this.upsert({ body: { records, ...(actor === null ? {} : { actor }) } })
+  }
+
+  upsert(upsert: Pick<Upsert, 'body'> & Partial<Upsert>): Promise<UpsertResult> {
+    return this.store.upsert({ defaultActor: null, ifMatch: null, ...upsert })
   }
 
   async get(id: string, fields: readonly string[] = this.fields): Promise<JsonObject | null> {
-    const text = await this.store.record(id, fields)
-    if (text === null) return null
-    const record: unknown = JSON.parse(String(text))
+    const found = await this.store.record(id, fields)
+    if (found === null) return null
+    const record: unknown = JSON.parse(String(found.json))
     assert.ok(isJsonObject(record))
     return record
   }
@@ -249,7 +279,7 @@ export class TestSheet {
   /** The one record's work for a target, as a run would read it. */
   async workOf(id: string, field: string, inputs: readonly string[] = []): Promise<WorkItem> {
     const only = [...(await this.store.recordKeys([id])).values()]
-    const query = { targets: [field], inputs, force: true, after: null, limit: 1, only }
+    const query = { targets: [field], inputs, force: true, state: null, after: null, limit: 1, only }
     const [item] = await this.store.work(query)
     assert.ok(item, `record ${id} does not exist`)
     return item
@@ -263,8 +293,29 @@ export class TestSheet {
     return { key: item.key, target: field, mark: cell.mark, sha256: definition.sha256, result }
   }
 
+  /** The run that this sheet's cells are computed in; begun when first asked for. */
+  run(): Promise<RunId> {
+    this.#run ??= this.store.startRun(newRun())
+    return this.#run
+  }
+
+  /** A commit of that run with nothing in it. */
+  async commitOf(): Promise<CellCommit> {
+    return { actor: AGENT, run: await this.run(), progress: NOTHING_ELSE, cells: [], cache: [] }
+  }
+
   async commit(...cells: readonly CellResult[]): Promise<readonly CellOutcome[]> {
-    return this.store.commitCells({ actor: AGENT, cells, cache: [] })
+    return this.store.commitCells({ ...(await this.commitOf()), cells })
+  }
+
+  /** Commits cells of another run. */
+  commitTo(
+    run: RunId,
+    cells: readonly CellResult[],
+    progress: Partial<CellCommit['progress']> = {},
+  ): Promise<readonly CellOutcome[]> {
+    const known = { ...NOTHING_ELSE, ...progress }
+    return this.store.commitCells({ actor: AGENT, run, progress: known, cells, cache: [] })
   }
 
   /** Computes a cell. */

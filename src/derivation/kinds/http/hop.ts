@@ -25,13 +25,20 @@ type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 const DISCARD_BYTES = 64 * 1024
 const DISCARD_MS = 500
 
+export interface HopOptions {
+  /** Breaks the exchange off. */
+  readonly signal: AbortSignal
+  /** Called right before the request goes out on a connection. */
+  onSent(): void
+}
+
 /**
  * Sends one request and reads its answer. Rejects with the signal's reason when it aborts, and with NetworkFault for
  * a body past the limit and for what breaks the connection.
  */
-export function sendHop(dispatcher: Dispatcher, hop: Hop, signal: AbortSignal): Promise<HopResponse> {
+export function sendHop(dispatcher: Dispatcher, hop: Hop, options: HopOptions): Promise<HopResponse> {
   return new Promise((resolve, reject) => {
-    const reading = new HopReading(resolve, reject, signal)
+    const reading = new HopReading(resolve, reject, options)
     const { origin, path } = target(hop.url)
     dispatcher.dispatch({ ...hop, origin, path }, reading)
   })
@@ -47,6 +54,7 @@ class HopReading implements Dispatcher.DispatchHandler {
   readonly #resolve: (response: HopResponse) => void
   readonly #reject: (error: unknown) => void
   readonly #signal: AbortSignal
+  readonly #onSent: () => void
   readonly #onAbort = (): void => this.#end(() => this.#reject(this.#signal.reason))
   #controller: Dispatcher.DispatchController | undefined
   #ended = false
@@ -59,17 +67,19 @@ class HopReading implements Dispatcher.DispatchHandler {
   constructor(
     resolve: (response: HopResponse) => void,
     reject: (error: unknown) => void,
-    signal: AbortSignal,
+    { signal, onSent }: HopOptions,
   ) {
     this.#resolve = resolve
     this.#reject = reject
     this.#signal = signal
+    this.#onSent = onSent
     signal.addEventListener('abort', this.#onAbort)
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#ended) this.#breakOff()
+    else this.#onSent()
   }
 
   onResponseStart(_controller: unknown, status: number, headers: ResponseHeaders): void {

@@ -5,22 +5,23 @@ import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { DEFAULT_HOST_POLICY } from '../../host-policies.ts'
+import type { HostPolicy } from '../../host-policies.ts'
 import { startHttp, startTcp } from './local-server.ts'
 import { UndiciTransport } from './undici-transport.ts'
-import type { UndiciTransportOptions } from './undici-transport.ts'
 
 const MIB = 1024 * 1024
 
+function call(policy: Partial<HostPolicy>): { signal: AbortSignal; policy: HostPolicy } {
+  return { signal: new AbortController().signal, policy: { ...DEFAULT_HOST_POLICY, ...policy } }
+}
+
 /** Calls the URL and answers with the failure, without its label. */
-async function failureOf(
-  t: TestContext,
-  url: string,
-  options: UndiciTransportOptions = {},
-): Promise<unknown> {
-  const transport = new UndiciTransport({ timeoutMs: 10_000, ...options })
+async function failureOf(t: TestContext, url: string, policy: Partial<HostPolicy> = {}): Promise<unknown> {
+  const transport = new UndiciTransport()
   t.after(() => transport.close())
   const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
-  const answer = await transport.send(asked, new AbortController().signal)
+  const answer = await transport.send(asked, call({ timeoutMs: 10_000, ...policy }))
   assert.ok(!answer.ok, JSON.stringify(answer).slice(0, 200))
   const { request, ...rest } = answer.error as { request: string }
   assert.equal(request, `GET ${url}`)
@@ -71,7 +72,7 @@ test('a body of just under 10 MiB is read', async (t) => {
   const transport = new UndiciTransport()
   t.after(() => transport.close())
   const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
-  const answer = await transport.send(asked, new AbortController().signal)
+  const answer = await transport.send(asked, call({}))
   assert.equal(answer.ok && typeof answer.value.json === 'string' && answer.value.json.length, 10 * MIB - 2)
 })
 
@@ -221,7 +222,7 @@ test('after failures of every sort the transport goes on', async (t) => {
     '/good': (_incoming, response) => response.end('1'),
   }
   const url = await httpUrl(t, (incoming, response) => answers[incoming.url ?? '']?.(incoming, response))
-  const transport = new UndiciTransport({ concurrency: 2, timeoutMs: 10_000 })
+  const transport = new UndiciTransport()
   t.after(() => transport.close())
   const paths = Array.from({ length: 5 }, () => ['reset', 'good', 'endless', 'bad', 'good']).flat()
   const outcomes = await Promise.all(
@@ -233,7 +234,7 @@ test('after failures of every sort the transport goes on', async (t) => {
         body: null,
         secretHeaders: new Set<string>(),
       } as const
-      const answer = await transport.send(asked, new AbortController().signal)
+      const answer = await transport.send(asked, call({ concurrency: 2, timeoutMs: 10_000 }))
       return answer.ok ? 'ok' : answer.error.reason
     }),
   )

@@ -4,6 +4,8 @@ import type { JsonValue } from '../../../contract/json.ts'
 import { renderFailure } from '../../../errors/failure.ts'
 import { OperationError } from '../../../errors/service-error.ts'
 import type { Computed, Derivation, InputValues, Planned } from '../../derivation-kind.ts'
+import { DEFAULT_HOST_POLICIES, hostPolicies } from '../../host-policies.ts'
+import type { HostPolicy } from '../../host-policies.ts'
 import { createKinds } from '../../kinds.ts'
 import { parseDerivation } from '../../parse-derivation.ts'
 import { testContract } from '../../test-contract.ts'
@@ -16,6 +18,11 @@ import type { Transport, TransportRequest } from './transport.ts'
 import { UndiciTransport } from './undici-transport.ts'
 
 const contract = testContract({ city: 'string', land: 'string', pop: 'number', lat: 'number', lon: 'number' })
+const CONTEXT = {
+  signal: new AbortController().signal,
+  policies: DEFAULT_HOST_POLICIES,
+  onSent: () => undefined,
+}
 const SECRET = 'geheim-0123456789'
 
 testKind('http', async () => {
@@ -23,7 +30,7 @@ testKind('http', async () => {
     if (incoming.url?.startsWith('/fail')) response.writeHead(503).end()
     else response.end('{"at": {"lat": 46.9, "lon": null}}')
   })
-  const transport = new UndiciTransport({ timeoutMs: 5000 })
+  const transport = new UndiciTransport()
   return {
     kind: httpKind(transport, { API_KEY: SECRET }),
     contract,
@@ -81,7 +88,7 @@ async function runAgainst(
   const derivation = parse(own, new StubTransport({ responses: new Map(), fallback }), env)
   const { kind, spec } = derivation
   kind.prepare(spec)
-  const outcome = await kind.run(spec, planOf(derivation, inputs), { signal: new AbortController().signal })
+  const outcome = await kind.run(spec, planOf(derivation, inputs), CONTEXT)
   const [sent] = requests
   assert.ok(outcome.ok && sent)
   return { sent, computed: outcome.value }
@@ -165,6 +172,39 @@ response_schema: { lat: a.0, lon: a.length, pop: b.constructor }
   assert.deepEqual(computed.provenance, { status: 200, duration_ms: 0 })
 })
 
+test('a call costs and is made as the policies say for its URL', async () => {
+  const policies = hostPolicies(
+    new Map([
+      ['h', { costPerCall: 0.5, retries: 2 }],
+      ['h:81', { costPerCall: 2 }],
+    ]),
+  )
+  const made: HostPolicy[] = []
+  const transport: Transport = {
+    async send(_request, { policy }) {
+      made.push(policy)
+      return { ok: true, value: { status: 200, json: { v: 1 }, durationMs: 0 } }
+    },
+    close: () => Promise.resolve(),
+  }
+  const costs: number[] = []
+  for (const url of ['https://h/', 'https://h:81/', 'https://other/']) {
+    const derivation = parse(`url: ${url}\nresponse_path: v\n`, transport)
+    const plan = planOf(derivation, {})
+    costs.push(derivation.kind.cost(plan, policies))
+    await derivation.kind.run(derivation.spec, plan, { ...CONTEXT, policies })
+  }
+  assert.deepEqual(costs, [0.5, 2, 0])
+  assert.deepEqual(
+    made.map(({ retries, costPerCall }) => [retries, costPerCall]),
+    [
+      [2, 0.5],
+      [2, 2],
+      [0, 0],
+    ],
+  )
+})
+
 const WITH_KEY =
   'url: https://h/\nheaders:\n  Authorization: Bearer {{ env.API_KEY }}\n  X: plain\nresponse_path: v\n'
 
@@ -237,14 +277,14 @@ test('D23: upstreams that echo the secret in errors, redirects and broken bodies
     else incoming.socket.end(`${secret}\r\n\r\n`)
   })
   t.after(() => server.close())
-  const transport = new UndiciTransport({ timeoutMs: 5000 })
+  const transport = new UndiciTransport()
   t.after(() => transport.close())
   const reasons: string[] = []
   for (const path of ['status', 'redirect', 'malformed', 'encoding', 'protocol']) {
     const own = WITH_KEY.replace('https://h/', `${server.origin}/${path}`)
     const derivation = parse(own, transport, { API_KEY: SECRET })
     const { kind, spec } = derivation
-    const outcome = await kind.run(spec, planOf(derivation, {}), { signal: new AbortController().signal })
+    const outcome = await kind.run(spec, planOf(derivation, {}), CONTEXT)
     assert.ok(!outcome.ok)
     assert.ok(!JSON.stringify([outcome.error, renderFailure(outcome.error)]).includes(SECRET))
     reasons.push(outcome.error.reason)

@@ -34,7 +34,8 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
       for (const name of envNames(spec.headers)) readEnv(name, env, spec.file)
     },
     plan: planCall,
-    async run(spec, plan, { signal }) {
+    cost: (plan, policies) => policies.forUrl(plan.hashed.url).costPerCall,
+    async run(spec, plan, { signal, policies, onSent }) {
       const secrets = readSecrets(spec, env)
       const answer = await transport.send(
         {
@@ -48,7 +49,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
               .map(({ name }) => name.toLowerCase()),
           ),
         },
-        signal,
+        { signal, policy: policies.forUrl(plan.hashed.url), onSent },
       )
       return answer.ok ? ok(extract(spec, plan, answer.value, [...secrets.values()])) : answer
     },

@@ -1,5 +1,13 @@
 /** What went wrong in an exchange, as short text that holds nothing from the other end. Stays inside the transport. */
-export class NetworkFault extends Error {}
+export class NetworkFault extends Error {
+  /** Whether another try may go better. */
+  readonly transient: boolean
+
+  constructor(message: string, transient = false) {
+    super(message)
+    this.transient = transient
+  }
+}
 
 /** More bytes of an answer's body than this are not read, counted as sent and again after decoding. */
 export const BODY_LIMIT = 10 * 1024 * 1024
@@ -23,6 +31,23 @@ const DETAILS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'connection closed',
 }
 
+/** Faults of the way to the host, or of a host that is down or starting; not those of what it says or is. */
+const TRANSIENT: ReadonlySet<string> = new Set([
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'ENETRESET',
+  'ENETUNREACH',
+  'EPIPE',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_SOCKET',
+])
+
 /**
  * What an error of the HTTP client means, told from its code alone, since its message can hold text from the other
  * end. Misuse of the client is a bug and comes back as it is.
@@ -32,7 +57,7 @@ export function toNetworkFault(error: Error): Error {
   if (error instanceof NetworkFault || code === 'UND_ERR_INVALID_ARG') return error
   // Some errors of the parser have no code.
   if (error.name === 'HTTPParserError') return new NetworkFault('invalid HTTP response')
-  return new NetworkFault(detailOf(code))
+  return new NetworkFault(detailOf(code), TRANSIENT.has(code))
 }
 
 function detailOf(code: string): string {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
+import { DEFAULT_HOST_POLICY } from '../../host-policies.ts'
 import { startHttp } from './local-server.ts'
 import type { LocalServer } from './local-server.ts'
 import type { TransportRequest } from './transport.ts'
@@ -43,7 +44,7 @@ async function send(
   url: string,
   more: Partial<TransportRequest> = {},
 ): Promise<{ echo: Echo } | { error: unknown }> {
-  const transport = new UndiciTransport({ timeoutMs: 5000 })
+  const transport = new UndiciTransport()
   t.after(() => transport.close())
   const request: TransportRequest = {
     method: 'GET',
@@ -53,7 +54,7 @@ async function send(
     secretHeaders: new Set(),
     ...more,
   }
-  const answer = await transport.send(request, signal)
+  const answer = await transport.send(request, { signal, policy: DEFAULT_HOST_POLICY })
   return answer.ok ? { echo: answer.value.json as unknown as Echo } : { error: answer.error }
 }
 

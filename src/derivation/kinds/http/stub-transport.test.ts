@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ValidationError } from '../../../errors/service-error.ts'
+import { DEFAULT_HOST_POLICY } from '../../host-policies.ts'
 import { parseStub, StubTransport } from './stub-transport.ts'
 import type { TransportRequest } from './transport.ts'
 
-const { signal } = new AbortController()
+const OPTIONS = { signal: new AbortController().signal, policy: DEFAULT_HOST_POLICY }
 
 function get(url: string): TransportRequest {
   return { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set() }
@@ -15,8 +16,8 @@ test('H6: a stub answers with the payload under the exact text <METHOD> <URL>, w
     '\uFEFF{"responses": {"GET https://h/a?x=1": {"v": [1]}, "GET https://h/null": null}}',
   )
   const answer = { status: 200, json: { v: [1] }, durationMs: 0 }
-  assert.deepEqual(await stub.send(get('https://h/a?x=1'), signal), { ok: true, value: answer })
-  assert.deepEqual(await stub.send(get('https://h/null'), signal), {
+  assert.deepEqual(await stub.send(get('https://h/a?x=1'), OPTIONS), { ok: true, value: answer })
+  assert.deepEqual(await stub.send(get('https://h/null'), OPTIONS), {
     ok: true,
     value: { ...answer, json: null },
   })
@@ -30,7 +31,7 @@ test('D41: without a fallback an unprepared key fails; keys are not normalised',
     { ...get('https://h/a'), method: 'POST' as const },
   ]) {
     const label = `${request.method} ${request.url}`
-    assert.deepEqual(await stub.send(request, signal), {
+    assert.deepEqual(await stub.send(request, OPTIONS), {
       ok: false,
       error: { reason: 'no-stub-response', request: label },
     })
@@ -42,7 +43,7 @@ test('H6, D41: the fallback answers unprepared keys only, also when it or a prep
     '{"responses": {"GET https://h/a": 1, "GET https://h/n": null}, "fallback": {"f": 2}}',
   )
   const json = async (transport: StubTransport, url: string): Promise<unknown> => {
-    const answer = await transport.send(get(url), signal)
+    const answer = await transport.send(get(url), OPTIONS)
     return answer.ok ? answer.value.json : answer.error
   }
   assert.equal(await json(stub, 'https://h/a'), 1)
@@ -55,7 +56,10 @@ test('H6, D41: the fallback answers unprepared keys only, also when it or a prep
 
 test('a stub rejects with the reason of an aborted signal', async () => {
   const stub = parseStub('{"fallback": 1}')
-  await assert.rejects(stub.send(get('https://h/'), AbortSignal.abort(new Error('stop'))), /stop/)
+  await assert.rejects(
+    stub.send(get('https://h/'), { ...OPTIONS, signal: AbortSignal.abort(new Error('stop')) }),
+    /stop/,
+  )
 })
 
 for (const [text, message] of [

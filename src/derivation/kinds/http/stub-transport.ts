@@ -5,7 +5,7 @@ import { ValidationError } from '../../../errors/service-error.ts'
 import { didYouMean } from '../../did-you-mean.ts'
 import { parseJson } from './parse-json.ts'
 import { HTTP_METHODS, requestLabel } from './transport.ts'
-import type { Transport, TransportRequest } from './transport.ts'
+import type { SendOptions, SendResult, Transport, TransportRequest } from './transport.ts'
 
 /** What a stub answers with. */
 export interface StubResponses {
@@ -23,8 +23,9 @@ export class StubTransport implements Transport {
     this.#stub = stub
   }
 
-  async send(request: TransportRequest, signal: AbortSignal): ReturnType<Transport['send']> {
+  async send(request: TransportRequest, { signal, onSent }: SendOptions): Promise<SendResult> {
     signal.throwIfAborted()
+    onSent?.()
     const label = requestLabel(request)
     const json = this.#stub.responses.get(label) ?? this.#unprepared(label, request)
     if (json === undefined) return err({ reason: 'no-stub-response', request: label })

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../contract/json.ts'
 import type { Failure } from '../../../errors/failure.ts'
 import type { Result } from '../../../errors/result.ts'
+import type { HostPolicy } from '../../host-policies.ts'
 
 export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
@@ -22,17 +23,30 @@ export interface TransportRequest {
 export interface TransportResponse {
   readonly status: number
   readonly json: JsonValue
-  /** How long the exchange took, in whole milliseconds, without the wait for its turn. */
+  /** How long the try that brought it took, in whole milliseconds, without the wait for its turn. */
   readonly durationMs: number
 }
+
+export interface SendOptions {
+  /** Ends the call, whether it waits or is under way. */
+  readonly signal: AbortSignal
+  /** How its host is treated. */
+  readonly policy: HostPolicy
+  /** Called when the first try begins. */
+  readonly onSent?: () => void
+}
+
+/** What a call comes to. */
+export type SendResult = Result<TransportResponse, Failure>
 
 /** How the http kind reaches the other end (H6). */
 export interface Transport {
   /**
-   * Makes one call. Whatever goes wrong at the other end is a Failure, which never holds text from there. Rejects
-   * with the signal's reason when the signal aborts.
+   * Makes one call, in as many tries as the policy allows and it takes; a failure is that of the last one. Whatever goes
+   * wrong at the other end is a Failure, which never holds text from there. Rejects with the signal's reason when the
+   * signal aborts.
    */
-  send(request: TransportRequest, signal: AbortSignal): Promise<Result<TransportResponse, Failure>>
+  send(request: TransportRequest, options: SendOptions): Promise<SendResult>
   /** Ends calls under way and lets go of all sockets. */
   close(): Promise<void>
 }

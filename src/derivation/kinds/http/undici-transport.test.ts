@@ -5,16 +5,17 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { DEFAULT_HOST_POLICY } from '../../host-policies.ts'
+import type { HostPolicy } from '../../host-policies.ts'
 import { startHttp } from './local-server.ts'
 import type { LocalServer } from './local-server.ts'
 import type { TransportRequest } from './transport.ts'
 import { UndiciTransport } from './undici-transport.ts'
-import type { UndiciTransportOptions } from './undici-transport.ts'
 
 const { signal } = new AbortController()
 
-function transportFor(t: TestContext, options: UndiciTransportOptions = {}): UndiciTransport {
-  const transport = new UndiciTransport({ timeoutMs: 5000, ...options })
+function transportFor(t: TestContext): UndiciTransport {
+  const transport = new UndiciTransport()
   t.after(() => transport.close())
   return transport
 }
@@ -30,8 +31,12 @@ function request(url: string, more: Partial<TransportRequest> = {}): TransportRe
 }
 
 /** The answer without its duration, which differs each time. */
-async function send(transport: UndiciTransport, asked: TransportRequest): Promise<unknown> {
-  const answer = await transport.send(asked, signal)
+async function send(
+  transport: UndiciTransport,
+  asked: TransportRequest,
+  policy: Partial<HostPolicy> = {},
+): Promise<unknown> {
+  const answer = await transport.send(asked, { signal, policy: { ...DEFAULT_HOST_POLICY, ...policy } })
   if (!answer.ok) return answer.error
   const { durationMs, ...rest } = answer.value
   assert.ok(Number.isInteger(durationMs) && durationMs >= 0)
@@ -64,8 +69,10 @@ test('H7, D26: any other status is a failure that names it', async (t) => {
 
 test('an answer with a bad status leaves its connection to the next call', async (t) => {
   const server = await serverFor(t, (_incoming, response) => response.writeHead(404).end('not here'))
-  const transport = transportFor(t, { concurrency: 1 })
-  for (let index = 0; index < 5; index++) await send(transport, request(`${server.origin}/${index}`))
+  const transport = transportFor(t)
+  for (let index = 0; index < 5; index++) {
+    await send(transport, request(`${server.origin}/${index}`), { concurrency: 1 })
+  }
   assert.equal(server.connections(), 1)
 })
 
@@ -168,8 +175,10 @@ test('calls to one host are limited, those to another are not held up by them', 
     if (held.length >= 3) held.shift()?.()
   })
   const idle = await serverFor(t, (_incoming, response) => response.end('2'))
-  const transport = transportFor(t, { concurrency: 3 })
-  const calls = Array.from({ length: 20 }, (_, index) => send(transport, request(`${busy.origin}/${index}`)))
+  const transport = transportFor(t)
+  const calls = Array.from({ length: 20 }, (_, index) =>
+    send(transport, request(`${busy.origin}/${index}`), { concurrency: 3 }),
+  )
   assert.deepEqual(await send(transport, request(idle.origin)), { status: 200, json: 2 })
   const drain = setInterval(() => held.shift()?.(), 1)
   t.after(() => clearInterval(drain))
@@ -182,8 +191,11 @@ test('H6: the wait for a turn does not count against the deadline', async (t) =>
   const server = await serverFor(t, (_incoming, response) => {
     setTimeout(() => response.end('1'), 150)
   })
-  const transport = transportFor(t, { concurrency: 1, timeoutMs: 600 })
-  const calls = Array.from({ length: 6 }, (_, index) => send(transport, request(`${server.origin}/${index}`)))
+  const transport = transportFor(t)
+  const policy = { concurrency: 1, timeoutMs: 600 }
+  const calls = Array.from({ length: 6 }, (_, index) =>
+    send(transport, request(`${server.origin}/${index}`), policy),
+  )
   for (const answer of await Promise.all(calls)) assert.deepEqual(answer, { status: 200, json: 1 })
 })
 
@@ -194,10 +206,13 @@ test('when the signal aborts, calls under way and calls waiting reject with its 
     requests += 1
     if (requests === 2) arrived.resolve()
   })
-  const transport = transportFor(t, { concurrency: 2 })
+  const transport = transportFor(t)
   const controller = new AbortController()
   const calls = Array.from({ length: 30 }, (_, index) =>
-    transport.send(request(`${server.origin}/${index}`), controller.signal),
+    transport.send(request(`${server.origin}/${index}`), {
+      signal: controller.signal,
+      policy: { ...DEFAULT_HOST_POLICY, concurrency: 2 },
+    }),
   )
   await arrived.promise
   controller.abort(new Error('stopping'))
@@ -213,16 +228,23 @@ test('an abort in mid-body ends the call', async (t) => {
     response.write('{"a":', () => controller.abort(new Error('stopping')))
   })
   const controller = new AbortController()
-  await assert.rejects(transportFor(t).send(request(server.origin), controller.signal), /stopping/)
+  await assert.rejects(
+    transportFor(t).send(request(server.origin), {
+      signal: controller.signal,
+      policy: DEFAULT_HOST_POLICY,
+    }),
+    /stopping/,
+  )
 })
 
 test('calls leave no listeners on the signal of their run', async (t) => {
   const server = await serverFor(t, (_incoming, response) => response.end('1'))
   const transport = transportFor(t)
   const controller = new AbortController()
-  await transport.send(request(server.origin), controller.signal)
+  const options = { signal: controller.signal, policy: DEFAULT_HOST_POLICY }
+  await transport.send(request(server.origin), options)
   await server.close()
-  await transport.send(request(server.origin), controller.signal)
+  await transport.send(request(server.origin), options)
   assert.deepEqual(getEventListeners(controller.signal, 'abort'), [])
 })
 

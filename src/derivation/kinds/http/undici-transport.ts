@@ -1,142 +1,105 @@
-import { isUtf8 } from 'node:buffer'
-import pLimit from 'p-limit'
-import type { LimitFunction } from 'p-limit'
 import { Agent } from 'undici'
-import { err, ok } from '../../../errors/result.ts'
-import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
-import { sendHop } from './hop.ts'
-import type { Hop, HopResponse } from './hop.ts'
-import { BODY_LIMIT, NetworkFault } from './network-fault.ts'
-import { parseJson } from './parse-json.ts'
-import { MAX_REDIRECTS, redirectedHop } from './redirect.ts'
+import { err } from '../../../errors/result.ts'
+import type { HostPolicy } from '../../host-policies.ts'
+import { systemClock } from './clock.ts'
+import type { Clock } from './clock.ts'
+import { tryOnce } from './exchange.ts'
+import type { Tried } from './exchange.ts'
+import { HostQueue } from './host-queue.ts'
+import type { Turn } from './host-queue.ts'
+import { backoffMs, LONGEST_PAUSE_MS, withIdempotencyKey } from './retry.ts'
 import { requestLabel } from './transport.ts'
-import type { Transport, TransportRequest } from './transport.ts'
-
-type SendResult = Awaited<ReturnType<Transport['send']>>
+import type { SendOptions, SendResult, Transport, TransportRequest } from './transport.ts'
 
 export interface UndiciTransportOptions {
-  /** Deadline of a whole exchange, redirects and body included, in milliseconds; by default 30 s (H6). */
-  readonly timeoutMs?: number
-  /** Calls to one origin at a time, wherever redirects lead them; by default 8. */
-  readonly concurrency?: number
+  /** What waiting goes by. */
+  readonly clock?: Clock
+  /** A number from 0 up to 1, as `Math.random` makes them. */
+  readonly random?: () => number
 }
 
-const DEFAULTS = [
-  ['accept', 'application/json'],
-  ['accept-encoding', ACCEPT_ENCODING],
-  ['user-agent', 'colophon'],
-] as const
-
-const DEFAULTS_WITH_BODY = [...DEFAULTS, ['content-type', 'application/json']] as const
-
-/** Stands for the deadline as the reason of an abort. */
-const TIMED_OUT = Symbol('timed out')
+/** Longer than a try takes by default, so that then it is the deadline that ends it, and shorter than systems wait. */
+const CONNECT_TIMEOUT_MS = 60_000
 
 /**
- * The transport that calls the network. Redirects are followed by hand, at most five; bodies are read up to 10 MiB,
- * counted after decoding; connections are kept alive. Failures hold nothing but this module's own words.
+ * The transport that calls the network, as often at a time and as fast as the policy of each host allows; the newest
+ * call's policy holds for all that wait for its origin. Connections are kept alive.
  */
 export class UndiciTransport implements Transport {
-  readonly #timeoutMs: number
-  readonly #concurrency: number
-  readonly #agent: Agent
-  readonly #limits = new Map<string, LimitFunction>()
+  readonly #clock: Clock
+  readonly #random: () => number
+  readonly #queues = new Map<string, HostQueue>()
+  #calls = 0
+  #closed = false
+  readonly #agent = new Agent({
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    // The deadline of the exchange covers both.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
 
-  constructor({ timeoutMs = 30_000, concurrency = 8 }: UndiciTransportOptions = {}) {
-    this.#timeoutMs = timeoutMs
-    this.#concurrency = concurrency
-    this.#agent = new Agent({
-      connections: concurrency,
-      pipelining: 1,
-      allowH2: false,
-      connect: { timeout: timeoutMs },
-      // The deadline of the exchange covers both.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
+  constructor({ clock = systemClock, random = Math.random }: UndiciTransportOptions = {}) {
+    this.#clock = clock
+    this.#random = random
   }
 
-  send(request: TransportRequest, signal: AbortSignal): Promise<SendResult> {
-    return this.#limit(new URL(request.url).origin)(() => this.#exchange(request, signal))
+  async send(request: TransportRequest, { signal, policy, onSent }: SendOptions): Promise<SendResult> {
+    const queue = this.#queue(new URL(request.url).origin)
+    queue.adopt(policy)
+    const call = policy.retries > 0 ? withIdempotencyKey(request) : request
+    const order = this.#calls++
+    let notBefore = -Infinity
+    let last: SendResult | null = null
+    for (let tries = 0; ; tries++) {
+      const turn = await queue.turn({ order, notBefore, signal })
+      if (!turn.ok) return last ?? err({ reason: 'status', request: requestLabel(call), status: turn.error })
+      if (tries === 0) onSent?.()
+      const tried = await this.#try(call, turn.value, { signal, policy })
+      if (policy.retries === 0 || !tried.mayPass) return tried.result
+      const waitMs = this.#heed(tried, tries, queue)
+      if (tries === policy.retries || waitMs > LONGEST_PAUSE_MS) return tried.result
+      notBefore = this.#clock.now() + waitMs
+      last = tried.result
+    }
   }
 
   async close(): Promise<void> {
+    this.#closed = true
+    for (const queue of this.#queues.values()) queue.close()
     await this.#agent.destroy()
   }
 
-  #limit(origin: string): LimitFunction {
-    const known = this.#limits.get(origin)
+  #queue(origin: string): HostQueue {
+    const known = this.#queues.get(origin)
     if (known) return known
-    const limit = pLimit(this.#concurrency)
-    this.#limits.set(origin, limit)
-    return limit
+    const queue = new HostQueue(this.#clock)
+    if (this.#closed) queue.close()
+    this.#queues.set(origin, queue)
+    return queue
   }
 
-  async #exchange(request: TransportRequest, signal: AbortSignal): Promise<SendResult> {
-    signal.throwIfAborted()
-    const stop = new AbortController()
-    const onAbort = (): void => stop.abort(signal.reason)
-    signal.addEventListener('abort', onAbort)
-    const deadline = setTimeout(() => stop.abort(TIMED_OUT), this.#timeoutMs)
+  async #try(
+    request: TransportRequest,
+    turn: Turn,
+    { signal, policy }: { signal: AbortSignal; policy: HostPolicy },
+  ): Promise<Tried> {
     try {
-      return await this.#call(request, stop.signal)
-    } catch (error) {
-      signal.throwIfAborted()
-      const label = requestLabel(request)
-      if (error === TIMED_OUT)
-        return err({ reason: 'timeout', request: label, seconds: this.#timeoutMs / 1000 })
-      if (error instanceof NetworkFault)
-        return err({ reason: 'network', request: label, detail: error.message })
-      throw error
+      const { timeoutMs } = policy
+      return await tryOnce(this.#agent, request, { signal, timeoutMs, onSent: turn.sent })
     } finally {
-      clearTimeout(deadline)
-      signal.removeEventListener('abort', onAbort)
+      // Only then has the client its connection back, and the next try need not open another.
+      setImmediate(turn.end)
     }
   }
 
-  async #call(request: TransportRequest, signal: AbortSignal): Promise<SendResult> {
-    const started = performance.now()
-    const label = requestLabel(request)
-    const response = await this.#follow(request, signal)
-    if (response.status < 200 || response.status > 299) {
-      return err({ reason: 'status', request: label, status: response.status })
-    }
-    const encoding = response.header('content-encoding')
-    const body =
-      encoding === undefined ? response.body : await decodeBody(response.body, encoding, BODY_LIMIT)
-    signal.throwIfAborted()
-    const json = isUtf8(body) ? parseJson(body.toString('utf8').replace(/^\uFEFF/, '')) : undefined
-    if (json === undefined) return err({ reason: 'malformed-json', request: label })
-    return ok({ status: response.status, json, durationMs: Math.round(performance.now() - started) })
+  /** Leaves the host alone as a failed try asks for; answers with how long its own call has to wait. */
+  #heed({ result, retryAfterMs }: Tried, tries: number, queue: HostQueue): number {
+    const waitMs = Math.max(backoffMs(tries, this.#random), retryAfterMs ?? 0)
+    const status = !result.ok && result.error.reason === 'status' ? result.error.status : 0
+    if (status === 429) queue.pause(retryAfterMs ?? waitMs, status)
+    if (status === 503 && retryAfterMs !== null) queue.pause(retryAfterMs, status)
+    return waitMs
   }
-
-  async #follow(request: TransportRequest, signal: AbortSignal): Promise<HopResponse> {
-    let hop: Hop = { ...request, headers: withDefaults(request) }
-    for (let redirects = 0; ; redirects++) {
-      const response = await sendHop(this.#agent, hop, signal)
-      const next = redirectedHop(hop, response, request.secretHeaders)
-      if (!next) return response
-      if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
-      hop = next
-    }
-  }
-}
-
-/** The request's headers, with those that every call has unless the derivation says otherwise, ready to go out. */
-function withDefaults({ headers, body }: TransportRequest): Record<string, string> {
-  const all: Record<string, string> = {}
-  const given = new Set<string>()
-  for (const [name, text] of Object.entries(headers)) {
-    all[name] = latin1(text)
-    given.add(name.toLowerCase())
-  }
-  for (const [name, text] of body === null ? DEFAULTS : DEFAULTS_WITH_BODY) {
-    if (!given.has(name)) all[name] = text
-  }
-  return all
-}
-
-/** Headers go out byte by byte; this way the bytes are those of the text in UTF-8. */
-function latin1(text: string): string {
-  return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
 }

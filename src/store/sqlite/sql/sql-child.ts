@@ -37,11 +37,20 @@ process.on('SIGTERM', () => undefined)
 const watchdog = startWatchdog({ parentPid, maxMemoryBytes })
 // After the watchdog has its thread, which must not wait for others.
 setPriority(constants.priority.PRIORITY_LOW)
-const database = new SqlDatabase(path)
+let opened: SqlDatabase | null = null
+try {
+  database()
+} catch {
+  // Told to whoever asks.
+}
 send(FRAME.ready, Buffer.alloc(0))
 for (let request = receive(); request !== null; request = receive()) answer(request)
-database.close()
 process.exit(0)
+
+/** The database, opened when it can be: one that is damaged is a fault of the store, which a request is to hear of. */
+function database(): SqlDatabase {
+  return (opened ??= new SqlDatabase(path))
+}
 
 function answer(request: SqlRequest): void {
   watchdog.during(() => {
@@ -59,8 +68,8 @@ function answer(request: SqlRequest): void {
 function run(request: SqlRequest): number | null {
   const text = new SqlAnswer((chunk) => send(FRAME.chunk, chunk))
   let next: number | null = null
-  if (request.kind === 'page') next = runPage(database, request, text)
-  else runQuery(database, { ...request, maxRows }, text)
+  if (request.kind === 'page') next = runPage(database(), request, text)
+  else runQuery(database(), { ...request, maxRows }, text)
   text.finish()
   return next
 }

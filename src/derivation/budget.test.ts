@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Budget, mostPossible, Prices } from './budget.ts'
+
+test('a call begins as long as neither bound would be exceeded, and only then counts', () => {
+  const calls = new Budget({ maxCalls: 2, maxCost: null })
+  assert.deepEqual(
+    [1, 1, 1].map((price) => calls.begin(price)),
+    [true, true, false],
+  )
+  assert.deepEqual([calls.calls, calls.cost], [2, 2])
+  const dollars = new Budget({ maxCalls: null, maxCost: 1 })
+  assert.deepEqual(
+    [0.75, 0.5, 0.25, 0, 0.001].map((price) => dollars.begin(price)),
+    [true, false, true, true, false],
+  )
+  assert.deepEqual([dollars.calls, dollars.cost], [3, 1])
+  assert.equal(new Budget({ maxCalls: 0, maxCost: null }).begin(0), false)
+})
+
+test('sums of money have no dust, so that what exactly fits a bound fits', () => {
+  const budget = new Budget({ maxCalls: null, maxCost: 0.3 })
+  assert.deepEqual(
+    [0.1, 0.1, 0.1, 0.1].map((price) => budget.begin(price)),
+    [true, true, true, false],
+  )
+  assert.equal(budget.cost, 0.3)
+  const many = new Prices()
+  for (let count = 0; count < 100_000; count += 1) many.add(count % 2 === 0 ? 0.0007 : 0.002)
+  assert.equal(many.sum, 135)
+  const thirds = new Budget({ maxCalls: null, maxCost: 2 / 3 })
+  assert.deepEqual([thirds.begin(1 / 3), thirds.begin(1 / 3), thirds.cost], [true, true, 0.666666667])
+})
+
+test('the most calls that bounds have room for are the cheapest, the most dollars are the dearest', () => {
+  const prices = [
+    [5, 1],
+    [0.1, 10],
+    [0, 2],
+  ] as const
+  assert.deepEqual(mostPossible(prices, { maxCalls: null, maxCost: 0.3 }), { calls: 5, cost: 0.3 })
+  assert.deepEqual(mostPossible(prices, { maxCalls: 3, maxCost: null }), { calls: 3, cost: 5.2 })
+  assert.deepEqual(mostPossible(prices, { maxCalls: 20, maxCost: 5.55 }), { calls: 12, cost: 5.55 })
+  assert.deepEqual(mostPossible(prices, { maxCalls: null, maxCost: null }), { calls: 13, cost: 6 })
+})

@@ -1,0 +1,102 @@
+/** How many calls a run may begin, and dollars it may spend; null for no bound. */
+export interface Bounds {
+  readonly maxCalls: number | null
+  readonly maxCost: number | null
+}
+
+/**
+ * Sets calls of a run aside and lets none begin that would exceed a bound. A call is set aside before it begins to wait
+ * for its turn, so that the bounds hold however many are under way; and once, however often it is tried.
+ */
+export class Budget {
+  readonly #bounds: Bounds
+  readonly #begun = new Prices()
+
+  constructor(bounds: Bounds) {
+    this.#bounds = bounds
+  }
+
+  /** Counts a call that costs this many dollars; false when it must not begin, which does not count. */
+  begin(price: number): boolean {
+    const { maxCalls, maxCost } = this.#bounds
+    if (maxCalls !== null && this.#begun.count >= maxCalls) return false
+    if (maxCost !== null && this.#begun.sumWith(price) > inDollars(maxCost)) return false
+    this.#begun.add(price)
+    return true
+  }
+
+  get calls(): number {
+    return this.#begun.count
+  }
+
+  /** Dollars. */
+  get cost(): number {
+    return this.#begun.sum
+  }
+
+  /** How often each price was paid. */
+  get prices(): Iterable<readonly [price: number, calls: number]> {
+    return this.#begun
+  }
+}
+
+/** Prices of calls. They are counted and not added up, since sums of floating-point numbers gather dust. */
+export class Prices implements Iterable<readonly [price: number, count: number]> {
+  readonly #counts = new Map<number, number>()
+  #count = 0
+  #sum: number | null = 0
+
+  add(price: number, count = 1): void {
+    this.#counts.set(price, (this.#counts.get(price) ?? 0) + count)
+    this.#count += count
+    this.#sum = null
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** The sum of all, to a billionth of a dollar. */
+  get sum(): number {
+    return (this.#sum ??= inDollars(this.#exactSum()))
+  }
+
+  /** What the sum would be with one more. */
+  sumWith(price: number): number {
+    return inDollars(this.#exactSum() + price)
+  }
+
+  [Symbol.iterator](): Iterator<readonly [price: number, count: number]> {
+    return this.#counts.entries()
+  }
+
+  #exactSum(): number {
+    let sum = 0
+    for (const [price, count] of this.#counts) sum += price * count
+    return sum
+  }
+}
+
+/** The most calls that can be made of these, and the most that can be spent on them, within bounds. */
+export function mostPossible(
+  prices: Iterable<readonly [price: number, count: number]>,
+  { maxCalls, maxCost }: Bounds,
+): { readonly calls: number; readonly cost: number } {
+  const cheapestFirst = [...prices].toSorted(([one], [other]) => one - other)
+  const budget = new Prices()
+  for (const [price, count] of cheapestFirst) {
+    const room = price > 0 ? ((maxCost ?? Infinity) - budget.sum) / price : Infinity
+    // A billionth of a call more, since the quotient may lie just below a whole number.
+    const affordable = Math.floor(room + 1e-9)
+    budget.add(price, Math.max(0, Math.min(count, affordable, (maxCalls ?? Infinity) - budget.count)))
+  }
+  const dearest = new Prices()
+  for (const [price, count] of cheapestFirst.toReversed()) {
+    dearest.add(price, Math.min(count, (maxCalls ?? Infinity) - dearest.count))
+  }
+  return { calls: budget.count, cost: Math.min(dearest.sum, maxCost ?? Infinity) }
+}
+
+function inDollars(sum: number): number {
+  return Math.round(sum * 1e9) / 1e9
+}

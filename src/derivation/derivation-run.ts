@@ -1,0 +1,222 @@
+import type { JsonValue } from '../contract/json.ts'
+import type { Failure } from '../errors/failure.ts'
+import { err, ok, type Result } from '../errors/result.ts'
+import type { CacheEntry, CellOutcome, WorkCell, WorkItem } from '../store/sheet-store.ts'
+import { Answers, cacheEntries, contractFailure, type Answer } from './answers.ts'
+import type { Budget } from './budget.ts'
+import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import type { Derivation } from './derivation-kind.ts'
+import type { PlannedItem, Planner } from './planner.ts'
+import type { Tally } from './tally.ts'
+import { UnderWay } from './under-way.ts'
+import type { UnusableCells } from './unusable-cells.ts'
+
+/** Records planned or under way at a time for a derivation, at least; how many calls that makes is the transport's to bound. */
+const WINDOW = 64
+
+/** What the derivations of a run share. */
+export interface PartsOfRun {
+  readonly planner: Planner
+  readonly budget: Budget
+  readonly tally: Tally
+  readonly commits: CommitQueue
+  readonly unusable: UnusableCells
+  /** Aborted when the run is stopped or breaks: no new call starts, calls under way are aborted. */
+  readonly signal: AbortSignal
+  /** Ends the run. */
+  onFault(error: unknown): void
+}
+
+/** A record of which something is to be stored. */
+type ItemToDo =
+  | {
+      readonly outcome: 'failed'
+      readonly item: WorkItem
+      readonly cells: readonly WorkCell[]
+      readonly failure: Failure
+    }
+  | { readonly outcome: 'run'; readonly planned: PlannedItem; readonly answer: Answer | null }
+
+/**
+ * Computes the cells of one derivation. What is called for, and in which order calls begin, is decided record by record
+ * in ascending order, as {@link DryRun} foresees it; then each takes its time.
+ */
+export class DerivationRun {
+  readonly #derivation: Derivation
+  readonly #parts: PartsOfRun
+  readonly #answers: Answers
+  readonly #underWay: UnderWay
+  #listed = 0
+
+  constructor(derivation: Derivation, parts: PartsOfRun) {
+    const { contract, force, policies } = parts.planner.request
+    this.#derivation = derivation
+    this.#parts = parts
+    this.#answers = new Answers({ contract, force, cached: (hashes) => parts.planner.cached(hashes) })
+    // Records whose results are being stored take room too.
+    this.#underWay = new UnderWay(Math.max(WINDOW, 2 * policies.maxConcurrency))
+  }
+
+  /**
+   * Settles, without rejecting, when nothing is under way any more. `idle`: cells of the derivation that have been
+   * counted as left alone.
+   */
+  async run(idle: number): Promise<void> {
+    const { planner, tally, onFault, signal } = this.#parts
+    try {
+      for await (const items of planner.work(this.#derivation)) await this.#startAll(items)
+    } catch (error) {
+      onFault(error)
+    }
+    await this.#underWay.none()
+    if (signal.aborted) return
+    const cells = planner.scope.total * planner.targets(this.#derivation).length
+    tally.skip(cells - this.#listed - idle)
+    tally.report()
+  }
+
+  async #startAll(items: readonly WorkItem[]): Promise<void> {
+    const toDo = items.flatMap((item) => this.#look(item) ?? [])
+    await this.#answers.load()
+    for (const item of toDo) {
+      if (this.#underWay.isFull) await this.#underWay.room()
+      if (this.#parts.signal.aborted) return
+      this.#start(item)
+    }
+    this.#parts.tally.report()
+  }
+
+  /** Null when the record's cells are left alone. */
+  #look(item: WorkItem): ItemToDo | null {
+    const { planner, tally, unusable } = this.#parts
+    const cells = planner.cells(item)
+    this.#listed += cells.length
+    if (this.#derivation.inputs.some((input) => unusable.has(input, item.key))) {
+      this.#leave(item, cells)
+      return null
+    }
+    const planned = planner.plan(this.#derivation, item, cells)
+    switch (planned.outcome) {
+      case 'blocked':
+        tally.skip(cells.length)
+        return null
+      case 'failed':
+        return { outcome: 'failed', item, cells, failure: planned.failure }
+      case 'run':
+        return {
+          outcome: 'run',
+          planned,
+          answer: planned.open.length === 0 ? null : this.#answers.take(planned.hash),
+        }
+    }
+  }
+
+  /** Leaves cells alone though they have work; nothing is computed from them (D27). */
+  #leave(item: WorkItem, cells: readonly WorkCell[]): void {
+    this.#parts.tally.skip(cells.length)
+    for (const { target } of cells) this.#parts.unusable.add(target, item.key)
+  }
+
+  #start(toDo: ItemToDo): void {
+    switch (toDo.outcome) {
+      case 'failed': {
+        const { item, cells, failure } = toDo
+        const results = cells.map((cell) => ({ cell, result: err(failure) }))
+        return this.#underWay.add(this.#all([this.#store({ derivation: this.#derivation, item }, results)]))
+      }
+      case 'run': {
+        const { planned, answer } = toDo
+        const unchanged = planned.unchanged.map((cell) => ({ cell, result: 'unchanged' as const }))
+        const parts = answer === null ? [] : this.#answer(planned, answer)
+        return this.#underWay.add(this.#all([...parts, this.#store(planned, unchanged)], answer))
+      }
+    }
+  }
+
+  /** Waits for all parts of a record's work, also when one of them breaks the run. */
+  async #all(parts: readonly Promise<void>[], answer: Answer | null = null): Promise<void> {
+    await Promise.all(parts.map((part) => part.catch((error: unknown) => this.#parts.onFault(error))))
+    if (answer !== null) this.#answers.letGo(answer)
+  }
+
+  /** Sees to cells by what the cache has, what is known to fail, and a call, which begins before this returns. */
+  #answer(planned: PlannedItem, answer: Answer): Promise<void>[] {
+    const known: ComputedCell[] = []
+    const unknown: WorkCell[] = []
+    for (const cell of planned.open) {
+      const computed = this.#known(answer, cell)
+      if (computed === null) unknown.push(cell)
+      else known.push(computed)
+    }
+    if (unknown.length === 0) return [this.#store(planned, known)]
+    const first = answer.call === null
+    if (first && !this.#call(planned, answer)) {
+      this.#leave(planned.item, unknown)
+      return [this.#store(planned, known)]
+    }
+    return [this.#storeCall(planned, { answer, cells: unknown, first }), this.#store(planned, known)]
+  }
+
+  #known({ entry, failed }: Answer, cell: WorkCell): ComputedCell | null {
+    const value = this.#parts.planner.cachedValue(entry, cell.target)
+    if (value !== undefined) {
+      return { cell, result: ok(value), provenance: { cached: true, ...entry?.provenance } }
+    }
+    const failure = Object.hasOwn(failed, cell.target) ? failed[cell.target] : undefined
+    return failure === undefined ? null : { cell, result: failure }
+  }
+
+  /** Begins a call; false when the run's bounds have no room for it. */
+  #call(planned: PlannedItem, answer: Answer): boolean {
+    const { planner, budget, tally, signal } = this.#parts
+    const price = planner.price(planned)
+    if (!budget.begin(price)) return false
+    const { policies } = planner.request
+    this.#answers.call(answer, planned, { signal, policies, onSent: () => tally.sent(price) })
+    return true
+  }
+
+  async #storeCall(planned: PlannedItem, of: CallOfCells): Promise<void> {
+    const { answer, cells, first } = of
+    const outcome = await answer.call
+    if (outcome === null) return
+    const results = cells.flatMap((cell): ComputedCell[] => {
+      const result: Result<JsonValue, Failure> | undefined = outcome.values[cell.target]
+      // What has been paid for is stored, but what fails once the run is stopped may fail for that very reason.
+      if (result === undefined || (this.#parts.signal.aborted && !result.ok)) return []
+      return [{ cell, result, provenance: { cached: !first, ...outcome.provenance } }]
+    })
+    await this.#store(planned, results, first ? cacheEntries(planned.hash, outcome) : [])
+  }
+
+  /** Stores what cells of one record came to. */
+  async #store(
+    of: ItemOfRun,
+    cells: readonly ComputedCell[],
+    cache: readonly CacheEntry[] = [],
+  ): Promise<void> {
+    if (cells.length === 0 && cache.length === 0) return
+    const results = cells.map((cell) => resultOfRun(of, cell))
+    const outcomes = await this.#parts.commits.add(results, cache)
+    const refused: ComputedCell[] = []
+    cells.forEach((computed, index) => {
+      const { outcome, detail = '' } = outcomes[index] as CellOutcome & { readonly detail?: string }
+      const { cell, result } = computed
+      if (outcome === 'refused' && of.plan !== undefined) {
+        refused.push({ cell, result: err(contractFailure(of.plan, cell.target, detail)) })
+      }
+      if (outcome === 'stored' && result !== 'unchanged' && !result.ok) {
+        this.#parts.unusable.add(cell.target, of.item.key)
+      }
+    })
+    await this.#store(of, refused)
+  }
+}
+
+interface CallOfCells {
+  readonly answer: Answer
+  readonly cells: readonly WorkCell[]
+  /** Whether the call was begun for these. */
+  readonly first: boolean
+}

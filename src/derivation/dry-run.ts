@@ -1,0 +1,204 @@
+import type { CacheEntry, WorkCell, WorkItem } from '../store/sheet-store.ts'
+import { Budget, mostPossible, Prices, type Bounds } from './budget.ts'
+import { byRecord, inChunks, oneByOne } from './by-record.ts'
+import type { Derivation } from './derivation-kind.ts'
+import { digestOf } from './hash-digest.ts'
+import { Planner, type PlannedItem, type RunScope } from './planner.ts'
+import { priceLater } from './price-later.ts'
+import { RecordsOfFields } from './record-keys.ts'
+import type { PlanRequest, RunPlan, TargetPlan } from './run-request.ts'
+
+/** Records whose cache entries are looked up at a time. */
+const LOOKUP_CHUNK = 256
+
+/** What is known of a record before the cache is asked and calls are counted. */
+type Foreseen =
+  /** Its cells are computed, or filled from the cache, as planned. */
+  | { readonly is: 'certain'; readonly item: WorkItem; readonly planned: PlannedItem }
+  /** An input is itself computed in the run: its cells may need a call of their own. */
+  | {
+      readonly is: 'possible'
+      readonly item: WorkItem
+      readonly cells: readonly WorkCell[]
+      readonly price: number
+    }
+  /** Its cells fail without a call, or an input of theirs is unusable; `perhaps` may become stale, and so be left alone too. */
+  | {
+      readonly is: 'unusable'
+      readonly item: WorkItem
+      readonly cells: readonly WorkCell[]
+      readonly perhaps: readonly WorkCell[]
+    }
+
+/**
+ * Goes through a run without doing it, in the order of the run: derivation by derivation, each with its records
+ * ascending. Where a record's inputs are themselves computed in the run, nobody knows its input hash yet: each such
+ * record counts as a call of its own for every cell that the run may come to compute, an upper bound. Failures of calls
+ * cannot be foreseen: all calls count as if they went well.
+ */
+export class DryRun {
+  readonly planner: Planner
+  readonly #bounds: Bounds
+  readonly #budget: Budget
+  readonly #compute = new Map<string, number>()
+  readonly #cached = new Map<string, number>()
+  /** Cells that the run computes, or may compute. */
+  readonly #open: RecordsOfFields
+  /**
+   * Cells that are certain not to be computed though they have work, since they or an input of theirs fail without a
+   * call, or no call is left for them: nothing is computed from them (D27).
+   */
+  readonly #unusable: RecordsOfFields
+  readonly #refused = new Prices()
+  #atMost = false
+
+  constructor(request: PlanRequest, scope: RunScope) {
+    this.planner = new Planner(request, scope)
+    this.#bounds = request
+    this.#budget = new Budget(request)
+    const inputs = this.planner.derivations.flatMap((derivation) => derivation.inputs)
+    this.#open = new RecordsOfFields(inputs)
+    this.#unusable = new RecordsOfFields(inputs)
+  }
+
+  /**
+   * Counts what the run does for a derivation, after those that it depends on. Yields now and then how many calls of
+   * this derivation the run may make, as far as it has come, whether or not the bounds have room for them.
+   */
+  async *follow(derivation: Derivation): AsyncGenerator<number> {
+    const calls: CallsOfDerivation = { begun: new Set(), refused: new Set(), count: 0 }
+    for await (const items of this.#items(derivation)) {
+      const foreseen = items.flatMap((item) => this.#foresee(derivation, item) ?? [])
+      const hashes = foreseen.flatMap((each) => (each.is === 'certain' ? [each.planned.hash] : []))
+      const entries = await this.planner.cached(this.planner.request.force ? [] : hashes)
+      for (const each of foreseen) this.#settle(each, entries, calls)
+      yield calls.count
+    }
+  }
+
+  plan(): RunPlan {
+    const { targets } = this.planner.request
+    const { calls, cost } =
+      this.#atMost && this.#refused.count > 0
+        ? mostPossible([...this.#budget.prices, ...this.#refused], this.#bounds)
+        : this.#budget
+    return {
+      targets: Object.fromEntries([...targets].map((target) => [target, this.#targetPlan(target)])),
+      calls,
+      cost,
+      atMost: this.#atMost,
+    }
+  }
+
+  #targetPlan(target: string): TargetPlan {
+    const compute = this.#compute.get(target) ?? 0
+    const cached = this.#cached.get(target) ?? 0
+    return { compute, cached, skipped: this.planner.scope.total - compute - cached }
+  }
+
+  /** The records that the run has, or may have, something to do for. */
+  #items(derivation: Derivation): AsyncIterable<readonly WorkItem[]> {
+    const work = this.planner.work(derivation)
+    const open = this.planner.takesFresh ? this.#open.inAny(derivation.inputs) : []
+    if (open.length === 0) return work
+    const lists = [oneByOne(this.planner.every(derivation, open)), oneByOne(work)]
+    return inChunks(firstOfEach(byRecord(lists)), LOOKUP_CHUNK)
+  }
+
+  /** Null when nothing is to be done for the record. */
+  #foresee(derivation: Derivation, item: WorkItem): Foreseen | null {
+    const { key } = item
+    const open = derivation.inputs.filter((input) => this.#open.has(input, key))
+    const cells = this.planner.cells(item)
+    if (derivation.inputs.some((input) => this.#unusable.has(input, key))) {
+      const inTime = open.length > 0 ? this.planner.cellsInTime(item) : []
+      return { is: 'unusable', item, cells, perhaps: inTime.filter((cell) => !cells.includes(cell)) }
+    }
+    if (open.length > 0) return this.#foreseeLater(derivation, item, new Set(open))
+    const planned = this.planner.plan(derivation, item, cells)
+    if (planned.outcome === 'failed') return { is: 'unusable', item, cells, perhaps: [] }
+    return planned.outcome === 'run' && planned.open.length > 0 ? { is: 'certain', item, planned } : null
+  }
+
+  #foreseeLater(derivation: Derivation, item: WorkItem, open: ReadonlySet<string>): Foreseen | null {
+    const cells = this.planner.cellsInTime(item)
+    if (cells.length === 0) return null
+    const price = priceLater(this.planner, { derivation, inputs: item.inputs, open })
+    return price === null ? null : { is: 'possible', item, cells, price }
+  }
+
+  #settle(foreseen: Foreseen, entries: ReadonlyMap<string, CacheEntry>, calls: CallsOfDerivation): void {
+    const { item } = foreseen
+    switch (foreseen.is) {
+      case 'certain':
+        return this.#settleCertain(foreseen.planned, entries.get(foreseen.planned.hash), calls)
+      case 'possible':
+        this.#atMost = true
+        calls.count += 1
+        if (this.#budget.begin(foreseen.price)) this.#count(this.#compute, foreseen.cells)
+        else this.#refused.add(foreseen.price)
+        return this.#note(this.#open, item, foreseen.cells)
+      case 'unusable':
+        this.#note(this.#unusable, item, foreseen.cells)
+        return this.#note(this.#open, item, foreseen.perhaps)
+    }
+  }
+
+  #settleCertain(planned: PlannedItem, entry: CacheEntry | undefined, calls: CallsOfDerivation): void {
+    const { item, open } = planned
+    const isCached = ({ target }: WorkCell): boolean => this.planner.cachedValue(entry, target) !== undefined
+    const cached = open.filter(isCached)
+    const uncached = open.filter((cell) => !isCached(cell))
+    this.#count(this.#cached, cached)
+    this.#note(this.#open, item, cached)
+    if (uncached.length === 0) return
+    if (this.#begin(planned, calls)) {
+      this.#count(this.#compute, uncached)
+      this.#note(this.#open, item, uncached)
+    } else {
+      // With calls before that may not be made, there may be room for this one after all.
+      this.#note(this.#atMost ? this.#open : this.#unusable, item, uncached)
+    }
+  }
+
+  /** Whether the call is made: equal hashes share one. */
+  #begin(planned: PlannedItem, calls: CallsOfDerivation): boolean {
+    const digest = digestOf(planned.hash)
+    if (calls.begun.has(digest)) return true
+    const price = this.planner.price(planned)
+    if (this.#budget.begin(price)) {
+      calls.begun.add(digest)
+      calls.count += 1
+      return true
+    }
+    if (!calls.refused.has(digest)) {
+      calls.refused.add(digest)
+      calls.count += 1
+      this.#refused.add(price)
+    }
+    return false
+  }
+
+  #count(counts: Map<string, number>, cells: readonly WorkCell[]): void {
+    for (const { target } of cells) counts.set(target, (counts.get(target) ?? 0) + 1)
+  }
+
+  #note(records: RecordsOfFields, { key }: WorkItem, cells: readonly WorkCell[]): void {
+    for (const { target } of cells) records.add(target, key)
+  }
+}
+
+/** The distinct calls of a derivation, as digests of their input hashes. */
+interface CallsOfDerivation {
+  readonly begun: Set<string>
+  readonly refused: Set<string>
+  /** Calls that the run may make, also those that the bounds have no room for. */
+  count: number
+}
+
+async function* firstOfEach(records: ReturnType<typeof byRecord>): AsyncGenerator<WorkItem> {
+  for await (const { items } of records) {
+    const item = items.find((each) => each !== undefined)
+    if (item !== undefined) yield item
+  }
+}

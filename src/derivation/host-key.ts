@@ -1,0 +1,28 @@
+/**
+ * A key of `hosts` as lookups have it: `*`, or host or `host:port` in the form in which a parsed URL has them (lower
+ * case, IPv6 in brackets, names in their ASCII form). Throws through `fail` for keys that could never match.
+ */
+export function hostKey(written: string, fail: (message: string) => never): string {
+  if (written === '*') return '*'
+  refuseParts(written, fail)
+  const [, name = '', port] = /^(\[.*\]|[^:]*)(?::(.*))?$/.exec(written) ?? []
+  if (name === '' && written.includes(':'))
+    fail(`"${written}" is no host; an IPv6 address goes in brackets: "[::1]" or "[::1]:8080"`)
+  const host = URL.parse(`http://${name}/`)?.hostname
+  if (!host) return fail(`"${written}" is no host; write host, host:port or *`)
+  if (port === undefined) return host
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : 0
+  if (number < 1 || number > 65_535) fail(`"${written}" has the port "${port}"; a port is 1 to 65535`)
+  return `${host}:${number}`
+}
+
+/** Parts of a URL beyond host and port, and patterns: as keys they would match nothing. */
+function refuseParts(written: string, fail: (message: string) => never): void {
+  const only = 'write only the host, as api.example or api.example:8080'
+  if (written.includes('://')) fail(`"${written}" has a scheme, so it matches nothing; ${only}`)
+  if (/[/?#\\]/.test(written)) fail(`"${written}" has a path, so it matches nothing; ${only}`)
+  if (written.includes('@')) fail(`"${written}" has a user name, so it matches nothing; ${only}`)
+  if (written.includes('*'))
+    fail(`"${written}" is a pattern, so it matches nothing; * alone stands for every host`)
+  if (/[\s%]|^$/.test(written)) fail(`"${written}" is no host; ${only}`)
+}

@@ -1,0 +1,71 @@
+/** How calls to a host are made; `transport.yaml` says so for each. Not part of the input hash. */
+export interface HostPolicy {
+  /** Calls at a time. */
+  readonly concurrency: number
+  /** At most so many tries begin within any `perMs` milliseconds; null for no bound. */
+  readonly rateLimit: RateLimit | null
+  /** Further tries after one that failed for a reason that may pass. */
+  readonly retries: number
+  /** Deadline of one try, in milliseconds. */
+  readonly timeoutMs: number
+  /** Dollars that a call costs, however often it is tried. */
+  readonly costPerCall: number
+}
+
+export interface RateLimit {
+  readonly calls: number
+  readonly perMs: number
+}
+
+/** What holds for a host that nothing is said of. */
+export const DEFAULT_HOST_POLICY: HostPolicy = {
+  concurrency: 8,
+  rateLimit: null,
+  retries: 0,
+  timeoutMs: 30_000,
+  costPerCall: 0,
+}
+
+/** The policies of all hosts. */
+export interface HostPolicies {
+  /** The policy for calls to this URL. */
+  forUrl(url: string): HostPolicy
+  /** The highest concurrency of any host. */
+  readonly maxConcurrency: number
+}
+
+/** The policies of a sheet without a `transport.yaml`. */
+export const DEFAULT_HOST_POLICIES: HostPolicies = {
+  forUrl: () => DEFAULT_HOST_POLICY,
+  maxConcurrency: DEFAULT_HOST_POLICY.concurrency,
+}
+
+/** What is said of hosts, by `host:port`, `host` or `*`; hosts as a parsed URL has them. */
+export type HostEntries = ReadonlyMap<string, Partial<HostPolicy>>
+
+/**
+ * The policies that entries come to: what `host:port` does not say comes from `host`, then from `*`, then from the
+ * defaults. A URL without a port has that of its scheme.
+ */
+export function hostPolicies(entries: HostEntries): HostPolicies {
+  const merged = (...keys: readonly string[]): HostPolicy =>
+    Object.assign({}, DEFAULT_HOST_POLICY, ...keys.map((key) => entries.get(key))) as HostPolicy
+  const forHost = (host: string, port: string): HostPolicy => merged('*', host, `${host}:${port}`)
+
+  const known = new Map<string, HostPolicy>()
+  const concurrencies = ['*', ...entries.keys()].map((key) => {
+    const [, host = key, port = ''] = /^(.*):(\d+)$/.exec(key) ?? []
+    return forHost(host, port).concurrency
+  })
+  return {
+    forUrl(url) {
+      const { hostname, port, protocol } = new URL(url)
+      const from = port || (protocol === 'https:' ? '443' : '80')
+      const key = `${hostname}:${from}`
+      const policy = known.get(key) ?? forHost(hostname, from)
+      known.set(key, policy)
+      return policy
+    },
+    maxConcurrency: Math.max(...concurrencies),
+  }
+}

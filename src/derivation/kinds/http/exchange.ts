@@ -1,0 +1,133 @@
+import { isUtf8 } from 'node:buffer'
+import type { Dispatcher } from 'undici'
+import { err, ok } from '../../../errors/result.ts'
+import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
+import { sendHop } from './hop.ts'
+import type { Hop, HopOptions, HopResponse } from './hop.ts'
+import { BODY_LIMIT, NetworkFault } from './network-fault.ts'
+import { parseJson } from './parse-json.ts'
+import { MAX_REDIRECTS, redirectedHop } from './redirect.ts'
+import { isIdempotent, retryAfterMs } from './retry.ts'
+import { requestLabel } from './transport.ts'
+import type { SendResult, TransportRequest } from './transport.ts'
+
+/** What one try of a call comes to. */
+export interface Tried {
+  readonly result: SendResult
+  /** Whether it failed for a reason that may pass. */
+  readonly mayPass: boolean
+  /** How long the host wants to be left alone, in milliseconds; null when it does not say. */
+  readonly retryAfterMs: number | null
+}
+
+export interface TryOptions extends HopOptions {
+  /** Deadline of the whole exchange, redirects and body included, in milliseconds (H6). */
+  readonly timeoutMs: number
+}
+
+const DEFAULTS = [
+  ['accept', 'application/json'],
+  ['accept-encoding', ACCEPT_ENCODING],
+  ['user-agent', 'colophon'],
+] as const
+
+const DEFAULTS_WITH_BODY = [...DEFAULTS, ['content-type', 'application/json']] as const
+
+/** Stands for the deadline as the reason of an abort. */
+const TIMED_OUT = Symbol('timed out')
+
+/**
+ * Makes one try of a call. Redirects are followed by hand, at most five; bodies are read up to 10 MiB, counted after
+ * decoding. Failures hold nothing but this module's own words. Rejects with the signal's reason.
+ */
+export async function tryOnce(
+  dispatcher: Dispatcher,
+  request: TransportRequest,
+  { signal, onSent, timeoutMs }: TryOptions,
+): Promise<Tried> {
+  signal.throwIfAborted()
+  const stop = new AbortController()
+  const onAbort = (): void => stop.abort(signal.reason)
+  signal.addEventListener('abort', onAbort)
+  const deadline = setTimeout(() => stop.abort(TIMED_OUT), timeoutMs)
+  try {
+    return await exchange(dispatcher, request, { signal: stop.signal, onSent })
+  } catch (error) {
+    signal.throwIfAborted()
+    const label = requestLabel(request)
+    if (error === TIMED_OUT) {
+      const failure = { reason: 'timeout', request: label, seconds: timeoutMs / 1000 } as const
+      // What is paid for may have been done.
+      return { result: err(failure), mayPass: isIdempotent(request), retryAfterMs: null }
+    }
+    if (error instanceof NetworkFault) {
+      const failure = { reason: 'network', request: label, detail: error.message } as const
+      return { result: err(failure), mayPass: error.transient, retryAfterMs: null }
+    }
+    throw error
+  } finally {
+    clearTimeout(deadline)
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+async function exchange(
+  dispatcher: Dispatcher,
+  request: TransportRequest,
+  options: HopOptions,
+): Promise<Tried> {
+  const started = performance.now()
+  const label = requestLabel(request)
+  const response = await follow(dispatcher, request, options)
+  const { status } = response
+  if (status < 200 || status > 299) {
+    return {
+      result: err({ reason: 'status', request: label, status }),
+      mayPass: status === 429 || (status >= 500 && status <= 599),
+      retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
+    }
+  }
+  const encoding = response.header('content-encoding')
+  const body = encoding === undefined ? response.body : await decodeBody(response.body, encoding, BODY_LIMIT)
+  options.signal.throwIfAborted()
+  const json = isUtf8(body) ? parseJson(body.toString('utf8').replace(/^\uFEFF/, '')) : undefined
+  const result =
+    json === undefined
+      ? err({ reason: 'malformed-json', request: label } as const)
+      : ok({ status, json, durationMs: Math.round(performance.now() - started) })
+  return { result, mayPass: false, retryAfterMs: null }
+}
+
+async function follow(
+  dispatcher: Dispatcher,
+  request: TransportRequest,
+  options: HopOptions,
+): Promise<HopResponse> {
+  let hop: Hop = { ...request, headers: withDefaults(request) }
+  for (let redirects = 0; ; redirects++) {
+    const response = await sendHop(dispatcher, hop, options)
+    const next = redirectedHop(hop, response, request.secretHeaders)
+    if (!next) return response
+    if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
+    hop = next
+  }
+}
+
+/** The request's headers, with those that every call has unless the derivation says otherwise, ready to go out. */
+function withDefaults({ headers, body }: TransportRequest): Record<string, string> {
+  const all: Record<string, string> = {}
+  const given = new Set<string>()
+  for (const [name, text] of Object.entries(headers)) {
+    all[name] = latin1(text)
+    given.add(name.toLowerCase())
+  }
+  for (const [name, text] of body === null ? DEFAULTS : DEFAULTS_WITH_BODY) {
+    if (!given.has(name)) all[name] = text
+  }
+  return all
+}
+
+/** Headers go out byte by byte; this way the bytes are those of the text in UTF-8. */
+function latin1(text: string): string {
+  return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RateLimiter } from './rate-limiter.ts'
+
+/** Numbers from 0 up to 1, the same in every run of the tests. */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
+  }
+}
+
+/** The most of these ascending times that lie in one window. */
+function mostWithin(times: readonly number[], windowMs: number): number {
+  let from = 0
+  let most = 0
+  for (const [index, time] of times.entries()) {
+    while ((times[from] ?? time) <= time - windowMs) from += 1
+    most = Math.max(most, index - from + 1)
+  }
+  return most
+}
+
+interface Way {
+  /** How late the timer is that a try waits for, in milliseconds. */
+  late(): number
+  /** How long it takes a try to go out. */
+  connect(): number
+  /** How long it then is under way. */
+  travel(): number
+}
+
+/** Starts tries as soon as the limiter lets them, and tells when they arrive at the far end. */
+function arrivals(limiter: RateLimiter, tries: number, way: Way): readonly number[] {
+  const arrived: number[] = []
+  const leaving: number[] = []
+  let now = 0
+  const send = (until: number): void => {
+    leaving.sort((a, b) => a - b)
+    for (let first = leaving[0]; first !== undefined && first <= until; first = leaving[0]) {
+      leaving.shift()
+      now = first
+      limiter.sent(now)
+      arrived.push(now + way.travel())
+    }
+  }
+  for (let index = 0; index < tries;) {
+    const wait = limiter.wait(now)
+    if (wait > 0) {
+      const next = Math.min(now + Math.ceil(wait) + way.late(), ...leaving)
+      send(next)
+      now = next
+      continue
+    }
+    limiter.start(now)
+    leaving.push(now + way.connect())
+    send(now)
+    index += 1
+  }
+  send(Infinity)
+  return arrived.toSorted((a, b) => a - b)
+}
+
+function limiterOf(calls: number, perMs: number): RateLimiter {
+  const limiter = new RateLimiter()
+  limiter.setLimit({ calls, perMs })
+  return limiter
+}
+
+for (const [calls, perMs] of [
+  [1, 1000],
+  [2, 1000],
+  [10, 1000],
+  [1000, 1000],
+  [7, 60_000],
+  [600, 60_000],
+  [1000, 3_600_000],
+] as const) {
+  test(`of ${calls} in ${perMs} ms never one more arrives in any window, whatever timers, connections and packets do`, () => {
+    for (let seed = 1; seed <= 10; seed += 1) {
+      const random = seeded(seed)
+      const times = arrivals(limiterOf(calls, perMs), 5 * calls + 20, {
+        late: () => random() * 40,
+        connect: () => (random() < 0.1 ? random() * perMs : random() * 5),
+        travel: () => 100 + (random() * perMs) / 26,
+      })
+      assert.ok(mostWithin(times, perMs) <= calls, `seed ${seed}: ${mostWithin(times, perMs)}`)
+    }
+  })
+
+  test(`of ${calls} in ${perMs} ms no less than 94 % are reached, although timers are up to 2 ms late`, () => {
+    const random = seeded(1)
+    const tries = 5 * calls + 20
+    const times = arrivals(limiterOf(calls, perMs), tries, {
+      late: () => 1 + random(),
+      connect: () => 0,
+      travel: () => 0,
+    })
+    const took = (times.at(-1) ?? 0) - (times[0] ?? 0)
+    assert.ok(((tries - 1) * perMs) / took >= calls * 0.94, `${took} ms for ${tries}`)
+  })
+}
+
+test('without a limit nobody waits', () => {
+  const limiter = new RateLimiter()
+  for (let index = 0; index < 1000; index += 1) {
+    assert.equal(limiter.wait(0), 0)
+    limiter.start(0)
+  }
+})
+
+test('tries that do not go out use the limit up; how long to wait is then not known', () => {
+  const limiter = limiterOf(2, 1000)
+  for (const now of [0, 2000]) {
+    assert.equal(limiter.wait(now), 0)
+    limiter.start(now)
+  }
+  assert.equal(limiter.wait(60_000), Infinity)
+  limiter.sent(60_000)
+  assert.equal(limiter.wait(60_000), 1040)
+  assert.equal(limiter.wait(61_040), 0)
+})
+
+test('another limit holds from the last start on', () => {
+  const limiter = limiterOf(1, 3_600_000)
+  limiter.start(0)
+  limiter.sent(0)
+  limiter.setLimit({ calls: 1, perMs: 3_600_000 })
+  assert.ok(limiter.wait(1000) > 3_600_000)
+  limiter.setLimit({ calls: 10, perMs: 1000 })
+  assert.equal(limiter.wait(50), 55)
+  limiter.setLimit(null)
+  assert.equal(limiter.wait(50), 0)
+})
+
+test('what is over is cleared away in a long run, and the limit holds on', () => {
+  const times = arrivals(limiterOf(5, 1000), 20_000, { late: () => 0, connect: () => 0, travel: () => 0 })
+  assert.equal(mostWithin(times, 1000), 5)
+})

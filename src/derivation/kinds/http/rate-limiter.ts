@@ -1,0 +1,79 @@
+import type { RateLimit } from '../../host-policies.ts'
+
+/** Starts are spaced this much further apart than the limit needs, as part of it. */
+const MARGIN = 0.05
+
+/**
+ * So much longer than its period is the window in which the limit holds for what goes out: the far end, which packets
+ * reach a little earlier or later, then does not count one too many either. The rest of the margin is play.
+ */
+const WINDOW_MARGIN = 0.04
+
+/** What timers that come late may make up for, in milliseconds; never more than half the margin. */
+const CATCH_UP_MS = 25
+
+/**
+ * Says when tries may start so that no more than the limit go out in any window of its period: evenly spaced, and never
+ * while the limit is used up by what went out within the period or is still to go out. The second matters where
+ * connections are made: tries that start evenly can go out together after a slow handshake. Own code, since the known
+ * libraries count starts alone, let them come in bursts, or both. Times are milliseconds of one clock.
+ */
+export class RateLimiter {
+  #limit: RateLimit | null = null
+  /** The last start. */
+  #last = -Infinity
+  /** When the next start would be, spaced evenly. */
+  #next = -Infinity
+  /** Tries that have started and have not gone out. */
+  #unsent = 0
+  /** When tries went out, oldest first; what lies before index `#oldest` does not count any more. */
+  #sent: number[] = []
+  #oldest = 0
+
+  /** Sets the limit that holds from now on; null for none. */
+  setLimit(limit: RateLimit | null): void {
+    if (limit?.calls === this.#limit?.calls && limit?.perMs === this.#limit?.perMs) return
+    this.#limit = limit
+    this.#next = limit === null ? -Infinity : this.#last + spacing(limit)
+  }
+
+  /** How long the next try has to wait; Infinity when that is not known before another has gone out. */
+  wait(now: number): number {
+    if (this.#limit === null) return 0
+    return Math.max(0, this.#next - now, this.#waitForWindow(this.#limit, now))
+  }
+
+  /** A try starts. */
+  start(now: number): void {
+    this.#last = now
+    this.#unsent += 1
+    if (this.#limit === null) return
+    const catchUp = Math.min(CATCH_UP_MS, (this.#limit.perMs * MARGIN) / 2)
+    this.#next = Math.max(this.#next, now - catchUp) + spacing(this.#limit)
+  }
+
+  /** A try that has started goes out, or is over without; once for each. */
+  sent(now: number): void {
+    this.#unsent -= 1
+    if (this.#limit !== null) this.#sent.push(now)
+  }
+
+  #waitForWindow({ calls, perMs }: RateLimit, now: number): number {
+    const window = perMs * (1 + WINDOW_MARGIN)
+    while (this.#oldest < this.#sent.length && this.#sentAt(this.#oldest) <= now - window) this.#oldest += 1
+    if (this.#oldest > 1000 && this.#oldest * 2 > this.#sent.length) {
+      this.#sent = this.#sent.slice(this.#oldest)
+      this.#oldest = 0
+    }
+    if (this.#unsent + this.#sent.length - this.#oldest < calls) return 0
+    return this.#sentAt(this.#oldest) + window - now
+  }
+
+  #sentAt(index: number): number {
+    return this.#sent[index] ?? Infinity
+  }
+}
+
+function spacing({ calls, perMs }: RateLimit): number {
+  return (perMs / calls) * (1 + MARGIN)
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import type { TransportRequest } from './transport.ts'
+
+const BASE_MS = 500
+
+const CAP_MS = 30_000
+
+/** A host that wants to be left alone for longer is not waited for. */
+export const LONGEST_PAUSE_MS = 3_600_000
+
+/** How long to wait after a failed try; `tries` counts those before it. Exponential, with full jitter. */
+export function backoffMs(tries: number, random: () => number): number {
+  return random() * Math.min(CAP_MS, BASE_MS * 2 ** tries)
+}
+
+const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/
+
+/**
+ * What a `Retry-After` header says, seconds or a date (RFC 9110, section 10.2.3), in milliseconds from now; null when it
+ * says nothing. `date` is the answer's `Date` header: against it the two clocks need not agree.
+ */
+export function retryAfterMs(header: string | undefined, date: string | undefined): number | null {
+  if (header === undefined) return null
+  if (/^\d+(?:\.\d+)?$/.test(header)) return Number(header) * 1000
+  const until = parseHttpDate(header)
+  if (until === null) return null
+  return Math.max(0, until - ((date === undefined ? null : parseHttpDate(date)) ?? Date.now()))
+}
+
+/** All three forms of RFC 9110, section 5.6.7; only that of asctime does not say that it is GMT. */
+function parseHttpDate(text: string): number | null {
+  if (!HTTP_DATE.test(text)) return null
+  const time = Date.parse(text.endsWith(' GMT') ? text : `${text} GMT`)
+  return Number.isNaN(time) ? null : time
+}
+
+/** Methods that may be sent again when it is not known what became of the first (RFC 9110, section 9.2.2). */
+export function isIdempotent({ method }: Pick<TransportRequest, 'method'>): boolean {
+  return method === 'GET' || method === 'PUT' || method === 'DELETE'
+}
+
+const IDEMPOTENCY_KEY = 'Idempotency-Key'
+
+/**
+ * The request with a key that lets the far end tell a second try from a second call, unless its method needs none or it
+ * has one (draft-ietf-httpapi-idempotency-key-header: a structured field, hence the quotes).
+ */
+export function withIdempotencyKey(request: TransportRequest): TransportRequest {
+  const names = Object.keys(request.headers).map((name) => name.toLowerCase())
+  if (isIdempotent(request) || names.includes(IDEMPOTENCY_KEY.toLowerCase())) return request
+  return { ...request, headers: { ...request.headers, [IDEMPOTENCY_KEY]: `"${randomUUID()}"` } }
+}

@@ -1,0 +1,195 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { JsonValue } from '../contract/json.ts'
+import type {
+  CacheEntry,
+  CellCommit,
+  CellOutcome,
+  CellResult,
+  CellState,
+  RecordKey,
+  StoreStatus,
+  WorkItem,
+  WorkQuery,
+  WorkState,
+} from '../store/sheet-store.ts'
+import type { Derivation } from './derivation-kind.ts'
+import type { RunStore } from './run-request.ts'
+
+interface MemoryCell {
+  hash: string | null
+  state: CellState
+  mark: number
+}
+
+interface MemoryRecord {
+  readonly id: string
+  readonly values: Record<string, JsonValue>
+  readonly cells: Map<string, MemoryCell>
+}
+
+/** Test support: a store that is quick to make, with the rules of cell states that a real one has (D25, D28, D32). */
+export class MemoryStore implements RunStore {
+  readonly records = new Map<RecordKey, MemoryRecord>()
+  readonly cache = new Map<string, CacheEntry>()
+  readonly commits: CellCommit[] = []
+  #derivations: readonly Derivation[]
+  #lastKey = 0
+  #seq = 0
+
+  constructor(derivations: readonly Derivation[]) {
+    this.#derivations = derivations
+  }
+
+  /** Follows edited derivation files: their cells become stale (D32). */
+  define(derivations: readonly Derivation[]): void {
+    for (const { file, sha256, targets } of derivations) {
+      const before = this.#derivations.find((derivation) => derivation.file === file)
+      if (before?.sha256 === sha256) continue
+      for (const { cells } of this.records.values()) {
+        for (const target of targets) {
+          const cell = cells.get(target)
+          if (cell?.state === 'fresh') Object.assign(cell, { state: 'stale', mark: (this.#seq += 1) })
+        }
+      }
+    }
+    this.#derivations = derivations
+  }
+
+  /** Writes a record by hand; a value for a derived field overrides the cell, null ends that (D28). */
+  write(id: string, values: Readonly<Record<string, JsonValue>>): RecordKey {
+    this.#seq += 1
+    const known = this.records.entries().find(([, record]) => record.id === id)
+    const [key, record] = known ?? this.#create(id)
+    for (const [field, value] of Object.entries(values)) {
+      if (isDeepStrictEqual(record.values[field] ?? null, value)) continue
+      record.values[field] = value
+      const cell = record.cells.get(field)
+      if (cell)
+        Object.assign(cell, { hash: null, state: value === null ? 'missing' : 'overridden', mark: this.#seq })
+      this.#inputWritten(record, field)
+    }
+    return key
+  }
+
+  delete(key: RecordKey): void {
+    this.records.delete(key)
+  }
+
+  state(key: RecordKey, target: string): CellState | undefined {
+    return this.records.get(key)?.cells.get(target)?.state
+  }
+
+  async status(): Promise<StoreStatus> {
+    const count = (target: string, wanted: CellState): number =>
+      this.records
+        .values()
+        .filter(({ cells }) => cells.get(target)?.state === wanted)
+        .toArray().length
+    return {
+      total: this.records.size,
+      lastKey: this.#lastKey,
+      targets: this.#derivations
+        .flatMap(({ targets }) => targets)
+        .map((field) => ({
+          field,
+          fresh: count(field, 'fresh'),
+          stale: count(field, 'stale'),
+          missing: count(field, 'missing'),
+          failed: count(field, 'failed'),
+          overridden: count(field, 'overridden'),
+          lastAt: null,
+          lastActor: null,
+          lastError: null,
+        })),
+    }
+  }
+
+  async work(query: WorkQuery): Promise<readonly WorkItem[]> {
+    const { targets, inputs, after, limit, only } = query
+    return this.records
+      .entries()
+      .filter(
+        ([key, record]) => key > (after ?? 0) && (only?.includes(key) ?? true) && isWanted(query, record),
+      )
+      .take(limit)
+      .map(([key, { id, values, cells }]) => ({
+        key,
+        id,
+        inputs: Object.fromEntries(
+          inputs.map((field) => [field, field === 'id' ? id : (values[field] ?? null)]),
+        ),
+        cells: targets.map((target) => {
+          const { state, hash, mark } = cells.get(target) as MemoryCell
+          return { target, state, inputHash: hash, mark: String(mark) }
+        }),
+      }))
+      .toArray()
+  }
+
+  async cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {
+    return new Map(
+      hashes.flatMap((hash) => {
+        const entry = this.cache.get(hash)
+        return entry ? [[hash, entry] as const] : []
+      }),
+    )
+  }
+
+  async commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {
+    this.commits.push(commit)
+    for (const { inputHash, values, provenance } of commit.cache) {
+      const before = this.cache.get(inputHash)?.values
+      this.cache.set(inputHash, { inputHash, values: { ...before, ...values }, provenance })
+    }
+    return commit.cells.map((cell) => ({ outcome: this.#store(cell) ? 'stored' : 'superseded' }))
+  }
+
+  #store({ key, target, mark, result }: CellResult): boolean {
+    const record = this.records.get(key)
+    const cell = record?.cells.get(target)
+    if (!record || !cell || String(cell.mark) !== mark) return false
+    switch (result.kind) {
+      case 'unchanged':
+        cell.state = 'fresh'
+        return true
+      case 'failed':
+        if (cell.state !== 'overridden') cell.state = 'failed'
+        return true
+      case 'computed': {
+        const same = isDeepStrictEqual(record.values[target] ?? null, result.value)
+        record.values[target] = result.value
+        Object.assign(cell, { hash: result.inputHash, state: 'fresh', mark: (this.#seq += 1) })
+        if (!same) this.#inputWritten(record, target)
+        return true
+      }
+    }
+  }
+
+  #create(id: string): [RecordKey, MemoryRecord] {
+    const cells = this.#derivations
+      .flatMap(({ targets }) => targets)
+      .map((target): [string, MemoryCell] => [target, { hash: null, state: 'missing', mark: this.#seq }])
+    const record = { id, values: {}, cells: new Map(cells) }
+    this.records.set((this.#lastKey += 1), record)
+    return [this.#lastKey, record]
+  }
+
+  #inputWritten(record: MemoryRecord, field: string): void {
+    for (const { inputs, targets } of this.#derivations) {
+      if (!inputs.includes(field)) continue
+      for (const target of targets) {
+        const cell = record.cells.get(target)
+        if (!cell) continue
+        cell.mark = this.#seq
+        if (cell.state === 'fresh') cell.state = 'stale'
+      }
+    }
+  }
+}
+
+function isWanted({ targets, force, state }: WorkQuery, { cells }: MemoryRecord): boolean {
+  const states = targets.map((target) => cells.get(target)?.state)
+  if (state !== null) return states.includes(state)
+  const work: readonly WorkState[] = ['missing', 'stale', 'failed']
+  return force || states.some((one) => work.some((other) => one === other))
+}

@@ -1,0 +1,205 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { JsonValue } from '../contract/json.ts'
+import { faultOf } from '../contract/validate-value.ts'
+import type { Failure } from '../errors/failure.ts'
+import type {
+  CacheEntry,
+  RecordKey,
+  StoreStatus,
+  WorkCell,
+  WorkItem,
+  WorkQuery,
+} from '../store/sheet-store.ts'
+import type { Derivation, Plan } from './derivation-kind.ts'
+import { inputHash } from './input-hash.ts'
+import type { PlanRequest } from './run-request.ts'
+
+/** Records read from the store at a time. */
+const WORK_CHUNK = 256
+
+/** Of a list of records, so many are handed to the store at a time. */
+const LIST_CHUNK = 1024
+
+/** The records that a run goes through. */
+export interface RunScope {
+  /** How many records the run is about. */
+  readonly total: number
+  /** Those that it goes through, ascending; null for all. */
+  readonly records: readonly RecordKey[] | null
+  /** No record that came after the run began is part of it, or a run might never end. */
+  readonly lastKey: RecordKey
+}
+
+/** What is to be done for one record by one derivation. */
+export type ItemPlan =
+  | ({ readonly outcome: 'run' } & PlannedItem)
+  /** An input that the request needs is null: nothing is asked (D22). */
+  | { readonly outcome: 'blocked' }
+  | { readonly outcome: 'failed'; readonly failure: Failure }
+
+/** A call that a record's cells would need, unless the cache has what it brings. */
+export interface PlannedItem {
+  readonly derivation: Derivation
+  readonly item: WorkItem
+  readonly plan: Plan
+  /** The input hash. */
+  readonly hash: string
+  /** Cells whose last successful computation had this hash: they stand (D25). */
+  readonly unchanged: readonly WorkCell[]
+  readonly open: readonly WorkCell[]
+}
+
+/** What a run and its dry run have in common: which cells there are to compute, and by which calls. */
+export class Planner {
+  readonly request: PlanRequest
+  readonly scope: RunScope
+  readonly #signal: AbortSignal
+
+  constructor(request: PlanRequest, scope: RunScope, signal: AbortSignal = request.signal) {
+    this.request = request
+    this.scope = scope
+    this.#signal = signal
+  }
+
+  /** The derivations that the run computes something of, each after those it depends on. */
+  get derivations(): Derivation[] {
+    return this.request.levels.flat().filter((derivation) => this.targets(derivation).length > 0)
+  }
+
+  /** The targets of a derivation that the run computes. */
+  targets(derivation: Derivation): string[] {
+    return derivation.targets.filter((target) => this.request.targets.has(target))
+  }
+
+  /**
+   * The records with cells to compute as the store has it now, ascending, some at a time. Between those, others have
+   * their turn of the event loop. Throws the signal's reason once it aborts.
+   */
+  work(derivation: Derivation): AsyncGenerator<readonly WorkItem[]> {
+    const { force, only } = this.request
+    return this.#read(derivation, { force: force && only === null, state: only }, this.scope.records)
+  }
+
+  /** These records, ascending, whatever there is to do for them; like {@link work}. */
+  every(derivation: Derivation, records: readonly RecordKey[]): AsyncGenerator<readonly WorkItem[]> {
+    return this.#read(derivation, { force: true, state: null }, records)
+  }
+
+  async *#read(
+    derivation: Derivation,
+    which: Pick<WorkQuery, 'force' | 'state'>,
+    records: readonly RecordKey[] | null,
+  ): AsyncGenerator<readonly WorkItem[]> {
+    const targets = this.targets(derivation)
+    if (targets.length === 0) return
+    const { inputs } = derivation
+    for (const only of inPieces(records)) {
+      for (let after: RecordKey | null = null; ;) {
+        const query = { ...which, targets, inputs, after, limit: WORK_CHUNK, only }
+        const items: readonly WorkItem[] = await this.request.store.work(query)
+        this.#signal.throwIfAborted()
+        const last = items.at(-1)
+        if (last === undefined) break
+        yield last.key > this.scope.lastKey ? items.filter(({ key }) => key <= this.scope.lastKey) : items
+        after = last.key
+        await nextTurn()
+        this.#signal.throwIfAborted()
+      }
+    }
+  }
+
+  /** The cells of a record that the run computes, going by their state. */
+  cells({ cells }: WorkItem): WorkCell[] {
+    const { force, only } = this.request
+    if (only !== null) return cells.filter(({ state }) => state === only)
+    return cells.filter(({ state }) => force || (state !== 'fresh' && state !== 'overridden'))
+  }
+
+  /**
+   * The cells of a record that the run may come to compute once their inputs have been computed. That makes fresh cells
+   * stale and changes no other state: with `only` for `missing` or `failed` fresh cells stay out of it, with `stale` they
+   * come in.
+   */
+  cellsInTime(item: WorkItem): WorkCell[] {
+    const { force, only } = this.request
+    if (force && only === null) return [...item.cells]
+    if (only === 'missing' || only === 'failed') return this.cells(item)
+    const takes = (state: WorkCell['state']): boolean =>
+      only === null ? state !== 'overridden' : state === 'fresh' || state === only
+    return item.cells.filter(({ state }) => takes(state))
+  }
+
+  /** Whether cells that are fresh now may come into the run once their inputs have been computed. */
+  get takesFresh(): boolean {
+    const { force, only } = this.request
+    return only === null ? !force : only === 'stale'
+  }
+
+  /** Plans what computing these cells of a record takes. */
+  plan(derivation: Derivation, item: WorkItem, cells: readonly WorkCell[]): ItemPlan {
+    const planned = derivation.kind.plan(derivation.spec, item.inputs)
+    if (planned.outcome !== 'run') return planned
+    const { plan } = planned
+    const hash = inputHash({ derivationSha256: derivation.sha256, inputs: item.inputs, ...plan.hashed })
+    const stands = (cell: WorkCell): boolean => !this.request.force && cell.inputHash === hash
+    return {
+      outcome: 'run',
+      derivation,
+      item,
+      plan,
+      hash,
+      unchanged: cells.filter(stands),
+      open: cells.filter((cell) => !stands(cell)),
+    }
+  }
+
+  /** What the cache has for these input hashes. */
+  cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {
+    return this.request.store.cached(hashes)
+  }
+
+  /** The cached value of a target, unless the contract has come to hold something against it. */
+  cachedValue(entry: CacheEntry | undefined, target: string): JsonValue | undefined {
+    if (entry === undefined || !Object.hasOwn(entry.values, target)) return undefined
+    const value = entry.values[target] ?? null
+    const field = this.request.contract.fieldByName.get(target)
+    return field !== undefined && faultOf(field, value) === null ? value : undefined
+  }
+
+  /** Dollars that a call costs. */
+  price({ derivation, plan }: Pick<PlannedItem, 'derivation' | 'plan'>): number {
+    return derivation.kind.cost(plan, this.request.policies)
+  }
+
+  /**
+   * Of the cells that the run is about for a derivation, how many are certain to need nothing, going by the state of
+   * the store when the derivation begins. Only an edit in the course of the run can give such a cell something to do.
+   */
+  idleCells(derivation: Derivation, status: StoreStatus): number {
+    const targets = this.targets(derivation)
+    const { records, total, lastKey } = this.scope
+    if (records !== null) return (total - records.length) * targets.length
+    // Keys count up, so that no more records than this are newer than the run.
+    const newer = status.lastKey - lastKey
+    return targets.reduce((sum, target) => {
+      const counts = status.targets.find(({ field }) => field === target)
+      return sum + Math.max(0, Math.min(total, counts === undefined ? 0 : this.#idle(counts)) - newer)
+    }, 0)
+  }
+
+  #idle(counts: StoreStatus['targets'][number]): number {
+    const { force, only } = this.request
+    const { fresh, overridden, missing, stale, failed } = counts
+    if (only !== null) return fresh + overridden + missing + stale + failed - counts[only]
+    return force ? 0 : fresh + overridden
+  }
+}
+
+function* inPieces(records: readonly RecordKey[] | null): Generator<readonly RecordKey[] | null> {
+  if (records === null || records.length <= LIST_CHUNK) {
+    yield records
+    return
+  }
+  for (let start = 0; start < records.length; start += LIST_CHUNK)
+    yield records.slice(start, start + LIST_CHUNK)
+}

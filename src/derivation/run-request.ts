@@ -1,0 +1,86 @@
+import type { Contract } from '../contract/contract.ts'
+import type { JsonValue } from '../contract/json.ts'
+import type { RenderedFailure } from '../errors/failure.ts'
+import type { RecordKey, SheetStore, WorkState } from '../store/sheet-store.ts'
+import type { RunId, RunProgress } from '../store/stored-run.ts'
+import type { Derivation } from './derivation-kind.ts'
+import type { HostPolicies } from './host-policies.ts'
+
+/** What planning a run needs of a store. */
+export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached'>
+
+/** What the materializer needs of a store. */
+export type RunStore = PlanStore & Pick<SheetStore, 'commitCells'>
+
+/** Which cells a run is about, and how they are computed. */
+export interface PlanRequest {
+  readonly contract: Contract
+  /** Derivations in levels, each after those it depends on. */
+  readonly levels: readonly (readonly Derivation[])[]
+  /** The target fields to compute. */
+  readonly targets: ReadonlySet<string>
+  /** The records that the run is about, ascending; null for all. */
+  readonly records: readonly RecordKey[] | null
+  readonly force: boolean
+  /** Only cells in this state; null for every cell with work, with `force` for every cell. */
+  readonly only: WorkState | null
+  /** Only the first so many records that have work; the cells of the others are left alone. Null for no bound. */
+  readonly limit: number | null
+  /** No call starts that would be one more than this, or bring the cost above that many dollars; null for no bound. */
+  readonly maxCalls: number | null
+  readonly maxCost: number | null
+  readonly policies: HostPolicies
+  readonly store: PlanStore
+  /** Stops the run: no new call starts, calls under way are aborted, what is stored stays. */
+  readonly signal: AbortSignal
+}
+
+export interface RunRequest extends PlanRequest {
+  readonly id: RunId
+  readonly actor: string
+  readonly store: RunStore
+  readonly observer: RunObserver
+}
+
+/** Told of a run as it goes; must neither throw nor take long. */
+export interface RunObserver {
+  /** Cells have been stored; called after every commit. */
+  onCells(cells: readonly CellChange[]): void
+  /** Something of the progress has changed; called often. */
+  onProgress(progress: RunProgress): void
+}
+
+/** What a run came to for one cell. */
+export type CellChange = { readonly recordId: string; readonly field: string } & (
+  { readonly state: 'fresh'; readonly value: JsonValue } | ({ readonly state: 'failed' } & RenderedFailure)
+)
+
+export interface CellFailure extends RenderedFailure {
+  readonly recordId: string
+  readonly field: string
+}
+
+/** What a run came to, in cells. */
+export interface RunOutcome {
+  readonly progress: RunProgress
+  readonly failures: readonly CellFailure[]
+}
+
+/** What a run would do, in cells of each target; the three add up to the cells that it is about. */
+export interface TargetPlan {
+  /** To be computed by a call. */
+  readonly compute: number
+  /** To be filled from the cache. */
+  readonly cached: number
+  /** Left alone. */
+  readonly skipped: number
+}
+
+export interface RunPlan {
+  readonly targets: { readonly [target: string]: TargetPlan }
+  readonly calls: number
+  /** Dollars. */
+  readonly cost: number
+  /** Whether calls and cost are upper bounds, since inputs of some cells are themselves computed in the run. */
+  readonly atMost: boolean
+}

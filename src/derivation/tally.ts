@@ -1,0 +1,91 @@
+import type { CellCommit, CellOutcome } from '../store/sheet-store.ts'
+import type { RunProgress } from '../store/stored-run.ts'
+import { Prices } from './budget.ts'
+import type { ResultOfRun } from './cell-result.ts'
+import type { CellChange, CellFailure, RunObserver } from './run-request.ts'
+
+/** Counts what becomes of a run's cells, and tells who watches. */
+export class Tally {
+  readonly #total: number
+  readonly #sent = new Prices()
+  readonly #observer: RunObserver
+  #materialized = 0
+  #skipped = 0
+  /** Cells that were counted as left alone and then had something to do after all, since somebody wrote an input. */
+  #owed = 0
+  readonly failures: CellFailure[] = []
+
+  /** `total`: how many cells the run is about. */
+  constructor(total: number, observer: RunObserver) {
+    this.#total = total
+    this.#observer = observer
+  }
+
+  /**
+   * How far the run is: `done` never falls and never exceeds `total`. Nor does `skipped` fall, but for a cell that had
+   * been counted as left alone and is computed in the end.
+   */
+  get progress(): RunProgress {
+    const [materialized, failed] = [this.#materialized, this.failures.length]
+    const skipped = Math.min(this.#skipped, this.#total - materialized - failed)
+    return {
+      done: materialized + skipped + failed,
+      total: this.#total,
+      materialized,
+      skipped,
+      failed,
+      calls: this.#sent.count,
+      totalCost: this.#sent.sum,
+    }
+  }
+
+  /** Counts a call that has gone out and costs this many dollars. */
+  sent(price: number): void {
+    this.#sent.add(price)
+    this.report()
+  }
+
+  /** What a commit says of the run beside the cells that it stores. */
+  get beside(): CellCommit['progress'] {
+    const { skipped, calls, totalCost } = this.progress
+    return { skipped, calls, totalCost }
+  }
+
+  report(): void {
+    this.#observer.onProgress(this.progress)
+  }
+
+  /** Counts cells that are left alone; fewer than none take back as much of what was counted too early. */
+  skip(cells: number): void {
+    const repaid = Math.min(this.#owed, Math.max(0, cells))
+    this.#owed += Math.max(0, -cells) - repaid
+    this.#skipped += Math.max(0, cells) - repaid
+  }
+
+  /** Whatever has not been computed and has not failed was left alone: the run is through. */
+  finish(): void {
+    this.#skipped = this.#total - this.#materialized - this.failures.length
+  }
+
+  /** Counts what a commit has stored, and tells of it. */
+  stored(results: readonly ResultOfRun[], outcomes: readonly CellOutcome[]): void {
+    const changes: CellChange[] = []
+    for (const [index, { change }] of results.entries()) {
+      const outcome = outcomes[index]?.outcome
+      // What is refused comes again, as a failure.
+      if (outcome === 'refused') continue
+      if (outcome === 'superseded' || change === null) this.skip(1)
+      else changes.push(change)
+    }
+    for (const change of changes) {
+      if (change.state === 'fresh') {
+        this.#materialized += 1
+        continue
+      }
+      const { recordId, field, error, error_type } = change
+      this.failures.push({ recordId, field, error, error_type })
+    }
+    if (changes.length > 0) this.#observer.onCells(changes)
+    this.report()
+  }
+}

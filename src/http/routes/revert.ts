@@ -1,0 +1,28 @@
+import { ValidationError } from '../../errors/service-error.ts'
+import { revertCell, startRevert } from '../../sheet/revert.ts'
+import { NoQuery } from '../../wire/contract.ts'
+import { RevertAnswer, RevertBody, toRevertAnswer } from '../../wire/revert.ts'
+import type { Api, RouteContext } from '../route-context.ts'
+import { runPath } from './runs.ts'
+
+/** `POST /api/revert`, of a run or of one cell. */
+export function revertRoutes(app: Api, { sheet, write }: RouteContext): void {
+  const schema = { querystring: NoQuery, body: RevertBody, response: { 200: RevertAnswer } }
+  app.post('/api/revert', { ...write, schema }, async (request, reply) => {
+    const { run_id: runId, record_id: recordId, field, seq } = request.body
+    // An empty actor is absent (D36).
+    const actor = request.body.actor || null
+    const ofCell = [recordId, field, seq].filter((member) => member !== undefined).length
+    if (runId !== undefined && ofCell === 0) {
+      const run = await startRevert(sheet, { runId, actor })
+      reply.header('location', runPath(run.id))
+      return toRevertAnswer(await run.done)
+    }
+    if (runId !== undefined || recordId === undefined || field === undefined || seq === undefined) {
+      throw new ValidationError(
+        'the body must have either "run_id", to revert a run, or "record_id", "field" and "seq", to revert a cell',
+      )
+    }
+    return toRevertAnswer(await revertCell(sheet, { recordId, field, seq, actor }))
+  })
+}

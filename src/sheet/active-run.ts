@@ -1,0 +1,84 @@
+import { OperationError } from '../errors/service-error.ts'
+import type { SheetStore } from '../store/sheet-store.ts'
+import type { RunId, RunProgress } from '../store/stored-run.ts'
+import { RunFeed } from './run-feed.ts'
+
+/** How often a run looks whether another process wants it to end. */
+const CANCEL_POLL_MS = 250
+
+export const NO_PROGRESS: RunProgress = {
+  done: 0,
+  total: 0,
+  materialized: 0,
+  skipped: 0,
+  failed: 0,
+  calls: 0,
+  totalCost: 0,
+}
+
+/** A run that this process has under way. */
+export class ActiveRun {
+  readonly id: RunId
+  readonly feed: RunFeed
+  /** Aborted when the run is cancelled or the sheet is being closed. */
+  readonly signal: AbortSignal
+  /** Resolves when the run has ended and the store knows. */
+  readonly ended: Promise<void>
+  readonly #cancelling = new AbortController()
+  readonly #end: () => void
+
+  constructor(id: RunId, stopping: AbortSignal) {
+    this.id = id
+    this.feed = new RunFeed(id, NO_PROGRESS)
+    this.signal = AbortSignal.any([stopping, this.#cancelling.signal])
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.ended = promise
+    this.#end = resolve
+  }
+
+  /** Whether somebody has cancelled it. */
+  get cancelled(): boolean {
+    return this.#cancelling.signal.aborted
+  }
+
+  /** Stops the run: no new call starts, calls under way are aborted, what is stored stays. */
+  cancel(actor: string): void {
+    this.#cancelling.abort(new OperationError(`the run was cancelled by ${JSON.stringify(actor)}`))
+  }
+
+  finish(): void {
+    this.#end()
+  }
+}
+
+/** The runs that this process has under way. */
+export class ActiveRuns {
+  readonly #runs = new Map<RunId, ActiveRun>()
+
+  get(id: RunId): ActiveRun | undefined {
+    return this.#runs.get(id)
+  }
+
+  /** Carries out a run. Until it has ended it can be found, watched and cancelled, by other processes through the store. */
+  async during<T>(
+    run: ActiveRun,
+    store: Pick<SheetStore, 'cancelRequest'>,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    this.#runs.set(run.id, run)
+    const poll = setInterval(() => void cancelIfAsked(run, store), CANCEL_POLL_MS)
+    try {
+      return await work()
+    } finally {
+      clearInterval(poll)
+      this.#runs.delete(run.id)
+      run.finish()
+    }
+  }
+}
+
+async function cancelIfAsked(run: ActiveRun, store: Pick<SheetStore, 'cancelRequest'>): Promise<void> {
+  // A store that cannot be read just now is asked again; a run that it stops will hear so itself.
+  const actor = await store.cancelRequest(run.id).catch(() => null)
+  if (actor !== null) run.cancel(actor)
+}

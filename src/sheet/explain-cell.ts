@@ -1,0 +1,154 @@
+import { isJsonObject, jsonEqual, type JsonObject } from '../contract/json.ts'
+import type { Derivation, InputValues } from '../derivation/derivation-kind.ts'
+import { ContractError, SheetError } from '../errors/service-error.ts'
+import type { CellFailureNote, CellState, WorkCell, WorkItem } from '../store/sheet-store.ts'
+import { reasonsBetween, type Past, type Reason } from './cell-reasons.ts'
+import { selectTargets } from './read-status.ts'
+import type { DerivingSheet, Sheet } from './sheet.ts'
+
+/** Why a cell is in the state that it is in. */
+export interface CellExplanation {
+  readonly state: CellState
+  /**
+   * What makes the cell another than when it was last computed. Empty for one that is fresh, overridden or was never
+   * computed, and when what changed has changed back.
+   */
+  readonly reasons: readonly Reason[]
+  /** The input without a value for want of which the cell cannot be computed (D22); null when there is none. */
+  readonly blockedBy: string | null
+  /** Of a cell whose last try failed. */
+  readonly failure: CellFailureNote | null
+  /** The latest provenance entry: it explains the value that the cell has (D34). Null when nothing is known of it. */
+  readonly entry: JsonObject | null
+}
+
+/** How often an explanation is put together at most, when the cell is written while that goes on. */
+const TRIES = 3
+
+/**
+ * Explains the state of one cell (D32). Throws OperationError for a field that no derivation computes, SheetError when
+ * there is no such record.
+ */
+export async function explainCell(sheet: Sheet, target: string, recordId: string): Promise<CellExplanation> {
+  const current = await sheet.deriving()
+  selectTargets(current.derivations, [target])
+  const derivation = current.derivations.byTarget.get(target)
+  if (derivation === undefined) throw new Error(`no derivation of ${target}`)
+  const explainer = new CellExplainer(sheet, { ...current, derivation, target })
+  let item = await explainer.read(recordId)
+  for (let left = TRIES - 1; ; left -= 1) {
+    const explanation = await explainer.explain(item)
+    const after = await explainer.read(recordId)
+    // The parts of an explanation are of one state of the cell.
+    if (left === 0 || jsonEqual(item, after)) return explanation
+    item = after
+  }
+}
+
+interface Explained extends DerivingSheet {
+  readonly target: string
+  readonly derivation: Derivation
+}
+
+class CellExplainer {
+  readonly #sheet: Sheet
+  readonly #of: Explained
+
+  constructor(sheet: Sheet, of: Explained) {
+    this.#sheet = sheet
+    this.#of = of
+  }
+
+  /** The record with the inputs and the cell, as a run would read it. Throws SheetError when it does not exist. */
+  async read(id: string): Promise<WorkItem> {
+    const { store, target, derivation } = this.#of
+    const key = (await store.recordKeys([id])).get(id)
+    const [item] =
+      key === undefined
+        ? []
+        : await store.work({
+            targets: [target],
+            inputs: derivation.inputs,
+            force: true,
+            state: null,
+            after: null,
+            limit: 1,
+            only: [key],
+          })
+    if (item === undefined) throw new SheetError(`no record ${JSON.stringify(id)}`)
+    return item
+  }
+
+  async explain(item: WorkItem): Promise<CellExplanation> {
+    const { store, target, derivation } = this.#of
+    const { key, inputs } = item
+    const cell = item.cells.find((candidate) => candidate.target === target)
+    if (cell === undefined) throw new Error(`the store has no cell of ${target}`)
+    const { state } = cell
+    const provenance = await store.provenance(item.id, target, true)
+    const history = provenance.known ? provenance.entries : []
+    const explanation = {
+      state,
+      failure: state === 'failed' ? await store.cellFailure(key, target) : null,
+      entry: history.at(-1) ?? null,
+    }
+    if (state === 'fresh' || state === 'overridden') return { ...explanation, reasons: [], blockedBy: null }
+    const planned = derivation.kind.plan(derivation.spec, inputs)
+    const request = planned.outcome === 'run' ? planned.plan.hashed : null
+    const past = await this.#past(item.id, cell, history)
+    return {
+      ...explanation,
+      reasons: past === null ? [] : reasonsBetween(past, { derivation, inputs, request }),
+      blockedBy: planned.outcome === 'blocked' ? planned.field : null,
+    }
+  }
+
+  /** What is known of the last computation of a cell; null when there was none. */
+  async #past(id: string, cell: WorkCell, history: readonly JsonObject[]): Promise<Past | null> {
+    const { inputHash } = cell
+    if (inputHash === null) return null
+    // A revert puts the hash of an earlier computation back: the inputs are those of the computation, not of the revert.
+    const entry = history.findLast((one) => one['input_hash'] === inputHash && one['source'] !== 'revert')
+    const url = entry?.['url']
+    return {
+      inputHash,
+      values: await this.#valuesAfter(id, entry),
+      candidates: await this.#candidates(entry),
+      url: typeof url === 'string' ? url : null,
+    }
+  }
+
+  /**
+   * The record right after an entry. The inputs were the same when the call of that entry was planned: had one been
+   * written since, the answer would not have been stored (D28).
+   */
+  async #valuesAfter(id: string, entry: JsonObject | undefined): Promise<InputValues | null> {
+    const { contract, store } = this.#of
+    const seq = Number(entry?.['seq'] ?? 0)
+    if (seq === 0 || seq < (await store.history()).first) return null
+    const fields = contract.fields.map(({ name }) => name)
+    const record = await store.recordAsOf(id, fields, seq)
+    const values: unknown = JSON.parse(String(record))
+    return isJsonObject(values) ? values : null
+  }
+
+  /** What the derivation file can have been at an entry; versions that the contract of today does not allow are left out. */
+  async #candidates(entry: JsonObject | undefined): Promise<readonly Derivation[]> {
+    const { contract, store, derivation } = this.#of
+    const named = entry?.['derivation']
+    const file = typeof named === 'string' ? named : derivation.file
+    const versions = await store.derivationVersions(file)
+    const earlier = versions
+      .filter(({ sha256 }) => sha256 !== derivation.sha256)
+      .flatMap(({ sha256, text }): Derivation[] => {
+        try {
+          // The hash is of the file's bytes, of which the text may be a part: without a byte order mark.
+          return [{ ...this.#sheet.parseDerivation({ file, bytes: Buffer.from(text) }, contract), sha256 }]
+        } catch (error) {
+          if (error instanceof ContractError) return []
+          throw error
+        }
+      })
+    return [derivation, ...earlier]
+  }
+}

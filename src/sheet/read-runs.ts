@@ -1,0 +1,104 @@
+import { LockTimeoutError, SheetError } from '../errors/service-error.ts'
+import type { SheetStore } from '../store/sheet-store.ts'
+import type { RunFailure, RunId, StoredRun } from '../store/stored-run.ts'
+import { openCursor, sealCursor } from './cursor.ts'
+import { pageLimit } from './page-limit.ts'
+import type { Sheet } from './sheet.ts'
+
+export interface PageOptions {
+  /** Null is 50; more than 10,000 is lowered to that. */
+  readonly limit: number | null
+  readonly cursor: string | null
+}
+
+export interface RunList {
+  readonly runs: readonly StoredRun[]
+  readonly nextCursor: string | null
+}
+
+export interface RunFailureList {
+  readonly failures: readonly RunFailure[]
+  readonly nextCursor: string | null
+}
+
+/** One run. Throws SheetError for an unknown one. */
+export async function getRun(sheet: Sheet, id: RunId): Promise<StoredRun> {
+  const { store } = await sheet.current()
+  const run = await store.run(id)
+  if (run === null) throw unknownRun(id)
+  if (run.state !== 'running' || sheet.runs.get(id) !== undefined) return withProgress(sheet, run)
+  await findInterrupted(sheet, store)
+  return (await store.run(id)) ?? run
+}
+
+/** Runs of the sheet, newest first. Throws ValidationError for a bad limit or cursor. */
+export async function listRuns(sheet: Sheet, options: PageOptions): Promise<RunList> {
+  const limit = pageLimit(options.limit)
+  const { store } = await sheet.current()
+  const { cursor } = options
+  const before = cursor === null ? null : String(openCursor(store.cursorKey, cursor, RUNS))
+  // One more than asked for tells whether another page follows.
+  const read = (): Promise<readonly StoredRun[]> => store.runs({ before, limit: limit + 1 })
+  let found = await read()
+  if (found.some(({ id, state }) => state === 'running' && sheet.runs.get(id) === undefined)) {
+    await findInterrupted(sheet, store)
+    found = await read()
+  }
+  const runs = found.slice(0, limit).map((run) => withProgress(sheet, run))
+  const last = found.length > limit ? runs.at(-1) : undefined
+  return {
+    runs,
+    nextCursor: last === undefined ? null : sealCursor(store.cursorKey, Number(last.id), RUNS),
+  }
+}
+
+/** The cells that failed in a run, in the order in which they did. Throws SheetError, and ValidationError. */
+export async function listRunFailures(
+  sheet: Sheet,
+  id: RunId,
+  options: PageOptions,
+): Promise<RunFailureList> {
+  const limit = pageLimit(options.limit)
+  const { store } = await sheet.current()
+  if ((await store.run(id)) === null) throw unknownRun(id)
+  const { cursor } = options
+  const scope = `failures of run ${id}`
+  const after = cursor === null ? 0 : openCursor(store.cursorKey, cursor, scope)
+  const found = await store.runFailures({ run: id, after, limit: limit + 1 })
+  const failures = found.slice(0, limit)
+  const last = found.length > limit ? failures.at(-1) : undefined
+  return {
+    failures,
+    nextCursor: last === undefined ? null : sealCursor(store.cursorKey, last.number, scope),
+  }
+}
+
+const RUNS = 'runs'
+
+/** The fault of naming a run that does not exist. */
+export function unknownRun(id: RunId): SheetError {
+  return new SheetError(`no run ${JSON.stringify(id.slice(0, 100))}; GET /api/runs lists them`)
+}
+
+/** Counts of a run under way here are newer than what is stored of it. */
+function withProgress(sheet: Sheet, run: StoredRun): StoredRun {
+  const active = sheet.runs.get(run.id)
+  return run.state !== 'running' || active === undefined ? run : { ...run, ...active.feed.progress }
+}
+
+/**
+ * Finds runs whose process ended before they did. Only who has the run lock can tell: a run that has had it and has not
+ * ended is then nobody's. While another run has the lock there is nothing to find, since that one has looked.
+ */
+async function findInterrupted(sheet: Sheet, store: SheetStore): Promise<void> {
+  try {
+    const lock = await store.lockRun(0, sheet.stopping)
+    try {
+      await store.interruptRuns(null)
+    } finally {
+      lock.release()
+    }
+  } catch (error) {
+    if (!(error instanceof LockTimeoutError)) throw error
+  }
+}

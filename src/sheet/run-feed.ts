@@ -1,0 +1,96 @@
+import type { CellChange } from '../derivation/run-request.ts'
+import { EventBus, type Subscription } from '../events/event-bus.ts'
+import type { RunId, RunProgress, StoredRun } from '../store/stored-run.ts'
+
+/** What somebody who watches a run is told. */
+export type RunFrame =
+  | { readonly kind: 'run.progress'; readonly id: RunId; readonly progress: RunProgress }
+  /** Cells that have been stored; `omitted` more have been and are not listed. */
+  | {
+      readonly kind: 'run.cells'
+      readonly id: RunId
+      readonly cells: readonly CellChange[]
+      readonly omitted: number
+    }
+  /** The run has ended; nothing follows. */
+  | { readonly kind: 'run.end'; readonly run: StoredRun }
+
+/** Frames of a run come at most this often, however many cells are stored meanwhile. */
+const THROTTLE_MS = 200
+
+/** Cells that one frame lists. */
+export const CELLS_LISTED = 200
+
+/** Gathers what happens in a run and passes it on to who watches, a few times a second. */
+export class RunFeed {
+  readonly #id: RunId
+  readonly #bus = new EventBus<RunFrame>()
+  #cells: CellChange[] = []
+  #omitted = 0
+  #progress: RunProgress
+  #timer: NodeJS.Timeout | null = null
+  #ended: StoredRun | null = null
+
+  constructor(id: RunId, progress: RunProgress) {
+    this.#id = id
+    this.#progress = progress
+  }
+
+  /** How far the run is. */
+  get progress(): RunProgress {
+    return this.#progress
+  }
+
+  /** See {@link EventBus.subscribe}. Of a run that has ended there is still the end to hear. */
+  subscribe(wake: () => void): Subscription<RunFrame> {
+    return this.#ended === null ? this.#bus.subscribe(wake) : subscribeToEnd(this.#ended, wake)
+  }
+
+  onProgress(progress: RunProgress): void {
+    this.#progress = progress
+    this.#flushLater()
+  }
+
+  onCells(cells: readonly CellChange[]): void {
+    if (this.#bus.size === 0) return
+    const room = Math.min(CELLS_LISTED - this.#cells.length, cells.length)
+    this.#cells.push(...cells.slice(0, room))
+    this.#omitted += cells.length - room
+    this.#flushLater()
+  }
+
+  /** Sends what is held back, then the end. */
+  end(run: StoredRun): void {
+    this.#progress = run
+    this.#ended = run
+    this.#flush()
+    this.#bus.publish({ kind: 'run.end', run })
+    this.#bus.close()
+  }
+
+  #flushLater(): void {
+    if (this.#bus.size > 0) this.#timer ??= setTimeout(() => this.#flush(), THROTTLE_MS)
+  }
+
+  #flush(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+    if (this.#cells.length > 0) {
+      this.#bus.publish({ kind: 'run.cells', id: this.#id, cells: this.#cells, omitted: this.#omitted })
+      this.#cells = []
+      this.#omitted = 0
+    }
+    this.#bus.publish({ kind: 'run.progress', id: this.#id, progress: this.#progress })
+  }
+}
+
+/** A subscription that gets the end of a run and ends. */
+export function subscribeToEnd(run: StoredRun, wake: () => void): Subscription<RunFrame> {
+  const bus = new EventBus<RunFrame>()
+  const subscription = bus.subscribe(wake)
+  queueMicrotask(() => {
+    bus.publish({ kind: 'run.end', run })
+    bus.close()
+  })
+  return subscription
+}

@@ -1,0 +1,77 @@
+import type { CellFailure, PlanRequest } from '../derivation/run-request.ts'
+import { renderFailure, type Failure } from '../errors/failure.ts'
+import { ValidationError } from '../errors/service-error.ts'
+import type { RecordKey, WorkState } from '../store/sheet-store.ts'
+import { selectTargets } from './read-status.ts'
+import type { DerivingSheet, Sheet } from './sheet.ts'
+
+/** Which cells a run is about. Absent means the same as null. */
+export interface RunSelection {
+  /** Target fields; null for all, an empty list for none (D29). */
+  readonly targets: readonly string[] | null
+  /** Records; null for all, an empty list for none. */
+  readonly recordIds: readonly string[] | null
+  readonly force: boolean
+  /** Only cells in this state; null for every cell that has work to do. */
+  readonly only?: WorkState | null
+  /** Only the first so many records that have work; null for no bound. */
+  readonly limit?: number | null
+  /** No call starts that would be one more than this, or bring the cost above so many dollars; null for no bound. */
+  readonly maxCalls?: number | null
+  readonly maxCost?: number | null
+}
+
+/** Throws ValidationError for a bound that is none. */
+export function checkBounds({ limit = null, maxCalls = null, maxCost = null }: RunSelection): void {
+  if (limit !== null && !(Number.isSafeInteger(limit) && limit >= 1)) {
+    throw new ValidationError(`limit must be a whole number of records, at least 1, got ${limit}`)
+  }
+  if (maxCalls !== null && !(Number.isSafeInteger(maxCalls) && maxCalls >= 0)) {
+    throw new ValidationError(`max_calls must be a whole number, at least 0, got ${maxCalls}`)
+  }
+  if (maxCost !== null && !(maxCost >= 0)) {
+    throw new ValidationError(`max_cost must be a number of dollars, at least 0, got ${maxCost}`)
+  }
+}
+
+/** A selection, with its names looked up in the sheet as it is now. */
+export async function resolveSelection(
+  sheet: Sheet,
+  selection: RunSelection,
+  signal: AbortSignal,
+): Promise<{ plan: PlanRequest & Pick<DerivingSheet, 'store'>; absent: readonly CellFailure[] }> {
+  const { contract, store, derivations } = await sheet.deriving()
+  const targets = selectTargets(derivations, selection.targets)
+  const { recordIds, force, only = null, limit = null, maxCalls = null, maxCost = null } = selection
+  const keys = recordIds === null ? null : await store.recordKeys(targets.size === 0 ? [] : recordIds)
+  const plan = {
+    contract,
+    levels: derivations.levels,
+    targets,
+    records: keys === null ? null : [...keys.values()].toSorted((a, b) => a - b),
+    force,
+    only,
+    limit,
+    maxCalls,
+    maxCost,
+    policies: sheet.policies(),
+    store,
+    signal,
+  }
+  return { plan, absent: absentRecords(recordIds, keys, targets) }
+}
+
+/** A failure for each target of each record that does not exist (D29). */
+function absentRecords(
+  recordIds: readonly string[] | null,
+  keys: ReadonlyMap<string, RecordKey> | null,
+  targets: ReadonlySet<string>,
+): CellFailure[] {
+  if (recordIds === null || keys === null || targets.size === 0) return []
+  return [...new Set(recordIds)]
+    .filter((id) => !keys.has(id))
+    .flatMap((recordId) => {
+      const failure: Failure = { reason: 'no-record', recordId }
+      return [...targets].map((field) => ({ recordId, field, ...renderFailure(failure) }))
+    })
+}

@@ -1,0 +1,206 @@
+import type { Field } from '../../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { mayWrite, writeDenial } from '../../contract/permissions.ts'
+import { faultOf } from '../../contract/validate-value.ts'
+import { PermissionDeniedError, SheetError, ValidationError } from '../../errors/service-error.ts'
+import type { EntryRef, RecordKey, RevertRequest, RevertResult } from '../sheet-store.ts'
+import { listFaults } from '../upsert-body.ts'
+import type { ChangeSet } from './change-set.ts'
+import { hashBytes } from './commit-cells.ts'
+import type { Connection } from './connection.ts'
+import { ProvenanceReader } from './provenance-reader.ts'
+import { runReverted } from './run-writer.ts'
+import { quoted } from './schema.ts'
+import { UniqueClaims } from './unique-claims.ts'
+import { canBeId, fromColumn, toColumn } from './values.ts'
+
+/** An entry that can be undone, and what its cell then is. */
+interface Undoing {
+  readonly entry: EntryRef
+  readonly field: Field
+  readonly key: RecordKey
+  /** What the cell has now. */
+  readonly current: JsonValue
+  /** What it gets back. */
+  readonly value: JsonValue
+  /** Of a value that was computed, what its entry says of that. */
+  readonly computed: { readonly inputHash: string; readonly derivation: JsonValue } | null
+}
+
+/**
+ * Undoes entries, the latest first: each cell whose last entry it is gets back the value and the state from before. Goes
+ * through all of them before it writes. The caller takes everything back when this throws: PermissionDeniedError for
+ * what was written by hand and the actor may not write (D7), SheetError for a cell without the entry, ValidationError
+ * for the field `id`.
+ */
+export function revert(change: ChangeSet, request: RevertRequest): RevertResult {
+  // Histories are read from the table, and earlier changes of this transaction count.
+  change.insertLines()
+  const finder = new UndoingFinder(change, request.actor)
+  const found = request.entries.map((entry) => finder.find(entry)).filter((undoing) => undoing !== null)
+  finder.throwIfDenied()
+  const undoings = withoutClashes(
+    change.db,
+    found.toSorted((a, b) => b.entry.seq - a.entry.seq),
+  )
+  for (const undoing of undoings) putBack(change, undoing, request)
+  const undone = new Set(undoings.map(({ entry }) => entry))
+  const conflicts = request.entries
+    .filter((entry) => !undone.has(entry))
+    .map(({ recordId, field }) => ({ recordId, field }))
+  const result = { reverted: undone.size, conflicts }
+  if (request.run !== null) runReverted(change, request.run, result)
+  return result
+}
+
+/** Finds out what undoing an entry comes to. */
+class UndoingFinder {
+  readonly #change: ChangeSet
+  readonly #actor: string
+  readonly #provenance: ProvenanceReader
+  readonly #denied: string[] = []
+  /** Cells for which an entry has been found that can be undone. */
+  readonly #cells = new Set<string>()
+
+  constructor(change: ChangeSet, actor: string) {
+    this.#change = change
+    this.#actor = actor
+    this.#provenance = new ProvenanceReader(change.db)
+  }
+
+  /** Null for a conflict. */
+  find(entry: EntryRef): Undoing | null {
+    const field = this.#change.contract.fieldByName.get(entry.field)
+    if (field === undefined) return null
+    if (field.primaryKey) throw new ValidationError('the field "id" cannot be reverted; it never changes')
+    const history = this.#history(entry, field)
+    const index = history.findIndex(({ seq }) => seq === entry.seq)
+    const written = history[index]
+    if (written === undefined) throw noSuchEntry(entry)
+    const derived = this.#change.cells.isDerived(field.name)
+    if (isByHand(written, history) && !mayWrite(field, this.#actor, derived)) {
+      this.#denied.push(`${nameOf(entry)}: ${writeDenial(field, this.#actor)}`)
+    }
+    const cell = index === history.length - 1 ? this.#cell(entry, field) : null
+    if (cell === null || !this.#isOfLife(entry.seq, cell.key)) return null
+    const value = written['previous'] ?? null
+    const computed = this.#computedBefore(history[index - 1], cell.key)
+    const fault = value === null && derived ? null : faultOf(field, value)
+    return fault === null ? this.#once({ entry, field, ...cell, value, computed }) : null
+  }
+
+  throwIfDenied(): void {
+    if (this.#denied.length > 0) throw new PermissionDeniedError(listFaults(this.#denied))
+  }
+
+  #history({ recordId }: EntryRef, field: Field): readonly JsonObject[] {
+    const provenance = canBeId(recordId) ? this.#provenance.read(recordId, field, true) : { known: false }
+    if ('entries' in provenance) return provenance.entries
+    throw new SheetError(`no record ${JSON.stringify(recordId)} has ever existed`)
+  }
+
+  /** The cell as it is now; null when its record is gone. */
+  #cell({ recordId }: EntryRef, field: Field): Pick<Undoing, 'key' | 'current'> | null {
+    const sql = `SELECT "$seq" AS key, ${quoted(field.name)} AS current FROM "$data" WHERE id = ?`
+    const row = this.#change.db.get(sql, recordId)
+    if (row === undefined) return null
+    return { key: Number(row['key']), current: fromColumn(field, row['current']) }
+  }
+
+  /** Whether an entry is of this life of its record. An import line is of many records, and of none in particular. */
+  #isOfLife(seq: number, key: RecordKey): boolean {
+    const row = this.#change.db.get(
+      `SELECT 1 FROM "$provenance" WHERE seq = ?1 AND record = ?2
+       UNION ALL SELECT 1 FROM "$import" WHERE seq = ?1 AND first <= ?2 AND last >= ?2`,
+      seq,
+      key,
+    )
+    return row !== undefined
+  }
+
+  /** What was computed before an entry, if what the cell had then was computed; null when it was written, or missing. */
+  #computedBefore(before: JsonObject | undefined, key: RecordKey): Undoing['computed'] {
+    const inputHash = before?.['input_hash']
+    if (typeof inputHash !== 'string' || !this.#isOfLife(Number(before?.['seq']), key)) return null
+    return { inputHash, derivation: before?.['derivation'] ?? null }
+  }
+
+  /** An entry that is named twice is undone once. */
+  #once(undoing: Undoing): Undoing | null {
+    const cell = `${undoing.key} ${undoing.field.name}`
+    if (this.#cells.has(cell)) return null
+    this.#cells.add(cell)
+    return undoing
+  }
+}
+
+/**
+ * Whether an entry is somebody's own writing, which only those may undo who may write the field. What a derivation
+ * computed is not. Of a revert, what it undid counts: whoever may undo that may change their mind.
+ */
+function isByHand(entry: JsonObject, history: readonly JsonObject[]): boolean {
+  let origin: JsonObject | undefined = entry
+  while (origin?.['source'] === 'revert') {
+    const undone: JsonValue | undefined = origin['reverts']
+    origin = history.find(({ seq }) => seq === undone)
+  }
+  return typeof origin?.['input_hash'] !== 'string'
+}
+
+/**
+ * Those that leave every value of a unique field with one record, found before anything is written: what a cell has
+ * that goes back is free for others. What cannot be undone keeps its value, which may stand in the way of others.
+ */
+function withoutClashes(db: Connection, undoings: readonly Undoing[]): readonly Undoing[] {
+  const claims = new UniqueClaims(db)
+  undoings.forEach(({ field, entry, value }, position) => {
+    if (field.unique) claims.add({ field, id: entry.recordId, position, value })
+  })
+  const clashing = new Set(claims.conflicts().map(({ claim }) => claim.position))
+  if (clashing.size === 0) return undoings
+  return withoutClashes(
+    db,
+    undoings.filter((_, position) => !clashing.has(position)),
+  )
+}
+
+function putBack(change: ChangeSet, undoing: Undoing, { actor, run }: RevertRequest): void {
+  const { entry, field, key, current, value, computed } = undoing
+  const seq = change.logRevert(
+    {
+      actor,
+      source: 'revert',
+      record_id: entry.recordId,
+      field: field.name,
+      value,
+      previous: current,
+      reverts: entry.seq,
+      ...(run === null ? {} : { run_id: run }),
+      ...(computed === null ? {} : { input_hash: computed.inputHash }),
+      ...(typeof computed?.derivation === 'string' ? { derivation: computed.derivation } : {}),
+    },
+    key,
+  )
+  const target = change.cells.target(field.name)
+  if (target !== undefined && computed !== null) {
+    change.cells.restored(target, key, { hash: hashBytes(computed.inputHash), seq })
+  } else if (target !== undefined) {
+    change.cells.writtenByHand(target, key, { hasValue: value !== null, seq })
+  }
+  const stored = toColumn(value)
+  if (stored === toColumn(current)) return
+  const column = quoted(field.name)
+  change.db.run(`UPDATE "$data" SET "$version" = ?, ${column} = ? WHERE "$seq" = ?`, seq, stored, key)
+  change.cells.inputWritten(field.name, key, seq)
+}
+
+function noSuchEntry(entry: EntryRef): SheetError {
+  return new SheetError(
+    `${nameOf(entry)}: there is no provenance entry ${entry.seq}; ` +
+      'GET /api/provenance with history=true lists those that there are',
+  )
+}
+
+function nameOf({ recordId, field }: EntryRef): string {
+  return `record ${JSON.stringify(recordId)}, field ${JSON.stringify(field)}`
+}

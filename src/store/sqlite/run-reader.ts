@@ -1,0 +1,99 @@
+import type { ErrorType } from '../../errors/service-error.ts'
+import type { EntryRef, RunEntriesQuery, RunFailuresQuery } from '../sheet-store.ts'
+import type { RunFailure, RunId, StoredRun } from '../stored-run.ts'
+import type { Connection, StoredRow } from './connection.ts'
+import type { StoredRequest } from './run-writer.ts'
+import { runNumber, textOrNull } from './values.ts'
+
+/** Reads what the store knows of runs. A text that is no run id is the id of no run. */
+export class RunReader {
+  readonly #db: Connection
+
+  constructor(db: Connection) {
+    this.#db = db
+  }
+
+  run(id: RunId): StoredRun | null {
+    const row = this.#db.get('SELECT * FROM "$run" WHERE id = ?', runNumber(id))
+    return row === undefined ? null : storedRun(row)
+  }
+
+  /** Runs, newest first, before a run; `before` null starts at the newest. */
+  runs({ before, limit }: { readonly before: RunId | null; readonly limit: number }): StoredRun[] {
+    const end = before === null ? Number.MAX_SAFE_INTEGER : runNumber(before)
+    return this.#db
+      .all('SELECT * FROM "$run" WHERE id < ? ORDER BY id DESC LIMIT ?', end, limit)
+      .map(storedRun)
+  }
+
+  /** Who wants a run to end; null when nobody does. */
+  cancelRequest(id: RunId): string | null {
+    return textOrNull(
+      this.#db.get('SELECT cancelled_by FROM "$run" WHERE id = ?', runNumber(id))?.['cancelled_by'],
+    )
+  }
+
+  failures({ run, after, limit }: RunFailuresQuery): RunFailure[] {
+    return this.#db
+      .all(
+        'SELECT * FROM "$run_failure" WHERE run = ? AND number > ? ORDER BY number LIMIT ?',
+        runNumber(run),
+        after,
+        limit,
+      )
+      .map((row) => ({
+        number: Number(row['number']),
+        recordId: String(row['record_id']),
+        field: String(row['field']),
+        error: String(row['error']),
+        errorType: row['error_type'] as ErrorType,
+        at: String(row['at']),
+      }))
+  }
+
+  /** The cells that a run wrote, entry by entry; every line of a run is about one cell. */
+  entries({ run, after, limit }: RunEntriesQuery): EntryRef[] {
+    return this.#db
+      .all(
+        `SELECT seq, line ->> '$.record_id' AS record_id, line ->> '$.field' AS field FROM "$provenance"
+         WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?`,
+        runNumber(run),
+        after,
+        limit,
+      )
+      .map((row) => ({
+        seq: Number(row['seq']),
+        recordId: String(row['record_id']),
+        field: String(row['field']),
+      }))
+  }
+}
+
+function storedRun(row: StoredRow): StoredRun {
+  const count = (column: string): number => Number(row[column])
+  const [materialized, skipped, failed] = [count('materialized'), count('skipped'), count('failed')]
+  return {
+    id: String(row['id']),
+    kind: row['kind'] as StoredRun['kind'],
+    reverts: row['reverts'] === null ? null : String(row['reverts']),
+    actor: String(row['actor']),
+    ...(JSON.parse(String(row['request'])) as StoredRequest),
+    state: row['state'] as StoredRun['state'],
+    startedAt: String(row['started_at']),
+    endedAt: textOrNull(row['ended_at']),
+    done: materialized + skipped + failed,
+    total: count('total'),
+    materialized,
+    skipped,
+    failed,
+    calls: count('calls'),
+    totalCost: count('total_cost'),
+    error: errorOf(row),
+    cancelledBy: textOrNull(row['cancelled_by']),
+  }
+}
+
+function errorOf(row: StoredRow): StoredRun['error'] {
+  if (row['error_type'] === null) return null
+  return { type: row['error_type'] as ErrorType, message: String(row['error']) }
+}

@@ -1,0 +1,91 @@
+import type { ErrorType } from '../errors/service-error.ts'
+import type { WorkState } from './cell-state.ts'
+
+/** Decimal digits of a number that counts up, and goes on counting when a store is made anew beside its log. */
+export type RunId = string
+
+/** `interrupted`: its process ended or was stopped before the run did. */
+export type RunState = 'running' | 'finished' | 'failed' | 'cancelled' | 'interrupted'
+
+/** What a run was asked to do. */
+export interface RunOrder {
+  /** `revert`: the run puts back what another run wrote. */
+  readonly kind: 'materialize' | 'revert'
+  /** The run that is put back; null for `materialize`. */
+  readonly reverts: RunId | null
+  readonly actor: string
+  /** As the request had them; null when it did not filter. */
+  readonly targets: readonly string[] | null
+  readonly recordIds: readonly string[] | null
+  readonly force: boolean
+  /** Only cells that were in this state; null for no such condition. */
+  readonly only: WorkState | null
+  /** At most so many records, calls and dollars; null for no bound. */
+  readonly limit: number | null
+  readonly maxCalls: number | null
+  readonly maxCost: number | null
+}
+
+export interface NewRun extends RunOrder {
+  /** How long the run will wait for the run lock, in milliseconds. */
+  readonly lockTimeoutMs: number
+}
+
+/** How far a run is, in cells; at its end `done` is `total`, unless it was stopped. */
+export interface RunProgress {
+  /** Cells that are settled: computed, failed or left alone. */
+  readonly done: number
+  /** Cells that the run is about. */
+  readonly total: number
+  readonly materialized: number
+  readonly skipped: number
+  readonly failed: number
+  /** Calls begun; one call can fill cells of several records, and counts once however often it is tried. */
+  readonly calls: number
+  /** Dollars. */
+  readonly totalCost: number
+}
+
+/** What a run turns out to be about once it has the run lock. */
+export interface RunBegin {
+  /** Cells. */
+  readonly total: number
+  /** Cells that failed because their record does not exist (D29). */
+  readonly absent: readonly Omit<RunFailure, 'number' | 'at'>[]
+}
+
+/** How a run ended. */
+export interface RunEnd {
+  readonly state: Exclude<RunState, 'running'>
+  /** What ended it early; null for a run that finished. */
+  readonly error: { readonly type: ErrorType; readonly message: string } | null
+  readonly progress: RunProgress
+}
+
+/** A run as the store knows it. */
+export interface StoredRun extends RunOrder, RunProgress {
+  readonly id: RunId
+  readonly state: RunState
+  /** UTC with milliseconds and `Z`. */
+  readonly startedAt: string
+  /** Null while it runs; of an interrupted run when it last stored something. */
+  readonly endedAt: string | null
+  readonly error: RunEnd['error']
+  /** Who asked it to end; null when nobody did. */
+  readonly cancelledBy: string | null
+}
+
+/** A cell that failed, and why. */
+export interface FailedCell {
+  readonly recordId: string
+  readonly field: string
+  readonly error: string
+  readonly errorType: ErrorType
+}
+
+/** A cell that failed in a run. */
+export interface RunFailure extends FailedCell {
+  /** Counts up within the run, from 1. */
+  readonly number: number
+  readonly at: string
+}

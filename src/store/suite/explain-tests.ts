@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { SheetStore, TargetDefinition, WorkQuery, WorkState } from '../sheet-store.ts'
+import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
+import { HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
+
+/** What explains the state of a cell, and how the cells of a state are found. */
+export function testExplanations(open: OpenStore): void {
+  suite('what explains a cell', IN_TURN, () => {
+    const sheet = TestSheet.shared(open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })
+
+    const failureOf = async (id: string, field: string): ReturnType<SheetStore['cellFailure']> => {
+      const key = (await sheet.store.recordKeys([id])).get(id)
+      assert.ok(key)
+      return sheet.store.cellFailure(key, field)
+    }
+
+    test('the failure of a cell stays until the cell succeeds, is written by hand, or is gone', async () => {
+      await sheet.write([{ id: 'fails', a: 'x' }])
+      assert.equal(await failureOf('fails', 'one'), null)
+      for (const end of ['success', 'by hand', 'unchanged']) {
+        if (end === 'unchanged') await sheet.compute('fails', 'one', 'v')
+        await sheet.fail('fails', 'one', 'GET https://a.example/ -> 500')
+        await sheet.fail('fails', 'one', 'GET https://a.example/ -> 503')
+        const failure = await failureOf('fails', 'one')
+        assert.match(failure?.at ?? '', /Z$/)
+        assert.deepEqual(
+          { ...failure, at: '' },
+          { error: 'GET https://a.example/ -> 503', errorType: 'ServiceError', at: '' },
+        )
+        assert.equal(await failureOf('fails', 'two'), null)
+        await sheet.write([{ id: 'fails', a: end }])
+        assert.notEqual(await failureOf('fails', 'one'), null, 'an input was written')
+        const item = await sheet.workOf('fails', 'one')
+        if (end === 'success') await sheet.compute('fails', 'one', 'v')
+        else if (end === 'by hand') await sheet.write([{ id: 'fails', one: 'by hand' }])
+        else await sheet.commit(sheet.result(item, 'one', { kind: 'unchanged' }))
+        assert.equal(await failureOf('fails', 'one'), null, end)
+        await sheet.write([{ id: 'fails', one: null }])
+      }
+      await sheet.fail('fails', 'one')
+      const key = (await sheet.store.recordKeys(['fails'])).get('fails') ?? 0
+      await sheet.store.delete(['fails'], HUMAN)
+      assert.equal(await sheet.store.cellFailure(key, 'one'), null)
+    })
+
+    test('a run can be about the cells of one state, whatever else there is to do, with force and for some records too', async () => {
+      const ids = Array.from({ length: 9 }, (_, index) => `state${index}`)
+      await sheet.write(ids.map((id) => ({ id, a: id })))
+      for (const id of ids.slice(0, 6)) {
+        await sheet.compute(id, 'one', 'v')
+        await sheet.compute(id, 'two', 'v')
+      }
+      await sheet.fail('state1', 'two')
+      await sheet.write([{ id: 'state2', a: 'changed' }])
+      await sheet.fail('state6', 'one')
+      await sheet.write([{ id: 'state5', one: 'by hand' }])
+      const keys = await sheet.store.recordKeys(ids)
+      const find = async (state: WorkState | null, more: Partial<WorkQuery> = {}): Promise<string[]> => {
+        const query = {
+          targets: ['one', 'two'],
+          inputs: ['a'],
+          force: false,
+          after: null,
+          limit: 100,
+          only: null,
+        }
+        const items = await sheet.store.work({ ...query, state, ...more })
+        return items.map(({ id }) => id).filter((id) => id.startsWith('state'))
+      }
+      const expected: [WorkState | null, string[]][] = [
+        ['failed', ['state1', 'state6']],
+        ['stale', ['state2']],
+        ['missing', ['state6', 'state7', 'state8']],
+        [null, ['state1', 'state2', 'state6', 'state7', 'state8']],
+      ]
+      const only = [...keys.values()]
+      for (const [state, wanted] of expected) {
+        assert.deepEqual(await find(state), wanted, `${state}`)
+        assert.deepEqual(await find(state, { only }), wanted, `${state} of these records`)
+        const half = { only: only.slice(0, 7) }
+        assert.deepEqual(
+          await find(state, half),
+          wanted.filter((id) => id <= 'state6'),
+        )
+        const forced = state === null ? ids : wanted
+        assert.deepEqual(await find(state, { force: true }), forced, `${state} by force`)
+        assert.deepEqual(await find(state, { force: true, only }), forced)
+      }
+      assert.deepEqual(await find('failed', { targets: ['one'] }), ['state6'])
+      assert.deepEqual(await find('stale', { targets: ['next'] }), [])
+      const from = { after: keys.get('state6') ?? null, limit: 1 }
+      assert.deepEqual(await find('missing', from), ['state7'])
+      assert.deepEqual(await find('missing', { ...from, only }), ['state7'])
+      assert.deepEqual(await find('failed', from), [])
+    })
+  })
+
+  test('every version of a derivation file that was in force is kept, newest first, each once', async (t) => {
+    const version = (text: string, derivation = 'label.yaml'): TargetDefinition =>
+      target('label', ['name'], { text, sha256: sha256(text), derivation })
+    const properties = [
+      '{name: name, logicalType: string}',
+      '{name: label, logicalType: string}',
+      '{name: b, logicalType: string}',
+    ]
+    const sheet = await TestSheet.make(t, open, { properties, targets: [version('first')] })
+    const texts = async (): Promise<string[]> =>
+      (await sheet.store.derivationVersions('label.yaml')).map(({ text }) => text)
+    assert.deepEqual(await texts(), ['first'])
+    const second = version('second \u2028')
+    await sheet.define({ targets: [second, { ...second, field: 'b' }] })
+    await sheet.define({ targets: [version('third')] })
+    await sheet.define({ targets: [version('first')] })
+    await sheet.define({ targets: [] })
+    await sheet.define({ targets: [version('elsewhere', 'other.yaml')] })
+    await sheet.reopen()
+    assert.deepEqual(await texts(), ['third', 'second \u2028', 'first'])
+    const [newest] = await sheet.store.derivationVersions('label.yaml')
+    assert.equal(newest?.sha256, sha256('third'))
+    assert.match(newest?.at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    assert.deepEqual(
+      (await sheet.store.derivationVersions('other.yaml')).map(({ text }) => text),
+      ['elsewhere'],
+    )
+    assert.deepEqual(await sheet.store.derivationVersions('none.yaml'), [])
+  })
+}

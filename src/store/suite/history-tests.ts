@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { JsonObject } from '../../contract/json.ts'
+import type { PageAsOfQuery } from '../sheet-store.ts'
+import { HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+
+const TYPES = [
+  '{name: text, logicalType: string}',
+  '{name: whole, logicalType: integer}',
+  '{name: share, logicalType: number}',
+  '{name: ok, logicalType: boolean}',
+  '{name: day, logicalType: date}',
+  '{name: at, logicalType: timestamp}',
+  '{name: hour, logicalType: time}',
+  '{name: list, logicalType: array}',
+  '{name: thing, logicalType: object}',
+  '{name: key, logicalType: string}',
+  '{name: seq, logicalType: string}',
+]
+
+/** Values whose JSON is easily got wrong; each record has all of a type, or none. */
+const RECORDS: readonly JsonObject[] = [
+  ...[468, 0.1 + 0.2, 1e21, -1.5e-7, 5e-324, 1.7976931348623157e308, 2 ** 53, -0].map((share) => ({ share })),
+  ...[0, -1, 2 ** 53 - 1, -(2 ** 53) + 1].map((whole) => ({ whole, ok: whole === 0 })),
+  ...['', 'Zoë 😀', '\u2028"\\/\n\t\u0001\u007f', "'; DROP", '{"a":1}', '1.0', 'null'].map((text) => ({
+    text,
+  })),
+  { day: '2024-02-29', at: '2024-03-10T14:22:35.123456+02:00', hour: '23:59:60Z', key: 'k', seq: 's' },
+  { list: [], thing: {} },
+  { list: [5e-324, 1.0, null, [true], 'ü'], thing: { b: { '2': 1, '1': '\u2028' }, a: [0.1 + 0.2] } },
+  { list: [['__proto__']], thing: JSON.parse('{"__proto__":{"a":1},"constructor":null}') as JsonObject },
+].map((record, index) => ({ id: `r${index}`, ...record }))
+
+/** The sheet as it once was. */
+export function testHistory(open: OpenStore): void {
+  suite('history', IN_TURN, () => {
+    test('as of the last entry, answers are to the byte those of a plain read, whatever the type of the fields', async (t) => {
+      const sheet = await TestSheet.make(t, open, { properties: TYPES, records: RECORDS.slice(0, 5) })
+      await sheet.write(RECORDS.slice(5))
+      const { last: seq } = await sheet.store.history()
+      for (const fields of [sheet.fields, ['thing', 'share', 'id']]) {
+        for (const { id } of RECORDS) await compare(sheet, id as string, { fields, seq })
+        const plain = await sheet.store.page({ fields, limit: 7, after: null, filter: null })
+        const past = await sheet.store.pageAsOf({ fields, limit: 7, after: null, seq })
+        assert.deepEqual([String(past.records), past.next], [String(plain.records), plain.next])
+      }
+    })
+
+    test('an answer stays the same to the byte when everything in it is changed, cleared, deleted and created again', async (t) => {
+      const sheet = await TestSheet.make(t, open, { properties: TYPES, records: RECORDS.slice(0, 5) })
+      await sheet.write(RECORDS.slice(5))
+      const { last: seq } = await sheet.store.history()
+      const query = { fields: sheet.fields, limit: 100, after: null }
+      const plain = String((await sheet.store.page({ ...query, filter: null })).records)
+      const check = async (what: string): Promise<void> => {
+        assert.equal(String((await sheet.store.pageAsOf({ ...query, seq })).records), plain, what)
+      }
+      const ids = RECORDS.map(({ id }) => id as string)
+      await sheet.write(
+        ids.map((id) => ({ ...RECORDS[10], ...RECORDS.at(-1), share: 7, day: '2000-01-01', id })),
+      )
+      await check('changed')
+      await sheet.write(
+        ids.map((id) => Object.fromEntries(sheet.fields.map((name) => [name, name === 'id' ? id : null]))),
+      )
+      await check('cleared')
+      await sheet.write(ids.map((id) => ({ id, text: 'x' })))
+      await sheet.store.delete(ids, HUMAN)
+      await check('deleted')
+      await sheet.write(ids.toReversed().map((id) => ({ id, text: 'again' })))
+      await check('created again')
+      await sheet.reopen()
+      await check('opened again')
+    })
+
+    test('of an id that lived several times, each time has the life of then, in its place', async (t) => {
+      const properties = ['{name: n, logicalType: integer}']
+      const sheet = await TestSheet.make(t, open, { properties, records: [{ id: 'a', n: 1 }, { id: 'b' }] })
+      await sheet.store.delete(['a'], HUMAN)
+      await sheet.write([{ id: 'a', n: 2 }])
+      await sheet.store.delete(['b', 'a'], HUMAN)
+      await sheet.write([{ id: 'a', n: 3 }, { id: 'c' }])
+      await sheet.write([{ id: 'a', n: 4 }])
+      const seen: string[] = []
+      const { first, last } = await sheet.store.history()
+      for (let seq = first; seq <= last; seq += 1) {
+        const records = await pageOf(sheet, { seq })
+        seen.push(records.map(({ id, n }) => `${id as string}${n === null ? '' : (n as number)}`).join(' '))
+        for (const id of ['a', 'b', 'c']) {
+          const record = await sheet.store.recordAsOf(id, sheet.fields, seq)
+          const listed = records.find((candidate) => candidate['id'] === id) ?? null
+          assert.deepEqual(record === null ? null : JSON.parse(String(record)), listed, `${id} as of ${seq}`)
+        }
+      }
+      assert.deepEqual(seen, ['', 'a1 b', 'b', 'b a2', 'a2', '', 'a3', 'a3 c', 'a4 c'])
+      for (const id of ['', 'nobody', '\ud800']) {
+        assert.equal(await sheet.store.recordAsOf(id, ['id'], last), null)
+      }
+    })
+
+    test('computed and reverted cells are what they were, failed tries and late answers leave no trace', async (t) => {
+      const properties = ['{name: a, logicalType: string}', '{name: one, logicalType: object}']
+      const sheet = await TestSheet.make(t, open, { properties, targets: [target('one', ['a'])] })
+      await sheet.write([{ id: 'x', a: 'a' }])
+      const late = await sheet.workOf('x', 'one')
+      await sheet.compute('x', 'one', { previous: { field: 'a' } })
+      await sheet.compute('x', 'one', null)
+      await sheet.fail('x', 'one')
+      await sheet.commit(sheet.result(late, 'one', { kind: 'unchanged' }))
+      await sheet.compute('x', 'one', null, 'again')
+      await sheet.compute('x', 'one', {})
+      const { seq: computedAt } = (await sheet.latest('x', 'one')) ?? {}
+      const entries = [{ seq: computedAt as number, recordId: 'x', field: 'one' }]
+      assert.deepEqual(await sheet.store.revert({ actor: HUMAN, entries, run: null }), {
+        reverted: 1,
+        conflicts: [],
+      })
+      await sheet.write([{ id: 'x', a: 'b' }])
+      const seen: unknown[] = []
+      const { last } = await sheet.store.history()
+      for (let seq = 1; seq <= last; seq += 1) seen.push((await pageOf(sheet, { seq }))[0]?.['one'])
+      assert.deepEqual(seen, [null, { previous: { field: 'a' } }, null, null, {}, null, null])
+    })
+
+    test('a time means the last entry that is not later', async (t) => {
+      const sheet = await TestSheet.make(t, open, { properties: [] })
+      assert.deepEqual(await sheet.store.history(), { first: 0, firstAt: null, last: 0 })
+      assert.equal(await sheet.store.seqAt('2999-01-01T00:00:00.000Z'), 0)
+      for (let round = 0; round < 9; round += 1) {
+        await sheet.write(
+          Array.from({ length: 1 + (round % 3) }, (_, index) => ({ id: `${round} ${index}` })),
+        )
+      }
+      const { last } = await sheet.store.history()
+      const entries = await Promise.all(
+        (await sheet.all()).map(async ({ id }) => (await sheet.latest(id as string, 'id')) ?? {}),
+      )
+      assert.equal(entries.length, last)
+      const times = entries.map(({ at }) => Date.parse(at as string))
+      for (const time of new Set(times.flatMap((at) => [at - 1, at, at + 1]))) {
+        const wanted = times.filter((at) => at <= time).length
+        assert.equal(await sheet.store.seqAt(new Date(time).toISOString()), wanted)
+      }
+    })
+
+    test('what was before the store is not known, gaps in its log or not; what the store did is', async (t) => {
+      const common = { actor: 'human:old', source: 'write', record_id: 'a', previous: { id: null, n: null } }
+      const sheet = await TestSheet.make(t, open, {
+        properties: ['{name: n, logicalType: integer}'],
+        log: [
+          { seq: 2, at: '2026-01-01T00:00:00.000Z', ...common, values: { id: 'a', n: 1 } },
+          { seq: 7, at: '2026-01-03T00:00:00.000Z', ...common, values: { id: 'a', n: 2 } },
+        ],
+        records: [{ id: 'a', n: 3 }],
+      })
+      await sheet.write([{ id: 'a', n: 4 }])
+      assert.deepEqual(await sheet.store.history(), {
+        first: 7,
+        firstAt: '2026-01-03T00:00:00.000Z',
+        last: 9,
+      })
+      const seen = await Promise.all([7, 8, 9].map((seq) => pageOf(sheet, { seq })))
+      assert.deepEqual(seen, [[], [{ id: 'a', n: 3 }], [{ id: 'a', n: 4 }]])
+      const times = ['2025-12-31', '2026-01-02', '2026-01-04'].map((day) => `${day}T00:00:00.000Z`)
+      assert.deepEqual(await Promise.all(times.map((time) => sheet.store.seqAt(time))), [0, 2, 7])
+    })
+
+    test('D9: values have the fields of today: a new one is null in the past, an old one is left out', async (t) => {
+      const sheet = await TestSheet.make(t, open, {
+        properties: ['{name: old, logicalType: string}', '{name: n, logicalType: integer}'],
+      })
+      await sheet.write([{ id: 'a', old: 'o', n: 1 }])
+      await sheet.store.delete(['a'], HUMAN)
+      await sheet.define({ properties: ['{name: n, logicalType: integer}'] })
+      await sheet.write([{ id: 'a', n: 2 }])
+      await sheet.define({
+        properties: ['{name: extra, logicalType: array}', '{name: n, logicalType: integer}'],
+      })
+      await sheet.write([{ id: 'a', extra: [1] }])
+      const seen = await Promise.all([1, 3, 4].map((seq) => sheet.store.recordAsOf('a', sheet.fields, seq)))
+      assert.deepEqual(seen.map(String), [
+        '{"id":"a","extra":null,"n":1}',
+        '{"id":"a","extra":null,"n":2}',
+        '{"id":"a","extra":[1],"n":2}',
+      ])
+    })
+
+    test('D9: a value of a field that has another type today is what it was', async (t) => {
+      const values = { text: 'x', whole: 5, share: 1.5, ok: true, list: [1], thing: { a: 'b' } }
+      const types = {
+        text: 'string',
+        whole: 'integer',
+        share: 'number',
+        ok: 'boolean',
+        list: 'array',
+        thing: 'object',
+      }
+      const sheet = await TestSheet.make(t, open, { properties: TYPES })
+      await sheet.write([{ id: 'a', ...values }])
+      await sheet.store.delete(['a'], HUMAN)
+      const others = Object.values(types)
+      for (const shift of [1, 2, 3, 4, 5]) {
+        const properties = Object.keys(types).map(
+          (name, index) => `{name: ${name}, logicalType: ${others[(index + shift) % others.length]}}`,
+        )
+        await sheet.define({ properties })
+        assert.deepEqual(await pageOf(sheet, { seq: 1 }), [{ id: 'a', ...values }], `shifted by ${shift}`)
+      }
+    })
+
+    test('a long answer leaves turns to other requests, and is what it was at its start, whatever they write', async (t) => {
+      const properties = ['{name: n, logicalType: integer}']
+      const records = Array.from({ length: 10_000 }, (_, n) => ({ id: `r${n}`, n }))
+      const sheet = await TestSheet.make(t, open, { properties, records })
+      await sheet.write(Array.from({ length: 6000 }, (_, n) => ({ id: 'r1', n: n + 10_000 })))
+      await sheet.store.delete(
+        records.slice(3000, 6000).map(({ id }) => id),
+        HUMAN,
+      )
+      await sheet.write(records.slice(6000, 8000).map(({ id }) => ({ id, n: 0 })))
+      const query = { seq: 1, limit: 10_000 }
+      const { answer, turns } = await countTurns(pageOf(sheet, query))
+      assert.deepEqual(answer, records)
+      assert.ok(turns >= 40, `${turns} turns for a page`)
+      const one = await countTurns(sheet.store.recordAsOf('r1', ['n'], 1))
+      assert.equal(String(one.answer), '{"n":1}')
+      const oneLong = await countTurns(sheet.store.recordAsOf('r1', ['id', 'n'], 1))
+      assert.equal(String(oneLong.answer), '{"id":"r1","n":1}')
+      assert.ok(oneLong.turns >= 10, `${oneLong.turns} turns for a record with 6000 entries`)
+
+      const { last: seq } = await sheet.store.history()
+      const before = await pageOf(sheet, { seq, limit: 10_000 })
+      const writes = (async () => {
+        for (let start = 0; start < 10_000; start += 1000) {
+          await sheet.store.delete(
+            records.slice(start, start + 300).map(({ id }) => id),
+            HUMAN,
+          )
+          await sheet.write(records.slice(start, start + 600).map(({ id, n }) => ({ id, n: -n })))
+        }
+      })()
+      for (let reads = 0; reads < 3; reads += 1) {
+        assert.deepEqual(await pageOf(sheet, { seq, limit: 10_000 }), before)
+      }
+      await writes
+      assert.deepEqual(await pageOf(sheet, { seq, limit: 10_000 }), before)
+    })
+  })
+}
+
+async function pageOf(sheet: TestSheet, query: Partial<PageAsOfQuery>): Promise<JsonObject[]> {
+  const page = await sheet.store.pageAsOf({ fields: sheet.fields, limit: 100, after: null, seq: 0, ...query })
+  assert.equal(page.next, null)
+  return JSON.parse(String(page.records)) as JsonObject[]
+}
+
+/** Compares a record as of an entry with a plain read. */
+async function compare(
+  sheet: TestSheet,
+  id: string,
+  { fields, seq }: { fields: readonly string[]; seq: number },
+): Promise<void> {
+  const plain = await sheet.store.record(id, fields)
+  assert.equal(String(await sheet.store.recordAsOf(id, fields, seq)), String(plain?.json))
+}
+
+/** Counts the turns that others have until an answer is there. */
+async function countTurns<T>(asked: Promise<T>): Promise<{ answer: T; turns: number }> {
+  let turns = 0
+  let waiting = true
+  const count = (): void => {
+    turns += 1
+    if (waiting) setImmediate(count)
+  }
+  setImmediate(count)
+  try {
+    return { answer: await asked, turns }
+  } finally {
+    waiting = false
+  }
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { CellResult } from '../sheet-store.ts'
+import type { FailedCell, RunId, StoredRun } from '../stored-run.ts'
+import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
+import { computed, IN_TURN, newRun, TestSheet, type OpenStore } from './test-sheet.ts'
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+const FAILED = { kind: 'failed', error: 'GET https://a.example/ -> 503', errorType: 'ServiceError' } as const
+
+function absentCell(recordId: string): FailedCell {
+  return { recordId, field: 'one', error: `no record "${recordId}"`, errorType: 'SheetError' }
+}
+
+/** What a run's commits leave in the store: its counts, its failures, its entries. */
+export function testRunCommits(open: OpenStore): void {
+  suite('commits of a run', IN_TURN, () => {
+    const sheet = TestSheet.shared(open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })
+
+    const stored = async (id: RunId): Promise<StoredRun> => {
+      const run = await sheet.store.run(id)
+      assert.ok(run, `no run ${id}`)
+      return run
+    }
+    const locked = async (): Promise<RunId> => {
+      const id = await sheet.store.startRun(newRun())
+      await sheet.store.runLocked(id, { total: 0, absent: [] })
+      return id
+    }
+
+    test('D29: with the run lock a run has its total, and the cells of absent records are its first failures', async () => {
+      const id = await sheet.store.startRun(newRun())
+      await sheet.store.runLocked(id, { total: 12, absent: [absentCell('gone'), absentCell('never')] })
+      const { total, done, failed, materialized } = await stored(id)
+      assert.deepEqual(
+        { total, done, failed, materialized },
+        { total: 12, done: 2, failed: 2, materialized: 0 },
+      )
+      await sheet.write([{ id: 'present', a: 'x' }])
+      await sheet.commitTo(id, [sheet.result(await sheet.workOf('present', 'one'), 'one', FAILED)])
+      const failures = await sheet.store.runFailures({ run: id, after: 0, limit: 10 })
+      for (const { at } of failures) assert.match(at, TIME)
+      assert.deepEqual(
+        failures.map((failure) => ({ ...failure, at: '' })),
+        [
+          { number: 1, ...absentCell('gone'), at: '' },
+          { number: 2, ...absentCell('never'), at: '' },
+          {
+            number: 3,
+            recordId: 'present',
+            field: 'one',
+            error: FAILED.error,
+            errorType: 'ServiceError',
+            at: '',
+          },
+        ],
+      )
+      assert.equal((await stored(id)).failed, 3)
+    })
+
+    test('a commit counts what it stored, and takes the other counts over', async () => {
+      const ids = ['computed', 'cached', 'failed', 'unchanged', 'late', 'taken', 'holder']
+      await sheet.write(ids.map((id, b) => ({ id, a: id, b })))
+      await sheet.compute('unchanged', 'one', 'v')
+      await sheet.compute('holder', 'code', 'held')
+      const results: [string, string, CellResult['result']][] = [
+        ['computed', 'one', computed('v', 'count 1')],
+        ['cached', 'one', computed('v', 'count 2')],
+        ['failed', 'one', FAILED],
+        ['unchanged', 'one', { kind: 'unchanged' }],
+        ['late', 'one', computed('v', 'count 3')],
+        ['late', 'two', FAILED],
+        ['taken', 'code', computed('held', 'count 4')],
+      ]
+      const cells: CellResult[] = []
+      for (const [record, field, result] of results)
+        cells.push(sheet.result(await sheet.workOf(record, field), field, result))
+      await sheet.write([{ id: 'late', a: 'written meanwhile' }])
+      const id = await locked()
+      const outcomes = await sheet.commitTo(id, cells, { skipped: 4, calls: 3, totalCost: 0.5 })
+      assert.deepEqual(
+        outcomes.map(({ outcome }) => outcome),
+        ['stored', 'stored', 'stored', 'stored', 'superseded', 'superseded', 'refused'],
+      )
+      const counts = async (): Promise<object> => {
+        const { done, materialized, skipped, failed, calls, totalCost } = await stored(id)
+        return { done, materialized, skipped, failed, calls, totalCost }
+      }
+      assert.deepEqual(await counts(), {
+        done: 7,
+        materialized: 2,
+        skipped: 4,
+        failed: 1,
+        calls: 3,
+        totalCost: 0.5,
+      })
+      const again = sheet.result(await sheet.workOf('failed', 'one'), 'one', computed('v', 'count 5'))
+      await sheet.commitTo(id, [again], { skipped: 5, calls: 4, totalCost: 0.75 })
+      assert.deepEqual(await counts(), {
+        done: 9,
+        materialized: 3,
+        skipped: 5,
+        failed: 1,
+        calls: 4,
+        totalCost: 0.75,
+      })
+      assert.equal((await sheet.store.runFailures({ run: id, after: 0, limit: 10 })).length, 1)
+    })
+
+    test('D33: what a run computed says so in its provenance, and can be listed; other entries do not', async () => {
+      const ids = Array.from({ length: 40 }, (_, index) => `entry${index}`)
+      await sheet.write(ids.map((id) => ({ id, a: id })))
+      const [first, second] = [await locked(), await locked()]
+      const half = { [first]: ids.slice(0, 38), [second]: ids.slice(38) }
+      // Sent together, they share a transaction with each other and with writes.
+      const commits: Promise<unknown>[] = []
+      for (const [run, records] of Object.entries(half)) {
+        const cells = await Promise.all(
+          records.map(async (id) => sheet.result(await sheet.workOf(id, 'one'), 'one', computed(id, id))),
+        )
+        commits.push(sheet.write([{ id: `beside ${run}` }]), sheet.commitTo(run, cells))
+      }
+      await Promise.all(commits)
+      await sheet.write([{ id: 'entry0', a: 'again' }])
+      for (const [run, records] of Object.entries(half)) {
+        const entries = await sheet.store.runEntries({ run, after: 0, limit: 100 })
+        assert.deepEqual(
+          entries.map(({ recordId, field }) => [recordId, field]),
+          records.map((id) => [id, 'one']),
+        )
+        for (const { seq, recordId, field } of entries) {
+          const entry = await sheet.latest(recordId, field)
+          assert.deepEqual([entry?.['seq'], entry?.['run_id']], [seq, run])
+        }
+      }
+      const page = await sheet.store.runEntries({ run: first, after: 0, limit: 5 })
+      assert.equal(page.length, 5)
+      const rest = await sheet.store.runEntries({ run: first, after: page[4]?.seq ?? 0, limit: 100 })
+      assert.equal(rest.length, 33)
+      assert.equal('run_id' in ((await sheet.latest('entry0', 'a')) ?? {}), false)
+    })
+
+    test('failures of a run are told page by page, in the order in which they happened', async () => {
+      const ids = Array.from({ length: 5 }, (_, index) => `page${index}`)
+      await sheet.write(ids.map((id) => ({ id, a: id })))
+      const id = await locked()
+      for (const record of ids)
+        await sheet.commitTo(id, [sheet.result(await sheet.workOf(record, 'one'), 'one', FAILED)])
+      const page = async (after: number): Promise<unknown> =>
+        (await sheet.store.runFailures({ run: id, after, limit: 2 })).map((one) => [one.number, one.recordId])
+      assert.deepEqual(await page(0), [
+        [1, 'page0'],
+        [2, 'page1'],
+      ])
+      assert.deepEqual(await page(4), [[5, 'page4']])
+      assert.deepEqual(await page(5), [])
+    })
+
+    test('a commit for a run that does not exist stores nothing', async () => {
+      await sheet.write([{ id: 'no run', a: 'x' }])
+      const cell = sheet.result(await sheet.workOf('no run', 'one'), 'one', computed('v', 'no run'))
+      for (const run of ['999999', 'x']) await assert.rejects(sheet.commitTo(run, [cell]))
+      assert.equal((await sheet.get('no run'))?.['one'], null)
+      assert.deepEqual(await sheet.commitTo(await locked(), [cell]), [{ outcome: 'stored' }])
+    })
+  })
+}

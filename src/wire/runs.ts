@@ -1,0 +1,192 @@
+import { Type, type Static } from 'typebox'
+import type { RunFailureList, RunList } from '../sheet/read-runs.ts'
+import type { RunFrame } from '../sheet/run-feed.ts'
+import type { RunProgress, StoredRun } from '../store/stored-run.ts'
+import { closedObject } from './closed-object.ts'
+import { limitParameter } from './page-parameters.ts'
+
+const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+const namesOrNull = (description: string) =>
+  Type.Union([Type.Array(Type.String()), Type.Null()], { description })
+const boundOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
+
+/** How far a run is, in cells. */
+const progress = {
+  done: Type.Integer({ description: 'Cells that are settled: computed, failed or left alone.' }),
+  total: Type.Integer({ description: 'Cells that the run is about.' }),
+  materialized: Type.Integer({ description: 'Cells computed; of a revert, put back.' }),
+  skipped: Type.Integer({ description: 'Cells left alone; of a revert, conflicts.' }),
+  failed: Type.Integer(),
+  calls: Type.Integer({ description: 'Calls begun; each counts once, however often it was tried.' }),
+  total_cost: Type.Number({ description: 'Dollars.' }),
+}
+
+/** A run, as `GET /api/runs/{id}` answers it. */
+export const RunAnswer = Type.Object({
+  id: Type.String(),
+  kind: Type.Union([Type.Literal('materialize'), Type.Literal('revert')]),
+  reverts: textOrNull('The run that a revert puts back.'),
+  state: Type.String({ description: '`running`, `finished`, `failed`, `cancelled` or `interrupted`.' }),
+  actor: Type.String(),
+  targets: namesOrNull('As the request had them; null when it did not filter.'),
+  record_ids: namesOrNull('As the request had them; null when it did not filter.'),
+  force: Type.Boolean(),
+  only: textOrNull('`missing`, `stale` or `failed` when only cells in that state were asked for.'),
+  limit: boundOrNull('Records at most.'),
+  max_calls: boundOrNull('Calls at most.'),
+  max_cost: boundOrNull('Dollars at most.'),
+  started_at: Type.String(),
+  ended_at: textOrNull('Null while it runs.'),
+  ...progress,
+  error: Type.Union([Type.Object({ type: Type.String(), message: Type.String() }), Type.Null()], {
+    description: 'What ended it early.',
+  }),
+  cancelled_by: textOrNull('Who asked it to end.'),
+})
+export type RunAnswer = Static<typeof RunAnswer>
+
+/** Query of `GET /api/runs` and `GET /api/runs/{id}/failures`. */
+export const RunPageQuery = closedObject({
+  limit: Type.Optional(limitParameter),
+  cursor: Type.Optional(Type.String({ description: 'A `next_cursor` of the same list.' })),
+})
+
+const nextCursor = textOrNull('Null exactly when nothing follows.')
+
+/** Answer of `GET /api/runs`. */
+export const RunListAnswer = Type.Object({ runs: Type.Array(RunAnswer), next_cursor: nextCursor })
+export type RunListAnswer = Static<typeof RunListAnswer>
+
+/** Answer of `GET /api/runs/{id}/failures`. */
+export const RunFailuresAnswer = Type.Object({
+  failures: Type.Array(
+    Type.Object({
+      record_id: Type.String(),
+      field: Type.String(),
+      error: Type.String(),
+      error_type: Type.String(),
+      at: Type.String(),
+    }),
+  ),
+  next_cursor: nextCursor,
+})
+export type RunFailuresAnswer = Static<typeof RunFailuresAnswer>
+
+/** Body of `POST /api/runs/{id}/cancel`. */
+export const CancelRunBody = closedObject({
+  actor: Type.Optional(Type.String({ description: 'Who cancels; the server default when absent.' })),
+})
+
+/** Payload of `run.progress`. */
+export const RunProgressFrame = Type.Object({ id: Type.String(), ...progress })
+
+/** Payload of `run.cells`. */
+export const RunCellsFrame = Type.Object({
+  id: Type.String(),
+  cells: Type.Array(
+    Type.Object({
+      record_id: Type.String(),
+      field: Type.String(),
+      state: Type.String({ description: '`fresh` or `failed`.' }),
+      value: Type.Optional(
+        Type.Unknown({ description: 'Of a fresh cell, unless its JSON is longer than 1,000 characters.' }),
+      ),
+      error: Type.Optional(Type.String()),
+      error_type: Type.Optional(Type.String()),
+    }),
+  ),
+  omitted: Type.Integer({ description: 'Further cells that were stored and are not listed.' }),
+})
+
+/** Turns a run into its wire form. */
+export function toRunAnswer(run: StoredRun): RunAnswer {
+  return {
+    id: run.id,
+    kind: run.kind,
+    reverts: run.reverts,
+    state: run.state,
+    actor: run.actor,
+    targets: run.targets && [...run.targets],
+    record_ids: run.recordIds && [...run.recordIds],
+    force: run.force,
+    only: run.only,
+    limit: run.limit,
+    max_calls: run.maxCalls,
+    max_cost: run.maxCost,
+    started_at: run.startedAt,
+    ended_at: run.endedAt,
+    ...toProgress(run),
+    error: run.error && { type: run.error.type, message: run.error.message.toWellFormed() },
+    cancelled_by: run.cancelledBy,
+  }
+}
+
+function toProgress(run: RunProgress): Omit<Static<typeof RunProgressFrame>, 'id'> {
+  return {
+    done: run.done,
+    total: run.total,
+    materialized: run.materialized,
+    skipped: run.skipped,
+    failed: run.failed,
+    calls: run.calls,
+    total_cost: run.totalCost,
+  }
+}
+
+/** Turns a page of runs into its wire form. */
+export function toRunListAnswer({ runs, nextCursor: next }: RunList): RunListAnswer {
+  return { runs: runs.map(toRunAnswer), next_cursor: next }
+}
+
+/** Turns a page of failures into its wire form. */
+export function toRunFailuresAnswer({ failures, nextCursor: next }: RunFailureList): RunFailuresAnswer {
+  return {
+    failures: failures.map(({ recordId, field, error, errorType, at }) => ({
+      record_id: recordId,
+      field,
+      error,
+      error_type: errorType,
+      at,
+    })),
+    next_cursor: next,
+  }
+}
+
+/** Longer values are not sent to who watches a run. */
+const VALUE_LIMIT = 1000
+
+/** Texts of frames that are still wanted, so that many who watch share one. */
+const TEXTS = new WeakMap<RunFrame, string>()
+
+/** The text of a frame on the stream of a run. */
+export function renderRunFrame(frame: RunFrame): string {
+  let text = TEXTS.get(frame)
+  if (text === undefined) {
+    text = `event: ${frame.kind}\ndata: ${JSON.stringify(toPayload(frame))}\n\n`
+    TEXTS.set(frame, text)
+  }
+  return text
+}
+
+function toPayload(frame: RunFrame): object {
+  switch (frame.kind) {
+    case 'run.progress':
+      return { id: frame.id, ...toProgress(frame.progress) } satisfies Static<typeof RunProgressFrame>
+    case 'run.cells':
+      return {
+        id: frame.id,
+        cells: frame.cells.map(toCell),
+        omitted: frame.omitted,
+      } satisfies Static<typeof RunCellsFrame>
+    case 'run.end':
+      return toRunAnswer(frame.run)
+  }
+}
+
+type Cell = Extract<RunFrame, { kind: 'run.cells' }>['cells'][number]
+
+function toCell(cell: Cell): Static<typeof RunCellsFrame>['cells'][number] {
+  const common = { record_id: cell.recordId, field: cell.field, state: cell.state }
+  if (cell.state === 'failed') return { ...common, error: cell.error, error_type: cell.error_type }
+  return JSON.stringify(cell.value).length > VALUE_LIMIT ? common : { ...common, value: cell.value }
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { assertEnvelope, CSRF, runScenarios, startApp, type TestApp } from '../support/http-fixture.ts'
+
+const WRITER = { ...CSRF, 'x-svc-actor': 'agent:test' }
+const A = { id: 'a', title: 'Apple', price: 1.5, currency: 'EUR', owner_note: null, rate: null }
+const B = { id: 'b', title: 'Bean', price: 2, currency: 'USD', owner_note: null, rate: null }
+const C = { id: 'c', title: 'Corn', price: 0.25, currency: 'XXX', owner_note: null, rate: null }
+const list = (...records: object[]): object => ({ records, format: 'json', limit: 50, next_cursor: null })
+
+async function write(app: FastifyInstance, ...records: object[]): Promise<void> {
+  const payload = { records, actor: 'agent:test' }
+  const { statusCode, body } = await app.inject({
+    method: 'POST',
+    url: '/api/records',
+    headers: CSRF,
+    payload,
+  })
+  assert.equal(statusCode, 200, body)
+}
+
+async function remove(app: FastifyInstance, ids: string): Promise<void> {
+  const { statusCode } = await app.inject({
+    method: 'DELETE',
+    url: `/api/records?ids=${ids}`,
+    headers: WRITER,
+  })
+  assert.equal(statusCode, 200)
+}
+
+/** After the import, entry 1: the price of `a`, `b` and `c` deleted, `b` created again, two rates computed. */
+async function changed({ app }: TestApp): Promise<void> {
+  await write(app, { id: 'a', price: 3 })
+  await remove(app, 'b,c')
+  await write(app, { id: 'b', title: 'Beet', currency: 'USD' })
+  const run = await app.inject({
+    method: 'POST',
+    url: '/api/materialize',
+    headers: CSRF,
+    payload: { actor: 'agent:test' },
+  })
+  assert.equal(run.statusCode, 200, run.body)
+}
+
+const BEET = { ...B, title: 'Beet', price: null }
+
+runScenarios('as_of', [
+  {
+    name: 'a list is as it was after an entry: deleted records reappear in their place, with the values of then',
+    given: changed,
+    request: { url: '/api/records?as_of=1' },
+    status: 200,
+    body: list(A, B, C),
+    then: async ({ app }) => {
+      const dearer = { ...A, price: 3 }
+      const later = [
+        list(dearer, B, C),
+        list(dearer, C),
+        list(dearer),
+        list(dearer, BEET),
+        list({ ...dearer, rate: 1 }, BEET),
+        list({ ...dearer, rate: 1 }, { ...BEET, rate: 0.9 }),
+      ]
+      for (const [index, body] of [list(), list(A, B, C), ...later].entries()) {
+        assert.deepEqual((await app.inject(`/api/records?as_of=${index}`)).json(), body, `as of ${index}`)
+      }
+      assert.deepEqual((await app.inject('/api/records')).json(), later.at(-1))
+    },
+  },
+  {
+    name: 'a record is as it was, and has no version; its fields can be chosen',
+    given: changed,
+    request: { url: '/api/records/b?as_of=2&fields=title,id' },
+    status: 200,
+    then: async ({ app }, { body, headers }) => {
+      assert.equal(body, '{"title":"Bean","id":"b"}')
+      assert.equal(headers['etag'], undefined)
+      assert.deepEqual((await app.inject('/api/records/b?as_of=4')).statusCode, 404)
+      assert.deepEqual((await app.inject('/api/records/b?as_of=5')).json(), BEET)
+      assert.deepEqual((await app.inject('/api/records/c?as_of=3')).json(), C)
+    },
+  },
+  {
+    name: 'a record that did not exist then is a 404 that says when',
+    request: { url: '/api/records/a?as_of=0' },
+    status: 404,
+    error: ['SheetError', /^no record "a" after entry 0$/],
+  },
+  ...['/api/records', '/api/records/a'].flatMap((path) => [
+    ...[
+      ['', /""/],
+      ['yesterday', /"yesterday"/],
+      ['-1', /"-1"/],
+      ['1.5', /"1\.5"/],
+      ['1e3', /"1e3"/],
+      [' 1', /" 1"/],
+      ['\u0663', /"\u0663"/],
+      ['2026-01-01', /"2026-01-01"/],
+      ['2026-01-01T10:00:00', /"2026-01-01T10:00:00"/],
+      ['2026-02-30T10:00:00Z', /"2026-02-30T10:00:00Z"/],
+      ['x'.repeat(1000), /"x{77}…"/],
+    ].map(([text, seen]) => ({
+      name: `${path}: as_of=${String(text).slice(0, 20)} is a ValidationError that says both forms and what was seen`,
+      request: { url: `${path}?as_of=${encodeURIComponent(String(text))}` },
+      status: 400,
+      error: ['ValidationError', new RegExp(`a seq .*a time .*, got ${(seen as RegExp).source}$`)] as const,
+    })),
+    {
+      name: `${path}: a plus sign that the URL turned into a space is pointed out`,
+      request: { url: `${path}?as_of=2026-01-01T10:00:00+02:00` },
+      status: 400,
+      error: ['ValidationError', /"2026-01-01T10:00:00 02:00"; a "\+" is written %2B/] as const,
+    },
+    ...['2', '9'.repeat(400)].map((seq) => ({
+      name: `${path}: an entry that is not there yet is a ValidationError that names the last: ${seq.length} digits`,
+      request: { url: `${path}?as_of=${seq}` },
+      status: 400,
+      error: ['ValidationError', /has not happened yet; the last entry is 1$/] as const,
+    })),
+    {
+      name: `${path}: a time to come is a ValidationError that says what time it is`,
+      request: { url: `${path}?as_of=2999-01-01T00:00:00Z` },
+      status: 400,
+      error: ['ValidationError', /"?2999-01-01T00:00:00Z"? is in the future; it is 20\d\d-.*Z now$/] as const,
+    },
+    {
+      name: `${path}: an unknown field is a ValidationError in the past too`,
+      request: { url: `${path}?as_of=1&fields=colour` },
+      status: 400,
+      error: ['ValidationError', /colour/] as const,
+    },
+  ]),
+  ...['price%20%3E%201', ''].map((filter) => ({
+    name: `filter=${filter} and as_of together are an OperationError`,
+    request: { url: `/api/records?as_of=1&filter=${filter}` },
+    status: 400,
+    error: ['OperationError', /filter and as_of/] as const,
+  })),
+  {
+    name: 'D10: a limit is checked and lowered in the past too',
+    request: { url: '/api/records?as_of=1&limit=20000&fields=id' },
+    status: 200,
+    body: {
+      records: [{ id: 'a' }, { id: 'b' }, { id: 'c' }],
+      format: 'json',
+      limit: 10_000,
+      next_cursor: null,
+    },
+  },
+  {
+    name: 'D10: a limit of 0 is a ValidationError in the past too',
+    request: { url: '/api/records?as_of=1&limit=0' },
+    status: 400,
+    error: ['ValidationError', /limit/],
+  },
+])
+
+test('a time means the last entry that is not later, in any offset and to any fraction', async (t) => {
+  const { app } = await startApp(t)
+  const { at } = (await app.inject('/api/provenance?record_id=a&field=title')).json<{ at: string }>()
+  const time = Date.parse(at)
+  // What follows is later by a millisecond at least.
+  while (Date.now() <= time) await new Promise(setImmediate)
+  await write(app, { id: 'a', title: 'Apricot' })
+  const titleAt = async (asOf: string): Promise<unknown> => {
+    const response = await app.inject(`/api/records/a?fields=title&as_of=${encodeURIComponent(asOf)}`)
+    return response.statusCode === 404 ? null : response.json<{ title: string }>().title
+  }
+  const inOffset = `${new Date(time + 2 * 3_600_000).toISOString().slice(0, -1)}+02:00`
+  for (const text of [at, inOffset, at.replace('Z', '999Z')]) assert.equal(await titleAt(text), 'Apple', text)
+  for (const text of [
+    new Date(time - 1).toISOString(),
+    '0000-01-01T00:00:00+23:59',
+    '1969-12-31T23:59:60Z',
+  ]) {
+    assert.equal(await titleAt(text), null, text)
+  }
+  assert.equal(await titleAt(new Date().toISOString()), 'Apricot')
+})
+
+test('a walk through the past is of one state, whatever is written, and its cursors are for it alone', async (t) => {
+  const { app } = await startApp(t)
+  const page = (query: string) => app.inject(`/api/records?fields=id&${query}`)
+  const cursorOf = async (query: string): Promise<string> => {
+    const { next_cursor: cursor } = (await page(query)).json<{ next_cursor: string }>()
+    return `cursor=${encodeURIComponent(cursor)}`
+  }
+  const now = encodeURIComponent(new Date().toISOString())
+  const plain = await cursorOf('limit=1')
+  for (const asOf of ['as_of=1', `as_of=${now}`]) {
+    const first = await cursorOf(`${asOf}&limit=1`)
+    await write(app, { id: 'new', title: 'New' }, { id: 'c', title: 'Cress' })
+    await remove(app, 'b,c,new')
+    const second = await page(`${asOf}&limit=1&${first}`)
+    const { records } = second.json<{ records: object[] }>()
+    assert.deepEqual(records, [{ id: 'b' }])
+    const rest = await page(`${asOf}&limit=5&${first}`)
+    assert.deepEqual(rest.json(), {
+      records: [{ id: 'b' }, { id: 'c' }],
+      format: 'json',
+      limit: 5,
+      next_cursor: null,
+    })
+    const inner = first.slice(first.indexOf('.') + 1)
+    const misuses = [
+      first,
+      `as_of=0&${first}`,
+      `as_of=2&${first}`,
+      `as_of=2026-01-01T00:00:00Z&${first}`,
+      `filter=1&${first}`,
+      `${asOf}&${plain}`,
+      `${asOf}&cursor=${inner}`,
+      `${asOf}&cursor=2.${inner}`,
+      `${asOf}&cursor=01.${inner}`,
+      `${asOf}&cursor=.${inner}`,
+      `cursor=${inner}`,
+      `${asOf}&cursor=made-up`,
+      `${asOf}&cursor=`,
+    ]
+    for (const query of misuses) {
+      const response = await page(query)
+      assert.equal(response.statusCode, 400, query)
+      assertEnvelope(response, 'ValidationError', /^cursor was not issued by this sheet for this list/)
+    }
+    await write(app, { id: 'b', title: 'Bean' }, { id: 'c', title: 'Corn' })
+    if (asOf === 'as_of=1') continue
+    assertEnvelope(await page(`as_of=1&${first}`), 'ValidationError', /^cursor was not issued/)
+  }
+})

@@ -1,0 +1,282 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
+import { CSRF, assertEnvelope, listen, runScenarios, startApp } from '../support/http-fixture.ts'
+import { exchange } from '../support/raw-client.ts'
+
+const upsert = (records: readonly object[], ifMatch?: string) => ({
+  method: 'POST' as const,
+  url: '/api/records',
+  headers: { ...CSRF, ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }) },
+  payload: { records, actor: 'agent:test' },
+})
+
+const remove = (ids: string, ifMatch: string) => ({
+  method: 'DELETE' as const,
+  url: `/api/records?ids=${ids}`,
+  headers: { ...CSRF, 'x-svc-actor': 'agent:test', 'if-match': ifMatch },
+})
+
+async function tagOf(app: FastifyInstance, id: string, query = ''): Promise<string> {
+  return tagIn(await app.inject({ url: `/api/records/${id}${query}` }))
+}
+
+function tagIn({ statusCode, headers, body }: LightMyRequestResponse): string {
+  assert.equal(statusCode, 200, body)
+  const { etag } = headers
+  assert.ok(typeof etag === 'string')
+  assert.match(etag, /^"[0-9]+"$/)
+  return etag
+}
+
+async function price(app: FastifyInstance): Promise<unknown> {
+  return (await app.inject({ url: '/api/records/a?fields=price' })).json<{ price: unknown }>().price
+}
+
+test('a record has its version as strong ETag, the same whatever fields are asked for, and HEAD has it too', async (t) => {
+  const { app } = await startApp(t)
+  const tag = await tagOf(app, 'a')
+  for (const query of ['?fields=id', '?fields=price,id', '?fields=']) {
+    assert.equal(await tagOf(app, 'a', query), tag)
+  }
+  const head = await app.inject({ method: 'HEAD', url: '/api/records/a' })
+  assert.equal(tagIn(head), tag)
+  assert.equal(head.body, '')
+  assert.equal(await tagOf(app, 'a'), tag)
+})
+
+test('answers that are not one record as it is now have no ETag, nor is there ever a 304', async (t) => {
+  const { app } = await startApp(t)
+  await app.inject(upsert([{ id: 'a', price: 7 }]))
+  for (const url of ['/api/records', '/api/records/nobody', '/api/records/a?as_of=1', '/api/status']) {
+    assert.equal((await app.inject({ url })).headers['etag'], undefined, url)
+  }
+  const etag = await tagOf(app, 'a')
+  for (const seen of [etag, '*']) {
+    const headers = { 'if-none-match': seen }
+    assert.equal((await app.inject({ url: '/api/records/a', headers })).statusCode, 200)
+  }
+})
+
+test('the answer to an upsert of one record has the ETag that the record has now, and its body is as ever', async (t) => {
+  const { app } = await startApp(t)
+  const before = await tagOf(app, 'a')
+  const changed = await app.inject(upsert([{ id: 'a', price: 7 }]))
+  assert.equal(changed.body, '{"inserted":0,"updated":1,"total":3}')
+  assert.notEqual(tagIn(changed), before)
+  assert.equal(tagIn(changed), await tagOf(app, 'a'))
+  assert.equal(tagIn(await app.inject(upsert([{ id: 'a', price: 7 }]))), tagIn(changed))
+  assert.equal(tagIn(await app.inject(upsert([{ id: 'd', title: 'Dill' }]))), await tagOf(app, 'd'))
+  for (const records of [[], [{ id: 'a' }, { id: 'b' }], [{ id: 'a' }, { id: 'a' }]]) {
+    const { statusCode, headers } = await app.inject(upsert(records))
+    assert.deepEqual([statusCode, headers['etag']], [200, undefined])
+  }
+})
+
+test('D36: an upsert with a stale If-Match is a 412 OperationError that changes nothing; read again, it goes through', async (t) => {
+  const { app, takeFrames } = await startApp(t)
+  const seen = await tagOf(app, 'a')
+  await app.inject(upsert([{ id: 'a', price: 2 }]))
+  const refused = await app.inject(upsert([{ id: 'a', price: 9 }], seen))
+  assert.equal(refused.statusCode, 412)
+  assertEnvelope(refused, 'OperationError', /^record "a" has version \d+ by now, .* read the record again/)
+  assert.equal(refused.headers['etag'], undefined)
+  assert.equal(await price(app), 2)
+  const { body } = await app.inject({ url: '/api/provenance?record_id=a&field=price&history=true' })
+  assert.equal((JSON.parse(body) as unknown[]).length, 2)
+
+  const next = tagIn(await app.inject(upsert([{ id: 'a', price: 9 }], await tagOf(app, 'a'))))
+  tagIn(await app.inject(upsert([{ id: 'a', price: 10 }], next)))
+  assert.equal(await price(app), 10)
+  assert.deepEqual(takeFrames(), [])
+})
+
+test('what a run computes is a new version of its record, and so is what another client writes', async (t) => {
+  const { app } = await startApp(t)
+  const before = await tagOf(app, 'a')
+  const run = { method: 'POST' as const, url: '/api/materialize', headers: CSRF }
+  await app.inject({ ...run, payload: { actor: 'agent:test' } })
+  assert.equal((await app.inject(upsert([{ id: 'a', price: 9 }], before))).statusCode, 412)
+  const computed = await tagOf(app, 'a')
+  assert.equal((await app.inject(upsert([{ id: 'a', price: 9 }], computed))).statusCode, 200)
+})
+
+test('RFC 9110 13.1.1: If-Match is * or a list of tags, of which one must be that of the record', async (t) => {
+  const { app } = await startApp(t)
+  const tag = await tagOf(app, 'a')
+  const version = tag.slice(1, -1)
+  // Nothing is changed, so that the version stays.
+  const status = async (ifMatch: string, id = 'a'): Promise<number> =>
+    (await app.inject(upsert([{ id, title: 'Apple' }], ifMatch))).statusCode
+  for (const header of [
+    '*',
+    tag,
+    `"x", ${tag}`,
+    `${tag},"x"`,
+    `, ,${tag} ,`,
+    `W/"x"\t,\t${tag}`,
+    `"",${tag}`,
+  ]) {
+    assert.equal(await status(header), 200, header)
+  }
+  for (const header of [`W/${tag}`, '"x"', '""', `"0${version}"`, `"x,y", W/${tag}`, '"*"', '"\xe9"']) {
+    assert.equal(await status(header), 412, header)
+  }
+  for (const header of [
+    version,
+    '',
+    ' ',
+    ',',
+    `${tag} ${tag}`,
+    `${tag}${tag}`,
+    `*, ${tag}`,
+    '"',
+    `"${version}`,
+  ]) {
+    assert.equal(await status(header), 400, header)
+  }
+  for (const header of [`w/${tag}`, `W/ ${tag}`, `${tag}x`, `x${tag}`, '"a b"', "'1'", '**', `${tag};q=1`]) {
+    assert.equal(await status(header), 400, header)
+  }
+  assert.equal(await status('*', 'nobody'), 412)
+  assert.equal(await status(tag, 'nobody'), 412)
+  // What takes longest to look at is no way to keep the service busy.
+  for (const header of [`"${' '.repeat(100_000)}`, '"'.repeat(100_001), `"x"${' '.repeat(100_000)}"x"`]) {
+    assert.equal(await status(header), 400)
+  }
+})
+
+test('an If-Match that is sent several times is one list', async (t) => {
+  const { app } = await startApp(t)
+  const tag = await tagOf(app, 'a')
+  const port = await listen(app)
+  const body = JSON.stringify(upsert([{ id: 'a', price: 4 }]).payload)
+  const send = (...ifMatch: readonly string[]): Promise<{ status: number; body: string }> => {
+    const headers = [
+      `Host: 127.0.0.1:${port}`,
+      `Cookie: ${CSRF.cookie}`,
+      `X-CSRF-Token: ${CSRF['x-csrf-token']}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      ...ifMatch.map((value) => `If-Match: ${value}`),
+    ]
+    return exchange(t, port, `POST /api/records HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
+  }
+  assert.equal((await send('"x"', '"y"')).status, 412)
+  assert.equal((await send('*', tag)).status, 400)
+  assert.equal((await send('"x"', tag)).status, 200)
+  assert.equal((await send('"x"', tag)).status, 412)
+})
+
+runScenarios('If-Match', [
+  {
+    name: 'D36: without the CSRF token the answer is about that, whatever the version',
+    request: { ...upsert([{ id: 'a', price: 9 }], '"0"'), headers: { 'if-match': '"0"' } },
+    status: 403,
+    error: ['PermissionDeniedError', /CSRF/],
+  },
+  ...[[], [{ id: 'a' }, { id: 'b' }]].map((records) => ({
+    name: `D36: If-Match with ${records.length} records is a ValidationError`,
+    request: upsert(records, '*'),
+    status: 400,
+    error: ['ValidationError', /one record/] as const,
+  })),
+  {
+    name: 'D36: the shape of the request comes before the version',
+    request: { ...upsert([], '"0"'), payload: { records: [{ id: 'a' }], actr: 'agent:test' } },
+    status: 400,
+    error: ['ValidationError', /actr/],
+  },
+  {
+    name: 'D36: the actor comes before the version',
+    request: { ...upsert([], '"0"'), payload: { records: [{ id: 'a' }] } },
+    status: 400,
+    error: ['ValidationError', /^actor is required$/],
+  },
+  {
+    name: 'D36: the version comes before permission',
+    request: upsert([{ id: 'a', owner_note: 'mine' }], '"0"'),
+    status: 412,
+    error: ['OperationError', /for version 0/],
+  },
+  {
+    name: 'D36: permission is asked for where the version is right',
+    request: upsert([{ id: 'a', owner_note: 'mine' }], '*'),
+    status: 403,
+    error: ['PermissionDeniedError', /owner_note/],
+  },
+  {
+    name: 'a record that does not exist is of no version, and is not made',
+    request: upsert([{ id: 'new', title: 'New' }], '*'),
+    status: 412,
+    error: ['OperationError', /"new" does not exist/],
+    then: async ({ app }) => assert.equal((await app.inject({ url: '/api/records/new' })).statusCode, 404),
+  },
+  {
+    name: 'a deletion for another version is refused',
+    request: remove('a', '"0"'),
+    status: 412,
+    error: ['OperationError', /"a" has version/],
+    then: async ({ app }) => assert.equal((await app.inject({ url: '/api/records/a' })).statusCode, 200),
+  },
+  {
+    name: 'a deletion for a version of a record that does not exist is refused',
+    request: remove('nobody', '*'),
+    status: 412,
+    error: ['OperationError', /"nobody" does not exist/],
+  },
+  {
+    name: 'a deletion of several records cannot be for a version',
+    request: remove('a,b', '*'),
+    status: 400,
+    error: ['ValidationError', /one record/],
+  },
+  {
+    name: 'a deletion with a malformed If-Match is a ValidationError',
+    request: remove('a', 'x'),
+    status: 400,
+    error: ['ValidationError', /If-Match is "x"/],
+  },
+  {
+    name: 'a deletion for the version that the record has is done',
+    request: remove('a', '*'),
+    status: 200,
+    body: { deleted: 1, remaining: 2 },
+  },
+])
+
+test('of clients that edit the same record at once, each starting from what it read, none loses what another wrote', async (t) => {
+  const { app } = await startApp(t)
+  const port = await listen(app)
+  const records = `http://127.0.0.1:${port}/api/records`
+  const headers = { ...CSRF, 'content-type': 'application/json' }
+  let conflicts = 0
+  const read = async (): Promise<{ price: number; etag: string }> => {
+    const response = await fetch(`${records}/a?fields=price`)
+    const record = (await response.json()) as { price: number }
+    return { ...record, etag: response.headers.get('etag') ?? assert.fail('no ETag') }
+  }
+  const addOne = async (first: Awaited<ReturnType<typeof read>>): Promise<void> => {
+    for (let seen = first; ; seen = await read()) {
+      const response = await fetch(records, {
+        method: 'POST',
+        headers: { ...headers, 'if-match': seen.etag },
+        body: JSON.stringify({ records: [{ id: 'a', price: seen.price + 1 }], actor: 'agent:test' }),
+      })
+      await response.text()
+      if (response.status === 200) return
+      assert.equal(response.status, 412)
+      conflicts += 1
+    }
+  }
+  const before = Number(await price(app))
+  const firsts = await Promise.all(Array.from({ length: 5 }, read))
+  await Promise.all(
+    firsts.map(async (first) => {
+      await addOne(first)
+      for (let edit = 1; edit < 6; edit += 1) await addOne(await read())
+    }),
+  )
+  assert.equal(await price(app), before + 30)
+  assert.ok(conflicts >= 4)
+})

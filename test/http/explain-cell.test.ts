@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Ajv } from 'ajv'
+import type { FastifyInstance } from 'fastify'
+import { CellExplanationAnswer } from '../../src/wire/status.ts'
+import { CSRF, runScenarios, startApp } from '../support/http-fixture.ts'
+
+const NOTHING = { reasons: [], blocked_by: null, failure: null, entry: null }
+
+const run = {
+  method: 'POST' as const,
+  url: '/api/materialize',
+  headers: CSRF,
+  payload: { actor: 'agent:run' },
+}
+const write = (...records: readonly object[]) => ({
+  method: 'POST' as const,
+  url: '/api/records',
+  headers: CSRF,
+  payload: { records, actor: 'agent:test' },
+})
+
+runScenarios('GET /api/status/{target}/{record_id}', [
+  {
+    name: 'a cell that was never computed is missing',
+    request: { url: '/api/status/rate/a' },
+    status: 200,
+    body: { state: 'missing', ...NOTHING },
+  },
+  {
+    name: 'D22: a cell that cannot be computed for want of an input says which',
+    given: async ({ app }) => void (await app.inject(write({ id: 'a', currency: null }))),
+    request: { url: '/api/status/rate/a' },
+    status: 200,
+    body: { state: 'missing', ...NOTHING, blocked_by: 'currency' },
+  },
+  {
+    name: 'D29: an unknown target is an OperationError that names it',
+    request: { url: '/api/status/title/a' },
+    status: 400,
+    error: ['OperationError', /"title"; targets are rate/],
+  },
+  {
+    name: 'an absent record is a SheetError that names it',
+    request: { url: '/api/status/rate/nobody' },
+    status: 404,
+    error: ['SheetError', /"nobody"/],
+  },
+  {
+    name: 'a query parameter is a ValidationError',
+    request: { url: '/api/status/rate/a?history=true' },
+    status: 400,
+    error: ['ValidationError', /"history"/],
+  },
+  {
+    name: 'another method is a 405',
+    request: { method: 'DELETE', url: '/api/status/rate/a' },
+    status: 405,
+    error: ['OperationError', /GET/],
+  },
+  ...['/api/status/rate', '/api/status/rate/', '/api/status/rate/a/b'].map((url) => ({
+    name: `nothing is at ${url}`,
+    request: { url },
+    status: 404,
+    error: ['SheetError', /./] as const,
+  })),
+  {
+    name: 'D3: a broken derivation file is a ContractError',
+    options: { files: { derivations: { 'rate.yaml': 'targets: 7' } } },
+    request: { url: '/api/status/rate/a' },
+    status: 500,
+    error: ['ContractError', /rate\.yaml/],
+  },
+])
+
+/** An explanation, held to its schema. */
+async function explain(app: FastifyInstance, id: string): Promise<Record<string, unknown>> {
+  const response = await app.inject({ url: `/api/status/rate/${encodeURIComponent(id)}` })
+  assert.equal(response.statusCode, 200, response.body)
+  const body = response.json<Record<string, unknown>>()
+  const validate = new Ajv().compile(CellExplanationAnswer)
+  assert.ok(validate(body), JSON.stringify(validate.errors))
+  assert.deepEqual(Object.keys(body), ['state', 'reasons', 'blocked_by', 'failure', 'entry'])
+  return body
+}
+
+test('the explanation of a cell says what was and is, from its computation over its going stale to its failure', async (t) => {
+  const { app } = await startApp(t)
+  await app.inject(run)
+  const entry = (await app.inject({ url: '/api/provenance?record_id=a&field=rate' })).json<unknown>()
+  assert.deepEqual(await explain(app, 'a'), { state: 'fresh', ...NOTHING, entry })
+
+  await app.inject(write({ id: 'a', currency: 'XXX' }))
+  const reasons = [
+    { part: 'input', field: 'currency', was: 'EUR', is: 'XXX' },
+    { part: 'url', was: 'https://rates.example/EUR', is: 'https://rates.example/XXX' },
+  ]
+  assert.deepEqual(await explain(app, 'a'), { state: 'stale', ...NOTHING, reasons, entry })
+
+  await app.inject(run)
+  const { failure, ...rest } = await explain(app, 'a')
+  assert.deepEqual(rest, { state: 'failed', reasons, blocked_by: null, entry })
+  const { at, ...why } = failure as { at: string }
+  assert.match(at, /^\d{4}-.*Z$/)
+  const error = 'GET https://rates.example/XXX -> no stub response'
+  assert.deepEqual(why, { error, error_type: 'ServiceError' })
+})
+
+test('D14: the cell of a record with any id can be asked for by its encoded path', async (t) => {
+  const ids = ['50%/a?b#c&d+e f', '...', '/', '%2F', '😀'.repeat(512), ':id', "it's*(1)!"]
+  const { app } = await startApp(t, { files: { records: ids.map((id) => ({ id, title: 'Odd' })) } })
+  for (const id of ids) {
+    assert.equal((await explain(app, id))['blocked_by'], 'currency', id)
+  }
+})

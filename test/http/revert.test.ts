@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { CSRF, runScenarios, startApp, type TestApp } from '../support/http-fixture.ts'
+
+const actor = 'agent:test'
+
+const post = (
+  url: string,
+  payload: object | string,
+  headers: Record<string, string> = CSRF,
+): InjectOptions => ({
+  method: 'POST',
+  url,
+  headers: { 'content-type': 'application/json', ...headers },
+  payload,
+})
+const revert = (payload: object | string, headers?: Record<string, string>): InjectOptions =>
+  post('/api/revert', payload, headers)
+const materialize = post('/api/materialize', { actor, record_ids: ['a', 'b'] })
+const write = (record: object, writer = actor): InjectOptions =>
+  post('/api/records', { actor: writer, records: [record] })
+
+const EITHER = /^the body must have either "run_id", .* or "record_id", "field" and "seq"/
+
+/** Has the app answer these requests, each with a 200. */
+async function after({ app }: TestApp, ...requests: readonly InjectOptions[]): Promise<void> {
+  for (const request of requests) {
+    const response = await app.inject(request)
+    assert.equal(response.statusCode, 200, response.body)
+  }
+}
+
+async function valueOf({ app }: TestApp, id: string, field: string): Promise<unknown> {
+  const response = await app.inject(`/api/records/${id}?fields=${field}`)
+  return response.json<Record<string, unknown>>()[field]
+}
+
+runScenarios('reverts', [
+  {
+    name: 'a run is put back as a run of its own, which the answer names and Location leads to',
+    given: (app) => after(app, materialize),
+    request: revert({ actor, run_id: '1' }),
+    status: 200,
+    body: { reverted: 2, conflicts: [], run_id: '2' },
+    then: async (app, response: LightMyRequestResponse) => {
+      assert.equal(response.headers.location, '/api/runs/2')
+      assert.equal(response.headers['set-cookie'], undefined)
+      const run = (await app.app.inject('/api/runs/2')).json<Record<string, unknown>>()
+      const { kind, reverts, state, materialized, skipped, done, total } = run
+      assert.deepEqual(
+        { kind, reverts, state, materialized, skipped, done, total },
+        { kind: 'revert', reverts: '1', state: 'finished', materialized: 2, skipped: 0, done: 2, total: 2 },
+      )
+      assert.equal(await valueOf(app, 'a', 'rate'), null)
+    },
+  },
+  {
+    name: 'the revert of the revert puts the values of the run there again',
+    given: (app) => after(app, materialize, revert({ actor, run_id: '1' })),
+    request: revert({ actor, run_id: '2' }),
+    status: 200,
+    body: { reverted: 2, conflicts: [], run_id: '3' },
+    then: async (app) => assert.equal(await valueOf(app, 'b', 'rate'), 0.9),
+  },
+  {
+    name: 'a cell of a record that was deleted meanwhile is listed and left',
+    given: (app) =>
+      after(app, materialize, {
+        method: 'DELETE',
+        url: '/api/records?ids=b',
+        headers: { ...CSRF, 'x-svc-actor': actor },
+      }),
+    request: revert({ actor, run_id: '1' }),
+    status: 200,
+    body: { reverted: 1, conflicts: [{ record_id: 'b', field: 'rate' }], run_id: '2' },
+  },
+  {
+    name: 'one cell is put back by the seq of its entry, without a run',
+    given: (app) => after(app, write({ id: 'a', price: 7 })),
+    request: revert({ record_id: 'a', field: 'price', seq: 2, run_id: null, actor }),
+    status: 200,
+    body: { reverted: 1, conflicts: [], run_id: null },
+    then: async (app, response) => {
+      assert.equal(response.headers.location, undefined)
+      assert.equal(await valueOf(app, 'a', 'price'), 1.5)
+      const entry = await app.app.inject('/api/provenance?record_id=a&field=price')
+      const { at, ...rest } = entry.json<Record<string, unknown>>()
+      assert.ok(at)
+      assert.deepEqual(rest, {
+        seq: 3,
+        actor,
+        source: 'revert',
+        record_id: 'a',
+        field: 'price',
+        value: 1.5,
+        previous: 7,
+        reverts: 2,
+      })
+    },
+  },
+  {
+    name: 'a cell that was written again is a conflict',
+    given: (app) => after(app, write({ id: 'a', price: 7 }), write({ id: 'a', price: 8 })),
+    request: revert({ actor, record_id: 'a', field: 'price', seq: 2 }),
+    status: 200,
+    body: { reverted: 0, conflicts: [{ record_id: 'a', field: 'price' }], run_id: null },
+  },
+  {
+    name: 'D7: what was written by hand only those undo who may write the field',
+    given: (app) => after(app, write({ id: 'a', owner_note: 'mine' }, 'agent:owner')),
+    request: revert({ actor, record_id: 'a', field: 'owner_note', seq: 2 }),
+    status: 403,
+    error: ['PermissionDeniedError', /record "a", field "owner_note": .*"agent:test".*agent:owner/],
+    then: async (app) => assert.equal(await valueOf(app, 'a', 'owner_note'), 'mine'),
+  },
+  {
+    name: 'D7: and those do',
+    given: (app) => after(app, write({ id: 'a', owner_note: 'mine' }, 'agent:owner')),
+    request: revert({ actor: 'agent:owner', record_id: 'a', field: 'owner_note', seq: 2 }),
+    status: 200,
+    body: { reverted: 1, conflicts: [], run_id: null },
+  },
+  {
+    name: 'an unknown run',
+    request: revert({ actor, run_id: '7' }),
+    status: 404,
+    error: ['SheetError', /^no run "7"/],
+  },
+  {
+    name: 'an unknown record',
+    request: revert({ actor, record_id: 'nobody', field: 'price', seq: 1 }),
+    status: 404,
+    error: ['SheetError', /^no record "nobody" has ever existed$/],
+  },
+  {
+    name: 'an unknown entry',
+    request: revert({ actor, record_id: 'a', field: 'price', seq: 99 }),
+    status: 404,
+    error: ['SheetError', /^record "a", field "price": there is no provenance entry 99/],
+  },
+  {
+    name: 'an unknown field',
+    request: revert({ actor, record_id: 'a', field: 'prize', seq: 1 }),
+    status: 400,
+    error: ['ValidationError', /"prize"/],
+  },
+  {
+    name: 'the field id',
+    request: revert({ actor, record_id: 'a', field: 'id', seq: 1 }),
+    status: 400,
+    error: ['ValidationError', /"id" cannot be reverted/],
+  },
+  ...[
+    {},
+    { run_id: '1', seq: 1 },
+    { run_id: '1', record_id: 'a', field: 'price', seq: 1 },
+    { record_id: 'a', field: 'price' },
+    { record_id: 'a', seq: 1 },
+    { field: 'price', seq: 1 },
+  ].map((body) => ({
+    name: `neither a run nor a cell: ${JSON.stringify(body)}`,
+    request: revert({ actor, ...body }),
+    status: 400,
+    error: ['ValidationError', EITHER] as const,
+  })),
+  {
+    name: 'a seq that is none',
+    request: revert({ actor, record_id: 'a', field: 'price', seq: 0 }),
+    status: 400,
+    error: ['ValidationError', /^"seq" is 0; expected the seq of a provenance entry$/],
+  },
+  {
+    name: 'a misspelt member',
+    request: revert({ actor, run: '1' }),
+    status: 400,
+    error: ['ValidationError', /"run".*run_id, record_id, field, seq, actor/],
+  },
+  {
+    name: 'D36: CSRF is checked before the shape',
+    request: revert('{', {}),
+    status: 403,
+    error: ['PermissionDeniedError', /^CSRF token missing or invalid$/],
+  },
+  {
+    name: 'D36: the shape is checked before the actor',
+    request: revert({ record_id: 'a' }),
+    status: 400,
+    error: ['ValidationError', EITHER],
+  },
+  {
+    name: 'D36: an empty actor is absent, and the actor is checked before the run is looked for',
+    request: revert({ run_id: '7', actor: '' }),
+    status: 400,
+    error: ['ValidationError', /^actor is required$/],
+  },
+  {
+    name: 'D3: a broken derivation file is a ContractError',
+    request: revert({ actor, run_id: '1' }),
+    options: { files: { derivations: { 'rate.yaml': 'kind: nonsense\n' } } },
+    status: 500,
+    error: ['ContractError', /rate\.yaml/],
+  },
+])
+
+test('a revert that fails has its run in Location as well', async (t) => {
+  const app = await startApp(t, { sheet: { lockTimeoutMs: 20 } })
+  await after(app, materialize)
+  const { store } = await app.sheet.current()
+  const lock = await store.lockRun(0, app.sheet.stopping)
+  const response = await app.app.inject(revert({ actor, run_id: '1' }))
+  lock.release()
+  assert.equal(response.statusCode, 409)
+  assert.equal(response.headers.location, '/api/runs/2')
+  assert.equal(response.json<{ error: { type: string } }>().error.type, 'LockTimeoutError')
+})

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { listRecords } from '../../src/sheet/list-records.ts'
+import { materialize } from '../../src/sheet/materialize.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+import { listRuns } from '../../src/sheet/read-runs.ts'
+import { readStatus } from '../../src/sheet/read-status.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { contractText } from '../support/contract-with.ts'
+import { startLocalApi, type LocalApi } from '../support/local-api.ts'
+import { onEnd } from '../support/on-end.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
+import { byText, checkedLog, Victim } from './kill-harness.ts'
+
+const RECORDS = 1000
+const RUN = { targets: null, recordIds: null, force: false, actor: 'agent:victim' }
+
+function makeSheet(t: TestContext, api: LocalApi): Promise<string> {
+  const derivation = (target: string, input: string): string =>
+    `targets: [${target}]\ninputs: [${input}]\nkind: http\nurl: ${api.url}/${target}/{{ ${input} }}\nresponse_path: value\n`
+  return writeSheet(t, {
+    contract: contractText(['{name: label, logicalType: string}']),
+    records: Array.from({ length: RECORDS }, (_, index) => ({ id: `r${index}` })),
+    derivations: { 'label.yaml': derivation('label', 'id') },
+  })
+}
+
+async function open(t: TestContext, directory: string): Promise<Sheet> {
+  const sheet = await openSheet(directory, { defaultActor: RUN.actor })
+  onEnd(t, () => sheet.close())
+  return sheet
+}
+
+/** All that a sheet came to, but for when, in which order, how quickly and in which run. */
+async function stateOf(sheet: Sheet, directory: string): Promise<object> {
+  const page = await listRecords(sheet, {
+    fields: null,
+    limit: 10_000,
+    cursor: null,
+    filter: null,
+    asOf: null,
+  })
+  const status = await readStatus(sheet, null)
+  const { lastAt, ...counts } = status['label'] ?? assert.fail()
+  assert.ok(lastAt)
+  await sheet.close()
+  const log = checkedLog(directory)
+    .map((entry) => JSON.stringify({ ...entry, seq: 0, at: '', duration_ms: 0, run_id: '' }))
+    .toSorted(byText)
+  return { records: String(page.records), counts, log }
+}
+
+test('a run of 1,000 records that is killed in its middle is finished by the next one, and pays for nothing twice', async (t) => {
+  const api = await startLocalApi(t)
+  const { promise: halfWay, resolve } = Promise.withResolvers<void>()
+  api.answer('*', ({ path }) => {
+    if (api.requests.length === RECORDS / 2) resolve()
+    return { json: { value: `label of ${path}` } }
+  })
+  const directory = await makeSheet(t, api)
+  const victim = await Victim.start(directory)
+  const run = victim.post('/api/materialize', {})
+  await halfWay
+  await victim.kill()
+  assert.equal(await run, null, 'the run was under way')
+  const paid = api.requests.length
+
+  const sheet = await open(t, directory)
+  const { runs } = await listRuns(sheet, { limit: null, cursor: null })
+  const stored = RECORDS - ((await readStatus(sheet, null))['label']?.missing ?? 0)
+  assert.deepEqual(
+    runs.map(({ state, materialized, total }) => [state, materialized, total]),
+    [['interrupted', stored, RECORDS]],
+  )
+  assert.ok(stored > 0 && stored < RECORDS, `${stored} cells were stored`)
+
+  const { materialized, skipped, failures } = await materialize(sheet, RUN)
+  assert.deepEqual([materialized, skipped, failures], [RECORDS - stored, stored, []])
+  const underWay = paid - stored
+  assert.equal(
+    api.requests.length,
+    RECORDS + underWay,
+    'only calls whose answers were not stored are made again',
+  )
+  assert.ok(underWay <= 64, `${underWay} answers were not stored when the process was killed`)
+  assert.deepEqual(
+    (await listRuns(sheet, { limit: null, cursor: null })).runs.map(({ id, state }) => [id, state]),
+    [
+      ['2', 'finished'],
+      ['1', 'interrupted'],
+    ],
+  )
+
+  const undisturbed = await makeSheet(t, api)
+  const other = await open(t, undisturbed)
+  await materialize(other, RUN)
+  assert.deepEqual(await stateOf(sheet, directory), await stateOf(other, undisturbed))
+})

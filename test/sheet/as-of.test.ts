@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { getRecordAsOf } from '../../src/sheet/get-record.ts'
+import { listRecords, type RecordList } from '../../src/sheet/list-records.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { upsertRecords } from '../../src/sheet/upsert-records.ts'
+import { onEnd } from '../support/on-end.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
+
+const PAGE = { fields: ['id'], limit: 1, cursor: null, filter: null }
+
+async function open(
+  t: TestContext,
+  log: readonly object[] = [],
+): Promise<{ sheet: Sheet; directory: string }> {
+  const directory = await writeSheet(t, { derivations: {} })
+  if (log.length > 0) {
+    await writeFile(
+      join(directory, 'provenance.jsonl'),
+      log.map((line) => `${JSON.stringify(line)}\n`).join(''),
+    )
+  }
+  const sheet = await openSheet(directory)
+  onEnd(t, () => sheet.close())
+  return { sheet, directory }
+}
+
+const idsOf = ({ records }: RecordList): unknown =>
+  (JSON.parse(String(records)) as { id: string }[]).map(({ id }) => id).join(' ')
+
+test('what a sheet was before its store is refused with an OperationError that says since when it is known', async (t) => {
+  const entry = { actor: 'user:ann', source: 'delete', record_id: 'x', values: {}, previous: {} }
+  const { sheet } = await open(t, [
+    { seq: 1, at: '2026-01-01T00:00:00.000Z', ...entry },
+    { seq: 2, at: '2026-01-02T00:00:00.000Z', ...entry },
+  ])
+  for (const asOf of ['0', '1', '2025-01-01T00:00:00Z', '2026-01-01T12:00:00+02:00']) {
+    const refusal = {
+      type: 'OperationError',
+      message: new RegExp(
+        `^as_of ${asOf.replace('+', '\\+')} is too early: .* since seq 2, 2026-01-02T00:00:00\\.000Z;`,
+      ),
+    }
+    await assert.rejects(listRecords(sheet, { ...PAGE, asOf }), refusal)
+    await assert.rejects(getRecordAsOf(sheet, 'a', { fields: null, asOf }), refusal)
+  }
+  for (const asOf of ['2', '2026-01-02T00:00:00Z']) {
+    assert.equal(idsOf(await listRecords(sheet, { ...PAGE, asOf })), '')
+  }
+  assert.equal(idsOf(await listRecords(sheet, { ...PAGE, limit: 9, asOf: '3' })), 'a b c')
+})
+
+test('a walk goes on from the entry that its time meant at the start, though the time comes to mean a later one', async (t) => {
+  const { sheet, directory } = await open(t)
+  const asOf = new Date().toISOString()
+  const first = await listRecords(sheet, { ...PAGE, asOf })
+  await upsertRecords(
+    sheet,
+    { records: ['b', 'd'].map((id) => ({ id, title: 'late' })), actor: 'user:ann' },
+    null,
+  )
+  // As a transaction that had begun by that time and was committed only now would have it.
+  const database = new DatabaseSync(join(directory, 'sheet.db'))
+  database
+    .prepare(`UPDATE "$provenance" SET line = json_set(line, '$.at', ?) WHERE seq > 1`)
+    .run('2020-01-01T00:00:00.000Z')
+  database.close()
+  const again = await listRecords(sheet, { ...PAGE, limit: 9, asOf })
+  assert.equal(idsOf(again), 'a b c d', 'the time means another entry now')
+  const rest = await listRecords(sheet, {
+    ...PAGE,
+    fields: ['id', 'title'],
+    limit: 9,
+    asOf,
+    cursor: first.nextCursor,
+  })
+  assert.equal(String(rest.records), '[{"id":"b","title":"Bean"},{"id":"c","title":"Corn"}]')
+})

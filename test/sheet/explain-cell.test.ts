@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import type { JsonValue } from '../../src/contract/json.ts'
+import { explainCell, type CellExplanation } from '../../src/sheet/explain-cell.ts'
+import { revertCell } from '../../src/sheet/revert.ts'
+import {
+  answerLookups,
+  lookup,
+  openLookupSheet,
+  openRunSheet,
+  writeDerivations,
+  type RunSheet,
+} from '../support/run-fixture.ts'
+
+const explain = (run: RunSheet, id: string, target = 'b'): Promise<CellExplanation> =>
+  explainCell(run.sheet, target, id)
+
+/** What changed, each part as `[part, was, is]`, inputs with their field. */
+async function reasonsOf(run: RunSheet, id: string, target = 'b'): Promise<readonly JsonValue[]> {
+  const { reasons } = await explain(run, id, target)
+  return reasons.map((reason) => [
+    reason.part === 'input' ? `input ${reason.field}` : reason.part,
+    reason.was,
+    reason.is,
+  ])
+}
+
+const derivationPath = (run: RunSheet, file = 'b.yaml'): string => join(run.directory, 'derivations', file)
+
+async function sha256(run: RunSheet): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(derivationPath(run)))
+    .digest('hex')
+}
+
+test('a cell that was never computed has no reasons, and neither has one that is fresh or written by hand', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', "{name: b, logicalType: string, x-editable-by: ['user:*']}"],
+    records: [{ id: '1', a: 'x' }, { id: '2' }],
+    derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a') }),
+  })
+  answerLookups(run.api)
+  const nothing = { reasons: [], failure: null, entry: null }
+  assert.deepEqual(await explain(run, '1'), { ...nothing, state: 'missing', blockedBy: null })
+  assert.deepEqual(await explain(run, '2'), { ...nothing, state: 'missing', blockedBy: 'a' })
+
+  await run.run()
+  assert.deepEqual(await explain(run, '1'), {
+    ...nothing,
+    state: 'fresh',
+    blockedBy: null,
+    entry: await run.entry('1', 'b'),
+  })
+  assert.equal((await explain(run, '1')).entry?.['url'], `${run.api.url}/b/x`)
+
+  await run.write({ id: '1', b: 'by hand' }, { id: '2', b: 'by hand' })
+  await run.write({ id: '1', a: 'y' })
+  for (const id of ['1', '2']) {
+    const { entry, ...explanation } = await explain(run, id)
+    assert.deepEqual(explanation, { state: 'overridden', reasons: [], failure: null, blockedBy: null })
+    assert.deepEqual([entry?.['source'], entry?.['value']], ['write', 'by hand'])
+  }
+})
+
+test('a cell is stale because of the inputs that were written, and of the URL and body that they make', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'n: number', 'list: array', 'seen: string', 'b: string'],
+    records: [{ id: '1', a: 'x y', n: 0.1 + 0.2, list: [1, { z: null, a: 'é' }] }],
+    derivations: (url) => ({
+      'b.yaml': {
+        targets: ['b'],
+        inputs: ['seen', 'n'],
+        kind: 'http',
+        method: 'POST',
+        url: `${url}/b/{{ a }}`,
+        body_template: { list: '{{ list }}', text: 'n={{ n }}' },
+        response_path: 'value',
+      },
+    }),
+  })
+  answerLookups(run.api)
+  await run.run()
+  const url = `${run.api.url}/b`
+  const body = { list: [1, { z: null, a: 'é' }], text: 'n=0.30000000000000004' }
+
+  await run.write({ id: '1', seen: 'now' })
+  assert.equal((await explain(run, '1')).state, 'stale')
+  assert.deepEqual(await reasonsOf(run, '1'), [['input seen', null, 'now']])
+
+  await run.write({ id: '1', n: 1e-7, list: [] })
+  await run.write({ id: '1', a: '/' })
+  const { entry, failure, blockedBy } = await explain(run, '1')
+  assert.deepEqual([entry, failure, blockedBy], [await run.entry('1', 'b'), null, null])
+  assert.deepEqual(await reasonsOf(run, '1'), [
+    ['input seen', null, 'now'],
+    ['input n', 0.1 + 0.2, 1e-7],
+    ['input a', 'x y', '/'],
+    ['input list', [1, { z: null, a: 'é' }], []],
+    ['url', `${url}/x%20y`, `${url}/%2F`],
+    ['body', body, { list: [], text: 'n=1e-7' }],
+  ])
+  await run.run()
+  assert.deepEqual(await reasonsOf(run, '1'), [])
+})
+
+test('D32: what was changed and changed back is no reason, though the cell is stale', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  await run.run()
+  const file = await readFile(derivationPath(run))
+  await run.write({ id: '1', a: 'y' })
+  await writeFile(derivationPath(run), `${String(file)}# another\n`)
+  assert.equal((await reasonsOf(run, '1')).length, 3)
+  await run.write({ id: '1', a: 'x' })
+  await writeFile(derivationPath(run), file)
+  const { state, reasons } = await explain(run, '1')
+  assert.deepEqual([state, reasons], ['stale', []])
+})
+
+test('D22: a stale cell whose input is gone is blocked by it, and there is no URL any more', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  await run.run()
+  await run.write({ id: '1', a: null })
+  assert.equal((await explain(run, '1')).blockedBy, 'a')
+  assert.deepEqual(await reasonsOf(run, '1'), [
+    ['input a', 'x', null],
+    ['url', `${run.api.url}/b/x`, null],
+  ])
+  await run.write({ id: '1', a: '..' })
+  assert.equal((await explain(run, '1')).blockedBy, null)
+  assert.deepEqual((await reasonsOf(run, '1')).at(-1), ['url', `${run.api.url}/b/x`, null])
+})
+
+test('of several versions of a derivation file the one is told that the cell was computed with', async (t) => {
+  const run = await openLookupSheet(t, [
+    { id: '1', a: 'x' },
+    { id: '2', a: 'y' },
+  ])
+  const { url } = run.api
+  const version = async (name: string): Promise<string> => {
+    await writeDerivations(run.directory, {
+      'b.yaml': { ...lookup(url, 'b', 'a'), url: `${url}/b/${name}-{{ a }}` },
+    })
+    await run.checkStatus()
+    return sha256(run)
+  }
+  const first = await sha256(run)
+  await run.run({ recordIds: ['1'] })
+  const second = await version('second')
+  await run.run({ recordIds: ['2'] })
+  await version('third')
+  const fourth = await version('fourth')
+  await run.write({ id: '2', a: 'z' })
+
+  assert.deepEqual(await reasonsOf(run, '1'), [
+    ['derivation', first, fourth],
+    ['url', `${url}/b/x`, `${url}/b/fourth-x`],
+  ])
+  assert.deepEqual(await reasonsOf(run, '2'), [
+    ['input a', 'y', 'z'],
+    ['derivation', second, fourth],
+    ['url', `${url}/b/second-y`, `${url}/b/fourth-z`],
+  ])
+})
+
+test('fields that are inputs only before or only after a change of the derivation file are no reason by themselves', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'c: string', 'd: string', 'b: string'],
+    records: [{ id: '1', a: 'x', c: 'c', d: 'd' }],
+    derivations: (url) => ({ 'b.yaml': { ...lookup(url, 'b', 'a'), inputs: ['a', 'c'] } }),
+  })
+  answerLookups(run.api)
+  await run.run()
+  const before = await sha256(run)
+  await writeDerivations(run.directory, {
+    'b.yaml': { ...lookup(run.api.url, 'b', 'a'), inputs: ['a', 'd'] },
+  })
+  await run.write({ id: '1', c: 'other', d: 'other' })
+  assert.deepEqual(await reasonsOf(run, '1'), [['derivation', before, await sha256(run)]])
+})
+
+test('a derivation file with a byte order mark, or under another name since, is known again', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const text = await readFile(derivationPath(run))
+  await writeFile(derivationPath(run), Buffer.concat([Buffer.from('\uFEFF'), text]))
+  await run.run()
+  const was = await sha256(run)
+  await writeFile(derivationPath(run), text)
+  await run.checkStatus()
+  const is = await sha256(run)
+  assert.notEqual(was, is)
+  assert.deepEqual(await reasonsOf(run, '1'), [['derivation', was, is]])
+
+  await rename(derivationPath(run), derivationPath(run, 'renamed.yaml'))
+  assert.deepEqual(await reasonsOf(run, '1'), [['derivation', was, is]])
+})
+
+test('a version of the derivation file that is not known any more is null; the URL is then that of the entry', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  await run.run()
+  const { url } = run.api
+  await writeDerivations(run.directory, { 'b.yaml': { ...lookup(url, 'b', 'a'), url: `${url}/c/{{ a }}` } })
+  await run.write({ id: '1', a: 'y' })
+  const database = new DatabaseSync(join(run.directory, 'sheet.db'))
+  // As in a store of the first version, which kept no files.
+  database.exec('DELETE FROM "$derivation"')
+  database.close()
+  assert.deepEqual(await reasonsOf(run, '1'), [
+    ['input a', 'x', 'y'],
+    ['derivation', null, await sha256(run)],
+    ['url', `${url}/b/x`, `${url}/c/y`],
+  ])
+})
+
+test('a failed cell has its failure, and reasons when it was computed before', async (t) => {
+  const run = await openLookupSheet(t, [
+    { id: '1', a: 'x' },
+    { id: '2', a: 'bad' },
+  ])
+  run.api.answer('/b/bad', { json: null, status: 503 })
+  await run.run()
+  const never = await explain(run, '2')
+  assert.deepEqual(
+    { ...never, failure: { ...never.failure, at: '' } },
+    {
+      state: 'failed',
+      reasons: [],
+      blockedBy: null,
+      entry: null,
+      failure: { error: `GET ${run.api.url}/b/bad -> 503`, errorType: 'ServiceError', at: '' },
+    },
+  )
+  assert.match(String(never.failure?.at), /^\d{4}-.*Z$/)
+
+  await run.write({ id: '1', a: 'bad' })
+  await run.run()
+  const { state, failure, entry } = await explain(run, '1')
+  assert.deepEqual([state, failure?.errorType, entry?.['value']], ['failed', 'ServiceError', '<x>'])
+  assert.deepEqual(await reasonsOf(run, '1'), [
+    ['input a', 'x', 'bad'],
+    ['url', `${run.api.url}/b/x`, `${run.api.url}/b/bad`],
+  ])
+
+  // Tried again with nothing changed.
+  await run.write({ id: '1', a: 'x' })
+  run.api.answer('/b/x', { json: null, status: 500 })
+  await run.run({ force: true })
+  const again = await explain(run, '1')
+  assert.deepEqual([again.state, again.reasons], ['failed', []])
+  assert.match(String(again.failure?.error), /500$/)
+})
+
+test('a value that a revert put back is explained by the inputs that it was once computed from', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  await run.run()
+  await run.write({ id: '1', a: 'y' })
+  await run.run()
+  const seq = Number((await run.entry('1', 'b'))?.['seq'])
+  await revertCell(run.sheet, { recordId: '1', field: 'b', seq, actor: 'user:ann' })
+  assert.equal(await run.value('1', 'b'), '<x>')
+  const { state, entry } = await explain(run, '1')
+  assert.deepEqual([state, entry?.['source']], ['stale', 'revert'])
+  assert.deepEqual(await reasonsOf(run, '1'), [
+    ['input a', 'x', 'y'],
+    ['url', `${run.api.url}/b/x`, `${run.api.url}/b/y`],
+  ])
+})
+
+test('a cell of a record that is there again is explained by its new life, and its entry is the latest of all', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  await run.run()
+  await run.delete('1')
+  await run.write({ id: '1', a: 'y' })
+  const { state, reasons, entry } = await explain(run, '1')
+  assert.deepEqual([state, reasons, entry?.['source']], ['missing', [], 'delete'])
+  await run.run()
+  await run.write({ id: '1', a: 'z' })
+  assert.deepEqual((await reasonsOf(run, '1'))[0], ['input a', 'y', 'z'])
+})
+
+test('a cell is stale through a derived input only when that got another value', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'b: string', 'c: string'],
+    records: [{ id: '1', a: 'x' }],
+    derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a'), 'c.yaml': lookup(url, 'c', 'b') }),
+  })
+  answerLookups(run.api)
+  await run.run()
+  await run.write({ id: '1', a: 'y' })
+  assert.equal((await explain(run, '1', 'c')).state, 'fresh')
+  await run.run({ targets: ['b'] })
+  assert.deepEqual((await reasonsOf(run, '1', 'c'))[0], ['input b', '<x>', '<y>'])
+})
+
+test('an unknown target is an OperationError, an absent record a SheetError, a broken derivation file a ContractError', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  await assert.rejects(explain(run, '1', 'a'), { type: 'OperationError', message: /"a"; targets are b/ })
+  for (const id of ['2', '', '\ud800', 'x'.repeat(1000)]) {
+    await assert.rejects(explain(run, id), { type: 'SheetError' })
+  }
+  await run.delete('1')
+  await assert.rejects(explain(run, '1'), { type: 'SheetError', message: /"1"/ })
+  await rm(derivationPath(run))
+  await assert.rejects(explain(run, '1'), { type: 'OperationError' })
+  await writeFile(derivationPath(run), 'targets: 7')
+  await assert.rejects(explain(run, '1'), { type: 'ContractError' })
+})

@@ -1,0 +1,331 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { cancelRun } from '../../src/sheet/cancel-run.ts'
+import { startMaterialize, type MaterializeRequest } from '../../src/sheet/materialize.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+import { getRun, listRunFailures, listRuns } from '../../src/sheet/read-runs.ts'
+import type { RunFrame } from '../../src/sheet/run-feed.ts'
+import { watchRun } from '../../src/sheet/watch-run.ts'
+import { onEnd } from '../support/on-end.ts'
+import { openLookupSheet, type RunSheet } from '../support/run-fixture.ts'
+
+const OTHER_RUN = join(import.meta.dirname, '..', 'support', 'run-in-process.ts')
+const REQUEST: MaterializeRequest = { targets: null, recordIds: null, force: false, actor: 'agent:runner' }
+const FIRST_PAGE = { limit: null, cursor: null }
+
+function numbered(count: number): { id: string; a: string }[] {
+  return Array.from({ length: count }, (_, index) => ({ id: `${index}`, a: `${index}` }))
+}
+
+/** Starts a run in a process of its own and waits until its first call has arrived. */
+async function runElsewhere(t: TestContext, run: RunSheet): Promise<{ kill(): Promise<void> }> {
+  const hold = run.api.hold('*')
+  onEnd(t, () => hold.release())
+  const other = spawn(process.execPath, [OTHER_RUN, run.directory], {
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
+  const ended = once(other, 'exit')
+  onEnd(t, () => other.kill('SIGKILL'))
+  await Promise.race([hold.arrived(), ended.then(() => assert.fail('the other process ended early'))])
+  return {
+    async kill() {
+      other.kill('SIGKILL')
+      await ended
+      hold.release()
+    },
+  }
+}
+
+/** Everything that somebody who watches a run is told. */
+async function watchToEnd(run: RunSheet, id: string): Promise<RunFrame[]> {
+  const watch = await watchRun(run.sheet, id)
+  const frames: RunFrame[] = [...watch.first]
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  const subscription = watch.subscribe(() => {
+    for (let frame = subscription.take(); frame; frame = subscription.take()) frames.push(frame)
+    if (subscription.closed) resolve()
+  })
+  await ended
+  return frames
+}
+
+test('a finished run is told by its row: what was asked, what it came to, when', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }, { id: '2', a: 'bad' }, { id: '3' }])
+  run.api.answer('/b/bad', { json: null, status: 500 })
+  const { id, done } = await startMaterialize(run.sheet, {
+    ...REQUEST,
+    recordIds: ['1', '2', '3', 'no'],
+    force: true,
+    maxCalls: 7,
+  })
+  await done
+  const { startedAt, endedAt, ...row } = await getRun(run.sheet, id)
+  assert.deepEqual(row, {
+    id: '1',
+    kind: 'materialize',
+    reverts: null,
+    state: 'finished',
+    actor: 'agent:runner',
+    targets: null,
+    recordIds: ['1', '2', '3', 'no'],
+    force: true,
+    only: null,
+    limit: null,
+    maxCalls: 7,
+    maxCost: null,
+    done: 4,
+    total: 4,
+    materialized: 1,
+    skipped: 1,
+    failed: 2,
+    calls: 2,
+    totalCost: 0,
+    error: null,
+    cancelledBy: null,
+  })
+  for (const time of [startedAt, endedAt]) assert.match(String(time), /^\d{4}-.*T.*\.\d{3}Z$/)
+  const { failures } = await listRunFailures(run.sheet, id, FIRST_PAGE)
+  assert.deepEqual(
+    failures.map(({ recordId, field, error, errorType }) => [recordId, field, error, errorType]),
+    [
+      ['no', 'b', 'no record "no"', 'SheetError'],
+      ['2', 'b', `GET ${run.api.url}/b/bad -> 500`, 'ServiceError'],
+    ],
+  )
+})
+
+test('runs are listed newest first, page by page, and so are the failures of one', async (t) => {
+  const run = await openLookupSheet(t, numbered(5))
+  run.api.answer('*', { json: null, status: 500 })
+  for (let count = 0; count < 5; count++) await run.run()
+  const seen: string[] = []
+  let cursor: string | null = null
+  do {
+    const page = await listRuns(run.sheet, { limit: 2, cursor })
+    seen.push(...page.runs.map(({ id }) => id))
+    cursor = page.nextCursor
+  } while (cursor !== null)
+  assert.deepEqual(seen, ['5', '4', '3', '2', '1'])
+
+  const first = await listRunFailures(run.sheet, '3', { limit: 3, cursor: null })
+  const second = await listRunFailures(run.sheet, '3', { limit: 3, cursor: first.nextCursor })
+  assert.deepEqual([first.failures.length, second.failures.length, second.nextCursor], [3, 2, null])
+  const ids = [...first.failures, ...second.failures].map(({ recordId }) => recordId)
+  assert.deepEqual(ids.toSorted(), ['0', '1', '2', '3', '4'])
+  await assert.rejects(listRunFailures(run.sheet, '4', { limit: 3, cursor: first.nextCursor }), {
+    type: 'ValidationError',
+  })
+  await assert.rejects(listRuns(run.sheet, { limit: 3, cursor: first.nextCursor }), {
+    type: 'ValidationError',
+  })
+  for (const id of ['6', '0', '-1', 'x', '', '1e0', '01', '9'.repeat(400)]) {
+    await assert.rejects(getRun(run.sheet, id), { type: 'SheetError' }, id)
+  }
+})
+
+test('cancelling aborts calls under way, starts no other, keeps what is stored and tells who', async (t) => {
+  const run = await openLookupSheet(t, numbered(100))
+  await run.run({ recordIds: ['0', '1'] })
+  run.frames()
+  const hold = run.api.hold('*')
+  onEnd(t, () => hold.release())
+  const { id, done } = await startMaterialize(run.sheet, REQUEST)
+  const waiting = assert.rejects(done, {
+    type: 'OperationError',
+    message: 'the run was cancelled by "user:ann"',
+  })
+  await hold.arrived(8)
+  const cancelled = await cancelRun(run.sheet, id, 'user:ann')
+  await waiting
+  assert.deepEqual(
+    [
+      cancelled.state,
+      cancelled.cancelledBy,
+      cancelled.calls,
+      cancelled.materialized,
+      cancelled.error?.message,
+    ],
+    ['cancelled', 'user:ann', 8, 0, 'the run was cancelled by "user:ann"'],
+  )
+  assert.equal(run.api.requests.length, 10)
+  assert.deepEqual(
+    run.frames().map((frame) => [frame.kind, 'message' in frame ? frame.message : null]),
+    [
+      ['materialize.start', null],
+      ['materialize.error', 'the run was cancelled by "user:ann"'],
+    ],
+  )
+  assert.deepEqual(await cancelRun(run.sheet, id, 'user:bo'), cancelled, 'a second time changes nothing')
+  hold.release()
+  assert.deepEqual(await run.run(), { materialized: 98, skipped: 2, failures: [], totalCost: 0 })
+  await assert.rejects(cancelRun(run.sheet, '3', 'user:ann'), {
+    type: 'OperationError',
+    message: 'run 3 is not running any more, it is finished; nothing was cancelled',
+  })
+  await assert.rejects(cancelRun(run.sheet, '99', 'user:ann'), { type: 'SheetError' })
+  await assert.rejects(cancelRun(run.sheet, '3', null), {
+    type: 'ValidationError',
+    message: 'actor is required',
+  })
+})
+
+test('a run that waits for another can be cancelled, and the other goes on', async (t) => {
+  const run = await openLookupSheet(t, numbered(1))
+  const hold = run.api.hold('*')
+  const first = run.start()
+  await hold.arrived()
+  const second = await startMaterialize(run.sheet, REQUEST)
+  const waiting = assert.rejects(second.done, { type: 'OperationError' })
+  assert.equal((await getRun(run.sheet, second.id)).state, 'running')
+  assert.equal((await cancelRun(run.sheet, second.id, 'user:ann')).state, 'cancelled')
+  await waiting
+  hold.release()
+  assert.equal((await first).materialized, 1)
+})
+
+test('a run of another process is listed, watched and cancelled', async (t) => {
+  const run = await openLookupSheet(t, numbered(3))
+  const other = await runElsewhere(t, run)
+  const { runs } = await listRuns(run.sheet, FIRST_PAGE)
+  assert.deepEqual(
+    runs.map(({ id, state, actor, total }) => [id, state, actor, total]),
+    [['1', 'running', 'agent:other', 3]],
+  )
+  const watched = watchToEnd(run, '1')
+  const cancelled = await cancelRun(run.sheet, '1', 'user:ann')
+  assert.deepEqual([cancelled.state, cancelled.cancelledBy], ['cancelled', 'user:ann'])
+  const kinds = (await watched).map(({ kind }) => kind)
+  assert.deepEqual([kinds[0], kinds.at(-1)], ['run.progress', 'run.end'])
+  await other.kill()
+})
+
+test('a run whose process was killed is interrupted, also when nobody runs again', async (t) => {
+  const run = await openLookupSheet(t, numbered(3))
+  const other = await runElsewhere(t, run)
+  assert.equal((await getRun(run.sheet, '1')).state, 'running')
+  await other.kill()
+  const { state, error, endedAt } = await getRun(run.sheet, '1')
+  assert.deepEqual([state, error], ['interrupted', null])
+  assert.ok(endedAt !== null)
+  assert.deepEqual(
+    (await watchToEnd(run, '1')).map(({ kind }) => kind),
+    ['run.end'],
+  )
+  assert.equal((await run.run()).materialized, 3)
+  assert.deepEqual(
+    (await listRuns(run.sheet, FIRST_PAGE)).runs.map(({ id, state: how }) => [id, how]),
+    [
+      ['2', 'finished'],
+      ['1', 'interrupted'],
+    ],
+  )
+})
+
+test('a run that its stopping service ended is interrupted', async (t) => {
+  const run = await openLookupSheet(t, numbered(1))
+  const hold = run.api.hold('*')
+  onEnd(t, () => hold.release())
+  const { id, done } = await startMaterialize(run.sheet, REQUEST)
+  const stopped = assert.rejects(done)
+  await hold.arrived()
+  await run.sheet.close()
+  await stopped
+  const again = await openSheet(run.directory)
+  onEnd(t, () => again.close())
+  const { state, error } = await getRun(again, id)
+  assert.deepEqual([state, error?.message], ['interrupted', 'the service is stopping'])
+})
+
+test('a run that could not have the lock has failed', async (t) => {
+  const run = await openLookupSheet(t, numbered(1))
+  const impatient = await openSheet(run.directory, { lockTimeoutMs: 20 })
+  onEnd(t, () => impatient.close())
+  const hold = run.api.hold('*')
+  const first = run.start()
+  await hold.arrived()
+  const second = await startMaterialize(impatient, REQUEST)
+  await assert.rejects(second.done, { type: 'LockTimeoutError' })
+  const { state, error, done, total } = await getRun(impatient, second.id)
+  assert.deepEqual([state, error?.type, done, total], ['failed', 'LockTimeoutError', 0, 0])
+  hold.release()
+  await first
+})
+
+test('who watches a run hears of its progress and its cells, then of its end, with all that it came to', async (t) => {
+  const run = await openLookupSheet(t, [...numbered(20), { id: 'bad', a: 'bad' }])
+  run.api.answer('/b/bad', { json: null, status: 500 })
+  const hold = run.api.hold('/b/0')
+  const { id, done } = await startMaterialize(run.sheet, REQUEST)
+  await hold.arrived()
+  const watching = watchToEnd(run, id)
+  // The watch begins before the run goes on.
+  await getRun(run.sheet, id)
+  hold.release()
+  await done
+  const frames = await watching
+  assert.equal(frames[0]?.kind, 'run.progress')
+  const last = frames.at(-1)
+  assert.ok(last?.kind === 'run.end')
+  assert.deepEqual(
+    [last.run.state, last.run.done, last.run.materialized, last.run.failed],
+    ['finished', 21, 20, 1],
+  )
+  const cells = frames.flatMap((frame) => (frame.kind === 'run.cells' ? frame.cells : []))
+  assert.deepEqual(
+    cells.find(({ recordId }) => recordId === '0'),
+    { recordId: '0', field: 'b', state: 'fresh', value: '<0>' },
+  )
+  const progress = frames.flatMap((frame) => (frame.kind === 'run.progress' ? [frame.progress.done] : []))
+  assert.deepEqual(
+    progress,
+    progress.toSorted((a, b) => a - b),
+    'progress never goes back',
+  )
+  assert.deepEqual(
+    (await watchToEnd(run, id)).map(({ kind }) => kind),
+    ['run.end'],
+  )
+})
+
+test('limit runs the first records that have work, max_calls stops calling; the rest counts as skipped', async (t) => {
+  const run = await openLookupSheet(t, [{ id: 'none' }, ...numbered(10)])
+  assert.deepEqual(await run.run({ limit: 3 }), { materialized: 3, skipped: 8, failures: [], totalCost: 0 })
+  assert.deepEqual(await run.counts('b'), { fresh: 3, missing: 8 })
+  assert.equal(await run.value('2', 'b'), '<2>')
+  assert.deepEqual(await run.run({ maxCalls: 4 }), {
+    materialized: 4,
+    skipped: 7,
+    failures: [],
+    totalCost: 0,
+  })
+  assert.equal(run.api.requests.length, 7)
+  assert.equal((await run.run({ maxCalls: 0 })).materialized, 0)
+  assert.equal((await run.run()).materialized, 3)
+})
+
+test('only runs what failed, what is missing or what is stale', async (t) => {
+  const run = await openLookupSheet(t, numbered(3))
+  run.api.answer('/b/1', { json: null, status: 500 })
+  await run.run({ recordIds: ['0', '1'] })
+  await run.write({ id: '0', a: 'new' })
+  assert.deepEqual(await run.counts('b'), { stale: 1, failed: 1, missing: 1 })
+  run.api.answer('/b/1', { json: { value: 'mended' } })
+  assert.equal((await run.run({ only: 'failed' })).materialized, 1)
+  assert.deepEqual(await run.counts('b'), { stale: 1, fresh: 1, missing: 1 })
+  assert.equal((await run.run({ only: 'stale' })).materialized, 1)
+  assert.deepEqual(await run.counts('b'), { fresh: 2, missing: 1 })
+  assert.equal((await run.run({ only: 'stale' })).materialized, 0)
+  assert.equal((await run.run({ only: 'missing' })).materialized, 1)
+  assert.deepEqual(await run.counts('b'), { fresh: 3 })
+})
+
+test('bounds that are none are refused before anything is published', async (t) => {
+  const run = await openLookupSheet(t, numbered(1))
+  for (const bad of [{ limit: 0 }, { limit: 1.5 }, { maxCalls: -1 }, { maxCost: -0.1 }, { maxCost: NaN }]) {
+    await assert.rejects(run.start(bad), { type: 'ValidationError' })
+  }
+  assert.deepEqual(run.frames(), [])
+})
