@@ -3,12 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { arch, cpus, platform, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { materialize } from './cases/materialize.ts'
+import { nothingToDo } from './cases/nothing-to-do.ts'
 import { reads } from './cases/reads.ts'
 import { writes } from './cases/writes.ts'
 import { removeBenchSheets } from './support/bench-sheet.ts'
 import type { BenchCase, BenchRow } from './support/case.ts'
 
-const CASES: readonly BenchCase[] = [reads, writes, materialize]
+const CASES: readonly BenchCase[] = [reads, writes, materialize, nothingToDo]
 
 const { values } = parseArgs({
   options: {
@@ -38,12 +39,7 @@ process.stdout.write(report)
 if (values.only === undefined) writeFileSync(new URL('./RESULTS.md', import.meta.url), report)
 
 function render(measured: readonly BenchRow[]): string {
-  const number = (value: number): string => Math.round(value).toLocaleString('en')
-  const lines = measured.map(
-    (row) =>
-      `| ${row.what} | ${number(row.oursPerSecond)} ${row.unit} | ${row.reference}: ${number(row.referencePerSecond)} | ` +
-      `**${row.ratio.toFixed(2)}** | ≥ ${row.reach.toFixed(2)} |`,
-  )
+  const lines = measured.map(renderRow)
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
   return `# Benchmark results
 
@@ -55,4 +51,15 @@ figures are medians, the ratio is the median of the pairs'. \`npm run bench\` wr
 |---|---|---|---|---|
 ${lines.join('\n')}
 `
+}
+
+function renderRow(row: BenchRow): string {
+  if ('milliseconds' in row) {
+    return `| ${row.what} | ${row.milliseconds.toFixed(1)} ms | – | – | ≤ ${row.atMostMs} ms |`
+  }
+  const number = (value: number): string => Math.round(value).toLocaleString('en')
+  return (
+    `| ${row.what} | ${number(row.oursPerSecond)} ${row.unit} | ${row.reference}: ${number(row.referencePerSecond)} | ` +
+    `**${row.ratio.toFixed(2)}** | ≥ ${row.reach.toFixed(2)} |`
+  )
 }

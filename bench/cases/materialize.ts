@@ -4,10 +4,10 @@ import type { BenchCase, BenchSettings } from '../support/case.ts'
 import { benchRecord, makeBenchSheet } from '../support/bench-sheet.ts'
 import { compare } from '../support/load.ts'
 import { serveSheet, startServer } from '../support/processes.ts'
+import { timeRun } from '../support/run.ts'
 
 const CELLS = 10_000
 const CONCURRENCY = 8
-const TOKEN = 'b'.repeat(43)
 
 /** A run over distinct http cells against a local server, beside the HTTP client alone. */
 export const materialize: BenchCase = {
@@ -41,16 +41,9 @@ export const materialize: BenchCase = {
 }
 
 async function runOnce(url: string): Promise<number> {
-  const start = performance.now()
-  const answer = await fetch(`${url}/api/materialize`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-csrf-token': TOKEN, cookie: `svc_csrf=${TOKEN}` },
-    body: JSON.stringify({ targets: ['label_a'], force: true }),
-  })
-  const envelope = (await answer.json()) as { materialized?: number }
-  if (envelope.materialized !== CELLS)
-    throw new Error(`not all cells computed: ${JSON.stringify(envelope).slice(0, 300)}`)
-  return (CELLS * 1000) / (performance.now() - start)
+  const { materialized, milliseconds } = await timeRun(url, { targets: ['label_a'], force: true })
+  if (materialized !== CELLS) throw new Error(`only ${materialized} cells were computed`)
+  return (CELLS * 1000) / milliseconds
 }
 
 async function callOnce(url: string): Promise<number> {

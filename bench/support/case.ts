@@ -1,5 +1,8 @@
 /** A line of the speed table. */
-export interface BenchRow {
+export type BenchRow = RatioRow | TimeRow
+
+/** How much is done in a time, beside a reference. */
+export interface RatioRow {
   readonly what: string
   readonly unit: string
   readonly reference: string
@@ -8,6 +11,14 @@ export interface BenchRow {
   readonly ratio: number
   /** What the ratio must reach. */
   readonly reach: number
+}
+
+/** How long something takes that has no reference. */
+export interface TimeRow {
+  readonly what: string
+  readonly milliseconds: number
+  /** What it may take at most. */
+  readonly atMostMs: number
 }
 
 /** How thorough a run of the benchmarks is. */
