@@ -25,6 +25,7 @@ class Run {
   readonly #tally: Tally
   readonly #commits: CommitQueue
   readonly #unusable: UnusableCells
+  /** Aborted when the run is stopped or breaks. A signal of its own: every call listens, which `AbortSignal.any` makes dear. */
   readonly #breaking = new AbortController()
   readonly #signal: AbortSignal
   /** What broke the run, if anything did. */
@@ -32,7 +33,7 @@ class Run {
 
   constructor(request: RunRequest, scope: RunScope) {
     this.#request = request
-    this.#signal = AbortSignal.any([request.signal, this.#breaking.signal])
+    this.#signal = this.#breaking.signal
     this.#planner = new Planner(request, scope, this.#signal)
     this.#budget = new Budget(request)
     this.#tally = new Tally(scope.total * request.targets.size, request.observer)
@@ -42,11 +43,16 @@ class Run {
   }
 
   async toEnd(): Promise<RunOutcome> {
+    const { signal } = this.#request
+    const stop = (): void => this.#breaking.abort(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop)
     this.#tally.report()
     try {
       for (const level of this.#request.levels) await this.#runLevel(level)
       this.#tally.finish()
     } finally {
+      signal.removeEventListener('abort', stop)
       this.#tally.report()
     }
     return { progress: this.#tally.progress, failures: this.#tally.failures }

@@ -33,8 +33,11 @@ function storeCacheEntry(change: ChangeSet, { inputHash, values, provenance }: C
   if (added === 1) return
   const known = change.db.get('SELECT entry FROM "$cache" WHERE hash = ?', hash)
   const before = readCacheEntry(inputHash, known?.['entry']).values
-  const merged = JSON.stringify({ values: { ...before, ...values }, provenance })
-  if (merged !== known?.['entry']) change.db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', merged, hash)
+  const merged = { ...before, ...values }
+  // The same values again: the call that first brought them explains them as well.
+  if (JSON.stringify(merged) === JSON.stringify(before)) return
+  const after = JSON.stringify({ values: merged, provenance })
+  change.db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', after, hash)
 }
 
 /** A cache entry from what its column holds. */

@@ -1,6 +1,5 @@
 import type { PlainServiceError } from '../../errors/service-error.ts'
 import type {
-  CellCommit,
   CellOutcome,
   DeleteResult,
   RevertRequest,
@@ -19,7 +18,8 @@ export interface WriterOperations {
   define(request: DefineRequest): null
   upsert(request: Upsert): UpsertResult
   delete(request: Deletion): DeleteResult
-  commitCells(request: CellCommit): readonly CellOutcome[]
+  /** JSON text of a `CellCommit`. */
+  commitCells(request: string): readonly CellOutcome[]
   revert(request: RevertRequest): RevertResult
   startRun(request: NewRun): RunId
   runLocked(request: RunNote<RunBegin>): null

@@ -5,6 +5,7 @@ import { RecordsError } from '../../errors/service-error.ts'
 import { LogMirror, type LogSource } from '../../provenance/log-mirror.ts'
 import { CellStates } from './cell-states.ts'
 import { ChangeSet, lastSeq } from './change-set.ts'
+import type { CellCommit } from '../sheet-store.ts'
 import { commitCells } from './commit-cells.ts'
 import { beginWhenFree, isDiskFault, type Connection } from './connection.ts'
 import { createStore, hashFile, storePaths, type StorePaths } from './create-store.ts'
@@ -42,7 +43,7 @@ const CHANGES: {
 } = {
   upsert,
   delete: deleteRecords,
-  commitCells,
+  commitCells: (change, commit) => commitCells(change, JSON.parse(commit) as CellCommit),
   revert,
   startRun,
   runLocked,
