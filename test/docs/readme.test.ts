@@ -33,8 +33,8 @@ test(
     assert.equal(statuses.length, commands.length, 'each command has one curl')
     assert.deepEqual(new Set(statuses), new Set(['200']))
 
-    const [page, filtered, token, run, provenance] = outputs
-    assert.equal(outputs.length, 5)
+    const [page, filtered, token, plan, run, provenance] = outputs
+    assert.equal(outputs.length, 6)
     const { records } = JSON.parse(page ?? '') as { records: object[] }
     assert.deepEqual(
       records.map((record) => Object.keys(record)),
@@ -46,6 +46,8 @@ test(
     const asia = (JSON.parse(filtered ?? '') as { records: { region: string; area: number }[] }).records
     assert.ok(asia.length > 0 && asia.every(({ region, area }) => region === 'Asia' && area > 1e6))
     assert.equal(token, '')
+    const { calls, cost } = JSON.parse(plan ?? '') as { calls: number; cost: number }
+    assert.ok(calls > 1000 && cost > 0.1)
     assert.ok((JSON.parse(run ?? '') as { materialized: number }).materialized > 2000)
     assert.equal(JSON.stringify(comparable(provenance ?? '')), JSON.stringify(comparable(shown.text)))
   },

@@ -6,7 +6,7 @@ import { API_PORT, type RunningApi, startApi } from '../../examples/countries/ap
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'countries')
 
 /** The sources of a sheet (D1): what a running sheet writes beside them is not part of the example. */
-const SOURCES = ['contract.yaml', 'records.jsonl', 'derivations']
+const SOURCES = ['contract.yaml', 'records.jsonl', 'transport.yaml', 'derivations']
 
 /** A copy of the example sheet that a test may write to, with its API. */
 export interface ExampleSheet {
