@@ -3,8 +3,8 @@ import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { coerceComputed, faultOf } from '../contract/validate-value.ts'
 import type { Failure } from '../errors/failure.ts'
 import { err, ok, type Result } from '../errors/result.ts'
-import type { CacheEntry } from '../store/sheet-store.ts'
-import type { Computed, Derivation, Plan, RunContext } from './derivation-kind.ts'
+import type { CacheEntry, WorkCell, WorkItem } from '../store/sheet-store.ts'
+import { NotWanted, type Computed, type Derivation, type Plan, type RunContext } from './derivation-kind.ts'
 import { digestOf } from './hash-digest.ts'
 
 /** What one input hash comes to in this run: what the cache has for it and, once somebody needs it, a call. */
@@ -14,11 +14,18 @@ export interface Answer {
   entry: CacheEntry | undefined
   /** Targets that a call of this run, done with before, brought no value for. */
   readonly failed: FailedTargets
-  call: Promise<CallOutcome> | null
+  /** Comes to null when nobody needed it any more before it was made. */
+  call: Promise<CallOutcome | null> | null
   /** What the call brought, once it has. */
   outcome: CallOutcome | null
   /** Records that wait for it or whose cells are not stored yet. */
   users: number
+  /** The cells that wait for the call. */
+  readonly waiting: { readonly item: WorkItem; readonly cells: readonly WorkCell[] }[]
+  /** When what it is for was read, by `performance.now()`. */
+  readonly since: number
+  /** To be called when what the call brought is stored. */
+  onStored: () => void
 }
 
 /** For every target of the derivation its value, checked against the contract, or why it has none. */
@@ -89,7 +96,13 @@ export class Answers {
     { derivation, plan }: { readonly derivation: Derivation; readonly plan: Plan },
     context: RunContext,
   ): void {
-    answer.call = this.#call(derivation, plan, context).then((outcome) => (answer.outcome = outcome))
+    answer.call = this.#call(derivation, plan, context).then(
+      (outcome) => (answer.outcome = outcome),
+      (error: unknown) => {
+        if (error instanceof NotWanted) return null
+        throw error
+      },
+    )
   }
 
   async #call(derivation: Derivation, plan: Plan, context: RunContext): Promise<CallOutcome> {
@@ -114,7 +127,17 @@ export class Answers {
   #newAnswer(hash: string): Answer {
     const digest = digestOf(hash)
     const failed = this.#failed.get(digest) ?? NONE_FAILED
-    const answer: Answer = { hash, entry: undefined, failed, call: null, outcome: null, users: 0 }
+    const answer: Answer = {
+      hash,
+      entry: undefined,
+      failed,
+      call: null,
+      outcome: null,
+      users: 0,
+      waiting: [],
+      since: performance.now(),
+      onStored: () => undefined,
+    }
     if (!this.#options.force || this.#refreshed.has(digest)) this.#unloaded.push(answer)
     this.#inUse.set(hash, answer)
     return answer

@@ -25,6 +25,11 @@ export class Budget {
     return true
   }
 
+  /** Takes a call back that was not made after all. */
+  giveBack(price: number): void {
+    this.#begun.add(price, -1)
+  }
+
   get calls(): number {
     return this.#begun.count
   }

@@ -40,7 +40,17 @@ export interface RunContext {
   readonly policies: HostPolicies
   /** To be called when the call goes out, once: from then on it counts, and may cost. */
   onSent(): void
+  /**
+   * Whether anybody still needs what the call would bring; asked before every try. Where not, the kind rejects with
+   * {@link NotWanted} and does not call.
+   */
+  wanted(): boolean | Promise<boolean>
+  /** Settles when what the call brought is stored. */
+  readonly stored: Promise<void>
 }
+
+/** What a call that nobody needs any more comes to. */
+export class NotWanted extends Error {}
 
 /** What a kind is told when it reads a derivation file. */
 export interface ParseContext {

@@ -2,7 +2,7 @@ import type { JsonValue } from '../contract/json.ts'
 import type { Failure } from '../errors/failure.ts'
 import { err, ok, type Result } from '../errors/result.ts'
 import type { CacheEntry, CellOutcome, WorkCell, WorkItem } from '../store/sheet-store.ts'
-import { Answers, cacheEntries, contractFailure, type Answer } from './answers.ts'
+import { Answers, cacheEntries, contractFailure, type Answer, type CallOutcome } from './answers.ts'
 import type { Budget } from './budget.ts'
 import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
 import type { CommitQueue } from './commit-queue.ts'
@@ -14,6 +14,9 @@ import type { UnusableCells } from './unusable-cells.ts'
 
 /** Records planned or under way at a time for a derivation, at least; how many calls that makes is the transport's to bound. */
 const WINDOW = 64
+
+/** So long after it was planned a call is made without another look at the cells that it is for. */
+const FRESH_MS = 100
 
 /** What the derivations of a run share. */
 export interface PartsOfRun {
@@ -155,6 +158,7 @@ export class DerivationRun {
       this.#leave(planned.item, unknown)
       return [this.#store(planned, known)]
     }
+    answer.waiting.push({ item: planned.item, cells: unknown })
     return [this.#storeCall(planned, { answer, cells: unknown, first }), this.#store(planned, known)]
   }
 
@@ -173,14 +177,50 @@ export class DerivationRun {
     const price = planner.price(planned)
     if (!budget.begin(price)) return false
     const { policies } = planner.request
-    this.#answers.call(answer, planned, { signal, policies, onSent: () => tally.sent(price) })
+    const { promise: stored, resolve: onStored } = Promise.withResolvers<void>()
+    answer.onStored = onStored
+    this.#answers.call(answer, planned, {
+      signal,
+      policies,
+      onSent: () => tally.sent(price),
+      wanted: () => this.#isWanted(answer, price),
+      stored,
+    })
     return true
   }
 
+  /** Whether a cell that waits for an answer is as it was when the call was planned (D28), or it was planned just now. */
+  #isWanted(answer: Answer, price: number): boolean | Promise<boolean> {
+    return performance.now() - answer.since < FRESH_MS || this.#isStillWanted(answer, price)
+  }
+
+  async #isStillWanted(answer: Answer, price: number): Promise<boolean> {
+    const { planner, budget } = this.#parts
+    const waiting = new Map(answer.waiting.map((each) => [each.item.key, each.cells]))
+    for await (const items of planner.every(this.#derivation, [...waiting.keys()])) {
+      for (const { key, cells: now } of items) {
+        const marks = new Map(now.map(({ target, mark }) => [target, mark]))
+        if (waiting.get(key)?.some(({ target, mark }) => marks.get(target) === mark)) return true
+      }
+    }
+    budget.giveBack(price)
+    return false
+  }
+
   async #storeCall(planned: PlannedItem, of: CallOfCells): Promise<void> {
-    const { answer, cells, first } = of
-    const outcome = await answer.call
-    if (outcome === null) return
+    try {
+      await this.#storeOutcome(planned, of, await of.answer.call)
+    } finally {
+      if (of.first) of.answer.onStored()
+    }
+  }
+
+  async #storeOutcome(planned: PlannedItem, of: CallOfCells, outcome: CallOutcome | null): Promise<void> {
+    const { cells, first } = of
+    if (outcome === null) {
+      this.#leave(planned.item, cells)
+      return
+    }
     const results = cells.flatMap((cell): ComputedCell[] => {
       const result: Result<JsonValue, Failure> | undefined = outcome.values[cell.target]
       // What has been paid for is stored, but what fails once the run is stopped may fail for that very reason.

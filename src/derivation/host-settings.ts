@@ -15,6 +15,9 @@ const MOST_CALLS = 1_000_000
 
 const LONGEST_TIMEOUT_MS = 600_000
 
+/** Beyond it sums could lose the small change. */
+const HIGHEST_COST = 1_000_000
+
 /** All keys that a host can have. */
 export const HOST_SETTINGS: readonly HostSetting[] = [
   {
@@ -45,8 +48,9 @@ export const HOST_SETTINGS: readonly HostSetting[] = [
   },
   {
     key: 'cost_per_call',
-    allowed: 'dollars, a number that is 0 or more',
-    read: (value) => (typeof value === 'number' && value >= 0 ? { costPerCall: value } : null),
+    allowed: 'dollars, a number from 0 to 1000000',
+    read: (value) =>
+      typeof value === 'number' && value >= 0 && value <= HIGHEST_COST ? { costPerCall: value } : null,
   },
 ]
 

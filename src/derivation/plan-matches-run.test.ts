@@ -151,7 +151,7 @@ class TestedSqliteStore implements TestedStore {
       limit: null,
       maxCalls: null,
       maxCost: null,
-      lockTimeoutMs: 0,
+      silentMs: 0,
     })
   }
 

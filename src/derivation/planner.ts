@@ -97,12 +97,12 @@ export class Planner {
       for (let after: RecordKey | null = null; ;) {
         const query = { ...which, targets, inputs, after, limit: WORK_CHUNK, only }
         const items: readonly WorkItem[] = await this.request.store.work(query)
+        await nextTurn()
         this.#signal.throwIfAborted()
         const last = items.at(-1)
         if (last === undefined) break
         yield last.key > this.scope.lastKey ? items.filter(({ key }) => key <= this.scope.lastKey) : items
         after = last.key
-        await nextTurn()
         this.#signal.throwIfAborted()
       }
     }

@@ -12,6 +12,9 @@ export interface EventSource<F> {
   render(frame: F): string
 }
 
+/** How long a client has to take the end of a stream. */
+const LAST_WORDS_MS = 30_000
+
 /** The open event streams of an app, so that closing the app can end them. */
 export class EventStreams {
   readonly #keepAliveMs: number
@@ -33,15 +36,17 @@ export class EventStreams {
       // What `write` answers false to has been accepted all the same; it only asks to wait.
       if (!response.write(text)) stalled = true
     }
+    let cutOff: NodeJS.Timeout | undefined
     const pump = (): void => {
-      while (!stalled) {
+      // Of a source that has ended the rest is handed over at once: it is bounded.
+      while (!stalled || (subscription.closed && !this.#closed)) {
         const frame = subscription.take()
         if (frame === undefined) break
         write(source.render(frame))
       }
-      if (!subscription.closed) return
-      if (stalled) response.destroy()
-      else response.end()
+      if (!subscription.closed || response.writableEnded) return
+      response.end()
+      cutOff = setTimeout(() => response.destroy(), LAST_WORDS_MS).unref()
     }
     const subscription = source.subscribe(pump)
     const keepAlive = setInterval(() => {
@@ -53,20 +58,27 @@ export class EventStreams {
     })
     response.on('close', () => {
       clearInterval(keepAlive)
-      this.#open.delete(subscription)
+      clearTimeout(cutOff)
+      this.#open.delete(stream)
       subscription.close()
     })
-    this.#open.add(subscription)
+    const stream = {
+      close(): void {
+        subscription.close()
+        if (stalled) response.destroy()
+      },
+    }
+    this.#open.add(stream)
     response.writeHead(200, headers)
     write(CONNECTED_COMMENT)
     for (const frame of source.first ?? []) write(source.render(frame))
-    if (this.#closed) subscription.close()
+    if (this.#closed) stream.close()
   }
 
   /** Ends every stream: what waits is sent, stalled clients are cut off. */
   close(): void {
     this.#closed = true
-    for (const subscription of this.#open) subscription.close()
+    for (const stream of this.#open) stream.close()
   }
 }
 

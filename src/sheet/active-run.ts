@@ -3,8 +3,8 @@ import type { SheetStore } from '../store/sheet-store.ts'
 import type { RunId, RunProgress } from '../store/stored-run.ts'
 import { RunFeed } from './run-feed.ts'
 
-/** How often a run looks whether another process wants it to end. */
-const CANCEL_POLL_MS = 250
+/** How often a run looks whether another process wants it to end, and tells the store of calls that brought nothing yet. */
+const POLL_MS = 250
 
 export const NO_PROGRESS: RunProgress = {
   done: 0,
@@ -24,7 +24,10 @@ export class ActiveRun {
   readonly signal: AbortSignal
   /** Resolves when the run has ended and the store knows. */
   readonly ended: Promise<void>
+  /** How many calls the store has been told of beside what it stored. */
+  callsNoted = 0
   readonly #cancelling = new AbortController()
+  #cancelledBy: string | null = null
   readonly #end: () => void
 
   constructor(id: RunId, stopping: AbortSignal) {
@@ -36,13 +39,14 @@ export class ActiveRun {
     this.#end = resolve
   }
 
-  /** Whether somebody has cancelled it. */
-  get cancelled(): boolean {
-    return this.#cancelling.signal.aborted
+  /** Who wanted it to end, first of all; null when nobody did. */
+  get cancelledBy(): string | null {
+    return this.#cancelledBy
   }
 
   /** Stops the run: no new call starts, calls under way are aborted, what is stored stays. */
   cancel(actor: string): void {
+    this.#cancelledBy ??= actor
     this.#cancelling.abort(new OperationError(`the run was cancelled by ${JSON.stringify(actor)}`))
   }
 
@@ -50,6 +54,8 @@ export class ActiveRun {
     this.#end()
   }
 }
+
+type RunsStore = Pick<SheetStore, 'cancelRequest' | 'noteCalls'>
 
 /** The runs that this process has under way. */
 export class ActiveRuns {
@@ -60,24 +66,26 @@ export class ActiveRuns {
   }
 
   /** Carries out a run. Until it has ended it can be found, watched and cancelled, by other processes through the store. */
-  async during<T>(
-    run: ActiveRun,
-    store: Pick<SheetStore, 'cancelRequest'>,
-    work: () => Promise<T>,
-  ): Promise<T> {
+  async during<T>(run: ActiveRun, store: RunsStore, work: () => Promise<T>): Promise<T> {
     this.#runs.set(run.id, run)
-    const poll = setInterval(() => void cancelIfAsked(run, store), CANCEL_POLL_MS)
+    const poll = setInterval(() => void keepInTouch(run, store), POLL_MS)
     try {
       return await work()
     } finally {
       clearInterval(poll)
       this.#runs.delete(run.id)
+      run.feed.close()
       run.finish()
     }
   }
 }
 
-async function cancelIfAsked(run: ActiveRun, store: Pick<SheetStore, 'cancelRequest'>): Promise<void> {
+async function keepInTouch(run: ActiveRun, store: RunsStore): Promise<void> {
+  const { calls, totalCost, skipped } = run.feed.progress
+  if (calls !== run.callsNoted) {
+    run.callsNoted = calls
+    void store.noteCalls(run.id, { calls, totalCost, skipped }).catch(() => undefined)
+  }
   // A store that cannot be read just now is asked again; a run that it stops will hear so itself.
   const actor = await store.cancelRequest(run.id).catch(() => null)
   if (actor !== null) run.cancel(actor)

@@ -28,7 +28,10 @@ function known(asOf: string, seq: number, { first, firstAt, last }: HistoryRange
     throw new ValidationError(`as_of ${shorten(asOf)} has not happened yet; the last entry is ${last}`)
   }
   if (seq < first) {
-    const since = firstAt === null ? `seq ${first}` : `seq ${first}, ${firstAt}`
+    const since =
+      firstAt === null
+        ? `seq ${first}, which has not been written yet`
+        : `the first entry of its store, seq ${first}, ${firstAt}`
     throw new OperationError(
       `as_of ${shorten(asOf)} is too early: what the sheet was is known since ${since}; ` +
         'entries before that are from a store that is gone',

@@ -5,7 +5,7 @@ import { resolveActor } from './resolve-actor.ts'
 import type { Sheet } from './sheet.ts'
 
 /** How long a run of another process is given to end before the answer is that it is still running. */
-const PATIENCE_MS = 2000
+const PATIENCE_MS = 10_000
 const LOOK_MS = 50
 
 /**
@@ -15,20 +15,26 @@ const LOOK_MS = 50
  */
 export async function cancelRun(sheet: Sheet, id: RunId, givenActor: string | null): Promise<StoredRun> {
   const actor = resolveActor(sheet, givenActor)
+  const active = sheet.runs.get(id)
+  // At once: calls that cost money wait neither for a store that is busy nor for a contract to be mended.
+  active?.cancel(actor)
+  await active?.ended
   const run = await getRun(sheet, id)
   if (run.state === 'cancelled') return run
-  if (run.state !== 'running') {
-    throw new OperationError(`run ${id} is not running any more, it is ${run.state}; nothing was cancelled`)
-  }
+  if (run.state !== 'running') throw notRunning(run)
   const { store } = await sheet.current()
   await store.requestCancel(id, actor)
-  const active = sheet.runs.get(id)
-  if (active !== undefined) {
-    active.cancel(actor)
-    await active.ended
-    return getRun(sheet, id)
-  }
-  return untilEnded(sheet, id)
+  const ended = await untilEnded(sheet, id)
+  if (ended.state === 'cancelled') return ended
+  throw ended.state === 'running'
+    ? new OperationError(
+        `run ${id} has been asked to end and has not yet; look again with GET /api/runs/${id}`,
+      )
+    : notRunning(ended)
+}
+
+function notRunning({ id, state }: StoredRun): OperationError {
+  return new OperationError(`run ${id} is not running any more, it is ${state}; nothing was cancelled`)
 }
 
 /** Another process runs it: that one looks for such wishes several times a second. */

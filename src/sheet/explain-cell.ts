@@ -85,17 +85,16 @@ class CellExplainer {
     const cell = item.cells.find((candidate) => candidate.target === target)
     if (cell === undefined) throw new Error(`the store has no cell of ${target}`)
     const { state } = cell
-    const provenance = await store.provenance(item.id, target, true)
-    const history = provenance.known ? provenance.entries : []
+    const provenance = await store.provenance(item.id, target, false)
     const explanation = {
       state,
       failure: state === 'failed' ? await store.cellFailure(key, target) : null,
-      entry: history.at(-1) ?? null,
+      entry: provenance.known ? (provenance.entries[0] ?? null) : null,
     }
     if (state === 'fresh' || state === 'overridden') return { ...explanation, reasons: [], blockedBy: null }
     const planned = derivation.kind.plan(derivation.spec, inputs)
     const request = planned.outcome === 'run' ? planned.plan.hashed : null
-    const past = await this.#past(item.id, cell, history)
+    const past = await this.#past(item.id, cell)
     return {
       ...explanation,
       reasons: past === null ? [] : reasonsBetween(past, { derivation, inputs, request }),
@@ -104,11 +103,11 @@ class CellExplainer {
   }
 
   /** What is known of the last computation of a cell; null when there was none. */
-  async #past(id: string, cell: WorkCell, history: readonly JsonObject[]): Promise<Past | null> {
+  async #past(id: string, cell: WorkCell): Promise<Past | null> {
     const { inputHash } = cell
     if (inputHash === null) return null
     // A revert puts the hash of an earlier computation back: the inputs are those of the computation, not of the revert.
-    const entry = history.findLast((one) => one['input_hash'] === inputHash && one['source'] !== 'revert')
+    const entry = await this.#of.store.computation(id, this.#of.target, inputHash)
     const url = entry?.['url']
     return {
       inputHash,
@@ -122,7 +121,7 @@ class CellExplainer {
    * The record right after an entry. The inputs were the same when the call of that entry was planned: had one been
    * written since, the answer would not have been stored (D28).
    */
-  async #valuesAfter(id: string, entry: JsonObject | undefined): Promise<InputValues | null> {
+  async #valuesAfter(id: string, entry: JsonObject | null): Promise<InputValues | null> {
     const { contract, store } = this.#of
     const seq = Number(entry?.['seq'] ?? 0)
     if (seq === 0 || seq < (await store.history()).first) return null
@@ -133,7 +132,7 @@ class CellExplainer {
   }
 
   /** What the derivation file can have been at an entry; versions that the contract of today does not allow are left out. */
-  async #candidates(entry: JsonObject | undefined): Promise<readonly Derivation[]> {
+  async #candidates(entry: JsonObject | null): Promise<readonly Derivation[]> {
     const { contract, store, derivation } = this.#of
     const named = entry?.['derivation']
     const file = typeof named === 'string' ? named : derivation.file

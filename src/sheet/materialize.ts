@@ -1,13 +1,13 @@
-import { OperationError, type ErrorType } from '../errors/service-error.ts'
+import type { ErrorType } from '../errors/service-error.ts'
 import { runDerivations } from '../derivation/materializer.ts'
 import type { CellFailure, RunObserver, RunOutcome, RunRequest } from '../derivation/run-request.ts'
-import { wouldCall } from '../derivation/would-call.ts'
 import type { RunId, RunOrder, RunProgress } from '../store/stored-run.ts'
 import { ActiveRun } from './active-run.ts'
+import { prepareCalls } from './prepare-calls.ts'
 import { selectTargets } from './read-status.ts'
 import { resolveActor } from './resolve-actor.ts'
 import { checkBounds, resolveSelection, type RunSelection } from './run-selection.ts'
-import { runToEnd, toldOf } from './run-to-end.ts'
+import { runToEnd, SILENT_MS, toldOf } from './run-to-end.ts'
 import type { Sheet } from './sheet.ts'
 
 export interface MaterializeRequest extends RunSelection {
@@ -100,7 +100,7 @@ async function run(sheet: Sheet, order: RunOrder, onStarted: (id: RunId) => void
   // A mistake is told at once, not when the lock is there.
   selectTargets(derivations, order.targets)
   sheet.policies()
-  const id = await store.startRun({ ...order, lockTimeoutMs: sheet.lockTimeoutMs })
+  const id = await store.startRun({ ...order, silentMs: SILENT_MS })
   const active = new ActiveRun(id, sheet.stopping)
   return sheet.runs.during(active, store, () => {
     onStarted(id)
@@ -124,7 +124,7 @@ async function runLocked(sheet: Sheet, order: RunOrder, active: ActiveRun): Prom
     actor: order.actor,
     observer: observe(active, absent.length),
   }
-  await prepare(request)
+  await prepareCalls(request)
   const { progress, failures } = await runDerivations(request)
   return { progress: withAbsent(progress, absent.length), failures: [...absent, ...failures] }
 }
@@ -141,18 +141,6 @@ function withAbsent(progress: RunProgress, absent: number): RunProgress {
   if (absent === 0) return progress
   const { done, total, failed } = progress
   return { ...progress, done: done + absent, total: total + absent, failed: failed + absent }
-}
-
-/** Makes sure, before any call, that each derivation the run would call has what its calls need (D23). */
-async function prepare(request: RunRequest): Promise<void> {
-  for (const derivation of request.levels.flat()) {
-    if (!derivation.targets.some((target) => request.targets.has(target))) continue
-    try {
-      derivation.kind.prepare(derivation.spec)
-    } catch (error) {
-      if (!(error instanceof OperationError) || (await wouldCall(request, derivation))) throw error
-    }
-  }
 }
 
 function toReport({

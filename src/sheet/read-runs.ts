@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { LockTimeoutError, SheetError } from '../errors/service-error.ts'
 import type { SheetStore } from '../store/sheet-store.ts'
 import type { RunFailure, RunId, StoredRun } from '../store/stored-run.ts'
@@ -9,6 +10,12 @@ export interface PageOptions {
   /** Null is 50; more than 10,000 is lowered to that. */
   readonly limit: number | null
   readonly cursor: string | null
+}
+
+/** A run with the records that it was asked for; null when the request did not filter. */
+export interface RunDetail {
+  readonly run: StoredRun
+  readonly recordIds: readonly string[] | null
 }
 
 export interface RunList {
@@ -29,6 +36,13 @@ export async function getRun(sheet: Sheet, id: RunId): Promise<StoredRun> {
   if (run.state !== 'running' || sheet.runs.get(id) !== undefined) return withProgress(sheet, run)
   await findInterrupted(sheet, store)
   return (await store.run(id)) ?? run
+}
+
+/** One run, with all that it was asked for. Throws SheetError for an unknown one. */
+export async function getRunDetail(sheet: Sheet, id: RunId): Promise<RunDetail> {
+  const run = await getRun(sheet, id)
+  const { store } = await sheet.current()
+  return { run, recordIds: await store.runRecordIds(id) }
 }
 
 /** Runs of the sheet, newest first. Throws ValidationError for a bad limit or cursor. */
@@ -75,6 +89,12 @@ export async function listRunFailures(
 
 const RUNS = 'runs'
 
+/** To look, the run lock is taken for a moment: seldom enough to be in nobody's way. */
+const LOOK_AGAIN_MS = 250
+
+/** The look for interrupted runs that a sheet had last; those who ask before it is due share the next. */
+const LOOKS = new WeakMap<Sheet, { readonly at: number; next: Promise<void> | null }>()
+
 /** The fault of naming a run that does not exist. */
 export function unknownRun(id: RunId): SheetError {
   return new SheetError(`no run ${JSON.stringify(id.slice(0, 100))}; GET /api/runs lists them`)
@@ -90,7 +110,18 @@ function withProgress(sheet: Sheet, run: StoredRun): StoredRun {
  * Finds runs whose process ended before they did. Only who has the run lock can tell: a run that has had it and has not
  * ended is then nobody's. While another run has the lock there is nothing to find, since that one has looked.
  */
-async function findInterrupted(sheet: Sheet, store: SheetStore): Promise<void> {
+function findInterrupted(sheet: Sheet, store: SheetStore): Promise<void> {
+  const last = LOOKS.get(sheet) ?? { at: -Infinity, next: null }
+  const look = async (): Promise<void> => {
+    await delay(Math.max(0, last.at + LOOK_AGAIN_MS - performance.now()))
+    LOOKS.set(sheet, { at: performance.now(), next: null })
+    await lookForInterrupted(sheet, store)
+  }
+  LOOKS.set(sheet, last)
+  return (last.next ??= look())
+}
+
+async function lookForInterrupted(sheet: Sheet, store: SheetStore): Promise<void> {
   try {
     const lock = await store.lockRun(0, sheet.stopping)
     try {

@@ -1,10 +1,10 @@
 import { OperationError } from '../errors/service-error.ts'
-import type { RevertResult, SheetStore } from '../store/sheet-store.ts'
+import type { EntryRef, RevertResult, SheetStore } from '../store/sheet-store.ts'
 import type { RunId, RunOrder } from '../store/stored-run.ts'
 import { ActiveRun, NO_PROGRESS } from './active-run.ts'
 import { getRun } from './read-runs.ts'
 import { resolveActor } from './resolve-actor.ts'
-import { runToEnd } from './run-to-end.ts'
+import { runToEnd, SILENT_MS } from './run-to-end.ts'
 import { unknownFields } from './select-fields.ts'
 import type { Sheet } from './sheet.ts'
 
@@ -85,8 +85,7 @@ async function revertRun(
       `run ${reverts} is still running; wait for its end, or cancel it first with POST /api/runs/${reverts}/cancel`,
     )
   }
-  const { lockTimeoutMs } = sheet
-  const id = await store.startRun({ ...UNFILTERED, kind: 'revert', reverts, actor, lockTimeoutMs })
+  const id = await store.startRun({ ...UNFILTERED, kind: 'revert', reverts, actor, silentMs: SILENT_MS })
   const active = new ActiveRun(id, sheet.stopping)
   const result = await sheet.runs.during(active, store, () => {
     onStarted(id)
@@ -114,15 +113,22 @@ async function undoRun(
   { id, signal, feed }: ActiveRun,
   { actor, reverts }: RevertOrder,
 ): Promise<RevertResult> {
-  const { total, starts } = await findSteps(store, reverts, signal)
+  const total = await store.runEntryCount(reverts)
   await store.runLocked(id, { total, absent: [] })
   feed.onProgress({ ...NO_PROGRESS, total })
   const conflicts: RevertResult['conflicts'][] = []
-  for (const after of starts.toReversed()) {
+  for (let before: number | null = null; ;) {
     signal.throwIfAborted()
-    const entries = await store.runEntries({ run: reverts, after, limit: ENTRIES_AT_ONCE })
+    const entries: readonly EntryRef[] = await store.runEntries({
+      run: reverts,
+      before,
+      limit: ENTRIES_AT_ONCE,
+    })
+    const first = entries.at(-1)
+    if (first === undefined) break
+    before = first.seq
     const step = await store.revert({ actor, entries, run: id })
-    conflicts.unshift(step.conflicts)
+    conflicts.push(step.conflicts)
     const { done, materialized, skipped } = feed.progress
     feed.onProgress({
       ...feed.progress,
@@ -131,24 +137,5 @@ async function undoRun(
       skipped: skipped + step.conflicts.length,
     })
   }
-  return { reverted: feed.progress.materialized, conflicts: conflicts.flat() }
-}
-
-/** How many entries a run has, and after which `seq` each piece of them starts. */
-async function findSteps(
-  store: SheetStore,
-  run: RunId,
-  signal: AbortSignal,
-): Promise<{ readonly total: number; readonly starts: readonly number[] }> {
-  const starts: number[] = []
-  let total = 0
-  for (let after = 0; ;) {
-    signal.throwIfAborted()
-    const entries = await store.runEntries({ run, after, limit: ENTRIES_AT_ONCE })
-    const last = entries.at(-1)
-    if (last === undefined) return { total, starts }
-    starts.push(after)
-    total += entries.length
-    after = last.seq
-  }
+  return { reverted: feed.progress.materialized, conflicts: conflicts.flat().toReversed() }
 }

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../contract/json.ts'
 import type { CellChange } from '../derivation/run-request.ts'
 import { EventBus, type Subscription } from '../events/event-bus.ts'
 import type { RunId, RunProgress, StoredRun } from '../store/stored-run.ts'
@@ -9,11 +10,19 @@ export type RunFrame =
   | {
       readonly kind: 'run.cells'
       readonly id: RunId
-      readonly cells: readonly CellChange[]
+      readonly cells: readonly WatchedCell[]
       readonly omitted: number
     }
   /** The run has ended; nothing follows. */
   | { readonly kind: 'run.end'; readonly run: StoredRun }
+
+/** What became of a cell; a long value is left out. */
+export type WatchedCell =
+  | Exclude<CellChange, { readonly state: 'fresh' }>
+  | (Omit<Extract<CellChange, { readonly state: 'fresh' }>, 'value'> & { readonly value?: JsonValue })
+
+/** A value of about so many characters of JSON is long. */
+const LONG_VALUE = 1000
 
 /** Frames of a run come at most this often, however many cells are stored meanwhile. */
 const THROTTLE_MS = 200
@@ -25,7 +34,7 @@ export const CELLS_LISTED = 200
 export class RunFeed {
   readonly #id: RunId
   readonly #bus = new EventBus<RunFrame>()
-  #cells: CellChange[] = []
+  #cells: WatchedCell[] = []
   #omitted = 0
   #progress: RunProgress
   #timer: NodeJS.Timeout | null = null
@@ -48,13 +57,13 @@ export class RunFeed {
 
   onProgress(progress: RunProgress): void {
     this.#progress = progress
-    this.#flushLater()
+    if (this.#bus.size > 0) this.#flushLater()
   }
 
   onCells(cells: readonly CellChange[]): void {
     if (this.#bus.size === 0) return
     const room = Math.min(CELLS_LISTED - this.#cells.length, cells.length)
-    this.#cells.push(...cells.slice(0, room))
+    this.#cells.push(...cells.slice(0, room).map(abridged))
     this.#omitted += cells.length - room
     this.#flushLater()
   }
@@ -68,8 +77,14 @@ export class RunFeed {
     this.#bus.close()
   }
 
+  /** Sends what is held back and ends, when nobody knows how the run ended; after {@link end} it does nothing. */
+  close(): void {
+    if (this.#timer !== null) this.#flush()
+    this.#bus.close()
+  }
+
   #flushLater(): void {
-    if (this.#bus.size > 0) this.#timer ??= setTimeout(() => this.#flush(), THROTTLE_MS)
+    this.#timer ??= setTimeout(() => this.#flush(), THROTTLE_MS)
   }
 
   #flush(): void {
@@ -82,6 +97,24 @@ export class RunFeed {
     }
     this.#bus.publish({ kind: 'run.progress', id: this.#id, progress: this.#progress })
   }
+}
+
+function abridged(cell: CellChange): WatchedCell {
+  if (cell.state === 'failed' || roomLeft(cell.value, LONG_VALUE) >= 0) return cell
+  const { value: _long, ...rest } = cell
+  return rest
+}
+
+/** What is left of so many characters when a value is written as JSON, roughly; less than none as soon as it is too long. */
+function roomLeft(value: JsonValue, room: number): number {
+  if (typeof value === 'string') return room - value.length - 2
+  if (typeof value !== 'object' || value === null) return room - 4
+  let left = room - 2
+  for (const [key, item] of Object.entries(value)) {
+    if (left < 0) return left
+    left = roomLeft(item, Array.isArray(value) ? left - 1 : left - key.length - 4)
+  }
+  return left
 }
 
 /** A subscription that gets the end of a run and ends. */

@@ -50,6 +50,8 @@ export interface SheetStore {
   status(): Promise<StoreStatus>
   /** The provenance of one cell: its latest entry, with `history` all of them, oldest first (D35). */
   provenance(recordId: string, field: string, history: boolean): Promise<CellProvenance>
+  /** The latest entry by which a cell was computed with this input hash; null when there is none. */
+  computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null>
 
   /** The failure of a cell whose last try failed; null for any other cell. */
   cellFailure(record: RecordKey, target: string): Promise<CellFailureNote | null>
@@ -66,17 +68,23 @@ export interface SheetStore {
   pageAsOf(query: PageAsOfQuery): Promise<Page>
 
   /**
-   * Puts cells back to what they were before the given entries wrote them, as one change set. A cell that does not hold
-   * what its entry wrote any more, or whose earlier value the contract no longer allows, is left alone and is a
-   * conflict. Throws PermissionDeniedError, and changes nothing, where an entry was written by hand and the actor may not
-   * write the field (D7); SheetError where a cell has no such entry.
+   * Puts cells back to what they were before the given entries wrote them, as one change set, and takes computed values
+   * that go out of the cache. A cell holds what its latest entry wrote; where that is a revert, it also holds what the
+   * entry before the undone one wrote. A cell that does not hold what its entry wrote, or whose earlier value the
+   * contract no longer allows, is left alone and is a conflict. Throws PermissionDeniedError, and changes nothing, where
+   * what would be undone was written by hand and the actor may not write the field (D7); SheetError where a cell has no
+   * such entry.
    */
   revert(request: RevertRequest): Promise<RevertResult>
 
   /** Writes down that a run begins, and answers with its id. */
   startRun(run: NewRun): Promise<RunId>
+  /** Notes that a run still waits for the run lock, and for how many milliseconds it may be silent from now on. */
+  keepWaiting(id: RunId, silentMs: number): Promise<void>
   /** Notes that a run has the run lock, how many cells it is about, and those that failed for want of their record (D29). */
   runLocked(id: RunId, begin: RunBegin): Promise<void>
+  /** Notes how far a run is that has calls under way and nothing to store yet. */
+  noteCalls(id: RunId, progress: CellCommit['progress']): Promise<void>
   /** Notes how a run ended, with its last counts. */
   endRun(id: RunId, end: RunEnd): Promise<void>
   /** Notes who wants a run to end; whoever runs it, in this process or another, sees that in the run. */
@@ -85,15 +93,19 @@ export interface SheetStore {
   cancelRequest(id: RunId): Promise<string | null>
   /**
    * Marks as interrupted what claims to run and cannot: runs that once had the run lock, which the caller has now and
-   * which is not `except`, and runs that waited for it longer than they said they would.
+   * which is not `except`, and runs that wait for it and have been silent for longer than they said.
    */
   interruptRuns(except: RunId | null): Promise<void>
   run(id: RunId): Promise<StoredRun | null>
+  /** The records that a run was asked for; null when it did not filter. */
+  runRecordIds(id: RunId): Promise<readonly string[] | null>
   /** Runs, newest first; `before` is the id of the last one seen. */
   runs(query: { readonly before: RunId | null; readonly limit: number }): Promise<readonly StoredRun[]>
   /** Failures of a run in the order in which they happened; `after` is the number of the last one seen, 0 for none. */
   runFailures(query: RunFailuresQuery): Promise<readonly RunFailure[]>
-  /** The entries that a run wrote, in order of their seq. */
+  /** How many entries a run wrote. */
+  runEntryCount(run: RunId): Promise<number>
+  /** The entries that a run wrote, the last first. */
   runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]>
 
   /** Takes the sheet's run lock, which no other run in any process can have (D31). Throws LockTimeoutError. */
@@ -159,7 +171,10 @@ export interface DerivationVersion {
 }
 
 export interface HistoryRange {
-  /** The state of the sheet after this seq, and after any later one, is known; 0 unless a log was there before the store. */
+  /**
+   * The state of the sheet after this seq, and after any later one, is known: 0, or the first entry of the store where a
+   * log was there before it. Above `last` as long as such a store has no entry of its own.
+   */
   readonly first: number
   /** When the entry `first` was written; null when there is none. */
   readonly firstAt: string | null
@@ -202,8 +217,8 @@ export interface RunFailuresQuery {
 
 export interface RunEntriesQuery {
   readonly run: RunId
-  /** Entries after this seq. */
-  readonly after: number
+  /** Entries before this seq; null starts at the last. */
+  readonly before: number | null
   readonly limit: number
 }
 

@@ -27,8 +27,8 @@ export interface RunOrder {
 }
 
 export interface NewRun extends RunOrder {
-  /** How long the run will wait for the run lock, in milliseconds. */
-  readonly lockTimeoutMs: number
+  /** For how long, in milliseconds, nothing need be heard of the run while it waits for the run lock. */
+  readonly silentMs: number
 }
 
 /** How far a run is, in cells; at its end `done` is `total`, unless it was stopped. */
@@ -59,12 +59,16 @@ export interface RunEnd {
   readonly state: Exclude<RunState, 'running'>
   /** What ended it early; null for a run that finished. */
   readonly error: { readonly type: ErrorType; readonly message: string } | null
+  /** Who cancelled it; null for any other end, also when somebody wished for it too late. */
+  readonly cancelledBy: string | null
   readonly progress: RunProgress
 }
 
-/** A run as the store knows it. */
-export interface StoredRun extends RunOrder, RunProgress {
+/** A run as the store knows it. The records that it was asked for can be many, and are read apart. */
+export interface StoredRun extends Omit<RunOrder, 'recordIds'>, RunProgress {
   readonly id: RunId
+  /** How many records it was asked for; null when the request did not filter. */
+  readonly recordCount: number | null
   readonly state: RunState
   /** UTC with milliseconds and `Z`. */
   readonly startedAt: string

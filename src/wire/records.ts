@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { CamelKeys } from './camel-keys.ts'
 import { closedObject } from './closed-object.ts'
+import { limitParameter } from './page-parameters.ts'
 
 /** A record as answers show it: `id` and the fields of the contract, or just the requested ones (D12). */
 export const RecordAnswer = Type.Record(Type.String(), Type.Unknown())
@@ -18,13 +19,7 @@ export const GetRecordQuery = closedObject({ fields: Type.Optional(fieldList), a
 /** Query of `GET /api/records`. */
 export const ListRecordsQuery = closedObject({
   fields: Type.Optional(fieldList),
-  limit: Type.Optional(
-    Type.String({
-      pattern: '^-?[0-9]+$',
-      title: 'a whole number',
-      description: 'Records on a page: 50 unless given, lowered to 10000 (D10).',
-    }),
-  ),
+  limit: Type.Optional(limitParameter),
   cursor: Type.Optional(
     Type.String({ description: 'A `next_cursor` of this service, for the same `filter` or `as_of`.' }),
   ),

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { RunFailureList, RunList } from '../sheet/read-runs.ts'
+import type { RunDetail, RunFailureList, RunList } from '../sheet/read-runs.ts'
 import type { RunFrame } from '../sheet/run-feed.ts'
 import type { RunProgress, StoredRun } from '../store/stored-run.ts'
 import { closedObject } from './closed-object.ts'
@@ -21,15 +21,17 @@ const progress = {
   total_cost: Type.Number({ description: 'Dollars.' }),
 }
 
-/** A run, as `GET /api/runs/{id}` answers it. */
-export const RunAnswer = Type.Object({
+/** A run, as lists and frames show it. */
+export const RunSummary = Type.Object({
   id: Type.String(),
   kind: Type.Union([Type.Literal('materialize'), Type.Literal('revert')]),
   reverts: textOrNull('The run that a revert puts back.'),
   state: Type.String({ description: '`running`, `finished`, `failed`, `cancelled` or `interrupted`.' }),
   actor: Type.String(),
   targets: namesOrNull('As the request had them; null when it did not filter.'),
-  record_ids: namesOrNull('As the request had them; null when it did not filter.'),
+  record_count: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'How many records the request names; null when it did not filter.',
+  }),
   force: Type.Boolean(),
   only: textOrNull('`missing`, `stale` or `failed` when only cells in that state were asked for.'),
   limit: boundOrNull('Records at most.'),
@@ -43,6 +45,13 @@ export const RunAnswer = Type.Object({
   }),
   cancelled_by: textOrNull('Who asked it to end.'),
 })
+export type RunSummary = Static<typeof RunSummary>
+
+/** A run, as `GET /api/runs/{id}` answers it. */
+export const RunAnswer = Type.Object({
+  ...RunSummary.properties,
+  record_ids: namesOrNull('As the request had them; null when it did not filter.'),
+})
 export type RunAnswer = Static<typeof RunAnswer>
 
 /** Query of `GET /api/runs` and `GET /api/runs/{id}/failures`. */
@@ -54,7 +63,7 @@ export const RunPageQuery = closedObject({
 const nextCursor = textOrNull('Null exactly when nothing follows.')
 
 /** Answer of `GET /api/runs`. */
-export const RunListAnswer = Type.Object({ runs: Type.Array(RunAnswer), next_cursor: nextCursor })
+export const RunListAnswer = Type.Object({ runs: Type.Array(RunSummary), next_cursor: nextCursor })
 export type RunListAnswer = Static<typeof RunListAnswer>
 
 /** Answer of `GET /api/runs/{id}/failures`. */
@@ -89,7 +98,7 @@ export const RunCellsFrame = Type.Object({
       field: Type.String(),
       state: Type.String({ description: '`fresh` or `failed`.' }),
       value: Type.Optional(
-        Type.Unknown({ description: 'Of a fresh cell, unless its JSON is longer than 1,000 characters.' }),
+        Type.Unknown({ description: 'Of a fresh cell, unless it is longer than about 1,000 characters.' }),
       ),
       error: Type.Optional(Type.String()),
       error_type: Type.Optional(Type.String()),
@@ -98,8 +107,12 @@ export const RunCellsFrame = Type.Object({
   omitted: Type.Integer({ description: 'Further cells that were stored and are not listed.' }),
 })
 
-/** Turns a run into its wire form. */
-export function toRunAnswer(run: StoredRun): RunAnswer {
+/** Turns a run with the records it was asked for into its wire form. */
+export function toRunAnswer({ run, recordIds }: RunDetail): RunAnswer {
+  return { ...toRunSummary(run), record_ids: recordIds && [...recordIds] }
+}
+
+function toRunSummary(run: StoredRun): RunSummary {
   return {
     id: run.id,
     kind: run.kind,
@@ -107,7 +120,7 @@ export function toRunAnswer(run: StoredRun): RunAnswer {
     state: run.state,
     actor: run.actor,
     targets: run.targets && [...run.targets],
-    record_ids: run.recordIds && [...run.recordIds],
+    record_count: run.recordCount,
     force: run.force,
     only: run.only,
     limit: run.limit,
@@ -135,7 +148,7 @@ function toProgress(run: RunProgress): Omit<Static<typeof RunProgressFrame>, 'id
 
 /** Turns a page of runs into its wire form. */
 export function toRunListAnswer({ runs, nextCursor: next }: RunList): RunListAnswer {
-  return { runs: runs.map(toRunAnswer), next_cursor: next }
+  return { runs: runs.map(toRunSummary), next_cursor: next }
 }
 
 /** Turns a page of failures into its wire form. */
@@ -151,9 +164,6 @@ export function toRunFailuresAnswer({ failures, nextCursor: next }: RunFailureLi
     next_cursor: next,
   }
 }
-
-/** Longer values are not sent to who watches a run. */
-const VALUE_LIMIT = 1000
 
 /** Texts of frames that are still wanted, so that many who watch share one. */
 const TEXTS = new WeakMap<RunFrame, string>()
@@ -179,7 +189,7 @@ function toPayload(frame: RunFrame): object {
         omitted: frame.omitted,
       } satisfies Static<typeof RunCellsFrame>
     case 'run.end':
-      return toRunAnswer(frame.run)
+      return toRunSummary(frame.run)
   }
 }
 
@@ -188,5 +198,5 @@ type Cell = Extract<RunFrame, { kind: 'run.cells' }>['cells'][number]
 function toCell(cell: Cell): Static<typeof RunCellsFrame>['cells'][number] {
   const common = { record_id: cell.recordId, field: cell.field, state: cell.state }
   if (cell.state === 'failed') return { ...common, error: cell.error, error_type: cell.error_type }
-  return JSON.stringify(cell.value).length > VALUE_LIMIT ? common : { ...common, value: cell.value }
+  return cell.value === undefined ? common : { ...common, value: cell.value }
 }

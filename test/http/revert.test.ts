@@ -107,6 +107,20 @@ runScenarios('reverts', [
     body: { reverted: 0, conflicts: [{ record_id: 'a', field: 'price' }], run_id: null },
   },
   {
+    name: 'a cell that holds the value of an entry again, since what came later was put back, goes back further',
+    given: (app) =>
+      after(
+        app,
+        write({ id: 'a', price: 7 }),
+        write({ id: 'a', price: 8 }),
+        revert({ actor, record_id: 'a', field: 'price', seq: 3 }),
+      ),
+    request: revert({ actor, record_id: 'a', field: 'price', seq: 2 }),
+    status: 200,
+    body: { reverted: 1, conflicts: [], run_id: null },
+    then: async (app) => assert.equal(await valueOf(app, 'a', 'price'), 1.5),
+  },
+  {
     name: 'D7: what was written by hand only those undo who may write the field',
     given: (app) => after(app, write({ id: 'a', owner_note: 'mine' }, 'agent:owner')),
     request: revert({ actor, record_id: 'a', field: 'owner_note', seq: 2 }),

@@ -30,6 +30,7 @@ const FINISHED = {
   state: 'finished',
   actor,
   targets: null,
+  record_count: null,
   record_ids: null,
   force: false,
   only: null,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
@@ -38,20 +38,45 @@ test('what a sheet was before its store is refused with an OperationError that s
     { seq: 1, at: '2026-01-01T00:00:00.000Z', ...entry },
     { seq: 2, at: '2026-01-02T00:00:00.000Z', ...entry },
   ])
-  for (const asOf of ['0', '1', '2025-01-01T00:00:00Z', '2026-01-01T12:00:00+02:00']) {
+  for (const asOf of [
+    '0',
+    '1',
+    '2',
+    '2025-01-01T00:00:00Z',
+    '2026-01-01T12:00:00+02:00',
+    '2026-01-02T00:00:00Z',
+  ]) {
     const refusal = {
       type: 'OperationError',
       message: new RegExp(
-        `^as_of ${asOf.replace('+', '\\+')} is too early: .* since seq 2, 2026-01-02T00:00:00\\.000Z;`,
+        `^as_of ${asOf.replace('+', '\\+')} is too early: .* since the first entry of its store, seq 3, 20\\d\\d-.*Z;`,
       ),
     }
     await assert.rejects(listRecords(sheet, { ...PAGE, asOf }), refusal)
     await assert.rejects(getRecordAsOf(sheet, 'a', { fields: null, asOf }), refusal)
   }
-  for (const asOf of ['2', '2026-01-02T00:00:00Z']) {
-    assert.equal(idsOf(await listRecords(sheet, { ...PAGE, asOf })), '')
-  }
   assert.equal(idsOf(await listRecords(sheet, { ...PAGE, limit: 9, asOf: '3' })), 'a b c')
+})
+
+test('a store beside a log that has no entry of its own yet knows of no time', async (t) => {
+  const entry = { actor: 'user:ann', source: 'delete', record_id: 'x', values: {}, previous: {} }
+  const { directory } = await open(t)
+  const bare = await mkdtemp(join(directory, 'bare-'))
+  await copyFile(join(directory, 'contract.yaml'), join(bare, 'contract.yaml'))
+  await writeFile(
+    join(bare, 'provenance.jsonl'),
+    `${JSON.stringify({ seq: 61, at: '2026-01-01T00:00:00.000Z', ...entry })}\n`,
+  )
+  const sheet = await openSheet(bare)
+  onEnd(t, () => sheet.close())
+  for (const asOf of ['0', '61', new Date().toISOString()]) {
+    const refusal = {
+      type: 'OperationError',
+      message: /is known since seq 62, which has not been written yet;/,
+    }
+    await assert.rejects(listRecords(sheet, { ...PAGE, asOf }), refusal)
+  }
+  await assert.rejects(listRecords(sheet, { ...PAGE, asOf: '62' }), { type: 'ValidationError' })
 })
 
 test('a walk goes on from the entry that its time meant at the start, though the time comes to mean a later one', async (t) => {

@@ -73,7 +73,7 @@ const conflictsOf = (...cells: readonly string[]): JsonObject[] =>
     return { recordId, field }
   })
 
-test('a first run taken back leaves everything missing, and the next computes from the cache', async (t) => {
+test('a first run taken back leaves everything missing, and the next asks the API anew', async (t) => {
   const run = await openChain(t, ['1', '2', '3'])
   const first = await compute(run)
   const calls = run.api.requests.length
@@ -92,7 +92,7 @@ test('a first run taken back leaves everything missing, and the next computes fr
     state: 'finished',
     actor: ACTOR,
     targets: null,
-    recordIds: null,
+    recordCount: null,
     force: false,
     only: null,
     limit: null,
@@ -115,7 +115,7 @@ test('a first run taken back leaves everything missing, and the next computes fr
   )
 
   assert.deepEqual(await run.run(), { materialized: 6, skipped: 0, failures: [], totalCost: 0 })
-  assert.equal(run.api.requests.length, calls, 'nothing was called again')
+  assert.equal(run.api.requests.length, 2 * calls, 'answers that were taken back are not used again')
   assert.deepEqual(await values(run, '2'), ['<2>', '<<2>>'])
 })
 
@@ -138,6 +138,34 @@ test('bad answers that were forced over good ones are taken back: the good ones 
   assert.deepEqual(await run.run(), { materialized: 0, skipped: 4, failures: [], totalCost: 0 })
   assert.deepEqual(await run.counts('c'), { fresh: 2 }, 'D32: its inputs are what they were')
   assert.equal(run.api.requests.length, calls)
+})
+
+test('runs go back one after another, the last first, and then the API is asked anew', async (t) => {
+  const run = await openChain(t, ['1'])
+  const runs: string[] = []
+  for (const value of ['v0', 'v1', 'v2']) {
+    run.api.answer('/b/1', { json: { value } })
+    runs.push(await compute(run, { targets: ['b'], force: true }))
+  }
+  for (const [index, value] of ['v1', 'v0', null].entries()) {
+    const last = runs[2 - index] ?? ''
+    assert.equal((await undo(run, last)).reverted, 1)
+    assert.equal(await run.value('1', 'b'), value)
+    assert.deepEqual((await undo(run, last)).conflicts, conflictsOf('1.b'))
+  }
+  run.api.answer('/b/1', { json: { value: 'good' } })
+  await compute(run, { targets: ['b'] })
+  assert.equal(await run.value('1', 'b'), 'good')
+})
+
+test('a bad answer that was taken back does not reach another record with the same inputs', async (t) => {
+  const run = await openChain(t, ['1'])
+  run.api.answer('/b/1', { json: { value: 'bad' } })
+  await undo(run, await compute(run, { targets: ['b'] }))
+  run.api.answer('/b/1', { json: { value: 'good' } })
+  await run.write({ id: 'twin', a: '1' })
+  await compute(run, { targets: ['b'], recordIds: ['twin'] })
+  assert.equal(await run.value('twin', 'b'), 'good')
 })
 
 test('D27: what is computed from what is computed goes back as well', async (t) => {
@@ -357,7 +385,7 @@ async function computeAll(run: RunSheet, value: (index: number) => string): Prom
   const progress = { skipped: 0, calls: 0, totalCost: 0 }
   await store.commitCells({ actor: 'agent:runner', run: id, progress, cells, cache: [] })
   const totals = { done: MANY, total: MANY, materialized: MANY, failed: 0, ...progress }
-  await store.endRun(id, { state: 'finished', error: null, progress: totals })
+  await store.endRun(id, { state: 'finished', error: null, cancelledBy: null, progress: totals })
   return id
 }
 
@@ -382,7 +410,12 @@ test('a revert that is stopped half-way keeps what it put back, and another goes
   assert.equal(await run.value('0', 'b'), 'v-1')
 
   const { reverted, conflicts } = await undo(run, shifted)
-  assert.deepEqual([reverted, conflicts.length], [MANY - materialized, materialized])
+  assert.equal(reverted, MANY - materialized)
+  assert.deepEqual(
+    conflicts.map(({ recordId }) => Number(recordId)),
+    Array.from({ length: materialized }, (_, index) => reverted + index),
+    'in the order in which the run wrote them',
+  )
   assert.equal(await run.value('0', 'b'), 'v0')
 })
 
@@ -397,5 +430,5 @@ const NEW_RUN: NewRun = {
   limit: null,
   maxCalls: null,
   maxCost: null,
-  lockTimeoutMs: 1000,
+  silentMs: 1000,
 }

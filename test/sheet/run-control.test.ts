@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { cancelRun } from '../../src/sheet/cancel-run.ts'
 import { startMaterialize, type MaterializeRequest } from '../../src/sheet/materialize.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
-import { getRun, listRunFailures, listRuns } from '../../src/sheet/read-runs.ts'
+import { getRun, getRunDetail, listRunFailures, listRuns } from '../../src/sheet/read-runs.ts'
 import type { RunFrame } from '../../src/sheet/run-feed.ts'
 import { watchRun } from '../../src/sheet/watch-run.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -62,6 +63,7 @@ test('a finished run is told by its row: what was asked, what it came to, when',
     maxCalls: 7,
   })
   await done
+  assert.deepEqual((await getRunDetail(run.sheet, id)).recordIds, ['1', '2', '3', 'no'])
   const { startedAt, endedAt, ...row } = await getRun(run.sheet, id)
   assert.deepEqual(row, {
     id: '1',
@@ -70,7 +72,7 @@ test('a finished run is told by its row: what was asked, what it came to, when',
     state: 'finished',
     actor: 'agent:runner',
     targets: null,
-    recordIds: ['1', '2', '3', 'no'],
+    recordCount: 4,
     force: true,
     only: null,
     limit: null,
@@ -165,11 +167,69 @@ test('cancelling aborts calls under way, starts no other, keeps what is stored a
     type: 'OperationError',
     message: 'run 3 is not running any more, it is finished; nothing was cancelled',
   })
+  assert.equal((await getRun(run.sheet, '3')).cancelledBy, null)
   await assert.rejects(cancelRun(run.sheet, '99', 'user:ann'), { type: 'SheetError' })
   await assert.rejects(cancelRun(run.sheet, '3', null), {
     type: 'ValidationError',
     message: 'actor is required',
   })
+})
+
+test('cancelling stops calls at once, however busy the store is', async (t) => {
+  const run = await openLookupSheet(t, numbered(20))
+  const hold = run.api.hold('*')
+  onEnd(t, () => hold.release())
+  const { id, done } = await startMaterialize(run.sheet, REQUEST)
+  const stopped = assert.rejects(done, { type: 'OperationError' })
+  await hold.arrived(8)
+  const { store } = await run.sheet.current()
+  const busy = Promise.withResolvers<void>()
+  const { requestCancel, endRun } = store
+  store.requestCancel = async (...args) => {
+    await busy.promise
+    return requestCancel.apply(store, args)
+  }
+  store.endRun = async (...args) => {
+    await busy.promise
+    return endRun.apply(store, args)
+  }
+  const cancelling = cancelRun(run.sheet, id, 'user:ann')
+  // The far end sees its callers hang up while the store still has other things to do.
+  while (run.api.hungUp < 8) await new Promise(setImmediate)
+  busy.resolve()
+  assert.equal((await cancelling).state, 'cancelled')
+  await stopped
+})
+
+test('who watches a run hears that it is over also when the store cannot note how', async (t) => {
+  const run = await openLookupSheet(t, numbered(1))
+  const hold = run.api.hold('*')
+  const { id, done } = await startMaterialize(run.sheet, REQUEST)
+  await hold.arrived()
+  const watching = watchToEnd(run, id)
+  await getRun(run.sheet, id)
+  const { store } = await run.sheet.current()
+  store.endRun = () => Promise.reject(new Error('the disk is full'))
+  hold.release()
+  await assert.rejects(done, /the disk is full/)
+  assert.deepEqual(new Set((await watching).map(({ kind }) => kind)), new Set(['run.progress', 'run.cells']))
+})
+
+test('long values are left out of what is told of a run', async (t) => {
+  const run = await openLookupSheet(t, [
+    { id: '1', a: 'x'.repeat(990) },
+    { id: '2', a: 'x'.repeat(999) },
+  ])
+  const hold = run.api.hold('*')
+  const { id, done } = await startMaterialize(run.sheet, REQUEST)
+  await hold.arrived(2)
+  const watching = watchToEnd(run, id)
+  await getRun(run.sheet, id)
+  hold.release()
+  await done
+  const cells = (await watching).flatMap((frame) => (frame.kind === 'run.cells' ? frame.cells : []))
+  const hasValue = Object.fromEntries(cells.map((cell) => [cell.recordId, 'value' in cell]))
+  assert.deepEqual(hasValue, { 1: true, 2: false })
 })
 
 test('a run that waits for another can be cancelled, and the other goes on', async (t) => {
@@ -194,11 +254,21 @@ test('a run of another process is listed, watched and cancelled', async (t) => {
     runs.map(({ id, state, actor, total }) => [id, state, actor, total]),
     [['1', 'running', 'agent:other', 3]],
   )
-  const watched = watchToEnd(run, '1')
+  const watch = await watchRun(run.sheet, '1')
+  assert.deepEqual(
+    watch.first.map(({ kind }) => kind),
+    ['run.progress'],
+  )
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  const subscription = watch.subscribe(() => {
+    if (subscription.closed) resolve()
+  })
   const cancelled = await cancelRun(run.sheet, '1', 'user:ann')
   assert.deepEqual([cancelled.state, cancelled.cancelledBy], ['cancelled', 'user:ann'])
-  const kinds = (await watched).map(({ kind }) => kind)
-  assert.deepEqual([kinds[0], kinds.at(-1)], ['run.progress', 'run.end'])
+  await ended
+  const kinds: string[] = []
+  for (let frame = subscription.take(); frame; frame = subscription.take()) kinds.push(frame.kind)
+  assert.equal(kinds.at(-1), 'run.end')
   await other.kill()
 })
 
@@ -304,6 +374,42 @@ test('limit runs the first records that have work, max_calls stops calling; the 
   assert.equal(run.api.requests.length, 7)
   assert.equal((await run.run({ maxCalls: 0 })).materialized, 0)
   assert.equal((await run.run()).materialized, 3)
+})
+
+test('D28: a call that waited for its turn is not made when its cells were written meanwhile', async (t) => {
+  const run = await openLookupSheet(t, numbered(40))
+  await writeFile(join(run.directory, 'transport.yaml'), 'hosts: {"*": {concurrency: 2, cost_per_call: 1}}')
+  const hold = run.api.hold('*')
+  const { id, done } = await startMaterialize(run.sheet, { ...REQUEST, maxCalls: 40 })
+  await hold.arrived(2)
+  await run.write(...Array.from({ length: 18 }, (_, index) => ({ id: `${index + 2}`, a: `new ${index}` })))
+  await run.delete(...Array.from({ length: 10 }, (_, index) => `${index + 20}`))
+  // A call is looked at again when it has waited for a while.
+  const start = performance.now()
+  while (performance.now() - start < 120) await new Promise(setImmediate)
+  hold.release()
+  const { materialized, skipped, totalCost } = await done
+  assert.deepEqual([materialized, skipped, totalCost], [12, 28, 12])
+  assert.equal(run.api.requests.length, 12)
+  assert.equal((await getRun(run.sheet, id)).calls, 12)
+  assert.deepEqual(await run.counts('b'), { fresh: 12, missing: 18 })
+  assert.equal((await run.run()).materialized, 18)
+})
+
+test('what a run has spent is known elsewhere before anything is stored', async (t) => {
+  const run = await openLookupSheet(t, numbered(3))
+  await writeFile(join(run.directory, 'transport.yaml'), 'hosts: {"*": {cost_per_call: 0.5}}')
+  const hold = run.api.hold('*')
+  onEnd(t, () => hold.release())
+  const other = await openSheet(run.directory)
+  onEnd(t, () => other.close())
+  const { id, done } = await startMaterialize(run.sheet, REQUEST)
+  await hold.arrived(3)
+  let seen = await getRun(other, id)
+  while (seen.calls < 3) seen = await getRun(other, id)
+  assert.deepEqual([seen.state, seen.calls, seen.totalCost, seen.done], ['running', 3, 1.5, 0])
+  hold.release()
+  await done
 })
 
 test('only runs what failed, what is missing or what is stale', async (t) => {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import { setImmediate } from 'node:timers/promises'
 import { onEnd } from './on-end.ts'
 
@@ -39,6 +40,8 @@ interface Gate {
 /** The far end of outbound calls: a real HTTP server on this machine that counts what it is asked. */
 export class LocalApi {
   readonly requests: ApiRequest[] = []
+  /** How many callers hung up before they had their answer. */
+  hungUp = 0
   /** The most requests that were waiting for their answer at one time. */
   peak = 0
   readonly #server = createServer((request, response) => void this.#serve(request, response))
@@ -64,6 +67,12 @@ export class LocalApi {
     const closed = new Promise((resolve) => this.#server.close(resolve))
     this.#server.closeAllConnections()
     await closed
+  }
+
+  /** Resolves when no connection is open. */
+  async idle(): Promise<void> {
+    const open = promisify(this.#server.getConnections.bind(this.#server))
+    while ((await open()) > 0) await setImmediate()
   }
 
   /** Answers a path, or with `*` every path that has no answer of its own, so from now on. */
@@ -113,6 +122,9 @@ export class LocalApi {
     const { method = '', url: path = '', headers } = incoming
     const request: ApiRequest = { method, path, headers, body: Buffer.concat(chunks).toString() }
     this.requests.push(request)
+    response.on('close', () => {
+      if (!response.writableFinished) this.hungUp += 1
+    })
     this.#waiting += 1
     this.peak = Math.max(this.peak, this.#waiting)
     await this.#pass(path)

@@ -165,6 +165,8 @@ function run(
     signal: new AbortController().signal,
     policies: DEFAULT_HOST_POLICIES,
     onSent: () => undefined,
+    wanted: () => true,
+    stored: Promise.resolve(),
     ...context,
   })
 }

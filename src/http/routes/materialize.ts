@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { startMaterialize } from '../../sheet/materialize.ts'
 import { planMaterialize } from '../../sheet/plan-materialize.ts'
-import { getRun } from '../../sheet/read-runs.ts'
+import { getRunDetail } from '../../sheet/read-runs.ts'
 import { NoQuery } from '../../wire/contract.ts'
 import {
   MaterializeAnswer,
@@ -39,7 +39,7 @@ export function materializeRoutes(app: Api, { sheet, write }: RouteContext): voi
     reply.header('location', runPath(run.id))
     if (!prefersAsync(request)) return toMaterializeAnswer(await run.done)
     reply.code(202).header('preference-applied', 'respond-async')
-    return toRunAnswer(await getRun(sheet, run.id))
+    return toRunAnswer(await getRunDetail(sheet, run.id))
   })
 }
 

@@ -6,6 +6,7 @@ import { listRecords, type RecordList } from '../../sheet/list-records.ts'
 import { upsertRecords } from '../../sheet/upsert-records.ts'
 import { commaList } from '../../wire/comma-list.ts'
 import { NoQuery } from '../../wire/contract.ts'
+import { limitNumber } from '../../wire/page-parameters.ts'
 import {
   DeleteRecordsAnswer,
   DeleteRecordsQuery,
@@ -42,8 +43,7 @@ export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): v
     const { fields, limit, cursor, filter, as_of: asOf } = request.query
     const page = await listRecords(sheet, {
       fields: commaList(fields),
-      // A number of hundreds of digits would be Infinity, which is no integer; it is lowered like any other (D10).
-      limit: limit === undefined ? null : Math.min(Number(limit), Number.MAX_SAFE_INTEGER),
+      limit: limitNumber(limit),
       cursor: cursor ?? null,
       filter: filter ?? null,
       asOf: asOf ?? null,

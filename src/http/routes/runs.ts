@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { cancelRun } from '../../sheet/cancel-run.ts'
-import { getRun, listRunFailures, listRuns } from '../../sheet/read-runs.ts'
+import { getRunDetail, listRunFailures, listRuns } from '../../sheet/read-runs.ts'
 import { watchRun } from '../../sheet/watch-run.ts'
 import { NoQuery } from '../../wire/contract.ts'
 import { limitNumber } from '../../wire/page-parameters.ts'
@@ -31,7 +31,7 @@ export function runsRoutes(app: Api, { sheet, streams, read, write }: RouteConte
 
   const runSchema = { querystring: NoQuery, response: { 200: RunAnswer } }
   app.get('/api/runs/:id', { ...read, schema: runSchema }, async ({ params }) =>
-    toRunAnswer(await getRun(sheet, (params as RunParams).id)),
+    toRunAnswer(await getRunDetail(sheet, (params as RunParams).id)),
   )
 
   const failuresSchema = { querystring: RunPageQuery, response: { 200: RunFailuresAnswer } }
@@ -48,10 +48,12 @@ export function runsRoutes(app: Api, { sheet, streams, read, write }: RouteConte
   })
 
   const cancelSchema = { querystring: NoQuery, body: CancelRunBody, response: { 200: RunAnswer } }
-  app.post('/api/runs/:id/cancel', { ...write, schema: cancelSchema }, async ({ params, body }) =>
+  app.post('/api/runs/:id/cancel', { ...write, schema: cancelSchema }, async ({ params, body }) => {
+    const { id } = params as RunParams
     // An empty actor is absent (D36).
-    toRunAnswer(await cancelRun(sheet, (params as RunParams).id, body.actor || null)),
-  )
+    await cancelRun(sheet, id, body.actor || null)
+    return toRunAnswer(await getRunDetail(sheet, id))
+  })
 }
 
 function pageOf({ limit, cursor }: { limit?: string; cursor?: string }): {

@@ -37,8 +37,9 @@ export class HistoryReader {
 
   range(): HistoryRange {
     const row = this.#db.get(
-      `SELECT history_after AS "first", (SELECT max(seq) FROM "$provenance") AS "last",
-         (SELECT line FROM "$provenance" WHERE seq = history_after) AS "line" FROM "$sheet"`,
+      `SELECT "first", (SELECT max(seq) FROM "$provenance") AS "last",
+         (SELECT line FROM "$provenance" WHERE seq = "first") AS "line"
+       FROM (SELECT iif(history_after = 0, 0, history_after + 1) AS "first" FROM "$sheet")`,
     )
     const at = parseLine(String(row?.['line']))?.['at']
     return {

@@ -165,7 +165,7 @@ test('a store of version 1 opens with everything in it, and runs work', async (t
     cache: [],
     cells: [{ ...cell, result: computed('B', 'hash of b') }],
   })
-  const [entry, ...others] = await store.runEntries({ run, after: 0, limit: 10 })
+  const [entry, ...others] = await store.runEntries({ run, before: null, limit: 10 })
   assert.deepEqual([entry?.recordId, entry?.field, others], ['b', 'label', []])
   assert.equal((await store.run(run))?.materialized, 1)
 })

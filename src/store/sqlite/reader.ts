@@ -1,4 +1,5 @@
 import type { Contract, Field } from '../../contract/contract.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import type {
   CacheEntry,
   CellFailureNote,
@@ -152,6 +153,11 @@ export class Reader {
   provenance(recordId: string, field: string, history: boolean): CellProvenance {
     if (!canBeId(recordId)) return { known: false }
     return this.#atOnce(() => this.#provenance.read(recordId, this.#field(field), history))
+  }
+
+  computation(recordId: string, field: string, inputHash: string): JsonObject | null {
+    if (!canBeId(recordId)) return null
+    return this.#atOnce(() => this.#provenance.computation(recordId, this.#field(field), inputHash))
   }
 
   history(): HistoryRange {

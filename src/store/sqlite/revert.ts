@@ -5,8 +5,9 @@ import { faultOf } from '../../contract/validate-value.ts'
 import { PermissionDeniedError, SheetError, ValidationError } from '../../errors/service-error.ts'
 import type { EntryRef, RecordKey, RevertRequest, RevertResult } from '../sheet-store.ts'
 import { listFaults } from '../upsert-body.ts'
+import { undoneBy, type CellLog } from './cell-log.ts'
 import type { ChangeSet } from './change-set.ts'
-import { hashBytes } from './commit-cells.ts'
+import { hashBytes, readCacheEntry } from './commit-cells.ts'
 import type { Connection } from './connection.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
 import { runReverted } from './run-writer.ts'
@@ -25,24 +26,28 @@ interface Undoing {
   readonly value: JsonValue
   /** Of a value that was computed, what its entry says of that. */
   readonly computed: { readonly inputHash: string; readonly derivation: JsonValue } | null
+  /** The input hash of the answer that is taken back; null when the entry is not of a derivation. */
+  readonly answer: string | null
+  /** Why the actor may not undo the entry; null when they may. */
+  readonly denial: string | null
 }
 
 /**
- * Undoes entries, the latest first: each cell whose last entry it is gets back the value and the state from before. Goes
- * through all of them before it writes. The caller takes everything back when this throws: PermissionDeniedError for
- * what was written by hand and the actor may not write (D7), SheetError for a cell without the entry, ValidationError
- * for the field `id`.
+ * Undoes entries, the latest first: each cell that holds what its entry wrote gets back the value and the state from
+ * before. What a derivation answered and is taken back leaves the cache as well. Goes through all of them before it
+ * writes. The caller takes everything back when this throws: PermissionDeniedError for what would be undone, was written
+ * by hand and the actor may not write (D7), SheetError for a cell without the entry, ValidationError for the field `id`.
  */
 export function revert(change: ChangeSet, request: RevertRequest): RevertResult {
   // Histories are read from the table, and earlier changes of this transaction count.
   change.insertLines()
   const finder = new UndoingFinder(change, request.actor)
   const found = request.entries.map((entry) => finder.find(entry)).filter((undoing) => undoing !== null)
-  finder.throwIfDenied()
   const undoings = withoutClashes(
     change.db,
     found.toSorted((a, b) => b.entry.seq - a.entry.seq),
   )
+  throwIfDenied(undoings)
   for (const undoing of undoings) putBack(change, undoing, request)
   const undone = new Set(undoings.map(({ entry }) => entry))
   const conflicts = request.entries
@@ -58,7 +63,6 @@ class UndoingFinder {
   readonly #change: ChangeSet
   readonly #actor: string
   readonly #provenance: ProvenanceReader
-  readonly #denied: string[] = []
   /** Cells for which an entry has been found that can be undone. */
   readonly #cells = new Set<string>()
 
@@ -73,30 +77,31 @@ class UndoingFinder {
     const field = this.#change.contract.fieldByName.get(entry.field)
     if (field === undefined) return null
     if (field.primaryKey) throw new ValidationError('the field "id" cannot be reverted; it never changes')
-    const history = this.#history(entry, field)
-    const index = history.findIndex(({ seq }) => seq === entry.seq)
-    const written = history[index]
-    if (written === undefined) throw noSuchEntry(entry)
+    const log = this.#log(entry, field)
+    const placed = log.inForce(entry.seq)
+    if (placed === null && log.at(entry.seq) === null) throw noSuchEntry(entry)
+    const cell = this.#cell(entry, field)
+    if (placed === null || cell === null || !this.#isOfLife(entry.seq, cell.key)) return null
+    const value = placed.entry['previous'] ?? null
     const derived = this.#change.cells.isDerived(field.name)
-    if (isByHand(written, history) && !mayWrite(field, this.#actor, derived)) {
-      this.#denied.push(`${nameOf(entry)}: ${writeDenial(field, this.#actor)}`)
-    }
-    const cell = index === history.length - 1 ? this.#cell(entry, field) : null
-    if (cell === null || !this.#isOfLife(entry.seq, cell.key)) return null
-    const value = written['previous'] ?? null
-    const computed = this.#computedBefore(history[index - 1], cell.key)
     const fault = value === null && derived ? null : faultOf(field, value)
-    return fault === null ? this.#once({ entry, field, ...cell, value, computed }) : null
+    if (fault !== null) return null
+    const denied = isByHand(placed.entry, log) && !mayWrite(field, this.#actor, derived)
+    return this.#once({
+      entry,
+      field,
+      ...cell,
+      value,
+      computed: this.#computedBefore(placed.before, cell.key),
+      answer: answerOf(placed.entry),
+      denial: denied ? `${nameOf(entry)}: ${writeDenial(field, this.#actor)}` : null,
+    })
   }
 
-  throwIfDenied(): void {
-    if (this.#denied.length > 0) throw new PermissionDeniedError(listFaults(this.#denied))
-  }
-
-  #history({ recordId }: EntryRef, field: Field): readonly JsonObject[] {
-    const provenance = canBeId(recordId) ? this.#provenance.read(recordId, field, true) : { known: false }
-    if ('entries' in provenance) return provenance.entries
-    throw new SheetError(`no record ${JSON.stringify(recordId)} has ever existed`)
+  #log({ recordId }: EntryRef, field: Field): CellLog {
+    const log = canBeId(recordId) ? this.#provenance.log(recordId, field) : null
+    if (log === null) throw new SheetError(`no record ${JSON.stringify(recordId)} has ever existed`)
+    return log
   }
 
   /** The cell as it is now; null when its record is gone. */
@@ -119,7 +124,7 @@ class UndoingFinder {
   }
 
   /** What was computed before an entry, if what the cell had then was computed; null when it was written, or missing. */
-  #computedBefore(before: JsonObject | undefined, key: RecordKey): Undoing['computed'] {
+  #computedBefore(before: JsonObject | null, key: RecordKey): Undoing['computed'] {
     const inputHash = before?.['input_hash']
     if (typeof inputHash !== 'string' || !this.#isOfLife(Number(before?.['seq']), key)) return null
     return { inputHash, derivation: before?.['derivation'] ?? null }
@@ -138,13 +143,23 @@ class UndoingFinder {
  * Whether an entry is somebody's own writing, which only those may undo who may write the field. What a derivation
  * computed is not. Of a revert, what it undid counts: whoever may undo that may change their mind.
  */
-function isByHand(entry: JsonObject, history: readonly JsonObject[]): boolean {
-  let origin: JsonObject | undefined = entry
-  while (origin?.['source'] === 'revert') {
-    const undone: JsonValue | undefined = origin['reverts']
-    origin = history.find(({ seq }) => seq === undone)
+function isByHand(entry: JsonObject, log: CellLog): boolean {
+  let origin: JsonObject | null = entry
+  for (let undone = undoneBy(entry); undone !== null && origin !== null;) {
+    origin = log.at(undone)
+    undone = origin === null ? null : undoneBy(origin)
   }
-  return typeof origin?.['input_hash'] !== 'string'
+  return origin === null || answerOf(origin) === null
+}
+
+/** The input hash of what a derivation answered; null for an entry that is of no derivation, such as a revert. */
+function answerOf({ source, input_hash: inputHash }: JsonObject): string | null {
+  return source !== 'revert' && typeof inputHash === 'string' ? inputHash : null
+}
+
+function throwIfDenied(undoings: readonly Undoing[]): void {
+  const denials = undoings.map(({ denial }) => denial).filter((denial) => denial !== null)
+  if (denials.length > 0) throw new PermissionDeniedError(listFaults(denials))
 }
 
 /**
@@ -165,7 +180,8 @@ function withoutClashes(db: Connection, undoings: readonly Undoing[]): readonly 
 }
 
 function putBack(change: ChangeSet, undoing: Undoing, { actor, run }: RevertRequest): void {
-  const { entry, field, key, current, value, computed } = undoing
+  const { entry, field, key, current, value, computed, answer } = undoing
+  if (answer !== null) forgetAnswer(change, answer, field.name)
   const seq = change.logRevert(
     {
       actor,
@@ -192,6 +208,20 @@ function putBack(change: ChangeSet, undoing: Undoing, { actor, run }: RevertRequ
   const column = quoted(field.name)
   change.db.run(`UPDATE "$data" SET "$version" = ?, ${column} = ? WHERE "$seq" = ?`, seq, stored, key)
   change.cells.inputWritten(field.name, key, seq)
+}
+
+/** Takes the answer for a field out of the cache, lest the next run bring it back, or another record get it. */
+function forgetAnswer({ db }: ChangeSet, inputHash: string, field: string): void {
+  const hash = hashBytes(inputHash)
+  const stored = db.get('SELECT entry FROM "$cache" WHERE hash = ?', hash)
+  if (stored === undefined) return
+  const { values, provenance } = readCacheEntry(inputHash, stored['entry'])
+  const left = Object.fromEntries(Object.entries(values).filter(([target]) => target !== field))
+  if (Object.keys(left).length === 0) {
+    db.run('DELETE FROM "$cache" WHERE hash = ?', hash)
+  } else {
+    db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', JSON.stringify({ values: left, provenance }), hash)
+  }
 }
 
 function noSuchEntry(entry: EntryRef): SheetError {

@@ -3,6 +3,9 @@ import { LockTimeoutError } from '../../errors/service-error.ts'
 import type { RunLock } from '../sheet-store.ts'
 import { beginWhenFree } from './connection.ts'
 
+/** Others hold the lock for a moment, to see whether somebody has it. */
+const LEAST_MS = 50
+
 /**
  * The lock that one process has at a time (D31), on a database of its own beside the store: an exclusive transaction
  * held open. The operating system takes it back when its holder dies, and nothing is ever written to the file.
@@ -13,7 +16,7 @@ export async function takeRunLock(path: string, timeoutMs: number, signal?: Abor
   const db = new DatabaseSync(path, { timeout: 0 })
   try {
     await beginWhenFree(db, 'EXCLUSIVE', {
-      deadline: performance.now() + timeoutMs,
+      deadline: performance.now() + Math.max(timeoutMs, LEAST_MS),
       ...(signal === undefined ? {} : { signal }),
       what: 'the run lock',
     })

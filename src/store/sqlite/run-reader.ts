@@ -5,6 +5,10 @@ import type { Connection, StoredRow } from './connection.ts'
 import type { StoredRequest } from './run-writer.ts'
 import { runNumber, textOrNull } from './values.ts'
 
+/** All but `record_ids`. */
+const RUN_COLUMNS = `id, kind, reverts, state, actor, request, started_at, ended_at, total, materialized, skipped, failed,
+  calls, total_cost, error, error_type, cancelled_by`
+
 /** Reads what the store knows of runs. A text that is no run id is the id of no run. */
 export class RunReader {
   readonly #db: Connection
@@ -14,15 +18,22 @@ export class RunReader {
   }
 
   run(id: RunId): StoredRun | null {
-    const row = this.#db.get('SELECT * FROM "$run" WHERE id = ?', runNumber(id))
+    const row = this.#db.get(`SELECT ${RUN_COLUMNS} FROM "$run" WHERE id = ?`, runNumber(id))
     return row === undefined ? null : storedRun(row)
+  }
+
+  /** The records that a run was asked for; null when it did not filter. */
+  recordIds(id: RunId): readonly string[] | null {
+    const row = this.#db.get('SELECT record_ids FROM "$run" WHERE id = ?', runNumber(id))
+    const ids = textOrNull(row?.['record_ids'])
+    return ids === null ? null : (JSON.parse(ids) as string[])
   }
 
   /** Runs, newest first, before a run; `before` null starts at the newest. */
   runs({ before, limit }: { readonly before: RunId | null; readonly limit: number }): StoredRun[] {
     const end = before === null ? Number.MAX_SAFE_INTEGER : runNumber(before)
     return this.#db
-      .all('SELECT * FROM "$run" WHERE id < ? ORDER BY id DESC LIMIT ?', end, limit)
+      .all(`SELECT ${RUN_COLUMNS} FROM "$run" WHERE id < ? ORDER BY id DESC LIMIT ?`, end, limit)
       .map(storedRun)
   }
 
@@ -51,14 +62,19 @@ export class RunReader {
       }))
   }
 
-  /** The cells that a run wrote, entry by entry; every line of a run is about one cell. */
-  entries({ run, after, limit }: RunEntriesQuery): EntryRef[] {
+  entryCount(run: RunId): number {
+    const row = this.#db.get('SELECT count(*) AS count FROM "$provenance" WHERE run = ?', runNumber(run))
+    return Number(row?.['count'])
+  }
+
+  /** The cells that a run wrote, entry by entry, the last first; every line of a run is about one cell. */
+  entries({ run, before, limit }: RunEntriesQuery): EntryRef[] {
     return this.#db
       .all(
         `SELECT seq, line ->> '$.record_id' AS record_id, line ->> '$.field' AS field FROM "$provenance"
-         WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?`,
+         WHERE run = ? AND seq < ? ORDER BY seq DESC LIMIT ?`,
         runNumber(run),
-        after,
+        before ?? Number.MAX_SAFE_INTEGER,
         limit,
       )
       .map((row) => ({

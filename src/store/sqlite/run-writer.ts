@@ -1,19 +1,31 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { CellCommit, RevertResult } from '../sheet-store.ts'
-import type { FailedCell, NewRun, RunBegin, RunEnd, RunId, RunOrder } from '../stored-run.ts'
+import type { FailedCell, NewRun, RunEnd, RunId, RunOrder, StoredRun } from '../stored-run.ts'
 import type { ChangeSet } from './change-set.ts'
 import { runNumber } from './values.ts'
 
-/** How much longer than it said a run may wait for the run lock before it is taken for dead. */
+/** How much longer than it said a waiting run may be silent before it is taken for dead. */
 const WAIT_GRACE_MS = 1000
 
+/** Failures that go into the table with one statement. */
+const FAILURES_AT_ONCE = 100
+
 /** What of a run's order is in the column `request`, as JSON. */
-export type StoredRequest = Omit<RunOrder, 'kind' | 'reverts' | 'actor'>
+export type StoredRequest = Omit<RunOrder, 'kind' | 'reverts' | 'actor' | 'recordIds'> &
+  Pick<StoredRun, 'recordCount'>
 
 /** A run, and what is to be noted of it. */
 export interface RunNote<T> {
   readonly id: RunId
   readonly note: T
+}
+
+/** What a run turns out to be about, as it goes to the writing thread. */
+export interface RunBeginText {
+  /** Cells. */
+  readonly total: number
+  /** JSON texts of pieces of `absent` of {@link RunBegin}: text crosses several times as fast as many small objects. */
+  readonly absent: readonly string[]
 }
 
 /** What a commit adds to the counts of its run. */
@@ -28,26 +40,45 @@ export function startRun(change: ChangeSet, run: NewRun): RunId {
   const { kind, reverts, actor, targets, recordIds, force, only, limit, maxCalls, maxCost } = run
   const row = change.db.get('UPDATE "$sheet" SET last_run = last_run + 1 RETURNING last_run')
   const id = Number(row?.['last_run'])
-  const request: StoredRequest = { targets, recordIds, force, only, limit, maxCalls, maxCost }
+  const recordCount = recordIds?.length ?? null
+  const request: StoredRequest = { targets, recordCount, force, only, limit, maxCalls, maxCost }
   change.db.run(
-    `INSERT INTO "$run" (id, kind, reverts, state, actor, request, started_at, waits_until, active_at)
-     VALUES (?1, ?2, ?3, 'running', ?4, ?5, ?6, ?7, ?6)`,
+    `INSERT INTO "$run" (id, kind, reverts, state, actor, request, record_ids, started_at, waits_until, active_at)
+     VALUES (?1, ?2, ?3, 'running', ?4, ?5, ?6, ?7, ?8, ?7)`,
     id,
     kind,
     reverts === null ? null : runNumber(reverts),
     actor,
     JSON.stringify(request),
+    recordIds === null ? null : JSON.stringify(recordIds),
     change.at,
-    later(change.at, run.lockTimeoutMs),
+    later(change.at, run.silentMs),
   )
   return String(id)
 }
 
+/** Notes that a run still waits for the run lock, and for how long it may be silent from now on. */
+export function keepWaiting(change: ChangeSet, { id, note: silentMs }: RunNote<number>): null {
+  change.db.run(
+    'UPDATE "$run" SET waits_until = ? WHERE id = ? AND waits_until IS NOT NULL',
+    later(change.at, silentMs),
+    runNumber(id),
+  )
+  return null
+}
+
 /** Notes that a run has the run lock. It runs, even if it had been given up for having waited too long. */
-export function runLocked(change: ChangeSet, { id, note }: RunNote<RunBegin>): null {
+export function runLocked(change: ChangeSet, { id, note }: RunNote<RunBeginText>): null {
+  const absent = note.absent.flatMap((text) => JSON.parse(text) as FailedCell[])
   const set = "state = 'running', ended_at = NULL, waits_until = NULL, active_at = ?, total = ?, failed = ?"
-  updateRun(change, id, { set, values: [change.at, note.total, note.absent.length] })
-  addFailures(change, id, note.absent)
+  updateRun(change, id, { set, values: [change.at, note.total, absent.length] })
+  addFailures(change, id, absent)
+  return null
+}
+
+/** Notes how far a run is that has nothing to store yet. */
+export function noteCalls(change: ChangeSet, { id, note }: RunNote<CellCommit['progress']>): null {
+  runGained(change, id, { materialized: 0, failures: [], progress: note })
   return null
 }
 
@@ -71,13 +102,14 @@ export function runReverted(change: ChangeSet, id: RunId, { reverted, conflicts 
 
 /** Notes how a run ended, with its last counts. */
 export function endRun(change: ChangeSet, { id, note }: RunNote<RunEnd>): null {
-  const { state, error, progress } = note
+  const { state, error, cancelledBy, progress } = note
   const { total, materialized, skipped, failed, calls, totalCost } = progress
   updateRun(change, id, {
-    set: `state = ?, error = ?, error_type = ?, ended_at = ?, active_at = ?,
-      total = ?, materialized = ?, skipped = ?, failed = ?, calls = ?, total_cost = ?`,
+    set: `state = ?, cancelled_by = ?,
+      error = ?, error_type = ?, ended_at = ?, active_at = ?, total = ?, materialized = ?, skipped = ?, failed = ?, calls = ?, total_cost = ?`,
     values: [
       state,
+      cancelledBy,
       error?.message ?? null,
       error?.type ?? null,
       change.at,
@@ -128,18 +160,21 @@ function addFailures(change: ChangeSet, id: RunId, failures: readonly FailedCell
   if (failures.length === 0) return
   const run = runNumber(id)
   const last = change.db.get('SELECT max(number) AS number FROM "$run_failure" WHERE run = ?', run)
-  let number = Number(last?.['number'] ?? 0)
-  for (const { recordId, field, error, errorType } of failures) {
-    number += 1
+  const first = Number(last?.['number'] ?? 0) + 1
+  for (let start = 0; start < failures.length; start += FAILURES_AT_ONCE) {
+    const rows = failures.slice(start, start + FAILURES_AT_ONCE)
     change.db.run(
-      'INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-      run,
-      number,
-      recordId,
-      field,
-      error,
-      errorType,
-      change.at,
+      `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, at)
+       VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      ...rows.flatMap(({ recordId, field, error, errorType }, index) => [
+        run,
+        first + start + index,
+        recordId,
+        field,
+        error,
+        errorType,
+        change.at,
+      ]),
     )
   }
 }

@@ -74,7 +74,8 @@ export const FIRST_TABLES = `
  *
  * 2: runs.
  * - `$run`: a line for each run. `waits_until` is set as long as it has not had the run lock, `active_at` is when it
- *   last stored something, `request` is JSON of what it was asked to do.
+ *   last stored something, `request` is JSON of what it was asked to do, but for
+ *   `record_ids`, which can be long and has a column of its own.
  * - `$run_failure`: cells that failed in a run, numbered as they happened.
  * - `$provenance.run`: the run that wrote the line.
  * - `$derivation`: every version of a derivation file that was ever in force, numbered as they came.
@@ -89,7 +90,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   CREATE INDEX "$deleted_record" ON "$deleted" (record);
   CREATE TABLE "$run" (
     id INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL, reverts INTEGER, state TEXT NOT NULL, actor TEXT NOT NULL, request TEXT NOT NULL,
+    kind TEXT NOT NULL, reverts INTEGER, state TEXT NOT NULL, actor TEXT NOT NULL, request TEXT NOT NULL, record_ids TEXT,
     started_at TEXT NOT NULL, waits_until TEXT, active_at TEXT NOT NULL, ended_at TEXT,
     total INTEGER NOT NULL DEFAULT 0, materialized INTEGER NOT NULL DEFAULT 0,
     skipped INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0,

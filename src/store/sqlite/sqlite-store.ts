@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { JsonObject } from '../../contract/json.ts'
 import type {
   CacheEntry,
   CellCommit,
@@ -39,6 +40,9 @@ import { asMessage, transferable, WriterClient } from './writer-client.ts'
 
 /** Record ids looked up without a pause. */
 const IDS_AT_ONCE = 1000
+
+/** Failures turned into text without a pause. */
+const FAILURES_AT_ONCE = 5000
 
 export interface SqliteStoreOptions {
   readonly definition: StoreDefinition
@@ -147,6 +151,10 @@ export class SqliteStore implements SheetStore {
     return reading(() => this.#reader.provenance(recordId, field, history))
   }
 
+  async computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null> {
+    return reading(() => this.#reader.computation(recordId, field, inputHash))
+  }
+
   async cellFailure(record: RecordKey, target: string): Promise<CellFailureNote | null> {
     return reading(() => this.#reader.cellFailure(record, target))
   }
@@ -164,11 +172,25 @@ export class SqliteStore implements SheetStore {
   }
 
   async runLocked(id: RunId, begin: RunBegin): Promise<void> {
-    await this.#writer.call('runLocked', { id, note: begin })
+    const { total } = begin
+    const absent: string[] = []
+    for (let start = 0; start < begin.absent.length; start += FAILURES_AT_ONCE) {
+      if (start > 0) await nextTurn()
+      absent.push(JSON.stringify(begin.absent.slice(start, start + FAILURES_AT_ONCE)))
+    }
+    await this.#writer.call('runLocked', { id, note: { total, absent } })
   }
 
   async endRun(id: RunId, end: RunEnd): Promise<void> {
     await this.#writer.call('endRun', { id, note: end })
+  }
+
+  async noteCalls(id: RunId, progress: CellCommit['progress']): Promise<void> {
+    await this.#writer.call('noteCalls', { id, note: progress })
+  }
+
+  async keepWaiting(id: RunId, silentMs: number): Promise<void> {
+    await this.#writer.call('keepWaiting', { id, note: silentMs })
   }
 
   async requestCancel(id: RunId, actor: string): Promise<void> {
@@ -187,6 +209,10 @@ export class SqliteStore implements SheetStore {
     return reading(() => this.#reader.runs.run(id))
   }
 
+  async runRecordIds(id: RunId): Promise<readonly string[] | null> {
+    return reading(() => this.#reader.runs.recordIds(id))
+  }
+
   async runs(query: {
     readonly before: RunId | null
     readonly limit: number
@@ -198,7 +224,13 @@ export class SqliteStore implements SheetStore {
     return reading(() => this.#reader.runs.failures(query))
   }
 
+  async runEntryCount(run: RunId): Promise<number> {
+    return reading(() => this.#reader.runs.entryCount(run))
+  }
+
   async runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]> {
+    // Whoever asks for page after page leaves other requests their turn.
+    await nextTurn()
     return reading(() => this.#reader.runs.entries(query))
   }
 

@@ -1,5 +1,6 @@
 import type { PlainServiceError } from '../../errors/service-error.ts'
 import type {
+  CellCommit,
   CellOutcome,
   DeleteResult,
   RevertRequest,
@@ -8,9 +9,9 @@ import type {
   Upsert,
   UpsertResult,
 } from '../sheet-store.ts'
-import type { NewRun, RunBegin, RunEnd, RunId } from '../stored-run.ts'
+import type { NewRun, RunEnd, RunId } from '../stored-run.ts'
 import type { Deletion } from './delete-records.ts'
-import type { RunNote } from './run-writer.ts'
+import type { RunBeginText, RunNote } from './run-writer.ts'
 
 /** What the store's writing thread can be asked to do, and with what. */
 export interface WriterOperations {
@@ -22,8 +23,10 @@ export interface WriterOperations {
   commitCells(request: string): readonly CellOutcome[]
   revert(request: RevertRequest): RevertResult
   startRun(request: NewRun): RunId
-  runLocked(request: RunNote<RunBegin>): null
+  runLocked(request: RunNote<RunBeginText>): null
   endRun(request: RunNote<RunEnd>): null
+  noteCalls(request: RunNote<CellCommit['progress']>): null
+  keepWaiting(request: RunNote<number>): null
   requestCancel(request: RunNote<string>): null
   interruptRuns(except: RunId | null): null
   close(request: null): null

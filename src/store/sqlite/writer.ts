@@ -15,7 +15,15 @@ import { IdleTimer } from './idle-timer.ts'
 import { openDatabase } from './open-database.ts'
 import { revert } from './revert.ts'
 import { takeRunLock } from './run-lock.ts'
-import { endRun, interruptRuns, requestCancel, runLocked, startRun } from './run-writer.ts'
+import {
+  endRun,
+  interruptRuns,
+  keepWaiting,
+  noteCalls,
+  requestCancel,
+  runLocked,
+  startRun,
+} from './run-writer.ts'
 import { upsert } from './upsert.ts'
 import type {
   DefineRequest,
@@ -48,6 +56,8 @@ const CHANGES: {
   startRun,
   runLocked,
   endRun,
+  keepWaiting,
+  noteCalls,
   requestCancel,
   interruptRuns,
 }
@@ -94,6 +104,8 @@ export class Writer {
       case 'startRun':
       case 'runLocked':
       case 'endRun':
+      case 'keepWaiting':
+      case 'noteCalls':
       case 'requestCancel':
       case 'interruptRuns':
         throw new Error(`${operation} is a change`)

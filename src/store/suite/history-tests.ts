@@ -155,14 +155,32 @@ export function testHistory(open: OpenStore): void {
       })
       await sheet.write([{ id: 'a', n: 4 }])
       assert.deepEqual(await sheet.store.history(), {
-        first: 7,
-        firstAt: '2026-01-03T00:00:00.000Z',
+        first: 8,
+        firstAt: (await sheet.history('a', 'n')).at(-2)?.['at'],
         last: 9,
       })
-      const seen = await Promise.all([7, 8, 9].map((seq) => pageOf(sheet, { seq })))
-      assert.deepEqual(seen, [[], [{ id: 'a', n: 3 }], [{ id: 'a', n: 4 }]])
+      const seen = await Promise.all([8, 9].map((seq) => pageOf(sheet, { seq })))
+      assert.deepEqual(seen, [[{ id: 'a', n: 3 }], [{ id: 'a', n: 4 }]])
       const times = ['2025-12-31', '2026-01-02', '2026-01-04'].map((day) => `${day}T00:00:00.000Z`)
       assert.deepEqual(await Promise.all(times.map((time) => sheet.store.seqAt(time))), [0, 2, 7])
+    })
+
+    test('a store beside a log knows of no time until it has an entry of its own', async (t) => {
+      const entry = {
+        actor: 'human:old',
+        source: 'write',
+        record_id: 'a',
+        values: { n: 1 },
+        previous: { n: null },
+      }
+      const sheet = await TestSheet.make(t, open, {
+        properties: ['{name: n, logicalType: integer}'],
+        log: [{ seq: 61, at: '2026-01-01T00:00:00.000Z', ...entry }],
+      })
+      assert.deepEqual(await sheet.store.history(), { first: 62, firstAt: null, last: 61 })
+      await sheet.write([{ id: 'a', n: 2 }])
+      const { at } = (await sheet.latest('a', 'n')) ?? {}
+      assert.deepEqual(await sheet.store.history(), { first: 62, firstAt: at, last: 62 })
     })
 
     test('D9: values have the fields of today: a new one is null in the past, an old one is left out', async (t) => {

@@ -324,9 +324,10 @@ class Play {
     const { computed, failed } = this.#gained
     const run = await store.run(this.#ofRun.run)
     assert.deepEqual([run?.materialized, run?.failed], [computed, failed])
-    const query = { run: this.#ofRun.run, after: 0, limit: 10_000 }
-    assert.equal((await store.runEntries(query)).length, computed)
-    assert.equal((await store.runFailures(query)).length, failed)
+    const query = { run: this.#ofRun.run, limit: 10_000 }
+    assert.equal((await store.runEntries({ ...query, before: null })).length, computed)
+    assert.equal(await store.runEntryCount(query.run), computed)
+    assert.equal((await store.runFailures({ ...query, after: 0 })).length, failed)
   }
 
   async #checkCell(id: string, field: string): Promise<void> {

@@ -5,6 +5,7 @@ import { PermissionDeniedError, SheetError, ValidationError } from '../../errors
 import type { CellState, EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
 import type { RunId } from '../stored-run.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
+import { seededRandom } from './random.ts'
 import { refused } from './refused.ts'
 import {
   AGENT,
@@ -285,6 +286,170 @@ export function testRevert(open: OpenStore): void {
       assert.equal(await stateOf('ours', 'next'), 'stale')
     })
 
+    test('entries of a cell go back one by one, the last first, whoever wrote them', async () => {
+      await write({ id: 'stack', a: 'A' })
+      await sheet.write([{ id: 'stack', a: 'B' }])
+      await sheet.write([{ id: 'stack', a: 'C' }])
+      const steps: [value: JsonValue, hash: string | null][] = [
+        ['v0', 'h'],
+        ['v1', 'h'],
+        ['by hand', null],
+        ['v2', 'h'],
+        ['v3', 'g'],
+      ]
+      for (const [value, hash] of steps) {
+        if (hash === null) await sheet.write([{ id: 'stack', one: value }])
+        else await sheet.compute('stack', 'one', value, hash)
+      }
+      const undoAll = async (field: string, wanted: readonly JsonValue[]): Promise<void> => {
+        const entries = await sheet.history('stack', field)
+        for (const [index, { seq }] of entries.toReversed().entries()) {
+          const entry = { seq: Number(seq), recordId: 'stack', field }
+          assert.deepEqual(await revert([entry], { actor: HUMAN }), { reverted: 1, conflicts: [] })
+          assert.equal(await valueOf('stack', field), wanted[index])
+          await conflicts(entry)
+          assert.equal((await sheet.latest('stack', field))?.['reverts'], entry.seq)
+        }
+      }
+      await undoAll('a', ['B', 'A', null])
+      const hashes: unknown[] = []
+      const states: unknown[] = []
+      const entries = (await sheet.history('stack', 'one')).toReversed()
+      for (const { seq } of entries) {
+        await revert([{ seq: Number(seq), recordId: 'stack', field: 'one' }], { actor: HUMAN })
+        const cell = (await sheet.workOf('stack', 'one')).cells[0]
+        states.push(`${JSON.stringify(await valueOf('stack', 'one'))} ${cell?.state}`)
+        hashes.push(cell?.inputHash)
+      }
+      assert.deepEqual(states, [
+        '"v2" stale',
+        '"by hand" overridden',
+        '"v1" stale',
+        '"v0" stale',
+        'null missing',
+      ])
+      assert.deepEqual(hashes, [hashOf('h'), null, hashOf('h'), hashOf('h'), null])
+    })
+
+    test('a revert in a stack can be undone, and then the stack goes on from there', async () => {
+      await write({ id: 'pile', a: 'x' })
+      for (const value of ['v0', 'v1', 'v2']) await sheet.compute('pile', 'one', value, 'h')
+      const [v0, v1, v2] = (await sheet.history('pile', 'one')).map(({ seq }) => ({
+        seq: Number(seq),
+        recordId: 'pile',
+        field: 'one',
+      }))
+      assert.ok(v0 && v1 && v2)
+      await conflicts(v1)
+      await reverted(v2)
+      await reverted(v1)
+      await conflicts(v2)
+      await reverted(await entryOf('pile', 'one'))
+      assert.equal(await valueOf('pile', 'one'), 'v1')
+      assert.equal(await stateOf('pile', 'one'), 'fresh')
+      await conflicts(v2)
+      await conflicts(v0)
+      await reverted(v1)
+      await sheet.write([{ id: 'pile', one: 'by hand' }])
+      await conflicts(v0)
+      await refused(
+        sheet,
+        async () => revert([await entryOf('pile', 'one')], { actor: NOBODY }),
+        PermissionDeniedError,
+      )
+      await revert([await entryOf('pile', 'one')], { actor: HUMAN })
+      assert.equal(await valueOf('pile', 'one'), 'v0')
+      await reverted(v0)
+      assert.equal(await stateOf('pile', 'one'), 'missing')
+    })
+
+    test('whatever is undone in whatever order, the cell is what a model of it says', async () => {
+      const random = seededRandom(20_260_401)
+      for (let round = 0; round < 12; round += 1) {
+        const id = `model${round}`
+        await write({ id, a: 'x' })
+        const model = new CellModel()
+        for (let step = 0; step < 25; step += 1) {
+          const what = `seed ${random.seed}, round ${round}, step ${step}`
+          const asked = model.entries.length === 0 ? null : random.pick(model.entries)
+          if (asked === null || random.chance(0.4)) {
+            const hash = random.chance(0.6) ? random.pick(['h', 'g']) : null
+            const value = `v${step}`
+            if (hash === null) await sheet.write([{ id, one: value }])
+            else await sheet.compute(id, 'one', value, hash)
+            model.wrote((await entryOf(id, 'one')).seq, { value, hash })
+          } else {
+            const latest = model.entries.at(-1) ?? asked
+            const { seq } = random.chance(0.3) ? latest : asked
+            const possible = model.undo(seq)
+            const result = await revert([{ seq, recordId: id, field: 'one' }], { actor: HUMAN })
+            assert.equal(result.reverted, possible ? 1 : 0, `${what}: undo ${seq}`)
+            if (possible) model.undid((await entryOf(id, 'one')).seq)
+          }
+          const { value, hash } = model.now
+          assert.equal(await valueOf(id, 'one'), value, what)
+          const cell = (await sheet.workOf(id, 'one')).cells[0]
+          assert.equal(cell?.inputHash ?? null, hash === null ? null : hashOf(hash), what)
+          const byHand = value === null ? 'missing' : 'overridden'
+          if (hash === null) assert.equal(cell?.state, byHand, what)
+        }
+      }
+    })
+
+    test('an answer that is taken back is out of the cache, and the others of its call stay', async () => {
+      await write({ id: 'paid', a: 'x', b: 1 })
+      const hash = hashOf('paid')
+      const provenance = {
+        cached: false,
+        method: 'GET',
+        url: 'https://a.example/',
+        status: 200,
+        duration_ms: 1,
+      }
+      const [one, code] = [await sheet.workOf('paid', 'one'), await sheet.workOf('paid', 'code')]
+      await sheet.store.commitCells({
+        ...(await sheet.commitOf()),
+        cells: [
+          sheet.result(one, 'one', computed('bad', 'paid')),
+          sheet.result(code, 'code', computed('good', 'paid')),
+        ],
+        cache: [{ inputHash: hash, values: { one: 'bad', code: 'good' }, provenance }],
+      })
+      const cached = async () => (await sheet.store.cached([hash])).get(hash)
+      await sheet.write([{ id: 'paid', one: 'by hand' }])
+      await conflicts({ ...(await entryOf('paid', 'one')), seq: (await entryOf('paid', 'code')).seq - 1 })
+      await revert([await entryOf('paid', 'one')], { actor: HUMAN })
+      assert.deepEqual((await cached())?.values, { one: 'bad', code: 'good' }, 'what is by hand is no answer')
+      const first = (await sheet.history('paid', 'one'))[0]
+      await reverted({ seq: Number(first?.['seq']), recordId: 'paid', field: 'one' })
+      assert.deepEqual(await cached(), { inputHash: hash, values: { code: 'good' }, provenance })
+      await reverted(await entryOf('paid', 'one'))
+      assert.equal(await valueOf('paid', 'one'), 'bad')
+      await reverted(await entryOf('paid', 'one'))
+      assert.deepEqual((await cached())?.values, { code: 'good' }, 'a revert is no answer')
+      await reverted(await entryOf('paid', 'code'))
+      assert.equal(await cached(), undefined)
+    })
+
+    test('D7: the deletion of a record is a conflict for anybody, of its derived fields too', async () => {
+      await write({ id: 'dead', a: 'x', one: 'by hand', owned: 'mine' })
+      await sheet.store.delete(['dead'], HUMAN)
+      const entries = await Promise.all(['a', 'one', 'owned'].map((field) => entryOf('dead', field)))
+      for (const again of [false, true]) {
+        if (again) await write({ id: 'dead' })
+        const { reverted: count, conflicts: left } = await revert(entries, { actor: NOBODY })
+        assert.deepEqual([count, left.length], [0, 3])
+      }
+    })
+
+    test('D7: what is left anyway is not denied', async () => {
+      await write({ id: 'left', one: 'by hand', owned: 'mine' })
+      const entries = [await entryOf('left', 'one'), await entryOf('left', 'owned')]
+      await sheet.write([{ id: 'left', one: 'other', owned: 'other' }])
+      const { reverted: count, conflicts: left } = await revert(entries, { actor: NOBODY })
+      assert.deepEqual([count, left.length], [0, 2])
+    })
+
     test('a value that the contract does not allow is a conflict', async () => {
       await write({ id: 'needed' })
       await conflicts(await entryOf('needed', 'must'))
@@ -372,7 +537,7 @@ export function testRevert(open: OpenStore): void {
 
       const undo = async (of: RunId): Promise<{ id: RunId; result: RevertResult }> => {
         const id = await sheet.store.startRun(newRun({ kind: 'revert', reverts: of }))
-        const entries = await sheet.store.runEntries({ run: of, after: 0, limit: 1000 })
+        const entries = await sheet.store.runEntries({ run: of, before: null, limit: 1000 })
         return { id, result: await revert(entries, { run: id }) }
       }
       const first = await undo(run)
@@ -447,6 +612,23 @@ export function testRevert(open: OpenStore): void {
     assert.equal((await sheet.counts('one')).missing, 1)
   })
 
+  test('an entry of an earlier log that claims to have undone itself, or nothing, is a conflict like any of that log', async (t) => {
+    const common = { at: '2026-01-01T00:00:00.000Z', actor: 'human:old', source: 'revert', record_id: 'r' }
+    const sheet = await TestSheet.make(t, open, {
+      properties: ['{name: a, logicalType: string}', '{name: one, logicalType: string}'],
+      targets: [target('one', ['a'])],
+      log: [
+        { seq: 1, ...common, field: 'one', value: 'x', previous: null, reverts: 1 },
+        { seq: 2, ...common, field: 'one', value: 'y', previous: 'x' },
+      ],
+    })
+    for (const seq of [1, 2]) {
+      const entries = [{ seq, recordId: 'r', field: 'one' }]
+      const { reverted, conflicts } = await sheet.store.revert({ actor: HUMAN, entries, run: null })
+      assert.deepEqual([reverted, conflicts.length], [0, 1])
+    }
+  })
+
   test('D2: what an import brought can be undone by who may write it', async (t) => {
     const sheet = await TestSheet.make(t, open, {
       properties: ['{name: a, logicalType: string}', '{name: one, logicalType: string}'],
@@ -464,4 +646,41 @@ export function testRevert(open: OpenStore): void {
     assert.deepEqual(await sheet.get('r'), { id: 'r', a: null, one: 'v' })
     assert.equal((await sheet.counts('one')).stale, 1)
   })
+}
+
+/** What a cell holds; `hash` is null for what was written by hand, and for nothing. */
+interface Held {
+  readonly value: string | null
+  readonly hash: string | null
+}
+
+/** A cell as a stack: writing goes on top, undoing the top takes it off, undoing a revert goes back to before that. */
+class CellModel {
+  /** Every entry with the stack before it, oldest first. */
+  readonly entries: { seq: number; before: readonly (Held & { seq: number })[]; isRevert: boolean }[] = []
+  #stack: readonly (Held & { seq: number })[] = []
+  #next: readonly (Held & { seq: number })[] = []
+
+  get now(): Held {
+    return this.#stack.at(-1) ?? { value: null, hash: null }
+  }
+
+  wrote(seq: number, held: Held): void {
+    this.entries.push({ seq, before: this.#stack, isRevert: false })
+    this.#stack = [...this.#stack, { ...held, seq }]
+  }
+
+  /** Whether the entry can be undone; {@link undid} then says that it was. */
+  undo(seq: number): boolean {
+    const entry = this.entries.find((candidate) => candidate.seq === seq)
+    const possible =
+      entry?.isRevert === true ? this.entries.at(-1) === entry : this.#stack.at(-1)?.seq === seq
+    if (possible) this.#next = entry?.isRevert === true ? entry.before : this.#stack.slice(0, -1)
+    return possible
+  }
+
+  undid(seq: number): void {
+    this.entries.push({ seq, before: this.#stack, isRevert: true })
+    this.#stack = this.#next
+  }
 }

@@ -59,6 +59,26 @@ export function testRunCommits(open: OpenStore): void {
       assert.equal((await stored(id)).failed, 3)
     })
 
+    test('D29: however many records are absent, each has its failure, in their order', async () => {
+      const id = await locked()
+      const ids = Array.from({ length: 12_345 }, (_, index) => `absent ${index} \u2028`)
+      await sheet.store.runLocked(id, { total: ids.length, absent: ids.map(absentCell) })
+      assert.equal((await stored(id)).failed, ids.length)
+      const failures = await sheet.store.runFailures({ run: id, after: 0, limit: 20_000 })
+      assert.deepEqual(
+        failures.map(({ number, recordId, error }) => [number, recordId, error]),
+        ids.map((recordId, index) => [index + 1, recordId, absentCell(recordId).error]),
+      )
+    })
+
+    test('whoever asks for entries page after page leaves others their turn', async () => {
+      const id = await locked()
+      let turns = 0
+      setImmediate(() => (turns += 1))
+      await sheet.store.runEntries({ run: id, before: null, limit: 1 })
+      assert.equal(turns, 1)
+    })
+
     test('a commit counts what it stored, and takes the other counts over', async () => {
       const ids = ['computed', 'cached', 'failed', 'unchanged', 'late', 'taken', 'holder']
       await sheet.write(ids.map((id, b) => ({ id, a: id, b })))
@@ -124,20 +144,26 @@ export function testRunCommits(open: OpenStore): void {
       await Promise.all(commits)
       await sheet.write([{ id: 'entry0', a: 'again' }])
       for (const [run, records] of Object.entries(half)) {
-        const entries = await sheet.store.runEntries({ run, after: 0, limit: 100 })
+        assert.equal(await sheet.store.runEntryCount(run), records.length)
+        const entries = await sheet.store.runEntries({ run, before: null, limit: 100 })
         assert.deepEqual(
           entries.map(({ recordId, field }) => [recordId, field]),
-          records.map((id) => [id, 'one']),
+          records.toReversed().map((id) => [id, 'one']),
         )
         for (const { seq, recordId, field } of entries) {
           const entry = await sheet.latest(recordId, field)
           assert.deepEqual([entry?.['seq'], entry?.['run_id']], [seq, run])
         }
       }
-      const page = await sheet.store.runEntries({ run: first, after: 0, limit: 5 })
+      const page = await sheet.store.runEntries({ run: first, before: null, limit: 5 })
       assert.equal(page.length, 5)
-      const rest = await sheet.store.runEntries({ run: first, after: page[4]?.seq ?? 0, limit: 100 })
+      const rest = await sheet.store.runEntries({
+        run: first,
+        before: page[4]?.seq ?? null,
+        limit: 100,
+      })
       assert.equal(rest.length, 33)
+      assert.ok((rest[0]?.seq ?? 0) < (page[4]?.seq ?? 0))
       assert.equal('run_id' in ((await sheet.latest('entry0', 'a')) ?? {}), false)
     })
 

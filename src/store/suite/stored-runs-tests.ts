@@ -30,7 +30,7 @@ const NO_RUNS = [
 
 function ended(state: RunEnd['state'], progress: Partial<RunProgress> = {}): RunEnd {
   const nothing = { done: 0, total: 0, materialized: 0, skipped: 0, failed: 0, calls: 0, totalCost: 0 }
-  return { state, error: null, progress: { ...nothing, ...progress } }
+  return { state, error: null, cancelledBy: null, progress: { ...nothing, ...progress } }
 }
 
 /** What the store knows of a run: what it was asked to do, its state, how it ended. */
@@ -56,14 +56,15 @@ export function testStoredRuns(open: OpenStore): void {
       const order = {
         actor: 'agent:orderer',
         targets: ['one', 'two'],
-        recordIds: ['\u2028', 'b'],
         force: true,
         only: 'failed',
         limit: 5,
         maxCalls: 7,
         maxCost: 0.25,
       } as const
-      const id = await start(order)
+      const recordIds = ['\u2028', 'b']
+      const id = await start({ ...order, recordIds })
+      assert.deepEqual(await sheet.store.runRecordIds(id), recordIds)
       const { startedAt, ...run } = await stored(id)
       assert.match(startedAt, TIME)
       assert.deepEqual(run, {
@@ -71,6 +72,7 @@ export function testStoredRuns(open: OpenStore): void {
         kind: 'materialize',
         reverts: null,
         ...order,
+        recordCount: 2,
         ...ended('finished').progress,
         state: 'running',
         endedAt: null,
@@ -78,7 +80,11 @@ export function testStoredRuns(open: OpenStore): void {
         cancelledBy: null,
       })
       const revert = await stored(await start({ kind: 'revert', reverts: id }))
-      assert.deepEqual([revert.kind, revert.reverts, revert.targets], ['revert', id, null])
+      assert.deepEqual(
+        [revert.kind, revert.reverts, revert.targets, revert.recordCount],
+        ['revert', id, null, null],
+      )
+      assert.equal(await sheet.store.runRecordIds(revert.id), null)
       await sheet.reopen()
       assert.deepEqual(await stored(id), { startedAt, ...run })
     })
@@ -103,7 +109,8 @@ export function testStoredRuns(open: OpenStore): void {
         assert.equal(await sheet.store.run(id), null, JSON.stringify(id))
         assert.equal(await sheet.store.cancelRequest(id), null)
         assert.deepEqual(await sheet.store.runFailures({ run: id, after: 0, limit: 10 }), [])
-        assert.deepEqual(await sheet.store.runEntries({ run: id, after: 0, limit: 10 }), [])
+        assert.deepEqual(await sheet.store.runEntries({ run: id, before: null, limit: 10 }), [])
+        assert.equal(await sheet.store.runEntryCount(id), 0)
         await sheet.store.requestCancel(id, HUMAN)
       }
       const runs = await sheet.store.runs({ before: 'x', limit: 10 })
@@ -168,7 +175,7 @@ export function testStoredRuns(open: OpenStore): void {
       )
       const lastStored = (await sheet.latest('interrupted', 'one'))?.['at']
       await sheet.store.endRun(over, ended('finished'))
-      const [waiting, gone] = [await start(), await start({ lockTimeoutMs: LONG_OVER })]
+      const [waiting, gone] = [await start(), await start({ silentMs: LONG_OVER })]
       await sheet.store.interruptRuns(except)
       const { state, endedAt, error, materialized, skipped } = await stored(dead)
       assert.deepEqual(
@@ -186,7 +193,7 @@ export function testStoredRuns(open: OpenStore): void {
     })
 
     test('a run that was given up while it waited, and gets the lock after all, runs', async () => {
-      const id = await start({ lockTimeoutMs: LONG_OVER })
+      const id = await start({ silentMs: LONG_OVER })
       await sheet.store.interruptRuns(id)
       assert.equal(await stateOf(id), 'running', 'it is the one that asks')
       await sheet.store.interruptRuns(null)

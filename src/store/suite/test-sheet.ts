@@ -70,7 +70,7 @@ export function newRun(more: Partial<NewRun> = {}): NewRun {
     limit: null,
     maxCalls: null,
     maxCost: null,
-    lockTimeoutMs: 30_000,
+    silentMs: 30_000,
     ...more,
   }
 }

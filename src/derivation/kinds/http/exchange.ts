@@ -4,6 +4,7 @@ import { err, ok } from '../../../errors/result.ts'
 import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
 import { sendHop } from './hop.ts'
 import type { Hop, HopOptions, HopResponse } from './hop.ts'
+import type { Turn } from './host-queue.ts'
 import { BODY_LIMIT, NetworkFault } from './network-fault.ts'
 import { parseJson } from './parse-json.ts'
 import { MAX_REDIRECTS, redirectedHop } from './redirect.ts'
@@ -20,8 +21,12 @@ export interface Tried {
   readonly retryAfterMs: number | null
 }
 
-export interface TryOptions extends HopOptions {
-  /** Deadline of the whole exchange, redirects and body included, in milliseconds (H6). */
+export interface TryOptions {
+  /** Breaks the try off. */
+  readonly signal: AbortSignal
+  /** The leave to make it. */
+  readonly turn: Omit<Turn, 'end'>
+  /** Deadline of the whole exchange, redirects and body included, in milliseconds (H6). Waits for the rate are no part of it. */
   readonly timeoutMs: number
 }
 
@@ -33,6 +38,11 @@ const DEFAULTS = [
 
 const DEFAULTS_WITH_BODY = [...DEFAULTS, ['content-type', 'application/json']] as const
 
+interface ExchangeOptions extends HopOptions {
+  /** Waits for leave to send one more request to the origin of the call. */
+  another(): Promise<void>
+}
+
 /** Stands for the deadline as the reason of an abort. */
 const TIMED_OUT = Symbol('timed out')
 
@@ -43,15 +53,28 @@ const TIMED_OUT = Symbol('timed out')
 export async function tryOnce(
   dispatcher: Dispatcher,
   request: TransportRequest,
-  { signal, onSent, timeoutMs }: TryOptions,
+  { signal, turn, timeoutMs }: TryOptions,
 ): Promise<Tried> {
   signal.throwIfAborted()
   const stop = new AbortController()
   const onAbort = (): void => stop.abort(signal.reason)
   signal.addEventListener('abort', onAbort)
-  const deadline = setTimeout(() => stop.abort(TIMED_OUT), timeoutMs)
+  const deadline = new Deadline(timeoutMs, () => stop.abort(TIMED_OUT))
+  let hasGoneOut = false
+  const onSent = (): void => {
+    hasGoneOut = true
+    turn.sent()
+  }
+  const another = async (): Promise<void> => {
+    deadline.stop()
+    await turn.another(stop.signal)
+    deadline.start()
+  }
   try {
-    return await exchange(dispatcher, request, { signal: stop.signal, onSent })
+    deadline.start()
+    const tried = await exchange(dispatcher, request, { signal: stop.signal, onSent, another })
+    if (tried.result.ok) turn.succeeded()
+    return tried
   } catch (error) {
     signal.throwIfAborted()
     const label = requestLabel(request)
@@ -62,11 +85,12 @@ export async function tryOnce(
     }
     if (error instanceof NetworkFault) {
       const failure = { reason: 'network', request: label, detail: error.message } as const
-      return { result: err(failure), mayPass: error.transient, retryAfterMs: null }
+      const mayPass = error.transient && (isIdempotent(request) || !hasGoneOut)
+      return { result: err(failure), mayPass, retryAfterMs: null }
     }
     throw error
   } finally {
-    clearTimeout(deadline)
+    deadline.stop()
     signal.removeEventListener('abort', onAbort)
   }
 }
@@ -74,7 +98,7 @@ export async function tryOnce(
 async function exchange(
   dispatcher: Dispatcher,
   request: TransportRequest,
-  options: HopOptions,
+  options: ExchangeOptions,
 ): Promise<Tried> {
   const started = performance.now()
   const label = requestLabel(request)
@@ -101,8 +125,9 @@ async function exchange(
 async function follow(
   dispatcher: Dispatcher,
   request: TransportRequest,
-  options: HopOptions,
+  options: ExchangeOptions,
 ): Promise<HopResponse> {
+  const { origin } = new URL(request.url)
   let hop: Hop = { ...request, headers: withDefaults(request) }
   for (let redirects = 0; ; redirects++) {
     const response = await sendHop(dispatcher, hop, options)
@@ -110,6 +135,31 @@ async function follow(
     if (!next) return response
     if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
     hop = next
+    if (new URL(hop.url).origin === origin) await options.another()
+    options.signal.throwIfAborted()
+  }
+}
+
+/** Counts time down, and can be stopped on the way. */
+class Deadline {
+  readonly #onOver: () => void
+  #leftMs: number
+  #startedAt = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(ms: number, onOver: () => void) {
+    this.#leftMs = ms
+    this.#onOver = onOver
+  }
+
+  start(): void {
+    this.#startedAt = performance.now()
+    this.#timer = setTimeout(this.#onOver, this.#leftMs)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#leftMs -= performance.now() - this.#startedAt
   }
 }
 

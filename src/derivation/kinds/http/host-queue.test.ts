@@ -88,14 +88,14 @@ test('a rate holds, on the clock, to the millisecond', async (t) => {
   const line = new Line(t, { concurrency: 256, rateLimit: { calls: 10, perMs: 1000 } })
   for (let index = 0; index < 30; index += 1) await line.join(String(index))
   const starts: number[] = []
-  for (let ms = 0; ms <= 3200; ms += 1) {
+  for (let ms = 0; ms <= 3300; ms += 1) {
     for (const _ of line.log.splice(0)) starts.push(ms)
     await line.pass(1)
   }
   assert.equal(starts.length, 30)
   for (const [index, start] of starts.entries()) {
     const tenBefore = starts[index - 10]
-    if (tenBefore !== undefined) assert.ok(start - tenBefore >= 1040, `${start}`)
+    if (tenBefore !== undefined) assert.ok(start - tenBefore >= 1100, `${start}`)
   }
 })
 
@@ -105,7 +105,7 @@ test('timers that come late do not keep 1000/s from being reached', async (t) =>
     void line.join(String(index)).then(() => line.end(String(index)))
   }
   await setImmediate()
-  for (let ms = 0; ms < 1064; ms += 7) {
+  for (let ms = 0; ms < 1120; ms += 7) {
     await line.pass(7)
     for (const name of line.turns.keys()) await line.end(name)
     line.turns.clear()
@@ -154,20 +154,108 @@ test('a pause holds everybody up until its end; a shorter one does not end it', 
   line.saw('a', 'b')
 })
 
-test('while a host wants to be left alone for more than an hour, all are turned away with its status', async (t) => {
+test('a host that wants to be left alone for more than an hour: all are turned away, after a minute one may see', async (t) => {
   const line = new Line(t, { retries: 1, concurrency: 1 })
   for (const name of ['under way', 'waiting']) await line.join(name)
   await line.join('in backoff', { wait: 10_000 })
   line.queue.pause(HOUR + 1, 503)
   await line.join('new')
   line.saw('under way', 'waiting: 503', 'in backoff: 503', 'new: 503')
-  await line.pass(1)
-  await line.join('patient')
   await line.end('under way')
-  await line.pass(HOUR - 1)
-  line.saw()
+  await line.pass(59_999)
+  await line.join('too early')
+  line.saw('too early: 503')
   await line.pass(1)
-  line.saw('patient')
+  for (const name of ['first', 'second']) await line.join(name)
+  line.saw('first', 'second: 503')
+  await line.end('first')
+  await line.pass(59_999)
+  await line.join('third')
+  line.saw('third: 503')
+})
+
+test('the one who sees that the host is back lets all others in; one let in before the pause does not', async (t) => {
+  const line = new Line(t, { retries: 1 })
+  await line.join('before')
+  line.queue.pause(2 * HOUR, 429)
+  line.turns.get('before')?.succeeded()
+  await line.join('a')
+  line.saw('before', 'a: 429')
+  await line.pass(60_000)
+  await line.join('probe')
+  line.turns.get('probe')?.succeeded()
+  for (const name of ['b', 'c']) await line.join(name)
+  line.saw('probe', 'b', 'c')
+})
+
+test('while the one who is to see is refused again, nobody else is let in', async (t) => {
+  const line = new Line(t, { retries: 1 })
+  line.queue.pause(2 * HOUR, 429)
+  await line.pass(60_000)
+  await line.join('probe')
+  line.queue.pause(3 * HOUR, 503)
+  await line.join('a')
+  line.saw('probe', 'a: 503')
+})
+
+test('what a host has said is forgotten after an hour, and a shorter pause then counts', async (t) => {
+  const line = new Line(t, { retries: 1 })
+  line.queue.pause(20 * HOUR, 429)
+  await line.pass(HOUR)
+  for (const name of ['a', 'b']) await line.join(name)
+  line.saw('a', 'b')
+  line.queue.pause(500, 429)
+  await line.join('c')
+  line.saw()
+  await line.pass(500)
+  line.saw('c')
+})
+
+test('one more request of a try waits for the rate alone, and before all who have not been let in', async (t) => {
+  const line = new Line(t, { concurrency: 1, rateLimit: { calls: 10, perMs: 1000 } })
+  for (const name of ['a', 'b']) await line.join(name)
+  const seen: string[] = []
+  void line.turns
+    .get('a')
+    ?.another(new AbortController().signal)
+    .then(() => seen.push('hop'))
+  await line.pass(85)
+  assert.deepEqual(seen, [])
+  await line.pass(1)
+  assert.deepEqual(seen, ['hop'])
+  await line.end('a')
+  line.saw('a')
+  await line.pass(111)
+  line.saw('b')
+})
+
+test('one more request that does not go out uses up its place in the rate until the try is over', async (t) => {
+  const line = new Line(t, { rateLimit: { calls: 1, perMs: 1000 } })
+  await line.join('a')
+  void line.turns.get('a')?.another(new AbortController().signal)
+  await line.pass(1100)
+  await line.join('b')
+  await line.pass(60_000)
+  line.saw('a')
+  await line.end('a')
+  await line.pass(1100)
+  line.saw('b')
+})
+
+test('who aborts the wait for one more request is gone at once, with listener, place and timer', async (t) => {
+  const line = new Line(t, { rateLimit: { calls: 1, perMs: 1000 } })
+  await line.join('a')
+  const cleared = t.mock.method(globalThis, 'clearTimeout')
+  const controller = new AbortController()
+  const hop = line.turns.get('a')?.another(controller.signal)
+  controller.abort(new Error('stopping'))
+  await assert.rejects(hop ?? Promise.resolve(), /stopping/)
+  assert.equal(cleared.mock.callCount(), 1)
+  assert.deepEqual(getEventListeners(controller.signal, 'abort'), [])
+  await assert.rejects(line.turns.get('a')?.another(controller.signal) ?? Promise.resolve(), /stopping/)
+  await line.join('b')
+  await line.pass(1100)
+  line.saw('a', 'b')
 })
 
 test('where nothing is retried there is no pause', async (t) => {
@@ -202,12 +290,12 @@ test('a turn that ends without having been sent counts in the rate all the same,
   await line.join('next')
   await line.end('refused')
   line.turns.get('refused')?.sent()
-  await line.pass(1039)
+  await line.pass(1099)
   line.saw('refused')
   await line.pass(1)
   line.saw('next')
   await line.join('after')
-  await line.pass(1039)
+  await line.pass(1099)
   line.saw()
   await line.pass(1)
   line.saw('after')

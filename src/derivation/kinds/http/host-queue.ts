@@ -3,8 +3,8 @@ import type { Result } from '../../../errors/result.ts'
 import { DEFAULT_HOST_POLICY } from '../../host-policies.ts'
 import type { HostPolicy } from '../../host-policies.ts'
 import type { Clock } from './clock.ts'
+import { HostPause } from './host-pause.ts'
 import { RateLimiter } from './rate-limiter.ts'
-import { LONGEST_PAUSE_MS } from './retry.ts'
 
 /** Where a call stands in line for its next try. */
 export interface Place {
@@ -18,8 +18,12 @@ export interface Place {
 
 /** Leave to start a try. */
 export interface Turn {
-  /** The request goes out. */
+  /** The request goes out; again for each that `another` gave leave for. */
   sent(): void
+  /** Waits for a place in the rate for one more request of the same try. Rejects with the signal's reason. */
+  another(signal: AbortSignal): Promise<void>
+  /** The host has answered with a success. */
+  succeeded(): void
   /** The try is over. */
   end(): void
 }
@@ -27,6 +31,9 @@ export interface Turn {
 interface Waiting extends Omit<Place, 'signal'> {
   settle(turn: Result<Turn, number>): void
 }
+
+/** Somebody let in who waits for a place in the rate; is told what to call when the request goes out. */
+type WaitingHop = (noteSent: () => void) => void
 
 function nothing(): void {}
 
@@ -39,10 +46,11 @@ export class HostQueue {
   readonly #limiter = new RateLimiter()
   /** By `order`. */
   readonly #waiting: Waiting[] = []
+  /** In the order of their coming; before all that have not been let in. */
+  readonly #hops: WaitingHop[] = []
+  readonly #pause = new HostPause()
   #policy = DEFAULT_HOST_POLICY
   #underWay = 0
-  /** The host wants to be left alone until then, and said so with this status. */
-  #pause = { until: -Infinity, status: 0 }
   #closed = false
   #callOffWake = nothing
 
@@ -84,10 +92,7 @@ export class HostQueue {
 
   /** The host has said with this status that it wants to be left alone for so long; matters where calls are retried. */
   pause(ms: number, status: number): void {
-    const until = this.#clock.now() + ms
-    if (until <= this.#pause.until) return
-    this.#pause = { until, status }
-    this.#admit()
+    if (this.#pause.begin(ms, status, this.#clock.now())) this.#admit()
   }
 
   /** Lets everybody in at once, now and later: for when there is nothing behind the line any more. */
@@ -100,21 +105,27 @@ export class HostQueue {
   #admit(): void {
     this.#callOffWake()
     this.#callOffWake = nothing
-    while (this.#waiting.length > 0) {
+    while (this.#hops.length + this.#waiting.length > 0) {
       const now = this.#clock.now()
-      const paused = this.#pausedFor(now)
-      if (paused > LONGEST_PAUSE_MS) return this.#turnAway()
-      const next = this.#closed ? 0 : this.#waiting.findIndex(({ notBefore }) => notBefore <= now)
-      const wait = this.#closed
-        ? 0
-        : Math.max(paused, this.#limiter.wait(now), next === -1 ? this.#untilNext(now) : 0)
-      if (wait === 0 && !this.#isFull()) this.#letIn(next, now)
-      else return this.#wakeAfter(wait)
+      if (this.#heedsPause() && this.#pause.turnsAway(now)) this.#turnAway()
+      const limited = this.#closed ? 0 : this.#limiter.wait(now)
+      if (this.#hops.length > 0) {
+        if (limited > 0) return this.#wakeAfter(limited)
+        this.#hops.shift()?.(this.#allowRequest(now))
+      } else if (this.#waiting.length > 0) {
+        const next = this.#closed ? 0 : this.#waiting.findIndex(({ notBefore }) => notBefore <= now)
+        const paused = this.#heedsPause() ? this.#pause.wait(now) : 0
+        const wait = Math.max(paused, limited, next === -1 ? this.#untilNext(now) : 0)
+        // The end of another try wakes.
+        if (this.#isFull()) return
+        if (wait > 0) return this.#wakeAfter(wait)
+        this.#letIn(next, now)
+      }
     }
   }
 
-  #pausedFor(now: number): number {
-    return this.#policy.retries > 0 && !this.#closed ? Math.max(0, this.#pause.until - now) : 0
+  #heedsPause(): boolean {
+    return this.#policy.retries > 0 && !this.#closed
   }
 
   #isFull(): boolean {
@@ -130,28 +141,61 @@ export class HostQueue {
     for (const { settle } of this.#waiting.splice(0)) settle(err(this.#pause.status))
   }
 
-  /** When all places are taken, or it is not known yet when, the end or the sending of another try wakes. */
+  /** When it is not known yet when, the sending of another request wakes. */
   #wakeAfter(ms: number): void {
-    if (ms > 0 && ms < Infinity && !this.#isFull())
-      this.#callOffWake = this.#clock.after(ms, () => this.#admit())
+    if (ms < Infinity) this.#callOffWake = this.#clock.after(ms, () => this.#admit())
   }
 
   #letIn(index: number, now: number): void {
     const [waiting] = this.#waiting.splice(index, 1)
     this.#underWay += 1
+    const isProbe = this.#heedsPause() && this.#pause.letIn(now)
+    let noteSent = this.#allowRequest(now)
+    const turn: Turn = {
+      sent: () => noteSent(),
+      another: async (signal) => {
+        noteSent = await this.#hop(signal)
+      },
+      succeeded: () => {
+        if (isProbe) this.#pause.end()
+      },
+      end: () => {
+        this.#underWay -= 1
+        noteSent()
+        this.#admit()
+      },
+    }
+    waiting?.settle(ok(turn))
+  }
+
+  /** Waits for a place in the rate; answers with what to call when the request goes out. */
+  #hop(signal: AbortSignal): Promise<() => void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason)
+      const onAbort = (): void => {
+        this.#hops.splice(this.#hops.indexOf(hop), 1)
+        reject(signal.reason)
+        this.#admit()
+      }
+      const hop: WaitingHop = (noteSent) => {
+        signal.removeEventListener('abort', onAbort)
+        resolve(noteSent)
+      }
+      signal.addEventListener('abort', onAbort, { once: true })
+      this.#hops.push(hop)
+      this.#admit()
+    })
+  }
+
+  /** Takes a place in the rate; answers with what tells that the request goes out, and does so but once. */
+  #allowRequest(now: number): () => void {
     this.#limiter.start(now)
     let sent = false
-    const noteSent = (): void => {
+    return () => {
       if (sent) return
       sent = true
       this.#limiter.sent(this.#clock.now())
       this.#admit()
     }
-    const end = (): void => {
-      this.#underWay -= 1
-      noteSent()
-      this.#admit()
-    }
-    waiting?.settle(ok({ sent: noteSent, end }))
   }
 }

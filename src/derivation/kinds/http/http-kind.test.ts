@@ -22,6 +22,8 @@ const CONTEXT = {
   signal: new AbortController().signal,
   policies: DEFAULT_HOST_POLICIES,
   onSent: () => undefined,
+  wanted: () => true,
+  stored: Promise.resolve(),
 }
 const SECRET = 'geheim-0123456789'
 

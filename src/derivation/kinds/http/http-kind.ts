@@ -35,7 +35,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
     },
     plan: planCall,
     cost: (plan, policies) => policies.forUrl(plan.hashed.url).costPerCall,
-    async run(spec, plan, { signal, policies, onSent }) {
+    async run(spec, plan, { policies, ...context }) {
       const secrets = readSecrets(spec, env)
       const answer = await transport.send(
         {
@@ -49,7 +49,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
               .map(({ name }) => name.toLowerCase()),
           ),
         },
-        { signal, policy: policies.forUrl(plan.hashed.url), onSent },
+        { ...context, policy: policies.forUrl(plan.hashed.url) },
       )
       return answer.ok ? ok(extract(spec, plan, answer.value, [...secrets.values()])) : answer
     },

@@ -83,13 +83,13 @@ for (const [calls, perMs] of [
       const times = arrivals(limiterOf(calls, perMs), 5 * calls + 20, {
         late: () => random() * 40,
         connect: () => (random() < 0.1 ? random() * perMs : random() * 5),
-        travel: () => 100 + (random() * perMs) / 26,
+        travel: () => 100 + random() * Math.max(perMs / 26, 99),
       })
       assert.ok(mostWithin(times, perMs) <= calls, `seed ${seed}: ${mostWithin(times, perMs)}`)
     }
   })
 
-  test(`of ${calls} in ${perMs} ms no less than 94 % are reached, although timers are up to 2 ms late`, () => {
+  test(`of ${calls} in ${perMs} ms no less than ${perMs === 1000 ? 89 : 94} % are reached, although timers are up to 2 ms late`, () => {
     const random = seeded(1)
     const tries = 5 * calls + 20
     const times = arrivals(limiterOf(calls, perMs), tries, {
@@ -98,7 +98,10 @@ for (const [calls, perMs] of [
       travel: () => 0,
     })
     const took = (times.at(-1) ?? 0) - (times[0] ?? 0)
-    assert.ok(((tries - 1) * perMs) / took >= calls * 0.94, `${took} ms for ${tries}`)
+    assert.ok(
+      ((tries - 1) * perMs) / took >= calls * (perMs === 1000 ? 0.89 : 0.94),
+      `${took} ms for ${tries}`,
+    )
   })
 }
 
@@ -118,8 +121,8 @@ test('tries that do not go out use the limit up; how long to wait is then not kn
   }
   assert.equal(limiter.wait(60_000), Infinity)
   limiter.sent(60_000)
-  assert.equal(limiter.wait(60_000), 1040)
-  assert.equal(limiter.wait(61_040), 0)
+  assert.equal(limiter.wait(60_000), 1100)
+  assert.equal(limiter.wait(61_100), 0)
 })
 
 test('another limit holds from the last start on', () => {
@@ -129,7 +132,7 @@ test('another limit holds from the last start on', () => {
   limiter.setLimit({ calls: 1, perMs: 3_600_000 })
   assert.ok(limiter.wait(1000) > 3_600_000)
   limiter.setLimit({ calls: 10, perMs: 1000 })
-  assert.equal(limiter.wait(50), 55)
+  assert.equal(limiter.wait(50), 61)
   limiter.setLimit(null)
   assert.equal(limiter.wait(50), 0)
 })

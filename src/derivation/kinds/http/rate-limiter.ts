@@ -1,15 +1,17 @@
 import type { RateLimit } from '../../host-policies.ts'
 
-/** Starts are spaced this much further apart than the limit needs, as part of it. */
-const MARGIN = 0.05
-
 /**
- * So much longer than its period is the window in which the limit holds for what goes out: the far end, which packets
- * reach a little earlier or later, then does not count one too many either. The rest of the margin is play.
+ * So much longer than its period is the window in which the limit holds for what goes out, as part of the period and at
+ * least in milliseconds: the far end, which packets reach a little earlier or later, then does not count one too many
+ * either. How unevenly they travel does not depend on the period, hence the second.
  */
 const WINDOW_MARGIN = 0.04
+const LEAST_WINDOW_MARGIN_MS = 100
 
-/** What timers that come late may make up for, in milliseconds; never more than half the margin. */
+/** Starts are spaced this much further apart than that window needs, as part of the period: play for late timers. */
+const PLAY = 0.01
+
+/** What timers that come late may make up for, in milliseconds; far below the margin of the window. */
 const CATCH_UP_MS = 25
 
 /**
@@ -48,8 +50,7 @@ export class RateLimiter {
     this.#last = now
     this.#unsent += 1
     if (this.#limit === null) return
-    const catchUp = Math.min(CATCH_UP_MS, (this.#limit.perMs * MARGIN) / 2)
-    this.#next = Math.max(this.#next, now - catchUp) + spacing(this.#limit)
+    this.#next = Math.max(this.#next, now - CATCH_UP_MS) + spacing(this.#limit)
   }
 
   /** A try that has started goes out, or is over without; once for each. */
@@ -59,7 +60,7 @@ export class RateLimiter {
   }
 
   #waitForWindow({ calls, perMs }: RateLimit, now: number): number {
-    const window = perMs * (1 + WINDOW_MARGIN)
+    const window = windowMs(perMs)
     while (this.#oldest < this.#sent.length && this.#sentAt(this.#oldest) <= now - window) this.#oldest += 1
     if (this.#oldest > 1000 && this.#oldest * 2 > this.#sent.length) {
       this.#sent = this.#sent.slice(this.#oldest)
@@ -74,6 +75,10 @@ export class RateLimiter {
   }
 }
 
+function windowMs(perMs: number): number {
+  return perMs + Math.max(perMs * WINDOW_MARGIN, LEAST_WINDOW_MARGIN_MS)
+}
+
 function spacing({ calls, perMs }: RateLimit): number {
-  return (perMs / calls) * (1 + MARGIN)
+  return (windowMs(perMs) + perMs * PLAY) / calls
 }

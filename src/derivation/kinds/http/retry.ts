@@ -8,6 +8,9 @@ const CAP_MS = 30_000
 /** A host that wants to be left alone for longer is not waited for. */
 export const LONGEST_PAUSE_MS = 3_600_000
 
+/** Who asks for more than a day has not understood the header: it is a point in time as a number, or a typing error. */
+const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000
+
 /** How long to wait after a failed try; `tries` counts those before it. Exponential, with full jitter. */
 export function backoffMs(tries: number, random: () => number): number {
   return random() * Math.min(CAP_MS, BASE_MS * 2 ** tries)
@@ -15,12 +18,24 @@ export function backoffMs(tries: number, random: () => number): number {
 
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/
 
+/** Commas between values, not those after the day of a date. */
+const BETWEEN_VALUES = /(?<!^\s*[A-Z][a-z]+|,\s*[A-Z][a-z]+),\s*/
+
 /**
  * What a `Retry-After` header says, seconds or a date (RFC 9110, section 10.2.3), in milliseconds from now; null when it
- * says nothing. `date` is the answer's `Date` header: against it the two clocks need not agree.
+ * says nothing, or more than a day. Of several values, joined by commas, the longest. `date` is the answer's `Date`
+ * header: against it the two clocks need not agree.
  */
 export function retryAfterMs(header: string | undefined, date: string | undefined): number | null {
-  if (header === undefined) return null
+  let longest: number | null = null
+  for (const value of (header ?? '').split(BETWEEN_VALUES)) {
+    const ms = valueMs(value, date)
+    if (ms !== null && ms <= LONGEST_RETRY_AFTER_MS) longest = Math.max(ms, longest ?? 0)
+  }
+  return longest
+}
+
+function valueMs(header: string, date: string | undefined): number | null {
   if (/^\d+(?:\.\d+)?$/.test(header)) return Number(header) * 1000
   const until = parseHttpDate(header)
   if (until === null) return null

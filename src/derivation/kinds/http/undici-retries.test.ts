@@ -170,7 +170,7 @@ for (const [method, tries] of [
 }
 
 test('all tries of a POST carry the same idempotency key, another call another, and a GET none', async (t) => {
-  const subject = await new Subject(t).serve(inTurn(503, 'reset', 200, 503))
+  const subject = await new Subject(t).serve(inTurn(503, 500, 200, 503))
   for (const method of ['POST', 'PATCH', 'GET'] as const)
     assert.equal(await subject.failure({ method }), null)
   const keys = subject.requests.map(({ headers }) => headers['idempotency-key'])
@@ -211,7 +211,7 @@ for (const [status, retryAfter, expected] of [
   })
 }
 
-test('a host that wants more than an hour is not waited for, and not called before there is an hour left', async (t) => {
+test('a host that wants more than an hour is not waited for, but asked again by a call a minute later', async (t) => {
   const subject = await new Subject(t).serve((before, response) => {
     if (before === 0) response.writeHead(429, { 'retry-after': '3601' }).end()
     else response.end('1')
@@ -224,10 +224,109 @@ test('a host that wants more than an hour is not waited for, and not called befo
   const label = await subject.send({ method: 'POST' })
   assert.ok(!label.ok && 'request' in label.error && label.error.request === `POST ${subject.url}`)
 
-  await new Promise<void>((resolve) => void subject.clock.after(1000, resolve))
+  await new Promise<void>((resolve) => void subject.clock.after(60_000, resolve))
   assert.equal(await subject.failure(), null)
-  assert.equal(subject.clock.now(), 3_601_000)
+  assert.equal(await subject.failure(), null)
+  assert.equal(subject.clock.now(), 60_000)
 })
+
+test('a Retry-After that is a point in time as a number counts as none', async (t) => {
+  const subject = await new Subject(t).serve((before, response) => {
+    if (before === 0) response.writeHead(429, { 'retry-after': '1764000000' }).end()
+    else response.end('1')
+  })
+  assert.equal(await subject.failure(), null)
+  assert.equal(subject.clock.now(), 250)
+})
+
+test('of two Retry-After headers the longer counts', async (t) => {
+  const subject = await new Subject(t).serve((before, response) => {
+    if (before === 0) response.writeHead(429, ['retry-after', '5', 'retry-after', '7']).end()
+    else response.end('1')
+  })
+  assert.equal(await subject.failure(), null)
+  assert.equal(subject.clock.now(), 7000)
+})
+
+test('redirects within the origin count in the rate, also with all places taken', async (t) => {
+  const subject = await new Subject(t).serve((_before, response, { url = '' }) => {
+    if (url.endsWith('/')) response.end('1')
+    else response.writeHead(301, { location: `${url}/` }).end()
+  })
+  const policy = { concurrency: 2, rateLimit: { calls: 5, perMs: 1000 } }
+  const url = `${subject.url}r1`
+  const failures = await Promise.all(Array.from({ length: 10 }, () => subject.failure({ url, policy })))
+  assert.deepEqual(new Set(failures), new Set([null]))
+  assert.equal(subject.requests.length, 20)
+  // The far end cannot tell when they went out on this clock; four windows of five have to have begun.
+  assert.ok(subject.clock.now() >= 3300, String(subject.clock.now()))
+})
+
+test('the wait of a redirect for the rate ends at once when its signal aborts', async (t) => {
+  const waiting = Promise.withResolvers<void>()
+  const clock = new StoppedClock(waiting.resolve)
+  const subject = await new Subject(t, clock).serve((_before, response) =>
+    response.writeHead(302, { location: '/there' }).end(),
+  )
+  const controller = new AbortController()
+  const policy = { rateLimit: { calls: 1, perMs: 1000 } }
+  const call = subject.send({ policy, signal: controller.signal })
+  await waiting.promise
+  controller.abort(new Error('stopping'))
+  await assert.rejects(call, /stopping/)
+  assert.equal(clock.pending, 0)
+  assert.equal(subject.requests.length, 1)
+  assert.deepEqual(getEventListeners(controller.signal, 'abort'), [])
+})
+
+test('the wait of a redirect for the rate is no part of the timeout', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const waiting = Promise.withResolvers<void>()
+  const alarms: (() => void)[] = []
+  const clock: Clock = {
+    now: () => alarms.length * 1100,
+    after(_ms, callback) {
+      t.mock.timers.tick(20_000)
+      setImmediate(() => {
+        alarms.push(callback)
+        callback()
+      })
+      waiting.resolve()
+      return () => {}
+    },
+  }
+  const subject = await new Subject(t, clock).serve((before, response) => {
+    if (before === 0) response.writeHead(302, { location: '/there' }).end()
+    else response.end('1')
+  })
+  const policy = { rateLimit: { calls: 1, perMs: 1000 }, timeoutMs: 10_000 }
+  assert.equal(await subject.failure({ policy }), null)
+  assert.equal(alarms.length, 1)
+})
+
+for (const [method, tries] of [
+  ['GET', 2],
+  ['PUT', 2],
+  ['DELETE', 2],
+  ['POST', 1],
+  ['PATCH', 1],
+] as const) {
+  test(`a ${method} whose connection breaks after it went out is tried ${tries === 1 ? 'once' : 'again'}`, async (t) => {
+    const subject = await new Subject(t).serve(inTurn('reset'))
+    const failed = { reason: 'network', detail: 'connection reset' }
+    assert.deepEqual(await subject.failure({ method }), tries === 1 ? failed : null)
+    assert.equal(subject.requests.length, tries)
+  })
+
+  test(`a ${method} whose connection is refused is tried again`, async (t) => {
+    const gone = await startTcp(() => {})
+    await gone.close()
+    const subject = new Subject(t)
+    const failed = { reason: 'network', detail: 'connection refused' }
+    assert.deepEqual(await subject.failure({ method, url: `${gone.origin}/` }), failed)
+    assert.equal(subject.clock.jumps.length, 3)
+  })
+}
 
 test('a call that waits to be tried again keeps its own failure when its host closes', async (t) => {
   const waiting = Promise.withResolvers<void>()
@@ -280,7 +379,7 @@ test('tries are counted in the rate from when they go out, not from when they ar
   const policy = { rateLimit: { calls: 1, perMs: 1000 } }
   const first = subject.failure({ policy })
   assert.equal(await subject.failure({ policy }), null)
-  assert.equal(subject.clock.now(), 1040)
+  assert.equal(subject.clock.now(), 1100)
   held[0]?.end('1')
   assert.equal(await first, null)
 })

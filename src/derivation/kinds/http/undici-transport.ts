@@ -1,6 +1,6 @@
 import { Agent } from 'undici'
 import { err } from '../../../errors/result.ts'
-import type { HostPolicy } from '../../host-policies.ts'
+import { NotWanted } from '../../derivation-kind.ts'
 import { systemClock } from './clock.ts'
 import type { Clock } from './clock.ts'
 import { tryOnce } from './exchange.ts'
@@ -16,6 +16,23 @@ export interface UndiciTransportOptions {
   readonly clock?: Clock
   /** A number from 0 up to 1, as `Math.random` makes them. */
   readonly random?: () => number
+}
+
+/** Calls that are quicker come by about as fast as they are stored; to keep their places would only slow them down. */
+const SLOW_MS = 4
+
+/** Throws {@link NotWanted}, and frees the place, when nobody needs the call any more. */
+async function stillWanted(wanted: NonNullable<SendOptions['wanted']>, turn: Turn): Promise<void> {
+  try {
+    if (!(await wanted())) throw new NotWanted()
+  } catch (error) {
+    turn.end()
+    throw error
+  }
+}
+
+function alwaysWanted(): true {
+  return true
 }
 
 /** Longer than a try takes by default, so that then it is the deadline that ends it, and shorter than systems wait. */
@@ -45,7 +62,8 @@ export class UndiciTransport implements Transport {
     this.#random = random
   }
 
-  async send(request: TransportRequest, { signal, policy, onSent }: SendOptions): Promise<SendResult> {
+  async send(request: TransportRequest, options: SendOptions): Promise<SendResult> {
+    const { signal, policy, onSent, wanted = alwaysWanted } = options
     const queue = this.#queue(new URL(request.url).origin)
     queue.adopt(policy)
     const call = policy.retries > 0 ? withIdempotencyKey(request) : request
@@ -55,8 +73,9 @@ export class UndiciTransport implements Transport {
     for (let tries = 0; ; tries++) {
       const turn = await queue.turn({ order, notBefore, signal })
       if (!turn.ok) return last ?? err({ reason: 'status', request: requestLabel(call), status: turn.error })
+      await stillWanted(wanted, turn.value)
       if (tries === 0) onSent?.()
-      const tried = await this.#try(call, turn.value, { signal, policy })
+      const tried = await this.#try(call, turn.value, options)
       if (policy.retries === 0 || !tried.mayPass) return tried.result
       const waitMs = this.#heed(tried, tries, queue)
       if (tries === policy.retries || waitMs > LONGEST_PAUSE_MS) return tried.result
@@ -80,17 +99,18 @@ export class UndiciTransport implements Transport {
     return queue
   }
 
-  async #try(
-    request: TransportRequest,
-    turn: Turn,
-    { signal, policy }: { signal: AbortSignal; policy: HostPolicy },
-  ): Promise<Tried> {
+  async #try(request: TransportRequest, turn: Turn, { signal, policy, stored }: SendOptions): Promise<Tried> {
+    const started = performance.now()
+    let placeKept: Promise<void> | undefined
     try {
       const { timeoutMs } = policy
-      return await tryOnce(this.#agent, request, { signal, timeoutMs, onSent: turn.sent })
+      const tried = await tryOnce(this.#agent, request, { signal, timeoutMs, turn })
+      if (tried.result.ok && performance.now() - started >= SLOW_MS) placeKept = stored
+      return tried
     } finally {
       // Only then has the client its connection back, and the next try need not open another.
-      setImmediate(turn.end)
+      if (placeKept === undefined) setImmediate(turn.end)
+      else void placeKept.then(turn.end, turn.end)
     }
   }
 
