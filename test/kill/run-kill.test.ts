@@ -59,7 +59,7 @@ test('a run of 1,000 records that is killed in its middle is finished by the nex
   api.answer('*', async ({ path }) => {
     if (api.requests.length >= RECORDS / 2) resolve()
     // As slow as calls are that are paid for.
-    await delay(5)
+    await delay(15)
     return { json: { value: `label of ${path}` } }
   })
   const directory = await makeSheet(t, api)

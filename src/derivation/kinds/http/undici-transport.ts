@@ -19,7 +19,7 @@ export interface UndiciTransportOptions {
 }
 
 /** Calls that are quicker come by about as fast as they are stored; to keep their places would only slow them down. */
-const SLOW_MS = 4
+const SLOW_MS = 10
 
 /** Throws {@link NotWanted}, and frees the place, when nobody needs the call any more. */
 async function stillWanted(wanted: NonNullable<SendOptions['wanted']>, turn: Turn): Promise<void> {
