@@ -22,10 +22,8 @@ export interface Answer {
   users: number
   /** The cells that wait for the call. */
   readonly waiting: { readonly item: WorkItem; readonly cells: readonly WorkCell[] }[]
-  /** When what it is for was read, by `performance.now()`. */
+  /** When the first of them was read, by `performance.now()`. */
   readonly since: number
-  /** To be called when what the call brought is stored. */
-  onStored: () => void
 }
 
 /** For every target of the derivation its value, checked against the contract, or why it has none. */
@@ -99,8 +97,11 @@ export class Answers {
     answer.call = this.#call(derivation, plan, context).then(
       (outcome) => (answer.outcome = outcome),
       (error: unknown) => {
-        if (error instanceof NotWanted) return null
-        throw error
+        if (!(error instanceof NotWanted)) throw error
+        // Who needs it from now on has it called for anew.
+        answer.call = null
+        answer.waiting.length = 0
+        return null
       },
     )
   }
@@ -136,7 +137,6 @@ export class Answers {
       users: 0,
       waiting: [],
       since: performance.now(),
-      onStored: () => undefined,
     }
     if (!this.#options.force || this.#refreshed.has(digest)) this.#unloaded.push(answer)
     this.#inUse.set(hash, answer)

@@ -2,7 +2,7 @@ import type { JsonValue } from '../contract/json.ts'
 import type { Failure } from '../errors/failure.ts'
 import { err, ok, type Result } from '../errors/result.ts'
 import type { CacheEntry, CellOutcome, WorkCell, WorkItem } from '../store/sheet-store.ts'
-import { Answers, cacheEntries, contractFailure, type Answer, type CallOutcome } from './answers.ts'
+import { Answers, cacheEntries, contractFailure, type Answer } from './answers.ts'
 import type { Budget } from './budget.ts'
 import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
 import type { CommitQueue } from './commit-queue.ts'
@@ -153,13 +153,15 @@ export class DerivationRun {
       else known.push(computed)
     }
     if (unknown.length === 0) return [this.#store(planned, known)]
+    const stored = Promise.withResolvers<void>()
     const first = answer.call === null
-    if (first && !this.#call(planned, answer)) {
+    if (first && !this.#call(planned, answer, stored.promise)) {
       this.#leave(planned.item, unknown)
       return [this.#store(planned, known)]
     }
     answer.waiting.push({ item: planned.item, cells: unknown })
-    return [this.#storeCall(planned, { answer, cells: unknown, first }), this.#store(planned, known)]
+    const storing = this.#storeCall(planned, { call: answer.call, cells: unknown, first })
+    return [storing.finally(stored.resolve), this.#store(planned, known)]
   }
 
   #known({ entry, failed }: Answer, cell: WorkCell): ComputedCell | null {
@@ -171,31 +173,33 @@ export class DerivationRun {
     return failure === undefined ? null : { cell, result: failure }
   }
 
-  /** Begins a call; false when the run's bounds have no room for it. */
-  #call(planned: PlannedItem, answer: Answer): boolean {
+  /** Begins a call; false when the run's bounds have no room for it. `stored`: when what it brings is stored. */
+  #call(planned: PlannedItem, answer: Answer, stored: Promise<void>): boolean {
     const { planner, budget, tally, signal } = this.#parts
     const price = planner.price(planned)
     if (!budget.begin(price)) return false
-    const { policies } = planner.request
-    const { promise: stored, resolve: onStored } = Promise.withResolvers<void>()
-    answer.onStored = onStored
+    let sent = false
     this.#answers.call(answer, planned, {
       signal,
-      policies,
-      onSent: () => tally.sent(price),
-      wanted: () => this.#isWanted(answer, price),
+      policies: planner.request.policies,
+      onSent: () => {
+        sent = true
+        tally.sent(price)
+      },
+      wanted: async () => {
+        if (performance.now() - answer.since < FRESH_MS || (await this.#isWanted(answer))) return true
+        // A call that has been tried once has been made.
+        if (!sent) budget.giveBack(price)
+        return false
+      },
       stored,
     })
     return true
   }
 
-  /** Whether a cell that waits for an answer is as it was when the call was planned (D28), or it was planned just now. */
-  #isWanted(answer: Answer, price: number): boolean | Promise<boolean> {
-    return performance.now() - answer.since < FRESH_MS || this.#isStillWanted(answer, price)
-  }
-
-  async #isStillWanted(answer: Answer, price: number): Promise<boolean> {
-    const { planner, budget } = this.#parts
+  /** Whether a cell that waits for an answer is as it was when the call was planned (D28). */
+  async #isWanted(answer: Answer): Promise<boolean> {
+    const { planner } = this.#parts
     const waiting = new Map(answer.waiting.map((each) => [each.item.key, each.cells]))
     for await (const items of planner.every(this.#derivation, [...waiting.keys()])) {
       for (const { key, cells: now } of items) {
@@ -203,20 +207,11 @@ export class DerivationRun {
         if (waiting.get(key)?.some(({ target, mark }) => marks.get(target) === mark)) return true
       }
     }
-    budget.giveBack(price)
     return false
   }
 
-  async #storeCall(planned: PlannedItem, of: CallOfCells): Promise<void> {
-    try {
-      await this.#storeOutcome(planned, of, await of.answer.call)
-    } finally {
-      if (of.first) of.answer.onStored()
-    }
-  }
-
-  async #storeOutcome(planned: PlannedItem, of: CallOfCells, outcome: CallOutcome | null): Promise<void> {
-    const { cells, first } = of
+  async #storeCall(planned: PlannedItem, { call, cells, first }: CallOfCells): Promise<void> {
+    const outcome = await call
     if (outcome === null) {
       this.#leave(planned.item, cells)
       return
@@ -255,7 +250,7 @@ export class DerivationRun {
 }
 
 interface CallOfCells {
-  readonly answer: Answer
+  readonly call: Answer['call']
   readonly cells: readonly WorkCell[]
   /** Whether the call was begun for these. */
   readonly first: boolean

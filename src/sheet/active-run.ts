@@ -24,8 +24,6 @@ export class ActiveRun {
   readonly signal: AbortSignal
   /** Resolves when the run has ended and the store knows. */
   readonly ended: Promise<void>
-  /** How many calls the store has been told of beside what it stored. */
-  callsNoted = 0
   readonly #cancelling = new AbortController()
   #cancelledBy: string | null = null
   readonly #end: () => void
@@ -68,7 +66,13 @@ export class ActiveRuns {
   /** Carries out a run. Until it has ended it can be found, watched and cancelled, by other processes through the store. */
   async during<T>(run: ActiveRun, store: RunsStore, work: () => Promise<T>): Promise<T> {
     this.#runs.set(run.id, run)
-    const poll = setInterval(() => void keepInTouch(run, store), POLL_MS)
+    let noted = 0
+    const poll = setInterval(() => {
+      const { calls } = run.feed.progress
+      if (calls !== noted) void noteCalls(run, store)
+      noted = calls
+      void cancelIfAsked(run, store)
+    }, POLL_MS)
     try {
       return await work()
     } finally {
@@ -80,12 +84,13 @@ export class ActiveRuns {
   }
 }
 
-async function keepInTouch(run: ActiveRun, store: RunsStore): Promise<void> {
-  const { calls, totalCost, skipped } = run.feed.progress
-  if (calls !== run.callsNoted) {
-    run.callsNoted = calls
-    void store.noteCalls(run.id, { calls, totalCost, skipped }).catch(() => undefined)
-  }
+/** A store that cannot be written just now hears of later calls. */
+async function noteCalls({ id, feed }: ActiveRun, store: RunsStore): Promise<void> {
+  const { calls, totalCost, skipped } = feed.progress
+  await store.noteCalls(id, { calls, totalCost, skipped }).catch(() => undefined)
+}
+
+async function cancelIfAsked(run: ActiveRun, store: RunsStore): Promise<void> {
   // A store that cannot be read just now is asked again; a run that it stops will hear so itself.
   const actor = await store.cancelRequest(run.id).catch(() => null)
   if (actor !== null) run.cancel(actor)

@@ -165,7 +165,7 @@ function run(
     signal: new AbortController().signal,
     policies: DEFAULT_HOST_POLICIES,
     onSent: () => undefined,
-    wanted: () => true,
+    wanted: () => Promise.resolve(true),
     stored: Promise.resolve(),
     ...context,
   })

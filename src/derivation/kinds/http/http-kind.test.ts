@@ -22,7 +22,7 @@ const CONTEXT = {
   signal: new AbortController().signal,
   policies: DEFAULT_HOST_POLICIES,
   onSent: () => undefined,
-  wanted: () => true,
+  wanted: () => Promise.resolve(true),
   stored: Promise.resolve(),
 }
 const SECRET = 'geheim-0123456789'

@@ -21,20 +21,6 @@ export interface UndiciTransportOptions {
 /** Calls that are quicker come by about as fast as they are stored; to keep their places would only slow them down. */
 const SLOW_MS = 10
 
-/** Throws {@link NotWanted}, and frees the place, when nobody needs the call any more. */
-async function stillWanted(wanted: NonNullable<SendOptions['wanted']>, turn: Turn): Promise<void> {
-  try {
-    if (!(await wanted())) throw new NotWanted()
-  } catch (error) {
-    turn.end()
-    throw error
-  }
-}
-
-function alwaysWanted(): true {
-  return true
-}
-
 /** Longer than a try takes by default, so that then it is the deadline that ends it, and shorter than systems wait. */
 const CONNECT_TIMEOUT_MS = 60_000
 
@@ -63,7 +49,7 @@ export class UndiciTransport implements Transport {
   }
 
   async send(request: TransportRequest, options: SendOptions): Promise<SendResult> {
-    const { signal, policy, onSent, wanted = alwaysWanted } = options
+    const { signal, policy, onSent, wanted } = options
     const queue = this.#queue(new URL(request.url).origin)
     queue.adopt(policy)
     const call = policy.retries > 0 ? withIdempotencyKey(request) : request
@@ -73,7 +59,7 @@ export class UndiciTransport implements Transport {
     for (let tries = 0; ; tries++) {
       const turn = await queue.turn({ order, notBefore, signal })
       if (!turn.ok) return last ?? err({ reason: 'status', request: requestLabel(call), status: turn.error })
-      await stillWanted(wanted, turn.value)
+      if (wanted !== undefined) await stillWanted(wanted, turn.value)
       if (tries === 0) onSent?.()
       const tried = await this.#try(call, turn.value, options)
       if (policy.retries === 0 || !tried.mayPass) return tried.result
@@ -121,5 +107,15 @@ export class UndiciTransport implements Transport {
     if (status === 429) queue.pause(retryAfterMs ?? waitMs, status)
     if (status === 503 && retryAfterMs !== null) queue.pause(retryAfterMs, status)
     return waitMs
+  }
+}
+
+/** Throws {@link NotWanted}, and frees the place, when nobody needs the call any more. */
+async function stillWanted(wanted: () => Promise<boolean>, turn: Turn): Promise<void> {
+  try {
+    if (!(await wanted())) throw new NotWanted()
+  } catch (error) {
+    turn.end()
+    throw error
   }
 }
