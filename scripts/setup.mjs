@@ -1,17 +1,22 @@
 /*
- * Sees to what `npm start` and `npm test` need: the dependencies of the lockfile and a Node.js that is new enough.
- * Takes milliseconds when all is there. Plain JavaScript for any Node from 14 on.
+ * Sees to what `npm start` and `npm test` need: the dependencies of the lockfile and a Node.js that is new enough; with
+ * `--for-tests`, also the programs that tests drive, a Chromium and an nginx. Takes milliseconds when all is there.
+ * Plain JavaScript for any Node from 14 on.
  */
 import { spawnSync } from 'child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'fs'
 import { join } from 'path'
 import { findNode, missingNode, ROOT } from './node24.mjs'
+import { CHROMIUM, findProgram, NGINX } from './test-programs.mjs'
 
 const CACHE = join(ROOT, '.cache')
 const LOCK = join(CACHE, 'setup.lock')
 
+const INSTALL_TIMEOUT_MS = 10 * 60_000
+
 if (!isInstalled()) withLock(() => isInstalled() || install())
 if (findNode() === null) fail(missingNode())
+if (process.argv.includes('--for-tests') && missingPrograms().length > 0) withLock(installPrograms)
 
 /**
  * Whether node_modules is what package-lock.json asks for. Compares contents, not times: a checkout makes the lockfile
@@ -48,6 +53,63 @@ function install() {
   if (status !== 0) fail('npm ci failed: see above')
 }
 
+function missingPrograms() {
+  return [CHROMIUM, NGINX].filter((program) => findProgram(program) === null)
+}
+
+/**
+ * Installs the programs that tests drive, where that needs nobody's consent. Without them their tests are skipped; in
+ * continuous integration, where a skipped test would pass unnoticed, that is a failure.
+ */
+function installPrograms() {
+  const problem = tryInstallPrograms(missingPrograms())
+  const missing = missingPrograms()
+  if (missing.length === 0) return
+  const names = missing.map(({ name }) => name).join(' and ')
+  const remedy = `install ${names}, or set ${missing.map(({ variable }) => variable).join(' and ')}`
+  if (process.env.CI === 'true') fail(`the tests need ${names}, and ${problem}; ${remedy}`)
+  console.error(`colophon: tests that need ${names} are skipped, since ${problem}; ${remedy}`)
+}
+
+/**
+ * @param {readonly import('./test-programs.mjs').TestProgram[]} missing
+ * @returns {string} what is in the way, if something is still missing afterwards
+ */
+function tryInstallPrograms(missing) {
+  const misnamed = missing.find(({ variable }) => process.env[variable])
+  if (misnamed) return `${misnamed.variable} names no program`
+  if (!isOnPath('apt-get')) return 'there is no apt-get here to install it with'
+  const asRoot = becomeRoot()
+  if (asRoot === null) return 'only root can install it'
+  const packages = missing.map(({ debianPackage }) => debianPackage)
+  console.error(`colophon: installing ${packages.join(' and ')} for the tests (apt-get)`)
+  const [program = '', ...args] = [
+    ...asRoot,
+    'sh',
+    join(ROOT, 'scripts', 'install-debian-packages.sh'),
+    ...packages,
+  ]
+  const { status, error, stderr } = spawnSync(program, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: INSTALL_TIMEOUT_MS,
+  })
+  if (status === 0) return 'its package brings no program that runs'
+  const lines = (stderr || '').trim().split('\n')
+  return `apt-get failed: ${error ? error.message : lines[lines.length - 1]}`
+}
+
+/** What to put before a command that root must run; null when there is no way without a password. */
+function becomeRoot() {
+  if (process.getuid && process.getuid() === 0) return []
+  return isOnPath('sudo') && spawnSync('sudo', ['-n', 'true']).status === 0 ? ['sudo', '-n'] : null
+}
+
+/** @param {string} command */
+function isOnPath(command) {
+  return findProgram({ commands: [command], variable: '' }) !== null
+}
+
 /** npm's own messages go to stderr, so that the output of the command proper stays clean. */
 function options() {
   return { cwd: ROOT, stdio: /** @type {import('child_process').StdioOptions} */ (['ignore', 2, 2]) }
@@ -63,12 +125,14 @@ function withLock(action) {
   mkdirSync(CACHE, { recursive: true })
   let told = false
   while (!tryLock()) {
-    if (!told) console.error('colophon: waiting for another process that is installing dependencies')
+    if (!told) console.error('colophon: waiting for another process that is installing')
     told = true
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200)
   }
   process.on('exit', unlock)
   action()
+  process.off('exit', unlock)
+  unlock()
 }
 
 function tryLock() {

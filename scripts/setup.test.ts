@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
@@ -31,7 +31,7 @@ let project: string
 beforeEach(async () => {
   project = await mkdtemp(join(tmpdir(), 'colophon-setup-'))
   await mkdir(join(project, 'scripts'))
-  for (const name of ['setup.mjs', 'node24.mjs']) {
+  for (const name of ['setup.mjs', 'node24.mjs', 'test-programs.mjs']) {
     await cp(join(import.meta.dirname, name), join(project, 'scripts', name))
   }
   await writeFile(join(project, 'package-lock.json'), JSON.stringify(LOCKFILE))
@@ -83,27 +83,189 @@ test('says so and fails when npm fails', async () => {
   assert.equal((await setup()).code, 0)
 })
 
+test('only tests need a browser and a proxy: nothing else looks for them', async () => {
+  await install(INSTALLED.packages)
+  await putPrograms('apt-get', 'sudo')
+  assert.deepEqual(await setup(noPrograms()), { code: 0, stdout: '', stderr: '' })
+  assert.deepEqual(await linesOf('installs'), [])
+})
+
+test('for tests, says nothing when a browser and nginx are there, wherever they are', async () => {
+  await install(INSTALLED.packages)
+  await putPrograms('google-chrome')
+  await mkdir(join(project, 'sbin'))
+  await putProgram(join(project, 'sbin', 'nginx'))
+  const found = { code: 0, stdout: '', stderr: '' }
+  assert.deepEqual(await setup(noPrograms(), '--for-tests'), found)
+  const named = { COLOPHON_CHROMIUM: process.execPath, COLOPHON_NGINX: process.execPath, PATH: project }
+  assert.deepEqual(await setup(named, '--for-tests'), found)
+})
+
+test('for tests, installs the programs that are missing, and no others', async () => {
+  await install(INSTALLED.packages)
+  await putPrograms('chromium', 'apt-get', 'sudo', 'sh')
+  await putInstaller('installs_nginx')
+  const { code, stdout, stderr } = await setup(noPrograms(), '--for-tests')
+  assert.deepEqual([code, stdout], [0, ''])
+  assert.equal(stderr, 'colophon: installing nginx-light for the tests (apt-get)\n')
+  assert.deepEqual(await linesOf('installs'), ['nginx-light'])
+  assert.deepEqual(await setup(noPrograms(), '--for-tests'), { code: 0, stdout: '', stderr: '' })
+  assert.deepEqual(await linesOf('installs'), ['nginx-light'])
+})
+
+test('of two at once for tests only one installs, dependencies and programs alike', async () => {
+  await putPrograms('chromium', 'apt-get', 'sudo', 'sh')
+  await putInstaller('installs_nginx')
+  const both = await Promise.all([setup(noPrograms(), '--for-tests'), setup(noPrograms(), '--for-tests')])
+  assert.deepEqual(
+    both.map(({ code }) => code),
+    [0, 0],
+  )
+  assert.equal((await npmCalls()).length, 1)
+  assert.deepEqual(await linesOf('installs'), ['nginx-light'])
+})
+
+test('without the programs, tests are skipped with a line that says so; in CI that is a failure', async () => {
+  await install(INSTALLED.packages)
+  await putPrograms('apt-get', 'sudo', 'sh')
+  await putInstaller('fails')
+  const remedy = 'install Chromium and nginx, or set COLOPHON_CHROMIUM and COLOPHON_NGINX'
+  const reason = 'apt-get failed: E: Unable to locate package'
+  const here = await setup(noPrograms(), '--for-tests')
+  assert.equal(here.code, 0)
+  const told = `colophon: tests that need Chromium and nginx are skipped, since ${reason}; ${remedy}\n`
+  assert.ok(here.stderr.endsWith(told), here.stderr)
+  const inCi = await setup({ ...noPrograms(), CI: 'true' }, '--for-tests')
+  assert.equal(inCi.code, 1)
+  const failed = `colophon: the tests need Chromium and nginx, and ${reason}; ${remedy}\n`
+  assert.ok(inCi.stderr.endsWith(failed), inCi.stderr)
+})
+
+test('says what is in the way where nothing can be installed', async () => {
+  await install(INSTALLED.packages)
+  await putPrograms('chromium')
+  const { code, stderr } = await setup(noPrograms(), '--for-tests')
+  assert.equal(code, 0)
+  assert.match(stderr, /^colophon: tests that need nginx are skipped, since there is no apt-get here .*\n$/)
+  const named = {
+    ...noPrograms(),
+    COLOPHON_CHROMIUM: join(project, 'nowhere'),
+    COLOPHON_NGINX: process.execPath,
+  }
+  const misnamed = await setup(named, '--for-tests')
+  assert.match(
+    misnamed.stderr,
+    /^colophon: tests that need Chromium are skipped, since COLOPHON_CHROMIUM names no/,
+  )
+})
+
+test(
+  'services that come with packages are neither started nor enabled',
+  { skip: process.platform === 'win32' },
+  async () => {
+    await mkdir(join(project, 'usr', 'sbin'), { recursive: true })
+    await mkdir(join(project, 'run', 'systemd', 'system'), { recursive: true })
+    const policy = join(project, 'usr', 'sbin', 'policy-rc.d')
+    await mkdir(join(project, 'bin'))
+    for (const name of ['apt-get', 'systemctl']) {
+      const policed = `if ${policy} nginx start; then echo may start; else echo "status $?"; fi`
+      await putProgram(
+        join(project, 'bin', name),
+        `{ echo ${name} "$@"; ${policed}; } >> ${project}/calls; test "$*" != "\${*%package-that-fails}" && exit 1; exit 0`,
+      )
+    }
+    const env = { PATH: `${join(project, 'bin')}:/usr/bin:/bin`, DPKG_ROOT: project }
+    const script = join(import.meta.dirname, 'install-debian-packages.sh')
+    const run = (...packages: string[]): Promise<Ended> => runProgram('/bin/sh', [script, ...packages], env)
+    assert.deepEqual(await run('chromium', 'nginx-light'), { code: 0, stdout: '', stderr: '' })
+    const calls = await linesOf('calls')
+    const options = '-qq -o DPkg::Lock::Timeout=300'
+    assert.deepEqual(calls, [
+      `apt-get ${options} update`,
+      'status 101',
+      `apt-get ${options} -y --no-install-recommends install chromium`,
+      'status 101',
+      `apt-get ${options} -y --no-install-recommends install nginx-light`,
+      'status 101',
+      'systemctl --quiet disable nginx',
+      'status 101',
+    ])
+    await assert.rejects(access(policy), 'the policy is gone')
+    // One that fails does not keep the next from being installed.
+    assert.equal((await run('package-that-fails', 'nginx-light')).code, 1)
+    assert.ok((await linesOf('calls')).at(-4)?.endsWith('install nginx-light'))
+    // The policy of a machine that has one stays as it is.
+    await putProgram(policy, 'exit 104')
+    assert.equal((await run('chromium')).code, 0)
+    assert.deepEqual((await linesOf('calls')).at(-1), 'status 104')
+    await access(policy)
+  },
+)
+
+/** An environment in which there are just the programs of the project's own `bin`. */
+function noPrograms(): NodeJS.ProcessEnv {
+  return { PATH: join(project, 'bin'), CI: '', COLOPHON_CHROMIUM: '', COLOPHON_NGINX: '' }
+}
+
+/** Puts programs into the project's `bin` that do nothing, but for `sudo` and `sh`. */
+async function putPrograms(...names: readonly string[]): Promise<void> {
+  await mkdir(join(project, 'bin'), { recursive: true })
+  for (const name of names) {
+    const path = join(project, 'bin', name)
+    if (name === 'sh') await symlink('/bin/sh', path)
+    else await putProgram(path, name === 'sudo' ? 'test "$2" = true && exit 0; shift; exec "$@"' : 'exit 0')
+  }
+}
+
+async function putProgram(path: string, script = 'exit 0'): Promise<void> {
+  await writeFile(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+}
+
+/** Stands in for the script that calls apt-get: writes down the packages, and installs nginx or fails. */
+async function putInstaller(what: 'installs_nginx' | 'fails'): Promise<void> {
+  const nginx = join(project, 'bin', 'nginx')
+  const outcome =
+    what === 'fails'
+      ? 'echo "E: Unable to locate package" >&2; exit 100'
+      : `printf '#!/bin/sh\\n' > ${nginx}; /bin/chmod 755 ${nginx}`
+  await putProgram(
+    join(project, 'scripts', 'install-debian-packages.sh'),
+    `echo "$@" >> ${join(project, 'installs')}; ${outcome}`,
+  )
+}
+
 async function install(packages: object): Promise<void> {
   await mkdir(join(project, 'node_modules'))
   await writeFile(join(project, 'node_modules', '.package-lock.json'), JSON.stringify({ packages }))
 }
 
-async function npmCalls(): Promise<string[]> {
-  const calls = await readFile(join(project, 'npm-calls'), 'utf8').catch(() => '')
-  return calls.split('\n').slice(0, -1)
+function npmCalls(): Promise<string[]> {
+  return linesOf('npm-calls')
 }
 
-async function setup(
-  env: NodeJS.ProcessEnv = {},
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [join(project, 'scripts', 'setup.mjs')], {
-    env: {
-      ...process.env,
-      npm_execpath: join(project, 'npm-cli.js'),
-      npm_node_execpath: process.execPath,
-      ...env,
-    },
+/** The lines of a file that stand-ins write; none if it is not there. */
+async function linesOf(name: string): Promise<string[]> {
+  const text = await readFile(join(project, name), 'utf8').catch(() => '')
+  return text.split('\n').slice(0, -1)
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+function setup(env: NodeJS.ProcessEnv = {}, ...args: readonly string[]): Promise<Ended> {
+  return runProgram(process.execPath, [join(project, 'scripts', 'setup.mjs'), ...args], {
+    ...process.env,
+    npm_execpath: join(project, 'npm-cli.js'),
+    npm_node_execpath: process.execPath,
+    ...env,
   })
+}
+
+async function runProgram(program: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ended> {
+  const child = spawn(program, args, { env })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk) => (stdout += chunk))

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander'
+import { allowedHost } from '../sheet/allowed-host.ts'
 import { checkActor } from '../sheet/resolve-actor.ts'
 
 /** A parser for whole numbers of a range; `unit` multiplies what is given. Throws InvalidArgumentError. */
@@ -42,4 +43,13 @@ export function parseHostName(text: string): string {
     throw new InvalidArgumentError('Give a host name alone, such as sheet.example.')
   }
   return text
+}
+
+/** Hosts that derivations may call, separated by commas: `host` or `host:port`. Throws InvalidArgumentError. */
+export function parseAllowedNet(text: string): string[] {
+  return text.split(',').map((item) =>
+    allowedHost(item.trim(), (message) => {
+      throw new InvalidArgumentError(`${message}.`)
+    }),
+  )
 }

@@ -1,5 +1,13 @@
 import { Command, Option } from 'commander'
-import { integerBetween, parseActor, parseAddress, parseHostName, secondsBetween } from './option-values.ts'
+import { parseActorHeader } from './actor-header.ts'
+import {
+  integerBetween,
+  parseActor,
+  parseAddress,
+  parseAllowedNet,
+  parseHostName,
+  secondsBetween,
+} from './option-values.ts'
 import type { ServeOptions } from './serve.ts'
 
 const MIB = 1024 * 1024
@@ -17,6 +25,9 @@ interface Flags {
   readonly bodyLimit: number
   readonly logLevel: string
   readonly stub?: string
+  readonly allowNet: readonly string[]
+  readonly offline?: true
+  readonly trustActorHeader?: string
 }
 
 /** `colophon serve <sheet>`. */
@@ -72,6 +83,21 @@ export function serveCommand(): Command {
       '--stub <file>',
       'answer the calls of http derivations from this JSON file instead of the network',
     )
+    .addOption(
+      new Option(
+        '--allow-net <hosts>',
+        'the only hosts that derivations may call: host or host:port, with commas between; may be repeated',
+      )
+        .argParser((text, earlier: readonly string[]) => [...earlier, ...parseAllowedNet(text)])
+        .default([], 'all'),
+    )
+    .addOption(new Option('--offline', 'let derivations call nobody').conflicts('allowNet'))
+    .addOption(
+      new Option(
+        '--trust-actor-header <name>',
+        'take who writes from this header, which a reverse proxy must set',
+      ).argParser(parseActorHeader),
+    )
     .helpOption('-h, --help', 'show help')
     .action(async (sheet: string, flags: Flags) => {
       // Loaded only now: help and wrong usage are told before half the program has been read.
@@ -96,5 +122,12 @@ function toServeOptions(sheet: string, flags: Flags): ServeOptions {
     bodyLimit: flags.bodyLimit,
     logLevel: flags.logLevel,
     stubFile: flags.stub ?? null,
+    callableHosts: callableHosts(flags),
+    trustedActorHeader: flags.trustActorHeader ?? null,
   }
+}
+
+function callableHosts({ offline, allowNet }: Flags): ServeOptions['callableHosts'] {
+  if (offline === true) return new Set()
+  return allowNet.length === 0 ? null : new Set(allowNet)
 }

@@ -2,9 +2,11 @@ import type { AddressInfo } from 'node:net'
 import { basename, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pino, type Logger } from 'pino'
+import { calledHosts } from '../sheet/called-hosts.ts'
 import { openSheet } from '../sheet/open-sheet.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { UndiciTransport } from '../sheet/transports.ts'
+import { calledHostsLine } from './called-hosts-line.ts'
 import { readStub } from './read-stub.ts'
 import { whyNotStarted } from './start-fault.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
@@ -28,11 +30,15 @@ export interface ServeOptions {
   readonly logLevel: string
   /** File of prepared responses instead of the network (D41). */
   readonly stubFile: string | null
+  /** The only hosts that derivations may call, as the transport compares them; none when it is empty, all for null. */
+  readonly callableHosts: ReadonlySet<string> | null
+  /** Lower-case name of the header in which a reverse proxy says who writes. */
+  readonly trustedActorHeader: string | null
 }
 
 /**
- * Serves a sheet until SIGTERM or SIGINT. Says on standard output, in one line, where; the log goes to standard
- * error. What keeps it from starting is one line on standard error and exit code 1 (D3).
+ * Serves a sheet until SIGTERM or SIGINT. Says on standard output, in one line, where, and in another whom its
+ * derivations call; the log goes to standard error. What keeps it from starting is one line on standard error and exit code 1 (D3).
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }))
@@ -44,7 +50,9 @@ export async function serve(options: ServeOptions): Promise<void> {
       allowedHosts: [options.host, ...options.allowedHosts],
       bodyLimit: options.bodyLimit,
       logRequests: logger.isLevelEnabled('debug'),
+      trustedActorHeader: options.trustedActorHeader,
     })
+    const hosts = calledHostsLine(await calledHosts(sheet), { stubbed: options.stubFile !== null })
     await listen(app, sheet, options)
     stopOnSignal({ app, sheet, logger })
     if (!isLoopback(options.host)) {
@@ -53,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<void> {
         'listening beyond this machine: the service knows no users, so put a reverse proxy in front of it',
       )
     }
-    process.stdout.write(`Colophon serves ${basename(resolve(options.sheet))} at ${urlOf(app)}\n`)
+    process.stdout.write(`Colophon serves ${basename(resolve(options.sheet))} at ${urlOf(app)}\n${hosts}`)
   } catch (error) {
     const reason = whyNotStarted(error, options)
     if (reason === undefined) throw error
@@ -67,7 +75,10 @@ function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
     defaultActor: options.actor,
     lockTimeoutMs: options.lockTimeoutMs,
     queryLimits: options.queryLimits,
-    transport: options.stubFile === null ? new UndiciTransport() : readStub(options.stubFile),
+    transport:
+      options.stubFile === null
+        ? new UndiciTransport({ allowedHosts: options.callableHosts })
+        : readStub(options.stubFile),
     logger,
   })
 }

@@ -1,5 +1,5 @@
 import { boundsOf, withinBounds } from './bounds.ts'
-import type { Contract, Field, PropertyRule, ValueRule } from './contract.ts'
+import type { Contract, Field, ValueRule } from './contract.ts'
 import { isMultipleOf } from './decimal.ts'
 import type { JsonValue } from './json.ts'
 
@@ -50,7 +50,7 @@ function mayRefuse(before: ValueRule, after: ValueRule): boolean {
     optionsRefuse(before, after) ||
     listRefuses(before, after) ||
     (after.items !== undefined && mayRefuse(before.items ?? ANYTHING, after.items)) ||
-    (after.properties ?? []).some((property) => propertyRefuses(before, property))
+    propertiesRefuse(before, after)
   )
 }
 
@@ -61,15 +61,17 @@ function typeRefuses(before: ValueRule, after: ValueRule): boolean {
   return !(before.type === 'integer' && after.type === 'number')
 }
 
-function propertyRefuses(before: ValueRule, after: PropertyRule): boolean {
-  const earlier = before.properties?.find((property) => property.name === after.name)
-  return mayRefuse(earlier ?? ANYTHING, after)
+function propertiesRefuse(before: ValueRule, after: ValueRule): boolean {
+  const earlier = new Map<string, ValueRule>(before.properties?.map((property) => [property.name, property]))
+  return (after.properties ?? []).some((property) =>
+    mayRefuse(earlier.get(property.name) ?? ANYTHING, property),
+  )
 }
 
 function listRefuses(before: ValueRule, after: ValueRule): boolean {
   if (after.validValues === null) return false
-  const { validValues } = after
-  return before.validValues === null || before.validValues.some((value) => !validValues.includes(value))
+  const allowed = new Set(after.validValues)
+  return before.validValues === null || before.validValues.some((value) => !allowed.has(value))
 }
 
 function optionsRefuse(before: ValueRule, after: ValueRule): boolean {
@@ -86,7 +88,7 @@ function optionsRefuse(before: ValueRule, after: ValueRule): boolean {
     // The format of a number is a range, compared above; that of a moment constrains nothing.
     (after.type === 'string' && isNew(from['format'], to['format'])) ||
     (to['uniqueItems'] === true && from['uniqueItems'] !== true) ||
-    names(to['required']).some((name) => !names(from['required']).includes(name))
+    !new Set(names(to['required'])).isSubsetOf(new Set(names(from['required'])))
   )
 }
 

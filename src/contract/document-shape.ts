@@ -35,6 +35,18 @@ export interface ShapeContext {
   readonly file: YamlFile
   /** False for ODCS v3.0.x. */
   readonly since31: boolean
+  /** What the contract's patterns have taken so far, of what they may. */
+  readonly work: PatternWork
+}
+
+/** Counts up as a contract is read. */
+export interface PatternWork {
+  /** Those that were compiled. */
+  readonly patterns: Set<string>
+  /** Their parts, written out. */
+  compiled: number
+  /** Characters of closed lists times the parts of the pattern that they were held against. */
+  matched: number
 }
 
 /**

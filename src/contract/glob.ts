@@ -8,6 +8,9 @@ type Token =
       readonly ranges: readonly (readonly [string, string])[]
     }
 
+/** Far beyond what can match an actor (D39), and short enough to be looked at with every write. */
+export const MAX_GLOB_LENGTH = 500
+
 /**
  * Whether the whole text matches the pattern: `*` any characters, also none and also `/` and `:`; `?` one; `[ab]`,
  * `[a-z]` one of these; `[!ab]` one other. Case-sensitive. A special character stands for itself in brackets, `]`
@@ -43,6 +46,9 @@ export function matchesGlob(pattern: string, text: string): boolean {
 
 /** What is wrong with a pattern, or null. */
 export function globFault(pattern: string): string | null {
+  if (pattern.length > MAX_GLOB_LENGTH) {
+    return `it is longer than ${MAX_GLOB_LENGTH} characters; an actor has at most 200`
+  }
   if (pattern === '') return 'an empty pattern matches nobody'
   const open = tokensOf(pattern).some((token) => token.kind === 'text' && token.character === '[')
   return open ? 'a bracket is not closed; write [[] for the character itself' : null

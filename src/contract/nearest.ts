@@ -1,11 +1,17 @@
+/** Longer words are not compared: it takes time by the product of their lengths, and nobody wrote them by hand. */
+const MAX_LENGTH = 100
+
 /** The candidate that `word` was most likely meant to be, or null when none is close. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
+  if (word.length > MAX_LENGTH) return null
+  const meant = word.toLowerCase()
   // Two slips in a long word, one in a short one; case never counts as a slip.
   const tolerance = word.length > 4 ? 2 : 1
   let best: string | null = null
   let bestDistance = tolerance + 1
   for (const candidate of candidates) {
-    const distance = editDistance(word.toLowerCase(), candidate.toLowerCase(), bestDistance)
+    if (Math.abs(candidate.length - word.length) > tolerance) continue
+    const distance = editDistance(meant, candidate.toLowerCase(), bestDistance)
     if (distance < bestDistance) {
       best = candidate
       bestDistance = distance

@@ -2,7 +2,7 @@ import { ContractError } from '../errors/service-error.ts'
 import { actorPatterns } from './actor-patterns.ts'
 import type { Contract, Field } from './contract.ts'
 import { checkKeys, checkShape, own } from './document-shape.ts'
-import type { ShapeContext } from './document-shape.ts'
+import type { PatternWork, ShapeContext } from './document-shape.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { DOCUMENT, serverShape } from './odcs-document.ts'
 import { SCHEMA_ENTRY } from './odcs-schema.ts'
@@ -12,7 +12,8 @@ import { showValue } from './show-value.ts'
 import { parseYamlFile } from './yaml-file.ts'
 import type { YamlFile } from './yaml-file.ts'
 
-const MAX_FIELDS = 1000
+/** SQLite's own limit is 2000 columns. */
+export const MAX_FIELDS = 1000
 
 /**
  * Reads a contract: an Open Data Contract Standard document of v3.0.x or v3.1.x (D4–D7). Throws ContractError
@@ -24,7 +25,7 @@ const MAX_FIELDS = 1000
  */
 export function parseContract(text: string, file = 'contract.yaml'): Contract {
   const yaml = parseYamlFile(text, file)
-  const context: ShapeContext = { file: yaml, since31: versionOf(yaml) !== '3.0' }
+  const context: ShapeContext = { file: yaml, since31: versionOf(yaml) !== '3.0', work: noWork() }
   const document = checkKeys(yaml.value, DOCUMENT, [], context)
   checkShape(document, DOCUMENT, [], context)
   for (const [index, server] of list(document, 'servers').entries()) {
@@ -40,6 +41,10 @@ export function parseContract(text: string, file = 'contract.yaml'): Contract {
     deletableBy: deletableBy(document, entry, context),
     text,
   }
+}
+
+function noWork(): PatternWork {
+  return { patterns: new Set(), compiled: 0, matched: 0 }
 }
 
 /** Looks at the version first: the wrong one explains most other faults. */

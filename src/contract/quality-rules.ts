@@ -3,8 +3,12 @@ import { at, checkKeys, checkShape, own } from './document-shape.ts'
 import type { Path, ShapeContext } from './document-shape.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { OPERATOR_NAMES, qualityShape } from './odcs-schema.ts'
+import { patternSize } from './pattern-size.ts'
 import { showValue } from './show-value.ts'
 import { checkOf } from './validate-value.ts'
+
+/** Characters of closed lists times the sizes of their patterns, in a contract: a fraction of a second at worst. */
+export const MAX_LIST_WORK = 4_000_000
 
 /** The values that all `invalidValues` rules with `mustBe: 0` allow, or null when there is none such (D6). */
 export function closedList(
@@ -22,7 +26,8 @@ export function closedList(
     if (!closes || list === null) continue
     const listPath = [...path, index, 'arguments', 'validValues']
     const values = validValues(list, rule, listPath, context)
-    closed = closed === null ? values : closed.filter((value) => values.includes(value))
+    const known = new Set(values)
+    closed = closed === null ? values : closed.filter((value) => known.has(value))
     if (closed.length === 0) context.file.fail(listPath, 'validValues leaves no value that would be valid')
   }
   return closed
@@ -38,6 +43,7 @@ function validValues(
   if (rule.type === 'array' || rule.type === 'object') {
     context.file.fail(path, `validValues lists single values: give it to what is inside the ${rule.type}`)
   }
+  countWork(list as readonly JsonValue[], rule, path, context)
   const values: (string | number | boolean)[] = []
   for (const [index, value] of (list as readonly JsonValue[]).entries()) {
     // Whether null is allowed is for `required` to say.
@@ -48,6 +54,27 @@ function validValues(
     values.push(value as string | number | boolean)
   }
   return values
+}
+
+/** Each value is held against the field's pattern, and both may be a stranger's. */
+function countWork(
+  list: readonly JsonValue[],
+  rule: ValueRule,
+  path: Path,
+  { file, work }: ShapeContext,
+): void {
+  const { pattern } = rule.options
+  if (typeof pattern !== 'string') return
+  const characters = list.reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+    0,
+  )
+  work.matched += characters * patternSize(pattern)
+  if (work.matched <= MAX_LIST_WORK) return
+  file.fail(
+    path,
+    'validValues is too long to be held against a pattern as large as this; shorten one of them',
+  )
 }
 
 /** Checks a quality rule, of which the service uses the closed list of values only. */

@@ -5,7 +5,7 @@ import { parseMoment, TEMPORAL_FORMS } from './date-time.ts'
 import type { TemporalType } from './date-time.ts'
 import { isMultipleOf } from './decimal.ts'
 import type { JsonObject } from './json.ts'
-import { compilePattern } from './pattern.ts'
+import { compilePattern, MAX_PATTERN_WORK } from './pattern.ts'
 import { showValue } from './show-value.ts'
 import { stringFormat } from './string-format.ts'
 import { textFault, unsafeInteger } from './value-structure.ts'
@@ -37,10 +37,7 @@ export function stringChecks(options: JsonObject): Check[] {
     })
   }
   if (typeof pattern === 'string') {
-    const matches = compilePattern(pattern)
-    checks.push((value) =>
-      matches(value as string) ? null : `${showValue(value)} does not match the pattern ${pattern}`,
-    )
+    checks.push(patternCheck(pattern))
   }
   if (typeof format === 'string') {
     const fits = stringFormat(format)
@@ -51,6 +48,18 @@ export function stringChecks(options: JsonObject): Check[] {
     }
   }
   return checks
+}
+
+function patternCheck(pattern: string): Check {
+  const { size, matches } = compilePattern(pattern)
+  const longest = Math.floor(MAX_PATTERN_WORK / Math.max(1, size))
+  return (value) => {
+    const text = value as string
+    if (text.length > longest) {
+      return `${showValue(text)} has ${text.length} characters; with a pattern as large as its field's, ${longest} are the most`
+    }
+    return matches(text) ? null : `${showValue(text)} does not match the pattern ${pattern}`
+  }
 }
 
 function integerFault(value: unknown): string | null {

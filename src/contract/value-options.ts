@@ -4,7 +4,7 @@ import { TEMPORAL_FORMS } from './date-time.ts'
 import { at, checkShape } from './document-shape.ts'
 import type { MapShape, Path, Shape, ShapeContext } from './document-shape.ts'
 import type { JsonObject, JsonValue } from './json.ts'
-import { compilePattern } from './pattern.ts'
+import { compilePattern, MAX_PATTERN_SIZE_TOGETHER } from './pattern.ts'
 import { showValue } from './show-value.ts'
 
 const INTEGER_FORMATS: Shape = {
@@ -161,14 +161,26 @@ function checkRest(type: LogicalType, options: JsonObject, path: Path, context: 
 }
 
 function checkPattern(pattern: string, path: Path, context: ShapeContext): void {
+  const { work } = context
+  if (work.patterns.has(pattern)) return
   try {
-    compilePattern(pattern)
+    work.compiled += compilePattern(pattern).size
+    work.patterns.add(pattern)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    const advice = 'patterns are regular expressions without look-around and back-references'
+    const advice =
+      error instanceof RangeError
+        ? 'make it smaller'
+        : 'patterns are regular expressions without look-around and back-references'
     context.file.fail(
       path,
       `the pattern ${showValue(pattern)} cannot be used (${reason.slice(0, 200)}); ${advice}`,
+    )
+  }
+  if (work.compiled > MAX_PATTERN_SIZE_TOGETHER) {
+    context.file.fail(
+      path,
+      `the patterns up to here have together more than ${MAX_PATTERN_SIZE_TOGETHER} parts, written out; make them smaller`,
     )
   }
 }

@@ -71,13 +71,47 @@ test('a key __proto__ is an ordinary key', () => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined)
 })
 
-test('nothing that a file holds takes the process down', () => {
+test('what takes long to read or fills the memory is refused', () => {
   const tenfold = (name: string, of: string): string =>
-    `${name}: &${name} [${Array(9).fill(of).join(', ')}]\n`
-  const bomb = tenfold('a', '1') + tenfold('b', '*a') + tenfold('c', '*b') + tenfold('d', '*c')
-  assert.match(faultOf(bomb), /alias/i)
-  assert.match(faultOf('a: &x [*x]'), /nested more than 100 levels/)
-  assert.match(faultOf('['.repeat(200_000)), /nested more than 100 levels/)
+    `${name}: &${name} [${Array(10).fill(of).join(', ')}]\n`
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  const bomb = names.map((name, index) => tenfold(name, index === 0 ? '1' : `*${names[index - 1]}`)).join('')
+  assert.match(faultOf(bomb), /^file\.yaml:5: more than 100000 values/)
+  const text = `a: &a ${'x'.repeat(1000)}\n`
+  assert.match(faultOf(`${text}b: [${'*a, '.repeat(2000)}]`), /^file\.yaml:2: more than 1048576 characters/)
+  assert.match(faultOf('a: &x [*x]'), /^file\.yaml:1: the alias \*x stands inside what it stands for/)
+  assert.match(faultOf('['.repeat(50_000)), /^file\.yaml:1: nested more than 100 levels/)
+  assert.match(faultOf('- '.repeat(30_000)), /^file\.yaml:1: nested more than 100 levels/)
   assert.match(faultOf('['.repeat(150) + ']'.repeat(150)), /nested more than 100 levels/)
-  assert.match(faultOf(`a: ${'x'.repeat(4 * 1024 * 1024)}`), /larger than 4 MiB/)
+  assert.match(faultOf(`a: ${'x'.repeat(1024 * 1024)}`), /larger than 1 MiB/)
+  assert.match(faultOf('- 1\n'.repeat(30_000)), /more than 75000 tokens/)
+  assert.match(faultOf(`a: |\n${'\n'.repeat(60_000)}`), /more than 50000 lines/)
+  assert.match(
+    faultOf(`${'%TAG !a! tag:x\n'.repeat(20)}---\na: 1`),
+    /^file\.yaml:11: more than 10 directives/,
+  )
+})
+
+test('what aliases stand for may be as deep as what is written out', () => {
+  const deep = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+  assert.doesNotThrow(() => parseYamlFile(`a: &a ${deep(98)}\nb: [*a]`, 'f.yaml'))
+  assert.match(faultOf(`a: &a ${deep(98)}\nb: [[[*a]]]`), /^file\.yaml:2: nested more than 100 levels/)
+})
+
+test('one anchor may be used any number of times, and again for something else', () => {
+  const { value } = parseYamlFile(`a: &x 1\nb: [${'*x, '.repeat(300)}]\nc: &x 2\nd: *x`, 'f.yaml')
+  assert.deepEqual(value, { a: 1, b: Array(300).fill(1), c: 2, d: 2 })
+  assert.deepEqual(parseYamlFile('&k a: [1]\nb: *k', 'f.yaml').value, { a: [1], b: 'a' })
+})
+
+test('control characters are refused with their line, and so is text in UTF-16', () => {
+  assert.match(faultOf('a: 1\nb: "x\0"'), /^file\.yaml:2: the control character U\+0000/)
+  assert.match(faultOf('a: 1\nb: \u001b[31m'), /^file\.yaml:2: the control character U\+001B/)
+  assert.match(faultOf(Buffer.from('a: 1', 'utf16le').toString()), /U\+0000.*UTF-8/)
+})
+
+test('the first fault is told, however many there are', () => {
+  assert.match(faultOf(`a: "${'\\q'.repeat(1000)}"`), /^file\.yaml:1: Invalid escape sequence \\q$/)
+  assert.match(faultOf(']\n'.repeat(1000)), /^file\.yaml:1: /)
+  assert.match(faultOf('...\n'.repeat(1000)), /^file\.yaml:2: a second document/)
 })

@@ -81,6 +81,11 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<Spec>
   /** Throws OperationError when something the calls need is not there, such as an environment variable (D23). */
   prepare(spec: Spec): void
+  /**
+   * Why this machine makes none of the calls of a derivation, whatever its inputs; null when it makes them. Then no call
+   * is begun, and a cell that the cache has no value for fails with this text. Always the same.
+   */
+  refusal(spec: Spec): string | null
   /** Pure: the same inputs make the same plan on every machine. */
   plan(spec: Spec, inputs: InputValues): Planned<P>
   /** Dollars that carrying the plan out costs. */

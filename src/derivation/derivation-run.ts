@@ -50,12 +50,15 @@ export class DerivationRun {
   readonly #parts: PartsOfRun
   readonly #answers: Answers
   readonly #underWay: UnderWay
+  /** Why nothing is called, if so. */
+  readonly #refusal: string | null
   #listed = 0
 
   constructor(derivation: Derivation, parts: PartsOfRun) {
     const { contract, force, policies } = parts.planner.request
     this.#derivation = derivation
     this.#parts = parts
+    this.#refusal = derivation.kind.refusal(derivation.spec)
     this.#answers = new Answers({ contract, force, cached: (hashes) => parts.planner.cached(hashes) })
     // Records whose results are being stored take room too.
     this.#underWay = new UnderWay(Math.max(WINDOW, 2 * policies.maxConcurrency))
@@ -153,6 +156,11 @@ export class DerivationRun {
       else known.push(computed)
     }
     if (unknown.length === 0) return [this.#store(planned, known)]
+    if (this.#refusal !== null) {
+      const failure = { reason: 'refused', request: planned.plan.request, detail: this.#refusal } as const
+      const refused = unknown.map((cell) => ({ cell, result: err(failure) }))
+      return [this.#store(planned, [...known, ...refused])]
+    }
     const stored = Promise.withResolvers<void>()
     const first = answer.call === null
     if (first && !this.#call(planned, answer, stored.promise)) {

@@ -66,7 +66,8 @@ export class DryRun {
    * this derivation the run may make, as far as it has come, whether or not the bounds have room for them.
    */
   async *follow(derivation: Derivation): AsyncGenerator<number> {
-    const calls: CallsOfDerivation = { begun: new Set(), refused: new Set(), count: 0 }
+    const areMade = derivation.kind.refusal(derivation.spec) === null
+    const calls: CallsOfDerivation = { areMade, begun: new Set(), refused: new Set(), count: 0 }
     for await (const items of this.#items(derivation)) {
       const foreseen = items.flatMap((item) => this.#foresee(derivation, item) ?? [])
       const hashes = foreseen.flatMap((each) => (each.is === 'certain' ? [each.planned.hash] : []))
@@ -134,6 +135,10 @@ export class DryRun {
         return this.#settleCertain(foreseen.planned, entries.get(foreseen.planned.hash), calls)
       case 'possible':
         this.#atMost = true
+        if (!calls.areMade) {
+          // The cache may fill them all the same.
+          return this.#note(this.#open, item, foreseen.cells)
+        }
         calls.count += 1
         if (this.#budget.begin(foreseen.price)) this.#count(this.#compute, foreseen.cells)
         else this.#refused.add(foreseen.price)
@@ -152,7 +157,9 @@ export class DryRun {
     this.#count(this.#cached, cached)
     this.#note(this.#open, item, cached)
     if (uncached.length === 0) return
-    if (this.#begin(planned, calls)) {
+    if (!calls.areMade) {
+      this.#note(this.#unusable, item, uncached)
+    } else if (this.#begin(planned, calls)) {
       this.#count(this.#compute, uncached)
       this.#note(this.#open, item, uncached)
     } else {
@@ -190,6 +197,8 @@ export class DryRun {
 
 /** The distinct calls of a derivation, as digests of their input hashes. */
 interface CallsOfDerivation {
+  /** False when this machine makes none: a cell that the cache has no value for fails. */
+  readonly areMade: boolean
   readonly begun: Set<string>
   readonly refused: Set<string>
   /** Calls that the run may make, also those that the bounds have no room for. */

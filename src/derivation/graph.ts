@@ -1,6 +1,9 @@
 import { ContractError } from '../errors/service-error.ts'
 import type { Derivation } from './derivation-kind.ts'
 
+/** How many fields or files of a cycle a message names. */
+const MAX_SHOWN = 24
+
 /**
  * Puts derivations into levels: each comes in a level after those whose targets are its inputs, so that computed
  * fields can be computed from other computed ones in one run (D27). Within a level the given order is kept.
@@ -64,8 +67,15 @@ function refuseCycles(byTarget: ReadonlyMap<string, Derivation>): void {
 
 function cycle(fields: readonly string[], byTarget: ReadonlyMap<string, Derivation>): ContractError {
   const files = new Set(fields.flatMap((field) => byTarget.get(field)?.file ?? []))
-  const names = [...files].map((file) => `derivations/${file}`).join(', ')
+  const names = [...files].map((file) => `derivations/${file}`)
   return new ContractError(
-    `derivations form a cycle: ${fields.join(' -> ')} (${names}); a field cannot be computed from itself`,
+    `derivations form a cycle: ${shortened(fields).join(' -> ')} (${shortened(names).join(', ')}); a field cannot be computed from itself`,
   )
+}
+
+/** A list for a message: of a long one its start and its end. */
+function shortened(items: readonly string[]): readonly string[] {
+  if (items.length <= MAX_SHOWN) return items
+  const [start, end] = [MAX_SHOWN - 4, 3]
+  return [...items.slice(0, start), `(${items.length - start - end} more)`, ...items.slice(-end)]
 }

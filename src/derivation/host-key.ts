@@ -9,11 +9,16 @@ export function hostKey(written: string, fail: (message: string) => never): stri
   if (name === '' && written.includes(':'))
     fail(`"${written}" is no host; an IPv6 address goes in brackets: "[::1]" or "[::1]:8080"`)
   const host = URL.parse(`http://${name}/`)?.hostname
-  if (!host) return fail(`"${written}" is no host; write host, host:port or *`)
+  if (!host) return fail(`"${written}" is no host; write host or host:port`)
   if (port === undefined) return host
   const number = /^\d{1,5}$/.test(port) ? Number(port) : 0
   if (number < 1 || number > 65_535) fail(`"${written}" has the port "${port}"; a port is 1 to 65535`)
   return `${host}:${number}`
+}
+
+/** `host:port` of a URL, with the port of its scheme where it names none. */
+export function hostOfUrl({ protocol, hostname, port }: URL): string {
+  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
 }
 
 /** Parts of a URL beyond host and port, and patterns: as keys they would match nothing. */

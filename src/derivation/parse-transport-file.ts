@@ -12,6 +12,9 @@ import type { HostPolicies, HostPolicy } from './host-policies.ts'
 
 const FILE = 'transport.yaml'
 
+/** A name of the internet has at most 253 characters, and a port comes after it. */
+const MAX_HOST_LENGTH = 300
+
 /**
  * Reads `transport.yaml`, which says how each host is treated. A key whose value is null counts as absent; without
  * `hosts` the defaults hold. Throws ContractError `transport.yaml:<line>: …`.
@@ -69,13 +72,22 @@ function refuseOtherKeys(
   const other = Object.keys(map).find((key) => !known.includes(key))
   if (other === undefined) return
   const has = path.length === 0 ? 'the file has' : 'a host has'
-  yaml.fail([...path, other], `unknown key "${other}"; ${has} ${known.join(', ')}${didYouMean(other, known)}`)
+  yaml.fail(
+    [...path, other],
+    `unknown key ${showValue(other)}; ${has} ${known.join(', ')}${didYouMean(other, known)}`,
+  )
 }
 
 function readHosts(hosts: JsonObject, yaml: YamlFile): Map<string, Partial<HostPolicy>> {
   const entries = new Map<string, Partial<HostPolicy>>()
   for (const [written, value] of Object.entries(hosts)) {
     const path = ['hosts', written]
+    if (written.length > MAX_HOST_LENGTH) {
+      yaml.fail(
+        path,
+        `the host ${showValue(written)} is longer than ${MAX_HOST_LENGTH} characters; no host is`,
+      )
+    }
     const key = hostKey(written, (message) => yaml.fail(path, message))
     if (entries.has(key)) yaml.fail(path, `the host ${key} is there twice, here as "${written}"; keep one`)
     entries.set(key, readEntry(path, value, yaml))

@@ -23,6 +23,9 @@ const PLAIN = ['x', 'y']
 const DERIVED = ['b', 'c', 'd', 'e']
 const VALUES = ['one', 'two', 'three', '..', null]
 
+/** How many derivations have their calls refused; some get them back, or lose them, on the way. */
+const REFUSED = 0.15
+
 /** Derivations of up to four fields, each computed from plain fields and earlier ones. */
 function randomSpecs(random: Random): TestSpec[] {
   const specs: TestSpec[] = []
@@ -40,6 +43,7 @@ function randomSpecs(random: Random): TestSpec[] {
       inputs,
       needed,
       price: random.pick([0, 0.1, 0.1, 0.3]),
+      ...(random.chance(REFUSED) ? { refusal: 'not here' } : {}),
     })
     known.push(...targets)
   }
@@ -196,6 +200,8 @@ class RandomSheet {
   specs: TestSpec[]
   contract: Contract
   failing = 0
+  /** Cells that failed since their call was refused. */
+  refusedCells = 0
 
   static async open(random: Random, openStore: OpenTestedStore): Promise<RandomSheet> {
     const specs = randomSpecs(random)
@@ -250,6 +256,10 @@ class RandomSheet {
       )
       await store.follow(this.derivations())
     }
+    if (random.chance(0.3)) {
+      const edited = random.below(this.specs.length)
+      this.specs = this.specs.map((spec, index) => (index === edited ? toggled(spec) : spec))
+    }
     if (random.chance(0.3)) this.contract = withMaxLength(this.contract, random.pick([8, 14, 100]))
   }
 
@@ -269,6 +279,11 @@ class RandomSheet {
       maxCost: maybe(0.25, () => random.pick([0, 0.1, 0.3, 0.55, 1, 3])),
     }
   }
+}
+
+/** The derivation with its calls refused, or made again; as by a restart, so its file is the same. */
+function toggled({ refusal, ...spec }: TestSpec): TestSpec {
+  return refusal === undefined ? { ...spec, refusal: 'not here' } : spec
 }
 
 /** A function of the call and the target; some are long, so that a contract can refuse them, some are no value. */
@@ -301,6 +316,11 @@ async function checkPlan(sheet: RandomSheet, changes: Partial<PlanRequest>): Pro
     [total * request.targets.size, total * request.targets.size],
   )
   assert.equal(progress.calls, calls.length)
+  const refused = sheet.specs.filter(({ refusal }) => refusal !== undefined)
+  for (const { file } of refused) {
+    assert.ok(!calls.some((url) => url.startsWith(`${file}/`)), `${file} is refused, and was called`)
+  }
+  sheet.refusedCells += failures.filter(({ error }) => error.endsWith('refused: not here')).length
   assert.equal(new Set(calls).size, calls.length, 'D25: equal hashes are one call')
   assert.ok(
     calls.length <= (request.maxCalls ?? Infinity),
@@ -323,6 +343,9 @@ async function checkPlan(sheet: RandomSheet, changes: Partial<PlanRequest>): Pro
   return plan
 }
 
+/** How cells fail for which no call is begun. */
+const FORESEEN = / -> (?:dots|refused: not here)$/
+
 /** Which cells of each target were computed by a call of the run, and which were filled from the cache as it was before. */
 function checkCells(
   { store }: RandomSheet,
@@ -334,7 +357,8 @@ function checkCells(
   },
 ): void {
   const { request, plan, cacheBefore, commitsBefore } = of
-  if (request.observer.cells.some(({ state }) => state === 'failed')) return
+  // What fails in a call, or at its answer, was counted as if it went well.
+  if (request.observer.cells.some((cell) => cell.state === 'failed' && !FORESEEN.test(cell.error))) return
   const stored = store.commits.slice(commitsBefore).flatMap(({ cells }) => cells)
   for (const target of request.targets) {
     const computed = stored.flatMap((cell) =>
@@ -360,7 +384,7 @@ interface Rounds {
 
 /** Plans and runs random requests over random sheets; answers with how many of each kind there were. */
 async function comparePlansWithRuns({ sheets, rounds, openStore }: Rounds): Promise<Record<string, number>> {
-  const seen = { exact: 0, atMost: 0, calls: 0, cached: 0 }
+  const seen = { exact: 0, atMost: 0, calls: 0, cached: 0, refused: 0 }
   for (let seed = FIRST_SEED; seed < FIRST_SEED + sheets; seed += 1) {
     const sheet = await RandomSheet.open(seededRandom(seed), openStore)
     for (let round = 0; round < rounds; round += 1) {
@@ -377,6 +401,7 @@ async function comparePlansWithRuns({ sheets, rounds, openStore }: Rounds): Prom
         throw new Error(`${shown}\n${JSON.stringify(sheet.specs)}`, { cause: error })
       }
     }
+    seen.refused += sheet.refusedCells
   }
   return seen
 }

@@ -333,3 +333,65 @@ test('a value that only some targets of a call get makes no difference to its pl
   })
   assert.equal((await sheet.plan()).calls, 1)
 })
+
+/** A derivation whose calls are refused once a test says so. */
+function refusable(spec: TestSpec): TestSpec & { refuse(): void } {
+  return {
+    ...spec,
+    refuse() {
+      Object.assign(this, { refusal: 'not here' })
+    },
+  }
+}
+
+test('calls that are refused are not counted; the cache is used all the same, and nothing is computed from what fails', async () => {
+  const c = refusable(C)
+  const sheet = new PlanSheet(B, c, D)
+  sheet.store.write('1', { x: 'one' })
+  await sheet.run()
+  c.refuse()
+  sheet.store.write('cached', { b: '<one>' })
+  sheet.store.write('not cached', { b: 'two' })
+  const changes = { targets: new Set(['c', 'd']) }
+  const plan = await sheet.plan(changes)
+  assert.deepEqual(plan, {
+    targets: { c: { compute: 0, cached: 1, skipped: 2 }, d: { compute: 1, cached: 0, skipped: 2 } },
+    calls: 1,
+    cost: 0.1,
+    atMost: true,
+  })
+  const request = sheet.request(changes)
+  const { progress, failures } = await runDerivations(request)
+  assert.deepEqual(
+    failures.map(({ recordId, field, error }) => [recordId, field, error]),
+    [['not cached', 'c', 'c/two -> refused: not here']],
+  )
+  assert.deepEqual([progress.calls, progress.totalCost], [0, 0])
+  const states = [1, 2, 3].map((key) => [sheet.store.state(key, 'c'), sheet.store.state(key, 'd')])
+  assert.deepEqual(states, [
+    ['fresh', 'fresh'],
+    ['fresh', 'fresh'],
+    ['failed', 'missing'],
+  ])
+  const forced = await sheet.plan({ ...changes, force: true })
+  assert.deepEqual(forced, {
+    targets: { c: { ...LEFT, skipped: 3 }, d: { ...LEFT, skipped: 3 } },
+    calls: 0,
+    cost: 0,
+    atMost: false,
+  })
+})
+
+test('what a refused derivation may yet fill from the cache may be computed from: its dependants may call', async () => {
+  const c = refusable(C)
+  const sheet = new PlanSheet(B, c, { ...D, inputs: ['c', 'y'], needed: ['c'] })
+  sheet.store.write('1', { x: 'one' })
+  await sheet.run()
+  c.refuse()
+  sheet.store.write('2', { x: 'one', y: 'other' })
+  sheet.store.write('2', { b: 'old' })
+  sheet.store.write('2', { b: null })
+  const { calls, atMost } = await sheet.plan()
+  assert.deepEqual([calls, atMost], [1, true])
+  assert.equal(await sheet.run(), 1)
+})

@@ -72,7 +72,7 @@ function fieldSlot(name: string, scope: TemplateScope): FieldSlot {
     )
   }
   return scope.fail(
-    `the placeholder {{ ${name} }} is no field of the contract${didYouMean(name, fieldByName.keys())}`,
+    `the placeholder {{ ${excerpt(name)} }} is no field of the contract${didYouMean(name, fieldByName.keys())}`,
   )
 }
 

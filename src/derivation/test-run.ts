@@ -19,6 +19,8 @@ export interface TestSpec {
   readonly needed?: readonly string[]
   /** Dollars a call; by default nothing. */
   readonly price?: number
+  /** Why no call of it is made, if so. */
+  readonly refusal?: string
   /** Another version is another file text. */
   readonly version?: number
 }
@@ -48,6 +50,10 @@ export class TestKind implements DerivationKind<TestSpec> {
   }
 
   prepare(): void {}
+
+  refusal({ refusal }: TestSpec): string | null {
+    return refusal ?? null
+  }
 
   /** The URL is `<file>/<inputs>`; an input of `..` makes no request. */
   plan({ file, inputs, needed = inputs }: TestSpec, values: InputValues): ReturnType<DerivationKind['plan']> {

@@ -56,6 +56,17 @@ test('D23: whether a run would have a derivation call, itself or once its inputs
     [true, false],
   )
 
+  // What is refused is not called, nor what would be computed from it.
+  const refused = DERIVATIONS.map((each) =>
+    each.file === 'b' ? { ...each, spec: { ...(each.spec as object), refusal: 'not here' } } : each,
+  )
+  const wouldRefused = (file: string): Promise<boolean> => {
+    const derivation = refused.find((each) => each.file === file)
+    assert.ok(derivation)
+    return wouldCall(testRequest(store, refused, { force: true }), derivation)
+  }
+  assert.deepEqual([await wouldRefused('b'), await wouldRefused('c')], [false, false])
+
   // Bounds may leave no room for a call, or may not.
   store.write('1', { y: 'one' })
   assert.deepEqual([await would('e', { maxCalls: 0 }), await would('e', { maxCalls: 1 })], [false, true])

@@ -17,6 +17,8 @@ export type Failure =
   | { readonly reason: 'missing-path'; readonly request: string; readonly path: string }
   /** The request cannot be made from these inputs, such as a path segment that would be `..`. */
   | { readonly reason: 'unusable-input'; readonly request: string; readonly detail: string }
+  /** This machine makes no such calls, so that none was begun. `detail` says why. */
+  | { readonly reason: 'refused'; readonly request: string; readonly detail: string }
   /** The stub has neither a response for the request nor a fallback (D41). */
   | { readonly reason: 'no-stub-response'; readonly request: string }
   /** The contract holds `detail` against the value (D26). */
@@ -44,12 +46,15 @@ export function renderFailure(failure: Failure): RenderedFailure {
       return service(failure.request, 'malformed JSON')
     case 'missing-path':
       return service(failure.request, `no "${failure.path}" in the response`)
+    case 'refused':
+      return service(failure.request, `refused: ${failure.detail}`)
     case 'no-stub-response':
       return service(failure.request, 'no stub response')
     case 'contract':
       return { error: `${failure.request} -> ${failure.detail}`, error_type: 'ValidationError' }
     case 'no-record':
-      return { error: `no record "${failure.recordId}"`, error_type: 'SheetError' }
+      // No id is that long (D14), but a request may ask for one that is.
+      return { error: `no record "${failure.recordId.slice(0, 512)}"`, error_type: 'SheetError' }
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { EventBus, QUEUE_LIMIT, type Subscription } from './event-bus.ts'
+import { EventBus, QUEUE_BYTES, QUEUE_LIMIT, type Subscription } from './event-bus.ts'
 import type { Frame } from './frame.ts'
 
 function numbered(number: number): Frame {
@@ -38,6 +38,52 @@ test('a full queue drops the oldest frame, of that subscriber alone', () => {
     Array.from({ length: 64 }, (_, index) => index + 10),
   )
   assert.equal(quick.length, 74)
+})
+
+interface Sized {
+  readonly number: number
+  readonly bytes: number
+}
+
+/** The numbers of the frames that wait for a subscriber who takes nothing while frames of these sizes are published. */
+function waitingOf(sizes: readonly number[]): number[] {
+  const bus = new EventBus<Sized>()
+  const stalled = bus.subscribe(
+    () => undefined,
+    ({ bytes }) => bytes,
+  )
+  sizes.forEach((bytes, number) => bus.publish({ number, bytes }))
+  const numbers: number[] = []
+  for (let frame = stalled.take(); frame !== undefined; frame = stalled.take()) numbers.push(frame.number)
+  return numbers
+}
+
+test('a queue holds no more than its bytes either: the oldest frames go, as many as it takes', () => {
+  const half = QUEUE_BYTES / 2
+  assert.deepEqual(waitingOf([half, half]), [0, 1], 'exactly full')
+  assert.deepEqual(waitingOf([half, half, 1]), [1, 2])
+  assert.deepEqual(waitingOf([1, 1, half, half]), [2, 3])
+  assert.deepEqual(waitingOf([half, 1, 1, 1, QUEUE_BYTES - 2]), [2, 3, 4])
+})
+
+test('a frame that is larger than the whole queue waits alone, and goes when the next one comes', () => {
+  assert.deepEqual(waitingOf([1, 1, QUEUE_BYTES * 8]), [2])
+  assert.deepEqual(waitingOf([1, QUEUE_BYTES * 8, 1]), [2])
+})
+
+test('frames that were taken leave their bytes to those that follow', () => {
+  const bus = new EventBus<Sized>()
+  const subscription = bus.subscribe(
+    () => undefined,
+    ({ bytes }) => bytes,
+  )
+  for (let number = 0; number < 100; number += 1) {
+    bus.publish({ number, bytes: QUEUE_BYTES })
+    assert.equal(subscription.take()?.number, number)
+  }
+  bus.publish({ number: 100, bytes: QUEUE_BYTES - 1 })
+  bus.publish({ number: 101, bytes: 1 })
+  assert.equal(subscription.take()?.number, 100)
 })
 
 test('an ended subscription gets nothing more, but what waits can still be taken', () => {

@@ -3,19 +3,29 @@ import type { Frame } from './frame.ts'
 /** Frames that one subscriber can have waiting (specification, "Limits"). */
 export const QUEUE_LIMIT = 64
 
+/** Bytes that the frames waiting for one subscriber can have together: 128 KiB for each of {@link QUEUE_LIMIT}. */
+export const QUEUE_BYTES = 8 * 1024 * 1024
+
+/** How many bytes a frame takes while it waits; must not throw, and say the same each time. */
+export type SizeOf<F> = (frame: F) => number
+
 /**
- * One subscriber's bounded queue of frames. When it is full the oldest frame makes room for the newest, so a
- * subscriber that stalls loses its own frames and nobody else's.
+ * One subscriber's queue of frames, bounded in number and in bytes. When it is full the oldest frames make room for the
+ * newest, so a subscriber that stalls loses its own frames and nobody else's. The newest frame always has its place:
+ * what waits is at most {@link QUEUE_BYTES}, or one frame that is larger than that.
  */
 export class Subscription<F = Frame> {
   readonly #queue: F[] = []
   readonly #wake: () => void
+  readonly #sizeOf: SizeOf<F>
   readonly #leave: (subscription: Subscription<F>) => void
+  #bytes = 0
   #closed = false
 
   /** Made by {@link EventBus.subscribe} only. */
-  constructor(wake: () => void, leave: (subscription: Subscription<F>) => void) {
+  constructor(wake: () => void, sizeOf: SizeOf<F>, leave: (subscription: Subscription<F>) => void) {
     this.#wake = wake
+    this.#sizeOf = sizeOf
     this.#leave = leave
   }
 
@@ -26,7 +36,9 @@ export class Subscription<F = Frame> {
 
   /** Removes and returns the oldest waiting frame, or undefined when none waits. */
   take(): F | undefined {
-    return this.#queue.shift()
+    const frame = this.#queue.shift()
+    if (frame !== undefined) this.#bytes -= this.#sizeOf(frame)
+    return frame
   }
 
   /** Ends the subscription: nothing is queued any more. May be called more than once. */
@@ -39,8 +51,15 @@ export class Subscription<F = Frame> {
 
   /** Queues a frame and wakes the subscriber. Called by the bus. */
   offer(frame: F): void {
-    if (this.#queue.length >= QUEUE_LIMIT) this.#queue.shift()
+    const bytes = this.#sizeOf(frame)
+    while (
+      this.#queue.length >= QUEUE_LIMIT ||
+      (this.#queue.length > 0 && this.#bytes + bytes > QUEUE_BYTES)
+    ) {
+      this.take()
+    }
     this.#queue.push(frame)
+    this.#bytes += bytes
     this.#wake()
   }
 }
@@ -61,10 +80,11 @@ export class EventBus<F = Frame> {
 
   /**
    * Starts a subscription: it gets every frame published from now on. `wake` is called, perhaps often, when a frame
-   * was queued and when the subscription has ended, but never before this method has returned; it must not throw.
+   * was queued and when the subscription has ended, but never before this method has returned; it must not throw. Without
+   * `sizeOf` the queue is bounded in frames alone.
    */
-  subscribe(wake: () => void): Subscription<F> {
-    const subscription = new Subscription<F>(wake, (ended) => this.#subscriptions.delete(ended))
+  subscribe(wake: () => void, sizeOf: SizeOf<F> = () => 0): Subscription<F> {
+    const subscription = new Subscription<F>(wake, sizeOf, (ended) => this.#subscriptions.delete(ended))
     if (this.#closed) queueMicrotask(() => subscription.close())
     else this.#subscriptions.add(subscription)
     return subscription

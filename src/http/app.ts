@@ -5,9 +5,17 @@ import { acceptJsonBodies, ignoreTypeOfNoBody } from './body-parser.ts'
 import { issueCsrfCookie, requireCsrf } from './csrf.ts'
 import { createErrorHandler, ProtocolError } from './error-handler.ts'
 import type { HttpLogger } from './http-logger.ts'
-import { answerParserError, createHttpServer, HEAD_LIMIT, URL_LIMIT } from './http-server.ts'
+import {
+  answerParserError,
+  createHttpServer,
+  HEAD_LIMIT,
+  HTTP_TIMES,
+  URL_LIMIT,
+  type HttpTimes,
+} from './http-server.ts'
 import { OriginGuard } from './origin-guard.ts'
-import { isApiPath, requestPath } from './request-head.ts'
+import { requestActors } from './request-actor.ts'
+import { isApiPath, loggedPath, requestPath } from './request-head.ts'
 import { compileShape, type QueryText } from './request-shape.ts'
 import type { RequestHook, RouteContext } from './route-context.ts'
 import { RouteTable } from './route-table.ts'
@@ -21,7 +29,8 @@ import { recordsRoutes } from './routes/records.ts'
 import { revertRoutes } from './routes/revert.ts'
 import { runsRoutes } from './routes/runs.ts'
 import { statusRoutes } from './routes/status.ts'
-import { EventStreams } from './sse.ts'
+import { setSecurityHeaders } from './security-headers.ts'
+import { EventStreams, STALLED_MS } from './sse.ts'
 
 /** What an app can be told. */
 export interface AppOptions {
@@ -30,8 +39,14 @@ export interface AppOptions {
   readonly allowedHosts: readonly string[]
   /** Largest body in bytes (D36). */
   readonly bodyLimit: number
+  /** Header in which a reverse proxy says who a write is from; null, and clients say so themselves. */
+  readonly trustedActorHeader: string | null
   /** Milliseconds between keepalive comments on event streams. */
   readonly keepAliveMs: number
+  /** Milliseconds after which an event stream is closed whose client takes nothing of what waits for it. */
+  readonly stalledMs: number
+  /** How long clients may take. */
+  readonly times: HttpTimes
   /** Whether every request is logged, at debug level. */
   readonly logRequests: boolean
 }
@@ -40,7 +55,10 @@ const DEFAULTS: AppOptions = {
   logger: { debug: () => undefined, error: () => undefined },
   allowedHosts: [],
   bodyLimit: 32 * 1024 * 1024,
+  trustedActorHeader: null,
   keepAliveMs: 15_000,
+  stalledMs: STALLED_MS,
+  times: HTTP_TIMES,
   logRequests: false,
 }
 
@@ -53,9 +71,9 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   const settings: AppOptions = { ...DEFAULTS, ...options }
   const onError = createErrorHandler(settings)
   const guard = new OriginGuard(settings.allowedHosts)
-  const streams = new EventStreams(settings.keepAliveMs)
+  const streams = new EventStreams(settings)
   const app = Fastify({
-    serverFactory: createHttpServer,
+    serverFactory: (listener) => createHttpServer(listener, settings.times),
     clientErrorHandler: answerParserError,
     bodyLimit: settings.bodyLimit,
     return503OnClosing: false,
@@ -78,8 +96,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   const table = new RouteTable(app)
 
   const checkOrigin = (request: FastifyRequest, reply: FastifyReply): void => {
-    reply.header('x-content-type-options', 'nosniff')
-    reply.header('cache-control', 'private, no-cache')
+    setSecurityHeaders(reply)
     guard.check(request)
   }
   // Before the body is read: whoever asks for the wrong path hears that, and nothing about the body.
@@ -119,6 +136,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   const context: RouteContext = {
     sheet,
     streams,
+    actors: requestActors(settings.trustedActorHeader),
     read: {
       onRequest: hook((request, reply) => {
         issueCsrfCookie(request, reply)
@@ -174,7 +192,7 @@ function logRequest(logger: HttpLogger): RequestHook {
   return (request, reply, done) => {
     const ms = Math.round(reply.elapsedTime)
     logger.debug(
-      { method: request.method, path: requestPath(request.raw), status: reply.statusCode, ms },
+      { method: request.method, path: loggedPath(request.raw), status: reply.statusCode, ms },
       'request',
     )
     done()

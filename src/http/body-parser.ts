@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ValidationError } from '../errors/service-error.ts'
+import { parseJsonBody } from '../sheet/json-body.ts'
 import { ProtocolError } from './error-handler.ts'
 
 /**
@@ -53,6 +54,13 @@ function refuseEncoding(request: FastifyRequest): ProtocolError | undefined {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     return new ProtocolError(415, `the content encoding is ${encoding.slice(0, 100)}; send the body as it is`)
   }
+  const transfer = request.headers['transfer-encoding']
+  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
+    return new ProtocolError(
+      415,
+      `the transfer encoding is ${transfer.slice(0, 100)}; send the body as it is`,
+    )
+  }
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1]
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
     return new ProtocolError(415, `the charset is ${charset.slice(0, 100)}; JSON is sent in UTF-8`)
@@ -60,21 +68,8 @@ function refuseEncoding(request: FastifyRequest): ProtocolError | undefined {
   return undefined
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
-
 function parseJson(body: Buffer): unknown {
-  let text
-  try {
-    text = UTF8.decode(body)
-  } catch {
-    throw new ValidationError('the body is not UTF-8')
-  }
-  let value
-  try {
-    value = JSON.parse(text) as unknown
-  } catch (error) {
-    throw new ValidationError(`the body is not JSON: ${(error as Error).message}`)
-  }
+  const value = parseJsonBody(body)
   // Here, since the shape check is told of no body as null.
   if (value === null) throw new ValidationError('the body is null; a JSON object is expected')
   return value

@@ -9,7 +9,7 @@ import {
 import { errorEnvelope } from '../wire/error-envelope.ts'
 import type { HttpLogger } from './http-logger.ts'
 import { JSON_CONTENT_TYPE } from './json-reply.ts'
-import { requestPath } from './request-head.ts'
+import { loggedPath } from './request-head.ts'
 
 /** The HTTP status of each error type (specification, "Errors"; D36). */
 export const STATUS: Readonly<Record<ErrorType, number>> = {
@@ -87,7 +87,7 @@ function sendError(reply: FastifyReply, status: number, type: ErrorType, message
 }
 
 function about(request: FastifyRequest): { method: string; path: string } {
-  return { method: request.method, path: requestPath(request.raw) }
+  return { method: request.method, path: loggedPath(request.raw) }
 }
 
 /** What Fastify itself finds wrong with a request; undefined for everything else, which is then a bug. */

@@ -1,15 +1,31 @@
 import type { IncomingMessage } from 'node:http'
 
-/** The path of a request without query, decoded where that is possible; for logs, messages and unknown paths. */
+/** Characters of a path in a log. */
+const LOGGED_PATH = 500
+
+/** The path of a request without query, decoded where that is possible; for messages and unknown paths. */
 export function requestPath(request: IncomingMessage): string {
-  const target = request.url ?? '/'
-  const start = target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
-  const path = start.replace(/[?#].*$/s, '')
+  const path = rawPath(request)
   try {
     return decodeURI(path)
   } catch {
     return path
   }
+}
+
+/**
+ * The path for logs: as it was sent, so that nothing in it can move a terminal's cursor or turn its text around, and
+ * not at any length.
+ */
+export function loggedPath(request: IncomingMessage): string {
+  const path = rawPath(request)
+  return path.length > LOGGED_PATH ? `${path.slice(0, LOGGED_PATH)}…` : path
+}
+
+function rawPath(request: IncomingMessage): string {
+  const target = request.url ?? '/'
+  const start = target.startsWith('/') ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '')
+  return start.replace(/[?#].*$/s, '')
 }
 
 /** Whether a path belongs to the service's interface and not to the pages beside it. */
@@ -25,4 +41,10 @@ export function countHeader(rawHeaders: readonly string[], name: string): number
     if (candidate?.length === name.length && candidate.toLowerCase() === name) count++
   }
   return count
+}
+
+/** The values of a header, in whatever case its name is sent, one for each time that it is there; Node merges or drops some. */
+export function headerValues(rawHeaders: readonly string[], name: string): string[] {
+  const wanted = name.toLowerCase()
+  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === wanted)
 }

@@ -8,6 +8,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Sheet } from '../sheet/sheet.ts'
+import type { RequestActors } from './request-actor.ts'
 import type { EventStreams } from './sse.ts'
 
 /** An app whose routes have the types of wire/. */
@@ -29,6 +30,7 @@ export type RequestHook = (
 export interface RouteContext {
   readonly sheet: Sheet
   readonly streams: EventStreams
+  readonly actors: RequestActors
   /** Options of a route that reads: it issues the CSRF cookie. */
   readonly read: { readonly onRequest: RequestHook }
   /** Options of a route that writes: it demands the CSRF token. */

@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { RecordsError } from '../errors/service-error.ts'
 import { parseLine } from './log-line.ts'
-import { readLines } from './read-lines.ts'
+import { MAX_LINE_BYTES, readLines } from './read-lines.ts'
 
 /** Where the log's lines are kept for good, in order. */
 export interface LogSource {
@@ -119,6 +119,8 @@ export class LogMirror {
     if (last[0] !== LINE_FEED) return null
     const chunks: Buffer[] = []
     for (let from = end - 1; from > 0;) {
+      // No line that the service wrote; what it says is looked at from the start then.
+      if (end - from > MAX_LINE_BYTES) return null
       const size = Math.min(CHUNK, from)
       from -= size
       const chunk = Buffer.alloc(size)
@@ -137,12 +139,12 @@ export class LogMirror {
   #verify(start: MirrorPosition, knownGood: number): MirrorPosition {
     const expected = this.#source.linesAfter(start.seq)[Symbol.iterator]()
     let good = start
-    for (const { bytes, number, end, whole } of readLines(this.#fd, start.offset)) {
-      if (!whole) return good
+    for (const { bytes, number, end, whole, tooLong } of readLines(this.#fd, start.offset)) {
+      if (!whole && !tooLong) return good
       const next = expected.next()
       // Past the table's last line stands only what a crash kept from being committed.
       if (next.done === true) return good
-      if (!Buffer.from(next.value.line).equals(bytes)) {
+      if (tooLong || !Buffer.from(next.value.line).equals(bytes)) {
         if (next.value.seq > knownGood) return good
         throw new RecordsError(
           `provenance.jsonl:${number}: the line is not the one that the store has with seq ${next.value.seq}; ` +

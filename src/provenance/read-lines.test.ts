@@ -13,16 +13,19 @@ interface ReadLine {
   readonly number: number
   readonly end: number
   readonly whole: boolean
+  /** Absent when false. */
+  readonly tooLong?: boolean
 }
 
-function linesOf(content: string, from = 0): ReadLine[] {
+function linesOf(content: string, from = 0, limit?: number): ReadLine[] {
   const path = join(directory, 'lines')
   writeFileSync(path, content)
   const fd = openSync(path, 'r')
   try {
-    return Array.from(readLines(fd, from), ({ bytes, ...line }) => ({
+    return Array.from(readLines(fd, from, limit), ({ bytes, tooLong, ...line }) => ({
       text: Buffer.from(bytes).toString(),
       ...line,
+      ...(tooLong ? { tooLong } : {}),
     }))
   } finally {
     closeSync(fd)
@@ -86,5 +89,17 @@ test('characters that a chunk cuts in two come back whole', () => {
   assert.deepEqual(
     linesOf(`x${text}\n`).map((line) => line.text === `x${text}`),
     [true],
+  )
+})
+
+test('a line past the limit is told with its start, and nothing is read after it', () => {
+  assert.deepEqual(linesOf('a\nbcde\nf\n', 0, 3), [
+    { text: 'a', number: 1, end: 2, whole: true },
+    { text: 'bcde', number: 2, end: 7, whole: true, tooLong: true },
+  ])
+  const long = linesOf('x'.repeat(1 << 20), 0, 1 << 19)
+  assert.deepEqual(
+    long.map(({ text, tooLong }) => [text.length < 1 << 19, tooLong]),
+    [[true, true]],
   )
 })

@@ -3,6 +3,12 @@ import { readSync } from 'node:fs'
 const CHUNK = 1 << 18
 const LINE_FEED = 0x0a
 
+/**
+ * A line may have this many bytes, so that one without an end does not fill the memory. The longest that the service
+ * writes holds a record as it was and as it is, each as large as a request body.
+ */
+export const MAX_LINE_BYTES = 128 * 1024 * 1024
+
 /** A line of a file, without its line break. */
 export interface FileLine {
   readonly bytes: Uint8Array
@@ -12,30 +18,48 @@ export interface FileLine {
   readonly end: number
   /** False for what stands behind the last line break. */
   readonly whole: boolean
+  /** True for a line that is longer than the limit: `bytes` is its start, and no further line is read. */
+  readonly tooLong: boolean
 }
 
 /**
  * The lines of an open file from an offset on, in flat memory. Only a line feed ends a line: JSON text may hold the
  * other line separators of Unicode as they are. `bytes` is good until the next line is asked for.
  */
-export function* readLines(fd: number, from: number): Generator<FileLine, void> {
-  let rest: Uint8Array = new Uint8Array()
-  let number = 0
+export function* readLines(fd: number, from: number, limit = MAX_LINE_BYTES): Generator<FileLine, void> {
+  /** The line that has begun, in pieces: put together once, since it can have many. */
+  let pieces: Uint8Array[] = []
+  let length = 0
+  let number = 1
   let lineStart = from
+  const line = (last: Uint8Array, kind: { whole: boolean; tooLong: boolean }): FileLine => {
+    const bytes = pieces.length === 0 ? last : Buffer.concat([...pieces, last])
+    return { bytes, number, end: lineStart + bytes.length + Number(kind.whole), ...kind }
+  }
   for (let position = from; ;) {
     const chunk = Buffer.allocUnsafe(CHUNK)
     const size = readSync(fd, chunk, 0, CHUNK, position)
     if (size === 0) break
     position += size
-    const data = Buffer.concat([rest, chunk.subarray(0, size)])
+    const data = chunk.subarray(0, size)
     let start = 0
-    for (let end = data.indexOf(LINE_FEED, rest.length); end !== -1; end = data.indexOf(LINE_FEED, start)) {
-      number += 1
-      lineStart += end + 1 - start
-      yield { bytes: data.subarray(start, end), number, end: lineStart, whole: true }
+    for (let end = data.indexOf(LINE_FEED); end !== -1; end = data.indexOf(LINE_FEED, start)) {
+      const next = line(data.subarray(start, end), { whole: true, tooLong: length + end - start > limit })
+      yield next
+      if (next.tooLong) return
       start = end + 1
+      lineStart = next.end
+      number += 1
+      pieces = []
+      length = 0
     }
-    rest = data.subarray(start)
+    pieces.push(data.subarray(start))
+    length += size - start
+    if (length > limit) {
+      const [first = data] = pieces
+      yield { bytes: first, number, end: lineStart + length, whole: false, tooLong: true }
+      return
+    }
   }
-  if (rest.length > 0) yield { bytes: rest, number: number + 1, end: lineStart + rest.length, whole: false }
+  if (length > 0) yield line(new Uint8Array(), { whole: false, tooLong: false })
 }

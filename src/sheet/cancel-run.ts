@@ -1,7 +1,7 @@
 import { OperationError } from '../errors/service-error.ts'
 import type { RunId, StoredRun } from '../store/stored-run.ts'
 import { getRun } from './read-runs.ts'
-import { resolveActor } from './resolve-actor.ts'
+import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import type { Sheet } from './sheet.ts'
 
 /** How long a run of another process is given to end before the answer is that it is still running. */
@@ -13,7 +13,7 @@ const LOOK_MS = 50
  * what it came to; a run that was cancelled before is answered as it is. Throws SheetError for an unknown run,
  * OperationError for one that ended otherwise, ValidationError without an actor.
  */
-export async function cancelRun(sheet: Sheet, id: RunId, givenActor: string | null): Promise<StoredRun> {
+export async function cancelRun(sheet: Sheet, id: RunId, givenActor: GivenActor): Promise<StoredRun> {
   const actor = resolveActor(sheet, givenActor)
   const active = sheet.runs.get(id)
   // At once: calls that cost money wait neither for a store that is busy nor for a contract to be mended.

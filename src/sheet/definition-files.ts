@@ -1,5 +1,3 @@
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Contract } from '../contract/contract.ts'
 import { checkDeclared, type Derived } from '../contract/contract-view.ts'
 import { parseContract } from '../contract/parse-contract.ts'
@@ -11,6 +9,7 @@ import { parseDerivation, type DerivationSource } from '../derivation/parse-deri
 import { parseTransportFile } from '../derivation/parse-transport-file.ts'
 import { ContractError } from '../errors/service-error.ts'
 import type { TargetDefinition } from '../store/sheet-store.ts'
+import { DerivationFolder } from './derivation-folder.ts'
 import { TextFile } from './text-file.ts'
 
 /** The derivations of a sheet, in order and checked against each other. */
@@ -25,25 +24,25 @@ export interface Derivations {
 /** The files that say what a sheet is: `contract.yaml`, `derivations/*.yaml` (D1), and `transport.yaml`. */
 export class DefinitionFiles {
   readonly #contract: TextFile
-  readonly #folder: string
+  readonly #folder: DerivationFolder
   readonly #transport: TextFile
   readonly #kinds: Kinds
-  #policies: HostPolicies | null = null
-  #derivations = new Map<string, TextFile>()
-  #names = ''
+  /** What the file came to when it was last read. */
+  #policies: HostPolicies | ContractError | null = null
 
   constructor(directory: string, kinds: Kinds) {
-    this.#contract = new TextFile(join(directory, 'contract.yaml'), 'contract.yaml')
-    this.#folder = join(directory, 'derivations')
-    this.#transport = new TextFile(join(directory, 'transport.yaml'), 'transport.yaml')
+    this.#contract = new TextFile(directory, 'contract.yaml')
+    this.#folder = new DerivationFolder(directory)
+    this.#transport = new TextFile(directory, 'transport.yaml')
     this.#kinds = kinds
   }
 
   /** What `transport.yaml` says, as it is now. Throws ContractError. */
   policies(): HostPolicies {
     if (this.#transport.refresh()) this.#policies = null
-    const { bytes } = this.#transport
-    return (this.#policies ??= bytes === null ? DEFAULT_HOST_POLICIES : parseTransportFile(bytes))
+    this.#policies ??= readPolicies(this.#transport)
+    if (this.#policies instanceof ContractError) throw this.#policies
+    return this.#policies
   }
 
   /** Whether `contract.yaml` is another than when this was last asked. */
@@ -53,20 +52,7 @@ export class DefinitionFiles {
 
   /** Whether the derivation files are others than when this was last asked. */
   derivationsChanged(): boolean {
-    const names = derivationNames(this.#folder)
-    let changed = names.join('/') !== this.#names
-    if (changed) {
-      const before = this.#derivations
-      this.#derivations = new Map(
-        names.map((name) => [
-          name,
-          before.get(name) ?? new TextFile(join(this.#folder, name), `derivations/${name}`),
-        ]),
-      )
-      this.#names = names.join('/')
-    }
-    for (const file of this.#derivations.values()) changed = file.refresh() || changed
-    return changed
+    return this.#folder.refresh()
   }
 
   /** Parses `contract.yaml` as last looked at. Throws ContractError. */
@@ -78,9 +64,7 @@ export class DefinitionFiles {
 
   /** Parses the derivation files as last looked at. Throws ContractError. */
   derivations(contract: Contract): Derivations {
-    const parsed = [...this.#derivations].flatMap(([file, { bytes }]) =>
-      bytes === null ? [] : [this.parse({ file, bytes }, contract)],
-    )
+    const parsed = this.#folder.sources().map((source) => this.parse(source, contract))
     const levels = orderDerivations(parsed)
     const byTarget = new Map(
       parsed.flatMap((derivation) => derivation.targets.map((target) => [target, derivation])),
@@ -96,6 +80,15 @@ export class DefinitionFiles {
   }
 }
 
+function readPolicies({ bytes }: TextFile): HostPolicies | ContractError {
+  try {
+    return bytes === null ? DEFAULT_HOST_POLICIES : parseTransportFile(bytes)
+  } catch (error) {
+    if (error instanceof ContractError) return error
+    throw error
+  }
+}
+
 function describe({ file, kind, inputs }: Derivation): Derived {
   return { derivation: file, kind: kind.name, inputs }
 }
@@ -105,19 +98,6 @@ function textOf(bytes: Buffer): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
     throw new ContractError('contract.yaml is not valid UTF-8; save it as UTF-8')
-  }
-}
-
-/** The names of `*.yaml`, which as in a shell does not mean hidden files (D1). */
-function derivationNames(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
-      .toSorted()
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return []
-    throw error
   }
 }
 

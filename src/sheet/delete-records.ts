@@ -1,11 +1,11 @@
 import { ValidationError } from '../errors/service-error.ts'
 import type { DeleteResult, Upsert } from '../store/sheet-store.ts'
-import { resolveActor } from './resolve-actor.ts'
+import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import type { Sheet } from './sheet.ts'
 
 export interface DeleteRequest {
   readonly ids: readonly string[]
-  readonly actor: string | null
+  readonly actor: GivenActor
   /** The one record must exist, in one of these versions or, with `*`, in any. */
   readonly ifMatch?: Upsert['ifMatch']
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, jsonEqual, type JsonObject } from '../contract/json.ts'
+import { showValue } from '../contract/show-value.ts'
 import type { Derivation, InputValues } from '../derivation/derivation-kind.ts'
 import { ContractError, SheetError } from '../errors/service-error.ts'
 import type { CellFailureNote, CellState, WorkCell, WorkItem } from '../store/sheet-store.ts'
@@ -75,7 +76,7 @@ class CellExplainer {
             limit: 1,
             only: [key],
           })
-    if (item === undefined) throw new SheetError(`no record ${JSON.stringify(id)}`)
+    if (item === undefined) throw new SheetError(`no record ${showValue(id)}`)
     return item
   }
 

@@ -1,3 +1,4 @@
+import { showValue } from '../contract/show-value.ts'
 import { SheetError } from '../errors/service-error.ts'
 import type { JsonBytes, VersionedRecord } from '../store/sheet-store.ts'
 import { resolveAsOf } from './as-of.ts'
@@ -12,7 +13,7 @@ export async function getRecord(
 ): Promise<VersionedRecord> {
   const { contract, store } = await sheet.current()
   const record = await store.record(id, selectFields(contract, fields))
-  if (record === null) throw new SheetError(`no record ${JSON.stringify(id)}`)
+  if (record === null) throw new SheetError(`no record ${showValue(id)}`)
   return record
 }
 
@@ -29,6 +30,6 @@ export async function getRecordAsOf(
   const selected = selectFields(contract, fields)
   const seq = await resolveAsOf(store, asOf)
   const record = await store.recordAsOf(id, selected, seq)
-  if (record === null) throw new SheetError(`no record ${JSON.stringify(id)} after entry ${seq}`)
+  if (record === null) throw new SheetError(`no record ${showValue(id)} after entry ${seq}`)
   return record
 }

@@ -5,13 +5,13 @@ import type { RunId, RunOrder, RunProgress } from '../store/stored-run.ts'
 import { ActiveRun } from './active-run.ts'
 import { prepareCalls } from './prepare-calls.ts'
 import { selectTargets } from './read-status.ts'
-import { resolveActor } from './resolve-actor.ts'
+import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import { checkBounds, resolveSelection, type RunSelection } from './run-selection.ts'
 import { runToEnd, SILENT_MS, toldOf } from './run-to-end.ts'
 import type { Sheet } from './sheet.ts'
 
 export interface MaterializeRequest extends RunSelection {
-  readonly actor: string | null
+  readonly actor: GivenActor
 }
 
 /** What a run came to, in cells (D30). */

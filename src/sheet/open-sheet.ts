@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { lstatSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { createKinds } from '../derivation/kinds.ts'
 import { ContractError, SheetError } from '../errors/service-error.ts'
@@ -7,6 +7,7 @@ import { SqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../store/sqlite/sql/sql-pool.ts'
 import { DefinitionFiles } from './definition-files.ts'
 import { Sheet, type Logger } from './sheet.ts'
+import { checkStoreFiles } from './store-files.ts'
 import { UndiciTransport, type Transport } from './transports.ts'
 
 export interface SheetOptions {
@@ -43,14 +44,16 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     logger,
     events: new EventBus(),
     files: new DefinitionFiles(directory, createKinds({ transport })),
-    openStore: (definition) =>
-      SqliteStore.open(directory, {
+    openStore: async (definition) => {
+      checkStoreFiles(directory)
+      return SqliteStore.open(directory, {
         definition,
         actor: defaultActor ?? IMPORTER,
         lockTimeoutMs,
         queryLimits,
         onSourceDiffers: () => logger.warn({ file: 'records.jsonl' }, SOURCE_DIFFERS),
-      }),
+      })
+    },
     closeTransport: () => transport.close(),
   })
   await sheet.deriving().catch(() => undefined)
@@ -73,10 +76,19 @@ const SOURCE_DIFFERS =
   'to POST /api/records, or stop the server and move sheet.db away to start over from the file'
 
 function checkDirectory(path: string, directory: string): void {
-  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
+  if (!isDirectory(directory)) {
     throw new SheetError(`${path} is not a directory; a sheet is a directory with a contract.yaml`)
   }
-  if (statSync(join(directory, 'contract.yaml'), { throwIfNoEntry: false }) === undefined) {
+  // What is wrong with one that is there is told with every request, until it is mended (D3).
+  if (lstatSync(join(directory, 'contract.yaml'), { throwIfNoEntry: false }) === undefined) {
     throw new SheetError(`${path} has no contract.yaml; a sheet is a directory with a contract.yaml`)
+  }
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
   }
 }

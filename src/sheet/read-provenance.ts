@@ -1,4 +1,5 @@
 import type { JsonValue } from '../contract/json.ts'
+import { showValue } from '../contract/show-value.ts'
 import { SheetError } from '../errors/service-error.ts'
 import { unknownFields } from './select-fields.ts'
 import type { Sheet } from './sheet.ts'
@@ -20,6 +21,6 @@ export async function readProvenance(
   const { contract, store } = await sheet.current()
   if (!contract.fieldByName.has(field)) throw unknownFields(contract, [field])
   const provenance = await store.provenance(recordId, field, history)
-  if (!provenance.known) throw new SheetError(`no record ${JSON.stringify(recordId)} has ever existed`)
+  if (!provenance.known) throw new SheetError(`no record ${showValue(recordId)} has ever existed`)
   return history ? provenance.entries : (provenance.entries[0] ?? null)
 }

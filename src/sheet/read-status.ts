@@ -1,3 +1,4 @@
+import { showNames } from '../contract/show-value.ts'
 import { OperationError } from '../errors/service-error.ts'
 import type { Derivations } from './definition-files.ts'
 import type { Sheet } from './sheet.ts'
@@ -52,7 +53,7 @@ export function selectTargets(
   const unknown = asked.filter((target) => !derivations.byTarget.has(target))
   if (unknown.length > 0) {
     throw new OperationError(
-      `no derivation has the target ${unknown.map((name) => JSON.stringify(name)).join(', ')}; ` +
+      `no derivation has the target ${showNames(unknown)}; ` +
         (known.length > 0 ? `targets are ${known.join(', ')}` : 'this sheet has no derivations'),
     )
   }

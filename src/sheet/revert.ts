@@ -3,7 +3,7 @@ import type { EntryRef, RevertResult, SheetStore } from '../store/sheet-store.ts
 import type { RunId, RunOrder } from '../store/stored-run.ts'
 import { ActiveRun, NO_PROGRESS } from './active-run.ts'
 import { getRun } from './read-runs.ts'
-import { resolveActor } from './resolve-actor.ts'
+import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import { runToEnd, SILENT_MS } from './run-to-end.ts'
 import { unknownFields } from './select-fields.ts'
 import type { Sheet } from './sheet.ts'
@@ -16,13 +16,13 @@ export interface RevertCellRequest {
   readonly field: string
   /** Of the provenance entry to undo. */
   readonly seq: number
-  readonly actor: string | null
+  readonly actor: GivenActor
 }
 
 export interface RevertRunRequest {
   /** The run to undo. */
   readonly runId: RunId
-  readonly actor: string | null
+  readonly actor: GivenActor
 }
 
 /** What a revert came to: cells put back, and cells left since they do not hold any more what was to be undone. */

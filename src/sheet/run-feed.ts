@@ -1,6 +1,6 @@
 import type { JsonValue } from '../contract/json.ts'
 import type { CellChange } from '../derivation/run-request.ts'
-import { EventBus, type Subscription } from '../events/event-bus.ts'
+import { EventBus, type SizeOf, type Subscription } from '../events/event-bus.ts'
 import type { RunId, RunProgress, StoredRun } from '../store/stored-run.ts'
 
 /** What somebody who watches a run is told. */
@@ -51,8 +51,8 @@ export class RunFeed {
   }
 
   /** See {@link EventBus.subscribe}. Of a run that has ended there is still the end to hear. */
-  subscribe(wake: () => void): Subscription<RunFrame> {
-    return this.#ended === null ? this.#bus.subscribe(wake) : subscribeToEnd(this.#ended, wake)
+  subscribe(wake: () => void, sizeOf?: SizeOf<RunFrame>): Subscription<RunFrame> {
+    return this.#ended === null ? this.#bus.subscribe(wake, sizeOf) : subscribeToEnd(this.#ended, wake)
   }
 
   onProgress(progress: RunProgress): void {
@@ -126,4 +126,14 @@ export function subscribeToEnd(run: StoredRun, wake: () => void): Subscription<R
     bus.close()
   })
   return subscription
+}
+
+/** How far a run is that was read from the store. */
+export function progressOf(run: StoredRun): RunFrame {
+  const { id, done, total, materialized, skipped, failed, calls, totalCost } = run
+  return {
+    kind: 'run.progress',
+    id,
+    progress: { done, total, materialized, skipped, failed, calls, totalCost },
+  }
 }

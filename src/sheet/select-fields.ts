@@ -1,4 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
+import { showNames } from '../contract/show-value.ts'
 import { ValidationError } from '../errors/service-error.ts'
 
 /** The fields an answer has: those asked for, in that order, else the contract's (D12). Throws ValidationError. */
@@ -25,7 +26,7 @@ function allFields(contract: Contract): readonly string[] {
 export function unknownFields(contract: Contract, unknown: readonly string[]): ValidationError {
   const known = contract.fields.map(({ name }) => name).join(', ')
   return new ValidationError(
-    `unknown ${unknown.length === 1 ? 'field' : 'fields'} ${unknown.map((name) => JSON.stringify(name)).join(', ')}; ` +
+    `unknown ${unknown.length === 1 ? 'field' : 'fields'} ${showNames(unknown)}; ` +
       `the contract has ${known}`,
   )
 }

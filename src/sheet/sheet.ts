@@ -7,6 +7,7 @@ import type { EventBus } from '../events/event-bus.ts'
 import type { SheetStore, StoreDefinition } from '../store/sheet-store.ts'
 import { ActiveRuns } from './active-run.ts'
 import { targetDefinitions, type DefinitionFiles, type Derivations } from './definition-files.ts'
+import { SheetFileError } from './sheet-paths.ts'
 
 /** Where the service writes what its operator should know; a subset of pino's. */
 export interface Logger {
@@ -203,7 +204,8 @@ export class Sheet {
   }
 }
 
-/** Whether a reading holds until the files change. A store that could not be opened may be mended without them. */
+/** Whether a reading holds until the definition files change. What kept the store from being opened may change alone. */
 function isSettled(reading: Reading): boolean {
-  return !('fault' in reading) || reading.fault instanceof ContractError
+  if (!('fault' in reading)) return true
+  return reading.fault instanceof ContractError && !(reading.fault instanceof SheetFileError)
 }

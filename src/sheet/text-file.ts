@@ -1,24 +1,24 @@
-import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkFileSize } from '../contract/yaml-limits.ts'
 import { ContractError } from '../errors/service-error.ts'
-
-/** A file changed less than this before it was read may change again without its time telling. */
-const RACY_MS = 50
+import { FileStamp } from './file-stamp.ts'
+import { readSheetFile } from './sheet-paths.ts'
 
 /**
- * A file that may be edited at any time. Asking whether it changed costs a few microseconds, so that every request
- * can ask (D3).
+ * A file of a sheet that may be edited at any time. Asking whether it changed costs a few microseconds, so that every
+ * request can ask (D3).
  */
 export class TextFile {
-  readonly #path: string
+  readonly #directory: string
   readonly #name: string
-  #stamp = ''
-  #racy = true
+  readonly #stamp: FileStamp
   #content: Content | undefined
 
-  /** `name` is what messages call the file. */
-  constructor(path: string, name: string) {
-    this.#path = path
+  /** `name` is its path in the sheet's directory, and what messages call it. */
+  constructor(directory: string, name: string) {
+    this.#directory = directory
     this.#name = name
+    this.#stamp = new FileStamp(join(directory, name))
   }
 
   /** The file's bytes when it was last looked at; null when there was no such file. Throws ContractError. */
@@ -27,15 +27,33 @@ export class TextFile {
     return this.#content ?? null
   }
 
+  /** How many bytes are kept of it. */
+  get size(): number {
+    return Buffer.isBuffer(this.#content) ? this.#content.length : 0
+  }
+
   /** Looks at the file; true when its bytes are others than before, and the first time. */
   refresh(): boolean {
-    const { stamp, changedMs } = stampOf(this.#path)
-    if (stamp === this.#stamp && !this.#racy) return false
-    this.#stamp = stamp
-    this.#racy = Date.now() - changedMs < RACY_MS
+    if (!this.#stamp.mayDiffer()) return false
     const before = this.#content
-    this.#content = readIfThere(this.#path, this.#name)
+    this.#content = this.#read()
+    // What cannot be read may be readable a moment later, as when the system had no file descriptors left.
+    if (this.#content instanceof ContractError) this.#stamp.lookAgain()
     return before === undefined || !isSame(before, this.#content)
+  }
+
+  #read(): Content {
+    const place = {
+      directory: this.#directory,
+      path: join(this.#directory, this.#name),
+      name: this.#name,
+    }
+    try {
+      return readSheetFile(place, (bytes) => checkFileSize(bytes, this.#name))
+    } catch (error) {
+      if (error instanceof ContractError) return error
+      throw error
+    }
   }
 }
 
@@ -46,23 +64,4 @@ function isSame(before: Content, now: Content): boolean {
   if (Buffer.isBuffer(before) && Buffer.isBuffer(now)) return before.equals(now)
   if (before instanceof ContractError && now instanceof ContractError) return before.message === now.message
   return before === now
-}
-
-function stampOf(path: string): { readonly stamp: string; readonly changedMs: number } {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
-  if (stat === undefined) return { stamp: 'none', changedMs: 0 }
-  return {
-    stamp: `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`,
-    changedMs: Number(stat.ctimeMs),
-  }
-}
-
-function readIfThere(path: string, name: string): Content {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (code === 'ENOENT') return null
-    return new ContractError(`${name} cannot be read (${code}); make it a file that the server may read`)
-  }
 }

@@ -246,6 +246,8 @@ export interface Upsert {
   readonly body: Uint8Array | string | JsonObject
   /** Who writes when the body names nobody. */
   readonly defaultActor: string | null
+  /** Who writes, whatever the body says. */
+  readonly actor?: string
   /** The one record of the body must exist, in one of these versions or, with `*`, in any; null for no condition. */
   readonly ifMatch: readonly string[] | '*' | null
 }

@@ -1,3 +1,4 @@
+import { parseJsonBody } from '../contract/json-text.ts'
 import { isJsonObject, type JsonObject } from '../contract/json.ts'
 import { requireActor } from '../contract/permissions.ts'
 import { ValidationError } from '../errors/service-error.ts'
@@ -13,8 +14,8 @@ export interface UpsertBody {
 }
 
 /** Reads the body of an upsert and who sends it. Throws ValidationError for a wrong shape and for want of an actor. */
-export function readBody({ body, defaultActor, ifMatch }: Upsert): UpsertBody {
-  const value = body instanceof Uint8Array || typeof body === 'string' ? parseBody(body) : body
+export function readBody({ body, defaultActor, actor, ifMatch }: Upsert): UpsertBody {
+  const value = isText(body) ? parseText(body) : body
   if (!isJsonObject(value)) {
     throw new ValidationError(`the body must be a JSON object with "records", got ${kindOf(value)}`)
   }
@@ -34,37 +35,28 @@ export function readBody({ body, defaultActor, ifMatch }: Upsert): UpsertBody {
   if (given !== null && typeof given !== 'string') {
     throw new ValidationError(`"actor" must be a string, got ${kindOf(given)}`)
   }
-  return { records, actor: requireActor(given, defaultActor) }
+  return { records, actor: actor ?? requireActor(given, defaultActor) }
 }
 
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
+function isText(body: Upsert['body']): body is Uint8Array | string {
+  return body instanceof Uint8Array || typeof body === 'string'
+}
 
-function parseBody(body: Uint8Array | string): unknown {
+function parseText(body: Uint8Array | string): unknown {
   if (body.length === 0) return {}
-  let text: string
-  try {
-    text = typeof body === 'string' ? body : UTF8.decode(body)
-  } catch {
-    throw new ValidationError('the body is not valid UTF-8')
-  }
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new ValidationError(`the body is not JSON: ${error instanceof Error ? error.message : ''}`)
-  }
+  return parseJsonBody(typeof body === 'string' ? Buffer.from(body) : body)
 }
 
 function checkRecords(records: unknown): readonly JsonObject[] {
   if (!Array.isArray(records)) {
     throw new ValidationError(`"records" must be an array of records, got ${kindOf(records)}`)
   }
-  const faults: string[] = []
-  records.forEach((record, position) => {
-    if (!isJsonObject(record)) {
-      faults.push(`records[${position}] must be an object, got ${kindOf(record)}`)
-    }
+  const faults = new Faults()
+  records.forEach((record: unknown, position) => {
+    if (isJsonObject(record)) return
+    faults.add(() => `records[${position}] must be an object, got ${kindOf(record)}`)
   })
-  if (faults.length > 0) throw new ValidationError(listFaults(faults))
+  if (faults.count > 0) throw new ValidationError(faults.message())
   return records as readonly JsonObject[]
 }
 
@@ -75,9 +67,24 @@ function kindOf(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 
-/** Joins the faults of a request into a message. */
-export function listFaults(faults: readonly string[]): string {
-  const listed = faults.slice(0, LISTED_FAULTS).join('; ')
-  const rest = faults.length - LISTED_FAULTS
-  return rest > 0 ? `${listed}; and ${rest} more` : listed
+/** The faults of a request, of which only those that its message lists are put into words (D13). */
+export class Faults {
+  readonly #listed: string[] = []
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(tell: () => string): void {
+    this.#count += 1
+    if (this.#listed.length < LISTED_FAULTS) this.#listed.push(tell())
+  }
+
+  /** The message that tells of them. */
+  message(): string {
+    const listed = this.#listed.join('; ')
+    const rest = this.#count - this.#listed.length
+    return rest > 0 ? `${listed}; and ${rest} more` : listed
+  }
 }

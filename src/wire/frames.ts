@@ -76,15 +76,7 @@ export function toWireFrame(frame: Frame): WireFrame {
 export const CONNECTED_COMMENT = ': connected\n\n'
 export const KEEPALIVE_COMMENT = ': keepalive\n\n'
 
-/** Texts of frames that are still wanted, so that a thousand subscribers share one. */
-const TEXTS = new WeakMap<Frame, string>()
-
 /** The text of a frame on the stream: `event:`, one line of JSON as `data:`, and an empty line. */
 export function renderFrame(frame: Frame): string {
-  let text = TEXTS.get(frame)
-  if (text === undefined) {
-    text = `event: ${frame.kind}\ndata: ${JSON.stringify(toWireFrame(frame))}\n\n`
-    TEXTS.set(frame, text)
-  }
-  return text
+  return `event: ${frame.kind}\ndata: ${JSON.stringify(toWireFrame(frame))}\n\n`
 }

@@ -165,17 +165,9 @@ export function toRunFailuresAnswer({ failures, nextCursor: next }: RunFailureLi
   }
 }
 
-/** Texts of frames that are still wanted, so that many who watch share one. */
-const TEXTS = new WeakMap<RunFrame, string>()
-
 /** The text of a frame on the stream of a run. */
 export function renderRunFrame(frame: RunFrame): string {
-  let text = TEXTS.get(frame)
-  if (text === undefined) {
-    text = `event: ${frame.kind}\ndata: ${JSON.stringify(toPayload(frame))}\n\n`
-    TEXTS.set(frame, text)
-  }
-  return text
+  return `event: ${frame.kind}\ndata: ${JSON.stringify(toPayload(frame))}\n\n`
 }
 
 function toPayload(frame: RunFrame): object {

@@ -20,7 +20,7 @@ function serve(t: TestContext, sheet: string, ...options: string[]): ColophonPro
   return new ColophonProcess(t, ['serve', sheet, '--port', '0', ...options])
 }
 
-test('serve says in one line where, answers, and exits with 0 on SIGTERM and on SIGINT', async (t) => {
+test('serve says in one line where, in another whom its derivations call, answers, and exits with 0 on SIGTERM and on SIGINT', async (t) => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const sheet = await writeSheet(t)
     const running = serve(t, sheet)
@@ -30,7 +30,8 @@ test('serve says in one line where, answers, and exits with 0 on SIGTERM and on 
     running.kill(signal)
     const ended = await running.end()
     assert.equal(ended.code, 0, ended.stderr)
-    assert.equal(ended.stdout, `Colophon serves ${basename(sheet)} at ${url}\n`)
+    const lines = `Colophon serves ${basename(sheet)} at ${url}\nIts derivations call rates.example:443\n`
+    assert.equal(ended.stdout, lines)
   }
 })
 
@@ -145,6 +146,19 @@ test('wrong usage is told with the value seen and exit code 2', async (t) => {
     ['serve', 'sheet', '--log-level', 'loud'],
     ['serve', 'sheet', '--allow-host', 'http://a.example'],
     ['serve', 'sheet', '--actor', 'x'.repeat(201)],
+    ['serve', 'sheet', '--allow-net'],
+    ['serve', 'sheet', '--allow-net', ''],
+    ['serve', 'sheet', '--allow-net', '*'],
+    ['serve', 'sheet', '--allow-net', '*.example'],
+    ['serve', 'sheet', '--allow-net', 'https://a.example'],
+    ['serve', 'sheet', '--allow-net', 'a.example,::1'],
+    ['serve', 'sheet', '--allow-net', 'a.example,'],
+    ['serve', 'sheet', '--allow-net', 'a.example:0'],
+    ['serve', 'sheet', '--allow-net', 'a.example', '--offline'],
+    ['serve', 'sheet', '--trust-actor-header', 'X Forwarded-User'],
+    ['serve', 'sheet', '--trust-actor-header', ''],
+    ['serve', 'sheet', '--trust-actor-header', 'Cookie'],
+    ['serve', 'sheet', '--trust-actor-header', 'X-Svc-Actor'],
   ]
   const ended = await Promise.all(cases.map((args) => new ColophonProcess(t, args).end()))
   for (const [index, args] of cases.entries()) {
@@ -211,12 +225,12 @@ test(
   { skip: old === undefined ? 'no older Node on the path' : false },
   async (t) => {
     const sheet = await writeSheet(t)
-    const running = new ColophonProcess(t, ['serve', sheet, '--port', '0'], old)
+    const running = new ColophonProcess(t, ['serve', sheet, '--port', '0'], { node: old })
     const response = await fetch(`http://127.0.0.1:${await running.port()}/api/csrf`)
     assert.equal(response.status, 200)
     running.kill('SIGTERM')
     assert.equal((await running.end()).code, 0)
-    assert.equal((await new ColophonProcess(t, ['serve'], old).end()).code, 2)
+    assert.equal((await new ColophonProcess(t, ['serve'], { node: old }).end()).code, 2)
   },
 )
 

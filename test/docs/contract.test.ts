@@ -3,10 +3,29 @@ import { test } from 'node:test'
 import { LOGICAL_TYPES, type LogicalType } from '../../src/contract/contract.ts'
 import { DOCUMENT } from '../../src/contract/odcs-document.ts'
 import { PROPERTY, qualityShape, SCHEMA_ENTRY } from '../../src/contract/odcs-schema.ts'
-import { parseContract } from '../../src/contract/parse-contract.ts'
+import { MAX_GLOB_LENGTH } from '../../src/contract/glob.ts'
+import { JSON_DEPTH_LIMIT } from '../../src/contract/json-text.ts'
+import { MAX_FIELDS, parseContract } from '../../src/contract/parse-contract.ts'
+import {
+  MAX_PATTERN_LENGTH,
+  MAX_PATTERN_SIZE,
+  MAX_PATTERN_SIZE_TOGETHER,
+  MAX_PATTERN_WORK,
+} from '../../src/contract/pattern.ts'
+import { MAX_LIST_WORK } from '../../src/contract/quality-rules.ts'
 import { stringFormat } from '../../src/contract/string-format.ts'
 import { faultOf } from '../../src/contract/validate-value.ts'
 import { parseYamlFile } from '../../src/contract/yaml-file.ts'
+import {
+  MAX_CHARACTERS,
+  MAX_DEPTH,
+  MAX_DIRECTIVES,
+  MAX_FILE_BYTES,
+  MAX_LINES,
+  MAX_TOKENS,
+  MAX_VALUES,
+} from '../../src/contract/yaml-limits.ts'
+import { MAX_LINE_BYTES } from '../../src/provenance/read-lines.ts'
 import { columnDefinition } from '../../src/store/sqlite/schema.ts'
 import { contractText, fieldWith } from '../support/contract-with.ts'
 import { code, codeBlocks, codes, readPage, section, tableOf, tables } from '../support/markdown.ts'
@@ -182,4 +201,30 @@ test('the snippets of the contract reference do what stands beside them', () => 
   const field = parseContract(contractText([JSON.stringify({ name: 'a', logicalType: 'string', ...more })]))
     .fields[1]
   assert.deepEqual(field?.editableBy, ['human:*', 'agent:pricing'])
+})
+
+test('the limits of the contract reference are those of the service', () => {
+  const { rows } = tableOf(section(page, 'Limits'), 'What')
+  assert.deepEqual(
+    rows.map(([, most]) => Number(most)),
+    [
+      MAX_FILE_BYTES,
+      MAX_LINES,
+      MAX_TOKENS,
+      MAX_DEPTH,
+      MAX_VALUES,
+      MAX_CHARACTERS,
+      MAX_DIRECTIVES,
+      MAX_FIELDS,
+      MAX_PATTERN_LENGTH,
+      MAX_PATTERN_SIZE,
+      MAX_PATTERN_SIZE_TOGETHER,
+      MAX_LIST_WORK,
+      MAX_PATTERN_WORK,
+      MAX_GLOB_LENGTH,
+    ],
+  )
+  const text = section(page, 'Files from elsewhere')
+  assert.ok(text.includes(`${MAX_LINE_BYTES / 1024 / 1024} MiB`))
+  assert.ok(text.includes(`more than ${JSON_DEPTH_LIMIT} levels`))
 })

@@ -9,8 +9,10 @@ import type { Derivation, InputValues } from '../../src/derivation/derivation-ki
 import { DEFAULT_HOST_POLICY } from '../../src/derivation/host-policies.ts'
 import { inputHash } from '../../src/derivation/input-hash.ts'
 import { createKinds } from '../../src/derivation/kinds.ts'
+import { CallGuard } from '../../src/derivation/kinds/http/call-guard.ts'
 import { BODY_LIMIT, TOO_LARGE, toNetworkFault } from '../../src/derivation/kinds/http/network-fault.ts'
 import { MAX_REDIRECTS } from '../../src/derivation/kinds/http/redirect.ts'
+import { REFUSED_NETWORKS } from '../../src/derivation/kinds/http/refused-addresses.ts'
 import { StubTransport } from '../../src/derivation/kinds/http/stub-transport.ts'
 import { HTTP_METHODS } from '../../src/derivation/kinds/http/transport.ts'
 import { UndiciTransport } from '../../src/derivation/kinds/http/undici-transport.ts'
@@ -130,6 +132,7 @@ const FAILURES: Readonly<Record<Failure['reason'], Failure>> = {
   'malformed-json': failure({ reason: 'malformed-json' }),
   'missing-path': failure({ reason: 'missing-path', path: 'rates.usd' }),
   'unusable-input': unusable(),
+  refused: failure({ reason: 'refused', detail: '--allow-net does not list rates.example:443' }),
   'no-stub-response': failure({ reason: 'no-stub-response' }),
   contract: failure({ reason: 'contract', detail: 'field "rate": "high" is not a number' }),
   'no-record': { reason: 'no-record', recordId: 'A-8' },
@@ -161,6 +164,25 @@ test('D26: every failure has the text and the type that the derivation reference
   ])
   const rendered = Object.entries(FAILURES).map(([reason, sample]) => [reason, renderFailure(sample)])
   assert.deepEqual(Object.fromEntries(documented), Object.fromEntries(rendered))
+})
+
+test('the reasons for refusing a call are those of the derivation reference', () => {
+  const documented = tableOf(section(page, 'Failures'), 'Why').rows.map(([text]) => code(text))
+  const refusals = [
+    new CallGuard(new Set(['api.example'])).refusal('<host>:1')?.replace(/1$/, '<port>'),
+    new CallGuard(new Set()).refusal('api.example:443'),
+    new CallGuard(null).refusal('169.254.169.254:80')?.replace('169.254.169.254', '<address>'),
+  ]
+  assert.deepEqual(documented, refusals)
+})
+
+test('the networks that are never called are those of the derivation reference', () => {
+  const [list = ''] = /\*\*link-local and cloud metadata addresses\*\*[^]*?IPv6 address/.exec(page) ?? []
+  const documented = codes(list).map((text) => {
+    const length = text.includes(':') ? 128 : 32
+    return text.includes('/') ? text : `${text}/${length}`
+  })
+  assert.deepEqual(documented.toSorted(), REFUSED_NETWORKS.toSorted())
 })
 
 test('network faults of the system and the client have the texts of the derivation reference', () => {

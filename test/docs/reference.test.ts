@@ -2,10 +2,19 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { ERROR_TYPES } from '../../src/errors/service-error.ts'
-import { QUEUE_LIMIT } from '../../src/events/event-bus.ts'
+import { QUEUE_BYTES, QUEUE_LIMIT } from '../../src/events/event-bus.ts'
 import { createApp } from '../../src/http/app.ts'
 import { STATUS } from '../../src/http/error-handler.ts'
-import { HEAD_LIMIT, URL_LIMIT } from '../../src/http/http-server.ts'
+import {
+  CONNECTION_LIMIT,
+  HEAD_LIMIT,
+  HEADER_COUNT_LIMIT,
+  HTTP_TIMES,
+  URL_LIMIT,
+} from '../../src/http/http-server.ts'
+import { JSON_DEPTH_LIMIT } from '../../src/sheet/json-body.ts'
+import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
+import { STALLED_MS } from '../../src/http/sse.ts'
 import { CsrfAnswer } from '../../src/wire/csrf.ts'
 import { CONNECTED_COMMENT, KEEPALIVE_COMMENT, WireFrame } from '../../src/wire/frames.ts'
 import {
@@ -256,6 +265,16 @@ test('limits of requests are those of the HTTP reference', () => {
   const limits = new Map(tableOf(section(http, 'Limits'), 'What').rows.map(([what, limit]) => [what, limit]))
   assert.equal(limits.get('URL'), `${URL_LIMIT.toLocaleString('en')} bytes`)
   assert.equal(limits.get('request line and headers together'), `${HEAD_LIMIT.toLocaleString('en')} bytes`)
+  assert.equal(limits.get('headers'), HEADER_COUNT_LIMIT.toLocaleString('en'))
+  assert.equal(limits.get('connections'), CONNECTION_LIMIT.toLocaleString('en'))
+  assert.equal(limits.get('arrays and objects inside each other'), `${JSON_DEPTH_LIMIT} levels of a body`)
+  const { headersMs, bodyPace, requestMs, answerMs, idleMs } = HTTP_TIMES
+  const pace = `${bodyPace.bytes.toLocaleString('en')} bytes in ${bodyPace.windowMs / 1000} seconds`
+  assert.equal(limits.get('time for the headers to arrive'), `${headersMs / 1000} seconds`)
+  assert.equal(limits.get('pace of a body under way'), pace)
+  assert.equal(limits.get('time for the whole request to arrive'), `${requestMs / 60_000} minutes`)
+  assert.equal(limits.get('an answer of which nothing is taken'), `${answerMs / 1000} seconds`)
+  assert.equal(limits.get('an idle connection'), `${idleMs / 1000} seconds`)
 })
 
 test('every kind of frame and its members are in the event reference, and no other is there', () => {
@@ -298,11 +317,15 @@ test('the members of a plan are those of the HTTP reference', () => {
   for (const member of Object.keys(others)) assert.ok(codes(text).includes(member), member)
 })
 
-test('comments and queue of the stream are those of the event reference', () => {
+test('comments, queue and patience of the stream are those of the event reference', () => {
   const said = codes(section(events, 'Framing'))
   for (const comment of [CONNECTED_COMMENT, KEEPALIVE_COMMENT])
     assert.ok(said.includes(comment.trim()), comment)
-  assert.match(section(events, 'Framing'), new RegExp(`up to ${QUEUE_LIMIT} frames`))
+  const slow = section(events, 'Slow subscribers')
+  assert.match(slow, new RegExp(`up to ${QUEUE_LIMIT} frames`))
+  assert.match(slow, new RegExp(`\\b${QUEUE_BYTES / 1024 / 1024} MiB together`))
+  const seconds = STALLED_MS / 1000
+  assert.match(slow, new RegExp(`\\bafter ${seconds} to ${2 * seconds} seconds`))
 })
 
 test('the headers of the stream are those of the event reference', async (t) => {
@@ -318,6 +341,15 @@ test('the headers of the stream are those of the event reference', async (t) => 
   const own = [...headers].filter(([name]) => !['date', 'set-cookie', 'transfer-encoding'].includes(name))
   assert.deepEqual(Object.fromEntries(documented), Object.fromEntries(own))
   assert.ok(headers.has('set-cookie'))
+})
+
+test('the headers of every answer are those of the HTTP reference', () => {
+  const { rows } = tableOf(
+    section(http, 'Headers of every answer').split('without exception')[1] ?? '',
+    'Header',
+  )
+  const documented = rows.map(([name, value]) => [code(name).toLowerCase(), code(value)])
+  assert.deepEqual(Object.fromEntries(documented), SECURITY_HEADERS)
 })
 
 test('every error type and its status are in the error reference, and no other is there', () => {

@@ -13,6 +13,7 @@ test('closing the app finishes the request under way, and lets idle connections 
       await release.promise
       return { ok: true, value: { status: 200, json: { rate: 2 }, durationMs: 0 } }
     },
+    refusal: () => null,
     close: () => Promise.resolve(),
   }
   const { app } = await startApp(t, { sheet: { transport } })

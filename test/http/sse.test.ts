@@ -1,33 +1,51 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { EventBus } from '../../src/events/event-bus.ts'
-import { EventStreams } from '../../src/http/sse.ts'
+import { EventStreams, type StreamTimes } from '../../src/http/sse.ts'
 import { onEnd } from '../support/on-end.ts'
 import { RawClient } from '../support/raw-client.ts'
 
+const MIB = 1024 * 1024
 const BIG = 'x'.repeat(300_000)
+
+interface Message {
+  readonly text: string
+}
 
 interface Streaming {
   readonly port: number
   readonly streams: EventStreams
   /** The bus of the stream that was opened last. */
-  readonly bus: EventBus<string>
+  readonly bus: EventBus<Message>
+  /** The server's ends of the connections, in the order in which they were opened. */
+  readonly connections: readonly Socket[]
 }
 
-async function stream(t: TestContext): Promise<Streaming> {
-  const streams = new EventStreams(60_000)
-  const bus = new EventBus<string>()
+async function stream(t: TestContext, times: Partial<StreamTimes> = {}): Promise<Streaming> {
+  const streams = new EventStreams({ keepAliveMs: 60_000, stalledMs: 60_000, ...times })
+  const bus = new EventBus<Message>()
   const server = createServer((_request, response) => {
-    streams.open(response, {}, { subscribe: (wake) => bus.subscribe(wake), render: (frame) => frame })
+    streams.open<Message>(
+      response,
+      {},
+      {
+        subscribe: (...subscriber) => bus.subscribe(...subscriber),
+        render: ({ text }) => text,
+      },
+    )
   })
+  const connections: Socket[] = []
+  server.on('connection', (socket) => connections.push(socket))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onEnd(t, () => {
     server.closeAllConnections()
     server.close()
   })
-  return { port: (server.address() as AddressInfo).port, streams, bus }
+  return { port: (server.address() as AddressInfo).port, streams, bus, connections }
 }
 
 async function subscribe(t: TestContext, port: number): Promise<RawClient> {
@@ -40,8 +58,8 @@ async function subscribe(t: TestContext, port: number): Promise<RawClient> {
 test('a source that publishes large frames and ends at once is heard to its end', async (t) => {
   const { port, bus } = await stream(t)
   const client = await subscribe(t, port)
-  for (const name of ['one', 'two', 'three']) bus.publish(`${name} ${BIG}`)
-  bus.publish('the end')
+  for (const name of ['one', 'two', 'three']) bus.publish({ text: `${name} ${BIG}` })
+  bus.publish({ text: 'the end' })
   bus.close()
   const text = await client.end()
   for (const name of ['one', 'two', 'three']) assert.match(text, new RegExp(`${name} x`))
@@ -53,9 +71,75 @@ test('closing the streams cuts off a client that does not take the end', async (
   const { port, streams, bus } = await stream(t)
   const client = await subscribe(t, port)
   client.socket.pause()
-  for (let count = 0; count < 60; count += 1) bus.publish(`${count} ${BIG}`)
+  for (let count = 0; count < 60; count += 1) bus.publish({ text: `${count} ${BIG}` })
   bus.close()
   streams.close()
   client.socket.resume()
   assert.doesNotMatch(await client.end(), /\r\n0\r\n\r\n$/)
+})
+
+/** Publishes so much that a client who does not read stalls, and waits until another has it all. */
+async function fill(bus: EventBus<Message>, reader: RawClient): Promise<void> {
+  for (let count = 0; count < 60; count += 1) {
+    bus.publish({ text: `${count} ${BIG}!` })
+    await reader.waitFor((text) => text.includes('!\r\n'))
+    reader.received = ''
+  }
+}
+
+test('a client that takes nothing of what waits for it is cut off after a while, others are not, however quiet it is', async (t) => {
+  const { port, bus, connections } = await stream(t, { stalledMs: 100 })
+  const [stalled, reader, quiet] = [
+    await subscribe(t, port),
+    await subscribe(t, port),
+    await subscribe(t, port),
+  ]
+  const closed = once(connections[0] ?? assert.fail(), 'close')
+  stalled.socket.pause()
+  await fill(bus, reader)
+  await closed
+  assert.equal(bus.size, 2)
+  stalled.socket.resume()
+  assert.doesNotMatch(await stalled.end(), /\r\n0\r\n\r\n$/, 'the answer is not whole')
+  // Longer than a stalled client has.
+  await setTimeout(300)
+  bus.publish({ text: 'the news' })
+  for (const client of [reader, quiet]) await client.waitFor((text) => text.includes('the news'))
+})
+
+test('a client that takes a large frame slowly is not cut off, for it takes something', async (t) => {
+  const stalledMs = 700
+  const { port, bus, connections } = await stream(t, { stalledMs })
+  const client = await subscribe(t, port)
+  const [connection = assert.fail()] = connections
+  client.socket.pause()
+  bus.publish({ text: `${'x'.repeat(40 * MIB)} the end` })
+  const begun = performance.now()
+  // After the first of these whiles Node sees that something waits, after each further one whether it has become less.
+  while (connection.writableLength > 0 && performance.now() - begun < 4 * stalledMs) {
+    // So much that the system notices: it passes on room in large pieces.
+    client.received = ''
+    client.socket.resume()
+    await client.waitFor((text) => text.length > 1.5 * MIB)
+    client.socket.pause()
+    await setTimeout(stalledMs / 4)
+  }
+  assert.ok(performance.now() - begun > 2 * stalledMs, 'it was slow')
+  client.socket.resume()
+  await client.waitFor((text) => {
+    if (text.length > MIB) client.received = text.slice(-100)
+    return client.received.endsWith(' the end\r\n')
+  })
+})
+
+test('comments do not pile up behind what waits for a client', async (t) => {
+  const { port, bus, connections } = await stream(t, { keepAliveMs: 5 })
+  const [stalled, reader] = [await subscribe(t, port), await subscribe(t, port)]
+  stalled.socket.pause()
+  await fill(bus, reader)
+  const [connection = assert.fail()] = connections
+  const before = connection.writableLength
+  assert.ok(before > 0)
+  await reader.waitFor((text) => text.split(': keepalive').length > 50)
+  assert.equal(connection.writableLength, before)
 })

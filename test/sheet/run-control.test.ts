@@ -264,12 +264,20 @@ test('a run of another process is listed, watched and cancelled', async (t) => {
   const subscription = watch.subscribe(() => {
     if (subscription.closed) resolve()
   })
+  const second = await watchRun(run.sheet, '1')
+  const leaving = second.subscribe(() => undefined)
+  const others = [second.subscribe(() => undefined), watch.subscribe(() => undefined)]
+  leaving.close()
   const cancelled = await cancelRun(run.sheet, '1', 'user:ann')
   assert.deepEqual([cancelled.state, cancelled.cancelledBy], ['cancelled', 'user:ann'])
   await ended
-  const kinds: string[] = []
-  for (let frame = subscription.take(); frame; frame = subscription.take()) kinds.push(frame.kind)
-  assert.equal(kinds.at(-1), 'run.end')
+  for (const one of [subscription, ...others]) {
+    assert.ok(one.closed)
+    const kinds: string[] = []
+    for (let frame = one.take(); frame; frame = one.take()) kinds.push(frame.kind)
+    assert.equal(kinds.at(-1), 'run.end')
+  }
+  assert.equal(leaving.take(), undefined)
   await other.kill()
 })
 

@@ -22,9 +22,19 @@ export class ColophonProcess {
   #stderr = ''
   #wake: () => void = () => undefined
 
-  /** Starts it with these arguments, under this Node or another; it is killed when the test ends. */
-  constructor(t: TestContext, args: readonly string[], node = process.execPath) {
-    this.#child = spawn(node, [BIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  /**
+   * Starts it with these arguments, under this Node or another, with `env` added to the environment; it is killed when
+   * the test ends.
+   */
+  constructor(
+    t: TestContext,
+    args: readonly string[],
+    { node = process.execPath, env = {} }: { node?: string | undefined; env?: NodeJS.ProcessEnv } = {},
+  ) {
+    this.#child = spawn(node, [BIN, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    })
     this.#child.stdout?.on('data', (chunk) => {
       this.#stdout += String(chunk)
       this.#wake()
@@ -51,12 +61,26 @@ export class ColophonProcess {
   /** The port that it says it listens on. */
   async port(): Promise<number> {
     const text = await this.#waitFor(() => (this.#stdout.includes('\n') ? this.#stdout : undefined))
-    return Number(/^Colophon serves \S+ at http:\/\/\S+:(\d+)\n$/.exec(text)?.[1])
+    return Number(/^Colophon serves \S+ at http:\/\/\S+:(\d+)\n/.exec(text)?.[1])
   }
 
   /** Waits until it has logged this. */
   async logged(text: string): Promise<void> {
     await this.#waitFor(() => (this.#stderr.includes(text) ? text : undefined))
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
+  /** Bytes of the heap and of the whole process after a garbage collection; for one that has `report-memory.mjs` loaded. */
+  async memory(): Promise<[heap: number, rss: number]> {
+    const from = this.#stderr.length
+    this.#child.kill('SIGUSR2')
+    const report = /^memory (\d+) (\d+)\n/m
+    const text = await this.#waitFor(() => report.exec(this.#stderr.slice(from))?.[0])
+    const [, heap, rss] = report.exec(text) ?? []
+    return [Number(heap), Number(rss)]
   }
 
   kill(signal: NodeJS.Signals): void {

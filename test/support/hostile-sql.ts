@@ -1,3 +1,6 @@
+import { FILTERS_FOR_THE_ENGINE, STATEMENTS_FOR_THE_ENGINE } from './hostile-sql-engine.ts'
+import { FILTERS_WITH_NAMES, STATEMENTS_WITH_NAMES } from './hostile-sql-names.ts'
+
 /**
  * Texts that must be refused with a QueryError, whatever the sheet, as long as it has the fields `id` and `n`
  * (an integer). Nothing of them may write, read anything but `records`, or come to know anything of the machine.
@@ -213,6 +216,8 @@ export const HOSTILE_STATEMENTS: readonly string[] = [
   `SELECT id FROM records WHERE 'x' LIKE '${'%x'.repeat(2000)}'`,
   "SELECT json_extract('{', '$')",
   'SELECT abs(-9223372036854775808)',
+  ...STATEMENTS_WITH_NAMES,
+  ...STATEMENTS_FOR_THE_ENGINE,
 ]
 
 /** Filters for `GET /api/records` (D16). */
@@ -352,4 +357,6 @@ export const HOSTILE_FILTERS: readonly string[] = [
   `${'('.repeat(3000)}1${')'.repeat(3000)}`,
   `${'NOT '.repeat(2000)}1`,
   `id = '${'x'.repeat(2_000_000)}'`,
+  ...FILTERS_WITH_NAMES,
+  ...FILTERS_FOR_THE_ENGINE,
 ]

@@ -20,6 +20,8 @@ export interface KindUnderTest {
   readonly failing: InputValues
   /** Inputs that lack what the request needs; null for kinds that need nothing (D22). */
   readonly blocked: { readonly inputs: InputValues; readonly field: string } | null
+  /** The same kind on a machine that calls nobody; null for kinds that never do. */
+  readonly restricted: DerivationKind | null
   close(): Promise<void>
 }
 
@@ -77,6 +79,24 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.equal(derivation.kind.cost(plan, DEFAULT_HOST_POLICIES), 0)
     assert.ok([0, costPerCall].includes(derivation.kind.cost(plan, dear)))
   })
+
+  kindTest('carries its example out where nothing is said against it', (subject) => {
+    const { kind, spec } = parse(subject, subject.file)
+    assert.equal(kind.refusal(spec), null)
+  })
+
+  kindTest(
+    'names the hosts that it calls, and says why it does not call them where it may not',
+    (subject) => {
+      if (subject.restricted === null) return
+      const { hosts } = parse(subject, subject.file)
+      assert.ok(hosts.length > 0)
+      const { kind, spec } = parse({ ...subject, kind: subject.restricted }, subject.file)
+      const refusal = kind.refusal(spec)
+      assert.ok(refusal !== null && refusal !== '' && !refusal.includes('\n'), String(refusal))
+      assert.equal(kind.refusal(spec), refusal)
+    },
+  )
 
   kindTest('D22: is blocked when a value that the request needs is null', (subject) => {
     if (subject.blocked === null) return

@@ -11,7 +11,7 @@ export function eventsRoutes(app: Api, { sheet, streams, read }: RouteContext): 
     reply.hijack()
     const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), ...STREAM_HEADERS }
     streams.open(reply.raw, headers, {
-      subscribe: (wake) => sheet.events.subscribe(wake),
+      subscribe: (...subscriber) => sheet.events.subscribe(...subscriber),
       render: renderFrame,
     })
   })

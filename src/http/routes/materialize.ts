@@ -16,7 +16,7 @@ import type { Api, RouteContext } from '../route-context.ts'
 import { runPath } from './runs.ts'
 
 /** `POST /api/materialize`; the use case publishes the frames (specification, "Events"; D40). */
-export function materializeRoutes(app: Api, { sheet, write }: RouteContext): void {
+export function materializeRoutes(app: Api, { sheet, actors, write }: RouteContext): void {
   const schema = {
     querystring: NoQuery,
     body: MaterializeBody,
@@ -34,8 +34,7 @@ export function materializeRoutes(app: Api, { sheet, write }: RouteContext): voi
       maxCost: body.max_cost ?? null,
     }
     if (dryRun === true) return toRunPlanAnswer(await planMaterialize(sheet, selection))
-    // An empty actor is absent (D36).
-    const run = await startMaterialize(sheet, { ...selection, actor: actor || null })
+    const run = await startMaterialize(sheet, { ...selection, actor: actors.ofBody(request, actor) })
     reply.header('location', runPath(run.id))
     if (!prefersAsync(request)) return toMaterializeAnswer(await run.done)
     reply.code(202).header('preference-applied', 'respond-async')

@@ -1,5 +1,3 @@
-import type { FastifyRequest } from 'fastify'
-import { ValidationError } from '../../errors/service-error.ts'
 import { deleteRecords } from '../../sheet/delete-records.ts'
 import { getRecord, getRecordAsOf } from '../../sheet/get-record.ts'
 import { listRecords, type RecordList } from '../../sheet/list-records.ts'
@@ -18,11 +16,10 @@ import {
 import { acceptRawBodies } from '../body-parser.ts'
 import { readIfMatch, tagVersion } from '../entity-tag.ts'
 import { sendJson } from '../json-reply.ts'
-import { countHeader } from '../request-head.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 
 /** `/api/records` and `/api/records/{id}` (D10 to D16). Records are sent as the store made them. */
-export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): void {
+export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteContext): void {
   acceptRawBodies(app)
 
   app.get(
@@ -55,7 +52,10 @@ export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): v
   app.post('/api/records', { ...write, schema: upsertSchema }, async (request, reply) => {
     // Bytes, not yet JSON: they are parsed where writing happens, so that a large body holds up nobody else.
     const body = request.body instanceof Uint8Array ? request.body : {}
-    const { inserted, updated, total, version } = await upsertRecords(sheet, body, readIfMatch(request))
+    const { inserted, updated, total, version } = await upsertRecords(sheet, body, {
+      ifMatch: readIfMatch(request),
+      actor: actors.besideBody(request),
+    })
     if (version !== null) tagVersion(reply, version)
     return { inserted, updated, total }
   })
@@ -64,7 +64,7 @@ export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): v
   app.delete('/api/records', { ...write, schema: deleteSchema }, (request) =>
     deleteRecords(sheet, {
       ids: commaList(request.query.ids) ?? [],
-      actor: actorHeader(request),
+      actor: actors.ofHeader(request),
       ifMatch: readIfMatch(request),
     }),
   )
@@ -74,16 +74,4 @@ export function recordsRoutes(app: Api, { sheet, read, write }: RouteContext): v
 function recordListBytes(page: RecordList): Buffer {
   const [before, after] = recordListParts(page)
   return Buffer.concat([Buffer.from(before), page.records, Buffer.from(after)])
-}
-
-/** The header `X-Svc-Actor`, read as UTF-8 where it is that; null when absent or empty (D36). */
-function actorHeader(request: FastifyRequest): string | null {
-  const value = request.headers['x-svc-actor']
-  if (typeof value !== 'string') return null
-  if (countHeader(request.raw.rawHeaders, 'x-svc-actor') > 1) {
-    throw new ValidationError('the header X-Svc-Actor is there more than once; send it once')
-  }
-  // Node reads header bytes as Latin-1; command-line clients send UTF-8, browsers Latin-1.
-  const utf8 = Buffer.from(value, 'latin1').toString('utf8')
-  return (utf8.includes('\uFFFD') ? value : utf8) || null
 }

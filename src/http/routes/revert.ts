@@ -6,12 +6,11 @@ import type { Api, RouteContext } from '../route-context.ts'
 import { runPath } from './runs.ts'
 
 /** `POST /api/revert`, of a run or of one cell. */
-export function revertRoutes(app: Api, { sheet, write }: RouteContext): void {
+export function revertRoutes(app: Api, { sheet, actors, write }: RouteContext): void {
   const schema = { querystring: NoQuery, body: RevertBody, response: { 200: RevertAnswer } }
   app.post('/api/revert', { ...write, schema }, async (request, reply) => {
     const { run_id: runId, record_id: recordId, field, seq } = request.body
-    // An empty actor is absent (D36).
-    const actor = request.body.actor || null
+    const actor = actors.ofBody(request, request.body.actor)
     const ofCell = [recordId, field, seq].filter((member) => member !== undefined).length
     if (runId !== undefined && ofCell === 0) {
       const run = await startRevert(sheet, { runId, actor })

@@ -23,7 +23,7 @@ interface RunParams {
 }
 
 /** `/api/runs` and what is below it. */
-export function runsRoutes(app: Api, { sheet, streams, read, write }: RouteContext): void {
+export function runsRoutes(app: Api, { sheet, streams, actors, read, write }: RouteContext): void {
   const listSchema = { querystring: RunPageQuery, response: { 200: RunListAnswer } }
   app.get('/api/runs', { ...read, schema: listSchema }, async ({ query }) =>
     toRunListAnswer(await listRuns(sheet, pageOf(query))),
@@ -48,10 +48,9 @@ export function runsRoutes(app: Api, { sheet, streams, read, write }: RouteConte
   })
 
   const cancelSchema = { querystring: NoQuery, body: CancelRunBody, response: { 200: RunAnswer } }
-  app.post('/api/runs/:id/cancel', { ...write, schema: cancelSchema }, async ({ params, body }) => {
-    const { id } = params as RunParams
-    // An empty actor is absent (D36).
-    await cancelRun(sheet, id, body.actor || null)
+  app.post('/api/runs/:id/cancel', { ...write, schema: cancelSchema }, async (request) => {
+    const { id } = request.params as RunParams
+    await cancelRun(sheet, id, actors.ofBody(request, request.body.actor))
     return toRunAnswer(await getRunDetail(sheet, id))
   })
 }

@@ -7,6 +7,9 @@ const SQLITE_BUSY = 5
 const SQLITE_IOERR = 10
 const RETRY_MS = 5
 
+/** The file may be a stranger's: what its schema says is trusted with nothing, and its pages are looked at twice. */
+const NO_TRUST = 'PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON;'
+
 /** How many statements with changing text a connection keeps prepared. */
 const STATEMENT_LIMIT = 500
 
@@ -23,10 +26,10 @@ export class Connection {
 
   /** Opens the store for writing: WAL, and every commit durable before it returns (D17). */
   static forWriting(path: string): Connection {
-    const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
+    const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false, defensive: true })
     try {
       db.exec(
-        'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=16000',
+        `${NO_TRUST} PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=16000`,
       )
     } catch (error) {
       db.close()
@@ -37,9 +40,26 @@ export class Connection {
 
   /** Opens the store for reading, its pages mapped into memory. */
   static forReading(path: string): Connection {
-    const db = new DatabaseSync(path, { readOnly: true, timeout: 0 })
-    db.exec('PRAGMA mmap_size=0x7fff0000; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192')
+    const db = new DatabaseSync(path, { readOnly: true, timeout: 0, defensive: true })
+    db.exec(`${NO_TRUST} PRAGMA mmap_size=0x7fff0000; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192`)
     return new Connection(db)
+  }
+
+  /** Opens a file that may be anything, to look at its schema; changes nothing. */
+  static forLooking(path: string): Connection {
+    const db = new DatabaseSync(path, { readOnly: true, timeout: 0, defensive: true })
+    try {
+      db.exec(NO_TRUST)
+    } catch (error) {
+      db.close()
+      throw error
+    }
+    return new Connection(db)
+  }
+
+  /** Opens an empty database that goes with the connection. */
+  static inMemory(): Connection {
+    return new Connection(new DatabaseSync(':memory:'))
   }
 
   /**

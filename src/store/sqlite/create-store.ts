@@ -2,16 +2,20 @@ import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Contract, Field } from '../../contract/contract.ts'
+import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../../contract/json-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
 import { faultOf } from '../../contract/validate-value.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { formatLine, parseLine } from '../../provenance/log-line.ts'
-import { readLines, type FileLine } from '../../provenance/read-lines.ts'
+import { MAX_LINE_BYTES, readLines, type FileLine } from '../../provenance/read-lines.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
 import { Connection } from './connection.ts'
 import { applyTargets } from './define.ts'
 import { dataTable, INTERNAL_TABLES, quoted, recordsView, SCHEMA_VERSION, uniqueIndex } from './schema.ts'
 import { runNumber, toColumn } from './values.ts'
+
+/** A log that was there before leaves the store as many numbers again. */
+const MAX_SEQ = 2 ** 52 - 1
 
 /** The files of a sheet that the store has to do with (D1). */
 export interface StorePaths {
@@ -62,6 +66,8 @@ export function createStore(paths: StorePaths, store: NewStore): void {
     if (existsSync(paths.source)) importRecords(db, paths.source, { ...store, seq: lastSeq + 1 })
     applyTargets(db, store.targets)
     db.exec('COMMIT')
+    // Opened for the first time, a store that is in this mode already needs no journal, so that none is ever ours.
+    db.exec('PRAGMA journal_mode=WAL')
   } catch (error) {
     db.close()
     rmSync(building, { force: true })
@@ -89,13 +95,14 @@ function importLog(db: Connection, path: string): number {
   let last = 0
   let lastRun = 0
   withFile(path, (line, text) => {
-    const parsed = parseLine(text)
+    const read = parseLine(text)
+    const parsed = nestsTooDeep(read) ? null : read
     const seq = Number(parsed?.['seq'])
     // What a crash tore off the end of the file is no line; one that only lacks its line break is.
     if (parsed === null && !line.whole) return
-    if (parsed === null || seq <= last) {
+    if (parsed === null || seq <= last || seq > MAX_SEQ) {
       throw new RecordsError(
-        `provenance.jsonl:${line.number}: not a line of a provenance log with a "seq" above ${last}: ` +
+        `provenance.jsonl:${line.number}: not a line of a provenance log with a "seq" above ${last} and below 2^52: ` +
           `${JSON.stringify(text.slice(0, 80))}; correct the line or move the file away`,
       )
     }
@@ -114,6 +121,12 @@ function withFile(path: string, onLine: (line: FileLine, text: string) => void):
   const fd = openSync(path, 'r')
   try {
     for (const line of readLines(fd, 0)) {
+      if (line.tooLong) {
+        const limit = MAX_LINE_BYTES / 1024 / 1024
+        throw new RecordsError(
+          `${basename(path)}:${line.number}: the line is longer than ${limit} MiB; make it shorter, or split it`,
+        )
+      }
       let text: string
       try {
         text = decoder.decode(line.bytes)
@@ -147,11 +160,12 @@ interface RecordImport extends NewStore {
 
 function importRecords(db: Connection, path: string, store: RecordImport): void {
   const { size, mtimeMs } = statSync(path)
-  const sha256 = hashFile(path)
   const importer = new LineImporter(db, store)
   withFile(path, (line, text) => {
-    if (text.trim() !== '') importer.add(text, line.number)
+    if (text.trim() === '') return
+    importer.add(text, line.number)
   })
+  const sha256 = hashFile(path)
   db.run(
     'UPDATE "$sheet" SET records = ?, last_record = ?, source_size = ?, source_mtime = ?, source_sha256 = ?',
     importer.count,
@@ -242,5 +256,8 @@ function parseRecord(text: string, where: string): JsonObject {
     throw new RecordsError(`${where}: not JSON: ${fault}`)
   }
   if (!isJsonObject(record)) throw new RecordsError(`${where}: a line must be a JSON object`)
+  if (nestsTooDeep(record)) {
+    throw new RecordsError(`${where}: nested more than ${JSON_DEPTH_LIMIT} levels deep; no field takes that`)
+  }
   return record
 }

@@ -10,7 +10,9 @@ import { parseContract } from '../../contract/parse-contract.ts'
 import { LockTimeoutError } from '../../errors/service-error.ts'
 import type { WorkItem } from '../sheet-store.ts'
 import { AGENT, computed, HUMAN, newRun, NOTHING_ELSE, target } from '../suite/test-sheet.ts'
+import { Connection } from './connection.ts'
 import { storePaths } from './create-store.ts'
+import { migrate } from './migrate.ts'
 import { FIRST_TABLES, MIGRATIONS } from './schema.ts'
 import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
@@ -240,7 +242,10 @@ test('a step that fails halfway leaves the store as it was', async (t) => {
   const directory = version1For(t)
   sql(directory, (db) => db.exec('CREATE TABLE "$derivation" (in_the_way)'))
   const before = sql(directory, shapeOf)
-  await assert.rejects(openWriter(directory), /already exists/)
+  const connection = Connection.forWriting(storePaths(directory).database)
+  const wait = { deadline: performance.now() + 5000, what: 'the store' }
+  await assert.rejects(migrate(connection, wait), /already exists/)
+  connection.close()
   assert.deepEqual(sql(directory, shapeOf), before)
   sql(directory, (db) => db.exec('DROP TABLE "$derivation"'))
   await closed(await openWriter(directory))

@@ -1,10 +1,11 @@
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { mayWrite, writeDenial } from '../../contract/permissions.ts'
+import { showValue } from '../../contract/show-value.ts'
 import { faultOf } from '../../contract/validate-value.ts'
 import { PermissionDeniedError, SheetError, ValidationError } from '../../errors/service-error.ts'
 import type { EntryRef, RecordKey, RevertRequest, RevertResult } from '../sheet-store.ts'
-import { listFaults } from '../upsert-body.ts'
+import { Faults } from '../upsert-body.ts'
 import { undoneBy, type CellLog } from './cell-log.ts'
 import type { ChangeSet } from './change-set.ts'
 import { hashBytes, readCacheEntry } from './commit-cells.ts'
@@ -100,7 +101,7 @@ class UndoingFinder {
 
   #log({ recordId }: EntryRef, field: Field): CellLog {
     const log = canBeId(recordId) ? this.#provenance.log(recordId, field) : null
-    if (log === null) throw new SheetError(`no record ${JSON.stringify(recordId)} has ever existed`)
+    if (log === null) throw new SheetError(`no record ${showValue(recordId)} has ever existed`)
     return log
   }
 
@@ -158,8 +159,9 @@ function answerOf({ source, input_hash: inputHash }: JsonObject): string | null 
 }
 
 function throwIfDenied(undoings: readonly Undoing[]): void {
-  const denials = undoings.map(({ denial }) => denial).filter((denial) => denial !== null)
-  if (denials.length > 0) throw new PermissionDeniedError(listFaults(denials))
+  const denials = new Faults()
+  for (const { denial } of undoings) if (denial !== null) denials.add(() => denial)
+  if (denials.count > 0) throw new PermissionDeniedError(denials.message())
 }
 
 /**
@@ -232,5 +234,5 @@ function noSuchEntry(entry: EntryRef): SheetError {
 }
 
 function nameOf({ recordId, field }: EntryRef): string {
-  return `record ${JSON.stringify(recordId)}, field ${JSON.stringify(field)}`
+  return `record ${showValue(recordId)}, field ${showValue(field)}`
 }

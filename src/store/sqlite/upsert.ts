@@ -10,7 +10,7 @@ import type { ChangeSet } from './change-set.ts'
 import { checkVersion } from './check-version.ts'
 import type { StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
-import { listFaults, readBody } from '../upsert-body.ts'
+import { Faults, readBody } from '../upsert-body.ts'
 import { UniqueClaims } from './unique-claims.ts'
 import { fromColumn, isStored, toColumn } from './values.ts'
 
@@ -33,8 +33,8 @@ class UpsertBatch {
   readonly #change: ChangeSet
   readonly #contract: Contract
   readonly #actor: string
-  readonly #denied: string[] = []
-  readonly #faults: string[] = []
+  readonly #denied = new Faults()
+  readonly #faults = new Faults()
   readonly #mayWrite = new Map<Field, boolean>()
   readonly #plan: UpsertPlan
   readonly #claims: UniqueClaims
@@ -57,13 +57,13 @@ class UpsertBatch {
   add(record: JsonObject, position: number): void {
     const id = idOf(record)
     const stored = id === null ? undefined : this.#change.db.get(this.#plan.select, id)
-    const faultsBefore = this.#faults.length + this.#denied.length
+    const faultsBefore = this.#faults.count + this.#denied.count
     this.#position = position
     const changes = this.#changes(record, stored)
     if (stored === undefined && (id === null || !this.#refused.has(id))) this.#checkRequired(record)
     // A record without an id has a fault at any rate.
     if (id === null) return
-    if (this.#faults.length + this.#denied.length > faultsBefore) {
+    if (this.#faults.count + this.#denied.count > faultsBefore) {
       this.#refused.add(id)
       return
     }
@@ -74,8 +74,8 @@ class UpsertBatch {
 
   finish(): UpsertResult {
     this.#checkUnique()
-    if (this.#denied.length > 0) throw new PermissionDeniedError(listFaults(this.#denied))
-    if (this.#faults.length > 0) throw new ValidationError(listFaults(this.#faults))
+    if (this.#denied.count > 0) throw new PermissionDeniedError(this.#denied.message())
+    if (this.#faults.count > 0) throw new ValidationError(this.#faults.message())
     const [inserted, updated] = [this.#inserted, this.#updated]
     const version = inserted + updated === 1 ? String(this.#version) : null
     return { inserted, updated, total: this.#change.totalRecords(), version }
@@ -84,8 +84,10 @@ class UpsertBatch {
   #checkUnique(): void {
     for (const { claim, holder } of this.#claims.conflicts()) {
       const { field, value, id, position } = claim
-      const fault = `must be unique, but record ${JSON.stringify(holder)} has ${shorten(JSON.stringify(value))} already`
-      this.#faults.push(at(position, id, field.name, fault))
+      this.#faults.add(() => {
+        const fault = `must be unique, but record ${JSON.stringify(holder)} has ${shorten(JSON.stringify(value))} already`
+        return at(position, id, field.name, fault)
+      })
     }
   }
 
@@ -101,10 +103,10 @@ class UpsertBatch {
       if (isStored(field, value, stored?.[field.name])) continue
       changes.push(field)
       if (!this.#allowed(field)) {
-        this.#denied.push(this.#at(record, field.name, writeDenial(field, this.#actor)))
+        this.#denied.add(this.#at(record, field.name, () => writeDenial(field, this.#actor)))
       }
       const fault = this.#faultOf(column, value)
-      if (fault !== null) this.#faults.push(this.#at(record, field.name, fault))
+      if (fault !== null) this.#faults.add(this.#at(record, field.name, () => fault))
       else if (field.unique && !field.primaryKey) this.#claim(record, field, value)
     }
     const names = Object.keys(record)
@@ -120,12 +122,13 @@ class UpsertBatch {
   #refuseUnknown(record: JsonObject, names: readonly string[]): void {
     for (const name of names) {
       if (this.#contract.fieldByName.has(name)) continue
-      this.#faults.push(this.#at(record, name, 'the contract has no such field'))
+      this.#faults.add(this.#at(record, name, () => 'the contract has no such field'))
     }
   }
 
-  #at(record: JsonObject, field: string, fault: string): string {
-    return at(this.#position, idOf(record), field, fault)
+  #at(record: JsonObject, field: string, fault: () => string): () => string {
+    const position = this.#position
+    return () => at(position, idOf(record), field, fault())
   }
 
   #faultOf({ field, check }: Column, value: JsonValue): string | null {
@@ -146,7 +149,7 @@ class UpsertBatch {
     for (const field of this.#contract.fields) {
       if (!field.required || own(record, field.name) !== null) continue
       if (this.#change.cells.isDerived(field.name)) continue
-      this.#faults.push(this.#at(record, field.name, 'is required'))
+      this.#faults.add(this.#at(record, field.name, () => 'is required'))
     }
   }
 

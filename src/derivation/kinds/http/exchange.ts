@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { Dispatcher } from 'undici'
 import { err, ok } from '../../../errors/result.ts'
+import type { BodyShare } from './body-room.ts'
+import type { CallGuard } from './call-guard.ts'
 import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
 import { sendHop } from './hop.ts'
 import type { Hop, HopOptions, HopResponse } from './hop.ts'
@@ -26,6 +28,10 @@ export interface TryOptions {
   readonly signal: AbortSignal
   /** The leave to make it. */
   readonly turn: Omit<Turn, 'end'>
+  /** Asked before every redirect is followed. */
+  readonly guard: CallGuard
+  /** Where its body has room. Waits for more are no part of the deadline. */
+  readonly share: BodyShare
   /** Deadline of the whole exchange, redirects and body included, in milliseconds (H6). Waits for the rate are no part of it. */
   readonly timeoutMs: number
 }
@@ -39,8 +45,11 @@ const DEFAULTS = [
 const DEFAULTS_WITH_BODY = [...DEFAULTS, ['content-type', 'application/json']] as const
 
 interface ExchangeOptions extends HopOptions {
+  readonly guard: CallGuard
   /** Waits for leave to send one more request to the origin of the call. */
   another(): Promise<void>
+  /** Waits for room for a body of any size that is allowed. */
+  makeRoom(): Promise<void>
 }
 
 /** Stands for the deadline as the reason of an abort. */
@@ -53,7 +62,7 @@ const TIMED_OUT = Symbol('timed out')
 export async function tryOnce(
   dispatcher: Dispatcher,
   request: TransportRequest,
-  { signal, turn, timeoutMs }: TryOptions,
+  { signal, turn, guard, share, timeoutMs }: TryOptions,
 ): Promise<Tried> {
   signal.throwIfAborted()
   const stop = new AbortController()
@@ -70,9 +79,23 @@ export async function tryOnce(
     await turn.another(stop.signal)
     deadline.start()
   }
+  const hasRoom = (bytes: number, onRoom: () => void): boolean => {
+    const has = share.has(bytes, () => {
+      deadline.start()
+      onRoom()
+    })
+    if (!has) deadline.stop()
+    return has
+  }
+  const makeRoom = async (): Promise<void> => {
+    deadline.stop()
+    await share.wait(2 * BODY_LIMIT)
+    deadline.start()
+  }
   try {
     deadline.start()
-    const tried = await exchange(dispatcher, request, { signal: stop.signal, onSent, another })
+    const options = { signal: stop.signal, guard, onSent, another, hasRoom, makeRoom }
+    const tried = await exchange(dispatcher, request, options)
     if (tried.result.ok) turn.succeeded()
     return tried
   } catch (error) {
@@ -90,7 +113,7 @@ export async function tryOnce(
     }
     throw error
   } finally {
-    deadline.stop()
+    deadline.end()
     signal.removeEventListener('abort', onAbort)
   }
 }
@@ -112,7 +135,8 @@ async function exchange(
     }
   }
   const encoding = response.header('content-encoding')
-  const body = encoding === undefined ? response.body : await decodeBody(response.body, encoding, BODY_LIMIT)
+  const body =
+    encoding === undefined ? response.body : await decodeBody(response.body, encoding, options.makeRoom)
   options.signal.throwIfAborted()
   const json = isUtf8(body) ? parseJson(body.toString('utf8').replace(/^\uFEFF/, '')) : undefined
   const result =
@@ -134,6 +158,7 @@ async function follow(
     const next = redirectedHop(hop, response, request.secretHeaders)
     if (!next) return response
     if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
+    options.guard.checkRedirect(new URL(next.url))
     hop = next
     if (new URL(hop.url).origin === origin) await options.another()
     options.signal.throwIfAborted()
@@ -145,7 +170,8 @@ class Deadline {
   readonly #onOver: () => void
   #leftMs: number
   #startedAt = 0
-  #timer: NodeJS.Timeout | undefined
+  #timer: NodeJS.Timeout | null = null
+  #ended = false
 
   constructor(ms: number, onOver: () => void) {
     this.#leftMs = ms
@@ -153,13 +179,22 @@ class Deadline {
   }
 
   start(): void {
+    if (this.#ended || this.#timer !== null) return
     this.#startedAt = performance.now()
     this.#timer = setTimeout(this.#onOver, this.#leftMs)
   }
 
   stop(): void {
+    if (this.#timer === null) return
     clearTimeout(this.#timer)
+    this.#timer = null
     this.#leftMs -= performance.now() - this.#startedAt
+  }
+
+  /** Stops for good. */
+  end(): void {
+    this.stop()
+    this.#ended = true
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
-import { BODY_LIMIT, NetworkFault, TOO_LARGE, toNetworkFault } from './network-fault.ts'
+import { GrowingBuffer } from './growing-buffer.ts'
+import { BODY_LIMIT, HEADERS_TOO_LARGE, NetworkFault, TOO_LARGE, toNetworkFault } from './network-fault.ts'
 
 /** One request of an exchange; redirects make it several. */
 export interface Hop {
@@ -25,11 +26,26 @@ type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 const DISCARD_BYTES = 64 * 1024
 const DISCARD_MS = 500
 
+/** Interim answers (status 100 to 199) before the answer itself; none is of any use here. */
+const MAX_INTERIM = 100
+
+/**
+ * Pieces that a body may come in, and the bytes for which it may come in one more: ten million chunks of a byte each
+ * would be within the limit, and seconds of work.
+ */
+const PIECES = 20_000
+const BYTES_PER_PIECE = 64
+
+/** Header lines of an answer; how long they may be together the client sees to. */
+const MAX_HEADERS = 500
+
 export interface HopOptions {
   /** Breaks the exchange off. */
   readonly signal: AbortSignal
   /** Called right before the request goes out on a connection. */
   onSent(): void
+  /** Whether there is room for so many bytes of a body; if not, `onRoom` is called once there is. */
+  hasRoom(bytes: number, onRoom: () => void): boolean
 }
 
 /**
@@ -55,24 +71,28 @@ class HopReading implements Dispatcher.DispatchHandler {
   readonly #reject: (error: unknown) => void
   readonly #signal: AbortSignal
   readonly #onSent: () => void
+  readonly #hasRoom: HopOptions['hasRoom']
   readonly #onAbort = (): void => this.#end(() => this.#reject(this.#signal.reason))
   #controller: Dispatcher.DispatchController | undefined
   #ended = false
   #status = 0
   #headers: ResponseHeaders = {}
-  #chunks: Buffer[] = []
-  #size = 0
+  #interim = 0
+  readonly #body = new GrowingBuffer()
+  #pieces = 0
+  #discarded = 0
   #discardTimer: NodeJS.Timeout | undefined
 
   constructor(
     resolve: (response: HopResponse) => void,
     reject: (error: unknown) => void,
-    { signal, onSent }: HopOptions,
+    { signal, onSent, hasRoom }: HopOptions,
   ) {
     this.#resolve = resolve
     this.#reject = reject
     this.#signal = signal
     this.#onSent = onSent
+    this.#hasRoom = hasRoom
     signal.addEventListener('abort', this.#onAbort)
   }
 
@@ -82,22 +102,35 @@ class HopReading implements Dispatcher.DispatchHandler {
     else this.#onSent()
   }
 
-  onResponseStart(_controller: unknown, status: number, headers: ResponseHeaders): void {
-    if (status < 200) return
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (this.#ended) return
+    if (status < 200) {
+      this.#interim += 1
+      if (this.#interim > MAX_INTERIM) this.#fail('too many interim responses')
+      return
+    }
+    // Names and values, one after the other.
+    const { rawHeaders } = controller
+    if (Array.isArray(rawHeaders) && rawHeaders.length > 2 * MAX_HEADERS) return this.#fail(HEADERS_TOO_LARGE)
     this.#status = status
     this.#headers = headers
+    if (this.#isWanted() && Number(headers['content-length']) > BODY_LIMIT) return this.#fail(TOO_LARGE)
     if (!this.#isWanted()) this.#discardTimer = setTimeout(() => this.#stopDiscarding(), DISCARD_MS)
   }
 
-  onResponseData(_controller: unknown, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#ended) return
-    this.#size += chunk.length
+    this.#pieces += 1
     if (!this.#isWanted()) {
-      if (this.#size > DISCARD_BYTES) this.#stopDiscarding()
-    } else if (this.#size > BODY_LIMIT) {
-      this.#end(() => this.#reject(new NetworkFault(TOO_LARGE)))
+      this.#discarded += chunk.length
+      if (this.#discarded > DISCARD_BYTES) this.#stopDiscarding()
+    } else if (this.#body.length + chunk.length > BODY_LIMIT) {
+      this.#fail(TOO_LARGE)
+    } else if (this.#pieces > PIECES + this.#body.length / BYTES_PER_PIECE) {
+      this.#fail('body in too many pieces')
     } else {
-      this.#chunks.push(chunk)
+      this.#body.add(chunk)
+      if (!this.#hasRoom(this.#body.length, () => this.#readOn(controller))) controller.pause()
     }
   }
 
@@ -115,6 +148,10 @@ class HopReading implements Dispatcher.DispatchHandler {
     return this.#status >= 200 && this.#status <= 299
   }
 
+  #readOn(controller: Dispatcher.DispatchController): void {
+    if (!this.#ended) controller.resume()
+  }
+
   #stopDiscarding(): void {
     this.#end(() => this.#resolve(this.#response()))
   }
@@ -127,8 +164,12 @@ class HopReading implements Dispatcher.DispatchHandler {
         const value = headers[name]
         return Array.isArray(value) ? value.join(', ') : value
       },
-      body: this.#chunks.length === 1 && this.#chunks[0] ? this.#chunks[0] : Buffer.concat(this.#chunks),
+      body: this.#body.bytes(),
     }
+  }
+
+  #fail(detail: string): void {
+    this.#end(() => this.#reject(new NetworkFault(detail)))
   }
 
   /** Settles before the answer has ended, which costs the connection. */

@@ -4,9 +4,13 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { deflateSync, gzipSync } from 'node:zlib'
+import { Agent } from 'undici'
 import { DEFAULT_HOST_POLICY } from '../../host-policies.ts'
 import type { HostPolicy } from '../../host-policies.ts'
+import { BodyRoom, BodyShare } from './body-room.ts'
+import { CallGuard } from './call-guard.ts'
+import { tryOnce } from './exchange.ts'
 import { startHttp, startTcp } from './local-server.ts'
 import { UndiciTransport } from './undici-transport.ts'
 
@@ -67,6 +71,70 @@ test('H7: an endless body is cut off past 10 MiB', async (t) => {
   assert.ok((await poured.promise) < 64 * MIB)
 })
 
+test('H7: a length beyond 10 MiB is enough, nothing is read of the body', async (t) => {
+  const url = await rawUrl(t, 'HTTP/1.1 200 OK\r\ncontent-length: 10485761\r\n\r\n{}')
+  assert.deepEqual(await failureOf(t, url), { reason: 'network', detail: 'body larger than 10 MiB' })
+})
+
+for (const [name, count, works] of [
+  ['20,000', 20_000, true],
+  ['30,000', 30_000, false],
+] as const) {
+  test(`H7: a body in ${name} chunks of one byte ${works ? 'is read' : 'is too much work'}`, async (t) => {
+    const body = `"${'x'.repeat(count - 2)}"`
+    const chunks = body.replace(/./g, '1\r\n$&\r\n')
+    const url = await rawUrl(t, `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`)
+    const transport = new UndiciTransport()
+    t.after(() => transport.close())
+    const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
+    const answer = await transport.send(asked, call({}))
+    if (works) assert.ok(answer.ok)
+    else
+      assert.equal(!answer.ok && 'detail' in answer.error && answer.error.detail, 'body in too many pieces')
+  })
+}
+
+test('H7: large bodies that come at once wait for each other, and all are read', async (t) => {
+  const url = await httpUrl(t, (_incoming, response) => response.end(`"${'x'.repeat(9 * MIB)}"`))
+  const transport = new UndiciTransport()
+  t.after(() => transport.close())
+  const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
+  const answers = await Promise.all(Array.from({ length: 6 }, () => transport.send(asked, call({}))))
+  assert.deepEqual(
+    answers.map((answer) => answer.ok && String(answer.value.json).length),
+    Array(6).fill(9 * MIB),
+  )
+})
+
+test('H6: to wait for room is no part of the deadline', async (t) => {
+  const url = await httpUrl(t, (_incoming, response) => response.end(`"${'x'.repeat(9 * MIB)}"`))
+  const agent = new Agent()
+  t.after(() => agent.destroy())
+  const room = new BodyRoom(MIB)
+  const oldest = room.share()
+  await oldest.wait(MIB)
+  const share = room.share()
+  const waits = Promise.withResolvers<void>()
+  t.mock.method(share, 'has', (bytes: number, onRoom: () => void): boolean => {
+    const has = BodyShare.prototype.has.call(share, bytes, onRoom)
+    if (!has) waits.resolve()
+    return has
+  })
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
+  const tried = tryOnce(agent, asked, {
+    signal: new AbortController().signal,
+    turn: { sent: () => undefined, succeeded: () => undefined, another: () => Promise.resolve() },
+    guard: new CallGuard(null),
+    share,
+    timeoutMs: 1000,
+  })
+  await waits.promise
+  t.mock.timers.tick(100_000)
+  oldest.giveBack()
+  assert.ok((await tried).result.ok)
+})
+
 test('a body of just under 10 MiB is read', async (t) => {
   const url = await httpUrl(t, (_incoming, response) => response.end(`"${'x'.repeat(10 * MIB - 2)}"`))
   const transport = new UndiciTransport()
@@ -78,7 +146,7 @@ test('a body of just under 10 MiB is read', async (t) => {
 
 for (const [encoding, bomb] of [
   ['gzip', gzipSync(Buffer.alloc(30 * MIB, ' '))],
-  ['br', brotliCompressSync(Buffer.alloc(30 * MIB, ' '))],
+  ['deflate', deflateSync(Buffer.alloc(30 * MIB, ' '))],
   ['gzip, gzip', gzipSync(gzipSync(Buffer.alloc(30 * MIB, ' ')))],
 ] as const) {
   test(`H7: a small body that ${encoding} makes large is cut off past 10 MiB`, async (t) => {
@@ -177,6 +245,12 @@ for (const [name, answer, detail] of [
     'invalid HTTP response',
   ],
   ['with huge headers', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`, 'response headers too large'],
+  [
+    'with 501 headers',
+    `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(500)}content-length: 2\r\n\r\n{}`,
+    'response headers too large',
+  ],
+  ['of the status 000', 'HTTP/1.1 000 No\r\ncontent-length: 2\r\n\r\n{}', 'invalid HTTP response'],
   ['empty', '', 'connection closed'],
   [
     'a switch of protocols',
@@ -189,6 +263,19 @@ for (const [name, answer, detail] of [
     assert.deepEqual(await failureOf(t, url), { reason: 'network', detail })
   })
 }
+
+test('H7: a hundred interim answers are passed over, more are not', async (t) => {
+  const interim = 'HTTP/1.1 103 Early Hints\r\n\r\n'
+  const last = 'HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n'
+  assert.deepEqual(await failureOf(t, await rawUrl(t, interim.repeat(100) + last)), {
+    reason: 'status',
+    status: 404,
+  })
+  assert.deepEqual(await failureOf(t, await rawUrl(t, interim.repeat(101) + last)), {
+    reason: 'network',
+    detail: 'too many interim responses',
+  })
+})
 
 test('interim answers are passed over', async (t) => {
   const interim = 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n'
@@ -243,4 +330,21 @@ test('after failures of every sort the transport goes on', async (t) => {
     outcomes,
     paths.map((path) => expected[path]),
   )
+})
+
+test('a call that failed leaves no timer running', async (t) => {
+  const answers: Record<string, RequestListener> = {
+    '/silent': () => undefined,
+    '/reset': (incoming) => incoming.socket.resetAndDestroy(),
+    '/stalled': (_incoming, response) => void response.writeHead(503).write('wait'),
+    '/endless': (_incoming, response) => void pour(response, Buffer.alloc(MIB)),
+    '/loop': (_incoming, response) => response.writeHead(302, { location: '/loop' }).end(),
+  }
+  const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  for (const [path, listener] of Object.entries(answers)) {
+    const url = await httpUrl(t, listener)
+    const before = timers()
+    await failureOf(t, url.slice(0, -1) + path, { timeoutMs: path === '/silent' ? 100 : 30_000 })
+    assert.ok(timers() <= before, path)
+  }
 })

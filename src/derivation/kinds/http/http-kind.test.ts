@@ -50,6 +50,7 @@ response_schema:
     good: { inputs: { city: 'Bern', pop: 134_000 }, values: { lat: 46.9, lon: null } },
     failing: { city: 'fail', pop: 134_000 },
     blocked: { inputs: { city: null, pop: 1 }, field: 'city' },
+    restricted: httpKind(new UndiciTransport({ allowedHosts: new Set() }), { API_KEY: SECRET }),
     async close() {
       await transport.close()
       await server.close()
@@ -187,6 +188,7 @@ test('a call costs and is made as the policies say for its URL', async () => {
       made.push(policy)
       return { ok: true, value: { status: 200, json: { v: 1 }, durationMs: 0 } }
     },
+    refusal: () => null,
     close: () => Promise.resolve(),
   }
   const costs: number[] = []
@@ -205,6 +207,24 @@ test('a call costs and is made as the policies say for its URL', async () => {
       [0, 0],
     ],
   )
+})
+
+test('a derivation is refused for the host and port of its URL, whatever its scheme says them to be', () => {
+  const asked: string[] = []
+  const transport: Transport = {
+    send: () => assert.fail(),
+    refusal: (host) => {
+      asked.push(host)
+      return host.startsWith('h:') ? null : `not ${host}`
+    },
+    close: () => Promise.resolve(),
+  }
+  const refusals = ['HTTPS://H/', 'http://h:8080/', 'http://[::1]/', 'http://2852039166/'].map((url) => {
+    const { kind, spec } = parse(`url: ${url}\nresponse_path: v\n`, transport)
+    return kind.refusal(spec)
+  })
+  assert.deepEqual(refusals, [null, null, 'not [::1]:80', 'not 169.254.169.254:80'])
+  assert.deepEqual(asked, ['h:443', 'h:8080', '[::1]:80', '169.254.169.254:80'])
 })
 
 const WITH_KEY =

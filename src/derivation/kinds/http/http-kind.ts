@@ -9,6 +9,7 @@ import type { PlannedHeader } from './header-template.ts'
 import { parseHttpSpec } from './http-spec.ts'
 import type { HttpSpec } from './http-spec.ts'
 import { valueAt } from './response-path.ts'
+import { SecretGuard } from './secret-guard.ts'
 import { requestLabel } from './transport.ts'
 import type { HttpMethod, Transport, TransportResponse } from './transport.ts'
 import { renderUrl } from './url-template.ts'
@@ -18,9 +19,6 @@ export interface HttpPlan extends Plan {
   readonly method: HttpMethod
   readonly headers: readonly PlannedHeader[]
 }
-
-/** An environment value shorter than this is a setting, not a secret, and may well be in an answer by chance. */
-const SECRET_LENGTH = 8
 
 /**
  * The kind `http`: calls an endpoint and writes parts of its JSON answer into fields (H1 to H7). `{{ env.NAME }}` in
@@ -33,6 +31,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
     prepare(spec) {
       for (const name of envNames(spec.headers)) readEnv(name, env, spec.file)
     },
+    refusal: ({ url }) => transport.refusal(url.host),
     plan: planCall,
     cost: (plan, policies) => policies.forUrl(plan.hashed.url).costPerCall,
     async run(spec, plan, { policies, ...context }) {
@@ -51,7 +50,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
         },
         { ...context, policy: policies.forUrl(plan.hashed.url) },
       )
-      return answer.ok ? ok(extract(spec, plan, answer.value, [...secrets.values()])) : answer
+      return answer.ok ? ok(extract(spec, plan, answer.value, secretsIn(plan.headers, secrets))) : answer
     },
   }
 }
@@ -84,13 +83,25 @@ function readSecrets(spec: HttpSpec, env: NodeJS.ProcessEnv): ReadonlyMap<string
   return new Map(envNames(spec.headers).map((name) => [name, readEnv(name, env, spec.file)]))
 }
 
+/** What must not come back: each secret, and each header from its first secret to its last, should these be short. */
+function secretsIn(headers: readonly PlannedHeader[], secrets: ReadonlyMap<string, string>): string[] {
+  const joined = headers.map(({ parts }) => {
+    const first = parts.findIndex((part) => typeof part !== 'string')
+    const last = parts.findLastIndex((part) => typeof part !== 'string')
+    return first === -1 ? '' : filled(parts.slice(first, last + 1), secrets)
+  })
+  return [...new Set([...secrets.values(), ...joined])]
+}
+
+function filled(parts: PlannedHeader['parts'], secrets: ReadonlyMap<string, string>): string {
+  return parts.map((part) => (typeof part === 'string' ? part : (secrets.get(part.env) ?? ''))).join('')
+}
+
 function fillHeaders(
   headers: readonly PlannedHeader[],
   secrets: ReadonlyMap<string, string>,
 ): Record<string, string> {
-  const fill = (part: PlannedHeader['parts'][number]): string =>
-    typeof part === 'string' ? part : (secrets.get(part.env) ?? '')
-  return Object.fromEntries(headers.map(({ name, parts }) => [name, parts.map(fill).join('')]))
+  return Object.fromEntries(headers.map(({ name, parts }) => [name, filled(parts, secrets)]))
 }
 
 function extract(
@@ -99,11 +110,11 @@ function extract(
   response: TransportResponse,
   secrets: readonly string[],
 ): Computed {
-  const secretTexts = secrets.filter((secret) => secret.length >= SECRET_LENGTH)
+  const guard = new SecretGuard(secrets)
   const target = (path: HttpSpec['paths'][number]['path']): Result<JsonValue, Failure> => {
     const value = valueAt(response.json, path)
     if (value === undefined) return err({ reason: 'missing-path', request: plan.request, path: path.text })
-    if (repeats(value, secretTexts)) {
+    if (guard.isIn(value)) {
       const detail = `the value at "${path.text}" repeats a secret of the request`
       return err({ reason: 'network', request: plan.request, detail })
     }
@@ -114,12 +125,4 @@ function extract(
     values: Object.fromEntries(spec.paths.map(({ field, path }) => [field, target(path)])),
     provenance,
   }
-}
-
-/** Whether a text in the value holds one of the secrets: endpoints that echo requests exist (D23). */
-function repeats(value: JsonValue, secrets: readonly string[]): boolean {
-  if (secrets.length === 0 || value === null) return false
-  if (typeof value === 'string') return secrets.some((secret) => value.includes(secret))
-  if (typeof value !== 'object') return false
-  return Object.entries(value).some(([key, item]) => repeats(key, secrets) || repeats(item, secrets))
 }

@@ -14,10 +14,14 @@ export const BODY_LIMIT = 10 * 1024 * 1024
 
 export const TOO_LARGE = `body larger than ${BODY_LIMIT / 1024 / 1024} MiB`
 
+export const HEADERS_TOO_LARGE = 'response headers too large'
+
 const DETAILS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'host name lookup failed',
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
+  // The client's own, for what its parser lets pass, such as the status 000.
+  ERR_ASSERTION: 'invalid HTTP response',
   EHOSTUNREACH: 'host unreachable',
   ENETUNREACH: 'host unreachable',
   ENOTFOUND: 'host not found',
@@ -26,7 +30,7 @@ const DETAILS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'connection timed out',
   UND_ERR_DESTROYED: 'connection closed',
   UND_ERR_CLOSED: 'connection closed',
-  UND_ERR_HEADERS_OVERFLOW: 'response headers too large',
+  UND_ERR_HEADERS_OVERFLOW: HEADERS_TOO_LARGE,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'invalid HTTP response',
   UND_ERR_SOCKET: 'connection closed',
 }

@@ -37,6 +37,11 @@ export class StubTransport implements Transport {
     return this.#stub.responses.has(label) ? null : this.#stub.fallback?.(request)
   }
 
+  /** Nothing is called anyway. */
+  refusal(): null {
+    return null
+  }
+
   async close(): Promise<void> {}
 }
 

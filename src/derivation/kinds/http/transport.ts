@@ -54,6 +54,11 @@ export interface Transport {
    * signal aborts.
    */
   send(request: TransportRequest, options: SendOptions): Promise<SendResult>
+  /**
+   * Why it makes no calls to this `host:port`, in the form in which a parsed URL has them; null when it makes them.
+   * Always the same.
+   */
+  refusal(host: string): string | null
   /** Ends calls under way and lets go of all sockets. */
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { DEFAULT_HOST_POLICY } from '../../host-policies.ts'
 import type { HostPolicy } from '../../host-policies.ts'
 import { startHttp } from './local-server.ts'
@@ -138,12 +138,12 @@ test('header values go out as the UTF-8 bytes of their text', async (t) => {
   })
 })
 
-const encoders = { gzip: gzipSync, 'x-gzip': gzipSync, deflate: deflateSync, br: brotliCompressSync }
+const encoders = { gzip: gzipSync, 'x-gzip': gzipSync, deflate: deflateSync }
 
 test('compressed bodies are decoded, also bare deflate data and encodings over one another', async (t) => {
   const answers: Record<string, [string, Buffer]> = {
     bare: ['deflate', deflateRawSync('{"v":1}')],
-    both: ['gzip, br', brotliCompressSync(gzipSync('{"v":1}'))],
+    both: ['gzip, deflate', deflateSync(gzipSync('{"v":1}'))],
     identity: ['identity', Buffer.from('{"v":1}')],
     upper: ['GZIP', gzipSync('{"v":1}')],
     ...Object.fromEntries(

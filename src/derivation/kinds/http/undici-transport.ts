@@ -1,10 +1,16 @@
 import { Agent } from 'undici'
 import { err } from '../../../errors/result.ts'
 import { NotWanted } from '../../derivation-kind.ts'
+import { hostOfUrl } from '../../host-key.ts'
+import { BodyRoom } from './body-room.ts'
+import { CallGuard } from './call-guard.ts'
+import type { AllowedHosts } from './call-guard.ts'
 import { systemClock } from './clock.ts'
 import type { Clock } from './clock.ts'
 import { tryOnce } from './exchange.ts'
 import type { Tried } from './exchange.ts'
+import { guardedConnector } from './guarded-connector.ts'
+import type { Lookup } from './guarded-connector.ts'
 import { HostQueue } from './host-queue.ts'
 import type { Turn } from './host-queue.ts'
 import { backoffMs, LONGEST_PAUSE_MS, withIdempotencyKey } from './retry.ts'
@@ -16,41 +22,61 @@ export interface UndiciTransportOptions {
   readonly clock?: Clock
   /** A number from 0 up to 1, as `Math.random` makes them. */
   readonly random?: () => number
+  /** The only hosts that are called; by default all. */
+  readonly allowedHosts?: AllowedHosts
+  /** Finds the addresses of a name; by default that of the system. */
+  readonly lookup?: Lookup
 }
 
 /** Calls that are quicker come by about as fast as they are stored; to keep their places would only slow them down. */
 const SLOW_MS = 10
+
+/** Bytes of the bodies of all calls under way, beyond which all but the oldest wait to be read on. */
+const BODY_ROOM = 8 * 1024 * 1024
 
 /** Longer than a try takes by default, so that then it is the deadline that ends it, and shorter than systems wait. */
 const CONNECT_TIMEOUT_MS = 60_000
 
 /**
  * The transport that calls the network, as often at a time and as fast as the policy of each host allows; the newest
- * call's policy holds for all that wait for its origin. Connections are kept alive.
+ * call's policy holds for all that wait for its origin. Connections are kept alive. Whatever is called, nothing connects to
+ * {@link isRefusedAddress | refused addresses}.
  */
 export class UndiciTransport implements Transport {
   readonly #clock: Clock
   readonly #random: () => number
   readonly #queues = new Map<string, HostQueue>()
+  readonly #guard: CallGuard
+  readonly #room = new BodyRoom(BODY_ROOM)
+  readonly #agent: Agent
   #calls = 0
   #closed = false
-  readonly #agent = new Agent({
-    pipelining: 1,
-    allowH2: false,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    // The deadline of the exchange covers both.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
 
-  constructor({ clock = systemClock, random = Math.random }: UndiciTransportOptions = {}) {
+  constructor(options: UndiciTransportOptions = {}) {
+    const { clock = systemClock, random = Math.random, allowedHosts = null, lookup } = options
     this.#clock = clock
     this.#random = random
+    this.#guard = new CallGuard(allowedHosts)
+    this.#agent = new Agent({
+      pipelining: 1,
+      allowH2: false,
+      connect: guardedConnector(CONNECT_TIMEOUT_MS, lookup),
+      // The deadline of the exchange covers both.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+  }
+
+  refusal(host: string): string | null {
+    return this.#guard.refusal(host)
   }
 
   async send(request: TransportRequest, options: SendOptions): Promise<SendResult> {
     const { signal, policy, onSent, wanted } = options
-    const queue = this.#queue(new URL(request.url).origin)
+    const url = new URL(request.url)
+    const refusal = this.refusal(hostOfUrl(url))
+    if (refusal !== null) return err({ reason: 'refused', request: requestLabel(request), detail: refusal })
+    const queue = this.#queue(url.origin)
     queue.adopt(policy)
     const call = policy.retries > 0 ? withIdempotencyKey(request) : request
     const order = this.#calls++
@@ -87,13 +113,20 @@ export class UndiciTransport implements Transport {
 
   async #try(request: TransportRequest, turn: Turn, { signal, policy, stored }: SendOptions): Promise<Tried> {
     const started = performance.now()
+    const share = this.#room.share()
+    let roomKept: Promise<void> | undefined
     let placeKept: Promise<void> | undefined
     try {
       const { timeoutMs } = policy
-      const tried = await tryOnce(this.#agent, request, { signal, timeoutMs, turn })
+      const guard = this.#guard
+      const tried = await tryOnce(this.#agent, request, { signal, timeoutMs, turn, guard, share })
+      if (tried.result.ok) roomKept = stored
       if (tried.result.ok && performance.now() - started >= SLOW_MS) placeKept = stored
       return tried
     } finally {
+      // What a body came to is in memory until it is stored.
+      if (roomKept === undefined) share.giveBack()
+      else void roomKept.then(() => share.giveBack())
       // Only then has the client its connection back, and the next try need not open another.
       if (placeKept === undefined) setImmediate(turn.end)
       else void placeKept.then(turn.end, turn.end)

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../../contract/json.ts'
 import type { InputValues } from '../../derivation-kind.ts'
+import { hostOfUrl } from '../../host-key.ts'
 import { inputValue, parseTemplate, percentEncode, plainText } from '../../template.ts'
 import type { FieldSlot, TemplateScope } from '../../template.ts'
 
@@ -62,8 +63,7 @@ function refuseCharacters(text: string, scope: TemplateScope): void {
 function hostOf(scheme: string, authority: string, scope: TemplateScope): string {
   const parsed = URL.parse(`${scheme}://${authority}/`)
   if (!parsed || parsed.hostname === '') return scope.fail(`url has no valid host: "${authority}"`)
-  const port = parsed.port || (parsed.protocol === 'https:' ? '443' : '80')
-  return `${parsed.hostname}:${port}`
+  return hostOfUrl(parsed)
 }
 
 /** The segments of the path that `text` starts with. */

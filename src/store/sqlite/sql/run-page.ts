@@ -1,8 +1,9 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import { quoted } from '../schema.ts'
 import { recordJsonExpression, type TypedField } from './json-columns.ts'
+import { rowsOf } from './rows-of.ts'
 import type { SqlAnswer } from './sql-answer.ts'
-import { checkFilter } from './sql-checks.ts'
+import { checkFilter, type CheckedSql } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { toQueryError } from './sql-errors.ts'
 
@@ -20,11 +21,10 @@ export interface PageRun {
 
 /** Writes a page as a JSON array and returns where the next one starts after, or null (D11, D16). Throws QueryError. */
 export function runPage(database: SqlDatabase, run: PageRun, answer: SqlAnswer): number | null {
-  const filter = run.filter.toWellFormed()
-  checkFilter(filter)
+  const filter = checkFilter(run.filter.toWellFormed())
   return database.snapshot(() => {
     confineFilter(database, filter)
-    return writePage(database, { ...run, filter }, answer)
+    return writePage(database, { ...run, filter: filter.text }, answer)
   })
 }
 
@@ -32,13 +32,13 @@ export function runPage(database: SqlDatabase, run: PageRun, answer: SqlAnswer):
  * Proves that a filter is one expression over `records`. Alone in brackets, `1=1) OR (1=1` would pass; alone without,
  * `1 THEN 2 WHEN 3` would; no text is known that passes both and is not an expression.
  */
-function confineFilter(database: SqlDatabase, filter: string): void {
+function confineFilter(database: SqlDatabase, { text, names }: CheckedSql): void {
   const shapes = [
-    `SELECT 1 FROM records WHERE (\n${filter}\n)`,
-    `SELECT CASE WHEN\n${filter}\nTHEN 1 END FROM records`,
+    `SELECT 1 FROM records WHERE (\n${text}\n)`,
+    `SELECT CASE WHEN\n${text}\nTHEN 1 END FROM records`,
   ]
   try {
-    database.guard.confine(() => {
+    database.guard.confine(names, () => {
       for (const sql of shapes) {
         if (database.prepare(sql).sourceSQL !== sql) throw new QueryError('it is not one expression')
       }
@@ -51,12 +51,11 @@ function confineFilter(database: SqlDatabase, filter: string): void {
 
 function writePage(database: SqlDatabase, run: PageRun, answer: SqlAnswer): number | null {
   const statement = database.prepare(pageSql(run, sortsWithoutNeed(database, run) ? 'NOT INDEXED' : ''))
-  statement.setReturnArrays(true)
-  const pages = statement.iterate(run.after ?? 0, run.limit + 1)
+  const rows = rowsOf(statement, [run.after ?? 0, run.limit + 1])
   let count = 0
   let last: number | null = null
   answer.text('[')
-  for (const [key, json] of pages as Iterable<unknown> as Iterable<readonly [number, Uint8Array]>) {
+  for (const [key, json] of rows as Iterable<readonly unknown[]> as Iterable<readonly [number, Uint8Array]>) {
     if (count === run.limit) {
       answer.text(']')
       return last

@@ -224,6 +224,39 @@ suite('a query', () => {
     )
   })
 
+  test('D18: a table that somebody has put into the database is as if it were not there, and so are its columns', () => {
+    for (const name of ['secrets', 'nosuch']) {
+      if (name === 'secrets') {
+        sheet.writer.exec('CREATE TABLE Secrets (word TEXT); CREATE VIEW peek AS SELECT word FROM Secrets')
+      }
+      for (const sql of [
+        `SELECT count(*) FROM ${name}`,
+        `SELECT 1 FROM ${name}`,
+        `SELECT word FROM ${name}`,
+        `SELECT bogus FROM ${name}`,
+        `SELECT id FROM records WHERE EXISTS (SELECT 1 FROM ${name})`,
+        `SELECT id FROM records JOIN main.${name.toUpperCase()} ON 1`,
+        `SELECT count(*) FROM temp."${name}"`,
+      ]) {
+        assert.throws(
+          () => text(sql),
+          (error) =>
+            error instanceof QueryError &&
+            error.message === `no such table: ${name}; the only table is "records"`,
+          sql,
+        )
+      }
+    }
+    refused('SELECT count(*) FROM peek', /^no such table: peek; the only table is "records"$/)
+    // Of the store's own tables nobody learns the columns.
+    for (const column of ['hash', 'bogus']) {
+      refused(`SELECT ${column} FROM "$cell"`, /^that table cannot be read: the only table is "records"$/)
+    }
+    assert.deepEqual(rows('WITH t AS (SELECT 1) SELECT count(*) AS c FROM t'), [{ c: 1 }])
+    sheet.writer.exec('DROP VIEW peek; DROP TABLE Secrets')
+    assert.deepEqual(rows('WITH secrets AS (SELECT 1) SELECT count(*) AS c FROM secrets'), [{ c: 1 }])
+  })
+
   test('D18: a message repeats a bounded piece of the statement', () => {
     assert.throws(
       () => text(`SELECT ${'x'.repeat(100_000)} FROM records`),

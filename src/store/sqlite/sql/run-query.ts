@@ -2,6 +2,7 @@ import type { SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import { QueryError } from '../../../errors/service-error.ts'
 import type { SqlParam } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
+import { rowsOf } from './rows-of.ts'
 import type { SqlAnswer } from './sql-answer.ts'
 import { checkStatement } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
@@ -23,9 +24,9 @@ type ToJson = (value: SQLOutputValue) => string
 /** Runs a statement from a user and writes the query result as JSON (D18, D19). Throws QueryError. */
 export function runQuery(database: SqlDatabase, run: QueryRun, answer: SqlAnswer): void {
   const { params, allFields, maxRows } = run
-  const sql = checkStatement(run.sql.toWellFormed(), params.length)
+  const { text: sql, names } = checkStatement(run.sql.toWellFormed(), params.length)
   database.snapshot(() => {
-    database.guard.confine(() => {
+    database.guard.confine(names, () => {
       const statement = database.prepare(sql)
       // The scan found one statement; where SQLite stopped reading earlier, they disagree on where it ends.
       if (statement.sourceSQL !== sql) throw new QueryError('only one statement can be run')
@@ -46,14 +47,11 @@ interface RowsRun {
 }
 
 function writeRows(statement: StatementSync, { params, toJson, maxRows }: RowsRun, answer: SqlAnswer): void {
-  statement.setReturnArrays(true)
   statement.setReadBigInts(true)
   answer.text('{"rows":[')
   let count = 0
   let truncated = false
-  for (const row of statement.iterate(...params) as Iterable<unknown> as Iterable<
-    readonly SQLOutputValue[]
-  >) {
+  for (const row of rowsOf(statement, params)) {
     if (count === maxRows) {
       truncated = true
       break

@@ -4,11 +4,16 @@ import { DATA_TABLE } from './sql-guard.ts'
 import { scanSql, type SqlScan, type SqlToken } from './sql-lexer.ts'
 import { inMebibytes, MAX_SQL_BYTES } from './sql-limits.ts'
 
-/**
- * Checks what SQLite would not tell of a statement (D18) and returns the text to compile, without its trailing `;`.
- * Throws QueryError.
- */
-export function checkStatement(sql: string, parameters: number): string {
+/** Text from a user that passed the checks. */
+export interface CheckedSql {
+  /** What to compile: without the trailing `;`. */
+  readonly text: string
+  /** What stands in it and could name a table, in small letters. */
+  readonly names: ReadonlySet<string>
+}
+
+/** Checks what SQLite would not tell of a statement (D18). Throws QueryError. */
+export function checkStatement(sql: string, parameters: number): CheckedSql {
   checkLength(sql, 'statement')
   const scan = scanSql(sql)
   checkTokens(scan, 'statement')
@@ -29,11 +34,11 @@ export function checkStatement(sql: string, parameters: number): string {
       `placeholders in the statement: ${plainPlaceholders}, values in params: ${parameters}`,
     )
   }
-  return scan.statement
+  return { text: scan.statement, names: scan.names }
 }
 
 /** Checks what SQLite would not tell of a filter (D16). Throws QueryError. */
-export function checkFilter(filter: string): void {
+export function checkFilter(filter: string): CheckedSql {
   checkLength(filter, 'filter')
   const scan = scanSql(filter)
   checkTokens(scan, 'filter')
@@ -46,9 +51,11 @@ export function checkFilter(filter: string): void {
   if (scan.endsInComment) {
     throw new QueryError('a comment runs to the end of the filter: end it with */ or a line break')
   }
+  return { text: filter, names: scan.names }
 }
 
-function checkLength(text: string, what: string): void {
+/** Throws QueryError for a text that is longer than SQL from a user may be. */
+export function checkLength(text: string, what: 'statement' | 'filter'): void {
   if (Buffer.byteLength(text) <= MAX_SQL_BYTES) return
   throw new QueryError(`the ${what} is longer than ${inMebibytes(MAX_SQL_BYTES)}`)
 }

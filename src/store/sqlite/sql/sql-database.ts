@@ -9,6 +9,9 @@ export class SqlDatabase {
   readonly #begin: StatementSync
   readonly #touch: StatementSync
   readonly #end: StatementSync
+  readonly #schemaVersion: StatementSync
+  readonly #tables: StatementSync
+  #known: unknown = null
 
   /** Opens the file, which must be there. */
   constructor(path: string) {
@@ -28,6 +31,8 @@ export class SqlDatabase {
     this.#begin = this.#database.prepare('BEGIN')
     this.#touch = this.#database.prepare('SELECT 1 FROM "$data" LIMIT 1')
     this.#end = this.#database.prepare('COMMIT')
+    this.#schemaVersion = this.#database.prepare('PRAGMA schema_version')
+    this.#tables = this.#database.prepare("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")
   }
 
   /**
@@ -38,10 +43,19 @@ export class SqlDatabase {
     this.#begin.run()
     try {
       this.#touch.get()
+      this.#knowTables()
       return action()
     } finally {
       this.#end.run()
     }
+  }
+
+  /** The guard must know every table: to the authorizer a table of which no column is named looks like a CTE. */
+  #knowTables(): void {
+    const version = this.#schemaVersion.get()?.['schema_version']
+    if (version === this.#known) return
+    this.guard.know(this.#tables.all().map(({ name }) => String(name)))
+    this.#known = version
   }
 
   /** Compiles one statement. */

@@ -38,15 +38,18 @@ export function toQueryError(error: unknown): unknown {
 }
 
 function scrubbed(message: string): string {
-  const table = /^no such table: (?:main\.)?(.*)$/s.exec(message)?.[1]
-  const text =
-    table === undefined
-      ? message
-      : table.startsWith('$')
-        ? 'that table cannot be read: the only table is "records"'
-        : `no such table: ${table}; the only table is "records"`
+  const table = /^no such table: (?:[^.]*\.)?(.*)$/s.exec(message)?.[1]
+  const text = table === undefined ? message : noSuchTable(table)
   const clean = text.replaceAll(/\$[A-Za-z_]\w*/g, '…')
   return clean.length > MAX_MESSAGE ? `${clean.slice(0, MAX_MESSAGE)}…` : clean
+}
+
+/** Says that there is no such table, in the same words whether there is one that is not to be known of or not. */
+export function noSuchTable(name: string): string {
+  // Internal names are shown to nobody, those that are made up included.
+  if (name.startsWith('$')) return 'that table cannot be read: the only table is "records"'
+  const table = name.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  return `no such table: ${shown(table)}; the only table is "records"`
 }
 
 /** A piece of a statement as messages show it, however long it is. */

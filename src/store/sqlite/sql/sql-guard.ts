@@ -1,6 +1,6 @@
 import { constants, type DatabaseSync } from 'node:sqlite'
 import { QueryError } from '../../../errors/service-error.ts'
-import { shown } from './sql-errors.ts'
+import { noSuchTable, shown } from './sql-errors.ts'
 import { ALLOWED_FUNCTIONS, ALLOWED_TABLE_FUNCTIONS } from './sql-functions.ts'
 
 /** The view that SQL from users sees, and the table behind it. */
@@ -29,6 +29,8 @@ interface Access {
 export class SqlGuard {
   /** Virtual tables that this build of SQLite has, by the names that FROM takes. */
   readonly #modules: ReadonlySet<string>
+  /** Other tables and views of the database, in small letters: the store's own, and whatever else somebody has put there. */
+  #others: ReadonlySet<string> = new Set()
   /** False while the program's own statements run. */
   #confined = false
   #refusal: string | null = null
@@ -44,14 +46,29 @@ export class SqlGuard {
     })
   }
 
-  /** Runs `action`, in which SQL from a user is compiled and run. Throws QueryError for what is refused. */
-  confine<T>(action: () => T): T {
+  /** Takes note of the tables and views that the database has by now; for what is confined from then on. */
+  know(tables: Iterable<string>): void {
+    const names = Array.from(tables, (name) => name.toLowerCase())
+    this.#others = new Set(names.filter((name) => name !== VIEW))
+  }
+
+  /**
+   * Runs `action`, in which SQL from a user is compiled and run; `names` are those that stand in it, in small letters.
+   * Throws QueryError for what is refused.
+   *
+   * A fault of a statement that names another table is told as if there were no such table: SQLite compiles far enough
+   * to say which columns a table has before it asks the authorizer.
+   */
+  confine<T>(names: ReadonlySet<string>, action: () => T): T {
     this.#confined = true
     this.#refusal = null
     try {
       return action()
     } catch (error) {
-      throw this.#refusal === null ? error : new QueryError(this.#refusal)
+      const other = [...names].find((name) => this.#others.has(name))
+      // First, since a refusal may speak of what stands behind a view.
+      const refusal = other === undefined ? this.#refusal : noSuchTable(other)
+      throw refusal === null ? error : new QueryError(refusal)
     } finally {
       this.#confined = false
     }
@@ -69,7 +86,7 @@ export class SqlGuard {
       }
       case constants.SQLITE_READ: {
         const table = (access.first ?? '').toLowerCase()
-        return this.#mayRead(table, access) ? null : tableRefusal(table)
+        return this.#mayRead(table, access) ? null : this.#tableRefusal(table)
       }
       default:
         return 'only SELECT statements can be run'
@@ -90,11 +107,16 @@ export class SqlGuard {
   }
 
   #isReal(table: string): boolean {
-    return /^(?:\$|sqlite_|pragma_)/.test(table) || this.#modules.has(table)
+    // Those that begin with `pragma_` or `json` are listed by SQLite only once somebody has used them.
+    return (
+      /^(?:\$|sqlite_|pragma_|jsonb?_(?:each|tree)$)/.test(table) ||
+      this.#modules.has(table) ||
+      this.#others.has(table)
+    )
   }
-}
 
-function tableRefusal(table: string): string {
-  const named = table.startsWith('$') ? 'that table' : `"${shown(table)}"`
-  return `${named} cannot be read: the only table is "records"`
+  #tableRefusal(table: string): string {
+    if (table.startsWith('$') || this.#others.has(table)) return noSuchTable(table)
+    return `"${shown(table)}" cannot be read: the only table is "records"`
+  }
 }

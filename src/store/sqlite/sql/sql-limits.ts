@@ -22,6 +22,9 @@ export const MAX_ANSWER_BYTES = 64 * MIB
 /** A statement or filter may be this long in UTF-8. */
 export const MAX_SQL_BYTES = MIB
 
+/** Values that a statement may be sent with: as many as SQLite numbers (SQLITE_MAX_VARIABLE_NUMBER). */
+export const MAX_PARAMS = 32_766
+
 /**
  * SQLite's own limits for SQL from users. `length` is the one that stops `printf('%.*c', 900000000, 'x')` and its
  * like, which no deadline inside SQLite can. Early versions of Node 24 ignore these: a test proves that each bites.

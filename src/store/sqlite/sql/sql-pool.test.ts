@@ -203,6 +203,57 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     await assert.rejects(open({}, { maxWaitMs: 1 }).query('SELECT 1 AS a', [], FIELDS), tooMany)
   })
 
+  test('D19: what waits is bounded in size too, since params can be as long as a body', async () => {
+    const pool = open()
+    const long = 'x'.repeat(20 * MIB)
+    const settled = await Promise.allSettled(
+      Array.from({ length: 8 }, () => pool.query('SELECT length(?) AS n', [long], FIELDS).then(String)),
+    )
+    const [answered, refused] = ['fulfilled', 'rejected'].map((status) =>
+      settled.filter((each) => each.status === status),
+    )
+    // One waits while no process is ready yet; it is answered, and so is what comes after.
+    assert.equal(answered?.length, 1)
+    assert.equal(refused?.length, 7)
+    assert.equal(
+      String(await pool.query('SELECT length(?) AS n', [long], FIELDS)),
+      `{"rows":[{"n":${long.length}}],"count":1}`,
+    )
+  })
+
+  test('D19: SQL or params beyond what SQLite takes do not wait at all', async () => {
+    const pool = open()
+    const runaways = [1, 2, 3].map(() => pool.query(ENDLESS, [], FIELDS))
+    const settled = Promise.allSettled(runaways)
+    const refuses = (promise: Promise<unknown>, words: RegExp) =>
+      assert.rejects(promise, (error) => error instanceof QueryError && words.test(error.message))
+    await refuses(
+      pool.query(`SELECT '${'x'.repeat(MIB)}' AS a`, [], FIELDS),
+      /statement is longer than 1 MiB/,
+    )
+    const filter = `id = '${'x'.repeat(MIB)}'`
+    await refuses(
+      pool.page({ fields: FIELDS, allFields: FIELDS, limit: 1, after: null, filter }),
+      /filter is longer than 1 MiB/,
+    )
+    await refuses(pool.query('SELECT ? AS a', Array(40_000).fill(1), FIELDS), /more than 32766 values/)
+    await pool.close()
+    await settled
+  })
+
+  test(
+    'D19: on a small machine V8 does not end a query process before its watchdog would',
+    { skip: !existsSync(CHILDREN) },
+    async () => {
+      const child = new SqlProcess(sheet.path, { ...DEFAULT_QUERY_LIMITS, maxMemoryBytes: 3000 * MIB })
+      await child.ready
+      const heap = /--max-old-space-size=(\d+)/.exec(readFileSync(`/proc/${child.pid}/cmdline`, 'latin1'))
+      assert.ok(Number(heap?.[1]) > 3000)
+      child.kill()
+      await child.ended
+    },
+  )
+
   test('D18: a query process gives nothing away of its surroundings', async () => {
     process.env['TZ'] = 'Pacific/Kiritimati'
     const sql = "SELECT datetime(0, 'unixepoch', 'localtime') AS t"

@@ -1,7 +1,8 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import type { JsonBytes, Page, SqlParam } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
-import type { QueryLimits } from './sql-limits.ts'
+import { checkLength } from './sql-checks.ts'
+import { MAX_PARAMS, type QueryLimits } from './sql-limits.ts'
 import { SqlProcess, type SqlResult } from './sql-process.ts'
 import type { SqlRequest } from './sql-protocol.ts'
 
@@ -11,14 +12,16 @@ export { DEFAULT_QUERY_LIMITS, type QueryLimits } from './sql-limits.ts'
 const CONCURRENT = 2
 const SPARE = 1
 
-/** So many requests may wait. */
+/** So many requests may wait, and so many characters of SQL and params with them: params can be as long as a body. */
 const MAX_WAITING = 1000
+const MAX_WAITING_CHARACTERS = 32 * 1024 * 1024
 
 interface Waiting {
   readonly request: SqlRequest
   readonly resolve: (result: SqlResult) => void
   readonly reject: (error: Error) => void
   readonly timer: NodeJS.Timeout
+  readonly characters: number
 }
 
 /** A filtered page (D16). */
@@ -57,6 +60,7 @@ export class SqlPool {
   readonly #processes = new Set<SqlProcess>()
   readonly #idle: SqlProcess[] = []
   readonly #waiting: Waiting[] = []
+  #waitingCharacters = 0
   #running = 0
   #starting = false
   #closed = false
@@ -72,6 +76,9 @@ export class SqlPool {
    * QueryError for what is wrong with the statement and for what goes past the limits (D19).
    */
   async query(sql: string, params: readonly SqlParam[], fields: readonly TypedField[]): Promise<JsonBytes> {
+    // Here as well as in the process, since what waits is kept in memory.
+    checkLength(sql, 'statement')
+    if (params.length > MAX_PARAMS) throw new QueryError(`params has more than ${MAX_PARAMS} values`)
     const result = await this.#run({ kind: 'query', sql, params, allFields: typed(fields) })
     return result.json
   }
@@ -79,6 +86,7 @@ export class SqlPool {
   /** A page of the records that a filter lets through (D11, D16). Throws QueryError. */
   async page({ fields, allFields, ...page }: FilteredPage): Promise<Page> {
     const { limit, after, filter } = page
+    checkLength(filter, 'filter')
     const request = { limit, after, filter, fields: typed(fields), allFields: typed(allFields) }
     const result = await this.#run({ kind: 'page', ...request })
     return { records: result.json, next: result.next }
@@ -95,14 +103,19 @@ export class SqlPool {
 
   #run(request: SqlRequest): Promise<SqlResult> {
     if (this.#closed) return Promise.reject(closing())
-    if (this.#waiting.length >= MAX_WAITING) return Promise.reject(tooMany())
+    const characters = charactersOf(request)
+    // The first in the queue may be as long as it likes, or it would never be its turn.
+    const tooLong = this.#waiting.length > 0 && this.#waitingCharacters + characters > MAX_WAITING_CHARACTERS
+    if (tooLong || this.#waiting.length >= MAX_WAITING) return Promise.reject(tooMany())
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+        this.#waitingCharacters -= characters
         reject(tooMany())
       }, this.#maxWaitMs)
-      const waiting: Waiting = { request, resolve, reject, timer }
+      const waiting: Waiting = { request, resolve, reject, timer, characters }
       this.#waiting.push(waiting)
+      this.#waitingCharacters += characters
       this.#advance()
     })
   }
@@ -123,8 +136,10 @@ export class SqlPool {
     return [...this.#processes].filter(({ usable }) => usable).length
   }
 
-  async #serve(process: SqlProcess, { request, resolve, reject, timer }: Waiting): Promise<void> {
+  async #serve(process: SqlProcess, waiting: Waiting): Promise<void> {
+    const { request, resolve, reject, timer } = waiting
     clearTimeout(timer)
+    this.#waitingCharacters -= waiting.characters
     this.#running += 1
     try {
       resolve(await process.run(request))
@@ -156,11 +171,21 @@ export class SqlPool {
   }
 
   #rejectWaiting(error: Error): void {
+    this.#waitingCharacters = 0
     for (const { reject, timer } of this.#waiting.splice(0)) {
       clearTimeout(timer)
       reject(error)
     }
   }
+}
+
+/** About how much memory a request takes while it waits. */
+function charactersOf(request: SqlRequest): number {
+  if (request.kind === 'page') return request.filter.length
+  return request.params.reduce<number>(
+    (sum, param) => sum + (typeof param === 'string' ? param.length : 1),
+    request.sql.length,
+  )
 }
 
 /** What a query process needs to know of fields. */

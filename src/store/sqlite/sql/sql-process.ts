@@ -21,6 +21,11 @@ import {
 /** Last words of a process are cut after this many characters. */
 const MAX_LAST_WORDS = 4000
 
+const MIB = 1024 * 1024
+
+/** How much more V8 may take than the watchdog lets it. */
+const HEAP_TO_SPARE_MIB = 512
+
 /** What a request came to. */
 export interface SqlResult {
   readonly json: JsonBytes
@@ -55,6 +60,20 @@ export class SqlProcess {
     const ended = Promise.withResolvers<void>()
     this.ready = ready.promise
     this.ended = ended.promise
+    const end = (error: Error) => {
+      this.#usable = false
+      ready.reject(error)
+      ended.resolve()
+      this.#settle()?.reject(error)
+    }
+    this.#child.on('error', () => {
+      end(new QueryError('no process could be started for the query; try again later'))
+    })
+    // Where the system has no file descriptors left, there are no pipes either.
+    if ((this.#child.stdout as Readable | undefined) === undefined) {
+      this.#usable = false
+      return
+    }
     this.#child.stdout.on('data', (bytes: Buffer) => {
       for (const frame of this.#decoder.push(bytes)) {
         if (frame.kind === FRAME.ready) ready.resolve()
@@ -66,14 +85,12 @@ export class SqlProcess {
     })
     // Writing to a process that is gone: what is to be said of it comes with its end.
     this.#child.stdin.on('error', () => undefined)
-    const end = (error: Error) => {
-      this.#usable = false
-      ready.reject(error)
-      ended.resolve()
-      this.#settle()?.reject(error)
-    }
-    this.#child.on('error', end)
     this.#child.on('close', (code, signal) => end(this.#endError(code, signal)))
+  }
+
+  /** Its number; undefined when it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid
   }
 
   /** False once it is gone or about to go; then it must get no further request. */
@@ -136,7 +153,10 @@ export class SqlProcess {
 function startChild(options: ChildOptions): ChildProcessByStdio<Writable, Readable, Readable> {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const file = fileURLToPath(new URL(`./sql-child.${extension}`, import.meta.url))
-  return spawn(process.execPath, [file, JSON.stringify(options)], {
+  // The heap that V8 allows itself depends on the machine: where it is small, V8 would end the process in the midst of
+  // a query, before the watchdog does, and without words for the user.
+  const heap = `--max-old-space-size=${Math.ceil(options.maxMemoryBytes / MIB) + HEAP_TO_SPARE_MIB}`
+  return spawn(process.execPath, [heap, file, JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: childEnvironment(),
     windowsHide: true,

@@ -1,0 +1,64 @@
+/*
+ * The programs that some tests drive, and where they are on this machine. Plain JavaScript for any Node from 14 on:
+ * setup.mjs installs what is missing, and the tests look for it with the same eyes.
+ */
+import { accessSync, constants, statSync } from 'fs'
+import { basename, delimiter, join } from 'path'
+
+/**
+ * @typedef {object} TestProgram
+ * @property {string} name as people call it
+ * @property {readonly string[]} commands what it may be called on the path, the first found is taken
+ * @property {string} variable the environment variable that names it outright
+ * @property {string} debianPackage what brings it on Debian and Ubuntu
+ */
+
+/** @type {TestProgram} */
+export const CHROMIUM = {
+  name: 'Chromium',
+  commands: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
+  variable: 'COLOPHON_CHROMIUM',
+  debianPackage: 'chromium',
+}
+
+/** @type {TestProgram} */
+export const NGINX = {
+  name: 'nginx',
+  commands: ['nginx'],
+  variable: 'COLOPHON_NGINX',
+  debianPackage: 'nginx-light',
+}
+
+/**
+ * Path of an installed program; null when there is none, or when its variable names a file that cannot be run.
+ *
+ * @param {Pick<TestProgram, 'commands' | 'variable'>} program
+ */
+export function findProgram({ commands, variable }) {
+  const named = process.env[variable]
+  if (named) return isExecutable(named) ? named : null
+  for (const command of commands) {
+    for (const directory of searchedDirectories()) {
+      const path = join(directory, command)
+      if (isExecutable(path)) return path
+    }
+  }
+  return null
+}
+
+/** The directories of the path, and the `sbin` beside each `bin`: servers are there, and not on everybody's path. */
+function searchedDirectories() {
+  const directories = (process.env.PATH || '').split(delimiter).filter((directory) => directory !== '')
+  const beside = directories.filter((directory) => basename(directory) === 'bin')
+  return [...directories, ...beside.map((directory) => join(directory, '..', 'sbin'))]
+}
+
+/** @param {string} path */
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,106 @@
+/** Bodies up to this are so small that nobody counts them. */
+export const SMALL_BODY = 64 * 1024
+
+/**
+ * Room in memory for the bodies of all calls under way. A body that finds no more waits until others are done with; the
+ * one that has had room for longest never waits, so that there is always one that comes to its end.
+ */
+export class BodyRoom {
+  readonly #capacity: number
+  /** In the order of their coming. */
+  readonly #shares = new Set<BodyShare>()
+  #taken = 0
+
+  /** `capacity`: bytes; what the oldest takes beyond them may come on top. */
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  /** Begins a share, which has to be given back. */
+  share(): BodyShare {
+    const share: BodyShare = new BodyShare({
+      grant: (bytes) => this.#grant(share, bytes),
+      release: () => this.#release(share),
+    })
+    return share
+  }
+
+  #grant(share: BodyShare, bytes: number): boolean {
+    this.#shares.add(share)
+    const [oldest] = this.#shares
+    if (share !== oldest && this.#taken + bytes - share.size > this.#capacity) return false
+    this.#taken += bytes - share.size
+    return true
+  }
+
+  #release(share: BodyShare): void {
+    this.#shares.delete(share)
+    this.#taken -= share.size
+    for (const other of this.#shares) other.retry()
+  }
+}
+
+interface Landlord {
+  grant(bytes: number): boolean
+  release(): void
+}
+
+/** What one call takes of the room. */
+export class BodyShare {
+  readonly #landlord: Landlord
+  #size = 0
+  #wanted = 0
+  #waiting: (() => void) | null = null
+  #over = false
+
+  constructor(landlord: Landlord) {
+    this.#landlord = landlord
+  }
+
+  /** Bytes that it has. */
+  get size(): number {
+    return this.#size
+  }
+
+  /**
+   * Whether there is room for so many bytes in all. If not, `onRoom` is called once there is, in place of one given
+   * before.
+   */
+  has(bytes: number, onRoom: () => void): boolean {
+    if (this.#over || bytes <= Math.max(SMALL_BODY, this.#size)) return true
+    this.#wanted = Math.max(bytes, this.#wanted)
+    if (this.#take()) return true
+    this.#waiting = onRoom
+    return false
+  }
+
+  /** Waits for room for so many bytes in all. */
+  async wait(bytes: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (!this.has(bytes, resolve)) await promise
+  }
+
+  /** For the room: others have given theirs back. */
+  retry(): void {
+    const waiting = this.#waiting
+    if (waiting === null || !this.#take()) return
+    this.#waiting = null
+    waiting()
+  }
+
+  /** Gives everything back; whoever waits goes on without. */
+  giveBack(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#landlord.release()
+    this.#size = 0
+    this.#waiting?.()
+    this.#waiting = null
+  }
+
+  #take(): boolean {
+    if (!this.#landlord.grant(this.#wanted)) return false
+    this.#size = this.#wanted
+    return true
+  }
+}

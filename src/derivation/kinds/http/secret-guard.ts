@@ -1,0 +1,95 @@
+import { isJsonObject } from '../../../contract/json.ts'
+import type { JsonValue } from '../../../contract/json.ts'
+import { squeeze, unescape } from './unescape.ts'
+
+/** What is shorter than this is a setting, not a secret, and may well be in an answer by chance. */
+const SECRET_LENGTH = 8
+
+/** Escapes within escapes that are undone. */
+const ROUNDS = 3
+
+/**
+ * Recognises secrets of a request in what comes back, since endpoints that echo requests exist (D23): as they are, in
+ * other case, in base64 (also amid other bytes), hex, percent-encoding, JSON or HTML escapes, with white space
+ * within, and in pieces that follow each other in one value. What else the far end makes of them, such as a hash,
+ * a cipher or every second character, nobody can foresee.
+ */
+export class SecretGuard {
+  readonly #secrets: readonly string[]
+  #needles: readonly string[] | null = null
+
+  /** Texts of fewer than 8 characters are not looked for. */
+  constructor(secrets: readonly string[]) {
+    this.#secrets = secrets.map((secret) => secret.trim()).filter(({ length }) => length >= SECRET_LENGTH)
+  }
+
+  /** Whether a text, number or key in the value gives one of the secrets away. */
+  isIn(value: JsonValue): boolean {
+    if (this.#secrets.length === 0) return false
+    let text = textOf(value)
+    for (let round = 0; text.length >= SECRET_LENGTH; round++) {
+      const folded = text.toLowerCase()
+      if (this.#holds(folded)) return true
+      const squeezed = squeeze(folded)
+      if (squeezed !== folded && this.#holds(squeezed)) return true
+      const plain = round === ROUNDS ? text : unescape(text)
+      if (plain === text) return false
+      text = plain
+    }
+    return false
+  }
+
+  #holds(text: string): boolean {
+    this.#needles ??= [...new Set(this.#secrets.flatMap(formsOf))]
+    return this.#needles.some((needle) => text.includes(needle))
+  }
+}
+
+/** How a secret looks in lower case, in each encoding that is no matter of single characters. */
+function formsOf(secret: string): string[] {
+  const bytes = Buffer.from(secret, 'utf8')
+  // The bytes taken for Latin-1 are what many a server takes a header for, and what percent-encoding stands for.
+  const texts = [secret, bytes.toString('latin1')].flatMap((text) => {
+    // Where a secret itself has what looks like an escape, that is undone with the escapes around it.
+    const plain = unescape(text)
+    return [text, text.replaceAll(' ', '+'), plain, unescape(plain), squeeze(text)]
+  })
+  const encoded = [0, 1, 2].map((before) => base64Amid(bytes, before))
+  const forms = [
+    ...texts,
+    bytes.toString('hex'),
+    ...encoded,
+    ...encoded.map((form) => form.replaceAll('+', '-').replaceAll('/', '_')),
+  ]
+  return forms.filter(({ length }) => length >= SECRET_LENGTH).map((form) => form.toLowerCase())
+}
+
+/** The characters of base64 that are the same whatever stands around the bytes, when `before` bytes do, modulo 3. */
+function base64Amid(bytes: Buffer, before: number): string {
+  const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+  return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
+}
+
+/** Every text in a value, one after the other, so that pieces of a secret meet; numbers and keys each apart. */
+function textOf(value: JsonValue): string {
+  if (typeof value === 'string') return value
+  const texts: string[] = []
+  const apart: string[] = []
+  collect(value, texts, apart)
+  return [texts.join(''), ...apart].join('\n')
+}
+
+function collect(value: JsonValue, texts: string[], apart: string[]): void {
+  if (typeof value === 'string') texts.push(value)
+  else if (typeof value === 'number') {
+    // Most are too short for any secret.
+    if (!Number.isInteger(value) || Math.abs(value) >= 10 ** (SECRET_LENGTH - 1)) apart.push(String(value))
+  } else if (Array.isArray(value))
+    for (const item of value as readonly JsonValue[]) collect(item, texts, apart)
+  else if (isJsonObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      apart.push(key)
+      collect(item, texts, apart)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Pool } from 'undici'
+import { DEFAULT_QUERY_LIMITS } from '../../src/store/sqlite/sql/sql-pool.ts'
+import { listen, startApp } from '../support/http-fixture.ts'
+import { onEnd } from '../support/on-end.ts'
+
+const NUMBERS = 'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t)'
+
+/** What holds both query processes: by time, by memory, by the size of what they answer. */
+const RUNAWAYS = [
+  `${NUMBERS} SELECT count(*) AS c FROM t`,
+  `${NUMBERS} SELECT count(DISTINCT printf('%1000000c', 'x') || x) AS c FROM t`,
+  `${NUMBERS} SELECT printf('%1000000c', 'x') AS c FROM t`,
+  `SELECT count(*) AS c FROM ${Array.from({ length: 30 }, (_, index) => `records AS r${index}`).join()}`,
+]
+
+/** How many reads are under way at once beside the runaways. */
+const READERS = 2
+
+test(
+  'D19: while queries run away, every other request is answered, and rightly',
+  { timeout: 60_000 },
+  async (t) => {
+    const queryLimits = { ...DEFAULT_QUERY_LIMITS, timeoutMs: 1000 }
+    const { app } = await startApp(t, { sheet: { queryLimits } })
+    const client = new Pool(`http://127.0.0.1:${await listen(app)}`, { connections: 20 })
+    onEnd(t, () => client.destroy())
+    const get = async (path: string): Promise<string> => {
+      const { statusCode, body } = await client.request({ path, method: 'GET' })
+      const text = await body.text()
+      assert.equal(statusCode, 200, text)
+      return text
+    }
+    const runAway = async (sql: string): Promise<void> => {
+      const headers = { 'content-type': 'application/json' }
+      const { statusCode, body } = await client.request({
+        path: '/api/query',
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ sql }),
+      })
+      const { error } = (await body.json()) as { error: { type: string; message: string } }
+      assert.equal(statusCode, 400)
+      assert.equal(error.type, 'QueryError')
+    }
+
+    const expected = await get('/api/records/a')
+    const page = await get('/api/records?limit=2')
+    let running = true
+    const runaways = Promise.all(RUNAWAYS.map(runAway)).finally(() => (running = false))
+    let answered = 0
+    const readers = Array.from({ length: READERS }, async () => {
+      while (running) {
+        assert.equal(await get('/api/records/a'), expected)
+        assert.equal(await get('/api/records?limit=2'), page)
+        answered += 2
+      }
+    })
+    await Promise.all([runaways, ...readers])
+    // The runaways take a second at least: with nothing held up, thousands of reads are answered meanwhile.
+    assert.ok(answered > 100, `only ${answered} reads were answered`)
+    assert.equal(
+      await get('/api/records?filter=price%3E1&fields=id&limit=1').then((text) => text.includes('"a"')),
+      true,
+    )
+  },
+)

@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { ColophonProcess } from '../support/colophon-process.ts'
+import { contractText } from '../support/contract-with.ts'
+import { GREEDY, POSTED, QUICK, SLOW, type HostileAnswer } from '../support/hostile-answers.ts'
+import { CSRF } from '../support/http-fixture.ts'
+import { RawUpstream, say, sayAndLeave, whole, type RawAnswer } from '../support/raw-upstream.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
+
+const MIB = 1024 * 1024
+
+interface Run {
+  readonly materialized: number
+  readonly skipped: number
+  readonly failures: readonly { record_id: string; field: string; error: string; error_type: string }[]
+}
+
+/** A server over a sheet whose records each call their own path of an upstream. */
+class Served {
+  readonly upstream: RawUpstream
+  readonly #url: string
+  readonly #pid: number
+
+  constructor(upstream: RawUpstream, { port, pid }: { port: number; pid: number }) {
+    this.upstream = upstream
+    this.#url = `http://127.0.0.1:${port}`
+    this.#pid = pid
+  }
+
+  /** Runs derivations for these records. */
+  async run(paths: readonly string[]): Promise<Run> {
+    const response = await fetch(`${this.#url}/api/materialize`, {
+      method: 'POST',
+      headers: { ...CSRF, 'content-type': 'application/json' },
+      body: JSON.stringify({ actor: 'agent:test', record_ids: paths, force: true }),
+    })
+    assert.equal(response.status, 200, await response.clone().text())
+    return (await response.json()) as Run
+  }
+
+  /** What each record's cell came to: its error, without the request, or its value. */
+  async outcomes(paths: readonly string[], run: Run): Promise<Record<string, unknown>> {
+    const failures = new Map(run.failures.map((failure) => [failure.record_id, failure.error]))
+    const outcomes: Record<string, unknown> = {}
+    for (const path of paths) {
+      const error = failures.get(path)
+      outcomes[path] = error?.replace(/^(?:GET|POST) http:\S+ -> /, '') ?? { value: await this.#value(path) }
+    }
+    return outcomes
+  }
+
+  /** Bytes in RAM that are the process's own; pages of mapped files, which the system takes back, are not. */
+  async memory(): Promise<number> {
+    const status = await readFile(`/proc/${this.#pid}/status`, 'utf8')
+    return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1]) * 1024
+  }
+
+  /** The most memory while something goes on. */
+  async peakDuring(work: () => Promise<unknown>): Promise<number> {
+    let peak = await this.memory()
+    const sample = async (): Promise<void> => {
+      peak = Math.max(peak, await this.memory())
+    }
+    const timer = setInterval(() => void sample(), 10)
+    try {
+      await work()
+      await sample()
+      return peak
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  async #value(id: string): Promise<unknown> {
+    const response = await fetch(`${this.#url}/api/records/${encodeURIComponent(id)}?fields=value`)
+    return ((await response.json()) as { value: unknown }).value
+  }
+}
+
+interface Serving {
+  readonly method?: 'GET' | 'POST'
+  readonly timeout?: string
+  readonly concurrency?: number
+  readonly retries?: number
+  /** Bytes of the body of a call. */
+  readonly bodyOf?: (path: string) => number
+}
+
+/** Serves a sheet with a record for each path, whose `value` is what the upstream answers there. */
+async function serve(t: TestContext, paths: readonly string[], how: Serving = {}): Promise<Served> {
+  const { method = 'GET', timeout = '60s', concurrency = 8, retries = 0, bodyOf = () => 1 } = how
+  const upstream = await RawUpstream.start(t)
+  const directory = await writeSheet(t, {
+    contract: contractText(['path', 'text', 'value'].map((name) => `{name: ${name}, logicalType: string}`)),
+    records: paths.map((path) => ({ id: path, path: path.slice(1), text: 'b'.repeat(bodyOf(path)) })),
+    derivations: {
+      'value.yaml': [
+        'targets: [value]',
+        'inputs: []',
+        'kind: http',
+        `method: ${method}`,
+        `url: ${upstream.url}/{{ path }}`,
+        "body_template: '{{ text }}'",
+        'response_path: value',
+        '',
+      ].join('\n'),
+    },
+  })
+  await writeFile(
+    join(directory, 'transport.yaml'),
+    `hosts:\n  '*': {timeout: ${timeout}, concurrency: ${concurrency}, retries: ${retries}}\n`,
+  )
+  const server = new ColophonProcess(t, ['serve', directory, '--port', '0'])
+  return new Served(upstream, { port: await server.port(), pid: server.pid })
+}
+
+/** The same path several times, with something after `~` that makes each a path of its own. */
+function times(path: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${path}~${index}`)
+}
+
+function expected(answers: Readonly<Record<string, HostileAnswer>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(answers).map(([path, { comesTo }]) => [path, comesTo]))
+}
+
+test('H7: whatever an upstream answers, its cell fails with a clear text, and the other cells are computed', async (t) => {
+  const paths = Object.keys(QUICK).flatMap((path, index) => [path, `/good~${index}`])
+  const served = await serve(t, paths)
+  for (const [path, { answer }] of Object.entries(QUICK)) served.upstream.answer(path, answer)
+  const run = await served.run(paths)
+  const outcomes = await served.outcomes(paths, run)
+  for (const [path, outcome] of Object.entries({ ...expected(QUICK) }))
+    assert.deepEqual(outcomes[path], outcome, path)
+  for (const path of times('/good', paths.length / 2))
+    assert.deepEqual(outcomes[path], { value: 'good' }, path)
+  for (const { error_type: type, error } of run.failures) {
+    assert.equal(type, error.includes('field "value"') ? 'ValidationError' : 'ServiceError')
+  }
+  for (const path of paths) {
+    const calls = served.upstream.calls.filter((call) => call.replace(/\?.*/, '') === `GET ${path}`).length
+    // A redirect is followed five times.
+    assert.equal(calls, path === '/loop' || path === '/growing' ? 6 : 1, path)
+  }
+})
+
+test('H6: answers that come drop by drop end at the deadline, and leave no connection behind', async (t) => {
+  const paths = Object.keys(SLOW).flatMap((path, index) => [path, `/good~${index}`])
+  const served = await serve(t, paths, { timeout: '1s' })
+  for (const [path, answer] of Object.entries(SLOW)) served.upstream.answer(path, answer)
+  // Honest answers have a deadline of their own, which a busy machine may miss if they have to queue for it.
+  served.upstream.answer('/good', sayAndLeave(whole('{"value":"good"}', 'connection: close\r\n')))
+  const run = await served.run(paths)
+  const outcomes = await served.outcomes(paths, run)
+  for (const path of Object.keys(SLOW)) assert.equal(outcomes[path], 'timeout after 1 s', path)
+  for (const path of times('/good', paths.length / 2))
+    assert.deepEqual(outcomes[path], { value: 'good' }, path)
+  await served.upstream.idle()
+})
+
+test('H7: hostile answers to a POST, also before it was sent in full, are told apart from good ones', async (t) => {
+  const paths = Object.keys(POSTED)
+  const served = await serve(t, paths, {
+    method: 'POST',
+    // More than the buffers on the way hold.
+    bodyOf: (path) => (path.startsWith('/hasty') ? 8 * MIB : 1),
+  })
+  for (const [path, { answer, hasty }] of Object.entries(POSTED)) {
+    served.upstream.answer(path, answer, { hasty: hasty === true })
+  }
+  assert.deepEqual(await served.outcomes(paths, await served.run(paths)), expected(POSTED))
+  for (const path of paths) assert.equal(served.upstream.count(path), path === '/posted-loop' ? 6 : 1, path)
+})
+
+test('hostile answers keep the memory within 64 MiB of what honest ones take', async (t) => {
+  const honest = [...times('/honest', 100), ...times('/large', 8)]
+  const greedy = Object.keys(GREEDY).flatMap((path) => times(path, 8))
+  const served = await serve(t, [...honest, ...greedy])
+  for (const [path, answer] of Object.entries(GREEDY)) served.upstream.answer(path, answer)
+  const answerWith = (size: number): RawAnswer => say(whole(`{"value":"good","more":"${'x'.repeat(size)}"}`))
+  served.upstream.answer('/honest', answerWith(64 * 1024))
+  served.upstream.answer('/large', answerWith(5 * MIB))
+  // Twice, so that the heap has grown as far as this work makes it grow.
+  await served.run(honest)
+  const before = await served.peakDuring(() => served.run(honest))
+  const peak = await served.peakDuring(async () => {
+    const run = await served.run(greedy)
+    assert.equal(run.failures.length, greedy.length)
+  })
+  const above = (peak - before) / MIB
+  assert.ok(above < 64, `${above.toFixed(1)} MiB above the ${(before / MIB).toFixed(1)} of before`)
+  assert.equal((await served.run(honest)).materialized, honest.length)
+})
+
+/** What else comes over a connection after an answer that is complete. */
+const LEFTOVERS: Readonly<Record<string, RawAnswer>> = {
+  'another answer': say(Buffer.concat([whole('{"value":"own"}'), whole('{"value":"foreign"}')])),
+  'another answer in a packet of its own': (socket) => {
+    socket.setNoDelay().write(whole('{"value":"own"}'))
+    setImmediate(() => socket.write(whole('{"value":"foreign"}')))
+  },
+  'a body longer than it says': say(
+    Buffer.concat([whole('{"value":"own"}'), Buffer.from('{"value":"foreign"}')]),
+  ),
+  'the start of another answer': say(
+    Buffer.concat([whole('{"value":"own"}'), Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 19\r\nx: ')]),
+  ),
+  'a body after the status 204': say(
+    'HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 19\r\n\r\n{"value":"foreign"}',
+  ),
+}
+
+test('connections that are kept', async (t) => {
+  const leftovers = Object.keys(LEFTOVERS).map((what, at) => {
+    const paths = Array.from({ length: 8 }, (_, index) => [
+      `/poison-${at}~${index}`,
+      `/next-${at}~${index}`,
+    ]).flat()
+    return { what, at, paths }
+  })
+  const brief = { close: times('/brief-close', 20), reset: times('/brief-reset', 20) }
+  const fickle = times('/fickle', 10)
+  const all = [...leftovers.flatMap(({ paths }) => paths), ...brief.close, ...brief.reset, ...fickle]
+  const served = await serve(t, all, { concurrency: 1 })
+  const { upstream } = served
+
+  for (const { what, at, paths } of leftovers) {
+    await t.test(`what comes after an answer is no other cell's: ${what}`, async () => {
+      upstream.answer(`/poison-${at}`, LEFTOVERS[what] ?? say(''))
+      upstream.answer(`/next-${at}`, say(whole('{"value":"next"}')))
+      const outcomes = await served.outcomes(paths, await served.run(paths))
+      const own = what.includes('204') ? 'malformed JSON' : { value: 'own' }
+      for (const path of paths) {
+        assert.deepEqual(outcomes[path], path.startsWith('/next') ? { value: 'next' } : own, path)
+        assert.equal(upstream.count(path), 1, path)
+      }
+    })
+  }
+
+  for (const how of ['close', 'reset'] as const) {
+    await t.test(
+      `one that the upstream gives up with a ${how} loses no cell, and nothing is called twice`,
+      async () => {
+        upstream.answer(`/brief-${how}`, sayAndLeave(whole('{"value":"x"}'), how))
+        let left = brief[how]
+        // A request may cross the end of the connection on the way: nobody knows then whether it was heard.
+        while (left.length > 0) {
+          const calls = new Map(left.map((path) => [path, upstream.count(path)]))
+          const outcomes = await served.outcomes(left, await served.run(left))
+          for (const path of left) assert.ok(upstream.count(path) - (calls.get(path) ?? 0) <= 1, path)
+          const failed = left.filter((path) => /^connection (?:closed|reset)$/.test(String(outcomes[path])))
+          for (const path of left) {
+            if (!failed.includes(path)) assert.deepEqual(outcomes[path], { value: 'x' }, path)
+          }
+          assert.ok(failed.length < left.length)
+          left = failed
+        }
+      },
+    )
+  }
+
+  await t.test(
+    'one that breaks under a later request fails that cell alone, and nothing is called twice',
+    async () => {
+      upstream.answer('/fickle', (socket, { path, earlier }) => {
+        if (earlier === 0) socket.write(whole(`{"value":"${path}"}`))
+        else socket.destroy()
+      })
+      const outcomes = await served.outcomes(fickle, await served.run(fickle))
+      const failed = fickle.filter((path) => /^connection (?:closed|reset)$/.test(String(outcomes[path])))
+      assert.ok(failed.length > 0)
+      for (const path of fickle) {
+        if (!failed.includes(path)) assert.deepEqual(outcomes[path], { value: path }, path)
+        assert.equal(upstream.count(path), 1, path)
+      }
+    },
+  )
+})
+
+test('kept connections that the upstream gives up cost no cell where calls are retried', async (t) => {
+  const paths = [...times('/close', 20), ...times('/reset', 20)]
+  const served = await serve(t, paths, { concurrency: 2, retries: 5 })
+  served.upstream.answer('/close', sayAndLeave(whole('{"value":"x"}'), 'close'))
+  served.upstream.answer('/reset', sayAndLeave(whole('{"value":"x"}'), 'reset'))
+  assert.deepEqual((await served.run(paths)).failures, [])
+})

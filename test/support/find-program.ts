@@ -1,0 +1,27 @@
+import { CHROMIUM, findProgram, NGINX, type TestProgram } from '../../scripts/test-programs.mjs'
+
+/** A program of another make that a test drives. */
+export interface FoundProgram {
+  /** Empty when there is none. */
+  readonly path: string
+  /** For a test's option `skip`: why it cannot run here, or false. */
+  readonly skip: string | false
+}
+
+/** The Chromium of this machine. Throws in continuous integration (`CI=true`) when there is none: a test skipped there proves nothing. */
+export function findChromium(): FoundProgram {
+  return find(CHROMIUM)
+}
+
+/** The nginx of this machine; throws like {@link findChromium}. */
+export function findNginx(): FoundProgram {
+  return find(NGINX)
+}
+
+function find(program: TestProgram): FoundProgram {
+  const path = findProgram(program)
+  if (path !== null) return { path, skip: false }
+  const skip = `no ${program.name} on this machine; install one, or set ${program.variable}`
+  if (process.env['CI'] === 'true') throw new Error(skip)
+  return { path: '', skip }
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import type { FramedRequest } from './fuzz-requests.ts'
+import { AnswerParser, checkAnswer } from './strict-answers.ts'
+
+/** How long nothing may happen to a request before the server counts as hanging. */
+const HANG_MS = 30_000
+
+/** How long raw bytes that may be the beginning of a request are left alone before the client hangs up. */
+const QUIET_MS = 150
+
+/** Statuses of the answers so far. */
+export class Tally {
+  readonly #counts = new Map<number, number>()
+
+  add(status: number): void {
+    this.#counts.set(status, (this.#counts.get(status) ?? 0) + 1)
+  }
+
+  get answers(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  toString(): string {
+    const sorted = [...this.#counts].toSorted(([a], [b]) => a - b)
+    return sorted.map(([status, count]) => `${status}: ${count}`).join(', ')
+  }
+}
+
+/** A connection that is kept: sends requests several at a time, and holds every answer to what all must be. */
+export class KeptConnection {
+  readonly #socket: Socket
+  readonly #tally: Tally
+  readonly #parser = new AnswerParser()
+  #ended = false
+  #wake: () => void = () => undefined
+
+  constructor(port: number, tally: Tally) {
+    this.#tally = tally
+    this.#socket = connect(port, '127.0.0.1')
+    this.#socket.setTimeout(HANG_MS, () => this.#socket.destroy(new Error('hang')))
+    this.#socket.on('data', (bytes) => {
+      this.#parser.push(bytes)
+      this.#wake()
+    })
+    this.#socket.on('error', () => undefined)
+    this.#socket.on('close', () => {
+      this.#ended = true
+      this.#wake()
+    })
+  }
+
+  /** Sends these and waits until each has had its answer. Throws AssertionError with the request at fault. */
+  async exchange(requests: readonly FramedRequest[]): Promise<void> {
+    this.#socket.write(Buffer.concat(requests.map(({ bytes }) => bytes)))
+    for (const request of requests) {
+      try {
+        const answer = await this.#answer(request.method)
+        checkAnswer(answer, request.method)
+        this.#tally.add(answer.status)
+      } catch (error) {
+        throw atFault(error, request.bytes)
+      }
+    }
+    assert.equal(this.#parser.rest, 0, 'more than was asked for')
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  async #answer(method: string): Promise<Exclude<ReturnType<AnswerParser['next']>, undefined | string>> {
+    for (;;) {
+      const answer = this.#parser.next(method)
+      assert.notEqual(answer, 'stream')
+      if (typeof answer === 'object') return answer
+      assert.ok(!this.#ended, 'the connection ended without an answer')
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      await promise
+    }
+  }
+}
+
+/** What follows raw bytes: the end of whatever they began, and a last request. */
+const LAST = Buffer.from('\r\n\r\nGET /api/csrf HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+
+/**
+ * Sends bytes that need not be HTTP on a connection of their own. Every answer must be what all must be, and the
+ * connection must come to an end. Throws AssertionError with the bytes.
+ */
+export async function sendRaw(port: number, bytes: Buffer, tally: Tally): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  const parser = new AnswerParser()
+  let failure: unknown = null
+  const quiet = setTimeout(() => socket.end(), QUIET_MS)
+  const hanging = setTimeout(() => {
+    failure = new Error('the connection neither answers nor ends')
+    socket.destroy()
+  }, HANG_MS)
+  socket.on('error', () => undefined)
+  socket.on('data', (data) => {
+    quiet.refresh()
+    parser.push(data)
+    try {
+      for (let answer = parser.next('GET'); answer !== undefined; answer = parser.next('GET')) {
+        if (answer === 'stream') {
+          socket.end()
+          break
+        }
+        checkAnswer(answer, 'GET')
+        tally.add(answer.status)
+      }
+    } catch (error) {
+      failure = error
+      socket.destroy()
+    }
+  })
+  socket.write(Buffer.concat([bytes, LAST]))
+  await once(socket, 'close')
+  clearTimeout(quiet)
+  clearTimeout(hanging)
+  if (failure !== null) throw atFault(failure, bytes)
+}
+
+function atFault(error: unknown, bytes: Buffer): Error {
+  const shown = JSON.stringify(bytes.toString('latin1').slice(0, 3000))
+  return new Error(`${error instanceof Error ? error.message : String(error)}\nafter ${shown}`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,73 @@
+import type { TestContext } from 'node:test'
+import { parseContract } from '../../src/contract/parse-contract.ts'
+import type { Field } from '../../src/contract/contract.ts'
+import { QueryError } from '../../src/errors/service-error.ts'
+import { DatabaseSync } from 'node:sqlite'
+import { runPage } from '../../src/store/sqlite/sql/run-page.ts'
+import { runQuery } from '../../src/store/sqlite/sql/run-query.ts'
+import { SqlAnswer } from '../../src/store/sqlite/sql/sql-answer.ts'
+import { SqlDatabase } from '../../src/store/sqlite/sql/sql-database.ts'
+import { toQueryError } from '../../src/store/sqlite/sql/sql-errors.ts'
+import { copyRecordsAlone } from './canary-sheet.ts'
+import { onEnd } from './on-end.ts'
+
+/** What comes out differently each time, whatever it is asked of. */
+const UNSTEADY = /random|now|current_|julianday|unixepoch|strftime|date|time/i
+
+/** Rows of a query and records of a page at most. */
+interface AloneLimits {
+  readonly maxRows: number
+  readonly limit: number
+}
+
+/** A store that has the records of another and nothing else, asked in this process. */
+export class RecordsAlone {
+  readonly #database: SqlDatabase
+  readonly #fields: readonly Field[]
+  readonly #limits: AloneLimits
+
+  private constructor(path: string, fields: readonly Field[], limits: AloneLimits) {
+    this.#database = new SqlDatabase(path)
+    this.#fields = fields
+    this.#limits = limits
+  }
+
+  /** Copies the records of a store; the copy is closed when the test ends and goes with its directory. */
+  static of(t: TestContext, path: string, limits: AloneLimits): RecordsAlone {
+    const source = new DatabaseSync(path, { readOnly: true })
+    const contract = String(source.prepare('SELECT contract FROM "$sheet"').get()?.['contract'])
+    source.close()
+    const copy = `${path}-records`
+    copyRecordsAlone(path, copy)
+    const alone = new RecordsAlone(copy, parseContract(contract).fields, limits)
+    onEnd(t, () => alone.#database.close())
+    return alone
+  }
+
+  /** What a text comes to here; null when that is another thing each time. Only for what is known to end. */
+  outcomeOf(
+    kind: 'query' | 'filter',
+    text: string,
+  ): { readonly answer: string } | { readonly message: string } | null {
+    if (UNSTEADY.test(text)) return null
+    const chunks: Buffer[] = []
+    const answer = new SqlAnswer((chunk) => chunks.push(Buffer.from(chunk)))
+    const allFields = this.#fields
+    try {
+      if (kind === 'query')
+        runQuery(this.#database, { sql: text, params: [], allFields, maxRows: this.#limits.maxRows }, answer)
+      else
+        runPage(
+          this.#database,
+          { filter: text, limit: this.#limits.limit, after: null, fields: allFields, allFields },
+          answer,
+        )
+      answer.finish()
+      return { answer: Buffer.concat(chunks).toString() }
+    } catch (error) {
+      const known = toQueryError(error)
+      if (!(known instanceof QueryError)) throw known
+      return { message: known.message }
+    }
+  }
+}

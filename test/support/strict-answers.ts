@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { STATUS } from '../../src/http/error-handler.ts'
+
+/** An answer of the service as it came over a socket. */
+export interface StrictAnswer {
+  readonly status: number
+  /** By name in lower case; a header that came twice is a fault. */
+  readonly headers: ReadonlyMap<string, string>
+  readonly body: string
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+const HEADER = /^([!#$%&'*+.^_`|~0-9a-z-]+): ([\x20-\x7e]*)$/i
+
+/** Takes answers out of a stream of bytes, and refuses whatever is not well-formed HTTP/1.1 (RFC 9112). */
+export class AnswerParser {
+  #bytes: Buffer = Buffer.alloc(0)
+
+  /** Bytes of an answer that is not complete yet. */
+  get rest(): number {
+    return this.#bytes.length
+  }
+
+  push(bytes: Buffer): void {
+    this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes])
+  }
+
+  /** The next answer to a request with this method, interim ones left out; undefined while it is not all there. */
+  next(method: string): StrictAnswer | 'stream' | undefined {
+    for (;;) {
+      const end = this.#bytes.indexOf('\r\n\r\n')
+      if (end === -1) return undefined
+      const { status, headers } = parseHead(this.#bytes.toString('latin1', 0, end))
+      if (status < 200) {
+        assert.equal(status, 100)
+        this.#bytes = this.#bytes.subarray(end + 4)
+        continue
+      }
+      if (headers.get('content-type')?.startsWith('text/event-stream') === true) return 'stream'
+      const length = headers.get('content-length')
+      assert.match(length ?? '', /^[0-9]+$/, 'an answer without a length')
+      const size = method === 'HEAD' ? 0 : Number(length)
+      const start = end + 4
+      if (this.#bytes.length < start + size) return undefined
+      const body = UTF8.decode(this.#bytes.subarray(start, start + size))
+      this.#bytes = this.#bytes.subarray(start + size)
+      return { status, headers, body }
+    }
+  }
+}
+
+function parseHead(text: string): Pick<StrictAnswer, 'status' | 'headers'> {
+  const [line = '', ...lines] = text.split('\r\n')
+  const status = /^HTTP\/1\.1 ([1-5][0-9][0-9]) [\x20-\x7e]*$/.exec(line)?.[1]
+  assert.ok(status !== undefined, `a status line ${JSON.stringify(line)}`)
+  const headers = new Map<string, string>()
+  for (const header of lines) {
+    const [, name = '', value = ''] = HEADER.exec(header) ?? assert.fail(`a header ${JSON.stringify(header)}`)
+    assert.ok(!headers.has(name.toLowerCase()), `two headers ${name}`)
+    headers.set(name.toLowerCase(), value)
+  }
+  return { status: Number(status), headers }
+}
+
+/** The statuses of an error type: its own, and those that D36 gives to faults of HTTP messages. */
+const STATUSES: Readonly<Record<string, readonly number[]>> = {
+  ...Object.fromEntries(Object.entries(STATUS).map(([type, status]) => [type, [status]])),
+  ValidationError: [400, 408, 413, 414, 415, 431],
+  OperationError: [400, 405, 412],
+}
+
+const COOKIE = /^svc_csrf=[A-Za-z0-9_-]{43}; Path=\/; SameSite=Strict$/
+
+/** Longest message: a hundred faults of a batch, each with an id and a value cut at some eighty characters. */
+const MAX_MESSAGE = 60_000
+
+/** What no answer may tell: the machine's paths and the program's insides. */
+const INSIDES = /\/node_modules\/|node:internal|\.ts:\d|\n\s+at |\/(?:tmp|home|root|work)\//
+
+/** Holds an answer to what every answer must be, whatever was asked (D36). */
+export function checkAnswer({ status, headers, body }: StrictAnswer, method: string): void {
+  assert.notEqual(status, 500, body)
+  for (const name of headers.keys()) assert.doesNotMatch(name, /^access-control-/)
+  assert.equal(headers.get('x-content-type-options'), 'nosniff')
+  assert.equal(headers.get('cache-control'), 'private, no-cache')
+  assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
+  const cookie = headers.get('set-cookie')
+  if (cookie !== undefined) assert.match(cookie, COOKIE)
+  if (method === 'HEAD') return
+  const value: unknown = JSON.parse(body)
+  if (status === 200 || status === 202) return
+  const { error, ...others } = value as { error: { type: string; message: string } }
+  assert.deepEqual([Object.keys(others), Object.keys(error)], [[], ['type', 'message']])
+  assert.ok(STATUSES[error.type]?.includes(status), `${status} ${error.type}`)
+  assert.equal(typeof error.message, 'string')
+  assert.ok(error.message.length > 0 && error.message.length < MAX_MESSAGE)
+  assert.ok(error.message.isWellFormed())
+  assert.doesNotMatch(error.message, INSIDES)
+  if (status === 405) assert.match(headers.get('allow') ?? '', /^[A-Z]+(?:, [A-Z]+)*$/)
+}
