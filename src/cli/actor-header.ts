@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander'
 const TAKEN: ReadonlySet<string> = new Set(
   `age allow alt-svc alt-used authorization cache-control connection cookie cookie2 date dnt downlink dpr early-data
   ect etag expect expires forwarded from host http2-settings idempotency-key keep-alive last-modified link location
-  max-forwards origin pragma priority range referer retry-after rtt save-data server service-worker set-cookie te
+  max-forwards origin pragma prefer priority range referer retry-after rtt save-data server service-worker set-cookie te
   trailer transfer-encoding tracestate traceparent upgrade upgrade-insecure-requests user-agent vary via warning
   www-authenticate x-csrf-token x-forwarded-for x-forwarded-host x-forwarded-port x-forwarded-prefix
   x-forwarded-proto x-forwarded-scheme x-forwarded-server x-real-ip x-request-id x-requested-with

@@ -7,8 +7,11 @@ import { patternSize } from './pattern-size.ts'
 import { showValue } from './show-value.ts'
 import { checkOf } from './validate-value.ts'
 
-/** Characters of closed lists times the sizes of their patterns, in a contract: a fraction of a second at worst. */
-export const MAX_LIST_WORK = 4_000_000
+/**
+ * Characters of closed lists times the sizes of their patterns, in a contract: a fraction of a second at worst. Lists beyond
+ * are not held against their patterns: a value that the field refuses is refused when somebody writes it.
+ */
+const MAX_LIST_WORK = 4_000_000
 
 /** The values that all `invalidValues` rules with `mustBe: 0` allow, or null when there is none such (D6). */
 export function closedList(
@@ -43,38 +46,32 @@ function validValues(
   if (rule.type === 'array' || rule.type === 'object') {
     context.file.fail(path, `validValues lists single values: give it to what is inside the ${rule.type}`)
   }
-  countWork(list as readonly JsonValue[], rule, path, context)
+  const check = checkOf(isTooMuch(list as readonly JsonValue[], rule, context) ? withoutPattern(rule) : rule)
   const values: (string | number | boolean)[] = []
   for (const [index, value] of (list as readonly JsonValue[]).entries()) {
     // Whether null is allowed is for `required` to say.
     if (value === null) continue
-    const fault =
-      typeof value === 'object' ? `${showValue(value)} is not a single value` : checkOf(rule)(value)
+    const fault = typeof value === 'object' ? `${showValue(value)} is not a single value` : check(value)
     if (fault !== null) context.file.fail([...path, index], `in validValues, ${fault}`)
     values.push(value as string | number | boolean)
   }
   return values
 }
 
-/** Each value is held against the field's pattern, and both may be a stranger's. */
-function countWork(
-  list: readonly JsonValue[],
-  rule: ValueRule,
-  path: Path,
-  { file, work }: ShapeContext,
-): void {
-  const { pattern } = rule.options
-  if (typeof pattern !== 'string') return
+/** Whether a list is too long to be held against the field's pattern: both may be a stranger's. */
+function isTooMuch(list: readonly JsonValue[], { options }: ValueRule, { work }: ShapeContext): boolean {
+  if (typeof options.pattern !== 'string') return false
   const characters = list.reduce<number>(
     (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
     0,
   )
-  work.matched += characters * patternSize(pattern)
-  if (work.matched <= MAX_LIST_WORK) return
-  file.fail(
-    path,
-    'validValues is too long to be held against a pattern as large as this; shorten one of them',
-  )
+  work.matched += characters * patternSize(options.pattern)
+  return work.matched > MAX_LIST_WORK
+}
+
+function withoutPattern(rule: ValueRule): ValueRule {
+  const { pattern: _pattern, ...options } = rule.options
+  return { ...rule, options }
 }
 
 /** Checks a quality rule, of which the service uses the closed list of values only. */

@@ -10,6 +10,9 @@ interface Authority {
 }
 
 const AUTHORITY = /^(\[[0-9a-f:.%]+\]|[^\s:/?#@[\]\\%,]+)(?::([0-9]{1,5}))?$/i
+/** What a browser marks requests of the service's own pages with, and those that a person began. */
+const OWN_SITES: ReadonlySet<unknown> = new Set(['same-origin', 'none'])
+
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443' }
 
 /**
@@ -41,8 +44,8 @@ export class OriginGuard {
       )
     }
     const site = headers['sec-fetch-site']
-    if ((site === 'cross-site' || site === 'same-site') && !isPageNavigation(request)) {
-      throw new PermissionDeniedError(`requests that the browser marks ${site} are refused`)
+    if (site !== undefined && !OWN_SITES.has(site) && !isPageNavigation(request)) {
+      throw new PermissionDeniedError(`requests that the browser marks ${quote(String(site))} are refused`)
     }
   }
 

@@ -2,7 +2,7 @@ import { opendirSync, type Dir } from 'node:fs'
 import { join } from 'node:path'
 import { MAX_FIELDS } from '../contract/parse-contract.ts'
 import { showValue } from '../contract/show-value.ts'
-import { MAX_FILE_BYTES, tokensOf, MAX_TOKENS, tooManyTokens } from '../contract/yaml-limits.ts'
+import { tokensOf, MAX_TOKENS, tooManyTokens } from '../contract/yaml-limits.ts'
 import type { DerivationSource } from '../derivation/parse-derivation.ts'
 import { ContractError } from '../errors/service-error.ts'
 import { FileStamp } from './file-stamp.ts'
@@ -10,6 +10,9 @@ import { lookAt, SheetFileError } from './sheet-paths.ts'
 import { TextFile } from './text-file.ts'
 
 const FOLDER = 'derivations'
+
+/** Bytes of all files together; long texts in them cost little, the tokens are counted apart. */
+export const MAX_FOLDER_BYTES = 8 * 1024 * 1024
 
 /** Each derivation has a target, and a field has one derivation. */
 const MAX_FILES = MAX_FIELDS
@@ -85,9 +88,9 @@ export class DerivationFolder {
     for (const file of this.#files?.values() ?? []) {
       changed = file.refresh() || changed
       bytes += file.size
-      if (bytes <= MAX_FILE_BYTES) continue
+      if (bytes <= MAX_FOLDER_BYTES) continue
       this.#sizeFault = new ContractError(
-        `${FOLDER}: the files are together larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB; make them smaller`,
+        `${FOLDER}: the files are together larger than ${MAX_FOLDER_BYTES / 1024 / 1024} MiB; make them smaller`,
       )
       break
     }

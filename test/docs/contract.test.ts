@@ -12,7 +12,6 @@ import {
   MAX_PATTERN_SIZE_TOGETHER,
   MAX_PATTERN_WORK,
 } from '../../src/contract/pattern.ts'
-import { MAX_LIST_WORK } from '../../src/contract/quality-rules.ts'
 import { stringFormat } from '../../src/contract/string-format.ts'
 import { faultOf } from '../../src/contract/validate-value.ts'
 import { parseYamlFile } from '../../src/contract/yaml-file.ts'
@@ -25,6 +24,7 @@ import {
   MAX_TOKENS,
   MAX_VALUES,
 } from '../../src/contract/yaml-limits.ts'
+import { MAX_FOLDER_BYTES } from '../../src/sheet/derivation-folder.ts'
 import { MAX_LINE_BYTES } from '../../src/provenance/read-lines.ts'
 import { columnDefinition } from '../../src/store/sqlite/schema.ts'
 import { contractText, fieldWith } from '../support/contract-with.ts'
@@ -209,6 +209,7 @@ test('the limits of the contract reference are those of the service', () => {
     rows.map(([, most]) => Number(most)),
     [
       MAX_FILE_BYTES,
+      MAX_FOLDER_BYTES,
       MAX_LINES,
       MAX_TOKENS,
       MAX_DEPTH,
@@ -219,7 +220,6 @@ test('the limits of the contract reference are those of the service', () => {
       MAX_PATTERN_LENGTH,
       MAX_PATTERN_SIZE,
       MAX_PATTERN_SIZE_TOGETHER,
-      MAX_LIST_WORK,
       MAX_PATTERN_WORK,
       MAX_GLOB_LENGTH,
     ],
