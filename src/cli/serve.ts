@@ -52,8 +52,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       logRequests: logger.isLevelEnabled('debug'),
       trustedActorHeader: options.trustedActorHeader,
     })
-    const hosts = calledHostsLine(await calledHosts(sheet), { stubbed: options.stubFile !== null })
-    await listen(app, sheet, options)
+    const hosts = await listen(app, sheet, options)
     stopOnSignal({ app, sheet, logger })
     if (!isLoopback(options.host)) {
       logger.warn(
@@ -83,9 +82,12 @@ function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
   })
 }
 
-async function listen(app: FastifyInstance, sheet: Sheet, { host, port }: ServeOptions): Promise<void> {
+/** Listens, and says whom the derivations call. Where either fails, the sheet is closed. */
+async function listen(app: FastifyInstance, sheet: Sheet, options: ServeOptions): Promise<string> {
   try {
-    await app.listen({ host, port })
+    const hosts = calledHostsLine(await calledHosts(sheet), { stubbed: options.stubFile !== null })
+    await app.listen({ host: options.host, port: options.port })
+    return hosts
   } catch (error) {
     await sheet.close()
     throw error

@@ -5,7 +5,7 @@ export function whyNotStarted(
   error: unknown,
   { host, port }: { readonly host: string; readonly port: number },
 ): string | undefined {
-  if (error instanceof ServiceError) return error.message.replaceAll(/\s*\n\s*/g, '; ')
+  if (error instanceof ServiceError) return inOneLine(error.message)
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return `port ${port} of ${host} is in use; choose another with --port, or 0 for a free one`
@@ -18,4 +18,13 @@ export function whyNotStarted(
     default:
       return undefined
   }
+}
+
+/** Takes time in proportion to the text, of which a sheet can be the cause. */
+function inOneLine(text: string): string {
+  const [first = '', ...more] = text.split('\n')
+  if (more.length === 0) return text
+  const last = more.pop() ?? ''
+  const between = more.map((line) => line.trim()).filter((line) => line !== '')
+  return [first.trimEnd(), ...between, last.trimStart()].join('; ')
 }

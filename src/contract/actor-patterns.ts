@@ -43,7 +43,8 @@ export function patternList(
     return context.file.fail(path, `${name} must be a list of patterns, but is ${showValue(value)}`)
   }
   for (const [index, pattern] of (value as readonly JsonValue[]).entries()) {
-    const fault = typeof pattern === 'string' ? globFault(pattern) : 'it must be a text'
+    const fault =
+      typeof pattern !== 'string' ? 'it must be a text' : context.stored ? null : globFault(pattern)
     if (fault !== null)
       context.file.fail([...path, index], `the pattern ${showValue(pattern)} of ${name}: ${fault}`)
   }

@@ -35,6 +35,8 @@ export interface ShapeContext {
   readonly file: YamlFile
   /** False for ODCS v3.0.x. */
   readonly since31: boolean
+  /** Whether it passed before: then what may be too large, or costs much, is not looked at again. */
+  readonly stored: boolean
   /** What the contract's patterns have taken so far, of what they may. */
   readonly work: PatternWork
 }

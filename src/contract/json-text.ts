@@ -34,6 +34,11 @@ export function parseJsonBody(body: Uint8Array): unknown {
   } catch {
     throw new ValidationError('the body is not UTF-8')
   }
+  return parseJsonText(text)
+}
+
+/** Parses a body that is text already. Throws ValidationError for what is no JSON, or no text (D13). */
+export function parseJsonText(text: string): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -11,6 +11,7 @@ import { checkQuality } from './quality-rules.ts'
 import { showValue } from './show-value.ts'
 import { parseYamlFile } from './yaml-file.ts'
 import type { YamlFile } from './yaml-file.ts'
+import { STORED_LIMITS } from './yaml-limits.ts'
 
 /** SQLite's own limit is 2000 columns. */
 export const MAX_FIELDS = 1000
@@ -24,8 +25,19 @@ export const MAX_FIELDS = 1000
  * default in the standard and stays absent.
  */
 export function parseContract(text: string, file = 'contract.yaml'): Contract {
-  const yaml = parseYamlFile(text, file)
-  const context: ShapeContext = { file: yaml, since31: versionOf(yaml) !== '3.0', work: noWork() }
+  return contractOf(text, parseYamlFile(text, file), false)
+}
+
+/**
+ * Reads the contract that a store keeps. It passed when it was written, so nothing is held to limits that may have come
+ * since, and patterns and what they go with are not looked at. Throws ContractError for what is no contract.
+ */
+export function parseStoredContract(text: string): Contract {
+  return contractOf(text, parseYamlFile(text, 'contract.yaml', STORED_LIMITS), true)
+}
+
+function contractOf(text: string, yaml: YamlFile, stored: boolean): Contract {
+  const context: ShapeContext = { file: yaml, since31: versionOf(yaml) !== '3.0', stored, work: noWork() }
   const document = checkKeys(yaml.value, DOCUMENT, [], context)
   checkShape(document, DOCUMENT, [], context)
   for (const [index, server] of list(document, 'servers').entries()) {

@@ -59,8 +59,13 @@ function validValues(
 }
 
 /** Whether a list is too long to be held against the field's pattern: both may be a stranger's. */
-function isTooMuch(list: readonly JsonValue[], { options }: ValueRule, { work }: ShapeContext): boolean {
+function isTooMuch(
+  list: readonly JsonValue[],
+  { options }: ValueRule,
+  { work, stored }: ShapeContext,
+): boolean {
   if (typeof options.pattern !== 'string') return false
+  if (stored) return true
   const characters = list.reduce<number>(
     (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
     0,

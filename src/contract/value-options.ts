@@ -161,8 +161,8 @@ function checkRest(type: LogicalType, options: JsonObject, path: Path, context: 
 }
 
 function checkPattern(pattern: string, path: Path, context: ShapeContext): void {
-  const { work } = context
-  if (work.patterns.has(pattern)) return
+  const { work, stored } = context
+  if (stored || work.patterns.has(pattern)) return
   try {
     work.compiled += compilePattern(pattern).size
     work.patterns.add(pattern)

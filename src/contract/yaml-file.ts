@@ -3,7 +3,7 @@ import type { Document } from 'yaml'
 import { ContractError } from '../errors/service-error.ts'
 import type { JsonValue } from './json.ts'
 import { parseDocument, YamlFault } from './yaml-document.ts'
-import { checkFileSize, tokensOf } from './yaml-limits.ts'
+import { checkFileSize, FILE_LIMITS, tokensOf } from './yaml-limits.ts'
 import { keyOf, startOf, YamlValue } from './yaml-value.ts'
 
 /** Messages hold keys and values of the file, which can be long; what to do about them stands at the end. */
@@ -32,17 +32,17 @@ export interface YamlFile {
  * are there twice, tags beyond the core schema, values that JSON does not have, and files past the limits on size,
  * tokens, depth and aliases (yaml-limits.ts). Takes time in proportion to the text, whatever it holds.
  */
-export function parseYamlFile(text: string, file: string): YamlFile {
-  checkFileSize(text.length, file)
+export function parseYamlFile(text: string, file: string, limits = FILE_LIMITS): YamlFile {
+  checkFileSize(text.length, file, limits.bytes)
   const lines = new LineCounter()
   const failAt = (line: number, message: string): never => {
     throw new ContractError(`${file}:${line}: ${shorten(message)}`)
   }
-  refuseControlCharacters(text, failAt)
-  const tokens = tokensOf(text, file)
+  if (!limits.anyCharacter) refuseControlCharacters(text, failAt)
+  const tokens = tokensOf(text, file, limits)
   try {
     const document = parseDocument(tokens, lines.addNewLine)
-    const content = new YamlValue(document)
+    const content = new YamlValue(document, limits)
     const lineOf = (path: Path): number => lineAt(lines, offsetOf({ document, content }, path))
     return { file, value: content.value, lineOf, fail: (path, message) => failAt(lineOf(path), message) }
   } catch (error) {

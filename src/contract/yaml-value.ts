@@ -3,7 +3,7 @@ import type { Alias, Document, Node, Pair, YAMLMap } from 'yaml'
 import type { JsonValue } from './json.ts'
 import { showValue } from './show-value.ts'
 import { YamlFault } from './yaml-document.ts'
-import { MAX_CHARACTERS, MAX_DEPTH, MAX_VALUES, tooDeep } from './yaml-limits.ts'
+import { FILE_LIMITS, MAX_DEPTH, tooDeep, type YamlLimits } from './yaml-limits.ts'
 
 /** What an anchor stands for: a value, and what it counts as wherever an alias repeats it. */
 interface Anchored {
@@ -22,6 +22,7 @@ interface Anchored {
  */
 export class YamlValue {
   readonly value: JsonValue
+  readonly #limits: YamlLimits
   readonly #anchors = new Map<string, Anchored | 'open'>()
   readonly #targets = new Map<Alias, Node>()
   #values = 0
@@ -29,7 +30,8 @@ export class YamlValue {
   /** Levels of the value that was converted last. */
   #height = 0
 
-  constructor(document: Document.Parsed) {
+  constructor(document: Document.Parsed, limits = FILE_LIMITS) {
+    this.#limits = limits
     this.value = this.#convert(document.contents, 0)
   }
 
@@ -135,16 +137,17 @@ export class YamlValue {
   #count(node: unknown, values: number, characters: number): void {
     this.#values += values
     this.#characters += characters
-    if (this.#values > MAX_VALUES) {
+    const { values: mostValues, characters: mostCharacters } = this.#limits
+    if (this.#values > mostValues) {
       throw faultAt(
         node,
-        `more than ${MAX_VALUES} values, with what aliases stand for; make the file smaller`,
+        `more than ${mostValues} values, with what aliases stand for; make the file smaller`,
       )
     }
-    if (this.#characters > MAX_CHARACTERS) {
+    if (this.#characters > mostCharacters) {
       throw faultAt(
         node,
-        `more than ${MAX_CHARACTERS} characters, with what aliases stand for; make the file smaller`,
+        `more than ${mostCharacters} characters, with what aliases stand for; make the file smaller`,
       )
     }
   }

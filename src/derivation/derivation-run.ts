@@ -16,7 +16,7 @@ import type { UnusableCells } from './unusable-cells.ts'
 const WINDOW = 64
 
 /** So long after it was planned a call is made without another look at the cells that it is for. */
-const FRESH_MS = 100
+export const FRESH_MS = 100
 
 /** What the derivations of a run share. */
 export interface PartsOfRun {

@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import { PermissionDeniedError } from '../errors/service-error.ts'
-import { countHeader, isApiPath, requestPath } from './request-head.ts'
+import { headerValues, isApiPath, requestPath } from './request-head.ts'
 
 /** The host and port of a `Host` header or an origin; the port is empty when it is the scheme's own. */
 interface Authority {
@@ -34,7 +34,7 @@ export class OriginGuard {
     const { headers, rawHeaders, url = '/' } = request.raw
     const host = headers.host
     this.#checkHost(host)
-    if (countHeader(rawHeaders, 'host') > 1)
+    if (headerValues(rawHeaders, 'host').length > 1)
       throw new PermissionDeniedError('the request has more than one Host header')
     if (!url.startsWith('/') && url !== '*') this.#checkHost(/^https?:\/\/([^/?#]*)/i.exec(url)?.[1])
     const origin = headers.origin
@@ -45,7 +45,7 @@ export class OriginGuard {
     }
     const site = headers['sec-fetch-site']
     if (site !== undefined && !OWN_SITES.has(site) && !isPageNavigation(request)) {
-      throw new PermissionDeniedError(`requests that the browser marks ${quote(String(site))} are refused`)
+      throw new PermissionDeniedError(`requests that the browser marks ${quote(site)} are refused`)
     }
   }
 

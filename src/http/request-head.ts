@@ -33,18 +33,14 @@ export function isApiPath(path: string): boolean {
   return /^\/(?:api|events)(?:\/|$)/.test(path)
 }
 
-/** How often a header (its name in lower case) is there, which Node's merged headers do not tell. */
-export function countHeader(rawHeaders: readonly string[], name: string): number {
-  let count = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const candidate = rawHeaders[index]
-    if (candidate?.length === name.length && candidate.toLowerCase() === name) count++
-  }
-  return count
-}
-
 /** The values of a header, in whatever case its name is sent, one for each time that it is there; Node merges or drops some. */
 export function headerValues(rawHeaders: readonly string[], name: string): string[] {
   const wanted = name.toLowerCase()
-  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === wanted)
+  const values: string[] = []
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    // Every request goes through this.
+    if (rawHeaders[index]?.length !== wanted.length || rawHeaders[index]?.toLowerCase() !== wanted) continue
+    values.push(rawHeaders[index + 1] ?? '')
+  }
+  return values
 }

@@ -1,4 +1,4 @@
-import { parseJsonBody } from '../contract/json-text.ts'
+import { parseJsonBody, parseJsonText } from '../contract/json-text.ts'
 import { isJsonObject, type JsonObject } from '../contract/json.ts'
 import { requireActor } from '../contract/permissions.ts'
 import { ValidationError } from '../errors/service-error.ts'
@@ -44,7 +44,7 @@ function isText(body: Upsert['body']): body is Uint8Array | string {
 
 function parseText(body: Uint8Array | string): unknown {
   if (body.length === 0) return {}
-  return parseJsonBody(typeof body === 'string' ? Buffer.from(body) : body)
+  return typeof body === 'string' ? parseJsonText(body) : parseJsonBody(body)
 }
 
 function checkRecords(records: unknown): readonly JsonObject[] {

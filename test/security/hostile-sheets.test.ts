@@ -46,17 +46,17 @@ const YAML: Readonly<Record<string, string>> = {
   'an alias in a circle': 'a: &a {b: &b {c: *a}}\n',
   'an alias of nothing': 'a: *b\n',
   'an alias as a key': 'a: &a b\n*a : 1\n',
-  'many anchors and aliases': many(30_000, (n) => `- &a${n} 1\n- *a${n}\n`),
+  'many anchors and aliases': many(11_000, (n) => `- &a${n} 1\n- *a${n}\n`),
   'deep flow lists': '['.repeat(100_000),
-  'deep flow maps': '{a: '.repeat(15_000),
-  'deep flow lists, closed': '['.repeat(30_000) + ']'.repeat(30_000),
-  'deep block lists': '- '.repeat(30_000),
-  'deep complex keys': '? '.repeat(30_000),
+  'deep flow maps': '{a: '.repeat(25_000),
+  'deep flow lists, closed': '['.repeat(50_000) + ']'.repeat(50_000),
+  'deep block lists': '- '.repeat(50_000),
+  'deep complex keys': '? '.repeat(50_000),
   'deep block maps': many(1400, (n) => `${' '.repeat(n)}a:\n`).slice(0, MIB),
   '5 MiB': filled(5 * MIB, 'a: 1\n'),
   'a million keys': many(1_000_000, (n) => `k${n}: 1\n`),
   '20,000 keys': many(20_000, (n) => `k${n}: 1\n`),
-  '9,000 keys, the last there twice': `${many(9000, (n) => `k${n}: 1\n`)}k0: 2\n`,
+  '15,000 keys, the last there twice': `${many(15_000, (n) => `k${n}: 1\n`)}k0: 2\n`,
   'a key of a MiB': `? ${'x'.repeat(MIB - 100)}\n: 1\n`,
   'a key of a MiB without a mark': `${'x'.repeat(MIB - 100)}: 1\n`,
   'a text of a MiB': `a: ${'x'.repeat(MIB - 100)}\n`,
@@ -67,14 +67,14 @@ const YAML: Readonly<Record<string, string>> = {
   'a MiB of spaces': ' '.repeat(MIB),
   'a text between spaces': `a: x${' '.repeat(MIB - 100)}y`,
   'a million faults in a text': `a: "${filled(MIB - 100, '\\q')}"`,
-  'many faults': filled(75_000, ']\n'),
-  'many faults in values': filled(70_000, '- @a\n'),
-  'many faults in pairs': filled(50_000, 'a: b: c\n'),
+  'many faults': filled(125_000, ']\n'),
+  'many faults in values': filled(115_000, '- @a\n'),
+  'many faults in pairs': filled(85_000, 'a: b: c\n'),
   'quotes that never end': '"'.repeat(100_000),
   'many directives': `${many(20_000, (n) => `%TAG !a${n}! tag:x\n`)}---\na: 1\n`,
   'many documents': '---\n'.repeat(20_000),
   'a second document': 'a: 1\n---\nb: 2\n',
-  'many tags': '- !!str a\n'.repeat(9000),
+  'many tags': '- !!str a\n'.repeat(17_000),
   'a key that is there twice': 'a: 1\na: 2\n',
   'the key __proto__ twice': '__proto__: 1\n__proto__: 2\n',
   'a function': 'a: !!js/function "function () { return 1 }"\n',
@@ -151,6 +151,12 @@ test('files as large as they may be are read, or refused for what they say, with
     `{name: f${n}, logicalType: string, description: "${'d'.repeat(100)}", x-editable-by: ['a:*']}`
   const full = contractText(Array.from({ length: 999 }, (_, n) => field(n)))
   assertQuick(() => void parseContract(full), 'a contract of 1000 fields')
+  const values = many(20_000, (n) => `              - value ${n}\n`)
+  const closed = contractText([
+    `name: a\n        logicalType: string\n        quality:\n          - metric: invalidValues\n            mustBe: 0\n            arguments:\n              validValues:\n${values}`,
+  ])
+  assert.equal(parseContract(closed).fieldByName.get('a')?.validValues?.length, 20_000)
+  assertQuick(() => void parseContract(closed), 'a closed list of 20,000')
   const clash = full.replace('name: f998,', 'name: F0,')
   assertRefused(() => parseContract(clash), 'a contract of 1000 fields, two of one name', /in case only/)
   const names = Array.from({ length: 998 }, (_, n) => `f${n}`).join(', ')
@@ -519,7 +525,6 @@ test('D3: what a hostile file breaks is what any broken file does, until it is m
 test('a file is refused for its size before it is read', async (t) => {
   const directory = await writeSheet(t)
   const served = await ServedDirectory.open(t, directory)
-  const before = process.memoryUsage.rss()
   for (const [name, broken] of [
     ['contract.yaml', ALL_BUT_CSRF],
     ['derivations/rate.yaml', DERIVING],
@@ -528,14 +533,13 @@ test('a file is refused for its size before it is read', async (t) => {
     const path = join(directory, name)
     const good = existsSync(path) ? await readFile(path) : null
     await writeFile(path, '')
-    // Nothing but holes: it takes no room on the disk.
-    await truncate(path, 1024 * MIB)
+    // Nothing but holes: it takes no room on the disk. More than Node reads into a buffer, with an error of its own.
+    await truncate(path, 8192 * MIB)
     await served.assertBroken(broken, /the file is larger than 1 MiB/)
     await rm(path)
     if (good !== null) await writeFile(path, good)
     await served.assertSound()
   }
-  assert.ok(process.memoryUsage.rss() - before < 256 * MIB)
 })
 
 test('a folder of derivations is refused that has more than fields can be, or more to read than one file may be', async (t) => {
@@ -556,8 +560,8 @@ test('a folder of derivations is refused that has more than fields can be, or mo
   await plant(10, `# ${'x'.repeat(900_000)}\n`)
   await served.assertBroken(DERIVING, /derivations: the files are together larger than 8 MiB/)
   await mend()
-  await plant(4, '- 1\n'.repeat(6000))
-  await served.assertBroken(DERIVING, /derivations: the files have together more than 75000 tokens/)
+  await plant(4, '- 1\n'.repeat(9000))
+  await served.assertBroken(DERIVING, /derivations: the files have together more than 125000 tokens/)
   await mend()
   await plant(10_001, '', 'txt')
   await served.assertBroken(DERIVING, /derivations: more than 10000 files/)

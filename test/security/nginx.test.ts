@@ -10,6 +10,10 @@ import { startNginx } from '../support/nginx.ts'
 import { onEnd } from '../support/on-end.ts'
 import { RATES, writeSheet } from '../support/sheet-fixture.ts'
 
+/** What `openssl passwd -6`, as the guide has it, makes of this password. */
+const HASHED =
+  '$6$colophon$TE1x/pF55uMpSa32Phq9XwRI2kEBbiY0pXDyewtTL2P2jUOTRSVEYAckJ.08kbEK7juNZxjDaKBiFcEn15VRm/'
+
 const { path: nginx, skip } = findNginx()
 const guide = readPage('docs/guides/behind-a-proxy.md')
 
@@ -70,8 +74,9 @@ class Proxied {
     assert.equal(args[1], 'my-sheet')
     const more = ['--port', '0', '--stub', stub, '--actor', 'agent:default']
     const colophon = await new ColophonProcess(t, [...args.with(1, sheet), ...more]).port()
+    assert.match(block('Users', 'htpasswd'), /\$\(openssl passwd -6\)/)
     const { socket } = await startNginx(t, nginx, {
-      passwords: 'ann:{PLAIN}secret of ann\nzoë:{PLAIN}secret of zoë\n',
+      passwords: `ann:${HASHED}\nzoë:{PLAIN}secret of zoë\n`,
       site: (paths) =>
         replaced(block('nginx', 'server_name'), {
           'listen 443 ssl;': `listen unix:${paths.socket};`,

@@ -5,6 +5,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { FRESH_MS } from '../../src/derivation/derivation-run.ts'
+import { backoffMs } from '../../src/derivation/kinds/http/retry.ts'
 import { cancelRun } from '../../src/sheet/cancel-run.ts'
 import { startMaterialize, type MaterializeRequest } from '../../src/sheet/materialize.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
@@ -400,7 +402,7 @@ test('D28: a call that waited for its turn is not made when its cells were writt
       .map((record) => record.id),
   )
   // A call is looked at again when it was planned a while ago.
-  await delay(120)
+  await delay(FRESH_MS + 20)
   hold.release()
   const { materialized, skipped, totalCost } = await done
   assert.deepEqual([materialized, skipped, totalCost], [82, 38, 82])
@@ -422,7 +424,7 @@ test('a call that was sent is not given back when nobody wants its next try: max
   while (run.api.requests.length < 9) await new Promise(setImmediate)
   await run.write({ id: '0', a: 'new' })
   // By then the next try is due, and long enough after its call was planned to look at the cell again.
-  await delay(600)
+  await delay(backoffMs(0, () => 1) + FRESH_MS)
   first?.release()
   while (run.api.requests.length < 10) await new Promise(setImmediate)
   for (const hold of others) hold.release()

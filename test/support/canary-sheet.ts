@@ -138,24 +138,3 @@ function contentHash(path: string): string {
     database.close()
   }
 }
-
-/**
- * Makes a copy of a store whose other tables are empty and whose `records` are the same, though their internal columns
- * have other values: what SQL from a user answers over both alike depends on `records` alone.
- */
-export function copyRecordsAlone(path: string, copy: string): void {
-  const source = new DatabaseSync(path, { readOnly: true })
-  source.exec(`VACUUM INTO '${copy}'`)
-  source.close()
-  const database = new DatabaseSync(copy, { defensive: false })
-  const tables = database
-    .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE '$%'`)
-    .all()
-  for (const { name } of tables) {
-    if (name === '$data') database.exec('UPDATE "$data" SET "$seq" = -"$seq"')
-    else database.exec(`DELETE FROM "${String(name)}"`)
-  }
-  // In two steps, since keys are unique at every moment.
-  database.exec('UPDATE "$data" SET "$seq" = 7 - 1000 * "$seq", "$version" = 0')
-  database.close()
-}

@@ -7,8 +7,11 @@ import { AnswerParser, checkAnswer } from './strict-answers.ts'
 /** How long nothing may happen to a request before the server counts as hanging. */
 const HANG_MS = 30_000
 
-/** How long raw bytes that may be the beginning of a request are left alone before the client hangs up. */
-const QUIET_MS = 150
+/**
+ * How long nothing need come after raw bytes, which may be the beginning of a request, before the client asks whether
+ * the server has come to them.
+ */
+const QUIET_MS = 100
 
 /** Statuses of the answers so far. */
 export class Tally {
@@ -86,6 +89,17 @@ export class KeptConnection {
 /** What follows raw bytes: the end of whatever they began, and a last request. */
 const LAST = Buffer.from('\r\n\r\nGET /api/csrf HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
 
+const PROBE = Buffer.from('GET /api/csrf HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+
+/** Resolves when a request that is sent now has been answered: the server has looked at what came before it. */
+async function caughtUp(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.resume()
+  socket.write(PROBE)
+  await once(socket, 'close')
+}
+
 /**
  * Sends bytes that need not be HTTP on a connection of their own. Every answer must be what all must be, and the
  * connection must come to an end. Throws AssertionError with the bytes.
@@ -94,7 +108,14 @@ export async function sendRaw(port: number, bytes: Buffer, tally: Tally): Promis
   const socket = connect(port, '127.0.0.1')
   const parser = new AnswerParser()
   let failure: unknown = null
-  const quiet = setTimeout(() => socket.end(), QUIET_MS)
+  let came = 0
+  const quiet = setTimeout(() => void hangUp(), QUIET_MS)
+  const hangUp = async (): Promise<void> => {
+    const before = came
+    await caughtUp(port)
+    // An answer meanwhile has started the time again.
+    if (came === before) socket.end()
+  }
   const hanging = setTimeout(() => {
     failure = new Error('the connection neither answers nor ends')
     socket.destroy()
@@ -102,6 +123,7 @@ export async function sendRaw(port: number, bytes: Buffer, tally: Tally): Promis
   socket.on('error', () => undefined)
   socket.on('data', (data) => {
     quiet.refresh()
+    came += 1
     parser.push(data)
     try {
       for (let answer = parser.next('GET'); answer !== undefined; answer = parser.next('GET')) {

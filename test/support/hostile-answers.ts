@@ -190,6 +190,8 @@ export const GREEDY = Object.fromEntries(
     .map(([path, { answer }]) => [path, answer]),
 )
 
+const ELSEWHERE = whole('', 'location: /drip-redirect\r\nconnection: close\r\n', '302 Found')
+
 /** By path, answers that never come to an end; only a deadline ends the call. */
 export const SLOW: Readonly<Record<string, RawAnswer>> = {
   '/silence': () => undefined,
@@ -200,8 +202,9 @@ export const SLOW: Readonly<Record<string, RawAnswer>> = {
   '/drip-extension': drip(`${CHUNKED}1;`, 'x'),
   '/stalled': say(`${OK}content-length: 99\r\n\r\n{"value":`),
   '/drip-gzip': drip(`${OK}content-encoding: gzip\r\n\r\n\x1f\x8b\x08`, '\0'),
-  '/drip-redirect': (socket) =>
-    void setTimeout(() => redirect('/drip-redirect')(socket, undefined as never), 300),
+  '/drip-redirect': (socket, request) =>
+    // What waits for its turn has no connection of its own; one that is kept would stay a while.
+    void setTimeout(() => sayAndLeave(ELSEWHERE)(socket, request), 300),
 }
 
 /** By path, answers to a POST. */

@@ -1,6 +1,5 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { onEnd } from './on-end.ts'
 
 /** A request as it came over the wire. */
@@ -47,7 +46,7 @@ export class RawUpstream {
 
   /** Resolves when no connection is open. */
   async idle(): Promise<void> {
-    while (this.#sockets.size > 0) await setImmediate()
+    for (const socket of this.#sockets) await new Promise((resolve) => socket.once('close', resolve))
   }
 
   /** Answers a path, or with `*` those without an answer of their own, with whatever follows `?` or `~`, so from now on; `hasty`: as soon as the request's head is there. */

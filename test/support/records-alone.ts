@@ -8,7 +8,6 @@ import { runQuery } from '../../src/store/sqlite/sql/run-query.ts'
 import { SqlAnswer } from '../../src/store/sqlite/sql/sql-answer.ts'
 import { SqlDatabase } from '../../src/store/sqlite/sql/sql-database.ts'
 import { toQueryError } from '../../src/store/sqlite/sql/sql-errors.ts'
-import { copyRecordsAlone } from './canary-sheet.ts'
 import { onEnd } from './on-end.ts'
 
 /** What comes out differently each time, whatever it is asked of. */
@@ -70,4 +69,25 @@ export class RecordsAlone {
       return { message: known.message }
     }
   }
+}
+
+/**
+ * Makes a copy of a store whose other tables are empty and whose `records` are the same, though their internal columns
+ * have other values: what SQL from a user answers over both alike depends on `records` alone.
+ */
+function copyRecordsAlone(path: string, copy: string): void {
+  const source = new DatabaseSync(path, { readOnly: true })
+  source.exec(`VACUUM INTO '${copy}'`)
+  source.close()
+  const database = new DatabaseSync(copy, { defensive: false })
+  const tables = database
+    .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE '$%'`)
+    .all()
+  for (const { name } of tables) {
+    if (name === '$data') database.exec('UPDATE "$data" SET "$seq" = -"$seq"')
+    else database.exec(`DELETE FROM "${String(name)}"`)
+  }
+  // In two steps, since keys are unique at every moment.
+  database.exec('UPDATE "$data" SET "$seq" = 7 - 1000 * "$seq", "$version" = 0')
+  database.close()
 }

@@ -40,17 +40,19 @@ export function secretForms(secret: string): Readonly<Record<string, string>> {
       ['', 'a', 'ab'].flatMap((before) =>
         (['base64', 'base64url'] as const).map((encoding) => [
           `${encoding} after ${before.length} bytes`,
-          inBase64(before, bytes, encoding),
+          Buffer.from(`${before}${secret} and more`).toString(encoding),
         ]),
       ),
     ),
   }
 }
 
-/** The part of an encoded text that is the same whatever follows. */
-function inBase64(before: string, bytes: Buffer, encoding: 'base64' | 'base64url'): string {
-  const text = Buffer.concat([Buffer.from(before), bytes]).toString(encoding)
-  return text.slice(Math.ceil((before.length * 8) / 6), Math.floor(((before.length + bytes.length) * 8) / 6))
+/** Whether some of the bytes, read as base64 in either alphabet from any character on, hold a text. */
+function holdsInBase64(hay: Buffer, text: string): boolean {
+  const runs = hay.toString('latin1').match(/[A-Za-z0-9+/_-]{8,}/g) ?? []
+  return runs.some((run) =>
+    [0, 1, 2, 3].some((from) => Buffer.from(run.slice(from), 'base64').includes(text)),
+  )
 }
 
 /** The names of the forms in which a secret is in some bytes, UTF-16 included. */
@@ -58,6 +60,7 @@ export function formsFound(bytes: Buffer | string, secret: string): string[] {
   const hay = Buffer.from(bytes)
   const utf16 = Buffer.from(secret, 'utf16le')
   const found = hay.includes(utf16) || hay.includes(Buffer.from(utf16).swap16()) ? ['UTF-16'] : []
+  if (holdsInBase64(hay, secret)) found.push('base64')
   for (const [name, form] of Object.entries(secretForms(secret))) if (hay.includes(form)) found.push(name)
   return found
 }

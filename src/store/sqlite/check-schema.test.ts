@@ -104,7 +104,14 @@ const PLANTED: Readonly<Record<string, readonly [statements: readonly string[], 
   'another table': [['CREATE TABLE other (a)'], 'table other on other'],
   'a table less': [['DROP TABLE "$cache"'], 'table $cache on $cache'],
   'a virtual table': [['CREATE VIRTUAL TABLE v USING fts5(a)'], 'table v on v'],
-  'statistics for the planner': [['ANALYZE'], 'table sqlite_stat1 on sqlite_stat1'],
+  'statistics that are others': [
+    [
+      'ANALYZE',
+      'PRAGMA writable_schema = ON',
+      `UPDATE sqlite_schema SET sql = 'CREATE TABLE sqlite_stat1(tbl,idx,stat CHECK (stat <> 1))' WHERE name = 'sqlite_stat1'`,
+    ],
+    'table sqlite_stat1 on sqlite_stat1',
+  ],
   'a collation of its own': [
     [
       'PRAGMA writable_schema = ON',
@@ -185,6 +192,58 @@ test('a store whose own facts are none is refused', async (t) => {
     edit(path, statement)
     await assertRefused(path, message, statement)
   }
+})
+
+/** Contracts that earlier versions took, and that are past limits which came later. */
+const ONCE_TAKEN: Readonly<Record<string, () => string>> = {
+  'a closed list of 30,000': () => {
+    const values = Array.from({ length: 30_000 }, (_, n) => `            - value ${n}\n`).join('')
+    const quality = 'quality:\n        - metric: invalidValues\n          mustBe: 0\n          arguments:\n'
+    const open = `name: c\n        logicalType: string\n        ${quality}            validValues:\n`
+    return contractText([...PROPERTIES, open]).trimEnd() + `\n${values.replaceAll(/^/gm, '  ').trimEnd()}\n`
+  },
+  '3 MiB': () => `# ${'x'.repeat(3 << 20)}\n${contractText(PROPERTIES)}`,
+  '60,000 lines': () => '\n'.repeat(60_000) + contractText(PROPERTIES),
+  'a large pattern': () =>
+    contractText([
+      ...PROPERTIES,
+      "{name: c, logicalType: string, logicalTypeOptions: {pattern: '(a{100}){100}'}}",
+    ]),
+  'a long pattern of actors': () =>
+    contractText([...PROPERTIES, `{name: c, logicalType: string, x-editable-by: ['${'a'.repeat(600)}']}`]),
+  'a control character': () => contractText(PROPERTIES) + 'description: {purpose: "a \u0007"}\n',
+}
+
+test('a store is opened whose contract is past limits that a later version has, and follows a smaller one', async (t) => {
+  for (const [what, text] of Object.entries(ONCE_TAKEN)) {
+    assert.throws(() => parseContract(text()), /contract\.yaml/, what)
+    const path = makeStore(t)
+    const other = new DatabaseSync(path)
+    other.prepare('UPDATE "$sheet" SET contract = ?').run(text())
+    if (/name: c/.test(text())) other.exec('DROP VIEW records; ALTER TABLE "$data" ADD COLUMN "c" TEXT')
+    if (/name: c/.test(text())) other.exec('CREATE VIEW records AS SELECT "id", "a", "b", "c" FROM "$data"')
+    other.close()
+    const { db } = await openDatabase(path, { deadline: performance.now(), what: 'the store' })
+    db.exec('DELETE FROM "$data"; UPDATE "$sheet" SET records = 0; BEGIN')
+    applyContract(db, parseContract(contractText(PROPERTIES)), new Set())
+    db.exec('COMMIT')
+    db.close()
+    checkSchema(path)
+  }
+})
+
+test('a store is opened that somebody had analysed', async (t) => {
+  const path = makeStore(t)
+  edit(path, 'ANALYZE')
+  const { db } = await openDatabase(path, { deadline: performance.now(), what: 'the store' })
+  assert.ok(Number(db.get('SELECT count(*) AS n FROM sqlite_stat1')?.['n']) > 0)
+  db.close()
+})
+
+test('what is said of a store that is refused loses nobody what was written since', async (t) => {
+  const path = makeStore(t)
+  edit(path, 'CREATE TABLE other (a)')
+  await assertRefused(path, /keep the file: .*provenance\.jsonl/, 'another table')
 })
 
 test('damage is told as such', async (t) => {

@@ -1,13 +1,14 @@
 import type { Contract } from '../../contract/contract.ts'
-import { parseContract } from '../../contract/parse-contract.ts'
+import { parseStoredContract } from '../../contract/parse-contract.ts'
 import { showValue } from '../../contract/show-value.ts'
 import { ContractError, RecordsError } from '../../errors/service-error.ts'
-import { Connection, sqliteCode } from './connection.ts'
+import { Connection, sqliteCode, type StoredRow } from './connection.ts'
 import { dataTable, FIRST_TABLES, MIGRATIONS, recordsView, SCHEMA_VERSION, uniqueIndex } from './schema.ts'
 
 const SQLITE_ERROR = 1
 
-const NO_STORE = 'move it away and it is made anew from records.jsonl'
+const NO_STORE =
+  'keep the file: moved away, it is made anew from records.jsonl, without what was written since, which provenance.jsonl tells of'
 
 /**
  * Holds the schema of `sheet.db` to what this program makes, since a sheet may come from a stranger: a trigger, a view
@@ -23,9 +24,11 @@ export function checkSchema(path: string): void {
     const found = schemaOf(db)
     const sheet = found.get(SHEET)
     if (sheet === undefined) throw new RecordsError(`sheet.db is not the store of a sheet; ${NO_STORE}`)
-    if (!Object.keys(VERSIONS).some((version) => tablesOf(Number(version)).get(SHEET) === sheet))
-      throw notOurs(SHEET)
-    const other = firstDifference(found, expectedSchema(readSheet(db)))
+    const versions = schemasOfVersions()
+    if (![...versions.values()].some((schema) => schema.get(SHEET) === sheet)) throw notOurs(SHEET)
+    const { version, contract } = readSheet(db)
+    const expected = new Map([...(versions.get(version) ?? []), ...schemaOfRecords(contract)])
+    const other = firstDifference(found, expected)
     if (other !== null) throw notOurs(other)
   } catch (error) {
     // These statements are right: what SQLite holds against them without a code of its own is the file's fault.
@@ -45,8 +48,19 @@ const SHEET = 'table $sheet on $sheet'
 /** What each version of the tables added. */
 const VERSIONS: Readonly<Record<number, string>> = { 1: FIRST_TABLES, ...MIGRATIONS }
 
+/** Made by SQLite itself when somebody has it ANALYZE the store: it chooses its ways by them, and runs nothing. */
+const STATISTICS: ReadonlyMap<unknown, string> = new Map([
+  ['sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat)'],
+  ['sqlite_stat3', 'CREATE TABLE sqlite_stat3(tbl,idx,neq,nlt,ndlt,sample)'],
+  ['sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'],
+])
+
+function isOfStore({ type, name, tbl_name: table, sql }: StoredRow): boolean {
+  return !(type === 'table' && name === table && sql !== null && STATISTICS.get(name) === sql)
+}
+
 function schemaOf(db: Connection): Schema {
-  const rows = db.all('SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema')
+  const rows = db.all('SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema').filter(isOfStore)
   const pages = rows.map(({ rootpage }) => rootpage).filter((page) => page !== 0)
   const schema = new Map(
     rows.map(({ type, name, tbl_name: table, sql }) => [
@@ -59,12 +73,27 @@ function schemaOf(db: Connection): Schema {
   return schema
 }
 
-/** The schema of a version without records. */
-function tablesOf(version: number, more: readonly string[] = []): Schema {
+/** The schemas of all versions, without the records. */
+function schemasOfVersions(): ReadonlyMap<number, Schema> {
   const db = Connection.inMemory()
   try {
-    for (let next = 1; next <= version; next += 1) db.exec(VERSIONS[next] ?? '')
-    for (const sql of more) db.exec(sql)
+    return new Map(
+      Object.entries(VERSIONS).map(([version, sql]) => {
+        db.exec(sql)
+        return [Number(version), schemaOf(db)]
+      }),
+    )
+  } finally {
+    db.close()
+  }
+}
+
+/** What the records of a contract have in the schema. */
+function schemaOfRecords(contract: Contract): Schema {
+  const db = Connection.inMemory()
+  try {
+    const indexed = contract.fields.filter((field) => field.unique && !field.primaryKey)
+    for (const sql of [dataTable(contract), recordsView(contract), ...indexed.map(uniqueIndex)]) db.exec(sql)
     return schemaOf(db)
   } finally {
     db.close()
@@ -76,11 +105,6 @@ interface StoredSheet {
   readonly contract: Contract
 }
 
-function expectedSchema({ version, contract }: StoredSheet): Schema {
-  const indexed = contract.fields.filter((field) => field.unique && !field.primaryKey)
-  return tablesOf(version, [dataTable(contract), recordsView(contract), ...indexed.map(uniqueIndex)])
-}
-
 function readSheet(db: Connection): StoredSheet {
   const row = db.get('SELECT schema_version, contract FROM "$sheet"')
   const version = Number(row?.['schema_version'])
@@ -89,7 +113,7 @@ function readSheet(db: Connection): StoredSheet {
   }
   if (!(version >= 1)) throw notOurs('$sheet.schema_version')
   try {
-    return { version, contract: parseContract(String(row?.['contract'])) }
+    return { version, contract: parseStoredContract(String(row?.['contract'])) }
   } catch (error) {
     if (!(error instanceof ContractError)) throw error
     throw new RecordsError(`sheet.db holds a contract that cannot be read (${error.message}); ${NO_STORE}`)

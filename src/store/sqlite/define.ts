@@ -1,6 +1,6 @@
 import { compareContracts } from '../../contract/compare-contracts.ts'
 import type { Contract, Field } from '../../contract/contract.ts'
-import { parseContract } from '../../contract/parse-contract.ts'
+import { parseStoredContract } from '../../contract/parse-contract.ts'
 import { faultOf } from '../../contract/validate-value.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
@@ -25,7 +25,7 @@ import { fromColumn } from './values.ts'
 export function applyContract(db: Connection, contract: Contract, derived: ReadonlySet<string>): void {
   const stored = String(db.get('SELECT contract FROM "$sheet"')?.['contract'])
   if (stored === contract.text) return
-  const change = compareContracts(parseContract(stored), contract)
+  const change = compareContracts(parseStoredContract(stored), contract)
   const faults = [
     ...change.removed.map((field) => removalFault(db, field)),
     ...change.retyped.map(({ before, after }) => retypingFault(db, before, after)),

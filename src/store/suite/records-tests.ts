@@ -141,6 +141,17 @@ export function testRecords(open: OpenStore): void {
       assert.equal((await sheet.latest('bytes', 'name'))?.['actor'], 'human:default')
     })
 
+    test('D13: a body of text is read as it is: a lone surrogate in it is refused', async () => {
+      await sheet.upsert({ body: '{"records": [{"id": "text", "name": "é"}]}', defaultActor: HUMAN })
+      assert.equal((await sheet.get('text'))?.['name'], 'é')
+      const body = '{"records": [{"id": "text", "name": "a\ud800"}]}'
+      assert.match(
+        await refused(sheet, () => sheet.upsert({ body, defaultActor: HUMAN }), ValidationError),
+        /lone surrogate/,
+      )
+      assert.equal((await sheet.get('text'))?.['name'], 'é')
+    })
+
     test('D15: deleting counts what existed, repeated or absent ids do no harm', async () => {
       await sheet.write([
         { id: 'd1', name: 'N' },

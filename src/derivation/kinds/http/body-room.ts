@@ -20,7 +20,8 @@ export class BodyRoom {
   share(): BodyShare {
     const share: BodyShare = new BodyShare({
       grant: (bytes) => this.#grant(share, bytes),
-      release: () => this.#release(share),
+      giveBack: (bytes) => this.#giveBack(bytes),
+      leave: () => this.#leave(share),
     })
     return share
   }
@@ -33,16 +34,21 @@ export class BodyRoom {
     return true
   }
 
-  #release(share: BodyShare): void {
+  #leave(share: BodyShare): void {
     this.#shares.delete(share)
-    this.#taken -= share.size
+    this.#giveBack(share.size)
+  }
+
+  #giveBack(bytes: number): void {
+    this.#taken -= bytes
     for (const other of this.#shares) other.retry()
   }
 }
 
 interface Landlord {
   grant(bytes: number): boolean
-  release(): void
+  giveBack(bytes: number): void
+  leave(): void
 }
 
 /** What one call takes of the room. */
@@ -74,10 +80,31 @@ export class BodyShare {
     return false
   }
 
-  /** Waits for room for so many bytes in all. */
-  async wait(bytes: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    if (!this.has(bytes, resolve)) await promise
+  /** Waits for room for so many bytes in all. Rejects with the signal's reason, and wants no more then. */
+  async wait(bytes: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    if (this.has(bytes, resolve)) return
+    const onAbort = (): void => {
+      this.#waiting = null
+      this.#wanted = this.#size
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', onAbort)
+    try {
+      await promise
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  /** Gives back what it has beyond so many bytes. */
+  shrinkTo(bytes: number): void {
+    const surplus = this.#size - bytes
+    if (surplus <= 0) return
+    this.#size = bytes
+    this.#wanted = bytes
+    this.#landlord.giveBack(surplus)
   }
 
   /** For the room: others have given theirs back. */
@@ -92,7 +119,7 @@ export class BodyShare {
   giveBack(): void {
     if (this.#over) return
     this.#over = true
-    this.#landlord.release()
+    this.#landlord.leave()
     this.#size = 0
     this.#waiting?.()
     this.#waiting = null

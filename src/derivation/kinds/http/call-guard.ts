@@ -8,8 +8,8 @@ export type AllowedHosts = ReadonlySet<string> | null
 type Verdict = 'allowed' | 'refused-address' | 'offline' | 'not-listed'
 
 /**
- * Judges whom calls go to by what their URL says, before anything is looked up or connected. What a name leads to is for
- * the connector to judge.
+ * Judges whom calls go to by what their URL says, before anything is looked up or connected. What a name leads to is
+ * for the connector to judge.
  */
 export class CallGuard {
   readonly #allowed: AllowedHosts
@@ -32,7 +32,9 @@ export class CallGuard {
     }
   }
 
-  /** Throws NetworkFault when a redirect to this URL is not to be followed; without its text, which the far end wrote. */
+  /**
+   * Throws NetworkFault when a redirect to this URL is not to be followed; without its text, which the far end wrote.
+   */
   checkRedirect(url: URL): void {
     switch (this.#judge(hostOfUrl(url))) {
       case 'allowed':

@@ -14,26 +14,29 @@ const inflateZlib: Decoder = promisify(inflate)
 const inflateBare: Decoder = promisify(inflateRaw)
 
 /**
- * What the transport can decode, as `accept-encoding` says it. Not Brotli nor zstd: it is the body, however small, that says
- * how much memory its decoder takes, 16 MiB and more.
+ * What the transport can decode, as `accept-encoding` says it. Not Brotli nor zstd: it is the body, however small,
+ * that says how much memory its decoder takes, 16 MiB and more.
  */
 export const ACCEPT_ENCODING = 'gzip, deflate'
 
 /** More encodings over one another than this are an attack, not an answer. */
 const MAX_LAYERS = 3
 
-/** What is larger once decoded asks for room first: how large it will be nobody knows before. */
-const SMALL = 256 * 1024
+/**
+ * Bytes that may come out of a layer, one try after the other: how many will come nobody knows before, and room for the
+ * most there can be would hold up all others.
+ */
+const STEPS = [256 * 1024, 1024 * 1024, 4 * 1024 * 1024, BODY_LIMIT]
+
+/** Waits for room for so many bytes in all. */
+type MakeRoom = (bytes: number) => Promise<void>
 
 /**
- * Takes a body out of its content encodings (RFC 9110, section 8.4). Decoding stops as soon as more than 10 MiB come out
- * of a layer; `makeRoom` is waited for before more than 256 KiB do. Throws NetworkFault.
+ * Takes a body out of its content encodings (RFC 9110, section 8.4). Decoding stops as soon as more than 10 MiB come
+ * out of a layer; `makeRoom` is waited for before more than 256 KiB do, and asked for at most about four times what
+ * comes out. Throws NetworkFault.
  */
-export async function decodeBody(
-  body: Buffer,
-  contentEncoding: string,
-  makeRoom: () => Promise<void>,
-): Promise<Buffer> {
+export async function decodeBody(body: Buffer, contentEncoding: string, makeRoom: MakeRoom): Promise<Buffer> {
   const layers = contentEncoding
     .split(',')
     .map((layer) => layer.trim().toLowerCase())
@@ -48,22 +51,16 @@ export async function decodeBody(
   return bytes
 }
 
-async function decodeLayer(
-  decode: Decoder,
-  bytes: Uint8Array,
-  makeRoom: () => Promise<void>,
-): Promise<Buffer> {
-  try {
+async function decodeLayer(decode: Decoder, bytes: Uint8Array, makeRoom: MakeRoom): Promise<Buffer> {
+  for (const [step, maxOutputLength] of STEPS.entries()) {
+    if (step > 0) await makeRoom(bytes.length + maxOutputLength)
     try {
-      return await decode(bytes, { maxOutputLength: SMALL })
+      return await decode(bytes, { maxOutputLength })
     } catch (error) {
-      if (!isTooLarge(error)) throw error
-      await makeRoom()
-      return await decode(bytes, { maxOutputLength: BODY_LIMIT })
+      if (!isTooLarge(error)) throw new NetworkFault('the body cannot be decompressed')
     }
-  } catch (error) {
-    throw new NetworkFault(isTooLarge(error) ? TOO_LARGE : 'the body cannot be decompressed')
   }
+  throw new NetworkFault(TOO_LARGE)
 }
 
 function isTooLarge(error: unknown): boolean {

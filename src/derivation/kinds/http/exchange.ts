@@ -3,11 +3,12 @@ import type { Dispatcher } from 'undici'
 import { err, ok } from '../../../errors/result.ts'
 import type { BodyShare } from './body-room.ts'
 import type { CallGuard } from './call-guard.ts'
+import { Deadline } from './deadline.ts'
 import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
 import { sendHop } from './hop.ts'
 import type { Hop, HopOptions, HopResponse } from './hop.ts'
 import type { Turn } from './host-queue.ts'
-import { BODY_LIMIT, NetworkFault } from './network-fault.ts'
+import { NetworkFault } from './network-fault.ts'
 import { parseJson } from './parse-json.ts'
 import { MAX_REDIRECTS, redirectedHop } from './redirect.ts'
 import { isIdempotent, retryAfterMs } from './retry.ts'
@@ -32,7 +33,10 @@ export interface TryOptions {
   readonly guard: CallGuard
   /** Where its body has room. Waits for more are no part of the deadline. */
   readonly share: BodyShare
-  /** Deadline of the whole exchange, redirects and body included, in milliseconds (H6). Waits for the rate are no part of it. */
+  /**
+   * Deadline of the whole exchange, redirects and body included, in milliseconds (H6); waits for the rate do not
+   * count.
+   */
   readonly timeoutMs: number
 }
 
@@ -48,8 +52,10 @@ interface ExchangeOptions extends HopOptions {
   readonly guard: CallGuard
   /** Waits for leave to send one more request to the origin of the call. */
   another(): Promise<void>
-  /** Waits for room for a body of any size that is allowed. */
-  makeRoom(): Promise<void>
+  /** Waits for room for so many bytes in all. */
+  makeRoom(bytes: number): Promise<void>
+  /** Gives back the room beyond so many bytes. */
+  keepRoom(bytes: number): void
 }
 
 /** Stands for the deadline as the reason of an abort. */
@@ -87,14 +93,15 @@ export async function tryOnce(
     if (!has) deadline.stop()
     return has
   }
-  const makeRoom = async (): Promise<void> => {
+  const makeRoom = async (bytes: number): Promise<void> => {
     deadline.stop()
-    await share.wait(2 * BODY_LIMIT)
+    await share.wait(bytes, stop.signal)
     deadline.start()
   }
+  const keepRoom = (bytes: number): void => share.shrinkTo(bytes)
   try {
     deadline.start()
-    const options = { signal: stop.signal, guard, onSent, another, hasRoom, makeRoom }
+    const options = { signal: stop.signal, guard, onSent, another, hasRoom, makeRoom, keepRoom }
     const tried = await exchange(dispatcher, request, options)
     if (tried.result.ok) turn.succeeded()
     return tried
@@ -134,9 +141,7 @@ async function exchange(
       retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
     }
   }
-  const encoding = response.header('content-encoding')
-  const body =
-    encoding === undefined ? response.body : await decodeBody(response.body, encoding, options.makeRoom)
+  const body = await decodedBody(response, options)
   options.signal.throwIfAborted()
   const json = isUtf8(body) ? parseJson(body.toString('utf8').replace(/^\uFEFF/, '')) : undefined
   const result =
@@ -144,6 +149,14 @@ async function exchange(
       ? err({ reason: 'malformed-json', request: label } as const)
       : ok({ status, json, durationMs: Math.round(performance.now() - started) })
   return { result, mayPass: false, retryAfterMs: null }
+}
+
+async function decodedBody(response: HopResponse, options: ExchangeOptions): Promise<Buffer> {
+  const encoding = response.header('content-encoding')
+  if (encoding === undefined) return response.body
+  const body = await decodeBody(response.body, encoding, options.makeRoom)
+  options.keepRoom(body.length)
+  return body
 }
 
 async function follow(
@@ -162,39 +175,6 @@ async function follow(
     hop = next
     if (new URL(hop.url).origin === origin) await options.another()
     options.signal.throwIfAborted()
-  }
-}
-
-/** Counts time down, and can be stopped on the way. */
-class Deadline {
-  readonly #onOver: () => void
-  #leftMs: number
-  #startedAt = 0
-  #timer: NodeJS.Timeout | null = null
-  #ended = false
-
-  constructor(ms: number, onOver: () => void) {
-    this.#leftMs = ms
-    this.#onOver = onOver
-  }
-
-  start(): void {
-    if (this.#ended || this.#timer !== null) return
-    this.#startedAt = performance.now()
-    this.#timer = setTimeout(this.#onOver, this.#leftMs)
-  }
-
-  stop(): void {
-    if (this.#timer === null) return
-    clearTimeout(this.#timer)
-    this.#timer = null
-    this.#leftMs -= performance.now() - this.#startedAt
-  }
-
-  /** Stops for good. */
-  end(): void {
-    this.stop()
-    this.#ended = true
   }
 }
 

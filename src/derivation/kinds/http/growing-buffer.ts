@@ -1,8 +1,8 @@
 const PAGE = 64 * 1024
 
 /**
- * Bytes that come in pieces. They are copied: a piece of one byte, kept as it came, would hold on to hundreds, and it is
- * the far end that decides on the pieces.
+ * Bytes that come in pieces. They are copied: a piece of one byte, kept as it came, would hold on to hundreds, and it
+ * is the far end that decides on the pieces.
  */
 export class GrowingBuffer {
   readonly #pages: Buffer[] = []
@@ -26,8 +26,10 @@ export class GrowingBuffer {
     }
   }
 
-  /** All that was added. */
+  /** All that was added, which is not to be added to any more. */
   bytes(): Buffer {
+    const [only] = this.#pages
+    if (only !== undefined && this.#pages.length === 1) return only.subarray(0, this.#length)
     return Buffer.concat(this.#pages, this.#length)
   }
 

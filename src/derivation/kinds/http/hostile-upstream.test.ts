@@ -112,7 +112,7 @@ test('H6: to wait for room is no part of the deadline', async (t) => {
   t.after(() => agent.destroy())
   const room = new BodyRoom(MIB)
   const oldest = room.share()
-  await oldest.wait(MIB)
+  await oldest.wait(MIB, new AbortController().signal)
   const share = room.share()
   const waits = Promise.withResolvers<void>()
   t.mock.method(share, 'has', (bytes: number, onRoom: () => void): boolean => {
@@ -133,6 +133,59 @@ test('H6: to wait for room is no part of the deadline', async (t) => {
   t.mock.timers.tick(100_000)
   oldest.giveBack()
   assert.ok((await tried).result.ok)
+})
+
+test('a call that waits for room for what its body decodes to ends with its signal', async (t) => {
+  const url = await httpUrl(t, (_incoming, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(`"${'x'.repeat(MIB)}"`))
+  })
+  const agent = new Agent()
+  t.after(() => agent.destroy())
+  const room = new BodyRoom(MIB)
+  assert.ok(room.share().has(MIB, () => undefined))
+  const share = room.share()
+  const controller = new AbortController()
+  t.mock.method(share, 'wait', (bytes: number, signal: AbortSignal): Promise<void> => {
+    setImmediate(() => controller.abort(new Error('stopping')))
+    return BodyShare.prototype.wait.call(share, bytes, signal)
+  })
+  const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
+  const tried = tryOnce(agent, asked, {
+    signal: controller.signal,
+    turn: { sent: () => undefined, succeeded: () => undefined, another: () => Promise.resolve() },
+    guard: new CallGuard(null),
+    share,
+    timeoutMs: 10_000,
+  })
+  await assert.rejects(tried, /stopping/)
+})
+
+test('compressed bodies take as much room as they decode to, so that several are there before any is stored', async (t) => {
+  const body = `"${'x'.repeat(MIB)}"`
+  const url = await httpUrl(t, (_incoming, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body))
+  })
+  const transport = new UndiciTransport()
+  t.after(() => transport.close())
+  const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
+  const stored = new Promise<void>(() => undefined)
+  const sent = Array.from({ length: 4 }, () => transport.send(asked, { ...call({}), stored }))
+  for (const answer of await Promise.all(sent)) {
+    assert.equal(answer.ok && String(answer.value.json).length, MIB)
+  }
+})
+
+test('a body whose storing fails gives its room and its place back', async (t) => {
+  const url = await httpUrl(t, (_incoming, response) => response.end(`"${'x'.repeat(9 * MIB)}"`))
+  const transport = new UndiciTransport()
+  t.after(() => transport.close())
+  const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
+  for (let count = 0; count < 3; count++) {
+    const stored = Promise.reject(new Error('disk full'))
+    stored.catch(() => undefined)
+    const answer = await transport.send(asked, { ...call({ concurrency: 1 }), stored })
+    assert.ok(answer.ok)
+  }
 })
 
 test('a body of just under 10 MiB is read', async (t) => {

@@ -287,6 +287,41 @@ test('D23: an answer that repeats the secret at the path fails the cell and is n
   assert.deepEqual(setting.computed.values['lat'], { ok: true, value: 'item' })
 })
 
+test('D23: several targets with one path are one search, and paths within one another have a bound', async () => {
+  const own = (paths: string): string =>
+    `targets: [lat, lon, pop]\ninputs: []\nkind: http\nurl: https://h/\nheaders: {X: "{{ env.API_KEY }}"}\nresponse_schema: ${paths}\n`
+  const options = { env: { API_KEY: SECRET } }
+  const text = 'x'.repeat(6 * 1024 * 1024)
+  const answer = { v: { w: text } }
+  const same = await runAgainst(own('{lat: v.w, lon: v.w, pop: v.w}'), answer, options)
+  for (const value of Object.values(same.computed.values)) assert.ok(value.ok)
+  const within = await runAgainst(own('{lat: v.w, lon: v, pop: v.w}'), answer, options)
+  assert.deepEqual(within.computed.values['lat'], { ok: true, value: text })
+  assert.deepEqual(within.computed.values['pop'], { ok: true, value: text })
+  assert.deepEqual(within.computed.values['lon'], {
+    ok: false,
+    error: {
+      reason: 'network',
+      request: 'GET https://h/',
+      detail: 'the value at "v" is beyond what is searched for secrets',
+    },
+  })
+})
+
+test('D23: a variable that changes is looked for as it is at the time of the call', async () => {
+  const env = { API_KEY: SECRET }
+  const answers: JsonValue[] = [{ v: 'geheim-new-0123' }, { v: 'geheim-new-0123' }]
+  const transport = new StubTransport({ responses: new Map(), fallback: () => answers.pop() ?? null })
+  const derivation = parse(WITH_KEY, transport, env)
+  const ran = async (): Promise<boolean | undefined> => {
+    const outcome = await derivation.kind.run(derivation.spec, planOf(derivation, {}), CONTEXT)
+    return outcome.ok && outcome.value.values['lat']?.ok
+  }
+  assert.equal(await ran(), true)
+  env.API_KEY = 'geheim-new-0123'
+  assert.equal(await ran(), false)
+})
+
 test('D23: upstreams that echo the secret in errors, redirects and broken bodies do not get it into failures', async (t) => {
   const server = await startHttp((incoming, response) => {
     const secret = String(incoming.headers['authorization'])

@@ -3,13 +3,16 @@ import type { Failure } from '../../../errors/failure.ts'
 import { err, ok } from '../../../errors/result.ts'
 import type { Result } from '../../../errors/result.ts'
 import type { Computed, DerivationKind, InputValues, Plan, Planned } from '../../derivation-kind.ts'
+import { AnswerSearch } from './answer-search.ts'
+import type { Verdict } from './answer-search.ts'
 import { renderBody } from './body-template.ts'
 import { envNames, planHeaders, readEnv } from './header-template.ts'
 import type { PlannedHeader } from './header-template.ts'
 import { parseHttpSpec } from './http-spec.ts'
 import type { HttpSpec } from './http-spec.ts'
 import { valueAt } from './response-path.ts'
-import { SecretGuard } from './secret-guard.ts'
+import type { ResponsePath } from './response-path.ts'
+import { SecretGuards } from './secret-guards.ts'
 import { requestLabel } from './transport.ts'
 import type { HttpMethod, Transport, TransportResponse } from './transport.ts'
 import { renderUrl } from './url-template.ts'
@@ -25,6 +28,7 @@ export interface HttpPlan extends Plan {
  * headers is looked up in `env` at the time of the call, and goes nowhere but into the request (D23).
  */
 export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): DerivationKind<HttpSpec, HttpPlan> {
+  const guards = new SecretGuards()
   return {
     name: 'http',
     parse: parseHttpSpec,
@@ -50,7 +54,9 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
         },
         { ...context, policy: policies.forUrl(plan.hashed.url) },
       )
-      return answer.ok ? ok(extract(spec, plan, answer.value, secretsIn(plan.headers, secrets))) : answer
+      if (!answer.ok) return answer
+      const search = new AnswerSearch(guards.of(secretsIn(plan.headers, secrets)))
+      return ok(extract({ spec, plan, response: answer.value, search }))
     },
   }
 }
@@ -104,25 +110,32 @@ function fillHeaders(
   return Object.fromEntries(headers.map(({ name, parts }) => [name, filled(parts, secrets)]))
 }
 
-function extract(
-  spec: HttpSpec,
-  plan: HttpPlan,
-  response: TransportResponse,
-  secrets: readonly string[],
-): Computed {
-  const guard = new SecretGuard(secrets)
-  const target = (path: HttpSpec['paths'][number]['path']): Result<JsonValue, Failure> => {
+interface Answered {
+  readonly spec: HttpSpec
+  readonly plan: HttpPlan
+  readonly response: TransportResponse
+  readonly search: AnswerSearch
+}
+
+function extract({ spec, plan, response, search }: Answered): Computed {
+  const target = (path: ResponsePath): Result<JsonValue, Failure> => {
     const value = valueAt(response.json, path)
     if (value === undefined) return err({ reason: 'missing-path', request: plan.request, path: path.text })
-    if (guard.isIn(value)) {
-      const detail = `the value at "${path.text}" repeats a secret of the request`
-      return err({ reason: 'network', request: plan.request, detail })
-    }
-    return ok(value)
+    const verdict = search.verdict(value)
+    return verdict === 'clean' ? ok(value) : err(withheld(verdict, path, plan.request))
   }
   const provenance: JsonObject = { status: response.status, duration_ms: response.durationMs }
   return {
     values: Object.fromEntries(spec.paths.map(({ field, path }) => [field, target(path)])),
     provenance,
   }
+}
+
+/** Why a value is not passed on. */
+function withheld(verdict: Exclude<Verdict, 'clean'>, path: ResponsePath, request: string): Failure {
+  const detail =
+    verdict === 'repeats'
+      ? `the value at "${path.text}" repeats a secret of the request`
+      : `the value at "${path.text}" is beyond what is searched for secrets`
+  return { reason: 'network', request, detail }
 }

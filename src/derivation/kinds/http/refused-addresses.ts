@@ -1,6 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Addresses of link-local networks and of the metadata services of clouds, which hand out credentials to whoever asks. */
+/**
+ * Addresses of link-local networks and of the metadata services of clouds, which hand out credentials to whoever
+ * asks.
+ */
 const REFUSED_IPV4 = [
   // Link-local (RFC 3927); AWS, Azure, Google Cloud, DigitalOcean, Oracle and others have their metadata there.
   ['169.254.0.0', 16],
@@ -40,7 +43,8 @@ const EMBEDDINGS: readonly Embedding[] = [
   { prefix: /^0{16}ffff0000/, bytes: [12, 13, 14, 15] },
   // NAT64, `64:ff9b::/96` (RFC 6052).
   { prefix: /^0064ff9b0{16}/, bytes: [12, 13, 14, 15] },
-  // Local NAT64, `64:ff9b:1::/48` (RFC 8215), for each length that the prefix within it can have (RFC 6052, section 2.2).
+  // Local NAT64, `64:ff9b:1::/48` (RFC 8215), for each length that the prefix within it can have (RFC 6052,
+  // section 2.2).
   { prefix: /^0064ff9b0001/, bytes: [6, 7, 9, 10] },
   { prefix: /^0064ff9b0001/, bytes: [7, 9, 10, 11] },
   { prefix: /^0064ff9b0001/, bytes: [9, 10, 11, 12] },

@@ -22,9 +22,9 @@ const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/
 const BETWEEN_VALUES = /(?<!^\s*[A-Z][a-z]+|,\s*[A-Z][a-z]+),\s*/
 
 /**
- * What a `Retry-After` header says, seconds or a date (RFC 9110, section 10.2.3), in milliseconds from now; null when it
- * says nothing, or more than a day. Of several values, joined by commas, the longest. `date` is the answer's `Date`
- * header: against it the two clocks need not agree.
+ * What a `Retry-After` header says, seconds or a date (RFC 9110, section 10.2.3), in milliseconds from now; null when
+ * it says nothing, or more than a day. Of several values, joined by commas, the longest. `date` is the answer's
+ * `Date` header: against it the two clocks need not agree.
  */
 export function retryAfterMs(header: string | undefined, date: string | undefined): number | null {
   let longest: number | null = null

@@ -1,9 +1,7 @@
-import { isJsonObject } from '../../../contract/json.ts'
-import type { JsonValue } from '../../../contract/json.ts'
 import { squeeze, unescape } from './unescape.ts'
 
 /** What is shorter than this is a setting, not a secret, and may well be in an answer by chance. */
-const SECRET_LENGTH = 8
+export const SECRET_LENGTH = 8
 
 /** Escapes within escapes that are undone. */
 const ROUNDS = 3
@@ -23,10 +21,14 @@ export class SecretGuard {
     this.#secrets = secrets.map((secret) => secret.trim()).filter(({ length }) => length >= SECRET_LENGTH)
   }
 
-  /** Whether a text, number or key in the value gives one of the secrets away. */
-  isIn(value: JsonValue): boolean {
-    if (this.#secrets.length === 0) return false
-    let text = textOf(value)
+  /** Whether no text at all would be found to hold a secret. */
+  get hasNothingToFind(): boolean {
+    return this.#secrets.length === 0
+  }
+
+  /** Whether the text gives one of the secrets away. */
+  isIn(searched: string): boolean {
+    let text = searched
     for (let round = 0; text.length >= SECRET_LENGTH; round++) {
       const folded = text.toLowerCase()
       if (this.#holds(folded)) return true
@@ -68,28 +70,4 @@ function formsOf(secret: string): string[] {
 function base64Amid(bytes: Buffer, before: number): string {
   const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
   return text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
-}
-
-/** Every text in a value, one after the other, so that pieces of a secret meet; numbers and keys each apart. */
-function textOf(value: JsonValue): string {
-  if (typeof value === 'string') return value
-  const texts: string[] = []
-  const apart: string[] = []
-  collect(value, texts, apart)
-  return [texts.join(''), ...apart].join('\n')
-}
-
-function collect(value: JsonValue, texts: string[], apart: string[]): void {
-  if (typeof value === 'string') texts.push(value)
-  else if (typeof value === 'number') {
-    // Most are too short for any secret.
-    if (!Number.isInteger(value) || Math.abs(value) >= 10 ** (SECRET_LENGTH - 1)) apart.push(String(value))
-  } else if (Array.isArray(value))
-    for (const item of value as readonly JsonValue[]) collect(item, texts, apart)
-  else if (isJsonObject(value)) {
-    for (const [key, item] of Object.entries(value)) {
-      apart.push(key)
-      collect(item, texts, apart)
-    }
-  }
 }

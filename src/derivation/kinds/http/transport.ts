@@ -49,9 +49,9 @@ export type SendResult = Result<TransportResponse, Failure>
 /** How the http kind reaches the other end (H6). */
 export interface Transport {
   /**
-   * Makes one call, in as many tries as the policy allows and it takes; a failure is that of the last one. Whatever goes
-   * wrong at the other end is a Failure, which never holds text from there. Rejects with the signal's reason when the
-   * signal aborts.
+   * Makes one call, in as many tries as the policy allows and it takes; a failure is that of the last one. Whatever
+   * goes wrong at the other end is a Failure, which never holds text from there. Rejects with the signal's reason
+   * when the signal aborts.
    */
   send(request: TransportRequest, options: SendOptions): Promise<SendResult>
   /**

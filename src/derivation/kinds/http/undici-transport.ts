@@ -39,8 +39,8 @@ const CONNECT_TIMEOUT_MS = 60_000
 
 /**
  * The transport that calls the network, as often at a time and as fast as the policy of each host allows; the newest
- * call's policy holds for all that wait for its origin. Connections are kept alive. Whatever is called, nothing connects to
- * {@link isRefusedAddress | refused addresses}.
+ * call's policy holds for all that wait for its origin. Connections are kept alive. Whatever is called, nothing
+ * connects to {@link isRefusedAddress | refused addresses}.
  */
 export class UndiciTransport implements Transport {
   readonly #clock: Clock
@@ -125,8 +125,9 @@ export class UndiciTransport implements Transport {
       return tried
     } finally {
       // What a body came to is in memory until it is stored.
-      if (roomKept === undefined) share.giveBack()
-      else void roomKept.then(() => share.giveBack())
+      const giveBack = (): void => share.giveBack()
+      if (roomKept === undefined) giveBack()
+      else void roomKept.then(giveBack, giveBack)
       // Only then has the client its connection back, and the next try need not open another.
       if (placeKept === undefined) setImmediate(turn.end)
       else void placeKept.then(turn.end, turn.end)

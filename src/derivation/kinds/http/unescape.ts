@@ -14,16 +14,18 @@ const ENTITIES = [
   ['quot;', '"'],
 ] as const
 
-/** Where an escape ends, and the code point that it stands for; the text goes in and out of it, one escape at a time. */
+/**
+ * Where an escape ends, and the code point that it stands for; the text goes in and out of it, one escape at a time.
+ */
 interface Escape {
   end: number
   code: number
 }
 
 /**
- * A text with its escapes undone: `%xx`, `\xxx`, `\uxxxx`, `\u{…}`, `\/` and the like, `&#…;` and the entities of XML.
- * What is no escape stays. Percent-encoded bytes come out as characters of Latin-1. Linear in time, and quick also where
- * all is escaped, since the far end decides that.
+ * A text with its escapes undone: `%xx`, `\xxx`, `\uxxxx`, `\u{…}`, `\/` and the like, `&#…;` and the entities of
+ * XML. What is no escape stays. Percent-encoded bytes come out as characters of Latin-1. Linear in time, and quick
+ * also where all is escaped, since the far end decides that.
  */
 export function unescape(text: string): string {
   if (!/[%&\\]/.test(text)) return text

@@ -1,0 +1,32 @@
+/** Counts time down, and can be stopped on the way. */
+export class Deadline {
+  readonly #onOver: () => void
+  #leftMs: number
+  #startedAt = 0
+  #timer: NodeJS.Timeout | null = null
+  #ended = false
+
+  constructor(ms: number, onOver: () => void) {
+    this.#leftMs = ms
+    this.#onOver = onOver
+  }
+
+  start(): void {
+    if (this.#ended || this.#timer !== null) return
+    this.#startedAt = performance.now()
+    this.#timer = setTimeout(this.#onOver, this.#leftMs)
+  }
+
+  stop(): void {
+    if (this.#timer === null) return
+    clearTimeout(this.#timer)
+    this.#timer = null
+    this.#leftMs -= performance.now() - this.#startedAt
+  }
+
+  /** Stops for good. */
+  end(): void {
+    this.stop()
+    this.#ended = true
+  }
+}

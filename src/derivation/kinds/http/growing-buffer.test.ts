@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { GrowingBuffer } from './growing-buffer.ts'
+
+test('bytes come out as they went in, in whatever pieces', () => {
+  const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251))
+  for (const size of [1, 7, 1000, 65_536, 200_000]) {
+    const buffer = new GrowingBuffer()
+    for (let from = 0; from < bytes.length; from += size) buffer.add(bytes.subarray(from, from + size))
+    assert.equal(buffer.length, bytes.length)
+    assert.ok(buffer.bytes().equals(bytes))
+  }
+  assert.equal(new GrowingBuffer().bytes().length, 0)
+})
+
+test('pieces are copied, and what fits on one page is not copied once more', () => {
+  const buffer = new GrowingBuffer()
+  const piece = Buffer.from('{"v":1}')
+  buffer.add(piece)
+  piece.fill(0)
+  assert.equal(buffer.bytes().toString(), '{"v":1}')
+  assert.equal(buffer.bytes().buffer, buffer.bytes().buffer)
+})
