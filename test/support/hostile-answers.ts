@@ -204,7 +204,7 @@ export const SLOW: Readonly<Record<string, RawAnswer>> = {
   '/drip-gzip': drip(`${OK}content-encoding: gzip\r\n\r\n\x1f\x8b\x08`, '\0'),
   '/drip-redirect': (socket, request) =>
     // What waits for its turn has no connection of its own; one that is kept would stay a while.
-    void setTimeout(() => sayAndLeave(ELSEWHERE)(socket, request), 300),
+    void setTimeout(() => sayAndLeave(ELSEWHERE)(socket, request), 600),
 }
 
 /** By path, answers to a POST. */
