@@ -1,6 +1,6 @@
 /*
- * Sees to what `npm start` and `npm test` need: the dependencies of the lockfile and a Node.js that is new enough; with
- * `--for-tests`, also the programs that tests drive, a Chromium and an nginx. Takes milliseconds when all is there.
+ * Sees to what `npm start` and `npm test` need: the dependencies of the lockfile, a Node.js that is new enough, and the
+ * built viewer; with `--for-tests`, also the programs that tests drive, a Chromium and an nginx. Takes milliseconds when all is there.
  * Plain JavaScript for any Node from 14 on.
  */
 import { spawnSync } from 'child_process'
@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSyn
 import { join } from 'path'
 import { findNode, missingNode, ROOT } from './node24.mjs'
 import { CHROMIUM, findProgram, NGINX } from './test-programs.mjs'
+import { buildViewer, isViewerBuilt } from './viewer.mjs'
 
 const CACHE = join(ROOT, '.cache')
 const LOCK = join(CACHE, 'setup.lock')
@@ -15,7 +16,9 @@ const LOCK = join(CACHE, 'setup.lock')
 const INSTALL_TIMEOUT_MS = 10 * 60_000
 
 if (!isInstalled()) withLock(() => isInstalled() || install())
-if (findNode() === null) fail(missingNode())
+const node = findNode()
+if (node === null) fail(missingNode())
+else if (!isViewerBuilt()) withLock(() => isViewerBuilt() || build(node))
 if (process.argv.includes('--for-tests') && missingPrograms().length > 0) withLock(installPrograms)
 
 /**
@@ -51,6 +54,13 @@ function install() {
     : spawnSync('npm', args, { ...options(), shell: process.platform === 'win32' })
   if (error) fail(`npm could not be run: ${error.message}`)
   if (status !== 0) fail('npm ci failed: see above')
+}
+
+/** @param {string} newEnough */
+function build(newEnough) {
+  console.error('colophon: building the viewer')
+  const fault = buildViewer(newEnough)
+  if (fault !== null) fail(`the viewer could not be built: ${fault}`)
 }
 
 function missingPrograms() {

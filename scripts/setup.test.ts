@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { access, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterEach, beforeEach, test } from 'node:test'
 
 const LOCKFILE = {
@@ -26,16 +27,35 @@ setTimeout(() => {
 }, 50)
 `
 
+/** Stands in for vite: writes down that it was called, and builds. */
+const VITE = `
+const { appendFileSync, mkdirSync } = require('node:fs')
+appendFileSync('builds', 'built\\n')
+if (process.env.VITE_FAILS) { console.error('no such import'); process.exit(1) }
+mkdirSync('web/dist', { recursive: true })
+`
+
 let project: string
 
 beforeEach(async () => {
   project = await mkdtemp(join(tmpdir(), 'colophon-setup-'))
   await mkdir(join(project, 'scripts'))
-  for (const name of ['setup.mjs', 'node24.mjs', 'test-programs.mjs']) {
+  for (const name of ['setup.mjs', 'node24.mjs', 'test-programs.mjs', 'viewer.mjs']) {
     await cp(join(import.meta.dirname, name), join(project, 'scripts', name))
   }
   await writeFile(join(project, 'package-lock.json'), JSON.stringify(LOCKFILE))
   await writeFile(join(project, 'npm-cli.js'), NPM)
+  for (const folder of ['web/src', 'web/public', 'src/wire']) {
+    await mkdir(join(project, folder), { recursive: true })
+  }
+  for (const name of ['index.html', 'vite.config.ts', 'src/main.tsx']) {
+    await writeFile(join(project, 'web', name), '')
+  }
+  await mkdir(join(project, 'node_modules', 'vite', 'bin'), { recursive: true })
+  await writeFile(join(project, 'node_modules', 'vite', 'bin', 'vite.js'), VITE)
+  const build = `import(${JSON.stringify(pathToFileURL(join(project, 'scripts', 'viewer.mjs')))}).then((viewer) => viewer.buildViewer(process.execPath))`
+  assert.equal((await runProgram(process.execPath, ['-e', build], {})).code, 0)
+  await rm(join(project, 'builds'))
 })
 
 afterEach(() => rm(project, { recursive: true }))
@@ -81,6 +101,29 @@ test('says so and fails when npm fails', async () => {
   assert.equal(stdout, '')
   assert.match(stderr, /^colophon: npm ci failed: see above$/m)
   assert.equal((await setup()).code, 0)
+})
+
+test('builds the viewer when its sources have changed, once, and not for their tests', async () => {
+  await install(INSTALLED.packages)
+  assert.deepEqual(await setup(), { code: 0, stdout: '', stderr: '' })
+  await writeFile(join(project, 'web', 'src', 'main.test.ts'), 'x')
+  assert.deepEqual(await setup(), { code: 0, stdout: '', stderr: '' })
+  await writeFile(join(project, 'src', 'wire', 'records.ts'), 'x')
+  const both = await Promise.all([setup(), setup()])
+  assert.deepEqual(
+    both.map(({ code }) => code),
+    [0, 0],
+  )
+  assert.deepEqual(await linesOf('builds'), ['built'])
+  assert.deepEqual(await setup(), { code: 0, stdout: '', stderr: '' })
+})
+
+test('says what vite has against the viewer', async () => {
+  await install(INSTALLED.packages)
+  await writeFile(join(project, 'web', 'src', 'main.tsx'), 'x')
+  const { code, stderr } = await setup({ VITE_FAILS: '1' })
+  assert.equal(code, 1)
+  assert.match(stderr, /the viewer could not be built: no such import\n/)
 })
 
 test('only tests need a browser and a proxy: nothing else looks for them', async () => {
@@ -235,7 +278,7 @@ async function putInstaller(what: 'installs_nginx' | 'fails'): Promise<void> {
 }
 
 async function install(packages: object): Promise<void> {
-  await mkdir(join(project, 'node_modules'))
+  await mkdir(join(project, 'node_modules'), { recursive: true })
   await writeFile(join(project, 'node_modules', '.package-lock.json'), JSON.stringify({ packages }))
 }
 

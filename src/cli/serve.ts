@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { basename, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pino, type Logger } from 'pino'
 import { calledHosts } from '../sheet/called-hosts.ts'
@@ -49,6 +50,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       logger,
       allowedHosts: [options.host, ...options.allowedHosts],
       bodyLimit: options.bodyLimit,
+      pages: builtViewer(),
       logRequests: logger.isLevelEnabled('debug'),
       trustedActorHeader: options.trustedActorHeader,
     })
@@ -101,4 +103,10 @@ function isLoopback(host: string): boolean {
 function urlOf(app: FastifyInstance): string {
   const { address, family, port } = app.server.address() as AddressInfo
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/** Where the viewer is, the same from `src/cli` as from `dist/cli`; null where it has not been built. */
+function builtViewer(): string | null {
+  const directory = join(import.meta.dirname, '..', '..', 'web', 'dist')
+  return existsSync(join(directory, 'index.html')) ? directory : null
 }

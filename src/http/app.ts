@@ -21,14 +21,18 @@ import type { RequestHook, RouteContext } from './route-context.ts'
 import { RouteTable } from './route-table.ts'
 import { contractRoutes } from './routes/contract.ts'
 import { csrfRoutes } from './routes/csrf.ts'
+import { derivationsRoutes } from './routes/derivations.ts'
 import { eventsRoutes } from './routes/events.ts'
 import { materializeRoutes } from './routes/materialize.ts'
+import { pagesRoutes } from './routes/pages.ts'
+import { permissionsRoutes } from './routes/permissions.ts'
 import { provenanceRoutes } from './routes/provenance.ts'
 import { queryRoutes } from './routes/query.ts'
 import { recordsRoutes } from './routes/records.ts'
 import { revertRoutes } from './routes/revert.ts'
 import { runsRoutes } from './routes/runs.ts'
 import { statusRoutes } from './routes/status.ts'
+import { summaryRoutes } from './routes/summary.ts'
 import { setSecurityHeaders } from './security-headers.ts'
 import { EventStreams, STALLED_MS } from './sse.ts'
 
@@ -41,6 +45,8 @@ export interface AppOptions {
   readonly bodyLimit: number
   /** Header in which a reverse proxy says who a write is from; null, and clients say so themselves. */
   readonly trustedActorHeader: string | null
+  /** Where the built viewer is; null for none. */
+  readonly pages: string | null
   /** Milliseconds between keepalive comments on event streams. */
   readonly keepAliveMs: number
   /** Milliseconds after which an event stream is closed whose client takes nothing of what waits for it. */
@@ -56,6 +62,7 @@ const DEFAULTS: AppOptions = {
   allowedHosts: [],
   bodyLimit: 32 * 1024 * 1024,
   trustedActorHeader: null,
+  pages: null,
   keepAliveMs: 15_000,
   stalledMs: STALLED_MS,
   times: HTTP_TIMES,
@@ -108,6 +115,10 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   }
 
   app.setErrorHandler(onError)
+  // For files that are not there; unknown paths are refused before.
+  app.setNotFoundHandler((request) => {
+    throw table.explain(request.method, requestPath(request.raw))
+  })
   app.setValidatorCompiler(compileShape)
   app.setSerializerCompiler(() => JSON.stringify)
   app.addHook(
@@ -152,20 +163,25 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   }
   const api = app.withTypeProvider<TypeBoxTypeProvider>()
   for (const routes of ROUTES) void api.register((scope) => routes(scope, context))
+  const { pages } = settings
+  if (pages !== null) void app.register(async (scope) => pagesRoutes(scope, pages))
   return app
 }
 
 const ROUTES = [
   contractRoutes,
   csrfRoutes,
+  derivationsRoutes,
   eventsRoutes,
   materializeRoutes,
+  permissionsRoutes,
   provenanceRoutes,
   queryRoutes,
   recordsRoutes,
   revertRoutes,
   runsRoutes,
   statusRoutes,
+  summaryRoutes,
 ]
 
 /** A check that throws, as a hook of Fastify; a callback, since awaiting nothing costs every request a little. */

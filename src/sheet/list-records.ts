@@ -1,10 +1,11 @@
-import { OperationError } from '../errors/service-error.ts'
-import type { JsonBytes, RecordKey, SheetStore } from '../store/sheet-store.ts'
+import { OperationError, ValidationError } from '../errors/service-error.ts'
+import type { JsonBytes, RecordKey, SheetStore, SortKey } from '../store/sheet-store.ts'
 import { resolveAsOf } from './as-of.ts'
-import { openCursor, sealCursor } from './cursor.ts'
+import { openCursor, openPlace, sealCursor, sealPlace } from './cursor.ts'
 import { pageLimit } from './page-limit.ts'
 import { selectFields } from './select-fields.ts'
 import type { Sheet } from './sheet.ts'
+import { sortKeys } from './sort-keys.ts'
 
 export interface ListRecordsQuery {
   readonly fields: readonly string[] | null
@@ -15,6 +16,20 @@ export interface ListRecordsQuery {
   readonly filter: string | null
   /** A seq or a time: the records as they were then. Null is now. */
   readonly asOf: string | null
+  /** Fields to sort by, those with a minus from the greatest down; null is creation order. */
+  readonly sort: readonly string[] | null
+  /** So many records come before the page, instead of a cursor; null starts at the first or at the cursor. */
+  readonly position: number | null
+}
+
+const NOTHING_ASKED: ListRecordsQuery = {
+  fields: null,
+  limit: null,
+  cursor: null,
+  filter: null,
+  asOf: null,
+  sort: null,
+  position: null,
 }
 
 export interface RecordList {
@@ -26,19 +41,44 @@ export interface RecordList {
 }
 
 /**
- * A page of records in creation order (D10, D11, D12). Throws ValidationError for a bad limit, cursor or field,
- * QueryError for a bad filter, OperationError for a filter over the past, and what {@link resolveAsOf} throws.
+ * A page of records (D10, D11, D12); what is not asked for is null. Throws ValidationError for a bad limit, cursor, position or field, QueryError for
+ * a bad filter, OperationError for a filter, order or position in the past, and what {@link resolveAsOf} throws.
  */
-export async function listRecords(sheet: Sheet, query: ListRecordsQuery): Promise<RecordList> {
+export async function listRecords(sheet: Sheet, asked: Partial<ListRecordsQuery>): Promise<RecordList> {
+  const query = { ...NOTHING_ASKED, ...asked }
   const { filter, asOf, cursor } = query
   const limit = pageLimit(query.limit)
+  checkPosition(query)
   if (asOf !== null) return listRecordsAsOf(sheet, { ...query, limit, asOf })
   const { contract, store } = await sheet.current()
   const fields = selectFields(contract, query.fields)
-  const scope = filter === null ? 'all' : `filter ${filter}`
-  const after = cursor === null ? null : openCursor(store.cursorKey, cursor, scope)
-  const { records, next } = await store.page({ fields, limit, after, filter })
-  return { records, limit, nextCursor: next === null ? null : sealCursor(store.cursorKey, next, scope) }
+  const sort = sortKeys(contract, query.sort)
+  const scope = scopeOf(filter, sort)
+  const after = cursor === null ? null : openPlace(store.cursorKey, cursor, scope)
+  const { records, next } = await store.page({
+    fields,
+    limit,
+    after,
+    filter,
+    sort,
+    skip: query.position ?? 0,
+  })
+  return { records, limit, nextCursor: next === null ? null : sealPlace(store.cursorKey, next, scope) }
+}
+
+/** What a cursor is bound to. */
+function scopeOf(filter: string | null, sort: readonly SortKey[]): string {
+  const order = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join()
+  if (order !== '') return `sort ${order} ${filter === null ? 'all' : `filter ${filter}`}`
+  return filter === null ? 'all' : `filter ${filter}`
+}
+
+function checkPosition({ position, cursor }: ListRecordsQuery): void {
+  if (position === null) return
+  if (!Number.isSafeInteger(position) || position < 0) {
+    throw new ValidationError(`position must be an integer from 0 on, got ${position}`)
+  }
+  if (cursor !== null) throw new ValidationError('position and cursor do not go together; send one of them')
 }
 
 interface PastListQuery extends ListRecordsQuery {
@@ -48,8 +88,11 @@ interface PastListQuery extends ListRecordsQuery {
 
 async function listRecordsAsOf(sheet: Sheet, query: PastListQuery): Promise<RecordList> {
   const { limit, asOf } = query
-  if (query.filter !== null) {
-    throw new OperationError('filter and as_of do not go together: only records of today can be filtered')
+  const { filter, sort, position } = query
+  const besides = filter !== null ? 'filter' : sort !== null ? 'sort' : position !== null ? 'position' : null
+  if (besides !== null) {
+    const done = { filter: 'filtered', sort: 'sorted', position: 'gone to by position' }[besides]
+    throw new OperationError(`${besides} and as_of do not go together: only records of today can be ${done}`)
   }
   const { contract, store } = await sheet.current()
   const fields = selectFields(contract, query.fields)

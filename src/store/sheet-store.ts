@@ -29,8 +29,13 @@ export interface SheetStore {
 
   /** One record as JSON text with just these fields, and its version; null when absent. */
   record(id: string, fields: readonly string[]): Promise<VersionedRecord | null>
-  /** A page of records in creation order (D11). Throws QueryError for a bad filter. */
+  /** A page of records (D11). Throws QueryError for a bad filter, and for what goes past the limits of queries. */
   page(query: PageQuery): Promise<Page>
+  /**
+   * What the records that a filter lets through have in these fields, as JSON text of a {@link Summary}. Throws QueryError
+   * for a bad filter, and for what goes past the limits of queries.
+   */
+  summary(query: SummaryQuery): Promise<JsonBytes>
   /** Runs one read-only statement (D18, D19) and answers with the query result as JSON text. Throws QueryError. */
   query(sql: string, params: readonly SqlParam[]): Promise<JsonBytes>
 
@@ -65,7 +70,7 @@ export interface SheetStore {
   /** A record as it was right after the entry `seq`, as JSON text; null when it did not exist then. */
   recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null>
   /** A page of the records that existed right after the entry `seq`, in creation order. */
-  pageAsOf(query: PageAsOfQuery): Promise<Page>
+  pageAsOf(query: PageAsOfQuery): Promise<PastPage>
 
   /**
    * Puts cells back to what they were before the given entries wrote them, as one change set, and takes computed values
@@ -189,6 +194,12 @@ export interface PageAsOfQuery {
   readonly seq: number
 }
 
+/** A page in creation order. */
+export interface PastPage {
+  readonly records: JsonBytes
+  readonly next: RecordKey | null
+}
+
 /** A provenance entry of one cell. */
 export interface EntryRef {
   readonly seq: number
@@ -225,17 +236,70 @@ export interface RunEntriesQuery {
 export interface PageQuery {
   readonly fields: readonly string[]
   readonly limit: number
-  /** Records after this one; null starts at the first. */
-  readonly after: RecordKey | null
+  /** Records after this place, that of a page in the same order; null starts at the first. */
+  readonly after: PagePlace | null
   /** A boolean SQL expression over the fields (D16), or null for all records. */
   readonly filter: string | null
+  /** The order: creation order where these fields are equal, or there are none. */
+  readonly sort: readonly SortKey[]
+  /** So many records are passed over first. */
+  readonly skip: number
 }
+
+/** A field to sort by. Records without a value come last, whichever the direction. */
+export interface SortKey {
+  readonly field: string
+  readonly descending: boolean
+}
+
+/** A record's place in an order. */
+export interface PagePlace {
+  readonly key: RecordKey
+  /** What it has, or had, in the fields sorted by, in the form in which they are compared. */
+  readonly values: readonly SortValue[]
+}
+
+export type SortValue = string | number | null
 
 export interface Page {
   /** A JSON array of records. */
   readonly records: JsonBytes
   /** Where the next page starts after; null exactly when nothing follows. */
-  readonly next: RecordKey | null
+  readonly next: PagePlace | null
+}
+
+export interface SummaryQuery {
+  readonly fields: readonly string[]
+  /** As in {@link PageQuery}. */
+  readonly filter: string | null
+}
+
+/** What records have, field by field. */
+export interface Summary {
+  /** How many records there are. */
+  readonly count: number
+  readonly fields: { readonly [field: string]: FieldSummary }
+}
+
+export interface FieldSummary {
+  /** Records without a value. */
+  readonly nulls: number
+  /** Of fields with a scale: how the values spread over it. Absent when there is none. */
+  readonly histogram?: Histogram
+  /** Of other fields: how many different values there are; of arrays, different items. */
+  readonly distinct?: number
+  /** The most frequent values, or items, the first most; ties in their own order. Long texts are left out. */
+  readonly top?: readonly { readonly value: JsonValue; readonly count: number }[]
+}
+
+/** How many values are in each of some ranges of equal width, from the least value on. */
+export interface Histogram {
+  /** The least and the greatest value: numbers, or texts, of timestamps in UTC. The greatest is in the last range. */
+  readonly from: string | number
+  readonly to: string | number
+  /** The width of a range; of dates in days, of timestamps in seconds. */
+  readonly step: number
+  readonly counts: readonly number[]
 }
 
 /** A positional parameter of a statement (D18). */

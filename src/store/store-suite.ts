@@ -11,7 +11,9 @@ import { testRecords } from './suite/records-tests.ts'
 import { testRevert } from './suite/revert-tests.ts'
 import { testRunCommits } from './suite/run-commits-tests.ts'
 import { testRuns } from './suite/runs-tests.ts'
+import { testSortedPages } from './suite/sorted-pages-tests.ts'
 import { testStoredRuns } from './suite/stored-runs-tests.ts'
+import { testSummaries } from './suite/summary-tests.ts'
 import type { OpenStore } from './suite/test-sheet.ts'
 import { testUpsert } from './suite/upsert-tests.ts'
 import { testVersions } from './suite/versions-tests.ts'
@@ -27,6 +29,8 @@ export function testStore(name: string, openStore: OpenStore): void {
     testImport(openStore)
     testDefinitions(openStore)
     testPages(openStore)
+    testSortedPages(openStore)
+    testSummaries(openStore)
     testRecords(openStore)
     testUpsert(openStore)
     testVersions(openStore)

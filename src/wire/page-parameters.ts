@@ -7,7 +7,14 @@ export const limitParameter = Type.String({
   description: 'Items on a page: 50 unless given, lowered to 10000 (D10).',
 })
 
-/** The number that a `limit` stands for; one of hundreds of digits would be Infinity, which is no integer. */
-export function limitNumber(limit: string | undefined): number | null {
-  return limit === undefined ? null : Math.min(Number(limit), Number.MAX_SAFE_INTEGER)
+/** The parameter `position` of a list. */
+export const positionParameter = Type.String({
+  pattern: '^-?[0-9]+$',
+  title: 'a whole number',
+  description: 'So many records come before the page.',
+})
+
+/** The number that a parameter stands for; one of hundreds of digits would be Infinity, which is no integer. */
+export function wholeNumber(text: string | undefined): number | null {
+  return text === undefined ? null : Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }

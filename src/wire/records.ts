@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { CamelKeys } from './camel-keys.ts'
 import { closedObject } from './closed-object.ts'
-import { limitParameter } from './page-parameters.ts'
+import { limitParameter, positionParameter } from './page-parameters.ts'
 
 /** A record as answers show it: `id` and the fields of the contract, or just the requested ones (D12). */
 export const RecordAnswer = Type.Record(Type.String(), Type.Unknown())
@@ -21,10 +21,19 @@ export const ListRecordsQuery = closedObject({
   fields: Type.Optional(fieldList),
   limit: Type.Optional(limitParameter),
   cursor: Type.Optional(
-    Type.String({ description: 'A `next_cursor` of this service, for the same `filter` or `as_of`.' }),
+    Type.String({
+      description: 'A `next_cursor` of this service, for the same `filter`, `sort` or `as_of`.',
+    }),
   ),
   filter: Type.Optional(Type.String({ description: 'A boolean SQL expression over the fields (D16).' })),
   as_of: Type.Optional(asOf),
+  sort: Type.Optional(
+    Type.String({
+      description:
+        'Comma-separated field names, a minus before those from the greatest down; creation order when absent.',
+    }),
+  ),
+  position: Type.Optional(positionParameter),
 })
 
 /** Answer of `GET /api/records` (specification, "Record list envelope"). */

@@ -3,6 +3,8 @@ import type { CamelKeys } from './camel-keys.ts'
 import { closedObject } from './closed-object.ts'
 import { ProvenanceEntryAnswer } from './provenance.ts'
 
+const cellState = Type.String({ description: '`fresh`, `stale`, `missing`, `failed` or `overridden`.' })
+
 /** Query of `GET /api/status`. */
 export const StatusQuery = closedObject({
   targets: Type.Optional(Type.String({ description: 'Comma-separated target fields; all when absent.' })),
@@ -27,6 +29,16 @@ export type TargetStatusAnswer = Static<typeof TargetStatusAnswer>
 /** Answer of `GET /api/status`, keyed by target field. */
 export const StatusAnswer = Type.Record(Type.String(), TargetStatusAnswer)
 export type StatusAnswer = Static<typeof StatusAnswer>
+
+/** Query of `GET /api/cells`. */
+export const CellStatesQuery = closedObject({
+  ids: Type.Optional(Type.String({ description: 'Comma-separated record ids, 1 to 1000.' })),
+  targets: Type.Optional(Type.String({ description: 'Comma-separated target fields; all when absent.' })),
+})
+
+/** Answer of `GET /api/cells`: by record id, by target, the state of the cell (D32). */
+export const CellStatesAnswer = Type.Record(Type.String(), Type.Record(Type.String(), cellState))
+export type CellStatesAnswer = Static<typeof CellStatesAnswer>
 
 /** Turns a status into its wire form. */
 export function toStatusAnswer(
@@ -85,7 +97,7 @@ export type CellFailureAnswer = Static<typeof CellFailureAnswer>
 
 /** Answer of `GET /api/status/{target}/{record_id}`. */
 export const CellExplanationAnswer = Type.Object({
-  state: Type.String({ description: '`fresh`, `stale`, `missing`, `failed` or `overridden`.' }),
+  state: cellState,
   reasons: Type.Array(CellReasonAnswer),
   blocked_by: Type.Union([Type.String(), Type.Null()], {
     description: 'The input for want of which the cell cannot be computed (D22).',

@@ -46,6 +46,10 @@ import {
   CellReasonAnswer,
   TargetStatusAnswer,
 } from '../../src/wire/status.ts'
+import { SheetFrame } from '../../src/wire/changes.ts'
+import { DerivationAnswer, DerivationsAnswer } from '../../src/wire/derivations.ts'
+import { PermissionsAnswer } from '../../src/wire/permissions.ts'
+import { FieldSummaryAnswer, SummaryAnswer } from '../../src/wire/summary.ts'
 import { CSRF, listen } from '../support/http-fixture.ts'
 import { code, codes, headings, readPage, section, tableOf, tables, type Table } from '../support/markdown.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -99,8 +103,12 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'POST /api/records': UpsertRecordsAnswer,
   'DELETE /api/records': DeleteRecordsAnswer,
   'POST /api/query': QueryAnswer,
+  'GET /api/summary': SummaryAnswer,
   'GET /api/status': TargetStatusAnswer,
   'GET /api/status/{target}/{record_id}': CellExplanationAnswer,
+  'GET /api/sheet/events': SheetFrame,
+  'GET /api/derivations': DerivationsAnswer,
+  'GET /api/permissions': PermissionsAnswer,
   'POST /api/materialize': MaterializeAnswer,
   'GET /api/runs': RunListAnswer,
   'GET /api/runs/{id}': RunAnswer,
@@ -126,9 +134,14 @@ test('every route is in the list of the HTTP reference and has its section, and 
   assert.match(events, /^`GET \/events` is /m)
 })
 
+/** These answer without end. */
+function isStream(route: string): boolean {
+  return route === 'GET /events' || route === 'GET /api/sheet/events'
+}
+
 test('routes that the HTTP reference says need a CSRF token refuse a request without one, and no other does', async (t) => {
   const { app, routes } = await openApp(t)
-  for (const { name, csrf } of indexOfRoutes.filter((route) => route.name !== 'GET /events')) {
+  for (const { name, csrf } of indexOfRoutes.filter((route) => !isStream(route.name))) {
     const { method, path } = routes.get(name) ?? assert.fail(name)
     const { statusCode } = await app.inject({
       method,
@@ -190,6 +203,16 @@ for (const { name } of indexOfRoutes.filter((route) => route.name !== 'GET /even
     )
   })
 }
+
+test('the members of the summary of a field are those of the HTTP reference', () => {
+  const table = tableOf(section(http, 'GET /api/summary'), 'Of a field')
+  assert.deepEqual(membersOf(table), Object.keys(FieldSummaryAnswer.properties).toSorted())
+})
+
+test('the members of a derivation are those of the HTTP reference', () => {
+  const table = tableOf(section(http, 'GET /api/derivations'), 'Of a derivation')
+  assert.deepEqual(membersOf(table), Object.keys(DerivationAnswer.properties).toSorted())
+})
 
 test('every route with a body or an answer of named members is a route', async (t) => {
   const { routes } = await openApp(t)

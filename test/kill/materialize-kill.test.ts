@@ -52,9 +52,6 @@ async function checkCells(directory: string): Promise<Set<string>> {
   const page = await listRecords(sheet, {
     fields: ['id', 'label'],
     limit: 10_000,
-    cursor: null,
-    filter: null,
-    asOf: null,
   })
   const status = await readStatus(sheet, null)
   await sheet.close()

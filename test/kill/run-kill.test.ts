@@ -37,11 +37,7 @@ async function open(t: TestContext, directory: string): Promise<Sheet> {
 /** All that a sheet came to, but for when, in which order, how quickly and in which run. */
 async function stateOf(sheet: Sheet, directory: string): Promise<object> {
   const page = await listRecords(sheet, {
-    fields: null,
     limit: 10_000,
-    cursor: null,
-    filter: null,
-    asOf: null,
   })
   const status = await readStatus(sheet, null)
   const { lastAt, ...counts } = status['label'] ?? assert.fail()

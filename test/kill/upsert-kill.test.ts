@@ -92,7 +92,7 @@ async function readAll(directory: string): Promise<Map<string, Stored>> {
   try {
     const records = new Map<string, Stored>()
     for (let cursor: string | null = null; ;) {
-      const page = await listRecords(sheet, { fields: null, limit: 10_000, cursor, filter: null, asOf: null })
+      const page = await listRecords(sheet, { limit: 10_000, cursor })
       for (const record of JSON.parse(String(page.records)) as Stored[]) records.set(record.id, record)
       cursor = page.nextCursor
       if (cursor === null) return records

@@ -11,7 +11,7 @@ import { upsertRecords } from '../../src/sheet/upsert-records.ts'
 import { onEnd } from '../support/on-end.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 
-const PAGE = { fields: ['id'], limit: 1, cursor: null, filter: null }
+const PAGE = { fields: ['id'], limit: 1 }
 
 async function open(
   t: TestContext,

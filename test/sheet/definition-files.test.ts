@@ -18,15 +18,13 @@ import { writeSheet } from '../support/sheet-fixture.ts'
 
 const PROPERTIES = ['{name: a, logicalType: string}', '{name: b, logicalType: string}']
 
-const ALL = { fields: null, limit: null, cursor: null, filter: null, asOf: null }
-
 /** What goes on while a derivation file is broken, and what does not (D3). */
 const PLAIN_READS = ['list', 'get', 'query', 'provenance', 'delete']
 const DERIVING = ['contract', 'upsert', 'status', 'materialize']
 
 const OPERATIONS: Record<string, (run: RunSheet) => Promise<unknown>> = {
   contract: ({ sheet }) => readContract(sheet),
-  list: ({ sheet }) => listRecords(sheet, ALL),
+  list: ({ sheet }) => listRecords(sheet, {}),
   get: (run) => run.record('1'),
   upsert: (run) => run.write({ id: '1' }),
   delete: (run) => run.delete('none'),
@@ -241,18 +239,18 @@ test('D2, D3: a sheet whose files are broken at first opens once they are mended
   const { logger, logged } = listeningLogger()
   const sheet = await openSheet(directory, { logger })
   onEnd(t, () => sheet.close())
-  await assert.rejects(listRecords(sheet, ALL), { type: 'ContractError' })
+  await assert.rejects(listRecords(sheet, {}), { type: 'ContractError' })
 
   await writeFile(join(directory, 'contract.yaml'), contractText(PROPERTIES))
-  await assert.rejects(listRecords(sheet, ALL), {
+  await assert.rejects(listRecords(sheet, {}), {
     type: 'RecordsError',
     message: /^records\.jsonl:2, field "a": /,
   })
-  await assert.rejects(listRecords(sheet, ALL), { type: 'RecordsError' })
+  await assert.rejects(listRecords(sheet, {}), { type: 'RecordsError' })
   await assert.rejects(stat(join(directory, 'sheet.db')), { code: 'ENOENT' })
 
   await writeFile(records, '{"id":"1","a":"x","b":"came with it"}\n{"id":"2","a":"7"}\n')
-  assert.equal((JSON.parse(String((await listRecords(sheet, ALL)).records)) as JsonObject[]).length, 2)
+  assert.equal((JSON.parse(String((await listRecords(sheet, {})).records)) as JsonObject[]).length, 2)
   await assert.rejects(readStatus(sheet, null), {
     type: 'ContractError',
     message: /^derivations\/b\.yaml:1: /,

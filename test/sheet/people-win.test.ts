@@ -174,8 +174,7 @@ class Replay {
 }
 
 async function allRecords(run: RunSheet): Promise<readonly JsonObject[]> {
-  const query = { fields: null, limit: 10_000, cursor: null, filter: null, asOf: null }
-  return JSON.parse(String((await listRecords(run.sheet, query)).records)) as JsonObject[]
+  return JSON.parse(String((await listRecords(run.sheet, { limit: 10_000 })).records)) as JsonObject[]
 }
 
 async function logLines(run: RunSheet): Promise<readonly JsonObject[]> {

@@ -92,12 +92,25 @@ export class FuzzRequests {
     const id = random.pick(IDS)
     switch (random.below(24)) {
       case 0:
-        return ['GET', '/api/csrf', '']
+        return random.chance(0.3)
+          ? ['GET', '/api/csrf', '']
+          : ['GET', `/api/summary?${this.#query(['fields', 'filter'])}`, '']
       case 1:
-        return ['GET', '/api/contract', '']
+        return random
+          .pick([
+            ['GET', '/api/contract', ''],
+            ['GET', '/api/derivations', ''],
+            ['GET', `/api/permissions?${this.#query(['actor'])}`, ''],
+            ['GET', `/api/cells?ids=${id}&${this.#query(['targets'])}`, ''],
+          ] as const)
+          .slice() as [string, string, string]
       case 2:
       case 3:
-        return ['GET', `/api/records?${this.#query(['fields', 'limit', 'cursor', 'as_of'])}`, '']
+        return [
+          'GET',
+          `/api/records?${this.#query(['fields', 'limit', 'cursor', 'as_of', 'sort', 'position'])}`,
+          '',
+        ]
       case 4:
         return ['GET', `/api/records?filter=${encodeURIComponent(random.pick(FILTERS))}`, '']
       case 5:
@@ -213,6 +226,9 @@ export class FuzzRequests {
     const random = this.#random
     if (name === 'fields') return random.pick(FIELDS)
     if (name === 'targets') return 'rate'
+    if (name === 'sort') return random.pick(['', '-']) + random.pick(FIELDS)
+    if (name === 'filter') return random.pick(FILTERS)
+    if (name === 'actor') return 'agent:x'
     return String(1 + random.below(12_000))
   }
 

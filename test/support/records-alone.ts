@@ -58,7 +58,15 @@ export class RecordsAlone {
       else
         runPage(
           this.#database,
-          { filter: text, limit: this.#limits.limit, after: null, fields: allFields, allFields },
+          {
+            filter: text,
+            limit: this.#limits.limit,
+            after: null,
+            sort: [],
+            skip: 0,
+            fields: allFields,
+            allFields,
+          },
           answer,
         )
       answer.finish()

@@ -4,7 +4,7 @@ import { listRecords, type RecordList } from '../../sheet/list-records.ts'
 import { upsertRecords } from '../../sheet/upsert-records.ts'
 import { commaList } from '../../wire/comma-list.ts'
 import { NoQuery } from '../../wire/contract.ts'
-import { limitNumber } from '../../wire/page-parameters.ts'
+import { wholeNumber } from '../../wire/page-parameters.ts'
 import {
   DeleteRecordsAnswer,
   DeleteRecordsQuery,
@@ -37,13 +37,15 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
   )
 
   app.get('/api/records', { ...read, schema: { querystring: ListRecordsQuery } }, async (request, reply) => {
-    const { fields, limit, cursor, filter, as_of: asOf } = request.query
+    const { fields, limit, cursor, filter, as_of: asOf, sort, position } = request.query
     const page = await listRecords(sheet, {
       fields: commaList(fields),
-      limit: limitNumber(limit),
+      limit: wholeNumber(limit),
       cursor: cursor ?? null,
       filter: filter ?? null,
       asOf: asOf ?? null,
+      sort: commaList(sort),
+      position: wholeNumber(position),
     })
     return sendJson(reply, recordListBytes(page))
   })

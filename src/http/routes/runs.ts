@@ -3,7 +3,7 @@ import { cancelRun } from '../../sheet/cancel-run.ts'
 import { getRunDetail, listRunFailures, listRuns } from '../../sheet/read-runs.ts'
 import { watchRun } from '../../sheet/watch-run.ts'
 import { NoQuery } from '../../wire/contract.ts'
-import { limitNumber } from '../../wire/page-parameters.ts'
+import { wholeNumber } from '../../wire/page-parameters.ts'
 import {
   CancelRunBody,
   renderRunFrame,
@@ -59,7 +59,7 @@ function pageOf({ limit, cursor }: { limit?: string; cursor?: string }): {
   limit: number | null
   cursor: string | null
 } {
-  return { limit: limitNumber(limit), cursor: cursor ?? null }
+  return { limit: wholeNumber(limit), cursor: cursor ?? null }
 }
 
 /** Where a run is to be found. */

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { parseLine } from '../../provenance/log-line.ts'
-import type { HistoryRange, JsonBytes, Page, PageAsOfQuery, RecordKey } from '../sheet-store.ts'
+import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage, RecordKey } from '../sheet-store.ts'
 import type { Connection } from './connection.ts'
 import { noteValuesBefore, pastRecordJson, selectionOf, type Selection } from './past-record.ts'
 import { jsonBytes } from './values.ts'
@@ -76,7 +76,7 @@ export class HistoryReader {
   }
 
   /** A page of the records that existed, in creation order. */
-  page({ fields, ...query }: FieldsAsOf): Promise<Page> {
+  page({ fields, ...query }: FieldsAsOf): Promise<PastPage> {
     return this.#inTurns(this.#page(selectionOf(fields), query))
   }
 
@@ -116,7 +116,7 @@ export class HistoryReader {
     return typeof key === 'number' ? yield* this.#asOf(key, selection, seq) : null
   }
 
-  *#page(selection: Selection, { limit, after, seq }: Omit<PageAsOfQuery, 'fields'>): Steps<Page> {
+  *#page(selection: Selection, { limit, after, seq }: Omit<PageAsOfQuery, 'fields'>): Steps<PastPage> {
     const last = this.#lastKeyAt(seq)
     const records: JsonBytes[] = []
     let next: RecordKey = after ?? 0

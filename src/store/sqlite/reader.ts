@@ -9,7 +9,9 @@ import type {
   JsonBytes,
   Page,
   PageAsOfQuery,
+  PagePlace,
   PageQuery,
+  PastPage,
   RecordKey,
   StoreStatus,
   VersionedRecord,
@@ -30,11 +32,12 @@ import { WorkReader } from './work-reader.ts'
 /** Bytes of answers that are kept until the next write. */
 const ANSWERS_KEPT = 16 << 20
 
-type UnfilteredPage = Omit<PageQuery, 'filter'>
+/** A page that takes no more than walking along the table. */
+type PlainPage = Omit<PageQuery, 'filter' | 'sort'>
 
 /** A record or a page as it is answered; `version` is that of a record, `next` where the page after a page starts. */
 interface Answer extends VersionedRecord {
-  readonly next: RecordKey | null
+  readonly next: PagePlace | null
 }
 
 interface ReadStatements {
@@ -91,15 +94,30 @@ export class Reader {
     return this.#keep(key, { json: jsonBytes(row['$json']), version: String(row['$version']), next: null })
   }
 
-  page({ fields, limit, after }: UnfilteredPage): Page {
+  page({ fields, limit, after, skip }: PlainPage): Page {
     const { name, page } = this.#statements(fields)
-    const key = `page ${name} ${limit} ${after}`
+    const from = skip === 0 ? (after?.key ?? 0) : this.#passOver(after?.key ?? 0, skip)
+    const key = `page ${name} ${limit} ${from}`
     const known = this.#known(key)
     if (known !== undefined) return { records: known.json, next: known.next }
-    const row = this.#db.get(page, after ?? 0, limit)
-    const next = row?.['$more'] === 1 ? Number(row['$last']) : null
+    const row = this.#db.get(page, from, limit)
+    const next = row?.['$more'] === 1 ? { key: Number(row['$last']), values: [] } : null
     const { json: records } = this.#keep(key, { json: jsonBytes(row?.['$json']), version: '', next })
     return { records, next }
+  }
+
+  /**
+   * The key of the record that comes so many records after another, or one below that of the next. Nothing is passed over
+   * for it: keys are given out one after the other, so those of deleted records are all that is missing between.
+   */
+  #passOver(from: RecordKey, skip: number): RecordKey {
+    const sql = 'SELECT count(*) AS count FROM "$deleted" WHERE record > ? AND record <= ?'
+    let key = from + skip
+    for (let before = from; before !== key;) {
+      before = key
+      key = from + skip + Number(this.#db.get(sql, from, key)?.['count'])
+    }
+    return key
   }
 
   /**
@@ -172,7 +190,7 @@ export class Reader {
     return canBeId(id) ? this.#history.record(id, this.#fields(fields), seq) : null
   }
 
-  async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<Page> {
+  async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
     return this.#history.page({ ...query, fields: this.#fields(fields) })
   }
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type {
   CacheEntry,
@@ -14,6 +15,7 @@ import type {
   Page,
   PageAsOfQuery,
   PageQuery,
+  PastPage,
   RecordKey,
   RevertRequest,
   RevertResult,
@@ -24,6 +26,7 @@ import type {
   SqlParam,
   StoreDefinition,
   StoreStatus,
+  SummaryQuery,
   Upsert,
   UpsertResult,
   VersionedRecord,
@@ -119,15 +122,26 @@ export class SqliteStore implements SheetStore {
   }
 
   async page(query: PageQuery): Promise<Page> {
-    const { filter } = query
-    if (filter === null) return reading(() => this.#reader.page(query))
-    const { fields, fieldByName } = this.#definition.contract
+    const { filter, sort } = query
+    if (filter === null && sort.length === 0) return reading(() => this.#reader.page(query))
     return this.#sql.page({
       ...query,
-      filter,
-      fields: query.fields.map((name) => fieldByName.get(name)).filter((field) => field !== undefined),
-      allFields: fields,
+      fields: this.#fields(query.fields),
+      allFields: this.#definition.contract.fields,
+      sort: sort.flatMap(({ field: name, descending }) =>
+        this.#fields([name]).map((field) => ({ field, descending })),
+      ),
     })
+  }
+
+  summary({ fields, filter }: SummaryQuery): Promise<JsonBytes> {
+    const { fields: allFields } = this.#definition.contract
+    return this.#sql.summary({ filter, fields: this.#fields(fields), allFields })
+  }
+
+  #fields(names: readonly string[]): Field[] {
+    const { fieldByName } = this.#definition.contract
+    return names.map((name) => fieldByName.get(name)).filter((field) => field !== undefined)
   }
 
   query(sql: string, params: readonly SqlParam[]): Promise<JsonBytes> {
@@ -246,7 +260,7 @@ export class SqliteStore implements SheetStore {
     return readingOn(this.#reader.recordAsOf(id, fields, seq))
   }
 
-  pageAsOf(query: PageAsOfQuery): Promise<Page> {
+  pageAsOf(query: PageAsOfQuery): Promise<PastPage> {
     return readingOn(this.#reader.pageAsOf(query))
   }
 

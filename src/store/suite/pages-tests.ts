@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import type { JsonObject } from '../../contract/json.ts'
 import { QueryError } from '../../errors/service-error.ts'
-import type { PageQuery } from '../sheet-store.ts'
+import type { PagePlace, PageQuery } from '../sheet-store.ts'
 import { seededRandom, type Random } from './random.ts'
-import { HUMAN, IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
+import { FIRST_PAGE, HUMAN, IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
 
 /** Reading pages of records. */
 export function testPages(open: OpenStore): void {
@@ -51,7 +51,7 @@ export function testPages(open: OpenStore): void {
       const { store } = sheet
       const texts = [
         (await store.record('a', ['last', 'group', 'id']))?.json,
-        (await store.page({ fields: ['last', 'group', 'id'], limit: 1, after: null, filter: null })).records
+        (await store.page({ ...FIRST_PAGE, fields: ['last', 'group', 'id'], limit: 1 })).records
           .toString()
           .slice(1, -1),
       ]
@@ -94,7 +94,7 @@ export function testPages(open: OpenStore): void {
             assert.deepEqual(JSON.parse(String((await reader.record('a', ['group']))?.json)), {
               group: round,
             })
-            const { records } = await reader.page({ fields: ['group'], limit: 1, after: null, filter: null })
+            const { records } = await reader.page({ ...FIRST_PAGE, fields: ['group'], limit: 1 })
             assert.deepEqual(JSON.parse(String(records)), [{ group: round }])
             assert.equal((await reader.status()).total, 1)
           }
@@ -132,8 +132,8 @@ export function testPages(open: OpenStore): void {
 async function pageOf(
   sheet: TestSheet,
   query: Partial<PageQuery>,
-): Promise<{ ids: unknown[]; next: number | null }> {
-  const page = await sheet.store.page({ fields: ['id'], limit: 10, after: null, filter: null, ...query })
+): Promise<{ ids: unknown[]; next: PagePlace | null }> {
+  const page = await sheet.store.page({ ...FIRST_PAGE, fields: ['id'], limit: 10, ...query })
   return { ids: (JSON.parse(String(page.records)) as JsonObject[]).map(({ id }) => id), next: page.next }
 }
 
@@ -155,8 +155,12 @@ async function walk(
   const order = [...groups.keys()]
   const stayed = new Set(order)
   const seen: string[] = []
-  for (let after: number | null = null; ;) {
-    const page = await pageOf(sheet, { limit: 1 + random.below(6), after, filter })
+  for (let after: PagePlace | null = null; ;) {
+    const page: Awaited<ReturnType<typeof pageOf>> = await pageOf(sheet, {
+      limit: 1 + random.below(6),
+      after,
+      filter,
+    })
     seen.push(...page.ids.map(String))
     after = page.next
     if (after === null) break

@@ -13,6 +13,8 @@ import type {
   CellCommit,
   CellOutcome,
   CellResult,
+  Page,
+  PagePlace,
   SheetStore,
   TargetDefinition,
   TargetStatus,
@@ -101,6 +103,9 @@ export function sha256(text: string): string {
 export function hashOf(text: string): string {
   return `sha256:${sha256(text)}`
 }
+
+/** Of all records in creation order, from the first. */
+export const FIRST_PAGE = { after: null, filter: null, sort: [], skip: 0 } as const
 
 /** A sheet in a temporary directory, with its store open. */
 export class TestSheet {
@@ -243,8 +248,8 @@ export class TestSheet {
   /** All records in order, read in pages of `limit`. */
   async all(limit = 10_000): Promise<JsonObject[]> {
     const records: JsonObject[] = []
-    for (let after: number | null = null; ;) {
-      const page = await this.store.page({ fields: this.fields, limit, after, filter: null })
+    for (let after: PagePlace | null = null; ;) {
+      const page: Page = await this.store.page({ ...FIRST_PAGE, fields: this.fields, limit, after })
       records.push(...(JSON.parse(String(page.records)) as JsonObject[]))
       if (page.next === null) return records
       after = page.next

@@ -3,6 +3,7 @@ import { after, before, suite, test } from 'node:test'
 import { createSheetDatabase, field, type SheetDatabase } from '../../../../test/support/sheet-database.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import { runPage } from './run-page.ts'
+import type { PagePlace } from '../../sheet-store.ts'
 import { SqlAnswer } from './sql-answer.ts'
 import { SqlDatabase } from './sql-database.ts'
 import { toQueryError } from './sql-errors.ts'
@@ -15,9 +16,15 @@ const FIELDS = [
 ]
 const COUNT = 40
 
+const UNSORTED = { sort: [], skip: 0 } as const
+
+function at(key: number): PagePlace {
+  return { key, values: [] }
+}
+
 interface PageOptions {
   readonly limit?: number
-  readonly after?: number | null
+  readonly after?: PagePlace | null
   readonly fields?: readonly string[]
 }
 
@@ -43,7 +50,11 @@ suite('a filtered page', () => {
     const answer = new SqlAnswer((chunk) => chunks.push(Buffer.from(chunk)))
     const named = FIELDS.filter(({ name }) => fields.includes(name))
     try {
-      const next = runPage(database, { filter, limit, after: key, fields: named, allFields: FIELDS }, answer)
+      const next = runPage(
+        database,
+        { ...UNSORTED, filter, limit, after: key, fields: named, allFields: FIELDS },
+        answer,
+      )
       answer.finish()
       return {
         records: JSON.parse(Buffer.concat(chunks).toString()) as readonly { readonly n: number }[],
@@ -93,10 +104,10 @@ suite('a filtered page', () => {
       assert.deepEqual(numbers(filter), all)
       for (const limit of [1, 7]) {
         const walked: number[] = []
-        let key: number | null = null
+        let key: PagePlace | null = null
         let pages = 0
         do {
-          const { records, next } = page(filter, { limit, after: key })
+          const { records, next }: ReturnType<typeof page> = page(filter, { limit, after: key })
           walked.push(...records.map(({ n }) => n))
           assert.ok(records.length === limit || next === null)
           pages += 1
@@ -111,7 +122,7 @@ suite('a filtered page', () => {
 
   test('D16: a filter cannot reach records before the cursor', () => {
     for (const filter of ['1 = 1', 'n = 1 OR 1 = 1', 'NOT 0 OR n < 3', 'n < 3 OR (SELECT 1)']) {
-      assert.deepEqual(numbers(filter, { after: 38 }), [39, 40], filter)
+      assert.deepEqual(numbers(filter, { after: at(38) }), [39, 40], filter)
     }
   })
 
@@ -127,10 +138,10 @@ suite('a filtered page', () => {
     assert.deepEqual(numbers(trap, { limit: 3 }), [1, 2, 3])
     assert.deepEqual(numbers(`id BETWEEN 'r001' AND 'r999' AND ${trap}`, { limit: 3 }), [1, 2, 3])
     assert.deepEqual(
-      numbers(`id > 'r001' AND id < 'r999' AND ${trap}`, { limit: 3, after: 10 }),
+      numbers(`id > 'r001' AND id < 'r999' AND ${trap}`, { limit: 3, after: at(10) }),
       [11, 12, 13],
     )
-    assert.deepEqual(numbers(`id >= 'r001' AND ${trap}`, { limit: 3, after: 10 }), [11, 12, 13])
+    assert.deepEqual(numbers(`id >= 'r001' AND ${trap}`, { limit: 3, after: at(10) }), [11, 12, 13])
     assert.throws(
       () => numbers(trap),
       (error) => error instanceof QueryError && /integer overflow/.test(error.message),
@@ -161,7 +172,14 @@ suite('a filtered page', () => {
     sheet.writer.exec('CREATE VIEW records AS SELECT id, n, done, tags, late FROM "$data"')
     const answer = new SqlAnswer(() => undefined)
     const allFields = [...FIELDS, field('late', 'string')]
-    const run = { limit: 1, after: null, fields: allFields, allFields, filter: 'late IS NULL AND n > 5' }
-    assert.equal(runPage(database, run, answer), 6)
+    const run = {
+      ...UNSORTED,
+      limit: 1,
+      after: null,
+      fields: allFields,
+      allFields,
+      filter: 'late IS NULL AND n > 5',
+    }
+    assert.deepEqual(runPage(database, run, answer), { key: 6, values: [] })
   })
 })

@@ -1,10 +1,12 @@
 import { readSync, writeSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { toPlainError } from '../../../errors/service-error.ts'
+import type { PagePlace } from '../../sheet-store.ts'
 import { asRecordsError } from '../connection.ts'
 import { memoryUse } from './memory-use.ts'
 import { runPage } from './run-page.ts'
 import { runQuery } from './run-query.ts'
+import { runSummary } from './run-summary.ts'
 import { SqlAnswer } from './sql-answer.ts'
 import { SqlDatabase } from './sql-database.ts'
 import { toQueryError } from './sql-errors.ts'
@@ -65,13 +67,24 @@ function answer(request: SqlRequest): void {
   })
 }
 
-function run(request: SqlRequest): number | null {
+function run(request: SqlRequest): PagePlace | null {
   const text = new SqlAnswer((chunk) => send(FRAME.chunk, chunk))
-  let next: number | null = null
-  if (request.kind === 'page') next = runPage(database(), request, text)
-  else runQuery(database(), { ...request, maxRows }, text)
+  const next = write(request, text)
   text.finish()
   return next
+}
+
+function write(request: SqlRequest, text: SqlAnswer): PagePlace | null {
+  switch (request.kind) {
+    case 'page':
+      return runPage(database(), request, text)
+    case 'summary':
+      runSummary(database(), request, text)
+      return null
+    case 'query':
+      runQuery(database(), { ...request, maxRows }, text)
+      return null
+  }
 }
 
 /** Memory once taken is seldom given back, and the next query should not pay for it. */

@@ -54,7 +54,17 @@ suite('hostile SQL', { timeout: 120_000 }, () => {
 
   for (const filter of new Set(HOSTILE_FILTERS)) {
     test(`D16: the filter ${shown(filter)} is refused`, () =>
-      refuses(pool.page({ filter, fields: sheet.fields, allFields: sheet.fields, limit: 3, after: 5 })))
+      refuses(
+        pool.page({
+          filter,
+          fields: sheet.fields,
+          allFields: sheet.fields,
+          limit: 3,
+          after: { key: 5, values: [] },
+          sort: [],
+          skip: 0,
+        }),
+      ))
   }
 
   test('D18: afterwards the sheet is as it was, and queries are answered', async () => {

@@ -69,10 +69,26 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     )
     assert.equal(answers[7], '{"rows":[{"n":7,"done":true}],"count":1}')
     assert.equal(answers[49], '{"rows":[],"count":0}')
-    const page = await pool.page({ fields: FIELDS, allFields: FIELDS, limit: 2, after: 4, filter: 'done' })
+    const page = await pool.page({
+      fields: FIELDS,
+      allFields: FIELDS,
+      limit: 2,
+      after: { key: 4, values: [] },
+      filter: 'done',
+      sort: [],
+      skip: 0,
+    })
     assert.equal(String(page.records), '[{"id":"r5","n":5,"done":true},{"id":"r7","n":7,"done":true}]')
-    assert.equal(page.next, 7)
-    const last = await pool.page({ fields: [], allFields: FIELDS, limit: 2, after: 7, filter: 'n > 19' })
+    assert.deepEqual(page.next, { key: 7, values: [] })
+    const last = await pool.page({
+      fields: [],
+      allFields: FIELDS,
+      limit: 2,
+      after: page.next,
+      filter: 'n > 19',
+      sort: [],
+      skip: 0,
+    })
     assert.deepEqual(last, { records: Buffer.from('[{}]'), next: null })
   })
 
@@ -128,6 +144,8 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
       allFields: FIELDS,
       limit: 1,
       after: null,
+      sort: [],
+      skip: 0,
       filter: `(${ENDLESS}) > 0`,
     })
     const message = 'the query took longer than 0.3 s and was stopped'
@@ -233,7 +251,7 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     )
     const filter = `id = '${'x'.repeat(MIB)}'`
     await refuses(
-      pool.page({ fields: FIELDS, allFields: FIELDS, limit: 1, after: null, filter }),
+      pool.page({ fields: FIELDS, allFields: FIELDS, limit: 1, after: null, filter, sort: [], skip: 0 }),
       /filter is longer than 1 MiB/,
     )
     await refuses(pool.query('SELECT ? AS a', Array(40_000).fill(1), FIELDS), /more than 32766 values/)

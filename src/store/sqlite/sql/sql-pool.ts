@@ -1,6 +1,8 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import type { JsonBytes, Page, SqlParam } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
+import type { PageRun } from './run-page.ts'
+import type { SummaryRun } from './run-summary.ts'
 import { checkLength } from './sql-checks.ts'
 import { MAX_PARAMS, type QueryLimits } from './sql-limits.ts'
 import { SqlProcess, type SqlResult } from './sql-process.ts'
@@ -22,18 +24,6 @@ interface Waiting {
   readonly reject: (error: Error) => void
   readonly timer: NodeJS.Timeout
   readonly characters: number
-}
-
-/** A filtered page (D16). */
-export interface FilteredPage {
-  /** The fields of the answer, in its order. */
-  readonly fields: readonly TypedField[]
-  /** The contract's fields, which the filter may name. */
-  readonly allFields: readonly TypedField[]
-  readonly limit: number
-  /** Records after this one; null starts at the first. */
-  readonly after: number | null
-  readonly filter: string
 }
 
 export interface SqlPoolOptions {
@@ -83,13 +73,30 @@ export class SqlPool {
     return result.json
   }
 
-  /** A page of the records that a filter lets through (D11, D16). Throws QueryError. */
-  async page({ fields, allFields, ...page }: FilteredPage): Promise<Page> {
-    const { limit, after, filter } = page
-    checkLength(filter, 'filter')
-    const request = { limit, after, filter, fields: typed(fields), allFields: typed(allFields) }
-    const result = await this.#run({ kind: 'page', ...request })
+  /** A page that is filtered or sorted (D11, D16). Throws QueryError. */
+  async page({ fields, allFields, sort, ...page }: PageRun): Promise<Page> {
+    if (page.filter !== null) checkLength(page.filter, 'filter')
+    const result = await this.#run({
+      ...page,
+      kind: 'page',
+      fields: typed(fields),
+      allFields: typed(allFields),
+      sort: sort.map(({ field, descending }) => ({ field: typedField(field), descending })),
+    })
     return { records: result.json, next: result.next }
+  }
+
+  /** A {@link Summary} as JSON text. Throws QueryError. */
+  async summary({ fields, allFields, filter }: SummaryRun): Promise<JsonBytes> {
+    if (filter !== null) checkLength(filter, 'filter')
+    const summarized = fields.map((field) => ({ ...typedField(field), primaryKey: field.primaryKey }))
+    const result = await this.#run({
+      kind: 'summary',
+      filter,
+      fields: summarized,
+      allFields: typed(allFields),
+    })
+    return result.json
   }
 
   /** Ends every process; requests that wait or are under way fail. Resolves when the processes are gone. */
@@ -181,7 +188,7 @@ export class SqlPool {
 
 /** About how much memory a request takes while it waits. */
 function charactersOf(request: SqlRequest): number {
-  if (request.kind === 'page') return request.filter.length
+  if (request.kind !== 'query') return request.filter?.length ?? 0
   return request.params.reduce<number>(
     (sum, param) => sum + (typeof param === 'string' ? param.length : 1),
     request.sql.length,
@@ -190,7 +197,11 @@ function charactersOf(request: SqlRequest): number {
 
 /** What a query process needs to know of fields. */
 function typed(fields: readonly TypedField[]): readonly TypedField[] {
-  return fields.map(({ name, type }) => ({ name, type }))
+  return fields.map(typedField)
+}
+
+function typedField({ name, type }: TypedField): TypedField {
+  return { name, type }
 }
 
 function closing(): QueryError {

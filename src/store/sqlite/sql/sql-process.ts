@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { fromPlainError, QueryError } from '../../../errors/service-error.ts'
-import type { JsonBytes } from '../../sheet-store.ts'
+import type { JsonBytes, PagePlace } from '../../sheet-store.ts'
 import { inMebibytes, type QueryLimits } from './sql-limits.ts'
 import {
   encodeFrame,
@@ -30,7 +30,7 @@ const HEAP_TO_SPARE_MIB = 512
 export interface SqlResult {
   readonly json: JsonBytes
   /** For a page: where the next one starts after, or null. */
-  readonly next: number | null
+  readonly next: PagePlace | null
 }
 
 interface Pending {

@@ -1,6 +1,8 @@
 import type { PlainServiceError } from '../../../errors/service-error.ts'
-import type { SqlParam } from '../../sheet-store.ts'
+import type { PagePlace, SqlParam } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
+import type { PageRun } from './run-page.ts'
+import type { SummaryRun } from './run-summary.ts'
 
 /** What a query process is started with, as JSON in its first argument. */
 export interface ChildOptions {
@@ -20,15 +22,8 @@ export type SqlRequest =
       /** The contract's fields. */
       readonly allFields: readonly TypedField[]
     }
-  | {
-      readonly kind: 'page'
-      /** The fields of the answer, in its order. */
-      readonly fields: readonly TypedField[]
-      readonly allFields: readonly TypedField[]
-      readonly limit: number
-      readonly after: number | null
-      readonly filter: string
-    }
+  | ({ readonly kind: 'page' } & PageRun)
+  | ({ readonly kind: 'summary' } & SummaryRun)
 
 /**
  * What a query process writes: `ready` once, then for each request any number of `chunk` (the next bytes of the
@@ -39,7 +34,7 @@ export const FRAME = { ready: 1, chunk: 2, end: 3, error: 4 } as const
 /** What `end` says, as JSON. */
 export interface EndFrame {
   /** For a page: where the next one starts after, or null. */
-  readonly next: number | null
+  readonly next: PagePlace | null
   /** The process holds on to so much memory that it should not take another request. */
   readonly spent: boolean
 }

@@ -97,7 +97,7 @@ const ATTACKS: readonly (readonly [string, SqlRequest])[] = [
     ([name, filter]) =>
       [
         `as a filter, ${name}`,
-        { kind: 'page', filter, fields: FIELDS, allFields: FIELDS, limit: 5, after: null },
+        { kind: 'page', filter, fields: FIELDS, allFields: FIELDS, limit: 5, after: null, sort: [], skip: 0 },
       ] as const,
   ),
 ]

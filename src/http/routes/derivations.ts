@@ -1,0 +1,12 @@
+import { readDerivations } from '../../sheet/read-derivations.ts'
+import { NoQuery } from '../../wire/contract.ts'
+import { DerivationsAnswer, toDerivationsAnswer } from '../../wire/derivations.ts'
+import type { Api, RouteContext } from '../route-context.ts'
+
+/** `GET /api/derivations`: the files with what they come to. */
+export function derivationsRoutes(app: Api, { sheet, read }: RouteContext): void {
+  const schema = { querystring: NoQuery, response: { 200: DerivationsAnswer } }
+  app.get('/api/derivations', { ...read, schema }, async () =>
+    toDerivationsAnswer(await readDerivations(sheet)),
+  )
+}

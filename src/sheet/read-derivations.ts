@@ -1,0 +1,24 @@
+import type { Derivation } from '../derivation/derivation-kind.ts'
+import type { Sheet } from './sheet.ts'
+
+/** A derivation file, and what it comes to. */
+export interface DerivationReport {
+  readonly file: string
+  readonly kind: string
+  readonly targets: readonly string[]
+  /** Fields whose change makes the targets stale, those that are only in placeholders included. */
+  readonly inputs: readonly string[]
+  /** `host:port` of those that runs call. */
+  readonly hosts: readonly string[]
+  readonly text: string
+}
+
+/** The derivations of the sheet, each after those it depends on. Throws ContractError. */
+export async function readDerivations(sheet: Sheet): Promise<readonly DerivationReport[]> {
+  const { derivations } = await sheet.deriving()
+  return derivations.levels.flat().map(describe)
+}
+
+function describe({ file, kind, targets, inputs, hosts, text }: Derivation): DerivationReport {
+  return { file, kind: kind.name, targets, inputs, hosts, text }
+}

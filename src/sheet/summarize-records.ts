@@ -1,0 +1,19 @@
+import type { JsonBytes } from '../store/sheet-store.ts'
+import { selectFields } from './select-fields.ts'
+import type { Sheet } from './sheet.ts'
+
+export interface SummarizeQuery {
+  /** The fields to summarize; null for none, which leaves the count. */
+  readonly fields: readonly string[] | null
+  /** A boolean SQL expression over the fields (D16); null for all records. */
+  readonly filter: string | null
+}
+
+/**
+ * How many records a filter lets through, and what they have in some fields, as JSON text of a Summary. Throws
+ * ValidationError for an unknown field, QueryError for a bad filter and for what goes past the limits of queries (D19).
+ */
+export async function summarizeRecords(sheet: Sheet, { fields, filter }: SummarizeQuery): Promise<JsonBytes> {
+  const { contract, store } = await sheet.current()
+  return store.summary({ fields: selectFields(contract, fields ?? []), filter })
+}

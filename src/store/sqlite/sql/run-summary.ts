@@ -1,0 +1,172 @@
+import type { SQLOutputValue } from 'node:sqlite'
+import type { JsonValue } from '../../../contract/json.ts'
+import type { FieldSummary, Histogram, Summary } from '../../sheet-store.ts'
+import { quoted } from '../schema.ts'
+import type { TypedField } from './json-columns.ts'
+import { filteredRecords, withFilter } from './run-page.ts'
+import type { SqlAnswer } from './sql-answer.ts'
+import type { SqlDatabase } from './sql-database.ts'
+
+/** A summary of the records that a filter from a user lets through. */
+export interface SummaryRun {
+  /** The fields to summarize. */
+  readonly fields: readonly SummarizedField[]
+  /** The contract's fields, which the filter may name. */
+  readonly allFields: readonly TypedField[]
+  /** Null for all records. */
+  readonly filter: string | null
+}
+
+export interface SummarizedField extends TypedField {
+  /** Every record has another value. */
+  readonly primaryKey: boolean
+}
+
+const RANGES = 20
+const TOP = 10
+
+/** Texts longer than this are no values that one would pick from a list. */
+const LONGEST_VALUE = 200
+
+/** Writes a {@link Summary} as JSON. Throws QueryError. */
+export function runSummary(database: SqlDatabase, run: SummaryRun, answer: SqlAnswer): void {
+  const summary = withFilter(database, run.filter, (filter): Summary => {
+    const columns = run.allFields.map(({ name }) => quoted(name)).join(', ')
+    const summarizer = new Summarizer(database, `FROM ${filteredRecords(columns, filter)}`)
+    const count = filter === null ? countOfSheet(database) : summarizer.number('count(*)')
+    return {
+      count,
+      fields: Object.fromEntries(run.fields.map((field) => [field.name, summarizer.field(field, count)])),
+    }
+  })
+  answer.text(JSON.stringify(summary))
+}
+
+function countOfSheet(database: SqlDatabase): number {
+  return Number(database.prepare('SELECT records FROM "$sheet"').get()?.['records'])
+}
+
+class Summarizer {
+  readonly #database: SqlDatabase
+  /** `FROM …`, in which the fields can be named. */
+  readonly #from: string
+
+  constructor(database: SqlDatabase, from: string) {
+    this.#database = database
+    this.#from = from
+  }
+
+  /** Of `count` records. */
+  field({ name, type, primaryKey }: SummarizedField, count: number): FieldSummary {
+    const column = quoted(name)
+    const nulls = count - this.number(`count(${column})`)
+    if (nulls === count || type === 'object') return { nulls }
+    if (primaryKey) return { nulls, distinct: count }
+    switch (type) {
+      case 'integer':
+      case 'number':
+      case 'date':
+      case 'timestamp':
+        return { nulls, ...this.#spread(column, SCALES[type]) }
+      case 'string':
+      case 'time':
+        return { nulls, ...this.#frequent(`SELECT ${column} AS "$value" ${this.#from}`, String) }
+      case 'boolean':
+        return { nulls, ...this.#frequent(`SELECT ${column} AS "$value" ${this.#from}`, Boolean) }
+      case 'array':
+        return {
+          nulls,
+          ...this.#frequent(this.#items(column), (text) => JSON.parse(String(text)) as JsonValue),
+        }
+    }
+  }
+
+  /** The one number that an expression over the records comes to. */
+  number(expression: string): number {
+    return Number(this.#rows(`SELECT ${expression} ${this.#from}`)[0]?.[0] ?? 0)
+  }
+
+  #spread(column: string, { onScale, unit, perStep, show }: Scale): { readonly histogram?: Histogram } {
+    const scaled = onScale(column)
+    const [least, greatest] = this.#rows(`SELECT min(${scaled}), max(${scaled}) ${this.#from}`)[0] ?? []
+    if (typeof least !== 'number' || typeof greatest !== 'number') return {}
+    const { step, ranges } = divide(greatest - least, unit)
+    if (!Number.isFinite(step)) return {}
+    const rows = this.#rows(
+      `SELECT min(CAST((${scaled} - ?) / ? AS INTEGER), ?) AS "$range", count(*) ${this.#from} GROUP BY "$range"`,
+      least,
+      step,
+      ranges - 1,
+    )
+    const counts = Array<number>(ranges).fill(0)
+    for (const [range, count] of rows) if (range !== null) counts[Number(range)] = Number(count)
+    return { histogram: { from: show(least), to: show(greatest), step: step / perStep, counts } }
+  }
+
+  /** `values` is a SELECT of one column, `$value`. */
+  #frequent(
+    values: string,
+    show: (value: SQLOutputValue) => JsonValue,
+  ): Pick<FieldSummary, 'distinct' | 'top'> {
+    const counted = `SELECT "$value", count(*) AS "$count" FROM (${values}) WHERE "$value" IS NOT NULL GROUP BY "$value"`
+    const distinct = Number(this.#rows(`SELECT count(*) FROM (${counted})`)[0]?.[0])
+    const top = this.#rows(
+      `SELECT * FROM (${counted}) WHERE length("$value") <= ${LONGEST_VALUE} ORDER BY "$count" DESC, "$value" LIMIT ${TOP}`,
+    )
+    return {
+      distinct,
+      top: top.map(([value, count]) => ({ value: show(value ?? null), count: Number(count) })),
+    }
+  }
+
+  /** The items of arrays, as JSON text. */
+  #items(column: string): string {
+    const item = `CASE item.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
+      WHEN 'text' THEN json_quote(item.value) ELSE CAST(item.value AS TEXT) END`
+    return `SELECT ${item} AS "$value" FROM (SELECT ${column} AS "$items" ${this.#from}), json_each("$items") AS item`
+  }
+
+  #rows(sql: string, ...params: number[]): (readonly SQLOutputValue[])[] {
+    const statement = this.#database.prepare(sql)
+    statement.setReturnArrays(true)
+    return statement.all(...params) as unknown as (readonly SQLOutputValue[])[]
+  }
+}
+
+/** How values of a type are measured. */
+interface Scale {
+  /** SQL for the place on the scale, a number. */
+  onScale(column: string): string
+  /** The distance of neighbours; 0 where there is always one between. */
+  readonly unit: number
+  /** What a step is told in. */
+  readonly perStep: number
+  show(place: number): string | number
+}
+
+const DAY = 86_400
+
+const SCALES: Readonly<Record<'integer' | 'number' | 'date' | 'timestamp', Scale>> = {
+  integer: { onScale: (column) => column, unit: 1, perStep: 1, show: (value) => value },
+  number: { onScale: (column) => column, unit: 0, perStep: 1, show: (value) => value },
+  date: {
+    onScale: (column) => `unixepoch(${column})`,
+    unit: DAY,
+    perStep: DAY,
+    show: (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10),
+  },
+  timestamp: {
+    onScale: (column) => `unixepoch(${column}, 'subsec')`,
+    unit: 0,
+    perStep: 1,
+    show: (seconds) => new Date(Math.round(seconds * 1000)).toISOString(),
+  },
+}
+
+/** Ranges of whole units, so that each can hold as many values as the others; a few values have a range each. */
+function divide(width: number, unit: number): { readonly step: number; readonly ranges: number } {
+  if (unit === 0) return width === 0 ? { step: 1, ranges: 1 } : { step: width / RANGES || 1, ranges: RANGES }
+  const values = width / unit + 1
+  const perRange = Math.ceil(values / RANGES)
+  return { step: perRange * unit, ranges: Math.ceil(values / perRange) }
+}

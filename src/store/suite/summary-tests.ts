@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { beforeEach, suite, test } from 'node:test'
+import type { JsonObject } from '../../contract/json.ts'
+import { QueryError } from '../../errors/service-error.ts'
+import type { FieldSummary, Summary } from '../sheet-store.ts'
+import { seededRandom } from './random.ts'
+import { IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
+
+const PROPERTIES = [
+  '{name: word, logicalType: string}',
+  '{name: size, logicalType: integer}',
+  '{name: share, logicalType: number}',
+  '{name: open, logicalType: boolean}',
+  '{name: day, logicalType: date}',
+  '{name: moment, logicalType: timestamp}',
+  '{name: hour, logicalType: time}',
+  '{name: tags, logicalType: array}',
+  '{name: thing, logicalType: object}',
+]
+
+/** What the records have, field by field. */
+export function testSummaries(open: OpenStore): void {
+  suite('summaries', IN_TURN, () => {
+    const sheet = TestSheet.shared(open, { properties: PROPERTIES })
+    beforeEach(async () => {
+      await sheet.empty()
+    })
+
+    const summary = async (fields: readonly string[], filter: string | null = null): Promise<Summary> =>
+      JSON.parse(String(await sheet.store.summary({ fields, filter }))) as Summary
+    const of = async (
+      field: string,
+      values: readonly unknown[],
+      filter: string | null = null,
+    ): Promise<FieldSummary | undefined> => {
+      await sheet.empty()
+      await sheet.write(values.map((value, index) => ({ id: `r${index}`, [field]: value }) as JsonObject))
+      return (await summary([field], filter)).fields[field]
+    }
+
+    test('the count is that of the records that the filter lets through', async () => {
+      assert.deepEqual(await summary([]), { count: 0, fields: {} })
+      await sheet.write([1, 2, 3].map((size) => ({ id: `r${size}`, size })))
+      assert.deepEqual(await summary([]), { count: 3, fields: {} })
+      assert.deepEqual(await summary([], 'size > 1'), { count: 2, fields: {} })
+      assert.deepEqual(await summary(['id'], 'size > 1'), {
+        count: 2,
+        fields: { id: { nulls: 0, distinct: 2 } },
+      })
+      await assert.rejects(summary(['id'], 'size >'), QueryError)
+      await assert.rejects(summary(['id'], '"$seq" > 0'), QueryError)
+      await assert.rejects(summary(['id'], '1) UNION SELECT 1 WHERE (1'), QueryError)
+    })
+
+    test('a field of which no record has a value has nothing but that', async () => {
+      await sheet.write([{ id: 'a' }, { id: 'b' }])
+      const { fields } = await summary(sheet.fields.slice(1))
+      for (const field of sheet.fields.slice(1)) assert.deepEqual(fields[field], { nulls: 2 }, field)
+    })
+
+    test('texts, times and truth values have their most frequent values, ties in their own order', async () => {
+      assert.deepEqual(await of('word', ['b', 'a', null, 'b', 'c', '', 'x'.repeat(201)]), {
+        nulls: 1,
+        distinct: 5,
+        top: [
+          { value: 'b', count: 2 },
+          { value: '', count: 1 },
+          { value: 'a', count: 1 },
+          { value: 'c', count: 1 },
+        ],
+      })
+      assert.deepEqual(await of('open', [true, false, true, null]), {
+        nulls: 1,
+        distinct: 2,
+        top: [
+          { value: true, count: 2 },
+          { value: false, count: 1 },
+        ],
+      })
+      assert.deepEqual((await of('hour', ['12:00:00', '12:00:00']))?.top, [{ value: '12:00:00', count: 2 }])
+      const many = await of(
+        'word',
+        Array.from({ length: 30 }, (_, index) => `w${index % 15}`),
+      )
+      assert.deepEqual([many?.distinct, many?.top?.length], [15, 10])
+    })
+
+    test('arrays have their most frequent items, whatever their types', async () => {
+      assert.deepEqual(await of('tags', [['a', 'b'], ['a', 1, true], [], null, ['1', null, { k: 1 }]]), {
+        nulls: 1,
+        distinct: 6,
+        top: [
+          { value: 'a', count: 2 },
+          { value: '1', count: 1 },
+          { value: 'b', count: 1 },
+          { value: 1, count: 1 },
+          { value: true, count: 1 },
+          { value: { k: 1 }, count: 1 },
+        ].toSorted(
+          (a, b) => b.count - a.count || (JSON.stringify(a.value) < JSON.stringify(b.value) ? -1 : 1),
+        ),
+      })
+      assert.deepEqual(await of('thing', [{ a: 1 }, null]), { nulls: 1 })
+    })
+
+    test('few whole numbers or days have a range each', async () => {
+      assert.deepEqual(await of('size', [3, 5, 5, null, 7]), {
+        nulls: 1,
+        histogram: { from: 3, to: 7, step: 1, counts: [1, 0, 2, 0, 1] },
+      })
+      assert.deepEqual((await of('size', [4]))?.histogram, { from: 4, to: 4, step: 1, counts: [1] })
+      assert.deepEqual((await of('day', ['2024-02-28', '2024-03-01', '2024-03-01']))?.histogram, {
+        from: '2024-02-28',
+        to: '2024-03-01',
+        step: 1,
+        counts: [1, 0, 2],
+      })
+    })
+
+    test('ranges are of equal width, and the greatest value is in the last', async () => {
+      assert.deepEqual((await of('share', [0, 0.5, 10, 9.99]))?.histogram, {
+        from: 0,
+        to: 10,
+        step: 0.5,
+        counts: [1, 1, ...Array<number>(17).fill(0), 2],
+      })
+      const moments = await of('moment', [
+        '2024-03-10T12:00:00+02:00',
+        '2024-03-10T10:00:20.000Z',
+        '2024-03-10T10:00:03Z',
+      ])
+      assert.deepEqual(moments?.histogram, {
+        from: '2024-03-10T10:00:00.000Z',
+        to: '2024-03-10T10:00:20.000Z',
+        step: 1,
+        counts: [1, 0, 0, 1, ...Array<number>(15).fill(0), 1],
+      })
+      const whole = (await of('size', [0, 46, 100]))?.histogram
+      // 101 values in ranges of 6.
+      assert.deepEqual(
+        [whole?.step, whole?.counts.length, whole?.counts[7], whole?.counts[16]],
+        [6, 17, 1, 1],
+      )
+      const same = (await of('share', [2.5, 2.5]))?.histogram
+      assert.deepEqual(same, { from: 2.5, to: 2.5, step: 1, counts: [2] })
+      // Beyond the greatest number.
+      assert.deepEqual(await of('share', [-1.7e308, 1.7e308]), { nulls: 0 })
+      const tiny = (await of('share', [0, 5e-324]))?.histogram
+      assert.equal(
+        tiny?.counts.reduce((sum, count) => sum + count),
+        2,
+      )
+    })
+
+    test('a histogram counts every value once, of the filtered records only', async () => {
+      for (let seed = 1; seed <= 20; seed += 1) {
+        const random = seededRandom(seed)
+        const scale = 10 ** (random.below(12) - 4)
+        const values = Array.from({ length: 100 }, () =>
+          random.chance(0.1) ? null : (random.below(2000) - 1000) * scale,
+        )
+        const found = await of('share', values, 'share > 0 OR share IS NULL')
+        const kept = values.filter((value) => value === null || value > 0)
+        const numbers = kept.filter((value) => value !== null)
+        assert.equal(found?.nulls, kept.length - numbers.length)
+        const { from, to, step, counts } = found?.histogram ?? { from: 0, to: 0, step: 1, counts: [] }
+        assert.deepEqual([from, to], [Math.min(...numbers), Math.max(...numbers)], `seed ${seed}`)
+        const wanted = Array<number>(20).fill(0)
+        for (const value of numbers) wanted[Math.min(19, Math.trunc((value - Number(from)) / step))]! += 1
+        assert.deepEqual(counts, wanted, `seed ${seed}`)
+      }
+    })
+  })
+}

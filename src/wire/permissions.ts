@@ -1,0 +1,15 @@
+import { Type, type Static } from 'typebox'
+import { closedObject } from './closed-object.ts'
+
+/** Query of `GET /api/permissions`. */
+export const PermissionsQuery = closedObject({
+  actor: Type.Optional(Type.String({ description: 'Who; the server default when absent.' })),
+})
+
+/** Answer of `GET /api/permissions` (D7). */
+export const PermissionsAnswer = Type.Object({
+  actor: Type.String(),
+  write: Type.Array(Type.String(), { description: 'Fields that the actor may write by hand.' }),
+  delete: Type.Boolean({ description: 'Whether it may delete records.' }),
+})
+export type PermissionsAnswer = Static<typeof PermissionsAnswer>

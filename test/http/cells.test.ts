@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CSRF, runScenarios, startApp } from '../support/http-fixture.ts'
+
+runScenarios('GET /api/cells', [
+  {
+    name: 'D32: tells the state of each derived cell of the records that exist',
+    request: { url: '/api/cells?ids=b,a,nobody' },
+    status: 200,
+    body: { a: { rate: 'missing' }, b: { rate: 'missing' } },
+  },
+  {
+    name: 'refuses to be asked for no records',
+    request: { url: '/api/cells?ids=,' },
+    status: 400,
+    error: ['ValidationError', /^ids is required/],
+  },
+  {
+    name: 'refuses to be asked for too many records',
+    request: { url: `/api/cells?ids=${Array.from({ length: 1001 }, (_, index) => index).join()}` },
+    status: 400,
+    error: ['ValidationError', /^ids names 1001 records; at most 1000/],
+  },
+  {
+    name: 'refuses a field that is not derived',
+    request: { url: '/api/cells?ids=a&targets=rate,title' },
+    status: 400,
+    error: ['OperationError', /"title"/],
+  },
+])
+
+test('D32: the state of a cell follows what is written', async (t) => {
+  const { app } = await startApp(t, {
+    files: {
+      derivations: {
+        'rate.yaml':
+          'targets: [rate]\ninputs: [currency]\nkind: http\nurl: https://rates.example/{{ currency }}\nresponse_path: rate\n',
+        'note.yaml':
+          'targets: [owner_note]\ninputs: [title]\nkind: http\nurl: https://notes.example/{{ title }}\nresponse_path: note\n',
+      },
+    },
+  })
+  const states = async (query: string): Promise<unknown> => (await app.inject(`/api/cells?${query}`)).json()
+  const write = (payload: object): Promise<unknown> =>
+    app.inject({ method: 'POST', url: '/api/records', headers: CSRF, payload })
+  await write({ actor: 'agent:owner', records: [{ id: 'a', owner_note: 'mine' }] })
+  await write({ actor: 'agent:owner', records: [{ id: '__proto__', title: 'x' }] })
+  assert.deepEqual(await states('ids=a&targets=rate'), { a: { rate: 'missing' } })
+  assert.deepEqual(await states('ids=a'), { a: { owner_note: 'overridden', rate: 'missing' } })
+  const odd = (await app.inject('/api/cells?ids=__proto__&targets=rate')).body
+  assert.equal(odd, '{"__proto__":{"rate":"missing"}}')
+})
+
+runScenarios('GET /api/permissions', [
+  {
+    name: 'D7: tells which fields an actor may write',
+    request: { url: '/api/permissions?actor=user:ann' },
+    status: 200,
+    body: { actor: 'user:ann', write: ['id', 'title', 'price', 'currency'], delete: true },
+  },
+  {
+    name: 'D7: tells the fields that are somebody’s own',
+    request: { url: '/api/permissions?actor=agent:owner' },
+    status: 200,
+    body: { actor: 'agent:owner', write: ['id', 'title', 'price', 'currency', 'owner_note'], delete: true },
+  },
+  {
+    name: 'needs somebody to ask about',
+    request: { url: '/api/permissions?actor=' },
+    status: 400,
+    error: ['ValidationError', /^actor is required/],
+  },
+  {
+    name: 'D39: refuses an actor that is none',
+    request: { url: '/api/permissions?actor=%00' },
+    status: 400,
+    error: ['ValidationError', /control characters/],
+  },
+])
+
+test('GET /api/derivations tells each file with what it computes from what, and whom it calls', async (t) => {
+  const { app } = await startApp(t)
+  const { derivations } = (await app.inject('/api/derivations')).json<{ derivations: { text: string }[] }>()
+  assert.equal(derivations.length, 1)
+  const { text, ...rest } = derivations[0]!
+  assert.match(text, /^targets: \[rate\]\ninputs: \[currency\]/)
+  assert.deepEqual(rest, {
+    file: 'rate.yaml',
+    kind: 'http',
+    targets: ['rate'],
+    inputs: ['currency'],
+    hosts: ['rates.example:443'],
+  })
+})

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { createApp } from '../../src/http/app.ts'
+import type { SheetFrame } from '../../src/wire/changes.ts'
+import { upsertRecords } from '../../src/sheet/upsert-records.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+import { listen } from '../support/http-fixture.ts'
+import { onEnd } from '../support/on-end.ts'
+import { RawClient } from '../support/raw-client.ts'
+import { openLookupSheet } from '../support/run-fixture.ts'
+import { openTestSheet, writeSheet } from '../support/sheet-fixture.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+
+interface Watching {
+  /** The next frame that is told. */
+  next(): Promise<SheetFrame>
+}
+
+async function watch(t: TestContext, sheet: Sheet): Promise<Watching> {
+  const app = createApp(sheet)
+  onEnd(t, () => app.close())
+  const client = await RawClient.open(t, await listen(app))
+  client.send('GET /api/sheet/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  return {
+    async next() {
+      const pattern = /event: sheet\ndata: (.*)\n\n/
+      const text = await client.waitFor((received) => pattern.test(received))
+      const found = pattern.exec(text) ?? assert.fail()
+      client.received = text.slice(found.index + found[0].length)
+      return JSON.parse(found[1] ?? '') as SheetFrame
+    },
+  }
+}
+
+test('whoever listens for changes hears how the sheet stands, and again when a value changes', async (t) => {
+  const sheet = await openTestSheet(t)
+  const { next } = await watch(t, sheet)
+  const first = await next()
+  assert.equal(first.seq, 1)
+  await upsertRecords(sheet, { records: [{ id: 'a', price: 9 }], actor: 'human:ann' })
+  const second = await next()
+  assert.deepEqual(second, { ...first, seq: 2 })
+})
+
+test('what another process writes is told too', async (t) => {
+  const directory = await writeSheet(t)
+  const sheets = [await openSheet(directory), await openSheet(directory)] as const
+  for (const sheet of sheets) onEnd(t, () => sheet.close())
+  const { next } = await watch(t, sheets[0])
+  const { seq } = await next()
+  await upsertRecords(sheets[1], { records: [{ id: 'a', price: 9 }], actor: 'human:ann' })
+  assert.equal((await next()).seq, seq + 1)
+})
+
+test('a run is told when it begins and when it ends', async (t) => {
+  const run = await openLookupSheet(t, [{ id: 'a', a: 'x' }])
+  const { next } = await watch(t, run.sheet)
+  const before = await next()
+  const hold = run.api.hold('*')
+  const ended = run.start()
+  await hold.arrived()
+  let state = await next()
+  while (!state.runs.includes('"running"')) state = await next()
+  assert.notEqual(state.runs, before.runs)
+  hold.release()
+  await ended
+  while (state.runs.includes('"running"')) state = await next()
+  assert.equal(state.seq, before.seq + 1)
+})
+
+test('D3: a definition file that breaks and is mended is told', async (t) => {
+  const directory = await writeSheet(t)
+  const sheet = await openSheet(directory)
+  onEnd(t, () => sheet.close())
+  const { next } = await watch(t, sheet)
+  const sound = await next()
+  const path = join(directory, 'contract.yaml')
+  await rename(path, `${path}.aside`)
+  await writeFile(path, 'kind: nothing\n')
+  const broken = await next()
+  assert.notEqual(broken.definition, sound.definition)
+  await rename(`${path}.aside`, path)
+  let mended = await next()
+  while (mended.definition === broken.definition) mended = await next()
+  assert.deepEqual(mended, sound)
+})

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
+import { assertEnvelope, startApp, type TestApp } from '../support/http-fixture.ts'
+import { onEnd } from '../support/on-end.ts'
+
+async function startPages(t: TestContext): Promise<TestApp> {
+  const directory = await mkdtemp(join(tmpdir(), 'colophon-pages-'))
+  onEnd(t, () => rm(directory, { recursive: true }))
+  await mkdir(join(directory, 'assets'))
+  await writeFile(join(directory, 'index.html'), '<!doctype html><title>page</title>')
+  await writeFile(join(directory, 'icon.svg'), '<svg/>')
+  await writeFile(join(directory, 'assets', 'main-1.js'), 'export {}')
+  await writeFile(join(directory, 'secret.txt'), 'not for you')
+  return startApp(t, { app: { pages: directory } })
+}
+
+test('the page is at every address that it shows something at, and runs scripts of the service only', async (t) => {
+  const { app } = await startPages(t)
+  for (const url of ['/', '/?sort=-area', '/sql', '/runs', '/runs/12', '/derivations', '/contract']) {
+    const { statusCode, headers, body } = await app.inject({ url, headers: { host: 'localhost' } })
+    assert.deepEqual([statusCode, body], [200, '<!doctype html><title>page</title>'], url)
+    const policy = String(headers['content-security-policy'])
+    assert.match(policy, /default-src 'none'; script-src 'self'; .*frame-ancestors 'none'/)
+    const { 'content-security-policy': _own, ...others } = SECURITY_HEADERS
+    for (const [name, value] of Object.entries(others)) assert.equal(headers[name], value, name)
+  }
+})
+
+test('files of the page are kept by the browser, since their names change with what is in them', async (t) => {
+  const { app } = await startPages(t)
+  const script = await app.inject('/assets/main-1.js')
+  assert.match(String(script.headers['content-type']), /javascript/)
+  assert.equal(script.headers['cache-control'], 'private, max-age=31536000, immutable')
+  const icon = await app.inject('/icon.svg')
+  assert.deepEqual([icon.statusCode, icon.headers['cache-control']], [200, 'private, no-cache'])
+})
+
+test('D36: nothing else is served from there, and what is not there is a 404 with an envelope', async (t) => {
+  const { app } = await startPages(t)
+  for (const url of [
+    '/secret.txt',
+    '/assets/',
+    '/assets/none.js',
+    '/assets/../secret.txt',
+    '/assets/%2e%2e/secret.txt',
+    '/assets/..%2fsecret.txt',
+    '/assets/..%5csecret.txt',
+    '/assets/%00',
+    '/index.html',
+    '/runs/1/2',
+  ]) {
+    const response = await app.inject(url)
+    assert.ok([400, 403, 404].includes(response.statusCode), `${url} ${response.statusCode}`)
+    const { error } = response.json<{ error: { type: string; message: string } }>()
+    assertEnvelope(response, error.type, /./)
+    assert.doesNotMatch(response.body, /not for you|colophon-pages/)
+  }
+  assert.equal((await app.inject({ method: 'POST', url: '/sql' })).statusCode, 405)
+})
+
+test('D38: a link from another site leads to the page', async (t) => {
+  const { app } = await startPages(t)
+  const marks = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+  assert.equal((await app.inject({ url: '/', headers: { host: 'localhost', ...marks } })).statusCode, 200)
+  const script = { ...marks, 'sec-fetch-dest': 'script', 'sec-fetch-mode': 'no-cors' }
+  assert.equal(
+    (await app.inject({ url: '/assets/main-1.js', headers: { host: 'localhost', ...script } })).statusCode,
+    403,
+  )
+})

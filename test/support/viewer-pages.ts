@@ -1,0 +1,71 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { TestContext } from 'node:test'
+import { picture, settled, Viewer } from './viewer.ts'
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+
+/** The states of the viewer that everybody sees, by what pictures of them are called. */
+export const PAGES: Readonly<Record<string, string>> = {
+  records: '/',
+  panel: '/?cell=AD~name_de&panel=1',
+  failed: '/?cell=AQ~time_zones&panel=1',
+  filtered: `/?sort=-area&where=${encodeURIComponent('[{"field":"region","is":"anyOf","value":["Europe"]}]')}`,
+  derivations: '/derivations',
+  derivation: '/derivations?file=names.yaml',
+  runs: '/runs',
+  run: '/runs/1',
+  sql: '/sql',
+  contract: '/contract',
+}
+
+/** A viewer of a sheet in which some cells are fresh, some failed and most missing. */
+export async function viewerWithRun(t: TestContext): Promise<Viewer> {
+  const viewer = await Viewer.start(t)
+  await viewer.post('/api/materialize', { actor: 'human:me', record_ids: ['AD', 'AE', 'AQ', 'BV'] })
+  return viewer
+}
+
+/** That axe finds nothing anywhere, in a theme; with pictures. */
+export async function assertAccessible(t: TestContext, colorScheme: 'light' | 'dark'): Promise<void> {
+  // The themes differ in their colours alone, and all the rules take a minute.
+  const rules = colorScheme === 'light' ? null : ['color-contrast']
+  const viewer = await viewerWithRun(t)
+  // Axe looks at every cell: a few rows are enough.
+  const context = await viewer.newContext({ colorScheme, viewport: { width: 1280, height: 480 } })
+  const page = await viewer.open('/', context)
+  for (const [name, path] of Object.entries(PAGES)) {
+    await t.test(`axe finds nothing at ${path} in ${colorScheme}`, async () => {
+      await page.goto(viewer.url + path)
+      await settled(page)
+      await picture(page, `${name}-${colorScheme}`)
+      assert.deepEqual(await faultsOf(page, rules), [])
+    })
+  }
+  await t.test(`nor in dialogs and menus in ${colorScheme}`, async () => {
+    await page.goto(viewer.url)
+    await settled(page)
+    await page.getByRole('button', { name: 'Run…' }).click()
+    await page.getByRole('menuitem', { name: 'All that is to be computed' }).click()
+    await page.getByRole('region', { name: 'Plan' }).waitFor()
+    await picture(page, `plan-${colorScheme}`)
+    assert.deepEqual(await faultsOf(page, rules), [])
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Commands' }).waitFor()
+    await picture(page, `commands-${colorScheme}`)
+    assert.deepEqual(await faultsOf(page, rules), [])
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Add record' }).click()
+    await page.getByRole('dialog', { name: 'New record' }).waitFor()
+    assert.deepEqual(await faultsOf(page, rules), [])
+  })
+  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+}
+
+/** What axe finds on a page by these of its rules, or by all. */
+async function faultsOf(page: Page, rules: string[] | null): Promise<string[]> {
+  // The type of the axe package is of another copy of playwright-core's.
+  const axe = new AxeBuilder({ page })
+  const { violations } = await (rules === null ? axe : axe.withRules(rules)).analyze()
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
+}

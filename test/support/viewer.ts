@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
+import { startBrowser } from './browser.ts'
+import { ColophonProcess } from './colophon-process.ts'
+import { exampleSheet, type ExampleSheet } from './example.ts'
+import { GatedApi } from './gated-api.ts'
+import { onEnd } from './on-end.ts'
+
+const PICTURES = join(import.meta.dirname, '..', '..', '.cache', 'screenshots')
+const PATIENCE_MS = 8000
+const POLL_MS = 20
+const CALM_POLLS = 4
+
+/** What pages may say on the console: browsers report each refused request there, which pages cannot prevent. */
+const EXPECTED = /^Failed to load resource: the server responded with a status of (4\d\d|500|503)/
+
+/** The viewer in a browser, before a server of its own on a copy of the example. */
+export class Viewer {
+  readonly url: string
+  readonly sheet: ExampleSheet
+  readonly gate: GatedApi
+  readonly browser: Browser
+  /** What went wrong on any page: errors on the console, of scripts, against the policy; and requests elsewhere. */
+  readonly problems: string[] = []
+
+  private constructor(url: string, sheet: ExampleSheet, gate: GatedApi, browser: Browser) {
+    this.url = url
+    this.sheet = sheet
+    this.gate = gate
+    this.browser = browser
+  }
+
+  /** Starts all of it; it ends with the test. */
+  static async start(t: TestContext): Promise<Viewer> {
+    const sheet = await exampleSheet()
+    onEnd(t, () => sheet.cleanup())
+    const gate = await GatedApi.before(t, sheet)
+    const server = new ColophonProcess(t, ['serve', sheet.path, '--port', '0'])
+    const [port, browser] = await Promise.all([server.port(), startBrowser(t)])
+    return new Viewer(`http://127.0.0.1:${port}`, sheet, gate, browser)
+  }
+
+  /** A browser profile of somebody, who has no memory of the viewer. */
+  async newContext(options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> {
+    const context = await this.browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      colorScheme: 'light',
+      reducedMotion: 'reduce',
+      locale: 'en-GB',
+      ...options,
+    })
+    context.setDefaultTimeout(PATIENCE_MS)
+    return context
+  }
+
+  /** Opens a path of the viewer in a tab of its own, and waits until it is no longer busy. */
+  async open(path = '/', context?: BrowserContext): Promise<Page> {
+    const page = await (context ?? (await this.newContext())).newPage()
+    this.#watch(page)
+    await page.goto(this.url + path)
+    await settled(page)
+    return page
+  }
+
+  /** Asks the server, past the page. */
+  async get<T>(path: string): Promise<T> {
+    const response = await fetch(this.url + path)
+    assert.equal(response.status, 200, path)
+    return (await response.json()) as T
+  }
+
+  /** Writes to the server as anybody else would. */
+  async post<T>(path: string, body: unknown): Promise<T> {
+    const csrf = await fetch(`${this.url}/api/csrf`)
+    const { csrf_token: token } = (await csrf.json()) as { csrf_token: string }
+    const cookie = csrf.headers
+      .getSetCookie()
+      .map((each) => each.split(';')[0])
+      .join('; ')
+    const response = await fetch(this.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-csrf-token': token, cookie },
+      body: JSON.stringify(body),
+    })
+    const text = await response.text()
+    assert.ok(response.ok, `${path}: ${text}`)
+    return JSON.parse(text) as T
+  }
+
+  /** What a cell has. */
+  async value(id: string, field: string): Promise<unknown> {
+    return (await this.get<Record<string, unknown>>(`/api/records/${id}`))[field] ?? null
+  }
+
+  /** That nothing has gone wrong on any page since this was last asked. */
+  assertCalm(): void {
+    assert.deepEqual(this.problems.splice(0), [])
+  }
+
+  #watch(page: Page): void {
+    page.on('console', (message) => {
+      const isBad = message.type() === 'error' || message.type() === 'warning'
+      if (isBad && !EXPECTED.test(message.text())) this.problems.push(`console: ${message.text()}`)
+    })
+    page.on('pageerror', (error) => this.problems.push(`script: ${String(error)}`))
+    page.on('request', (request) => {
+      const url = request.url()
+      if (!url.startsWith(`${this.url}/`) && !/^(blob|data):/.test(url)) this.problems.push(`request: ${url}`)
+    })
+  }
+}
+
+/** Waits until nothing on the page has said for a moment that it is busy: what has been read may lead to more. */
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main').waitFor()
+  let calm = 0
+  await eventually(async () => {
+    const busy = await page.locator('main [aria-busy=true], .app-loading').count()
+    calm = busy === 0 ? calm + 1 : 0
+    assert.ok(calm >= CALM_POLLS, 'still busy')
+  })
+}
+
+/** Asserts again until that holds. */
+export async function eventually(check: () => Promise<void> | void): Promise<void> {
+  const end = performance.now() + PATIENCE_MS
+  for (;;) {
+    try {
+      await check()
+      return
+    } catch (error) {
+      if (performance.now() > end) throw error
+      await sleep(POLL_MS)
+    }
+  }
+}
+
+/** A cell of the grid by its row, from 0, and the title of its column; both must be in sight. */
+export async function cellAt(page: Page, row: number, title: string): Promise<Locator> {
+  const head = page.getByRole('columnheader', { name: title, exact: true })
+  const column = await head.getAttribute('aria-colindex')
+  return page.locator(`.grid-row[data-row="${row}"] [aria-colindex="${column}"]`)
+}
+
+/** Whether what an element shows comes to be this. */
+export async function shows(place: Locator, text: string | RegExp): Promise<void> {
+  await eventually(async () => {
+    const shown = (await place.innerText()).replaceAll(/\s+/g, ' ').trim()
+    if (typeof text === 'string') assert.equal(shown, text)
+    else assert.match(shown, text)
+  })
+}
+
+/** A picture of the page for people to look at. */
+export async function picture(page: Page, name: string): Promise<void> {
+  await mkdir(PICTURES, { recursive: true })
+  await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: 'disabled' })
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { NO_BROWSER } from '../support/browser.ts'
+import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
+
+/** Selects a cell with a click; the keyboard goes on from there. */
+async function select(page: Page, row: number, title: string): Promise<void> {
+  const cell = await cellAt(page, row, title)
+  await cell.click()
+  await eventually(async () => assert.equal(await cell.getAttribute('aria-selected'), 'true'))
+}
+
+test('editing', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await Viewer.start(t)
+  const context = await viewer.newContext({ permissions: ['clipboard-read', 'clipboard-write'] })
+  const page = await viewer.open('/', context)
+  const grid = page.getByRole('grid')
+  const stored = (id: string, field: string, value: unknown): Promise<void> =>
+    eventually(async () => assert.deepEqual(await viewer.value(id, field), value))
+
+  await t.test('what is typed replaces the value, Enter saves it and goes down', async () => {
+    await select(page, 0, 'Capital')
+    await page.keyboard.type('Andorra City')
+    await page.keyboard.press('Enter')
+    await stored('AD', 'capital', 'Andorra City')
+    await shows(await cellAt(page, 0, 'Capital'), 'Andorra City')
+    await eventually(async () =>
+      assert.match((await grid.getAttribute('aria-activedescendant')) ?? '', /^cell-1-/),
+    )
+  })
+
+  await t.test('arrows, Tab, Home and End move', async () => {
+    const column = async (): Promise<string> =>
+      /-(\d+)$/.exec((await grid.getAttribute('aria-activedescendant')) ?? '')?.[1] ?? ''
+    const before = Number(await column())
+    await page.keyboard.press('Tab')
+    await eventually(async () => assert.equal(Number(await column()), before + 1))
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('ArrowLeft')
+    await eventually(async () => assert.equal(Number(await column()), before - 1))
+    await page.keyboard.press('Home')
+    await eventually(async () => assert.equal(await column(), '0'))
+    await page.keyboard.press('PageDown')
+    await eventually(async () =>
+      assert.doesNotMatch((await grid.getAttribute('aria-activedescendant')) ?? '', /^cell-1-/),
+    )
+    await page.keyboard.press('Control+Home')
+    await eventually(async () => assert.equal(await grid.getAttribute('aria-activedescendant'), 'cell-0-0'))
+  })
+
+  await t.test('Escape leaves the cell as it was', async () => {
+    await select(page, 1, 'Capital')
+    await page.keyboard.press('Enter')
+    const editor = page.getByRole('textbox', { name: 'Capital' })
+    await editor.waitFor()
+    assert.equal(await editor.inputValue(), 'Abu Dhabi')
+    await page.keyboard.type(' and more')
+    await page.keyboard.press('Escape')
+    await editor.waitFor({ state: 'detached' })
+    assert.equal(await viewer.value('AE', 'capital'), 'Abu Dhabi')
+    await page.locator('[role=grid]:focus').waitFor()
+  })
+
+  await t.test('Delete empties, undo and redo go back and forth', async () => {
+    await select(page, 1, 'Capital')
+    await page.keyboard.press('Delete')
+    await stored('AE', 'capital', null)
+    await page.keyboard.press('Control+z')
+    await stored('AE', 'capital', 'Abu Dhabi')
+    await shows(await cellAt(page, 1, 'Capital'), 'Abu Dhabi')
+    await page.keyboard.press('Control+Shift+z')
+    await stored('AE', 'capital', null)
+    await page.keyboard.press('Control+z')
+    await stored('AE', 'capital', 'Abu Dhabi')
+  })
+
+  await t.test('a closed list is a menu', async () => {
+    await select(page, 1, 'Region')
+    await page.keyboard.press('Enter')
+    const menu = page.getByRole('combobox', { name: 'Region' })
+    await menu.waitFor()
+    assert.deepEqual(
+      await page.getByRole('listbox', { name: 'Values', exact: true }).getByRole('option').allInnerTexts(),
+      ['Africa', 'Americas', 'Antarctic', 'Asia', 'Europe', 'Oceania'],
+    )
+    await page.keyboard.type('oce')
+    await page.keyboard.press('Enter')
+    await stored('AE', 'region', 'Oceania')
+    await page.keyboard.press('Control+z')
+    await stored('AE', 'region', 'Asia')
+  })
+
+  await t.test('what the server refuses says why, and goes back when it is discarded', async () => {
+    await select(page, 0, 'Alpha-3')
+    await page.keyboard.type('AFG')
+    await page.keyboard.press('Enter')
+    await select(page, 0, 'Alpha-3')
+    const notice = page.getByRole('dialog', { name: 'Not saved' })
+    await notice.getByText(/unique|already|AFG/i).waitFor()
+    const cell = await cellAt(page, 0, 'Alpha-3')
+    assert.equal(await cell.getAttribute('aria-invalid'), 'true')
+    await picture(page, 'refused-light')
+    await notice.getByRole('button', { name: 'Discard' }).click()
+    await shows(cell, 'AND')
+    assert.equal(await viewer.value('AD', 'alpha3'), 'AND')
+  })
+
+  await t.test('what somebody else writes while a cell is edited is not overwritten unseen', async () => {
+    await select(page, 2, 'Capital')
+    await page.keyboard.press('Enter')
+    const editor = page.getByRole('textbox', { name: 'Capital' })
+    await editor.fill('Mine')
+    await viewer.post('/api/records', { records: [{ id: 'AF', capital: 'Theirs' }], actor: 'human:other' })
+    // The page has heard of it before the edit is saved.
+    await shows(await cellAt(page, 2, 'Capital'), 'Theirs')
+    await editor.press('Control+Enter')
+    const notice = page.getByRole('dialog', { name: 'Not saved' })
+    await notice.getByText(/somebody else has changed this meanwhile, to .*Theirs/).waitFor()
+    assert.equal(await viewer.value('AF', 'capital'), 'Theirs')
+    await notice.getByRole('button', { name: 'Save again' }).click()
+    await stored('AF', 'capital', 'Mine')
+  })
+
+  await t.test('an edit goes to its record, though that has moved meanwhile', async () => {
+    await page.goto(`${viewer.url}/?sort=name`)
+    await shows(await cellAt(page, 1, 'Code'), 'AL')
+    await select(page, 1, 'Subregion')
+    await page.keyboard.press('Enter')
+    const editor = page.getByRole('textbox', { name: 'Subregion' })
+    await editor.fill('Balkans')
+    await viewer.post('/api/records', { records: [{ id: 'AL', name: 'A new name' }], actor: 'human:other' })
+    await shows(await cellAt(page, 0, 'Code'), 'AL')
+    await editor.press('Enter')
+    await stored('AL', 'subregion', 'Balkans')
+    await page.goto(`${viewer.url}/`)
+    await shows(await cellAt(page, 0, 'Code'), 'AD')
+  })
+
+  await t.test('a range is copied and pasted, as spreadsheets do', async () => {
+    await select(page, 3, 'Capital')
+    await page.keyboard.press('Shift+ArrowDown')
+    await page.keyboard.press('Shift+ArrowRight')
+    await page.keyboard.press('Control+c')
+    const copied = (): Promise<string> => page.evaluate('navigator.clipboard.readText()')
+    await eventually(async () =>
+      assert.equal(
+        (await copied()).replaceAll('\r', '').trimEnd(),
+        "Saint John's\tAmericas\nThe Valley\tAmericas",
+      ),
+    )
+    await page.evaluate(`navigator.clipboard.writeText('One\\tAsia\\nTwo\\tEurope')`)
+    await page.keyboard.press('Control+v')
+    await stored('AG', 'capital', 'One')
+    await stored('AI', 'region', 'Europe')
+    await page.keyboard.press('Control+z')
+    await stored('AG', 'capital', "Saint John's")
+    await stored('AI', 'region', 'Americas')
+  })
+
+  await t.test('a record is added, with the faults told at the fields', async () => {
+    await page.getByRole('button', { name: 'Add record' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New record' })
+    await dialog.getByLabel(/^Code/).fill('ZZ')
+    await dialog.getByLabel(/^Name(required)?$/).fill('Nowhere')
+    await dialog.getByLabel(/^Alpha-3/).fill('zz')
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await dialog.getByRole('alert').first().waitFor()
+    await picture(page, 'new-record-light')
+    await dialog.getByLabel(/^Alpha-3/).fill('ZZZ')
+    await dialog.getByLabel(/^Numeric code/).fill('999')
+    await dialog.getByLabel(/^Region/).selectOption('Antarctic')
+    await dialog.getByLabel(/^Languages/).fill('Silence')
+    await dialog.getByLabel(/^Landlocked/).selectOption({ index: 1 })
+    await dialog.getByLabel(/^Independent/).selectOption({ index: 1 })
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await viewer.value('ZZ', 'name'), 'Nowhere')
+    await shows(page.locator('.match-count'), '250 records')
+    await eventually(async () =>
+      assert.match((await grid.getAttribute('aria-activedescendant')) ?? '', /^cell-249-/),
+    )
+  })
+
+  await t.test('a record is deleted, after asking', async () => {
+    await grid.focus()
+    await page.keyboard.press('Shift+Space')
+    await page.getByRole('group', { name: 'Selected records' }).getByText('1 selected').waitFor()
+    await page.getByRole('button', { name: 'Delete the selected records' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Delete 1 record?' })
+    await dialog.getByText('ZZ').waitFor()
+    await dialog.getByRole('button', { name: 'Delete 1 record' }).click()
+    await shows(page.locator('.match-count'), '249 records')
+  })
+
+  await t.test('another tab sees an edit without a reload', async () => {
+    await page.goto(`${viewer.url}/`)
+    await settled(page)
+    const other = await viewer.open('/', context)
+    await shows(await cellAt(other, 0, 'Capital'), 'Andorra City')
+    await page.bringToFront()
+    await select(page, 0, 'Capital')
+    await page.keyboard.type('Andorra la Vella')
+    await page.keyboard.press('Enter')
+    await shows(await cellAt(other, 0, 'Capital'), 'Andorra la Vella')
+    await other.close()
+  })
+
+  await t.test('who may not write a field is told so, and the name is remembered', async () => {
+    await page.getByRole('button', { name: 'You are human:me' }).click()
+    await page.getByLabel('Who are you?').fill('agent:bot')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'You are agent:bot' }).waitFor()
+    const cell = await cellAt(page, 0, 'Capital')
+    await eventually(async () => assert.equal(await cell.getAttribute('aria-readonly'), 'true'))
+    await select(page, 0, 'Capital')
+    await page.keyboard.type('x')
+    await page
+      .getByRole('region', { name: 'Messages' })
+      .getByText('the contract does not let you write this')
+      .waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'You are agent:bot' }).waitFor()
+  })
+
+  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+})

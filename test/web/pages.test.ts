@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { NO_BROWSER } from '../support/browser.ts'
+import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
+
+/** Goes through so many rows that it does not end while the test looks. */
+const ENDLESS =
+  'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT count(*) AS c FROM n'
+
+/** Replaces the statement, and runs it, by keyboard. */
+async function runSql(page: Page, sql: string): Promise<void> {
+  const editor = page.getByRole('textbox', { name: 'SQL statement' })
+  await editor.focus()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText(sql)
+  await page.keyboard.press('Control+Enter')
+}
+
+test('the other pages', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await Viewer.start(t)
+  const page = await viewer.open('/derivations')
+
+  await t.test('derivations are drawn, and open their file', async () => {
+    await page.getByRole('button', { name: /^currency http: computes currency_name/ }).focus()
+    await page.keyboard.press('Enter')
+    const panel = page.getByRole('region', { name: 'currency.yaml' })
+    await panel
+      .getByText(/^127\.0\.0\.1/)
+      .first()
+      .waitFor()
+    await panel.getByText('/currencies/{{ currency }}').waitFor()
+    await panel.getByRole('button', { name: 'Run what is missing (747)' }).waitFor()
+    await picture(page, 'derivations-light')
+    await page.reload()
+    await panel.waitFor()
+    await panel.getByRole('button', { name: 'Close' }).click()
+    await panel.waitFor({ state: 'detached' })
+  })
+
+  await t.test('SQL is asked, and answered as a table and a chart', async () => {
+    await page.goto(`${viewer.url}/sql`)
+    await runSql(
+      page,
+      'SELECT region, count(*) AS countries FROM records GROUP BY region ORDER BY countries DESC',
+    )
+    const result = page.getByRole('table', { name: 'Result' })
+    await result.getByRole('cell', { name: 'Africa' }).waitFor()
+    assert.equal(await result.getAttribute('aria-rowcount'), '7')
+    await page.getByText(/^6 rows in/).waitFor()
+    await page.getByRole('tab', { name: 'Chart' }).click()
+    await page.getByRole('group', { name: 'Chart' }).getByRole('img').waitFor()
+    await picture(page, 'sql-chart-light')
+  })
+
+  await t.test('the result is downloaded as CSV', async () => {
+    await page.getByRole('button', { name: 'Download' }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('menuitem', { name: 'CSV, for spreadsheets' }).click()
+    const file = await download
+    assert.match(file.suggestedFilename(), /\.csv$/)
+    const lines = (await readFile(await file.path(), 'utf8'))
+      .replace(/^\uFEFF/, '')
+      .trim()
+      .split(/\r?\n/)
+    assert.deepEqual([lines.length, lines[0]], [7, 'region,countries'])
+  })
+
+  await t.test('a bad statement is told in the words of the server', async () => {
+    await runSql(page, 'SELECT nothing_here FROM records')
+    await page
+      .getByRole('alert')
+      .getByText(/nothing_here/)
+      .waitFor()
+  })
+
+  await t.test('a long one is cancelled', async () => {
+    await runSql(page, ENDLESS)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText(/^Cancelled after/).waitFor()
+    await runSql(page, 'SELECT 1 AS one FROM records LIMIT 1')
+    await page.getByRole('columnheader', { name: 'one' }).waitFor()
+  })
+
+  await t.test('what was run before is in the history', async () => {
+    await page.getByRole('button', { name: 'History' }).click()
+    const history = page.getByRole('dialog', { name: 'Statements run before' })
+    await history.getByText(/GROUP BY region/).click()
+    await shows(page.getByRole('textbox', { name: 'SQL statement' }), /GROUP BY region/)
+  })
+
+  await t.test('the contract tells of its fields', async () => {
+    await page.goto(`${viewer.url}/contract`)
+    await page
+      .getByRole('row', { name: /^Region region/ })
+      .getByText(/Antarctic/)
+      .waitFor()
+    await page.getByRole('searchbox', { name: 'Search the fields' }).fill('time zones')
+    await page.getByRole('rowheader', { name: /Time zones/ }).waitFor()
+    await eventually(async () => assert.ok((await page.getByRole('row').count()) < 6))
+    await page.getByRole('searchbox').fill('')
+    await picture(page, 'contract-light')
+    await page.getByRole('link', { name: 'Region', exact: true }).click()
+    await eventually(() => assert.match(page.url(), /cell=AD.*region/))
+  })
+
+  await t.test('a broken contract is told with file and line, and recovers by itself', async () => {
+    await page.goto(`${viewer.url}/`)
+    await settled(page)
+    const file = join(viewer.sheet.path, 'contract.yaml')
+    const sound = await readFile(file, 'utf8')
+    await writeFile(file, sound.replace('logicalType: object', 'logicalType: [object'))
+    const notice = page.getByRole('alert').filter({ hasText: 'The sheet cannot be read as it is' })
+    await notice.getByText(/contract\.yaml:\d+/).waitFor()
+    await picture(page, 'broken-contract-light')
+    await writeFile(file, sound)
+    await notice.waitFor({ state: 'detached' })
+    await shows(await cellAt(page, 0, 'Name'), 'Andorra')
+  })
+
+  await t.test('the command menu goes everywhere, by keyboard', async () => {
+    await page.keyboard.press('Control+k')
+    const menu = page.getByRole('dialog', { name: 'Commands' })
+    await menu.waitFor()
+    await picture(page, 'commands-light')
+    await page.keyboard.type('sort by area')
+    await page.keyboard.press('Enter')
+    await eventually(() => assert.match(page.url(), /sort=area/))
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('contract')
+    await menu.getByRole('option', { name: 'Contract', exact: true }).click()
+    await page.getByRole('tab', { name: 'Fields' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.press('Escape')
+    await menu.waitFor({ state: 'detached' })
+  })
+
+  await t.test('the theme is chosen and remembered', async () => {
+    const paper = (): Promise<string> => page.evaluate('getComputedStyle(document.body).backgroundColor')
+    const light = await paper()
+    await page.getByRole('button', { name: /^Theme: system/ }).click()
+    await page.getByRole('button', { name: /^Theme: light/ }).click()
+    await page.getByRole('button', { name: /^Theme: dark/ }).waitFor()
+    await eventually(async () => assert.notEqual(await paper(), light))
+    const dark = await paper()
+    await page.reload()
+    await settled(page)
+    assert.equal(await paper(), dark)
+  })
+
+  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+})

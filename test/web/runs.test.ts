@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { NO_BROWSER } from '../support/browser.ts'
+import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
+
+const ALL_CELLS = 10 * 249
+
+/** Opens the plan of a run by an entry of the menu. */
+async function plan(page: Page, entry: string | RegExp): Promise<void> {
+  await page.getByRole('button', { name: 'Run…' }).click()
+  await page.getByRole('menuitem', { name: entry }).click()
+  await page.getByRole('dialog').getByRole('region', { name: 'Plan' }).waitFor()
+}
+
+test('runs', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await Viewer.start(t)
+  const { gate } = viewer
+  const page = await viewer.open('/?cell=AD~week_starts_on')
+  const dialog = page.getByRole('dialog')
+  const goesOn = page.getByRole('group', { name: /^Run \d+ goes on$/ })
+  const ended = page.getByRole('link', { name: /^Last run/ })
+
+  await t.test('the plan tells calls and cost before anything is spent', async () => {
+    await plan(page, /^This column: Week starts on/)
+    await dialog.getByText('249 calls').first().waitFor()
+    await dialog.getByRole('button', { name: /^Run 249 calls · \$0\.02/ }).waitFor()
+    await picture(page, 'plan-light')
+    assert.equal(viewer.sheet.api.requests, 0)
+  })
+
+  await t.test('cells change live, with progress, and only those that are computed run', async () => {
+    gate.close()
+    await dialog.getByRole('button', { name: /^Run 249 calls/ }).click()
+    await goesOn.waitFor()
+    const cell = await cellAt(page, 0, 'Week starts on')
+    await cell.getByRole('img', { name: 'running' }).waitFor()
+    await (await cellAt(page, 0, 'UTC offsets')).getByRole('img', { name: 'missing' }).waitFor()
+    await eventually(() => assert.ok(gate.waiting >= 4))
+    assert.equal(await goesOn.getByRole('progressbar').getAttribute('aria-valuemax'), '249')
+    await picture(page, 'running-light')
+    gate.open(4)
+    await eventually(async () => {
+      const now = Number(await goesOn.getByRole('progressbar').getAttribute('aria-valuenow'))
+      assert.ok(now > 0 && now < 249, `${now}`)
+    })
+    await shows(cell, 'Monday')
+    await cell.getByRole('img', { name: 'fresh' }).waitFor()
+    gate.open()
+    await ended.waitFor()
+    const summary = await viewer.get<Record<string, { fresh: number }>>('/api/status')
+    assert.equal(summary['week_starts_on']?.fresh, 249)
+  })
+
+  await t.test('a run is cancelled; what is stored stays', async () => {
+    await plan(page, 'All that is to be computed')
+    gate.close()
+    await dialog.getByRole('button', { name: /^Run at most/ }).click()
+    await eventually(() => assert.ok(gate.waiting >= 4))
+    await goesOn.getByRole('button', { name: /^Cancel run/ }).click()
+    await dialog.getByRole('button', { name: 'Cancel the run' }).click()
+    await page
+      .getByRole('region', { name: 'Messages' })
+      .getByText(/was cancelled/)
+      .waitFor()
+    gate.open()
+    await goesOn.waitFor({ state: 'detached' })
+  })
+
+  await t.test('a selected record runs, and what cannot be had fails', async () => {
+    gate.refuse(/^\/currencies\/EUR/)
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.press('Shift+Space')
+    await plan(page, 'The selected record')
+    await dialog.getByRole('button', { name: /^Run / }).click()
+    await page
+      .getByRole('region', { name: 'Messages' })
+      .getByText(/Run 3 is done/)
+      .waitFor()
+    await page.goto(`${viewer.url}/?cell=AD~currency_name`)
+    const cell = await cellAt(page, 0, 'Currency name')
+    await cell.getByRole('img', { name: 'failed' }).waitFor()
+    await picture(page, 'failed-light')
+  })
+
+  await t.test('a failed cell says why, and is tried again', async () => {
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('Space')
+    const panel = page.getByRole('complementary', { name: 'Where this came from' })
+    await panel.getByRole('heading', { name: 'Why it failed' }).waitFor()
+    await panel.getByText(/418/).first().waitFor()
+    gate.refuse(null)
+    await panel.getByRole('button', { name: 'Try again' }).click()
+    // It costs something: the plan comes first.
+    await dialog.getByRole('button', { name: /^Run 1 call/ }).click()
+    const cell = await cellAt(page, 0, 'Currency name')
+    await shows(cell, 'Euro')
+    await cell.getByRole('img', { name: 'fresh' }).waitFor()
+    await panel
+      .getByText(/Computed by/)
+      .first()
+      .waitFor()
+  })
+
+  await t.test('the panel tells where a value came from', async () => {
+    const panel = page.getByRole('complementary', { name: 'Where this came from' })
+    await panel.getByRole('link', { name: 'currency.yaml' }).first().waitFor()
+    await panel.getByText(/\/currencies\/EUR$/).waitFor()
+    await panel.getByText(/No, it was called for/).waitFor()
+    await panel
+      .getByText(/sha256:|…$/)
+      .first()
+      .waitFor()
+    await picture(page, 'panel-light')
+  })
+
+  await t.test('and puts an earlier value back', async () => {
+    await page.goto(`${viewer.url}/?cell=AD~name_de`)
+    await (await cellAt(page, 0, 'Name in German')).click()
+    await page.keyboard.type('Andorrra')
+    await page.keyboard.press('Enter')
+    await eventually(async () => assert.equal(await viewer.value('AD', 'name_de'), 'Andorrra'))
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Space')
+    const panel = page.getByRole('complementary', { name: 'Where this came from' })
+    await (await cellAt(page, 0, 'Name in German')).getByRole('img', { name: 'overridden' }).waitFor()
+    await panel.getByRole('button', { name: 'Put back this value' }).click()
+    await panel.getByRole('button', { name: 'Put it back' }).click()
+    await eventually(async () => assert.equal(await viewer.value('AD', 'name_de'), 'Andorra'))
+    await panel
+      .getByText(/Put back by/)
+      .first()
+      .waitFor()
+    const mark = (await cellAt(page, 0, 'Name in German')).getByRole('img', { name: 'overridden' })
+    await mark.waitFor({ state: 'detached' })
+  })
+
+  await t.test('the panel tells of the whole record as well', async () => {
+    const panel = page.getByRole('complementary', { name: 'Where this came from' })
+    await panel.getByRole('tab', { name: 'Record' }).click()
+    await eventually(async () => assert.equal(await panel.getByRole('listitem').count(), 22))
+    const row = panel.getByRole('listitem').filter({ hasText: 'Week starts on' })
+    // Where a field came from is asked for when it comes into sight.
+    await row.scrollIntoViewIfNeeded()
+    await row.getByText(/Computed by week.yaml/).waitFor()
+    await picture(page, 'record-light')
+  })
+
+  await t.test('the page of the runs lists them, opens one, and reverts it', async () => {
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Runs' }).click()
+    const list = page.getByRole('region', { name: 'Runs' })
+    await eventually(async () => assert.equal(await list.getByRole('row').count(), 5))
+    await picture(page, 'runs-light')
+    await list.getByRole('link', { name: 'Run 1', exact: true }).click()
+    const run = page.getByRole('region', { name: 'Run 1' })
+    await run.getByText('Week starts on').first().waitFor()
+    await picture(page, 'run-light')
+    await run.getByRole('button', { name: 'Revert this run…' }).click()
+    await dialog.getByRole('button', { name: 'Put back 249 cells' }).click()
+    await dialog.getByText(/249 cells put back, without conflicts/).waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    assert.equal(await viewer.value('AD', 'week_starts_on'), null)
+    await list.getByRole('link', { name: 'Revert of run 1' }).waitFor()
+  })
+
+  await t.test('a run with failures lists them, each leading to its cell', async () => {
+    await page.goto(`${viewer.url}/runs/3`)
+    await settled(page)
+    const failures = page.getByRole('region', { name: 'Failures' })
+    await failures.getByText(/418/).first().waitFor()
+    await failures.getByRole('link', { name: /^AD / }).first().click()
+    await eventually(() => assert.match(page.url(), /cell=AD/))
+  })
+
+  await t.test('what is not fresh has a name for it', async () => {
+    const states = await viewer.get<Record<string, { fresh: number; total_records: number }>>('/api/status')
+    const total = Object.values(states).reduce((sum, { total_records: records }) => sum + records, 0)
+    assert.equal(total, ALL_CELLS)
+  })
+
+  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+})

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NO_BROWSER } from '../support/browser.ts'
+import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
+
+test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await Viewer.start(t)
+  const page = await viewer.open()
+  const grid = page.getByRole('grid')
+  const count = page.locator('.match-count')
+
+  await t.test('a head sorts, and sorts the other way', async () => {
+    const head = page.getByRole('columnheader', { name: 'Area', exact: true })
+    await head.getByRole('button', { name: 'Area', exact: true }).click()
+    await eventually(async () => assert.equal(await head.getAttribute('aria-sort'), 'ascending'))
+    await head.getByRole('button', { name: 'Area', exact: true }).click()
+    await eventually(async () => assert.equal(await head.getAttribute('aria-sort'), 'descending'))
+    await shows(await cellAt(page, 0, 'Name'), 'Russia')
+    assert.equal(new URL(page.url()).searchParams.get('sort'), '-area')
+  })
+
+  await t.test('a head sorts by keyboard', async () => {
+    await grid.focus()
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    const head = page.getByRole('columnheader', { name: 'Name', exact: true })
+    await eventually(async () => assert.equal(await head.getAttribute('aria-sort'), 'ascending'))
+    await shows(await cellAt(page, 0, 'Name'), 'Afghanistan')
+  })
+
+  await t.test('a condition filters, by keyboard alone', async () => {
+    await page.keyboard.press('/')
+    await page.getByRole('dialog', { name: 'Add a filter: which field?' }).waitFor()
+    await page.keyboard.type('area')
+    await page.keyboard.press('Enter')
+    const form = page.getByRole('dialog', { name: 'Add a filter on Area' })
+    await form.getByLabel('Operator').selectOption('above')
+    await form.locator('input').first().fill('5000000')
+    await page.keyboard.press('Enter')
+    await shows(count, '7 of 249 records')
+    await picture(page, 'filtered-light')
+  })
+
+  await t.test('the address bar restores the view', async () => {
+    await page.reload()
+    await settled(page)
+    await shows(count, '7 of 249 records')
+    const head = page.getByRole('columnheader', { name: 'Name', exact: true })
+    assert.equal(await head.getAttribute('aria-sort'), 'ascending')
+    await shows(await cellAt(page, 0, 'Name'), 'Antarctica')
+    const other = await viewer.open(page.url().slice(viewer.url.length))
+    await shows(other.locator('.match-count'), '7 of 249 records')
+    await other.context().close()
+  })
+
+  await t.test('the selected cell and the panel are in the address as well', async () => {
+    await grid.focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Space')
+    await page.getByRole('complementary').waitFor()
+    await eventually(() => assert.match(page.url(), /cell=\w\w.*panel=1/))
+    const active = await grid.getAttribute('aria-activedescendant')
+    await page.reload()
+    await settled(page)
+    await page.getByRole('complementary').waitFor()
+    await eventually(async () => assert.equal(await grid.getAttribute('aria-activedescendant'), active))
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+  })
+
+  await t.test('SQL filters, and what the server has against it is told', async () => {
+    await page.getByRole('button', { name: 'Clear the filter' }).click()
+    await shows(count, '249 records')
+    await page.getByRole('button', { name: 'Edit the filter as SQL' }).click()
+    const text = page.getByLabel('Filter as an SQL expression')
+    await text.fill('no_such_column = 1')
+    await page.keyboard.press('Escape')
+    await text.press('Enter')
+    await page.getByRole('alert').getByText('no_such_column').waitFor()
+    await shows(count, '249 records')
+    await text.fill("region = 'Europe' AND landlocked")
+    await text.press('Escape')
+    await text.press('Enter')
+    await shows(count, /^\d+ of 249 records$/)
+    assert.equal(new URL(page.url()).searchParams.get('sql'), "region = 'Europe' AND landlocked")
+    await page.goBack()
+    await shows(count, '249 records')
+  })
+
+  await t.test('what nothing matches says so, and how to go on', async () => {
+    await page.goto(`${viewer.url}/?sql=${encodeURIComponent("name = 'Atlantis'")}`)
+    await page.getByRole('main').getByRole('heading', { level: 2 }).waitFor()
+    await picture(page, 'no-match-light')
+    await page.getByRole('main').getByRole('button', { name: 'Clear the filter' }).last().click()
+    await shows(count, '249 records')
+  })
+
+  await t.test('columns are hidden, and that is remembered', async () => {
+    await page.getByRole('columnheader', { name: 'Alpha-3', exact: true }).hover()
+    await page.getByRole('button', { name: 'Menu of Alpha-3' }).click()
+    await page.getByRole('menuitem', { name: 'Hide this column' }).click()
+    const head = page.getByRole('columnheader', { name: 'Alpha-3', exact: true })
+    await eventually(async () => assert.equal(await head.count(), 0))
+    await page.reload()
+    await settled(page)
+    assert.equal(await head.count(), 0)
+  })
+
+  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+})

@@ -1,0 +1,93 @@
+/** A field of the sheet, as the page needs it. */
+export interface SheetField {
+  readonly name: string
+  /** What people call it. */
+  readonly title: string
+  readonly description: string | null
+  readonly type: FieldType
+  readonly primaryKey: boolean
+  readonly required: boolean
+  readonly unique: boolean
+  /** A closed list of values, from the contract's quality rule (D6). */
+  readonly values: readonly (string | number | boolean)[] | null
+  readonly options: Readonly<Record<string, unknown>>
+  /** What the items of an array are, where the contract says so. */
+  readonly itemType?: FieldType | undefined
+  readonly editableBy: readonly string[] | null
+  readonly derived: {
+    readonly derivation: string
+    readonly kind: string
+    readonly inputs: readonly string[]
+  } | null
+}
+
+export type FieldType =
+  'string' | 'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'time' | 'array' | 'object'
+
+export interface SheetContract {
+  /** Of the sheet. */
+  readonly name: string
+  readonly description: string | null
+  readonly fields: readonly SheetField[]
+  readonly fieldByName: ReadonlyMap<string, SheetField>
+  /** The document as the server has it. */
+  readonly document: ContractDocument
+}
+
+/** As much of `GET /api/contract` as the page looks at. */
+export interface ContractDocument {
+  readonly name?: string
+  readonly description?: string | { readonly purpose?: string }
+  readonly schema: readonly [{ readonly name: string; readonly properties: readonly Property[] }]
+}
+
+interface Property {
+  readonly name: string
+  readonly businessName?: string
+  readonly description?: string
+  readonly logicalType: FieldType
+  readonly primaryKey?: boolean
+  readonly required?: boolean
+  readonly unique?: boolean
+  readonly logicalTypeOptions?: Readonly<Record<string, unknown>>
+  readonly items?: { readonly logicalType?: FieldType }
+  readonly quality?: readonly {
+    readonly metric?: string
+    readonly arguments?: { readonly validValues?: readonly (string | number | boolean)[] }
+  }[]
+  readonly customProperties?: readonly { readonly property: string; readonly value: unknown }[]
+  readonly 'x-editable-by'?: readonly string[]
+  readonly derived?: SheetField['derived']
+}
+
+export function toSheetContract(document: ContractDocument): SheetContract {
+  const [{ name, properties }] = document.schema
+  const fields = properties.map(toField)
+  const { description } = document
+  return {
+    name: document.name ?? name,
+    description: (typeof description === 'string' ? description : description?.purpose) ?? null,
+    fields,
+    fieldByName: new Map(fields.map((field) => [field.name, field])),
+    document,
+  }
+}
+
+function toField(property: Property): SheetField {
+  const editableBy = property.customProperties?.find((each) => each.property === 'editableBy')?.value
+  return {
+    name: property.name,
+    title: property.businessName ?? property.name,
+    description: property.description ?? null,
+    type: property.logicalType,
+    primaryKey: property.primaryKey === true,
+    required: property.required === true,
+    unique: property.unique === true || property.primaryKey === true,
+    values:
+      property.quality?.find(({ metric }) => metric === 'invalidValues')?.arguments?.validValues ?? null,
+    options: property.logicalTypeOptions ?? {},
+    itemType: property.items?.logicalType,
+    editableBy: (editableBy as readonly string[] | undefined) ?? property['x-editable-by'] ?? null,
+    derived: property.derived ?? null,
+  }
+}

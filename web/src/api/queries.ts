@@ -1,0 +1,187 @@
+import { keepPreviousData, queryOptions, type QueryClient } from '@tanstack/react-query'
+import type { DerivationsAnswer } from '../../../src/wire/derivations.ts'
+import type { PermissionsAnswer } from '../../../src/wire/permissions.ts'
+import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
+import type { RecordListAnswer } from '../../../src/wire/records.ts'
+import type { RunAnswer, RunListAnswer } from '../../../src/wire/runs.ts'
+import type { CellExplanationAnswer, CellStatesAnswer, StatusAnswer } from '../../../src/wire/status.ts'
+import type { SummaryAnswer } from '../../../src/wire/summary.ts'
+import { ApiError } from './api-error.ts'
+import { toSheetContract, type ContractDocument } from './contract.ts'
+import { get } from './http.ts'
+
+/**
+ * Everything the page reads, by key. The first word of a key says what makes it out of date: `records`, `runs`, or
+ * `contract` (see live/).
+ */
+
+export const contractQuery = queryOptions({
+  queryKey: ['contract'],
+  queryFn: async ({ signal }) => toSheetContract(await get<ContractDocument>('/api/contract', {}, signal)),
+  staleTime: Infinity,
+})
+
+export const derivationsQuery = queryOptions({
+  queryKey: ['contract', 'derivations'],
+  queryFn: ({ signal }) => get<DerivationsAnswer>('/api/derivations', {}, signal),
+  staleTime: Infinity,
+})
+
+/** Who writes when nobody is named; null where the server has no default. */
+export const defaultActorQuery = queryOptions({
+  queryKey: ['actor'],
+  queryFn: async ({ signal }) => {
+    try {
+      return (await get<PermissionsAnswer>('/api/permissions', {}, signal)).actor
+    } catch (error) {
+      if (error instanceof ApiError && error.type === 'ValidationError') return null
+      throw error
+    }
+  },
+  staleTime: Infinity,
+})
+
+export function permissionsQuery(actor: string) {
+  return queryOptions({
+    queryKey: ['contract', 'permissions', actor],
+    queryFn: ({ signal }) => get<PermissionsAnswer>('/api/permissions', { actor }, signal),
+    staleTime: Infinity,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** What a list of records shows: which of them, and in which order. */
+export interface RecordSelection {
+  readonly filter: string | null
+  /** `-area,name`; null for creation order. */
+  readonly sort: string | null
+}
+
+export const PAGE_SIZE = 100
+
+/** The records from `page * PAGE_SIZE` on. */
+export function pageQuery(selection: RecordSelection, page: number) {
+  const { filter, sort } = selection
+  return queryOptions({
+    queryKey: pageKey(selection, page),
+    queryFn: ({ signal, client }) =>
+      get<RecordListAnswer>(
+        '/api/records',
+        { filter, sort, limit: PAGE_SIZE, ...placeOf(client, selection, page) },
+        signal,
+      ),
+    staleTime: Infinity,
+    gcTime: 60_000,
+  })
+}
+
+function pageKey({ filter, sort }: RecordSelection, page: number) {
+  return ['records', 'page', filter, sort, page] as const
+}
+
+/**
+ * Where a page starts. To find a position in a filtered or sorted list, the server goes through all records before it;
+ * after a page that is there, and up to date, its cursor is quicker.
+ */
+function placeOf(
+  client: QueryClient,
+  selection: RecordSelection,
+  page: number,
+): { cursor: string } | { position: number } {
+  const isCounted = selection.filter !== null || selection.sort !== null
+  const before = isCounted ? client.getQueryState<RecordListAnswer>(pageKey(selection, page - 1)) : undefined
+  const isUsable =
+    before?.isInvalidated === false && before.fetchStatus === 'idle' && before.status === 'success'
+  const cursor = isUsable ? before.data?.next_cursor : null
+  return cursor === null || cursor === undefined ? { position: page * PAGE_SIZE } : { cursor }
+}
+
+/** The states of the derived cells of records. */
+export function cellStatesQuery(ids: readonly string[]) {
+  return queryOptions({
+    queryKey: ['records', 'cells', ...ids],
+    queryFn: ({ signal }) => get<CellStatesAnswer>('/api/cells', { ids: ids.join(',') }, signal),
+    staleTime: Infinity,
+    gcTime: 60_000,
+  })
+}
+
+/** How many records a filter lets through. */
+export function countQuery(filter: string | null) {
+  return queryOptions({
+    queryKey: ['records', 'count', filter],
+    queryFn: async ({ signal }) => (await get<SummaryAnswer>('/api/summary', { filter }, signal)).count,
+    staleTime: Infinity,
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function summaryQuery(field: string, filter: string | null) {
+  return queryOptions({
+    queryKey: ['records', 'summary', field, filter],
+    queryFn: async ({ signal }) =>
+      (await get<SummaryAnswer>('/api/summary', { fields: field, filter }, signal)).fields[field] ?? null,
+    staleTime: 10_000,
+  })
+}
+
+export const statusQuery = queryOptions({
+  queryKey: ['records', 'status'],
+  queryFn: ({ signal }) => get<StatusAnswer>('/api/status', {}, signal),
+  staleTime: Infinity,
+})
+
+export function recordQuery(id: string) {
+  return queryOptions({
+    queryKey: ['records', 'one', id],
+    queryFn: ({ signal }) =>
+      get<Record<string, unknown>>(`/api/records/${encodeURIComponent(id)}`, {}, signal),
+    staleTime: Infinity,
+  })
+}
+
+/** The entries of a cell, the newest first. */
+export function historyQuery(recordId: string, field: string) {
+  return queryOptions({
+    queryKey: ['records', 'history', recordId, field],
+    queryFn: async ({ signal }) =>
+      (
+        await get<ProvenanceEntryAnswer[]>(
+          '/api/provenance',
+          { record_id: recordId, field, history: true },
+          signal,
+        )
+      ).toReversed(),
+    staleTime: Infinity,
+  })
+}
+
+/** Why a derived cell is as it is. */
+export function explanationQuery(recordId: string, field: string) {
+  return queryOptions({
+    queryKey: ['records', 'why', recordId, field],
+    queryFn: ({ signal }) =>
+      get<CellExplanationAnswer>(
+        `/api/status/${encodeURIComponent(field)}/${encodeURIComponent(recordId)}`,
+        {},
+        signal,
+      ),
+    staleTime: Infinity,
+  })
+}
+
+export function runsQuery(cursor: string | null = null) {
+  return queryOptions({
+    queryKey: ['runs', 'list', cursor],
+    queryFn: ({ signal }) => get<RunListAnswer>('/api/runs', { cursor }, signal),
+    staleTime: Infinity,
+  })
+}
+
+export function runQuery(id: string) {
+  return queryOptions({
+    queryKey: ['runs', 'one', id],
+    queryFn: ({ signal }) => get<RunAnswer>(`/api/runs/${id}`, {}, signal),
+    staleTime: Infinity,
+  })
+}

@@ -1,0 +1,33 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { ApiError, messageOf } from '../api/api-error.ts'
+import { contractQuery } from '../api/queries.ts'
+import { Notice } from '../ui/notice.tsx'
+
+const LOOK_AGAIN_MS = 1000
+
+/** Stands for the page while the sheet cannot be read, and looks again until it can. */
+export function BrokenContract({ error }: { readonly error: Error }) {
+  const client = useQueryClient()
+  useEffect(() => {
+    const timer = setInterval(
+      () => void client.refetchQueries({ queryKey: contractQuery.queryKey, exact: true }),
+      LOOK_AGAIN_MS,
+    )
+    return () => clearInterval(timer)
+  }, [client])
+  const isUnreachable = error instanceof ApiError && error.status === 0
+  return (
+    <Notice
+      kind="error"
+      title={isUnreachable ? 'The server cannot be reached' : 'The sheet cannot be read as it is'}
+    >
+      <p>{messageOf(error)}</p>
+      <p>
+        {isUnreachable
+          ? 'The page goes on by itself as soon as it answers.'
+          : 'Mend the file and save it: the page goes on by itself.'}
+      </p>
+    </Notice>
+  )
+}

@@ -1,0 +1,58 @@
+import { Moon, Search, Sun, SunMoon } from 'lucide-react'
+import { Link, useRoute } from 'wouter'
+import type { SheetContract } from '../api/contract.ts'
+import { RunStatus } from '../runs/run-status.tsx'
+import { THEMES, useTheme, type Theme } from '../state/theme.ts'
+import { Button, IconButton } from '../ui/button.tsx'
+import { ActorPicker } from './actor-picker.tsx'
+import { openCommandMenu } from './command-menu.tsx'
+import './header.css'
+import { PAGES } from './pages.ts'
+
+/** What is always at the top: the sheet, the pages, what runs, and who works here. */
+export function Header({ contract }: { readonly contract: SheetContract | null }) {
+  return (
+    <header className="header">
+      <Link href="/" className="header-name" title={contract?.description ?? undefined}>
+        <img src="/icon.svg" alt="" width={22} height={22} />
+        <strong>{contract?.name ?? 'Colophon'}</strong>
+      </Link>
+      <nav aria-label="Pages">
+        {PAGES.map(({ path, name }) => (
+          <PageLink key={path} path={path} name={name} />
+        ))}
+      </nav>
+      <div className="header-end">
+        {contract !== null && <RunStatus contract={contract} />}
+        <Button look="quiet" icon={<Search size={15} />} onClick={openCommandMenu} className="header-search">
+          <kbd>Ctrl K</kbd>
+          <span className="visually-hidden">Commands</span>
+        </Button>
+        <ThemeButton />
+        <ActorPicker />
+      </div>
+    </header>
+  )
+}
+
+function PageLink({ path, name }: { readonly path: string; readonly name: string }) {
+  const [isHere] = useRoute(path === '/runs' ? '/runs/:id?' : path)
+  return (
+    <Link href={path} aria-current={isHere ? 'page' : undefined}>
+      {name}
+    </Link>
+  )
+}
+
+const ICONS: Readonly<Record<Theme, typeof Sun>> = { system: SunMoon, light: Sun, dark: Moon }
+
+function ThemeButton() {
+  const [theme, setTheme] = useTheme()
+  const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system'
+  const Icon = ICONS[theme]
+  return (
+    <IconButton label={`Theme: ${theme}. Change to ${next}`} onClick={() => setTheme(next)}>
+      <Icon size={16} />
+    </IconButton>
+  )
+}

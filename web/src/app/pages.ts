@@ -1,0 +1,8 @@
+/** The pages, in the order of the header. */
+export const PAGES = [
+  { path: '/', name: 'Records' },
+  { path: '/derivations', name: 'Derivations' },
+  { path: '/runs', name: 'Runs' },
+  { path: '/sql', name: 'SQL' },
+  { path: '/contract', name: 'Contract' },
+] as const

@@ -1,0 +1,114 @@
+import type { SheetField } from '../api/contract.ts'
+import { countOf, formatCount } from '../ui/format.ts'
+
+/** What the contract demands of a field, each in a few words; values and patterns are told apart from the words. */
+export type Constraint =
+  | { readonly kind: 'words'; readonly text: string }
+  | { readonly kind: 'values'; readonly values: readonly (string | number | boolean)[] }
+  | { readonly kind: 'pattern'; readonly pattern: string }
+
+type Options = SheetField['options']
+
+export function constraintsOf(field: SheetField): readonly Constraint[] {
+  const { required, unique, primaryKey, values, options, type } = field
+  const words = [
+    primaryKey ? 'identifies the record' : null,
+    required ? 'required' : null,
+    unique ? 'unique' : null,
+    type === 'string' ? betweenWords(options, 'minLength', 'maxLength', 'character') : null,
+    type === 'array' ? betweenWords(options, 'minItems', 'maxItems', 'item') : null,
+    type === 'object'
+      ? betweenWords(options, 'minProperties', 'maxProperties', 'property', 'properties')
+      : null,
+    ...boundsWords(field),
+    options['multipleOf'] === undefined ? null : `a multiple of ${plain(options['multipleOf'])}`,
+    options['uniqueItems'] === true ? 'no item twice' : null,
+    Array.isArray(options['required']) ? `has ${options['required'].map(plain).join(', ')}` : null,
+    formatWords(type, options['format']),
+  ]
+  return [
+    ...words.filter((text) => text !== null).map((text) => ({ kind: 'words', text }) as const),
+    ...(values === null ? [] : [{ kind: 'values', values } as const]),
+    ...(typeof options['pattern'] === 'string'
+      ? [{ kind: 'pattern', pattern: options['pattern'] } as const]
+      : []),
+  ]
+}
+
+/** `1 to 100 characters`, `at least 1 item`. */
+function betweenWords(
+  options: Options,
+  low: string,
+  high: string,
+  one: string,
+  many = `${one}s`,
+): string | null {
+  const [least, most] = [options[low], options[high]]
+  const hasLeast = typeof least === 'number' && least > 0
+  if (typeof most !== 'number') return hasLeast ? `at least ${countOf(least, one, many)}` : null
+  if (!hasLeast) return `at most ${countOf(most, one, many)}`
+  return least === most
+    ? `exactly ${countOf(least, one, many)}`
+    : `${formatCount(least)} to ${countOf(most, one, many)}`
+}
+
+/** `from 0 to 4`, `above 0`, `at most 20,000,000`; of dates and times with the words that suit them. */
+function boundsWords({ type, options }: SheetField): readonly (string | null)[] {
+  const isTime = type === 'date' || type === 'timestamp' || type === 'time'
+  const words = isTime
+    ? { from: 'not before', above: 'after', to: 'not after', below: 'before' }
+    : { from: 'at least', above: 'above', to: 'at most', below: 'below' }
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = options
+  // In version 3.0 of the standard these may be true, and say how the others are meant.
+  const above = exclusiveMinimum === true ? minimum : isBound(exclusiveMinimum) ? exclusiveMinimum : undefined
+  const below = exclusiveMaximum === true ? maximum : isBound(exclusiveMaximum) ? exclusiveMaximum : undefined
+  const from = exclusiveMinimum === true ? undefined : minimum
+  const to = exclusiveMaximum === true ? undefined : maximum
+  const range = isBound(from) && isBound(to) ? `from ${plain(from)} to ${plain(to)}` : null
+  return [
+    range,
+    range === null && isBound(from) ? `${words.from} ${plain(from)}` : null,
+    isBound(above) ? `${words.above} ${plain(above)}` : null,
+    range === null && isBound(to) ? `${words.to} ${plain(to)}` : null,
+    isBound(below) ? `${words.below} ${plain(below)}` : null,
+  ]
+}
+
+function isBound(value: unknown): value is number | string {
+  return typeof value === 'number' || typeof value === 'string'
+}
+
+const CHECKED_FORMATS: Readonly<Record<string, string>> = {
+  email: 'an e-mail address',
+  uuid: 'a UUID',
+  uri: 'a URI',
+  hostname: 'a host name',
+  ipv4: 'an IPv4 address',
+  ipv6: 'an IPv6 address',
+  byte: 'base64',
+}
+
+/** Other formats are kept in the contract and demand nothing. */
+function formatWords(type: SheetField['type'], format: unknown): string | null {
+  if (typeof format !== 'string') return null
+  if (type === 'string') return CHECKED_FORMATS[format] ?? null
+  const bits = type === 'integer' ? /^([iu])(\d+)$/.exec(format) : null
+  return bits && `${bits[1] === 'u' ? 'not negative, ' : ''}${bits[2]} bits`
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'number' ? value.toLocaleString('en', { maximumFractionDigits: 20 }) : String(value)
+}
+
+/** Who may write a field by hand, in words. */
+export function writersWords({ editableBy, derived }: SheetField): string {
+  if (editableBy === null) return derived === null ? 'anybody' : 'nobody by hand'
+  if (editableBy.length === 0) return 'nobody by hand'
+  return editableBy.includes('*') ? 'anybody' : listWords(editableBy)
+}
+
+/** `a`, `a or b`, `a, b or c`. */
+export function listWords(names: readonly string[]): string {
+  if (names.length < 2) return names.join('')
+  return `${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}`
+}

@@ -1,0 +1,125 @@
+import { Link } from 'wouter'
+import type { SheetField } from '../api/contract.ts'
+import { TypeIcon } from '../grid/type-icon.tsx'
+import { constraintsOf, writersWords, type Constraint } from './constraint-words.ts'
+import './fields-table.css'
+
+interface FieldsTableProps {
+  readonly fields: readonly SheetField[]
+  /** Where the column of a field is. */
+  readonly hrefOf: (field: SheetField) => string
+}
+
+/** The fields of the sheet; one card for each where there is little room. */
+export function FieldsTable({ fields, hrefOf }: FieldsTableProps) {
+  return (
+    // The roles are said, since a table that is laid out as cards is none for some browsers.
+    <table className="fields-table" role="table">
+      <thead role="rowgroup">
+        <tr role="row">
+          <th scope="col" role="columnheader">
+            Field
+          </th>
+          <th scope="col" role="columnheader">
+            Type
+          </th>
+          <th scope="col" role="columnheader">
+            Constraints
+          </th>
+          <th scope="col" role="columnheader">
+            Written by
+          </th>
+          <th scope="col" role="columnheader">
+            Description
+          </th>
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {fields.map((field) => (
+          <FieldRow key={field.name} field={field} href={hrefOf(field)} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function FieldRow({ field, href }: { readonly field: SheetField; readonly href: string }) {
+  const { name, title, type, itemType, description } = field
+  const constraints = constraintsOf(field)
+  return (
+    <tr role="row">
+      <th scope="row" role="rowheader">
+        <Link href={href} title="Show the column">
+          {title}
+        </Link>
+        {title !== name && <code>{name}</code>}
+      </th>
+      <td role="cell" className="field-type">
+        <TypeIcon field={field} />
+        {itemType === undefined ? type : `${type} of ${itemType}s`}
+      </td>
+      <td
+        role="cell"
+        data-label="Constraints"
+        className={constraints.length === 0 ? 'unconstrained' : undefined}
+      >
+        <Constraints constraints={constraints} />
+      </td>
+      <td role="cell" data-label="Written by">
+        <Writers field={field} />
+      </td>
+      <td role="cell" className="field-description">
+        {description}
+      </td>
+    </tr>
+  )
+}
+
+function Constraints({ constraints }: { readonly constraints: readonly Constraint[] }) {
+  return (
+    <ul className="field-constraints">
+      {constraints.map((constraint) => (
+        <li key={constraint.kind === 'words' ? constraint.text : constraint.kind}>
+          <ConstraintView constraint={constraint} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function ConstraintView({ constraint }: { readonly constraint: Constraint }) {
+  switch (constraint.kind) {
+    case 'words':
+      return constraint.text
+    case 'pattern':
+      return (
+        <>
+          matches <code>{constraint.pattern}</code>
+        </>
+      )
+    case 'values':
+      return (
+        <>
+          one of{' '}
+          {constraint.values.map((value, index) => (
+            <span key={String(value)}>
+              {index > 0 && ', '}
+              <code>{String(value)}</code>
+            </span>
+          ))}
+        </>
+      )
+  }
+}
+
+function Writers({ field }: { readonly field: SheetField }) {
+  const writers = writersWords(field)
+  if (field.derived === null) return writers
+  const { derivation } = field.derived
+  return (
+    <>
+      <Link href={`/derivations?file=${encodeURIComponent(derivation)}`}>{derivation}</Link>
+      <span className="field-writers">{writers === 'nobody by hand' ? writers : `by hand: ${writers}`}</span>
+    </>
+  )
+}

@@ -1,0 +1,21 @@
+import type { SheetContract } from '../api/contract.ts'
+
+/** A derivation file with the fields of a sheet, as far as it has any to spare. */
+export function exampleDerivation({ fields }: SheetContract): string {
+  const input = fields.find(({ primaryKey, derived }) => !primaryKey && derived === null) ?? fields[0]
+  const target = fields.find(
+    ({ primaryKey, name, required }) => !primaryKey && !required && name !== input?.name,
+  )
+  const [from, to] = [input?.name ?? 'id', target?.name ?? 'price']
+  return `# derivations/${to.replaceAll('_', '-').toLowerCase()}.yaml
+targets: [${to}]
+inputs: [${from}]
+kind: http
+url: https://api.example.com/lookup/{{ ${from} }}
+headers:
+  # An environment variable of the server; it is never shown or written down.
+  Authorization: Bearer {{ env.API_KEY }}
+# Where in the answer the value is.
+response_path: result.value
+`
+}

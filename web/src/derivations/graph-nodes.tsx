@@ -1,0 +1,98 @@
+import type { CSSProperties } from 'react'
+import type { DerivationAnswer } from '../../../src/wire/derivations.ts'
+import type { StatusAnswer } from '../../../src/wire/status.ts'
+import type { SheetField } from '../api/contract.ts'
+import { TypeIcon } from '../grid/type-icon.tsx'
+import { StatusBar } from './status-bar.tsx'
+import { countsText, headline, sumCounts, type StatusCounts } from './status-words.ts'
+
+interface FieldNodeProps {
+  readonly name: string
+  readonly field: SheetField | null
+  /** Of a field that is derived, as far as known. */
+  readonly counts: StatusCounts | null
+  readonly style: CSSProperties
+  readonly onSelect: (file: string) => void
+}
+
+/** A field; of a derived one, how far it is computed. */
+export function FieldNode({ name, field, counts, style, onSelect }: FieldNodeProps) {
+  const derived = field?.derived ?? null
+  const label = (
+    <span className="graph-name">
+      {field !== null && <TypeIcon field={field} />}
+      <span>{name}</span>
+    </span>
+  )
+  if (derived === null) {
+    return (
+      <div className="graph-node field" style={style} title={field?.title}>
+        {label}
+      </div>
+    )
+  }
+  return (
+    // By keyboard, and for screen readers, the derivation is what is opened.
+    <button
+      type="button"
+      tabIndex={-1}
+      className="graph-node field target"
+      style={style}
+      title={counts === null ? field?.title : `${field?.title ?? name}: ${countsText(counts)}`}
+      onClick={() => onSelect(derived.derivation)}
+    >
+      {label}
+      {counts !== null && (
+        <>
+          <StatusBar counts={counts} />
+          <span className={counts.failed > 0 ? 'graph-counts failed' : 'graph-counts'}>
+            {headline(counts)}
+          </span>
+        </>
+      )}
+    </button>
+  )
+}
+
+interface DerivationNodeProps {
+  readonly derivation: DerivationAnswer
+  readonly status: StatusAnswer
+  readonly style: CSSProperties
+  readonly isSelected: boolean
+  readonly onSelect: (file: string) => void
+  readonly onPoint: (file: string | null) => void
+}
+
+export function DerivationNode({
+  derivation,
+  status,
+  style,
+  isSelected,
+  onSelect,
+  onPoint,
+}: DerivationNodeProps) {
+  const { file, kind, inputs, targets } = derivation
+  const counts = sumCounts(targets.flatMap((target) => status[target] ?? []))
+  const name = file.replace(/\.yaml$/, '')
+  // Begins with what can be seen, by which people call it who speak to the browser.
+  const words = `${name} ${kind}: computes ${targets.join(', ')} from ${inputs.join(', ') || 'nothing'}. Cells: ${countsText(counts)}`
+  return (
+    <li>
+      <button
+        type="button"
+        className="graph-node derivation"
+        style={style}
+        aria-label={words}
+        aria-current={isSelected ? 'true' : undefined}
+        title={file}
+        onClick={() => onSelect(file)}
+        onPointerEnter={() => onPoint(file)}
+        onPointerLeave={() => onPoint(null)}
+        onFocus={() => onPoint(file)}
+        onBlur={() => onPoint(null)}
+      >
+        <strong>{name}</strong> <span>{kind}</span>
+      </button>
+    </li>
+  )
+}

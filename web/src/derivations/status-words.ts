@@ -1,0 +1,37 @@
+import type { TargetStatusAnswer } from '../../../src/wire/status.ts'
+import { formatCount } from '../ui/format.ts'
+
+/** In the order of a bar: what is well first, what needs somebody last. */
+export const COUNTED_STATES = ['fresh', 'overridden', 'stale', 'missing', 'failed'] as const
+
+export type StatusCounts = Pick<TargetStatusAnswer, (typeof COUNTED_STATES)[number] | 'total_records'>
+
+/** All counts that are not zero: `240 fresh, 2 failed`. */
+export function countsText(counts: StatusCounts): string {
+  const parts = COUNTED_STATES.filter((state) => counts[state] > 0).map(
+    (state) => `${formatCount(counts[state])} ${state}`,
+  )
+  return parts.join(', ') || 'no records'
+}
+
+/** What is most worth knowing, in a few letters: `2 failed`, `all fresh`. */
+export function headline(counts: StatusCounts): string {
+  if (counts.total_records === 0) return 'no records'
+  const whole = COUNTED_STATES.find((state) => counts[state] === counts.total_records)
+  if (whole !== undefined) return `all ${whole}`
+  const worst = (['failed', 'stale', 'missing', 'overridden'] as const).find((state) => counts[state] > 0)
+  return worst === undefined ? 'all fresh' : `${formatCount(counts[worst])} ${worst}`
+}
+
+/** Of several targets together. */
+export function sumCounts(all: readonly StatusCounts[]): StatusCounts {
+  const sum = (name: keyof StatusCounts): number => all.reduce((total, counts) => total + counts[name], 0)
+  return {
+    total_records: sum('total_records'),
+    fresh: sum('fresh'),
+    stale: sum('stale'),
+    missing: sum('missing'),
+    failed: sum('failed'),
+    overridden: sum('overridden'),
+  }
+}

@@ -1,0 +1,97 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import { deleteRecords } from '../api/commands.ts'
+import { useActor } from '../state/actor.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import '../ui/form.css'
+import { tellDone } from '../ui/toasts.tsx'
+import { inParts } from './delete-in-parts.ts'
+import './dialogs.css'
+import { forgetRecords } from './use-editing.ts'
+
+interface DeleteRecordsDialogProps {
+  readonly ids: readonly string[]
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly onDeleted: () => void
+}
+
+/** How many of the records are named. */
+const NAMED = 5
+
+/** Asks before records are deleted. */
+export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRecordsDialogProps) {
+  const client = useQueryClient()
+  const [actor] = useActor()
+  const [isDeleting, setIsDeleting] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const what = countOf(ids.length)
+
+  const close = (): void => {
+    if (isDeleting) return
+    setFault(null)
+    onClose()
+  }
+  const remove = async (): Promise<void> => {
+    setIsDeleting(true)
+    setFault(null)
+    let deleted = 0
+    try {
+      for (const part of inParts(ids)) {
+        deleted += (await deleteRecords(part, actor)).deleted
+        forgetRecords(part)
+      }
+      tellDone(`${countOf(deleted)} deleted`)
+      onDeleted()
+    } catch (error) {
+      setFault(
+        deleted > 0
+          ? `${countOf(deleted)} of ${ids.length} deleted, then: ${messageOf(error)}`
+          : messageOf(error),
+      )
+    } finally {
+      setIsDeleting(false)
+      void client.invalidateQueries({ queryKey: ['records'] })
+    }
+  }
+  return (
+    <Dialog
+      title={`Delete ${what}?`}
+      open={open}
+      onClose={close}
+      actions={
+        <>
+          <Button onClick={close} disabled={isDeleting} autoFocus>
+            Keep {ids.length === 1 ? 'it' : 'them'}
+          </Button>
+          <Button look="danger" onClick={() => void remove()} disabled={isDeleting || ids.length === 0}>
+            {isDeleting ? 'Deleting…' : `Delete ${what}`}
+          </Button>
+        </>
+      }
+    >
+      <ul className="delete-names">
+        {ids.slice(0, NAMED).map((id) => (
+          <li key={id}>{id}</li>
+        ))}
+        {ids.length > NAMED && <li className="more">and {(ids.length - NAMED).toLocaleString('en')} more</li>}
+      </ul>
+      <p className="delete-meaning">
+        The {ids.length === 1 ? 'record leaves' : 'records leave'} the sheet, values and all. The provenance
+        is kept: the history still tells who wrote which value when, and that you deleted{' '}
+        {ids.length === 1 ? 'it' : 'them'}.
+      </p>
+      {fault !== null && (
+        <p className="form-fault" role="alert">
+          {fault}
+        </p>
+      )}
+    </Dialog>
+  )
+}
+
+function countOf(count: number): string {
+  return count === 1 ? '1 record' : `${count.toLocaleString('en')} records`
+}

@@ -1,0 +1,54 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { upsertRecords } from '../api/commands.ts'
+import { ask, getTagged, pathWith } from '../api/http.ts'
+import type { QueryAnswer } from '../../../src/wire/query.ts'
+import { tellError } from '../ui/toasts.tsx'
+import { applyChanges } from './apply-changes.ts'
+import type { EditPort } from './edit-store.ts'
+import type { Reading, StoredRecord } from './save-edits.ts'
+import { ApiError } from '../api/api-error.ts'
+
+/** How many records one statement reads: below the rows that an answer has at most. */
+const READ_AT_ONCE = 5000
+
+/** The way to the server for edits that an actor makes on this page. */
+export function editPort(client: QueryClient, actor: string): EditPort {
+  return {
+    read: readRecords,
+    write: async (records, tag) => {
+      await upsertRecords(records, actor, tag)
+    },
+    known: (changes) => applyChanges(client, changes),
+    tell: (message) => tellError(new Error(message)),
+  }
+}
+
+function readRecords(ids: readonly string[], fields: readonly string[]): Promise<Reading> {
+  const [only, ...others] = ids
+  // These two ids cannot be in a path, where they mean another directory.
+  const isInPath = only !== undefined && others.length === 0 && only !== '.' && only !== '..'
+  return isInPath ? readOne(only, fields) : readMany(ids, fields)
+}
+
+async function readOne(id: string, fields: readonly string[]): Promise<Reading> {
+  const path = pathWith(`/api/records/${encodeURIComponent(id)}`, { fields: fields.join(',') })
+  try {
+    const { value, tag } = await getTagged(path)
+    return { records: new Map([[id, value]]), tag }
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return { records: new Map(), tag: null }
+    throw error
+  }
+}
+
+async function readMany(ids: readonly string[], fields: readonly string[]): Promise<Reading> {
+  const columns = ['id', ...fields.filter((name) => name !== 'id')].map((name) => `"${name}"`).join(', ')
+  const sql = `SELECT ${columns} FROM records WHERE id IN (SELECT value FROM json_each(?))`
+  const records = new Map<string, StoredRecord>()
+  for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+    const params = [JSON.stringify(ids.slice(at, at + READ_AT_ONCE))]
+    const { rows } = await ask<QueryAnswer>('/api/query', { sql, params })
+    for (const row of rows) records.set(String(row['id']), row)
+  }
+  return { records, tag: null }
+}

@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict'
+import { beforeEach, test } from 'node:test'
+import { ApiError } from '../api/api-error.ts'
+import type { RecordPatch } from '../api/commands.ts'
+import { cellKey, type CellEdit, type PendingEdit } from './edit.ts'
+import { EditStore, type EditPort } from './edit-store.ts'
+import type { Reading } from './save-edits.ts'
+import { testField } from './test-fields.ts'
+import type { DoneChange } from './undo-stack.ts'
+
+const AREA = testField('area', 'number')
+const NAME = testField('name', 'string')
+
+/** A server of two records, which refuses negative areas. */
+class FakeServer implements EditPort {
+  records = new Map<string, Record<string, unknown>>()
+  version = 1
+  writes: { readonly records: readonly RecordPatch[]; readonly tag: string | null }[] = []
+  told: string[] = []
+  stored: DoneChange[] = []
+  /** Runs before a write, once. */
+  meanwhile: (() => void) | null = null
+
+  read(ids: readonly string[]): Promise<Reading> {
+    const found = ids.flatMap((id) => {
+      const record = this.records.get(id)
+      return record === undefined ? [] : [[id, { ...record }] as const]
+    })
+    return Promise.resolve({ records: new Map(found), tag: ids.length === 1 ? `"${this.version}"` : null })
+  }
+
+  write(records: readonly RecordPatch[], tag: string | null): Promise<void> {
+    this.meanwhile?.()
+    this.meanwhile = null
+    if (tag !== null && tag !== `"${this.version}"`) {
+      return Promise.reject(new ApiError(412, 'OperationError', 'another version'))
+    }
+    const faults = records.flatMap(({ id, area }, position) =>
+      typeof area === 'number' && area < 0
+        ? [`records[${position}] (id "${id}"), field "area": ${area} is too low`]
+        : [],
+    )
+    if (faults.length > 0) return Promise.reject(new ApiError(400, 'ValidationError', faults.join('; ')))
+    this.writes.push({ records, tag })
+    for (const record of records) this.set(record.id, record)
+    return Promise.resolve()
+  }
+
+  set(id: string, values: Readonly<Record<string, unknown>>): void {
+    this.version += 1
+    this.records.set(id, { ...this.records.get(id), ...values })
+  }
+
+  known(changes: readonly DoneChange[]): void {
+    this.stored.push(...changes)
+  }
+
+  tell(message: string): void {
+    this.told.push(message)
+  }
+}
+
+let server: FakeServer
+let store: EditStore
+
+beforeEach(() => {
+  server = new FakeServer()
+  server.set('DE', { id: 'DE', area: 1, name: 'Germany' })
+  server.set('FR', { id: 'FR', area: 2, name: null })
+  store = new EditStore()
+})
+
+function change(recordId: string, value: unknown, previous: unknown, field = AREA): CellEdit {
+  return { recordId, field, value, previous }
+}
+
+function pending(recordId: string, field = 'area'): PendingEdit | undefined {
+  return store.snapshot.pending.get(cellKey({ recordId, field }))
+}
+
+function areas(): unknown[] {
+  return [...server.records.values()].map(({ area }) => area)
+}
+
+test('an edit is shown at once, is written for the version that was read, and is then as read', async () => {
+  const done = store.commit([change('DE', 5, 1)], server)
+  assert.deepEqual(pending('DE'), { value: 5, state: 'saving', message: null, together: 1 })
+  await done
+  assert.equal(pending('DE'), undefined)
+  assert.deepEqual(areas(), [5, 2])
+  assert.equal(server.writes[0]?.tag, '"3"')
+  assert.deepEqual(server.stored, [{ recordId: 'DE', field: AREA, before: 1, after: 5 }])
+})
+
+test('what changes nothing is not sent', async () => {
+  await store.commit([change('DE', 1, 1), change('FR', null, undefined, NAME)], server)
+  assert.equal(server.writes.length, 0)
+  assert.equal(store.snapshot.canUndo, false)
+})
+
+test('a refused edit stays with the words of the server, and goes when it is discarded', async () => {
+  await store.commit([change('DE', -5, 1)], server)
+  assert.deepEqual(pending('DE'), { value: -5, state: 'refused', message: '-5 is too low', together: 1 })
+  assert.deepEqual(server.stored, [])
+  assert.deepEqual(server.told, [], 'the cell says it')
+  store.discard({ recordId: 'DE', field: 'area' })
+  assert.equal(pending('DE'), undefined)
+  assert.equal(store.snapshot.canUndo, false)
+})
+
+test('a text that makes no sense is refused without being sent', async () => {
+  await store.commit([change('DE', 'abc', 1)], server)
+  assert.match(pending('DE')?.message ?? '', /"abc" is not a number/)
+  await store.commit([change('DE', 7, 1)], server)
+  assert.deepEqual(areas(), [7, 2])
+})
+
+test('a batch is refused as a whole; the fault put right, all of it is written and undone as one', async () => {
+  await store.commit([change('DE', -5, 1), change('FR', 9, 2)], server)
+  assert.equal(pending('DE')?.message, '-5 is too low')
+  assert.match(pending('FR')?.message ?? '', /together with another cell: area of DE: -5 is too low/)
+  assert.match(server.told[0] ?? '', /^None of the 2 cells was saved/)
+  assert.deepEqual(areas(), [1, 2])
+  await store.commit([change('DE', 5, 1)], server)
+  assert.deepEqual(areas(), [5, 9])
+  assert.equal(store.snapshot.pending.size, 0)
+  await store.move('undo', server)
+  assert.deepEqual(areas(), [1, 2])
+})
+
+test('discarding one cell of a refused batch discards the batch', async () => {
+  await store.commit([change('DE', -5, 1), change('FR', 9, 2)], server)
+  store.discard({ recordId: 'FR', field: 'area' })
+  assert.equal(store.snapshot.pending.size, 0)
+})
+
+test('what somebody else has changed is not overwritten; having been told, one may', async () => {
+  server.set('DE', { area: 100 })
+  await store.commit([change('DE', 5, 1)], server)
+  assert.equal(
+    pending('DE')?.message,
+    'somebody else has changed this meanwhile, to 100; it was not set to 5',
+  )
+  assert.equal(server.stored[0]?.after, 100, 'the page shows it when the edit is discarded')
+  assert.deepEqual(areas(), [100, 2])
+  await store.saveAgain({ recordId: 'DE', field: 'area' }, server)
+  assert.deepEqual(areas(), [5, 2])
+  await store.move('undo', server)
+  assert.deepEqual(areas(), [100, 2], 'what was overwritten comes back')
+})
+
+test('a change of the cell between reading and writing is noticed by the version', async () => {
+  server.meanwhile = () => server.set('DE', { area: 100 })
+  await store.commit([change('DE', 5, 1)], server)
+  assert.equal(pending('DE')?.state, 'refused')
+  assert.deepEqual(areas(), [100, 2])
+})
+
+test('a change of another cell of the record is no conflict', async () => {
+  server.meanwhile = () => server.set('DE', { name: 'Deutschland' })
+  await store.commit([change('DE', 5, 1)], server)
+  assert.deepEqual(areas(), [5, 2])
+})
+
+test('an edit of a record that is gone does not create it anew', async () => {
+  server.records.delete('DE')
+  await store.commit([change('DE', 5, 1)], server)
+  assert.match(pending('DE')?.message ?? '', /is gone/)
+  assert.equal(server.records.has('DE'), false)
+})
+
+test('edits of one cell in quick succession follow each other', async () => {
+  const [first, second] = [
+    store.commit([change('DE', 5, 1)], server),
+    store.commit([change('DE', 6, 5)], server),
+  ]
+  assert.equal(pending('DE')?.value, 6)
+  await Promise.all([first, second])
+  assert.deepEqual(areas(), [6, 2])
+  await store.move('undo', server)
+  assert.deepEqual(areas(), [5, 2])
+})
+
+test('an edit that follows one that is refused stands on its own, and the refusal is told', async () => {
+  await Promise.all([
+    store.commit([change('DE', -5, 1)], server),
+    store.commit([change('DE', 6, -5)], server),
+  ])
+  assert.deepEqual(areas(), [6, 2])
+  assert.match(server.told[0] ?? '', /area of DE was not saved as -5/)
+})
+
+test('undo and redo write through the same path', async () => {
+  await store.commit([change('DE', 5, 1)], server)
+  await store.move('undo', server)
+  assert.deepEqual([areas(), store.snapshot.canUndo, store.snapshot.canRedo], [[1, 2], false, true])
+  await store.move('redo', server)
+  assert.deepEqual([areas(), store.snapshot.canUndo, store.snapshot.canRedo], [[5, 2], true, false])
+})
+
+test('undoing right after an edit takes that edit back, also when it is refused', async () => {
+  await store.commit([change('FR', 9, 2)], server)
+  const edited = store.commit([change('DE', -5, 1)], server)
+  await Promise.all([edited, store.move('undo', server)])
+  assert.equal(store.snapshot.pending.size, 0)
+  assert.deepEqual(areas(), [1, 9], 'the edit before is untouched')
+})
+
+test('undoing does not overwrite what somebody else has written since, and says so', async () => {
+  await store.commit([change('DE', 5, 1)], server)
+  server.set('DE', { area: 100 })
+  await store.move('undo', server)
+  assert.deepEqual(areas(), [100, 2])
+  assert.match(
+    server.told[0] ?? '',
+    /^Not undone: area of DE: somebody else has changed this meanwhile, to 100/,
+  )
+  assert.equal(store.snapshot.pending.size, 0)
+  assert.equal(store.snapshot.canUndo, false, 'it can never be undone')
+})
+
+test("what somebody else has written already is shown, and is not this page's to undo", async () => {
+  server.set('DE', { area: 5 })
+  await store.commit([change('DE', 5, 1)], server)
+  assert.deepEqual(server.stored, [{ recordId: 'DE', field: AREA, before: 5, after: 5 }])
+  assert.equal(store.snapshot.canUndo, false)
+})
+
+test('undoing without a server can be tried again', async () => {
+  await store.commit([change('DE', 5, 1)], server)
+  const offline = Object.assign(Object.create(server) as FakeServer, {
+    write: () => Promise.reject(new ApiError(0, 'Unreachable', 'the server does not answer')),
+  })
+  await store.move('undo', offline)
+  assert.match(server.told[0] ?? '', /Not undone: the server does not answer/)
+  assert.equal(store.snapshot.canUndo, true)
+  await store.move('undo', server)
+  assert.deepEqual(areas(), [1, 2])
+})
+
+test('an answer that never came leaves doubt, and trying again is safe', async () => {
+  const lossy = Object.assign(Object.create(server) as FakeServer, {
+    write: (records: readonly RecordPatch[]) => {
+      for (const record of records) server.set(record.id, record)
+      return Promise.reject(new ApiError(0, 'Unreachable', 'the server does not answer'))
+    },
+  })
+  await store.commit([change('DE', 5, 1)], lossy)
+  assert.match(pending('DE')?.message ?? '', /not known whether this was saved/)
+  await store.saveAgain({ recordId: 'DE', field: 'area' }, server)
+  assert.deepEqual(areas(), [5, 2])
+  assert.equal(store.snapshot.pending.size, 0)
+})
+
+test('deleted records take their edits with them', async () => {
+  await store.commit([change('FR', 9, 2)], server)
+  await store.commit([change('DE', -5, 1)], server)
+  store.forgetRecords(['DE', 'FR'])
+  assert.equal(store.snapshot.pending.size, 0)
+  assert.equal(store.snapshot.canUndo, false)
+})
+
+test('a fault of a field that was not written is shown at what was', async () => {
+  const picky = Object.assign(Object.create(server) as FakeServer, {
+    write: () =>
+      Promise.reject(new ApiError(400, 'ValidationError', 'records[0] (id "DE"), field "name": is required')),
+  })
+  await store.commit([change('DE', 5, 1)], picky)
+  assert.equal(pending('DE')?.message, 'name: is required')
+})
+
+test('a fault of the program in one edit does not stop the next', async () => {
+  const broken = Object.assign(Object.create(server) as FakeServer, {
+    known: () => {
+      throw new Error('a bug')
+    },
+  })
+  await assert.rejects(store.commit([change('DE', 5, 1)], broken))
+  await store.commit([change('FR', 9, 2)], server)
+  assert.deepEqual(areas(), [5, 9])
+})

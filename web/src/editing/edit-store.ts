@@ -1,0 +1,226 @@
+import type { CellRef } from '../state/view-state.ts'
+import { cellKey, type Batch, type CellEdit, type Edit, type PendingEdit } from './edit.ts'
+import { sameValue } from './same-value.ts'
+import { nameOf, saveEdits, type EditServer, type SaveResult } from './save-edits.ts'
+import * as stacks from './undo-stack.ts'
+import type { Direction, DoneChange, DoneEdit, UndoStack } from './undo-stack.ts'
+
+/** Where edits go, and who hears of them. */
+export interface EditPort extends EditServer {
+  /** What cells are known to have now: what the page shows of them is to be put right at once. */
+  known(changes: readonly DoneChange[]): void
+  /** Tells people what cannot be shown at a cell. */
+  tell(message: string): void
+}
+
+export interface EditSnapshot {
+  readonly pending: ReadonlyMap<string, PendingEdit>
+  readonly canUndo: boolean
+  readonly canRedo: boolean
+}
+
+type Refusal = Extract<SaveResult, { readonly refused: string }>
+
+/**
+ * The edits of this page: what is on its way, what was refused, and what can be undone. Edits are written one after the
+ * other, in the order in which they were made.
+ */
+export class EditStore {
+  readonly #pending = new Map<string, Edit>()
+  readonly #listeners = new Set<() => void>()
+  #stack: UndoStack = stacks.EMPTY_STACK
+  #lastOrder = 0
+  #queue: Promise<void> = Promise.resolve()
+  #snapshot: EditSnapshot = { pending: new Map(), canUndo: false, canRedo: false }
+
+  get snapshot(): EditSnapshot {
+    return this.#snapshot
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Writes cells. Together with a cell that was refused goes all that was refused because of it. */
+  commit(changes: readonly CellEdit[], port: EditPort): Promise<void> {
+    const batch = this.#newBatch()
+    const wanted = new Map(changes.map((change) => [keyOf(change), change]))
+    for (const key of this.#refusedWith(wanted.keys())) {
+      const edit = this.#pending.get(key)
+      this.#pending.delete(key)
+      if (edit === undefined) continue
+      const change = wanted.get(key)
+      wanted.delete(key)
+      this.#add(batch, { ...edit, value: change === undefined ? edit.value : change.value, after: null })
+    }
+    for (const [key, change] of wanted) {
+      const before = this.#pending.get(key) ?? null
+      if (sameValue(before === null ? change.previous : before.value, change.value)) continue
+      this.#add(batch, { ...change, key, stored: change.previous, after: before })
+    }
+    return this.#save(batch, port)
+  }
+
+  /** Tries again what was refused together with a cell. */
+  saveAgain(cell: CellRef, port: EditPort): Promise<void> {
+    const edit = this.#pending.get(cellKey(cell))
+    if (edit?.state !== 'refused') return Promise.resolve()
+    return this.commit([{ ...edit, previous: edit.stored }], port)
+  }
+
+  /** Takes back a refused edit, and what was refused together with it. */
+  discard(cell: CellRef): void {
+    for (const key of this.#refusedWith([cellKey(cell)])) this.#pending.delete(key)
+    this.#changed()
+  }
+
+  /** Forgets the edits of records that are gone. */
+  forgetRecords(ids: readonly string[]): void {
+    const gone = new Set(ids)
+    for (const [key, edit] of this.#pending) {
+      if (edit.state === 'refused' && gone.has(edit.recordId)) this.#pending.delete(key)
+    }
+    this.#stack = stacks.withoutRecords(this.#stack, gone)
+    this.#changed()
+  }
+
+  /**
+   * Puts back what the last edit changed, or what its undoing did. That is a write like any other, by whoever works
+   * here now: it has its own provenance entries, the history of the cells only ever grows. Cells that somebody else has
+   * changed since are not overwritten. When the last thing done was refused, undoing takes that back.
+   */
+  move(direction: Direction, port: EditPort): Promise<void> {
+    // In its turn, since the last edit may still be on its way.
+    return this.#enqueue(async () => {
+      const next = stacks.nextOf(this.#stack, direction)
+      const refused = direction === 'undo' ? this.#lastRefused() : null
+      if (refused !== null && refused.batch.order > (next?.order ?? 0)) {
+        this.discard({ recordId: refused.recordId, field: refused.field.name })
+      } else if (next !== undefined) {
+        await this.#perform(direction, next, port)
+      }
+    })
+  }
+
+  async #perform(direction: Direction, { changes }: DoneEdit, port: EditPort): Promise<void> {
+    const batch = this.#newBatch()
+    for (const { recordId, field, before, after } of changes) {
+      const [stored, value] = direction === 'undo' ? [after, before] : [before, after]
+      this.#add(batch, { key: keyOf({ recordId, field }), recordId, field, value, stored, after: null })
+    }
+    this.#changed()
+    const result = await saveEdits(batch.edits, port)
+    this.#remove(batch)
+    if ('saved' in result) {
+      this.#stack = stacks.afterMove(this.#stack, direction)
+      port.known(result.saved)
+    } else {
+      if (result.found.length > 0) port.known(result.found)
+      if (!result.mayPass) this.#stack = stacks.withoutNext(this.#stack, direction)
+      port.tell(`Not ${direction === 'undo' ? 'undone' : 'redone'}: ${result.refused}`)
+    }
+    this.#changed()
+  }
+
+  #newBatch(): Batch {
+    this.#lastOrder += 1
+    return { order: this.#lastOrder, edits: [] }
+  }
+
+  #add(batch: Batch, edit: Omit<Edit, 'batch' | 'state' | 'message'>): void {
+    const { key, recordId, field, value, stored, after } = edit
+    const added: Edit = { key, recordId, field, value, stored, after, batch, state: 'saving', message: null }
+    batch.edits.push(added)
+    this.#pending.set(key, added)
+  }
+
+  #save(batch: Batch, port: EditPort): Promise<void> {
+    this.#changed()
+    if (batch.edits.length === 0) return Promise.resolve()
+    return this.#enqueue(async () => {
+      for (const edit of batch.edits) {
+        if (edit.after !== null) edit.stored = edit.after.stored
+      }
+      const result = await saveEdits(batch.edits, port)
+      if ('saved' in result) this.#accept(batch, result.saved, port)
+      else this.#refuse(batch, result, port)
+      this.#changed()
+    })
+  }
+
+  #accept(batch: Batch, changes: readonly DoneChange[], port: EditPort): void {
+    for (const edit of batch.edits) edit.stored = edit.value
+    this.#remove(batch)
+    const undoable = changes.filter(({ before, after: now }) => !sameValue(before, now))
+    this.#stack = stacks.withEdit(this.#stack, { order: batch.order, changes: undoable })
+    port.known(changes)
+  }
+
+  #refuse(batch: Batch, { refused, faults, found }: Refusal, port: EditPort): void {
+    if (found.length > 0) port.known(found)
+    const because =
+      faults.size === 0 ? refused : `not saved, since it goes together with another cell: ${refused}`
+    for (const edit of batch.edits) {
+      edit.state = 'refused'
+      edit.message = faults.get(edit) ?? because
+    }
+    const [only, ...others] = batch.edits
+    if (others.length > 0) port.tell(`None of the ${batch.edits.length} cells was saved. ${refused}`)
+    else if (only !== undefined && this.#pending.get(only.key) !== only) {
+      // The cell shows a later edit already.
+      port.tell(`${nameOf(only)} was not saved as ${String(only.value)}: ${only.message ?? ''}`)
+    }
+  }
+
+  #remove({ edits }: Batch): void {
+    for (const edit of edits) {
+      if (this.#pending.get(edit.key) === edit) this.#pending.delete(edit.key)
+    }
+  }
+
+  /** Of the cells those that were refused, and those that were refused together with them. */
+  #refusedWith(keys: Iterable<string>): ReadonlySet<string> {
+    const found = new Set<string>()
+    for (const key of keys) {
+      const edit = this.#pending.get(key)
+      if (edit?.state !== 'refused' || found.has(key)) continue
+      for (const other of edit.batch.edits) {
+        if (this.#pending.get(other.key) === other) found.add(other.key)
+      }
+    }
+    return found
+  }
+
+  #lastRefused(): Edit | null {
+    let last: Edit | null = null
+    for (const edit of this.#pending.values()) {
+      if (edit.state === 'refused' && (last === null || edit.batch.order > last.batch.order)) last = edit
+    }
+    return last
+  }
+
+  #enqueue(task: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(task)
+    // A fault of the program in one edit must not hold up those that follow.
+    this.#queue = done.catch(() => undefined)
+    return done
+  }
+
+  #changed(): void {
+    const pending = new Map<string, PendingEdit>()
+    for (const [key, { value, state, message, batch }] of this.#pending) {
+      pending.set(key, { value, state, message, together: batch.edits.length })
+    }
+    this.#snapshot = {
+      pending,
+      canUndo: this.#pending.size > 0 || this.#stack.done.length > 0,
+      canRedo: this.#stack.undone.length > 0,
+    }
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function keyOf({ recordId, field }: Pick<CellEdit, 'recordId' | 'field'>): string {
+  return cellKey({ recordId, field: field.name })
+}

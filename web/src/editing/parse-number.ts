@@ -1,0 +1,46 @@
+export type Parsed = { readonly value: unknown } | { readonly fault: string }
+
+/** As JSON has it, and what people write besides: `+5`, `.5`, `5.`. */
+const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+/** Groups of three digits, and perhaps a fraction. */
+const SPACED = /^[+-]?\d{1,3}(?:([ \u00a0\u2009\u202f'’])\d{3})(?:\1\d{3})*(?:[.,]\d+)?$/
+const COMMAS_THEN_POINT = /^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$/
+const POINTS_THEN_COMMA = /^[+-]?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})$/
+const DECIMAL_COMMA = /^[+-]?\d*,\d+$/
+/** Where the comma may be either. */
+const AMBIGUOUS = /^[+-]?[1-9]\d{0,2},\d{3}$/
+
+/**
+ * The number that a text means, written in any way that can be read in one way only: a point is always a decimal point,
+ * a comma only where it cannot separate thousands. Percentages and currencies are none.
+ */
+export function parseNumber(type: 'integer' | 'number', written: string): Parsed {
+  const text = written.trim().replaceAll('\u2212', '-')
+  if (AMBIGUOUS.test(text)) {
+    const thousands = text.replace(',', '')
+    return { fault: `"${text}" can mean ${thousands} or ${text.replace(',', '.')}; write one of these` }
+  }
+  const plain = plainForm(text)
+  if (plain === null) return { fault: `${quote(written)} is not a number` }
+  const value = Number(plain)
+  // JSON knows no infinity: it would arrive as no value.
+  if (!Number.isFinite(value)) return { fault: `${quote(written)} is too large a number` }
+  if (type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    return { fault: `${quote(written)} has more digits than a number can keep` }
+  }
+  return { value: value === 0 ? 0 : value }
+}
+
+function plainForm(text: string): string | null {
+  if (PLAIN.test(text)) return text
+  if (SPACED.test(text)) return text.replaceAll(/[ \u00a0\u2009\u202f'’]/g, '').replace(',', '.')
+  if (COMMAS_THEN_POINT.test(text)) return text.replaceAll(',', '')
+  if (POINTS_THEN_COMMA.test(text)) return text.replaceAll('.', '').replace(',', '.')
+  return DECIMAL_COMMA.test(text) ? text.replace(',', '.') : null
+}
+
+/** A text as messages show it. */
+export function quote(text: string): string {
+  const shown = Array.from(text)
+  return shown.length > 60 ? `"${shown.slice(0, 60).join('')}…"` : `"${text}"`
+}

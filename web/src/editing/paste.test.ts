@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parsePaste, PasteError, planPaste, type PastePlace } from './paste.ts'
+import { testField } from './test-fields.ts'
+
+const NAME = testField('Name', 'string')
+const AREA = testField('Area', 'number')
+const SEA = testField('Sea', 'boolean')
+
+function place(more: Partial<PastePlace> = {}): PastePlace {
+  return { fields: [NAME, AREA, SEA], records: 10, selected: { rows: 1, columns: 1 }, ...more }
+}
+
+test('each column is read as its field has it', () => {
+  assert.deepEqual(parsePaste('a\t1,234.5\tTRUE\n\t\t\n""\t5\tfalse', [NAME, AREA, SEA]), [
+    ['a', 1234.5, true],
+    [null, null, null],
+    ['', 5, false],
+  ])
+})
+
+test('a cell that cannot be read is named, and nothing is pasted', () => {
+  assert.throws(() => parsePaste('a\t1\nb\tmany', [NAME, AREA]), {
+    constructor: PasteError,
+    message: 'nothing was pasted: line 2, Area: "many" is not a number',
+  })
+  assert.throws(() => parsePaste(Array(5).fill('x').join('\n'), [AREA]), /line 3, .*; and 2 more$/)
+})
+
+test('columns that do not fit are not dropped', () => {
+  assert.throws(
+    () => parsePaste('a\t1\tb', [NAME, AREA]),
+    /3 columns were copied, but only 2 columns are there/,
+  )
+})
+
+test('a single value fills the selection, read for each field', () => {
+  const plan = planPaste('5', place({ selected: { rows: 2, columns: 2 } }))
+  assert.deepEqual(plan, {
+    rows: [
+      ['5', 5],
+      ['5', 5],
+    ],
+    linesLeft: 0,
+  })
+})
+
+test('what fits the selection several times fills it; else it is pasted once', () => {
+  const twice = planPaste('a\t1', place({ selected: { rows: 3, columns: 2 } }))
+  assert.deepEqual(twice.rows, [
+    ['a', 1],
+    ['a', 1],
+    ['a', 1],
+  ])
+  const once = planPaste('a\nb', place({ selected: { rows: 3, columns: 1 } }))
+  assert.deepEqual(once.rows, [['a'], ['b']])
+})
+
+test('lines beyond the last record are counted', () => {
+  assert.deepEqual(planPaste('a\nb\nc', place({ records: 2 })), { rows: [['a'], ['b']], linesLeft: 1 })
+})
+
+test('a line beyond the last record is not read, so it cannot be at fault', () => {
+  assert.equal(planPaste('1\nx', place({ fields: [AREA], records: 1 })).linesLeft, 1)
+})
+
+test('an empty clipboard changes nothing, and an empty cell clears', () => {
+  assert.deepEqual(planPaste('', place()), { rows: [], linesLeft: 0 })
+  assert.deepEqual(planPaste('\r\n', place()), { rows: [[null]], linesLeft: 0 })
+})

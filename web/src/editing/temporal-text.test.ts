@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fromPicker, normalTemporal, offsetText, toPicker } from './temporal-text.ts'
+
+test('offsets are written as ISO 8601 has them', () => {
+  assert.equal(offsetText(0), 'Z')
+  assert.equal(offsetText(60), '+01:00')
+  assert.equal(offsetText(-570), '-09:30')
+  assert.equal(offsetText(345), '+05:45')
+})
+
+test('what is picked is a value of the type, and the same moment', () => {
+  const picked = fromPicker('timestamp', '2024-03-10T14:22')
+  assert.equal(normalTemporal('timestamp', picked), picked)
+  assert.equal(new Date(picked).getTime(), new Date('2024-03-10T14:22:00').getTime())
+  assert.equal(toPicker('timestamp', picked), '2024-03-10T14:22:00')
+  assert.equal(fromPicker('date', '2024-03-10'), '2024-03-10')
+})
+
+test('pickers start empty at what is no value', () => {
+  assert.equal(toPicker('date', 'soon'), '')
+  assert.equal(toPicker('timestamp', '2024-03-10'), '')
+  assert.equal(toPicker('timestamp', '0000-01-01T00:00Z').includes('NaN'), false)
+  assert.equal(toPicker('time', '14:22:35.5+01:00'), '14:22:35')
+  assert.equal(toPicker('time', '14:22Z'), '14:22')
+})

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testField } from './test-fields.ts'
+import {
+  afterMove,
+  EMPTY_STACK,
+  nextOf,
+  withEdit,
+  withoutNext,
+  withoutRecords,
+  type DoneEdit,
+} from './undo-stack.ts'
+
+const FIELD = testField('a', 'string')
+
+function edit(order: number, recordId = 'r'): DoneEdit {
+  return { order, changes: [{ recordId, field: FIELD, before: order - 1, after: order }] }
+}
+
+test('undoing and redoing go back and forth', () => {
+  let stack = withEdit(withEdit(EMPTY_STACK, edit(1)), edit(2))
+  assert.equal(nextOf(stack, 'undo')?.order, 2)
+  stack = afterMove(stack, 'undo')
+  assert.deepEqual([nextOf(stack, 'undo')?.order, nextOf(stack, 'redo')?.order], [1, 2])
+  stack = afterMove(stack, 'redo')
+  assert.deepEqual([nextOf(stack, 'undo')?.order, nextOf(stack, 'redo')], [2, undefined])
+})
+
+test('a new edit ends what could be redone, also one that changed nothing', () => {
+  const undone = afterMove(withEdit(EMPTY_STACK, edit(1)), 'undo')
+  assert.equal(nextOf(withEdit(undone, edit(2)), 'redo'), undefined)
+  const same = withEdit(undone, { order: 3, changes: [] })
+  assert.deepEqual(same, EMPTY_STACK)
+})
+
+test('moving an empty stack changes nothing', () => {
+  assert.deepEqual(afterMove(EMPTY_STACK, 'undo'), EMPTY_STACK)
+  assert.deepEqual(withoutNext(EMPTY_STACK, 'redo'), EMPTY_STACK)
+})
+
+test('the stack is as deep as it is and no deeper', () => {
+  let stack = EMPTY_STACK
+  for (let order = 1; order <= 300; order += 1) stack = withEdit(stack, edit(order))
+  assert.equal(stack.done.length, 200)
+  assert.equal(stack.done[0]?.order, 101)
+})
+
+test('records that are gone leave the stack', () => {
+  const both = { order: 2, changes: [...edit(2, 'r').changes, ...edit(2, 's').changes] }
+  const stack = withEdit(withEdit(EMPTY_STACK, edit(1, 'r')), both)
+  const left = withoutRecords(stack, new Set(['r']))
+  assert.deepEqual(
+    left.done.map(({ changes }) => changes.length),
+    [1],
+  )
+})

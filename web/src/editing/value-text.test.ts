@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testField } from './test-fields.ts'
+import { allowsEmptyText, copyText, parseText, senseFault, shownValue } from './value-text.ts'
+import type { FieldType } from '../api/contract.ts'
+
+function valueOf(type: FieldType, text: string): unknown {
+  const parsed = parseText({ type }, text)
+  assert.ok('value' in parsed, `${text}: ${JSON.stringify(parsed)}`)
+  return parsed.value
+}
+
+function faultOf(type: FieldType, text: string): string {
+  const parsed = parseText({ type }, text)
+  assert.ok('fault' in parsed, `${text} means ${JSON.stringify(parsed)}`)
+  return parsed.fault
+}
+
+test('numbers are read where they can be read in one way only', () => {
+  const numbers: Readonly<Record<string, number>> = {
+    '5': 5,
+    ' -1.5 ': -1.5,
+    '+5': 5,
+    '.5': 0.5,
+    '1e3': 1000,
+    '1.234': 1.234,
+    '1,5': 1.5,
+    '0,123': 0.123,
+    '1234,567': 1234.567,
+    '1,234.5': 1234.5,
+    '1.234,5': 1234.5,
+    '1,234,567': 1234567,
+    '1.234.567': 1234567,
+    '1 234 567': 1234567,
+    '1\u00a0234,5': 1234.5,
+    '1\u202f234': 1234,
+    "1'234.5": 1234.5,
+    '1’234’567': 1234567,
+    '\u22125': -5,
+    '-0': 0,
+  }
+  for (const [text, value] of Object.entries(numbers))
+    assert.ok(Object.is(valueOf('number', text), value), text)
+})
+
+test('a comma that may separate thousands is asked about', () => {
+  assert.match(faultOf('number', '1,234'), /can mean 1234 or 1\.234/)
+  assert.match(faultOf('integer', '-12,500'), /can mean -12500 or -12\.500/)
+})
+
+test('what is no number is not guessed at', () => {
+  for (const text of [
+    'abc',
+    '5%',
+    '$5',
+    '5 €',
+    '1,23,456',
+    '1 23',
+    '1,234 567',
+    '0x10',
+    'NaN',
+    'Infinity',
+    '-',
+    '1-2',
+    '1e',
+    '.',
+  ]) {
+    assert.match(faultOf('number', text), /not a number/, text)
+  }
+})
+
+test('numbers that JSON cannot say are refused rather than changed', () => {
+  assert.match(faultOf('number', '1e999'), /too large/)
+  assert.match(faultOf('integer', '9007199254740993'), /more digits/)
+  assert.equal(valueOf('integer', '9007199254740991'), 9007199254740991)
+})
+
+test('whether a number fits its field is for the server to say', () => {
+  assert.equal(valueOf('integer', '1.5'), 1.5)
+})
+
+test('booleans are what spreadsheets copy', () => {
+  assert.equal(valueOf('boolean', 'TRUE'), true)
+  assert.equal(valueOf('boolean', ' false '), false)
+  for (const text of ['yes', '1', 'WAHR', 't'])
+    assert.match(faultOf('boolean', text), /neither TRUE nor FALSE/)
+})
+
+test('dates, times and timestamps have one form', () => {
+  assert.equal(valueOf('date', ' 2024-02-29 '), '2024-02-29')
+  for (const text of [
+    '2023-02-29',
+    '3/4/2024',
+    '04.03.2024',
+    '2024-13-01',
+    '2024-1-1',
+    '2024-03-10T00:00:00Z',
+  ]) {
+    assert.match(faultOf('date', text), /not a date such as/, text)
+  }
+  assert.equal(valueOf('timestamp', '2024-03-10 14:22:35+01:00'), '2024-03-10T14:22:35+01:00')
+  assert.equal(valueOf('timestamp', '2024-03-10T14:22Z'), '2024-03-10T14:22Z')
+  for (const text of ['2024-03-10T14:22:35', '2024-03-10', '2024-03-10T25:00Z', '2024-02-30T10:00Z']) {
+    assert.match(faultOf('timestamp', text), /with an offset/, text)
+  }
+  assert.equal(valueOf('time', '14:22'), '14:22')
+  assert.match(faultOf('time', '2 pm'), /not a time/)
+})
+
+test('arrays and objects are JSON of their kind', () => {
+  assert.deepEqual(valueOf('array', '["a", 1]'), ['a', 1])
+  assert.deepEqual(valueOf('object', '{"a": {}}'), { a: {} })
+  assert.match(faultOf('array', '["a"'), /not JSON/)
+  assert.match(faultOf('array', '{}'), /not a JSON array/)
+  assert.match(faultOf('object', '[]'), /not a JSON object/)
+  assert.match(faultOf('object', '5'), /not a JSON object/)
+})
+
+test('nothing is no value, for every type', () => {
+  for (const type of ['string', 'integer', 'boolean', 'date', 'array', 'object'] as const) {
+    assert.equal(valueOf(type, ''), null)
+  }
+  assert.equal(valueOf('string', ' '), ' ')
+  assert.equal(valueOf('number', ' '), null)
+})
+
+test('what is copied is read back', () => {
+  const cells: readonly (readonly [FieldType, unknown])[] = [
+    ['string', 'a\tb'],
+    ['integer', -5],
+    ['number', 1e21],
+    ['number', 0.1],
+    ['boolean', true],
+    ['date', '2024-01-31'],
+    ['array', ['a', 'b "c"']],
+    ['object', { a: [1, null] }],
+    ['string', null],
+  ]
+  for (const [type, value] of cells) assert.deepEqual(valueOf(type, copyText(value) ?? ''), value)
+})
+
+test('a text that an editor was left with makes no sense for other types', () => {
+  assert.match(senseFault({ type: 'number' }, 'abc') ?? '', /not a number/)
+  assert.match(senseFault({ type: 'date' }, 5) ?? '', /type date/)
+  assert.equal(senseFault({ type: 'date' }, 'soon'), null, 'a text of the right kind is for the server')
+  assert.equal(senseFault({ type: 'number' }, null), null)
+  assert.match(senseFault({ type: 'array' }, '[1') ?? '', /not JSON/)
+  assert.match(senseFault({ type: 'object' }, []) ?? '', /type object/)
+})
+
+test('messages show values shortened', () => {
+  assert.equal(shownValue(null), 'no value')
+  assert.equal(shownValue(''), '""')
+  assert.ok(shownValue('x'.repeat(500)).length < 70)
+  assert.ok(shownValue(Array(500).fill(1)).length < 70)
+})
+
+test('an empty text is offered only where the contract may allow it', () => {
+  assert.equal(allowsEmptyText(testField('a', 'string')), true)
+  assert.equal(allowsEmptyText(testField('a', 'string', { options: { minLength: 1 } })), false)
+  assert.equal(allowsEmptyText(testField('a', 'string', { options: { pattern: '^[A-Z]{3}$' } })), false)
+  assert.equal(allowsEmptyText(testField('a', 'string', { options: { pattern: '^[A-Z]*$' } })), true)
+  assert.equal(allowsEmptyText(testField('a', 'string', { options: { pattern: '(?i)a' } })), true)
+  assert.equal(allowsEmptyText(testField('a', 'string', { options: { format: 'email' } })), false)
+  assert.equal(allowsEmptyText(testField('a', 'string', { values: ['x', ''] })), true)
+  assert.equal(allowsEmptyText(testField('a', 'string', { values: ['x'] })), false)
+  assert.equal(allowsEmptyText(testField('a', 'integer')), false)
+})

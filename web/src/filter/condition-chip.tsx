@@ -1,0 +1,90 @@
+import { X } from 'lucide-react'
+import { Popover } from 'radix-ui'
+import type { SheetField } from '../api/contract.ts'
+import { TypeIcon } from '../grid/type-icon.tsx'
+import type { Condition } from '../state/conditions.ts'
+import '../ui/popover.css'
+import { ConditionForm } from './condition-form.tsx'
+import { conditionSentence, conditionText } from './condition-text.ts'
+import { useClosing } from './use-closing.ts'
+
+interface ConditionChipProps {
+  readonly condition: Condition
+  /** Null when the contract has no such field. */
+  readonly field: SheetField | null
+  /** What the records are filtered by beside this condition. */
+  readonly otherFilter: string | null
+  readonly isOpen: boolean
+  readonly onOpen: (isOpen: boolean) => void
+  readonly onChange: (condition: Condition) => void
+  readonly onRemove: () => void
+}
+
+/** A condition: a click changes it, its cross or Backspace removes it. */
+export function ConditionChip(props: ConditionChipProps) {
+  const { condition, field, otherFilter, isOpen, onOpen, onChange, onRemove } = props
+  const { closing, onEscapeKeyDown, onClose } = useClosing()
+  const setOpen = (open: boolean): void => {
+    if (!open) onClose()
+    onOpen(open)
+  }
+  const text = conditionText(condition, field)
+  const sentence = conditionSentence(condition, field)
+  return (
+    <Popover.Root open={isOpen && field !== null} onOpenChange={setOpen}>
+      <div className={field === null ? 'filter-chip unknown' : 'filter-chip'}>
+        <Popover.Trigger asChild>
+          <button
+            type="button"
+            className="filter-chip-text"
+            data-chip
+            title={field === null ? `The contract has no field ${condition.field}` : sentence}
+            aria-description="Backspace removes it"
+            onKeyDown={(event) => {
+              if (event.key !== 'Backspace' && event.key !== 'Delete') return
+              event.preventDefault()
+              onRemove()
+            }}
+          >
+            {field !== null && <TypeIcon field={field} />}
+            <span className="filter-chip-field">{text.field}</span>{' '}
+            <span className="filter-chip-operator">{text.operator}</span>{' '}
+            {text.value !== '' && <span className="filter-chip-value">{text.value}</span>}
+          </button>
+        </Popover.Trigger>
+        <button
+          type="button"
+          className="filter-chip-remove"
+          aria-label={`Remove filter: ${sentence}`}
+          onClick={onRemove}
+        >
+          <X size={13} />
+        </button>
+      </div>
+      {field !== null && (
+        <Popover.Portal>
+          <Popover.Content
+            className="popover filter-popover"
+            align="start"
+            sideOffset={6}
+            collisionPadding={12}
+            aria-label={`Change the filter on ${field.title}`}
+            onEscapeKeyDown={onEscapeKeyDown}
+          >
+            <ConditionForm
+              field={field}
+              condition={condition}
+              otherFilter={otherFilter}
+              closing={closing}
+              onDone={(changed) => {
+                if (changed !== null) onChange(changed)
+                onOpen(false)
+              }}
+              onRemove={onRemove}
+            />
+          </Popover.Content>
+        </Popover.Portal>
+      )}
+    </Popover.Root>
+  )
+}

@@ -1,0 +1,62 @@
+import type { FieldType } from '../api/contract.ts'
+import { formatValue } from '../grid/format-value.ts'
+import { OPERATORS, type Condition, type Scalar } from '../state/conditions.ts'
+import { conditionLabel } from './operators-for.ts'
+
+/** So many items of a list are named. */
+const NAMED = 3
+
+/** The parts of a condition as people read it; the value is empty where the operator needs none. */
+interface ConditionText {
+  readonly field: string
+  readonly operator: string
+  readonly value: string
+}
+
+/** `field` is what the contract has, null when it has no such field. */
+export function conditionText(
+  condition: Condition,
+  field: { readonly title: string; readonly type: FieldType } | null,
+): ConditionText {
+  const type = field?.type ?? null
+  return {
+    field: field?.title ?? condition.field,
+    operator: conditionLabel(condition, type),
+    value: valueText(condition, type),
+  }
+}
+
+/** The same in one line. */
+export function conditionSentence(condition: Condition, field: Parameters<typeof conditionText>[1]): string {
+  const text = conditionText(condition, field)
+  return [text.field, text.operator, text.value].filter((part) => part !== '').join(' ')
+}
+
+function valueText({ is, value }: Condition, type: FieldType | null): string {
+  const values = Array.isArray(value) ? (value as readonly (Scalar | null)[]) : [value as Scalar | null]
+  const texts = values.map((each) => scalarText(is === 'within' ? roughly(each) : each, type))
+  switch (OPERATORS[is]) {
+    case 'nothing':
+      return ''
+    case 'one':
+      return texts[0] ?? ''
+    case 'range':
+      return texts.join(is === 'within' ? ' to under ' : ' and ')
+    case 'list':
+      return texts.length > NAMED
+        ? `${texts.slice(0, NAMED - 1).join(', ')} and ${texts.length - NAMED + 1} more`
+        : texts.join(', ')
+  }
+}
+
+/** Ends that nobody wrote, but a histogram has, may have many digits. */
+function roughly(value: Scalar | null): Scalar | null {
+  return typeof value === 'number' ? Number(value.toPrecision(6)) : value
+}
+
+/** A value in a sentence, where nothing and an empty text would not be seen. */
+export function scalarText(value: Scalar | null, type: FieldType | null): string {
+  if (value === null) return 'no value'
+  if (value === '') return 'an empty text'
+  return formatValue(type === 'array' ? null : type, value)
+}

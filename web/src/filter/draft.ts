@@ -1,0 +1,96 @@
+import type { SheetField } from '../api/contract.ts'
+import { parseNumber } from '../editing/parse-number.ts'
+import { normalTemporal, TEMPORAL_EXAMPLES } from '../editing/temporal-text.ts'
+import { OPERATORS, type Condition, type Operator, type Scalar } from '../state/conditions.ts'
+import { FEW_VALUES, itemsOf, operatorsFor } from './operators-for.ts'
+
+/** A condition that is being written: what was entered so far, for whatever operator. */
+export interface Draft {
+  readonly is: Operator
+  /** As they were typed; the second is the end of a range. */
+  readonly texts: readonly [string, string]
+  readonly flag: boolean
+  readonly items: readonly (Scalar | null)[]
+}
+
+type Drafted = { readonly condition: Condition } | { readonly fault: string }
+
+/** For a condition on a field: one that is there, or a new one. */
+export function draftOf(field: SheetField, condition: Condition | null): Draft {
+  const { is, value } = condition ?? { is: operatorsFor(field)[0] ?? 'filled', value: null }
+  const ends = Array.isArray(value) ? (value as readonly (Scalar | null)[]) : [value as Scalar | null]
+  const takes = OPERATORS[is]
+  const text = (place: number): string => (takes === 'list' ? '' : String(ends[place] ?? ''))
+  return { is, texts: [text(0), text(1)], flag: value !== false, items: itemsOf(is, value) }
+}
+
+/** Where a text field has few different values, they are picked rather than typed. */
+export function firstOperator(field: SheetField, distinct: number | null): Operator {
+  const [first = 'filled'] = operatorsFor(field)
+  return field.type === 'string' && distinct !== null && distinct <= FEW_VALUES ? 'anyOf' : first
+}
+
+/** The condition that a draft comes to, or what is wrong with it. */
+export function toCondition(field: SheetField, draft: Draft): Drafted {
+  const { is, texts, items } = draft
+  const of = (value: Condition['value']): Drafted => ({ condition: { field: field.name, is, value } })
+  switch (OPERATORS[is]) {
+    case 'nothing':
+      return of(null)
+    case 'list':
+      return items.length === 0 ? { fault: 'Choose at least one value' } : of(items)
+    case 'one': {
+      if (field.type === 'boolean') return of(draft.flag)
+      const parsed = parseOne(field, texts[0])
+      return 'fault' in parsed ? parsed : of(parsed.value)
+    }
+    case 'range': {
+      const [from, to] = texts.map((text) => parseOne(field, text))
+      if (from === undefined || to === undefined) return { fault: 'A range has two ends' }
+      if ('fault' in from) return from
+      if ('fault' in to) return to
+      return of(inOrder(from.value, to.value))
+    }
+  }
+}
+
+/** People may name the ends either way round. Moments with different offsets are left to the server. */
+function inOrder(from: Scalar, to: Scalar): readonly [Scalar, Scalar] {
+  return placeOf(from) > placeOf(to) ? [to, from] : [from, to]
+}
+
+function placeOf(value: Scalar): number | string | boolean {
+  const moment = typeof value === 'string' && value.includes('T') ? Date.parse(value) : Number.NaN
+  return Number.isNaN(moment) ? value : moment
+}
+
+type Parsed = { readonly value: Scalar } | { readonly fault: string }
+
+function parseOne({ type }: SheetField, written: string): Parsed {
+  if (written.trim() === '') return { fault: 'A value is missing' }
+  switch (type) {
+    case 'integer':
+    case 'number': {
+      // Integers too are compared with numbers of any kind.
+      const parsed = parseNumber('number', written)
+      return 'fault' in parsed ? parsed : { value: Number(parsed.value) }
+    }
+    case 'date':
+    case 'timestamp':
+    case 'time': {
+      const value = normalTemporal(type, written)
+      return value === null ? { fault: `Write it like ${TEMPORAL_EXAMPLES[type]}` } : { value }
+    }
+    default:
+      return { value: written }
+  }
+}
+
+/** The value that somebody typed to be picked; null when it is none of the field's type. */
+export function typedItem(field: SheetField, written: string): Scalar | null {
+  const { type, itemType } = field
+  const kind = type === 'array' ? (itemType ?? 'string') : type
+  if (kind === 'boolean') return null
+  const parsed = parseOne({ ...field, type: kind }, written)
+  return 'fault' in parsed ? null : parsed.value
+}

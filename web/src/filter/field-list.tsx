@@ -1,0 +1,33 @@
+import { Command } from 'cmdk'
+import type { SheetField } from '../api/contract.ts'
+import { TypeIcon } from '../grid/type-icon.tsx'
+import './filter-menu.css'
+
+interface FieldListProps {
+  readonly fields: readonly SheetField[]
+  readonly onChoose: (field: SheetField) => void
+}
+
+/** The fields, to be found by what people call them or by their names. */
+export function FieldList({ fields, onChoose }: FieldListProps) {
+  return (
+    <Command className="filter-menu" label="Field">
+      <Command.Input placeholder="Filter by…" autoFocus />
+      <Command.List>
+        <Command.Empty>No field is called so.</Command.Empty>
+        {fields.map((field) => (
+          <Command.Item
+            key={field.name}
+            value={field.name}
+            keywords={[field.title]}
+            onSelect={() => onChoose(field)}
+          >
+            <TypeIcon field={field} />
+            <span className="filter-menu-text">{field.title}</span>
+            {field.title !== field.name && <code className="filter-menu-note">{field.name}</code>}
+          </Command.Item>
+        ))}
+      </Command.List>
+    </Command>
+  )
+}

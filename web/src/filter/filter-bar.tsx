@@ -1,0 +1,171 @@
+import { X } from 'lucide-react'
+import { useEffect, useMemo, useRef, useState, type RefObject } from 'react'
+import type { SheetContract } from '../api/contract.ts'
+import { useCommands } from '../app/command-menu.tsx'
+import type { Condition } from '../state/conditions.ts'
+import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
+import { Button } from '../ui/button.tsx'
+import { AddFilter } from './add-filter.tsx'
+import { ConditionChip } from './condition-chip.tsx'
+import './filter-bar.css'
+import { MatchCount } from './match-count.tsx'
+import { SqlChip } from './sql-chip.tsx'
+import { SqlEditor } from './sql-editor.tsx'
+import { useSlashKey } from './use-slash-key.ts'
+
+interface FilterBarProps {
+  readonly contract: SheetContract
+  readonly view: ViewState
+  readonly change: (change: ViewChange) => void
+}
+
+/** Which part of the bar is open: a chip by its place, the menu that adds one, or the SQL. */
+type Open = number | 'add' | 'sql' | null
+
+/** Which records are shown: a chip for each condition, SQL for those who want more, and how many match. */
+export function FilterBar({ contract, view, change }: FilterBarProps) {
+  const [open, setOpen] = useState<Open>(null)
+  const line = useRef<HTMLDivElement>(null)
+  const sqlButton = useRef<HTMLButtonElement>(null)
+  const { conditions, sql } = view
+  const isSql = open === 'sql'
+  const hasFilter = conditions.length > 0 || sql !== null
+  const focusChip = useFocusAfterRemoval(line, conditions.length + (sql === null ? 0 : 1))
+  useSlashKey(() => setOpen('add'))
+  useFilterCommands(hasFilter, setOpen, change)
+
+  const replace = (index: number, condition: Condition): void =>
+    change({ conditions: conditions.with(index, condition) })
+  const remove = (index: number): void => {
+    focusChip(index)
+    setOpen(null)
+    change({ conditions: conditions.toSpliced(index, 1) })
+  }
+  const without = (index: number): string | null =>
+    filterOf({ conditions: conditions.toSpliced(index, 1), sql })
+  return (
+    <div className="filter-bar" role="group" aria-label="Filter">
+      <div className="filter-line" ref={line}>
+        {!isSql && hasFilter && (
+          <div className="filter-chips">
+            {conditions.map((condition, index) => (
+              <ConditionChip
+                // Conditions have no name of their own, and may be equal.
+                // oxlint-disable-next-line react/no-array-index-key
+                key={`${index} ${condition.field}`}
+                condition={condition}
+                field={contract.fieldByName.get(condition.field) ?? null}
+                otherFilter={without(index)}
+                isOpen={open === index}
+                onOpen={(isOpen) => setOpen(isOpen ? index : null)}
+                onChange={(changed) => replace(index, changed)}
+                onRemove={() => remove(index)}
+              />
+            ))}
+            {sql !== null && (
+              <SqlChip
+                sql={sql}
+                onOpen={() => setOpen('sql')}
+                onRemove={() => {
+                  focusChip(conditions.length)
+                  change({ sql: null })
+                }}
+              />
+            )}
+          </div>
+        )}
+        <div className="filter-end">
+          {!isSql && (
+            <AddFilter
+              contract={contract}
+              filter={filterOf(view)}
+              hasOthers={hasFilter}
+              isOpen={open === 'add'}
+              onOpen={(isOpen) => setOpen(isOpen ? 'add' : null)}
+              onAdd={(condition) => change({ conditions: [...conditions, condition] })}
+            />
+          )}
+          <button
+            ref={sqlButton}
+            type="button"
+            className="button quiet filter-sql-button"
+            aria-label="Edit the filter as SQL"
+            title="Edit the filter as SQL"
+            aria-expanded={isSql}
+            onClick={() => setOpen(isSql ? null : 'sql')}
+          >
+            SQL
+          </button>
+          {hasFilter && (
+            <Button
+              look="quiet"
+              className="filter-clear"
+              icon={<X size={14} />}
+              title="Clear the filter"
+              aria-label="Clear the filter"
+              onClick={() => {
+                setOpen(null)
+                change({ conditions: [], sql: null })
+              }}
+            >
+              <span className="filter-clear-text">Clear</span>
+            </Button>
+          )}
+          <MatchCount filter={filterOf(view)} />
+        </div>
+      </div>
+      {isSql && (
+        <SqlEditor
+          contract={contract}
+          view={view}
+          change={change}
+          onClose={() => {
+            setOpen(null)
+            sqlButton.current?.focus()
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Gives the focus to the chip that takes the place of a removed one, or to what adds one when there is none. */
+function useFocusAfterRemoval(line: RefObject<HTMLElement | null>, count: number): (index: number) => void {
+  const wanted = useRef<number | null>(null)
+  useEffect(() => {
+    if (wanted.current === null) return
+    const found = line.current?.querySelectorAll<HTMLElement>('[data-chip]')
+    const add = line.current?.querySelector<HTMLElement>('[data-add]')
+    const chip = found?.[Math.min(wanted.current, found.length - 1)] ?? add
+    wanted.current = null
+    chip?.focus()
+  }, [line, count])
+  return (index) => {
+    wanted.current = index
+  }
+}
+
+function useFilterCommands(
+  hasFilter: boolean,
+  setOpen: (open: Open) => void,
+  change: (change: ViewChange) => void,
+): void {
+  const latestChange = useRef(change)
+  useEffect(() => {
+    latestChange.current = change
+  })
+  const commands = useMemo(() => {
+    const group = 'Filter'
+    const clear = {
+      name: 'Clear the filter',
+      group,
+      run: () => latestChange.current({ conditions: [], sql: null }),
+    }
+    return [
+      { name: 'Add a filter', group, run: () => setTimeout(() => setOpen('add')) },
+      { name: 'Edit the filter as SQL', group, run: () => setTimeout(() => setOpen('sql')) },
+      ...(hasFilter ? [clear] : []),
+    ]
+  }, [hasFilter, setOpen])
+  useCommands('filter', commands)
+}

@@ -1,0 +1,130 @@
+import { useId } from 'react'
+import type { SheetField } from '../api/contract.ts'
+import { fromPicker, toPicker } from '../editing/temporal-text.ts'
+import { OPERATORS } from '../state/conditions.ts'
+import type { Draft } from './draft.ts'
+import { ValuePicker } from './value-picker.tsx'
+
+interface OperandInputProps {
+  readonly field: SheetField
+  readonly draft: Draft
+  readonly otherFilter: string | null
+  readonly onDraft: (draft: Draft) => void
+}
+
+/** What a condition compares with, entered as fits the field and the operator. */
+export function OperandInput({ field, draft, otherFilter, onDraft }: OperandInputProps) {
+  const setText = (place: 0 | 1, text: string): void =>
+    onDraft({ ...draft, texts: place === 0 ? [text, draft.texts[1]] : [draft.texts[0], text] })
+  switch (OPERATORS[draft.is]) {
+    case 'nothing':
+      return null
+    case 'list':
+      return (
+        <ValuePicker
+          field={field}
+          filter={otherFilter}
+          picked={draft.items}
+          onPick={(items) => onDraft({ ...draft, items })}
+        />
+      )
+    case 'range':
+      return (
+        <div className={field.type === 'timestamp' ? 'condition-range wide' : 'condition-range'}>
+          <ValueInput
+            field={field}
+            label="From"
+            text={draft.texts[0]}
+            onText={(text) => setText(0, text)}
+            autoFocus
+          />
+          <ValueInput
+            field={field}
+            label={draft.is === 'between' ? 'To' : 'To, not included'}
+            text={draft.texts[1]}
+            onText={(text) => setText(1, text)}
+          />
+        </div>
+      )
+    case 'one':
+      return field.type === 'boolean' ? (
+        <FlagInput flag={draft.flag} onFlag={(flag) => onDraft({ ...draft, flag })} />
+      ) : (
+        <ValueInput
+          field={field}
+          label="Value"
+          text={draft.texts[0]}
+          onText={(text) => setText(0, text)}
+          autoFocus
+        />
+      )
+  }
+}
+
+function FlagInput({ flag, onFlag }: { readonly flag: boolean; readonly onFlag: (flag: boolean) => void }) {
+  const name = useId()
+  return (
+    <div className="condition-flags" role="radiogroup" aria-label="Value">
+      {[true, false].map((value) => (
+        <label key={String(value)}>
+          <input
+            type="radio"
+            name={name}
+            checked={flag === value}
+            autoFocus={flag === value}
+            onChange={() => onFlag(value)}
+          />
+          {String(value)}
+        </label>
+      ))}
+    </div>
+  )
+}
+
+interface ValueInputProps {
+  readonly field: SheetField
+  readonly label: string
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly autoFocus?: boolean
+}
+
+function ValueInput({ field: { type }, label, text, onText, autoFocus = false }: ValueInputProps) {
+  const common = {
+    className: 'input',
+    'aria-label': label,
+    autoFocus,
+    spellCheck: false,
+    autoComplete: 'off',
+  }
+  switch (type) {
+    case 'date':
+    case 'timestamp':
+    case 'time':
+      return (
+        <input
+          {...common}
+          type={type === 'timestamp' ? 'datetime-local' : type}
+          step={type === 'date' ? undefined : 1}
+          // What was not touched stays as exact as it was.
+          value={toPicker(type, text)}
+          onChange={(event) => onText(fromPicker(type, event.target.value))}
+        />
+      )
+    case 'integer':
+    case 'number':
+      return (
+        <input
+          {...common}
+          inputMode="decimal"
+          placeholder={label}
+          value={text}
+          onChange={(event) => onText(event.target.value)}
+        />
+      )
+    default:
+      return (
+        <input {...common} placeholder="Text" value={text} onChange={(event) => onText(event.target.value)} />
+      )
+  }
+}

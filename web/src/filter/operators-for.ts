@@ -1,0 +1,105 @@
+import type { FieldType, SheetField } from '../api/contract.ts'
+import { OPERATORS, type Condition, type ConditionValue, type Operator } from '../state/conditions.ts'
+
+type Kind = 'text' | 'number' | 'boolean' | 'day' | 'moment' | 'list' | 'object'
+
+const KINDS: Readonly<Record<FieldType, Kind>> = {
+  string: 'text',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  date: 'day',
+  timestamp: 'moment',
+  time: 'day',
+  array: 'list',
+  object: 'object',
+}
+
+const COMPARISONS = ['equals', 'differs', 'below', 'atMost', 'above', 'atLeast', 'between'] as const
+
+/** The first is what a new condition has. */
+const BY_KIND: Readonly<Record<Kind, readonly Operator[]>> = {
+  text: ['contains', 'excludes', 'begins', 'equals', 'differs', 'anyOf', 'noneOf'],
+  number: ['atLeast', 'above', 'atMost', 'below', 'between', 'equals', 'differs'],
+  boolean: ['equals'],
+  day: COMPARISONS,
+  moment: ['since', 'before', 'during'],
+  list: ['hasAny', 'hasAll', 'lacks'],
+  object: ['contains', 'excludes'],
+}
+
+/** Texts of which there are no more values than this are picked from a list at first. */
+export const FEW_VALUES = 10
+
+/** The operators that fit a field, the one that a new condition has first. */
+export function operatorsFor(field: Pick<SheetField, 'type' | 'values'>): readonly Operator[] {
+  const kind = KINDS[field.type]
+  const others = BY_KIND[kind]
+  const isClosed = field.values !== null && (kind === 'text' || kind === 'number' || kind === 'day')
+  const own: readonly Operator[] = !isClosed
+    ? others
+    : kind === 'text'
+      ? ['anyOf', 'noneOf', 'contains']
+      : ['anyOf', 'noneOf', ...others]
+  return [...own, 'empty', 'filled']
+}
+
+const PLAIN: Readonly<Record<Operator, string>> = {
+  equals: 'is',
+  differs: 'is not',
+  contains: 'contains',
+  excludes: 'does not contain',
+  begins: 'starts with',
+  below: 'before',
+  atMost: 'up to',
+  above: 'after',
+  atLeast: 'from',
+  between: 'between',
+  within: 'from',
+  before: 'before',
+  since: 'from',
+  during: 'between',
+  anyOf: 'is any of',
+  noneOf: 'is none of',
+  hasAny: 'has any of',
+  hasAll: 'has all of',
+  lacks: 'has none of',
+  empty: 'is empty',
+  filled: 'is not empty',
+}
+
+const NUMERIC: Partial<Record<Operator, string>> = {
+  equals: '=',
+  differs: '≠',
+  below: '<',
+  atMost: '≤',
+  above: '>',
+  atLeast: '≥',
+}
+
+const OF_ONE: Partial<Record<Operator, string>> = {
+  anyOf: 'is',
+  noneOf: 'is not',
+  hasAny: 'has',
+  hasAll: 'has',
+  lacks: 'does not have',
+}
+
+/** What an operator is called for a field of a type; of no type when the contract has no such field. */
+export function operatorLabel(is: Operator, type: FieldType | null): string {
+  const numeric = type === null || KINDS[type] === 'number' ? NUMERIC[is] : undefined
+  return numeric ?? PLAIN[is]
+}
+
+/** What a condition says, between its field and its value. */
+export function conditionLabel({ is, value }: Condition, type: FieldType | null): string {
+  const isOne = Array.isArray(value) && value.length === 1
+  return (isOne ? OF_ONE[is] : undefined) ?? operatorLabel(is, type)
+}
+
+/** The items of a list; none for other values. */
+export function itemsOf(is: Operator, value: ConditionValue): readonly (string | number | boolean | null)[] {
+  return OPERATORS[is] === 'list' && Array.isArray(value)
+    ? (value as readonly (string | number | boolean | null)[])
+    : []
+}

@@ -1,0 +1,111 @@
+import { quotedName } from '../state/condition-sql.ts'
+
+/** What can stand at the caret instead of the word that is being typed. */
+export interface Completion {
+  /** The place of the word in the text; it ends at the caret. */
+  readonly from: number
+  readonly options: readonly CompletionOption[]
+}
+
+export interface CompletionOption {
+  /** As it is written in SQL. */
+  readonly insert: string
+  readonly label: string
+  /** What people call the field; null for words of SQL. */
+  readonly title: string | null
+}
+
+const WORDS = [
+  'AND',
+  'OR',
+  'NOT',
+  'IS NULL',
+  'IS NOT NULL',
+  'IN (',
+  'BETWEEN',
+  'LIKE',
+  'EXISTS',
+  'CASE',
+  'lower(',
+  'length(',
+  'date(',
+  'abs(',
+  'json_each(',
+]
+const MOST = 8
+
+/** SQLite's keywords: fields that are called so are quoted. */
+const KEYWORDS = new Set(
+  `abort action add after all alter always analyze and as asc attach autoincrement before begin between by cascade
+  case cast check collate column commit conflict constraint create cross current current_date current_time
+  current_timestamp database default deferrable deferred delete desc detach distinct do drop each else end escape except
+  exclude exclusive exists explain fail false filter first following for foreign from full generated glob group groups
+  having if ignore immediate in index indexed initially inner insert instead intersect into is isnull join key last left
+  like limit match materialized natural no not nothing notnull null nulls of offset on or order others outer over
+  partition plan pragma preceding primary query raise range recursive references regexp reindex release rename replace
+  restrict returning right rollback row rows savepoint select set table temp temporary then ties to transaction trigger
+  true unbounded union unique update using vacuum values view virtual when where window with without`.split(
+    /\s+/,
+  ),
+)
+
+/** A field's name as SQL has it: in quotes only where it needs them. */
+export function sqlName(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) && !KEYWORDS.has(name.toLowerCase()) ? name : quotedName(name)
+}
+
+/** What can be completed at a place of an SQL expression; null within texts and where no word is being typed. */
+export function completionAt(
+  text: string,
+  caret: number,
+  fields: readonly { readonly name: string; readonly title: string }[],
+): Completion | null {
+  const before = text.slice(0, caret)
+  const open = openQuote(before)
+  if (open !== null && open.mark !== '"') return null
+  const from = open?.at ?? /(?<!\w)[A-Za-z_]\w*$/.exec(before)?.index
+  if (from === undefined || /\w/.test(text.charAt(caret))) return null
+  const typed = before.slice(open === null ? from : from + 1).toLowerCase()
+  const names = fields.map(({ name, title }) => ({
+    option: { insert: open === null ? sqlName(name) : quotedName(name), label: name, title },
+    keys: [name.toLowerCase(), title.toLowerCase()],
+  }))
+  const words =
+    open === null
+      ? WORDS.map((word) => ({
+          option: { insert: word, label: word, title: null },
+          keys: [word.toLowerCase()],
+        }))
+      : []
+  const all = [...names, ...words]
+  const starting = all.filter(({ keys }) => keys.some((key) => key.startsWith(typed)))
+  const within = names.filter(
+    (each) => !starting.includes(each) && each.keys.some((key) => key.includes(typed)),
+  )
+  const options = [...starting, ...within].map(({ option }) => option).slice(0, MOST)
+  // A word that is written out already needs no menu.
+  const isWhole = options.length === 0 || (options.length === 1 && options[0]?.insert === before.slice(from))
+  return isWhole ? null : { from, options }
+}
+
+/** The quote that is open at the end of a text. A doubled one within a text closes and opens again, which is the same. */
+function openQuote(text: string): { readonly mark: string; readonly at: number } | null {
+  let open: { mark: string; at: number } | null = null
+  for (let at = 0; at < text.length; at += 1) {
+    const letter = text.charAt(at)
+    if (open === null && (letter === "'" || letter === '"')) open = { mark: letter, at }
+    else if (letter === open?.mark) open = null
+  }
+  return open
+}
+
+/** The text with an option chosen, and where the caret then is. */
+export function complete(
+  text: string,
+  caret: number,
+  { from }: Completion,
+  { insert }: CompletionOption,
+): { readonly text: string; readonly caret: number } {
+  const end = insert.startsWith('"') && text.charAt(caret) === '"' ? caret + 1 : caret
+  return { text: text.slice(0, from) + insert + text.slice(end), caret: from + insert.length }
+}

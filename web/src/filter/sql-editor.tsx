@@ -1,0 +1,95 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useId, useRef, useState } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import type { SheetContract } from '../api/contract.ts'
+import { countQuery } from '../api/queries.ts'
+import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
+import { Button } from '../ui/button.tsx'
+import '../ui/form.css'
+import './sql-editor.css'
+import { SqlInput } from './sql-input.tsx'
+
+interface SqlEditorProps {
+  readonly contract: SheetContract
+  readonly view: ViewState
+  readonly change: (change: ViewChange) => void
+  readonly onClose: () => void
+}
+
+/**
+ * The whole filter as one SQL expression. It is tried before it is used: what the server has against it is told here, and
+ * the records stay as they are. A text that was not changed leaves the conditions as they are.
+ */
+export function SqlEditor({ contract, view, change, onClose }: SqlEditorProps) {
+  const client = useQueryClient()
+  const [before] = useState(() => filterOf(view) ?? '')
+  const [text, setText] = useState(before)
+  const [fault, setFault] = useState<string | null>(null)
+  const [isTrying, setIsTrying] = useState(false)
+  const cancel = useRef<HTMLButtonElement>(null)
+  const hintId = useId()
+  const isChanged = text.trim() !== before.trim()
+
+  const apply = async (): Promise<void> => {
+    const sql = text.trim()
+    if (!isChanged) {
+      onClose()
+      return
+    }
+    setIsTrying(true)
+    const found = sql === '' ? null : await faultOf(sql)
+    setIsTrying(false)
+    setFault(found)
+    if (found !== null) return
+    change({ conditions: [], sql: sql === '' ? null : sql })
+    onClose()
+  }
+  const faultOf = async (sql: string): Promise<string | null> => {
+    try {
+      await client.fetchQuery(countQuery(sql))
+      return null
+    } catch (error) {
+      return messageOf(error)
+    }
+  }
+  return (
+    <div className="filter-sql">
+      <SqlInput
+        fields={contract.fields}
+        text={text}
+        onText={(changed) => {
+          setText(changed)
+          setFault(null)
+        }}
+        isInvalid={fault !== null}
+        describedBy={hintId}
+        onEnter={() => void apply()}
+        // What was written is not thrown away by one key.
+        onEscape={() => (isChanged ? cancel.current?.focus() : onClose())}
+      />
+      <Button look="primary" aria-disabled={isTrying} onClick={() => void (isTrying || apply())}>
+        Apply
+      </Button>
+      <button
+        ref={cancel}
+        type="button"
+        className="button quiet"
+        onClick={onClose}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') onClose()
+        }}
+      >
+        {view.conditions.length > 0 ? 'Back to the conditions' : 'Cancel'}
+      </button>
+      {fault === null ? (
+        <p className="form-hint" id={hintId}>
+          One SQL expression over the fields. Enter applies it, Shift Enter begins a new line.
+        </p>
+      ) : (
+        <p className="form-fault" id={hintId} role="alert">
+          {fault}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { suite, test } from 'node:test'
+import { testField } from './test-fields.ts'
+import { isComplete, joinOptions, valueOptions, type KnownValues } from './value-options.ts'
+import { valuesSql } from './values-query.ts'
+
+const KNOWN: KnownValues = {
+  nulls: 2,
+  top: [
+    { value: 'Africa', count: 9 },
+    { value: 'Asia', count: 5 },
+  ],
+  distinct: 2,
+}
+
+suite('values to pick from', () => {
+  const list = (...given: Parameters<typeof valueOptions>) =>
+    valueOptions(...given).map(({ value, count }) => [value, count])
+
+  test('are the frequent ones and no value, with those that are picked', () => {
+    assert.deepEqual(list(testField(), KNOWN, ['Asia', 'Atlantis'], ''), [
+      ['Atlantis', null],
+      ['Africa', 9],
+      ['Asia', 5],
+      [null, 2],
+    ])
+    assert.deepEqual(list(testField(), { ...KNOWN, nulls: 0 }, [null], 'no v'), [[null, 0]])
+    assert.deepEqual(list(testField({ type: 'array' }), KNOWN, [], 'a').length, 2)
+  })
+
+  test('are those of a closed list, each counted where all are', () => {
+    const field = testField({ values: ['Asia', 'Europe'] })
+    assert.deepEqual(list(field, { ...KNOWN, nulls: 0 }, [], ''), [
+      ['Asia', 5],
+      ['Europe', 0],
+    ])
+    assert.deepEqual(list(field, { ...KNOWN, nulls: 0, distinct: 40 }, [], 'eu'), [['Europe', null]])
+    assert.equal(isComplete(KNOWN), true)
+    assert.equal(isComplete({ ...KNOWN, distinct: null }), false)
+  })
+
+  test('those that begin as typed come first, and none comes twice', () => {
+    assert.deepEqual(list(testField(), KNOWN, ['Eurasia'], 'as'), [
+      ['Asia', 5],
+      ['Eurasia', null],
+    ])
+    const joined = joinOptions(KNOWN.top, [
+      { value: 'Asia', count: 5 },
+      { value: 'Oceania', count: 1 },
+    ])
+    assert.deepEqual(
+      joined.map(({ value }) => value),
+      ['Africa', 'Asia', 'Oceania'],
+    )
+  })
+})
+
+suite('the search for values', () => {
+  const database = new DatabaseSync(':memory:')
+  database.exec(`CREATE TABLE records (id, "order", value, tags);
+    INSERT INTO records VALUES ('a', 'up', '["x","it''s"]', 1), ('b', 'Up', '["x"]', 2), ('c', NULL, NULL, 3)`)
+  const search = (name: string, type: 'string' | 'array', filter: string | null, wanted: string) =>
+    database
+      .prepare(valuesSql({ name, type }, filter))
+      .all(wanted, wanted)
+      .map(({ value, count }) => [value, count])
+
+  test('counts texts and items, within what the filter lets through', () => {
+    assert.deepEqual(search('order', 'string', null, 'u'), [
+      ['Up', 1],
+      ['up', 1],
+    ])
+    assert.deepEqual(search('value', 'array', null, ''), [
+      ['x', 2],
+      ["it's", 1],
+    ])
+    // `id` and `value` are columns of json_each too.
+    assert.deepEqual(search('value', 'array', `id = 'b' AND value IS NOT NULL -- all\n`, 'X'), [['x', 1]])
+  })
+})

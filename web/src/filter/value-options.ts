@@ -1,0 +1,58 @@
+import type { SheetField } from '../api/contract.ts'
+import type { Scalar } from '../state/conditions.ts'
+import { scalarText } from './condition-text.ts'
+import type { CountedValue } from './values-query.ts'
+
+/** What is known of the values of a field. */
+export interface KnownValues {
+  readonly nulls: number
+  readonly top: readonly CountedValue[]
+  /** Different values; null where it is not counted. */
+  readonly distinct: number | null
+}
+
+/**
+ * The values to pick from: those of the contract's closed list or the most frequent ones, those picked already, and no
+ * value where records have none. What was typed narrows them down.
+ */
+export function valueOptions(
+  field: SheetField,
+  known: KnownValues,
+  picked: readonly (Scalar | null)[],
+  typed: string,
+): readonly CountedValue[] {
+  const countOf = (value: Scalar): number | null =>
+    known.top.find((each) => each.value === value)?.count ?? (isComplete(known) ? 0 : null)
+  const listed: readonly CountedValue[] =
+    field.values === null || field.type === 'array'
+      ? known.top
+      : field.values.map((value) => ({ value, count: countOf(value) }))
+  const mayLack = field.type !== 'array' && (known.nulls > 0 || picked.includes(null))
+  const none = mayLack ? [{ value: null, count: known.nulls }] : []
+  const all = [...listed, ...none]
+  const missing = picked.filter((value) => !all.some((each) => each.value === value))
+  const wanted = typed.trim().toLowerCase()
+  const placed = [...missing.map((value) => ({ value, count: null })), ...all].map((option) => ({
+    option,
+    place: scalarText(option.value, field.type).toLowerCase().indexOf(wanted),
+  }))
+  // Those that begin so come first.
+  return placed
+    .filter(({ place }) => place >= 0)
+    .toSorted((a, b) => Math.sign(a.place) - Math.sign(b.place))
+    .map(({ option }) => option)
+}
+
+/** Whether every value that there is has been counted. */
+export function isComplete({ top, distinct }: KnownValues): boolean {
+  return distinct !== null && distinct <= top.length
+}
+
+/** Options found by another way after those that are there, none of them twice. */
+export function joinOptions(
+  options: readonly CountedValue[],
+  found: readonly CountedValue[],
+): readonly CountedValue[] {
+  const isThere = (value: CountedValue['value']): boolean => options.some((each) => each.value === value)
+  return [...options, ...found.filter(({ value }) => !isThere(value))]
+}

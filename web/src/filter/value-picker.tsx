@@ -1,0 +1,130 @@
+import { useQuery } from '@tanstack/react-query'
+import { Command } from 'cmdk'
+import { Check } from 'lucide-react'
+import { useDeferredValue, useRef, useState } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import type { SheetField } from '../api/contract.ts'
+import { summaryQuery } from '../api/queries.ts'
+import type { Scalar } from '../state/conditions.ts'
+import { formatCount } from '../ui/format.ts'
+import { scalarText } from './condition-text.ts'
+import { typedItem } from './draft.ts'
+import './filter-menu.css'
+import { isComplete, joinOptions, valueOptions, type KnownValues } from './value-options.ts'
+import { valuesQuery } from './values-query.ts'
+
+interface ValuePickerProps {
+  readonly field: SheetField
+  /** Counts are those of the records that it lets through. */
+  readonly filter: string | null
+  readonly picked: readonly (Scalar | null)[]
+  readonly onPick: (picked: readonly (Scalar | null)[]) => void
+}
+
+/** Picks any number of values: those that records have, and others by typing them. */
+export function ValuePicker({ field, filter, picked, onPick }: ValuePickerProps) {
+  const [typed, setTyped] = useState('')
+  const input = useRef<HTMLInputElement>(null)
+  const [pickedAtFirst] = useState(picked)
+  const { known, found, error, isWaiting } = useKnownValues(field, filter, useDeferredValue(typed.trim()))
+  const options = joinOptions(
+    valueOptions(field, known, pickedAtFirst, typed),
+    typed.trim() === '' ? [] : found,
+  )
+  const other = typedItem(field, typed.trim())
+  const isOffered = other !== null && options.some(({ value }) => String(value) === String(other))
+  const toggle = (value: Scalar | null): void => {
+    // What is typed next looks for another one.
+    input.current?.select()
+    onPick(picked.includes(value) ? picked.filter((each) => each !== value) : [...picked, value])
+  }
+  const unseen = (known.distinct ?? 0) - known.top.length
+  return (
+    <Command className="filter-menu value-picker" label="Values" shouldFilter={false}>
+      <Command.Input
+        ref={input}
+        placeholder={unseen > 0 ? `Search ${formatCount(known.distinct ?? 0)} values` : 'Search values'}
+        value={typed}
+        onValueChange={setTyped}
+        autoFocus
+      />
+      <Command.List>
+        {options.map(({ value, count }) => (
+          <ValueItem
+            key={`${typeof value} ${String(value)}`}
+            value={value}
+            count={count}
+            text={scalarText(value, field.type)}
+            isPicked={picked.includes(value)}
+            onToggle={() => toggle(value)}
+          />
+        ))}
+        {other !== null && !isOffered && !isWaiting && field.values === null && (
+          <ValueItem
+            value={other}
+            count={null}
+            text={`“${String(other)}”`}
+            isPicked={picked.includes(other)}
+            onToggle={() => toggle(other)}
+          />
+        )}
+        {typed === '' && unseen > 0 && <p className="filter-menu-hint">Type to find one of the others.</p>}
+        {options.length === 0 && (other === null || field.values !== null) && !isWaiting && (
+          <p className="filter-menu-hint">There is no such value.</p>
+        )}
+        {error !== null && (
+          <p className="filter-menu-hint">The values cannot be listed: {messageOf(error)}</p>
+        )}
+      </Command.List>
+    </Command>
+  )
+}
+
+function useKnownValues(field: SheetField, filter: string | null, wanted: string) {
+  const summary = useQuery(summaryQuery(field.name, filter))
+  const { nulls = 0, top = [], distinct = null } = summary.data ?? {}
+  const known: KnownValues = { nulls, top: top.filter(isScalarCount), distinct }
+  const isSearched =
+    (field.type === 'string' || field.type === 'array') && field.values === null && !isComplete(known)
+  const search = useQuery({
+    ...valuesQuery(field, filter, wanted),
+    enabled: isSearched && wanted !== '' && summary.isFetched,
+  })
+  return {
+    known,
+    found: (isSearched && search.data) || [],
+    error: summary.error ?? (isSearched ? search.error : null),
+    isWaiting: summary.isLoading || search.isLoading || search.isPlaceholderData,
+  }
+}
+
+function isScalarCount(each: { value: unknown; count: number }): each is { value: Scalar; count: number } {
+  return ['string', 'number', 'boolean'].includes(typeof each.value)
+}
+
+interface ValueItemProps {
+  readonly value: Scalar | null
+  readonly count: number | null
+  readonly text: string
+  readonly isPicked: boolean
+  readonly onToggle: () => void
+}
+
+function ValueItem({ value, count, text, isPicked, onToggle }: ValueItemProps) {
+  return (
+    <Command.Item
+      value={`${typeof value} ${String(value)}`}
+      onSelect={onToggle}
+      aria-checked={isPicked}
+      title={text}
+    >
+      <span className={isPicked ? 'filter-check on' : 'filter-check'}>
+        {isPicked && <Check size={12} strokeWidth={3} />}
+      </span>
+      <span className={value === null || value === '' ? 'filter-menu-text none' : 'filter-menu-text'}>
+        {text}
+      </span>
+      {count !== null && <span className="filter-menu-note">{formatCount(count)}</span>}
+    </Command.Item>
+  )
+}

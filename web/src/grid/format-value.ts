@@ -1,0 +1,50 @@
+import type { FieldType } from '../api/contract.ts'
+
+const WHOLE = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+const TIMESTAMP = new Intl.DateTimeFormat('en-CA', {
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+
+/** A value as plain text, as a cell shows it; of no type when `type` is null. Nothing gives an empty text. */
+export function formatValue(type: FieldType | null, value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value === 'number') return formatNumber(value)
+  if (typeof value === 'boolean') return value ? 'true' : 'false'
+  if (typeof value === 'string') return type === 'timestamp' ? formatTimestamp(value) : value
+  if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) {
+    return value.map((item) => formatValue(null, item)).join(', ')
+  }
+  return JSON.stringify(value)
+}
+
+/** Digits in threes, and as many after the point as there are. */
+function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return String(value)
+  const plain = String(value)
+  if (plain.includes('e')) return plain
+  if (plain.length < 4) return plain
+  const [whole = '', fraction] = plain.split('.')
+  const sign = whole.startsWith('-') ? '-' : ''
+  const grouped = sign + WHOLE.format(BigInt(whole.replace('-', '')))
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`
+}
+
+/** A moment in the time of whoever looks at it: `2026-03-01 14:05:09`. */
+export function formatTimestamp(text: string): string {
+  const moment = new Date(text)
+  return Number.isNaN(moment.getTime()) ? text : TIMESTAMP.format(moment).replace(', ', ' ')
+}
+
+/** The same moment in UTC, for the tooltip. */
+export function formatUtc(text: string): string {
+  const moment = new Date(text)
+  return Number.isNaN(moment.getTime())
+    ? text
+    : `${moment.toISOString().replace('T', ' ').replace('Z', '')} UTC`
+}

@@ -1,0 +1,90 @@
+import { useLayoutEffect, useRef, type ReactNode } from 'react'
+import type { RecordAnswer } from '../../../src/wire/records.ts'
+import type { PendingEdit } from '../editing/use-editing.ts'
+import { HEAD_ROW, rangeOf, type CellRange } from './cell-range.ts'
+import { GridRow } from './grid-row.tsx'
+import type { RowWindow } from './row-window.ts'
+import type { GridModel } from './use-grid.ts'
+
+interface GridBodyProps {
+  readonly model: GridModel
+  /** Lies over the rows and moves with them. */
+  readonly children: ReactNode
+}
+
+/** The rows that are in sight. */
+export function GridBody({ model, children }: GridBodyProps) {
+  const { scroll, columns, rows, selecting, ticks, editing, running } = model
+  const { selection } = selecting
+  const range = selection === null || selection.focus.row === HEAD_ROW ? null : rangeOf(selection)
+  const { first, end } = scroll.rows
+  const slotOf = useSlots(scroll.rows)
+  return (
+    <div role="none" className="grid-body">
+      <div role="rowgroup" className="grid-rows">
+        {Array.from({ length: Math.max(0, end - first) }, (_, index) => {
+          const row = first + index
+          const record = rows.at(row)
+          const isInRange = isWithin(range, row)
+          return (
+            <GridRow
+              key={slotOf(row)}
+              row={row}
+              record={record}
+              states={record === undefined ? undefined : rows.statesOf(String(record['id']))}
+              layout={columns.layout}
+              firstColumn={scroll.columns.first}
+              endColumn={scroll.columns.end}
+              selectedFrom={isInRange ? (range?.left ?? -1) : -1}
+              selectedTo={isInRange ? (range?.right ?? -1) : -1}
+              activeColumn={selection?.focus.row === row ? selection.focus.column : -1}
+              isTicked={record !== undefined && ticks.ids.has(String(record['id']))}
+              gutter={columns.gutter}
+              pending={record === undefined ? null : pendingOf(model, record)}
+              running={running}
+              mayWrite={editing.mayWrite}
+            />
+          )
+        })}
+        {children}
+      </div>
+    </div>
+  )
+}
+
+function isWithin(range: CellRange | null, row: number): boolean {
+  return range !== null && row >= range.top && row <= range.bottom
+}
+
+/**
+ * Elements of rows that go out of sight are used for those that come in. After a jump the first element is the first
+ * row again, so that none has to change its place.
+ */
+function useSlots({ first, end, size }: RowWindow): (row: number) => number {
+  const before = useRef({ first, end, base: first })
+  const overlaps = first < before.current.end && before.current.first < end
+  const base = overlaps ? before.current.base : first
+  useLayoutEffect(() => {
+    before.current = { first, end, base }
+  })
+  return (row) => (((row - base) % size) + size) % size
+}
+
+/** Edits of a record, of the columns that are drawn. */
+function pendingOf(
+  { editing, columns: { layout }, scroll }: GridModel,
+  record: RecordAnswer,
+): Readonly<Record<string, PendingEdit>> | null {
+  const recordId = String(record['id'])
+  let found: Record<string, PendingEdit> | null = null
+  for (const { field } of [
+    ...layout.pinned,
+    ...layout.others.slice(scroll.columns.first, scroll.columns.end),
+  ]) {
+    const edit = editing.pending({ recordId, field: field.name })
+    if (edit === undefined) continue
+    found ??= {}
+    found[field.name] = edit
+  }
+  return found
+}

@@ -1,0 +1,94 @@
+import { CircleAlert, LoaderCircle, PanelRight, RotateCw } from 'lucide-react'
+import type { PendingEdit } from '../editing/use-editing.ts'
+import { StateMark, type CellStateName } from '../ui/cell-state.tsx'
+import { cellId } from './cell-id.ts'
+import { CellValueView } from './cell-value.tsx'
+import type { Column } from './column-layout.ts'
+import './grid-cell.css'
+
+interface GridCellProps {
+  readonly row: number
+  readonly column: Column
+  readonly isLoaded: boolean
+  readonly value: unknown
+  readonly pending: PendingEdit | undefined
+  /** Of a derived cell, when it is known. */
+  readonly state: CellStateName | undefined
+  readonly isSelected: boolean
+  readonly isActive: boolean
+  readonly isReadOnly: boolean
+}
+
+/** One cell. Presses of what is in it are told by `data-do` to the grid, which listens for all of them. */
+export function GridCell(props: GridCellProps) {
+  const { row, column, isLoaded, value, pending, state, isSelected, isActive, isReadOnly } = props
+  const { field, index, width } = column
+  return (
+    <div
+      role={field.primaryKey ? 'rowheader' : 'gridcell'}
+      id={isActive ? cellId({ row, column: index }) : undefined}
+      aria-colindex={index + 2}
+      aria-selected={isSelected}
+      aria-readonly={isReadOnly}
+      aria-invalid={pending?.state === 'refused' ? true : undefined}
+      className={classOf(props)}
+      style={{ width }}
+    >
+      {isLoaded && <CellValueView type={field.type} value={pending === undefined ? value : pending.value} />}
+      {isLoaded && <CellEnd pending={pending} state={state} isActive={isActive} />}
+    </div>
+  )
+}
+
+function classOf({ column: { field }, isSelected, isActive, isReadOnly, pending }: GridCellProps): string {
+  const isNumber = field.type === 'number' || field.type === 'integer'
+  return [
+    'grid-cell',
+    isNumber && 'right',
+    field.type === 'boolean' && 'middle',
+    field.derived !== null && 'derived',
+    field.primaryKey && 'key',
+    isReadOnly && 'read-only',
+    isSelected && 'selected',
+    isActive && 'active',
+    pending?.state,
+  ]
+    .filter((name) => typeof name === 'string')
+    .join(' ')
+}
+
+/** What stands at the right of a cell: how its edit fares, its state, and the way to where it came from. */
+function CellEnd({ pending, state, isActive }: Pick<GridCellProps, 'pending' | 'state' | 'isActive'>) {
+  return (
+    <>
+      {pending?.state === 'saving' && (
+        <LoaderCircle className="grid-saving" size={12} role="img" aria-label="being saved" />
+      )}
+      {pending?.state === 'refused' && (
+        <CircleAlert
+          className="grid-refused"
+          size={14}
+          role="img"
+          aria-label={`refused: ${pending.message ?? ''}`}
+        />
+      )}
+      {isActive && state === 'failed' && (
+        <button type="button" tabIndex={-1} className="grid-cell-button" data-do="retry" title="Try again">
+          <RotateCw size={13} aria-label="Try again" />
+        </button>
+      )}
+      {isActive && (
+        <button
+          type="button"
+          tabIndex={-1}
+          className="grid-cell-button"
+          data-do="panel"
+          title="Where did this come from? (Space)"
+        >
+          <PanelRight size={13} aria-label="Where did this come from?" />
+        </button>
+      )}
+      {state !== undefined && <StateMark state={state} />}
+    </>
+  )
+}

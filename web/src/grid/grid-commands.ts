@@ -1,0 +1,94 @@
+import type { SheetContract } from '../api/contract.ts'
+import type { MenuCommand } from '../app/command-menu.tsx'
+import { openRunDialog } from '../runs/run-dialog.tsx'
+import type { GridDialog } from './grid-dialog.ts'
+import { isSortable } from './column-head-props.ts'
+import type { Editor } from './use-editor.ts'
+import type { GridModel } from './use-grid.ts'
+
+interface Latest {
+  readonly current: {
+    readonly model: GridModel
+    readonly editor: Editor
+    readonly setDialog: (dialog: GridDialog) => void
+  }
+}
+
+/** What the grid offers in the command menu. */
+export function gridCommands(contract: SheetContract, latest: Latest): readonly MenuCommand[] {
+  const now = () => latest.current
+  const model = () => latest.current.model
+  const records: MenuCommand[] = [
+    { group: 'Records', name: 'Add a record', run: () => now().setDialog('new') },
+    { group: 'Records', name: 'Go to record number…', run: () => now().setDialog('goTo') },
+    { group: 'Records', name: 'Go to the first record', run: () => goToRow(model(), 0) },
+    { group: 'Records', name: 'Go to the last record', run: () => goToRow(model(), Infinity) },
+    { group: 'Records', name: 'Select all records', run: () => model().ticks.all() },
+    { group: 'Records', name: 'Delete the selected records…', run: () => deleteTicked(now()) },
+    { group: 'Records', name: 'Edit the selected cell', run: () => now().editor.begin(null) },
+    { group: 'Records', name: 'Where did the selected cell come from?', run: () => openPanel(model()) },
+    { group: 'Records', name: 'Undo the last edit', run: () => model().editing.undo() },
+    { group: 'Records', name: 'Redo the edit', run: () => model().editing.redo() },
+    { group: 'Records', name: 'Clear the filter', run: () => model().change({ conditions: [], sql: null }) },
+  ]
+  const columns: MenuCommand[] = [
+    { group: 'Columns', name: 'Show all columns', run: () => showAll(model()) },
+    {
+      group: 'Columns',
+      name: 'Put the columns back as the contract has them',
+      run: () => model().columns.reset(),
+    },
+    {
+      group: 'Columns',
+      name: 'Show or hide the summaries of columns',
+      run: () => model().columns.showSummaries(!model().columns.showsSummaries),
+    },
+    { group: 'Columns', name: 'Do not sort', run: () => model().change({ sort: null }) },
+    ...contract.fields.filter(isSortable).map(({ name, title }) => ({
+      group: 'Columns',
+      name: `Sort by ${title}`,
+      run: () => model().change({ sort: name }),
+    })),
+  ]
+  return [...records, ...columns, ...runCommands(contract)]
+}
+
+function runCommands({ fields }: SheetContract): readonly MenuCommand[] {
+  const derived = fields.filter((field) => field.derived !== null)
+  if (derived.length === 0) return []
+  return [
+    {
+      group: 'Compute',
+      name: 'Compute what is to be computed…',
+      run: () => openRunDialog({}, 'Compute all'),
+    },
+    {
+      group: 'Compute',
+      name: 'Compute again what failed…',
+      run: () => openRunDialog({ only: 'failed' }, 'Compute again what failed'),
+    },
+    ...derived.map(({ name, title }) => ({
+      group: 'Compute',
+      name: `Compute ${title}…`,
+      run: () => openRunDialog({ targets: [name] }, `Compute ${title}`),
+    })),
+  ]
+}
+
+function goToRow({ selecting, keeper }: GridModel, row: number): void {
+  selecting.goTo({ row, column: selecting.selection?.focus.column ?? 0 })
+  keeper.element?.focus({ preventScroll: true })
+}
+
+function deleteTicked({ model, setDialog }: Latest['current']): void {
+  if (model.ticks.ids.size > 0) setDialog('delete')
+}
+
+function openPanel({ change, selecting, view }: GridModel): void {
+  const cell = selecting.cell ?? view.cell
+  if (cell !== null) change({ panel: true, cell })
+}
+
+function showAll({ columns }: GridModel): void {
+  columns.show(columns.hidden.map(({ name }) => name))
+}

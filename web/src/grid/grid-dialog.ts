@@ -1,0 +1,2 @@
+/** The dialog that is open over the grid. */
+export type GridDialog = 'new' | 'delete' | 'goTo' | null

@@ -1,0 +1,74 @@
+import { Plus } from 'lucide-react'
+import { messageOf } from '../api/api-error.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import type { GridModel } from './use-grid.ts'
+import type { Rows } from './use-rows.ts'
+
+interface GridNoticeProps {
+  readonly model: GridModel
+  readonly onAdd: () => void
+}
+
+/** Stands for the rows when there are none to show: why, and what to do about it. */
+export function GridNotice({ model: { view, change, rows }, onAdd }: GridNoticeProps) {
+  const isFiltered = view.conditions.length > 0 || view.sql !== null
+  const clearFilter = (
+    <Button look="primary" onClick={() => change({ conditions: [], sql: null })}>
+      Clear the filter
+    </Button>
+  )
+  return <div className="grid-notice">{noticeFor()}</div>
+
+  function noticeFor() {
+    if (rows.error !== null) {
+      return (
+        <Notice
+          kind="error"
+          title={isFiltered ? 'The filter cannot be used as it is' : 'The records cannot be read'}
+          actions={
+            <>
+              <Button onClick={rows.retry}>Try again</Button>
+              {isFiltered && clearFilter}
+              {!isFiltered && view.sort !== null && (
+                <Button onClick={() => change({ sort: null })}>Do not sort</Button>
+              )}
+            </>
+          }
+        >
+          {messageOf(rows.error)}
+        </Notice>
+      )
+    }
+    if (isFiltered) {
+      return (
+        <Notice title="No record matches the filter" actions={clearFilter}>
+          Change a condition, or look at all records.
+        </Notice>
+      )
+    }
+    return (
+      <Notice
+        title="There are no records yet"
+        actions={
+          <Button look="primary" icon={<Plus size={15} />} onClick={onAdd}>
+            Add the first record
+          </Button>
+        }
+      >
+        The contract says which fields a record has.
+      </Notice>
+    )
+  }
+}
+
+/** Tells that some of the rows in sight cannot be read. */
+export function PageFault({ rows }: { readonly rows: Rows }) {
+  if (rows.pageError === null) return null
+  return (
+    <div className="grid-page-fault" role="alert">
+      <span>Some of these rows cannot be read: {messageOf(rows.pageError)}</span>
+      <Button onClick={rows.retry}>Try again</Button>
+    </div>
+  )
+}

@@ -1,0 +1,84 @@
+import { useLayoutEffect, useRef, type ReactNode } from 'react'
+import { CellEditor } from '../editing/cell-editor.tsx'
+import { RefusedNotice } from '../editing/refused-notice.tsx'
+import { isSingle, type Place } from './cell-range.ts'
+import { ROW_HEIGHT, type ScrollKeeper } from './scroll-keeper.ts'
+import type { Editor } from './use-editor.ts'
+import type { GridModel } from './use-grid.ts'
+
+interface GridOverlayProps {
+  readonly model: GridModel
+  readonly editor: Editor
+}
+
+/** What lies over cells: the editor of one, and why the edit of another was refused. */
+export function GridOverlay({ model, editor }: GridOverlayProps) {
+  const { open } = editor
+  if (open !== null)
+    return <OpenCellEditor key={`${open.recordId} ${open.field.name}`} model={model} editor={editor} />
+  return <Refusal model={model} editor={editor} />
+}
+
+function OpenCellEditor({ model: { columns, scroll, keeper }, editor }: GridOverlayProps) {
+  const { open } = editor
+  if (open === null) return null
+  return (
+    <Over columns={columns} keeper={keeper} place={open} firstRow={scroll.rows.first}>
+      <CellEditor
+        field={open.field}
+        value={open.value}
+        typed={open.typed}
+        onCommit={editor.commit}
+        onCancel={editor.cancel}
+      />
+    </Over>
+  )
+}
+
+/** The server's words about the selected cell, and what can be done about it. */
+function Refusal({ model, editor }: GridOverlayProps) {
+  const { columns, editing, selecting, scroll, keeper } = model
+  const { selection, cell } = selecting
+  if (selection === null || cell === null || editing.pending(cell)?.state !== 'refused') return null
+  if (!isSingle(selection)) return null
+  return (
+    <Over columns={columns} keeper={keeper} place={selection.focus} firstRow={scroll.rows.first}>
+      <RefusedNotice editing={editing} cell={cell} onEdit={() => editor.begin(null)} />
+    </Over>
+  )
+}
+
+interface OverProps {
+  readonly keeper: ScrollKeeper
+  readonly columns: GridModel['columns']
+  readonly place: Place
+  /** The first row that is drawn, from which places are counted. */
+  readonly firstRow: number
+  readonly children: ReactNode
+}
+
+/** Lies exactly over a cell, and scrolls with it. */
+function Over({ columns: { layout }, keeper, place, firstRow, children }: OverProps) {
+  const element = useRef<HTMLDivElement>(null)
+  const column = layout.columns[place.column]
+  const { left = 0, width = 0, isPinned = false } = column ?? {}
+  useLayoutEffect(() => {
+    const move = (): void => {
+      if (element.current !== null) element.current.style.left = `${isPinned ? left : left - keeper.left}px`
+      // What follows the cell by itself listens for scrolls; rows may move without one, when the scroll is scaled.
+      queueMicrotask(() => dispatchEvent(new Event('scroll')))
+    }
+    move()
+    return keeper.onMove(move)
+  }, [keeper, left, isPinned])
+  return (
+    <div
+      ref={element}
+      role="none"
+      className="grid-over"
+      style={{ top: (place.row - firstRow) * ROW_HEIGHT, width }}
+    >
+      {children}
+    </div>
+  )
+}

@@ -1,0 +1,92 @@
+import { useMemo, useState } from 'react'
+import type { SheetContract } from '../api/contract.ts'
+import { useCommands } from '../app/command-menu.tsx'
+import { DeleteRecordsDialog } from '../editing/delete-records-dialog.tsx'
+import { NewRecordDialog } from '../editing/new-record-dialog.tsx'
+import { CellPanel } from '../provenance/cell-panel.tsx'
+import { GoToDialog } from './go-to-dialog.tsx'
+import type { GridDialog } from './grid-dialog.ts'
+import { gridCommands } from './grid-commands.ts'
+import { Grid } from './grid.tsx'
+import { GridNotice, PageFault } from './grid-notice.tsx'
+import { GridToolbar } from './grid-toolbar.tsx'
+import { useEditor } from './use-editor.ts'
+import { useGrid } from './use-grid.ts'
+import { useLatest } from './use-latest.ts'
+
+/** The records of the sheet: all of them, to look at, to sort, to filter and to write. */
+export function GridPage({ contract }: { readonly contract: SheetContract }) {
+  const model = useGrid(contract)
+  const editor = useEditor(model)
+  const [dialog, setDialog] = useState<GridDialog>(null)
+  const { view, change, rows, selecting, ticks, keeper } = model
+  const close = (): void => setDialog(null)
+
+  const latest = useLatest({ model, editor, setDialog })
+  const commands = useMemo(() => gridCommands(contract, latest), [contract, latest])
+  useCommands('grid', commands)
+  const isShown = rows.error === null && rows.count !== 0
+  return (
+    <div className="grid-page">
+      <h1 className="visually-hidden">Records</h1>
+      <GridToolbar
+        contract={contract}
+        view={view}
+        change={change}
+        columns={model.columns}
+        tickedIds={ticks.ids}
+        onUntick={ticks.none}
+        mayDelete={model.editing.mayDelete}
+        field={model.columns.layout.columns[selecting.selection?.focus.column ?? -1]?.field ?? null}
+        onDialog={setDialog}
+      />
+      <div className="grid-main">
+        <div className="grid-place">
+          {rows.isWaiting && <div className="grid-progress" role="progressbar" aria-label="Loading" />}
+          {isShown ? (
+            <Grid model={model} editor={editor} onGoToRecord={() => setDialog('goTo')} />
+          ) : (
+            <GridNotice model={model} onAdd={() => setDialog('new')} />
+          )}
+          {isShown && <PageFault rows={rows} />}
+        </div>
+        {view.panel && view.cell !== null && (
+          <CellPanel
+            contract={contract}
+            cell={selecting.cell ?? view.cell}
+            onClose={() => change({ panel: false })}
+            onSelect={selecting.reveal}
+          />
+        )}
+      </div>
+      <NewRecordDialog
+        contract={contract}
+        open={dialog === 'new'}
+        onClose={close}
+        onCreated={(id) => {
+          close()
+          selecting.reveal({ recordId: id, field: contract.fields[0]?.name ?? 'id' })
+        }}
+      />
+      <DeleteRecordsDialog
+        ids={[...ticks.ids]}
+        open={dialog === 'delete'}
+        onClose={close}
+        onDeleted={() => {
+          close()
+          ticks.none()
+        }}
+      />
+      <GoToDialog
+        count={rows.count ?? 0}
+        open={dialog === 'goTo'}
+        onClose={close}
+        onGo={(row) => {
+          close()
+          selecting.goTo({ row, column: selecting.selection?.focus.column ?? 0 })
+          keeper.element?.focus({ preventScroll: true })
+        }}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,104 @@
+import { memo } from 'react'
+import type { RecordAnswer } from '../../../src/wire/records.ts'
+import type { SheetField } from '../api/contract.ts'
+import type { PendingEdit } from '../editing/use-editing.ts'
+import { isComputed, type RunningScope } from '../runs/running-cells.ts'
+import type { Column, ColumnLayout } from './column-layout.ts'
+import { GridCell } from './grid-cell.tsx'
+import type { CellStates } from './use-rows.ts'
+
+export interface GridRowProps {
+  readonly row: number
+  readonly record: RecordAnswer | undefined
+  readonly states: CellStates | undefined
+  readonly layout: ColumnLayout
+  /** The columns that are drawn, of those that scroll. */
+  readonly firstColumn: number
+  readonly endColumn: number
+  /** The selected columns of the row, and the one that has the focus; -1 for none. */
+  readonly selectedFrom: number
+  readonly selectedTo: number
+  readonly activeColumn: number
+  readonly isTicked: boolean
+  readonly gutter: number
+  /** Edits of the row on their way or refused, by field; null for most rows. */
+  readonly pending: Readonly<Record<string, PendingEdit>> | null
+  /** What a run computes just now. */
+  readonly running: RunningScope
+  readonly mayWrite: (field: SheetField) => boolean
+}
+
+const NUMBER = new Intl.NumberFormat('en')
+
+/** A record, or the place where it will be. Drawn again only when something of it is another. */
+export const GridRow = memo(function GridRow(props: GridRowProps) {
+  const { row, record, layout, firstColumn, endColumn, isTicked, gutter } = props
+  const others = layout.others.slice(firstColumn, endColumn)
+  return (
+    <div
+      role="row"
+      aria-rowindex={row + 2}
+      aria-selected={isTicked}
+      className={record === undefined ? 'grid-row waiting' : isTicked ? 'grid-row ticked' : 'grid-row'}
+      data-row={row}
+    >
+      <div role="gridcell" aria-colindex={1} className="grid-gutter" style={{ width: gutter }}>
+        <span className="grid-number" aria-hidden="true">
+          {NUMBER.format(row + 1)}
+        </span>
+        {record !== undefined && (
+          <span
+            className="grid-tick"
+            role="checkbox"
+            tabIndex={-1}
+            aria-checked={isTicked}
+            aria-label={`Select record ${String(record['id'])}`}
+          />
+        )}
+      </div>
+      {layout.pinned.map((column) => cellOf(props, column))}
+      <div role="none" className="grid-others">
+        <div role="none" className="grid-strip">
+          {others.map((column) => cellOf(props, column))}
+        </div>
+      </div>
+    </div>
+  )
+}, isSameRow)
+
+function cellOf(props: GridRowProps, column: Column) {
+  const { row, record, states, selectedFrom, selectedTo, activeColumn, pending, running, mayWrite } = props
+  const { name } = column.field
+  const state = states?.[name]
+  return (
+    <GridCell
+      key={name}
+      row={row}
+      column={column}
+      isLoaded={record !== undefined}
+      value={record?.[name]}
+      pending={pending?.[name]}
+      state={
+        record !== undefined && isComputed(running, { recordId: String(record['id']), field: name }, state)
+          ? 'running'
+          : state
+      }
+      isSelected={column.index >= selectedFrom && column.index <= selectedTo}
+      isActive={column.index === activeColumn}
+      isReadOnly={!mayWrite(column.field)}
+    />
+  )
+}
+
+function isSameRow(before: GridRowProps, now: GridRowProps): boolean {
+  return (Object.keys(now) as (keyof GridRowProps)[]).every((name) =>
+    name === 'pending' ? isSamePending(before.pending, now.pending) : before[name] === now[name],
+  )
+}
+
+function isSamePending(before: GridRowProps['pending'], now: GridRowProps['pending']): boolean {
+  if (before === now) return true
+  if (before === null || now === null) return false
+  const names = Object.keys(now)
+  return names.length === Object.keys(before).length && names.every((name) => before[name] === now[name])
+}

@@ -1,0 +1,132 @@
+import { useLayoutEffect, useState, type MouseEvent } from 'react'
+import { retryCell } from '../runs/retry-cell.ts'
+import { useActor } from '../state/actor.ts'
+import { tellError } from '../ui/toasts.tsx'
+import { cellId } from './cell-id.ts'
+import { HEAD_ROW, type Place } from './cell-range.ts'
+import { GridBody } from './grid-body.tsx'
+import { GridHead } from './grid-head.tsx'
+import './grid.css'
+import { GridOverlay } from './grid-overlay.tsx'
+import { ROW_HEIGHT } from './scroll-keeper.ts'
+import { spacerHeight } from './scroll-scale.ts'
+import { cycleSort, formatSort, parseSort } from './sort-order.ts'
+import { useClipboard } from './use-clipboard.ts'
+import type { Editor } from './use-editor.ts'
+import type { GridModel } from './use-grid.ts'
+import { useGridKeys } from './use-grid-keys.ts'
+import { useLatest } from './use-latest.ts'
+import { useMoving } from './use-moving.ts'
+import { usePointer } from './use-pointer.ts'
+
+interface GridProps {
+  readonly model: GridModel
+  readonly editor: Editor
+  readonly onGoToRecord: () => void
+}
+
+/** The table itself: it scrolls, and has the keyboard focus for all of its cells. */
+export function Grid({ model, editor, onGoToRecord }: GridProps) {
+  const { contract, view, change, keeper, scroll, columns, rows, selecting, ticks } = model
+  const [element, setElement] = useState<HTMLElement | null>(null)
+  const [layer, setLayer] = useState<HTMLElement | null>(null)
+  const [openMenu, setOpenMenu] = useState<string | null>(null)
+  const [actor] = useActor()
+  useLayoutEffect(() => (element === null ? undefined : keeper.attach(element)), [element, keeper])
+
+  const { layout, headHeight } = columns
+  useMoving(layer, keeper, scroll, layout)
+  const count = rows.count ?? 0
+  const focus = selecting.selection?.focus ?? null
+  const pressHead = (column: number, add: boolean): void => {
+    const field = layout.columns[column]?.field
+    if (field !== undefined) change({ sort: formatSort(cycleSort(parseSort(view.sort), field.name, add)) })
+  }
+  const host = useLatest({ model, openMenu: setOpenMenu, press: pressHead })
+  const onKeyDown = useGridKeys({
+    model,
+    editor,
+    openMenu: (column) => setOpenMenu(layout.columns[column]?.field.name ?? null),
+    pressHead,
+    goToRecord: onGoToRecord,
+  })
+  const pointer = usePointer(model, {
+    tick: ticks.toggle,
+    edit: () => editor.begin(null),
+    panel: () => change({ panel: true, cell: selecting.cell ?? view.cell }),
+    retry: () => {
+      if (selecting.cell !== null) retryCell(selecting.cell, actor).catch(tellError)
+    },
+  })
+  const clipboard = useClipboard(model)
+  return (
+    <div
+      ref={setElement}
+      className={['grid', focus !== null && 'has-selection', rows.count === null && 'loading']
+        .filter(Boolean)
+        .join(' ')}
+      role="grid"
+      tabIndex={0}
+      aria-label={`Records of ${contract.name}`}
+      aria-description="Arrows go from cell to cell, Enter edits, Space tells where a value came from, Escape and then Tab leave the table. In the heads Enter sorts, Space opens the menu, and F2 goes into the summary."
+      aria-rowcount={rows.count === null ? -1 : count + 1}
+      aria-colcount={layout.columns.length + 1}
+      aria-multiselectable="true"
+      aria-activedescendant={focus !== null && isDrawn(focus, model) ? cellId(focus) : undefined}
+      aria-busy={rows.count === null || rows.isWaiting}
+      onKeyDown={onKeyDown}
+      onMouseDown={keepFocus}
+      {...pointer}
+      {...clipboard}
+    >
+      <div
+        role="none"
+        className="grid-spacer"
+        style={{
+          height: headHeight + spacerHeight({ content: count * ROW_HEIGHT, viewport: 0 }),
+          width: layout.width,
+        }}
+      >
+        <div
+          role="none"
+          ref={setLayer}
+          className="grid-layer"
+          style={{ width: scroll.width, height: scroll.height }}
+        >
+          <GridHead
+            host={host}
+            columns={columns}
+            firstColumn={scroll.columns.first}
+            endColumn={scroll.columns.end}
+            sort={view.sort}
+            filter={rows.selection.filter}
+            isReady={rows.count !== null}
+            mayWrite={model.editing.mayWrite}
+            ticked={ticks.ids.size === 0 ? 'none' : ticks.ids.size < count ? 'some' : 'all'}
+            activeColumn={focus?.row === HEAD_ROW ? focus.column : -1}
+            openMenu={openMenu}
+          />
+          <GridBody model={model}>
+            <GridOverlay model={model} editor={editor} />
+          </GridBody>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** Cells far from what is in sight have no element. */
+function isDrawn({ row, column }: Place, { scroll, columns: { layout } }: GridModel): boolean {
+  const isRow = row === HEAD_ROW || (row >= scroll.rows.first && row < scroll.rows.end)
+  const place = column - layout.pinned.length
+  return isRow && (place < 0 || (place >= scroll.columns.first && place < scroll.columns.end))
+}
+
+/** What is pressed in heads and rows leaves the keyboard with the grid. */
+function keepFocus(event: MouseEvent<HTMLElement>): void {
+  const { target, currentTarget } = event
+  if (!(target instanceof Element) || !currentTarget.contains(target)) return
+  if (target.closest('.column-name, .grid-gutter, .grid-cell-button') === null) return
+  event.preventDefault()
+  currentTarget.focus({ preventScroll: true })
+}

@@ -1,0 +1,105 @@
+import type { Place } from './cell-range.ts'
+
+/** What a key means in the grid. */
+export type KeyAction =
+  | { readonly do: 'move'; readonly to: Place; readonly extend: boolean }
+  | { readonly do: 'next'; readonly back: boolean }
+  | { readonly do: 'edit'; readonly typed: string | null }
+  | { readonly do: 'clear' | 'undo' | 'redo' | 'panel' | 'tick' | 'selectAll' | 'goTo' | 'menu' | 'escape' }
+
+export interface KeyPress {
+  readonly key: string
+  readonly ctrlKey: boolean
+  readonly metaKey: boolean
+  readonly shiftKey: boolean
+  readonly altKey: boolean
+}
+
+/** Where the selection is, and how far things go from there. */
+export interface KeyPlace {
+  readonly focus: Place
+  readonly lastRow: number
+  readonly lastColumn: number
+  /** Rows that are in sight at once. */
+  readonly pageRows: number
+}
+
+/** Null for keys that mean nothing here. */
+export function keyAction(press: KeyPress, place: KeyPlace): KeyAction | null {
+  const { key, shiftKey, altKey } = press
+  const withCtrl = press.ctrlKey || press.metaKey
+  if (altKey) return key === 'ArrowDown' && !withCtrl ? { do: 'menu' } : null
+  const to = destination(key, withCtrl, place)
+  if (to !== null) return { do: 'move', to, extend: shiftKey }
+  return withCtrl ? shortcut(key.toLowerCase(), shiftKey) : plainKey(key, shiftKey)
+}
+
+function destination(
+  key: string,
+  far: boolean,
+  { focus, lastRow, lastColumn, pageRows }: KeyPlace,
+): Place | null {
+  const { row, column } = focus
+  switch (key) {
+    case 'ArrowUp':
+      return { row: far ? Math.min(0, row - 1) : row - 1, column }
+    case 'ArrowDown':
+      return { row: far ? lastRow : row + 1, column }
+    case 'ArrowLeft':
+      return { row, column: far ? 0 : column - 1 }
+    case 'ArrowRight':
+      return { row, column: far ? lastColumn : column + 1 }
+    case 'Home':
+      return { row: far ? 0 : row, column: 0 }
+    case 'End':
+      return { row: far ? lastRow : row, column: lastColumn }
+    case 'PageUp':
+      return far ? null : { row: Math.max(0, row - pageRows), column }
+    case 'PageDown':
+      return far ? null : { row: row + pageRows, column }
+    default:
+      return null
+  }
+}
+
+function shortcut(key: string, shift: boolean): KeyAction | null {
+  switch (key) {
+    case 'z':
+      return { do: shift ? 'redo' : 'undo' }
+    case 'y':
+      return { do: 'redo' }
+    case 'a':
+      return { do: 'selectAll' }
+    case 'g':
+      return { do: 'goTo' }
+    default:
+      return null
+  }
+}
+
+function plainKey(key: string, shift: boolean): KeyAction | null {
+  switch (key) {
+    case 'Enter':
+    case 'F2':
+      return { do: 'edit', typed: null }
+    case 'Tab':
+      return { do: 'next', back: shift }
+    case 'Escape':
+      return { do: 'escape' }
+    case 'Delete':
+    case 'Backspace':
+      return { do: 'clear' }
+    case ' ':
+      return { do: shift ? 'tick' : 'panel' }
+    case 'ContextMenu':
+      return { do: 'menu' }
+    case 'F10':
+      return shift ? { do: 'menu' } : null
+    case '/':
+      // Filters, wherever the focus is.
+      return null
+    default:
+      // One character, however many code units it takes; names of keys are longer.
+      return [...key].length === 1 ? { do: 'edit', typed: key } : null
+  }
+}

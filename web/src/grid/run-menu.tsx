@@ -1,0 +1,73 @@
+import { Play } from 'lucide-react'
+import { DropdownMenu } from 'radix-ui'
+import type { SheetContract, SheetField } from '../api/contract.ts'
+import { openRunDialog } from '../runs/run-dialog.tsx'
+import { Button } from '../ui/button.tsx'
+import '../ui/menu.css'
+
+interface RunMenuProps {
+  readonly contract: SheetContract
+  /** Of the selected cell. */
+  readonly field: SheetField | null
+  readonly tickedIds: ReadonlySet<string>
+}
+
+/** What can be computed: all, a column, the selected records, or what failed. Each shows its plan first. */
+export function RunMenu({ contract, field, tickedIds }: RunMenuProps) {
+  const derived = contract.fields.filter((each) => each.derived !== null)
+  if (derived.length === 0) return null
+  const column = field?.derived === null ? null : field
+  const ids = [...tickedIds]
+  const records =
+    ids.length === 1 ? 'the selected record' : `the ${ids.length.toLocaleString('en')} selected records`
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>
+        <Button icon={<Play size={14} />}>Run…</Button>
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu" align="end" sideOffset={6} collisionPadding={8}>
+          <DropdownMenu.Item className="menu-item" onSelect={() => openRunDialog({}, 'Compute all')}>
+            All that is to be computed
+          </DropdownMenu.Item>
+          <DropdownMenu.Item
+            className="menu-item"
+            onSelect={() => openRunDialog({ only: 'failed' }, 'Compute again what failed')}
+          >
+            Only what failed
+          </DropdownMenu.Item>
+          <DropdownMenu.Item
+            className="menu-item"
+            disabled={ids.length === 0}
+            onSelect={() => openRunDialog({ record_ids: ids }, `Compute ${records}`)}
+          >
+            {ids.length === 0 ? 'The selected records (none are)' : capitalised(records)}
+          </DropdownMenu.Item>
+          {column !== null && (
+            <DropdownMenu.Item
+              className="menu-item"
+              onSelect={() => openRunDialog({ targets: [column.name] }, `Compute ${column.title}`)}
+            >
+              This column: {column.title}
+            </DropdownMenu.Item>
+          )}
+          <DropdownMenu.Separator className="menu-line" />
+          <DropdownMenu.Label className="menu-label">One column</DropdownMenu.Label>
+          {derived.map(({ name, title }) => (
+            <DropdownMenu.Item
+              key={name}
+              className="menu-item"
+              onSelect={() => openRunDialog({ targets: [name] }, `Compute ${title}`)}
+            >
+              {title}
+            </DropdownMenu.Item>
+          ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  )
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,20 @@
+import { Braces, Brackets, Calendar, CalendarClock, Clock, Hash, Key, SquareCheck, Type } from 'lucide-react'
+import type { SheetField } from '../api/contract.ts'
+
+const ICONS: Readonly<Record<SheetField['type'], typeof Type>> = {
+  string: Type,
+  integer: Hash,
+  number: Hash,
+  boolean: SquareCheck,
+  date: Calendar,
+  timestamp: CalendarClock,
+  time: Clock,
+  array: Brackets,
+  object: Braces,
+}
+
+/** The type of a field at a glance; its name is in the tooltip of the head. */
+export function TypeIcon({ field }: { readonly field: SheetField }) {
+  const Icon = field.primaryKey ? Key : ICONS[field.type]
+  return <Icon className="type-icon" size={13} aria-hidden="true" />
+}

@@ -1,0 +1,154 @@
+import { useQueries, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import type { RecordAnswer } from '../../../src/wire/records.ts'
+import type { CellStatesAnswer } from '../../../src/wire/status.ts'
+import { cellStatesQuery, countQuery, PAGE_SIZE, pageQuery, type RecordSelection } from '../api/queries.ts'
+import type { CellStateName } from '../ui/cell-state.tsx'
+import { chunkIds } from './id-chunks.ts'
+import { pagesAhead, pagesOf } from './row-window.ts'
+import type { ScrollView } from './scroll-keeper.ts'
+
+export type CellStates = Readonly<Record<string, CellStateName>>
+
+/** The records that the grid shows, as far as they have been read. */
+export interface Rows {
+  /** What is shown: the selection wanted, or the one before while that is not there yet. */
+  readonly selection: RecordSelection
+  readonly isWaiting: boolean
+  /** Null while it is not known. */
+  readonly count: number | null
+  /** Why nothing can be shown. */
+  readonly error: Error | null
+  /** Why some of the rows in sight cannot be shown. */
+  readonly pageError: Error | null
+  retry(): void
+  at(row: number): RecordAnswer | undefined
+  /** The row of a record among those that have been read; null when it is not there. */
+  find(id: string): number | null
+  statesOf(id: string): CellStates | undefined
+}
+
+/** Reads the pages that are in sight and those ahead; what has scrolled past is no longer waited for. */
+export function useRows(wanted: RecordSelection, view: ScrollView, hasDerived: boolean): Rows {
+  const client = useQueryClient()
+  const { selection, isWaiting, count, error } = useShownSelection(wanted)
+  const pages = usePagesToLoad(client, selection, view, count ?? 0)
+  const results = useQueries({ queries: pages.map((page) => pageQuery(selection, page)) })
+  const dataByPage = new Map(pages.map((page, index) => [page, results[index]?.data]))
+  const recordsOf = (page: number): readonly RecordAnswer[] | undefined =>
+    (dataByPage.get(page) ?? client.getQueryData(pageQuery(selection, page).queryKey))?.records
+  const statesOf = useCellStates(hasDerived ? pages.map((page) => dataByPage.get(page)?.records ?? []) : [])
+  const failed = results.find((result) => result.error !== null && result.data === undefined)
+  return {
+    selection,
+    isWaiting,
+    count,
+    error,
+    pageError: failed?.error ?? null,
+    retry: () =>
+      void client.refetchQueries({ queryKey: ['records'], predicate: ({ state }) => state.error !== null }),
+    at: (row) => recordsOf(Math.floor(row / PAGE_SIZE))?.[row % PAGE_SIZE],
+    find: (id) => {
+      for (const page of pages) {
+        const index = recordsOf(page)?.findIndex((record) => record['id'] === id) ?? -1
+        if (index >= 0) return page * PAGE_SIZE + index
+      }
+      return null
+    },
+    statesOf,
+  }
+}
+
+/** Another filter or order is shown once its first page is there, so that nothing flashes. */
+function useShownSelection(
+  wanted: RecordSelection,
+): Pick<Rows, 'selection' | 'isWaiting' | 'error'> & { readonly count: number | null } {
+  const [selection, setSelection] = useState(wanted)
+  const [hasShown, setHasShown] = useState(false)
+  const isShown = selection.filter === wanted.filter && selection.sort === wanted.sort
+  const first = useQuery({ ...pageQuery(wanted, 0), enabled: !isShown || !hasShown })
+  const counted = useQuery(countQuery(wanted.filter))
+  const shownCount = useQuery({ ...countQuery(selection.filter), enabled: !isShown })
+  const isReady = first.data !== undefined && counted.data !== undefined && !counted.isPlaceholderData
+  if (isReady && (!isShown || !hasShown)) {
+    setSelection(wanted)
+    setHasShown(true)
+  }
+  return {
+    selection,
+    isWaiting: !isShown,
+    count: (isShown ? counted.data : shownCount.data) ?? null,
+    error:
+      first.data === undefined
+        ? (first.error ?? counted.error)
+        : counted.data === undefined
+          ? counted.error
+          : null,
+  }
+}
+
+/** The time between two changes of the pages that are asked for: a dragged thumb passes thousands of them. */
+const SETTLE_MS = 40
+/** Sorted pages are looked for by going through all records: they are asked for when the scroll has come to rest. */
+const SETTLE_SLOW_MS = 120
+
+function usePagesToLoad(
+  client: QueryClient,
+  selection: RecordSelection,
+  view: ScrollView,
+  count: number,
+): readonly number[] {
+  const shown = pagesOf(view.rows, PAGE_SIZE).join()
+  const settled = useSettled(
+    shown,
+    selection.sort === null ? SETTLE_MS : SETTLE_SLOW_MS,
+    selection.sort !== null,
+  )
+  const shownPages = settled === '' ? [] : settled.split(',').map(Number)
+  // Nothing is fetched in advance while what is in sight is not there; each page then leads to the next.
+  const areThere = shownPages.every(
+    (page) => client.getQueryData(pageQuery(selection, page).queryKey) !== undefined,
+  )
+  return areThere ? [...shownPages, ...pagesAhead(shownPages, view.direction, count, PAGE_SIZE)] : shownPages
+}
+
+/** The value, no more often than every `wait` ms; with `rest`, when it has not changed for so long. */
+function useSettled(value: string, wait: number, rest: boolean): string {
+  const [settled, setSettled] = useState(value)
+  const last = useRef(0)
+  useEffect(() => {
+    if (value === settled) return
+    const due = rest && settled !== '' ? wait : last.current + wait - performance.now()
+    const take = (): void => {
+      last.current = performance.now()
+      setSettled(value)
+    }
+    if (due <= 0) {
+      take()
+      return
+    }
+    const timer = setTimeout(take, due)
+    return () => clearTimeout(timer)
+  }, [value, settled, wait, rest])
+  return settled
+}
+
+/** The states of the derived cells of pages. What was known before stands until the new is there. */
+function useCellStates(pages: readonly (readonly RecordAnswer[])[]): Rows['statesOf'] {
+  const [known] = useState(() => new Map<string, CellStates>())
+  const chunks = pages.flatMap((records) => chunkIds(records.map((record) => String(record['id']))))
+  const byId = useQueries({ queries: chunks.map((ids) => cellStatesQuery(ids)), combine: joinStates })
+  useEffect(() => {
+    if (known.size > MOST_KNOWN) known.clear()
+    for (const [id, states] of byId) known.set(id, states)
+  }, [known, byId])
+  return (id) => byId.get(id) ?? known.get(id)
+}
+
+const MOST_KNOWN = 5000
+
+function joinStates(
+  results: readonly { readonly data: CellStatesAnswer | undefined }[],
+): ReadonlyMap<string, CellStates> {
+  return new Map(results.flatMap(({ data }) => Object.entries(data ?? {}) as [string, CellStates][]))
+}

@@ -1,0 +1,35 @@
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
+import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
+import type { CellExplanationAnswer } from '../../../src/wire/status.ts'
+import { ApiError } from '../api/api-error.ts'
+import type { SheetContract } from '../api/contract.ts'
+import { explanationQuery, historyQuery, recordQuery } from '../api/queries.ts'
+import type { CellRef } from '../state/view-state.ts'
+
+/** What is known of a cell, as far as it has come. */
+export interface CellFacts {
+  readonly record: UseQueryResult<Record<string, unknown>>
+  /** The newest entry first. */
+  readonly history: UseQueryResult<ProvenanceEntryAnswer[]>
+  /** Of a derived cell. */
+  readonly why: UseQueryResult<CellExplanationAnswer>
+  /** Whether the record does not exist (any more). */
+  readonly isGone: boolean
+  /** Whether all of it has come, or has turned out not to. */
+  readonly isComplete: boolean
+}
+
+export function useCellFacts({ fieldByName }: SheetContract, { recordId, field: name }: CellRef): CellFacts {
+  const field = fieldByName.get(name)
+  const record = useQuery(recordQuery(recordId))
+  const isGone = isAbsent(record.error)
+  const history = useQuery({ ...historyQuery(recordId, name), enabled: field !== undefined })
+  const isDerived = field !== undefined && field.derived !== null
+  const why = useQuery({ ...explanationQuery(recordId, name), enabled: isDerived && !isGone })
+  const pending = [record, ...(field === undefined ? [] : [history]), ...(isDerived && !isGone ? [why] : [])]
+  return { record, history, why, isGone, isComplete: pending.every(({ isPending }) => !isPending) }
+}
+
+function isAbsent(error: Error | null): boolean {
+  return error instanceof ApiError && error.status === 404
+}

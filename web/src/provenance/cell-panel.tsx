@@ -1,0 +1,102 @@
+import { useQuery } from '@tanstack/react-query'
+import { X } from 'lucide-react'
+import { Tabs } from 'radix-ui'
+import { useRef, useState, type CSSProperties, type FocusEvent, type KeyboardEvent } from 'react'
+import type { SheetContract } from '../api/contract.ts'
+import { recordQuery } from '../api/queries.ts'
+import type { CellRef } from '../state/view-state.ts'
+import { IconButton } from '../ui/button.tsx'
+import { useCellFacts } from './cell-facts.ts'
+import './cell-panel.css'
+import { CellTab } from './cell-tab.tsx'
+import { nameField } from './name-field.ts'
+import { usePanelWidth } from './panel-width.ts'
+import { RecordTab } from './record-tab.tsx'
+import { ResizeHandle } from './resize-handle.tsx'
+import { usePacedCell, useSettledCell } from './use-settled-cell.ts'
+
+interface CellPanelProps {
+  readonly contract: SheetContract
+  readonly cell: CellRef
+  readonly onClose: () => void
+  readonly onSelect: (cell: CellRef) => void
+}
+
+/** Where did this come from? Tells it of the selected cell, and of its whole record. */
+export function CellPanel({ contract, cell, onClose, onSelect }: CellPanelProps) {
+  const [width, setWidth] = usePanelWidth()
+  const [tab, setTab] = useState('cell')
+  const paced = usePacedCell(cell)
+  const { isComplete } = useCellFacts(contract, paced)
+  const shown = useSettledCell(paced, isComplete)
+  const { onFocus, giveBack } = useFocusFromOutside()
+  const close = (): void => {
+    giveBack()
+    onClose()
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape' || event.defaultPrevented) return
+    event.stopPropagation()
+    close()
+  }
+  const style: CSSProperties & { '--panel-width': string } = { '--panel-width': `${width}px` }
+  return (
+    <aside
+      className="cell-panel"
+      aria-label="Where this came from"
+      style={style}
+      onFocus={onFocus}
+      onKeyDown={onKeyDown}
+    >
+      <ResizeHandle width={width} onResize={setWidth} />
+      <Tabs.Root value={tab} onValueChange={setTab} className="panel-tabs">
+        <header className="panel-head">
+          <RecordName contract={contract} recordId={shown.recordId} />
+          <Tabs.List className="panel-tab-list" aria-label="What to tell of">
+            <Tabs.Trigger value="cell">Cell</Tabs.Trigger>
+            <Tabs.Trigger value="record">Record</Tabs.Trigger>
+          </Tabs.List>
+          <IconButton label="Close the panel" onClick={close}>
+            <X size={16} />
+          </IconButton>
+        </header>
+        <Tabs.Content value="cell" className="panel-body" tabIndex={-1}>
+          <CellTab
+            key={`${shown.recordId} ${shown.field}`}
+            contract={contract}
+            cell={shown}
+            onSelect={onSelect}
+          />
+        </Tabs.Content>
+        <Tabs.Content value="record" className="panel-body" tabIndex={-1}>
+          <RecordTab key={shown.recordId} contract={contract} cell={shown} onSelect={onSelect} />
+        </Tabs.Content>
+      </Tabs.Root>
+    </aside>
+  )
+}
+
+function RecordName({ contract, recordId }: { readonly contract: SheetContract; readonly recordId: string }) {
+  const { data: record } = useQuery(recordQuery(recordId))
+  const field = nameField(contract.fields)
+  const name = field === null ? null : record?.[field.name]
+  return (
+    <p className="panel-record">
+      <code title={recordId}>{recordId}</code>
+      {typeof name === 'string' && name !== '' && <span title={name}>{name}</span>}
+    </p>
+  )
+}
+
+/** Remembers where the focus was before it came into the panel, to give it back when the panel goes. */
+function useFocusFromOutside() {
+  const before = useRef<HTMLElement | null>(null)
+  const onFocus = ({ relatedTarget, currentTarget }: FocusEvent): void => {
+    if (relatedTarget instanceof HTMLElement && !currentTarget.contains(relatedTarget))
+      before.current = relatedTarget
+  }
+  const giveBack = (): void => {
+    if (before.current?.isConnected === true) before.current.focus({ preventScroll: true })
+  }
+  return { onFocus, giveBack }
+}

@@ -1,0 +1,117 @@
+import type { SheetContract, SheetField } from '../api/contract.ts'
+import { isComputed, useRunning } from '../runs/running-cells.ts'
+import type { CellRef } from '../state/view-state.ts'
+import { StateMark, STATE_LABELS, type CellStateName } from '../ui/cell-state.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { useCellFacts, type CellFacts } from './cell-facts.ts'
+import './cell-tab.css'
+import { CopyButton } from './copy-button.tsx'
+import { FullValue, plainValue } from './full-value.tsx'
+import { History } from './history.tsx'
+import { Inputs } from './inputs.tsx'
+import { Origin } from './origin.tsx'
+import { PanelError, PanelLoading } from './panel-notes.tsx'
+import { Why } from './why.tsx'
+
+interface CellTabProps {
+  readonly contract: SheetContract
+  readonly cell: CellRef
+  readonly onSelect: (cell: CellRef) => void
+}
+
+/** All there is to tell of one cell. */
+export function CellTab({ contract, cell, onSelect }: CellTabProps) {
+  const facts = useCellFacts(contract, cell)
+  const field = contract.fieldByName.get(cell.field)
+  if (field === undefined) {
+    return <Notice title="There is no such field">The contract has no field {cell.field} (any more).</Notice>
+  }
+  const { record, history, why, isGone } = facts
+  return (
+    <>
+      <CellHead recordId={cell.recordId} field={field} facts={facts} />
+      {isGone && history.error === null && (
+        <p className="panel-note">
+          This record is deleted. What was known of the cell is still here; nothing can be put back.
+        </p>
+      )}
+      {record.error !== null && !isGone && (
+        <PanelError error={record.error} onRetry={() => void record.refetch()} />
+      )}
+      {history.error !== null ? (
+        <PanelError error={history.error} onRetry={() => void history.refetch()} />
+      ) : history.data === undefined ? (
+        <PanelLoading />
+      ) : (
+        <>
+          <Origin field={field} history={history.data} />
+          {why.error !== null && !isGone && (
+            <PanelError error={why.error} onRetry={() => void why.refetch()} />
+          )}
+          {why.data !== undefined && !isGone && (
+            <Why contract={contract} cell={cell} explanation={why.data} onSelect={onSelect} />
+          )}
+          {!isGone && (
+            <Inputs contract={contract} field={field} cell={cell} record={record.data} onSelect={onSelect} />
+          )}
+          <History
+            field={field}
+            cell={cell}
+            history={history.data}
+            value={isGone ? undefined : record.data?.[field.name]}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+function CellHead({
+  recordId,
+  field,
+  facts: { record, why, isGone },
+}: {
+  readonly recordId: string
+  readonly field: SheetField
+  readonly facts: CellFacts
+}) {
+  const value = record.data?.[field.name]
+  const running = useRunning()
+  const stored = why.data?.state as CellStateName | undefined
+  const state = isComputed(running, { recordId, field: field.name }, stored) ? 'running' : stored
+  return (
+    <section className="cell-head" aria-label="Value">
+      <h2 title={field.description ?? undefined}>
+        {field.title}
+        {field.title !== field.name && <code>{field.name}</code>}
+      </h2>
+      {!isGone && record.data !== undefined && (
+        <div className="cell-head-value">
+          <FullValue type={field.type} value={value} />
+          {value !== null && value !== undefined && <CopyButton text={plainValue(value)} what="the value" />}
+        </div>
+      )}
+      {!isGone && field.derived !== null && (
+        <p className="cell-head-state">
+          {state !== undefined && (
+            <>
+              <StateMark state={state} />
+              <StateWords state={state} />
+            </>
+          )}
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** The state, and what it means. */
+function StateWords({ state }: { readonly state: CellStateName }) {
+  const [word, ...meaning] = STATE_LABELS[state].split(': ')
+  return (
+    <span>
+      <strong className={`state-word ${state}`}>{word}:</strong>
+      <span className="state-meaning"> {meaning.join(': ')}</span>
+    </span>
+  )
+}

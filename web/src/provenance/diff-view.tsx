@@ -1,0 +1,72 @@
+import { Fragment, useMemo } from 'react'
+import { aroundChanges, diffLines, diffWords, shortened, type Excerpt, type Stretch } from './diff.ts'
+import './diff-view.css'
+
+interface DiffProps {
+  readonly was: string
+  readonly is: string
+}
+
+/** Of what did not change, as much is kept around a change. */
+const KEPT_CHARACTERS = 40
+const KEPT_LINES = 1
+
+/** What changed in a text, within the running text. */
+export function WordDiff({ was, is }: DiffProps) {
+  const stretches = useMemo(() => diffWords(was, is), [was, is])
+  return (
+    <span className="word-diff">
+      {stretches.map((stretch, index) => (
+        // Stretches have nothing but their place.
+        // oxlint-disable-next-line react/no-array-index-key
+        <Fragment key={index}>{wordStretch(stretch, placeOf(index, stretches.length))}</Fragment>
+      ))}
+    </span>
+  )
+}
+
+function placeOf(index: number, count: number): 'start' | 'middle' | 'end' {
+  if (index === 0) return 'start'
+  return index === count - 1 ? 'end' : 'middle'
+}
+
+function wordStretch({ is, text }: Stretch, place: 'start' | 'middle' | 'end') {
+  switch (is) {
+    case 'same':
+      return shortened(text, place, KEPT_CHARACTERS)
+    case 'gone':
+      return <del>{text}</del>
+    case 'new':
+      return <ins>{text}</ins>
+  }
+}
+
+/** What changed between two texts of many lines, with a few lines around. */
+export function LineDiff({ was, is }: DiffProps) {
+  const lines = useMemo(() => aroundChanges(diffLines(was.trimEnd(), is.trimEnd()), KEPT_LINES), [was, is])
+  return (
+    <pre className="line-diff" tabIndex={0} aria-label="What changed">
+      {lines.map((line, index) => (
+        // oxlint-disable-next-line react/no-array-index-key
+        <Line key={index} line={line} />
+      ))}
+    </pre>
+  )
+}
+
+function Line({ line }: { readonly line: Excerpt }) {
+  switch (line.is) {
+    case 'omitted':
+      return (
+        <span className="line omitted">
+          {line.count === 1 ? '1 line' : `${line.count} lines`} without a change
+        </span>
+      )
+    case 'same':
+      return <span className="line">{line.text}</span>
+    case 'gone':
+      return <del className="line">{line.text}</del>
+    case 'new':
+      return <ins className="line">{line.text}</ins>
+  }
+}

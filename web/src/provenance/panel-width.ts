@@ -1,0 +1,19 @@
+import { Stored, useStored } from '../state/stored.ts'
+
+export const LEAST_WIDTH = 320
+export const DEFAULT_WIDTH = 400
+export const GREATEST_WIDTH = 900
+
+const stored = new Stored('panel-width', (value) =>
+  typeof value === 'number' ? clampWidth(value) : DEFAULT_WIDTH,
+)
+
+/** How wide the panel is, in CSS pixels; remembered. */
+export function usePanelWidth(): readonly [width: number, set: (width: number) => void] {
+  const [width, set] = useStored(stored)
+  return [width, (wanted) => set(clampWidth(wanted))]
+}
+
+function clampWidth(wanted: number): number {
+  return Math.round(Math.min(GREATEST_WIDTH, Math.max(LEAST_WIDTH, wanted)))
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { putBackOf, undoableEntries, undoOfLatest, type CellPast } from './put-back.ts'
+import { computedEntry, entryOf } from './test-entries.ts'
+
+const ORDINARY: CellPast['field'] = {
+  title: 'Rate',
+  primaryKey: false,
+  required: false,
+  derived: null,
+  editableBy: null,
+}
+const DERIVED = { ...ORDINARY, derived: { derivation: 'rate.yaml', kind: 'http', inputs: [] } }
+
+const FIRST = entryOf({ seq: 1, value: 1 })
+const SECOND = entryOf({ seq: 2, value: 2, previous: 1 })
+const THIRD = entryOf({ seq: 3, value: 3, previous: 2 })
+const HISTORY = [THIRD, SECOND, FIRST]
+
+function past(change: Partial<CellPast> = {}): CellPast {
+  return { field: ORDINARY, history: HISTORY, value: 3, actor: 'human:ann', mayWrite: true, ...change }
+}
+
+test('the value from before the latest entry comes back by undoing that, an older one by writing it', () => {
+  assert.deepEqual(putBackOf(SECOND, past()), { by: 'undo', seq: 3 })
+  assert.deepEqual(putBackOf(FIRST, past()), { by: 'write' })
+})
+
+test('what the cell has already needs nothing, and neither do deletions and ids', () => {
+  const nothing = { by: 'nothing', why: null }
+  assert.deepEqual(putBackOf(THIRD, past()), nothing)
+  assert.deepEqual(putBackOf(FIRST, past({ value: 1 })), nothing)
+  assert.deepEqual(putBackOf(entryOf({ seq: 2, source: 'delete', value: null }), past()), nothing)
+  assert.deepEqual(putBackOf(FIRST, past({ field: { ...ORDINARY, primaryKey: true } })), nothing)
+})
+
+test('nothing is put back in a record that is gone', () => {
+  assert.deepEqual(putBackOf(FIRST, past({ value: undefined })), { by: 'nothing', why: null })
+})
+
+test('who may not write a field may undo what was computed, and nothing else', () => {
+  const computed = computedEntry({ seq: 4, value: 4, previous: 3 })
+  const history = [computed, ...HISTORY]
+  const who = { field: { ...DERIVED, editableBy: ['human:*'] }, value: 4, mayWrite: false, actor: 'agent:x' }
+  assert.deepEqual(putBackOf(THIRD, past({ ...who, history })), { by: 'undo', seq: 4 })
+  const refused = putBackOf(FIRST, past({ ...who, history }))
+  assert.match(
+    refused.by === 'nothing' ? String(refused.why) : '',
+    /^Only human:\* may write Rate by hand; you are agent:x\.$/,
+  )
+  assert.equal(putBackOf(SECOND, past({ ...who, value: 3 })).by, 'nothing')
+})
+
+test('what nobody may write says so', () => {
+  const computed = [
+    computedEntry({ seq: 3, value: 3, previous: 2 }),
+    computedEntry({ seq: 2, value: 2, previous: 1 }),
+    computedEntry({ seq: 1 }),
+  ]
+  const [, , oldest] = computed
+  assert.ok(oldest)
+  const found = putBackOf(oldest, past({ field: DERIVED, history: computed, mayWrite: false }))
+  assert.match(
+    found.by === 'nothing' ? String(found.why) : '',
+    /lets nobody write it by hand: only the latest/,
+  )
+})
+
+test('after a revert, that can be undone and so can what was before it', () => {
+  const revert = entryOf({ seq: 4, source: 'revert', reverts: 3, value: 2, previous: 3 })
+  const history = [revert, ...HISTORY]
+  assert.deepEqual(undoableEntries(history), [revert, SECOND])
+  const now = past({ history, value: 2 })
+  assert.deepEqual(putBackOf(THIRD, now), { by: 'undo', seq: 4 })
+  assert.deepEqual(putBackOf(FIRST, now), { by: 'undo', seq: 2 })
+})
+
+test('undoing a revert of what was computed takes no permission', () => {
+  const history = [
+    entryOf({ seq: 3, source: 'revert', reverts: 2, value: null, previous: 2 }),
+    computedEntry({ seq: 2, value: 2 }),
+  ]
+  const [, computed] = history
+  assert.ok(computed)
+  const found = putBackOf(computed, past({ field: DERIVED, history, value: null, mayWrite: false }))
+  assert.deepEqual(found, { by: 'undo', seq: 3 })
+})
+
+test('the latest entry is offered to be undone where nothing else in the list leads back', () => {
+  const only = past({ history: [entryOf({ seq: 1, value: 1 })], value: 1 })
+  assert.deepEqual(undoOfLatest(only), { by: 'undo', seq: 1 })
+  assert.equal(undoOfLatest({ ...only, field: { ...ORDINARY, required: true } }), null)
+  assert.equal(undoOfLatest(past()), null)
+  assert.equal(undoOfLatest(past({ history: [] })), null)
+  assert.equal(undoOfLatest({ ...only, value: undefined }), null)
+})
+
+test('nothing is not written to a derived field: that would be to compute it', () => {
+  const history = [
+    entryOf({ seq: 3, value: 3, previous: 2 }),
+    entryOf({ seq: 2, value: 2 }),
+    entryOf({ seq: 1, value: null }),
+  ]
+  const [, , empty] = history
+  assert.ok(empty)
+  assert.deepEqual(putBackOf(empty, past({ field: DERIVED, history })), { by: 'nothing', why: null })
+  assert.deepEqual(putBackOf(empty, past({ history })), { by: 'write' })
+})

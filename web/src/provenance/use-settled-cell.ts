@@ -1,0 +1,45 @@
+import { useEffect, useRef, useState } from 'react'
+import type { CellRef } from '../state/view-state.ts'
+
+const PACE_MS = 120
+const PATIENCE_MS = 200
+
+/** The selected cell, but not more often than the eye can follow while somebody holds down an arrow key. */
+export function usePacedCell({ recordId, field }: CellRef): CellRef {
+  const [paced, setPaced] = useState<CellRef>({ recordId, field })
+  const lastAt = useRef(0)
+  useEffect(() => {
+    const take = (): void => {
+      lastAt.current = performance.now()
+      setPaced((before) => (isSame(before, { recordId, field }) ? before : { recordId, field }))
+    }
+    const wait = lastAt.current + PACE_MS - performance.now()
+    if (wait <= 0) {
+      take()
+      return
+    }
+    const timer = setTimeout(take, wait)
+    return () => clearTimeout(timer)
+  }, [recordId, field])
+  return paced
+}
+
+/**
+ * The cell to show: the one wanted as soon as all is known of it, and the one before until then, so that nothing jumps
+ * or flickers; but not for long.
+ */
+export function useSettledCell(wanted: CellRef, isComplete: boolean): CellRef {
+  const [shown, setShown] = useState(wanted)
+  const isShown = isSame(shown, wanted)
+  if (!isShown && isComplete) setShown(wanted)
+  useEffect(() => {
+    if (isShown || isComplete) return
+    const timer = setTimeout(() => setShown(wanted), PATIENCE_MS)
+    return () => clearTimeout(timer)
+  }, [isShown, isComplete, wanted])
+  return isComplete ? wanted : shown
+}
+
+function isSame(a: CellRef, b: CellRef): boolean {
+  return a.recordId === b.recordId && a.field === b.field
+}

@@ -1,0 +1,116 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Play, RotateCw } from 'lucide-react'
+import type { CellExplanationAnswer, CellFailureAnswer } from '../../../src/wire/status.ts'
+import { messageOf } from '../api/api-error.ts'
+import type { SheetContract } from '../api/contract.ts'
+import { openRunDialog } from '../runs/run-dialog.tsx'
+import { retryCell } from '../runs/retry-cell.ts'
+import { useActor } from '../state/actor.ts'
+import type { CellRef } from '../state/view-state.ts'
+import { Button } from '../ui/button.tsx'
+import { Moment } from './moment.tsx'
+import { FieldButton, ReasonItem } from './reason-item.tsx'
+import './why.css'
+
+interface WhyProps {
+  readonly contract: SheetContract
+  readonly cell: CellRef
+  readonly explanation: CellExplanationAnswer
+  readonly onSelect: (cell: CellRef) => void
+}
+
+/** Why a derived cell is not fresh; nothing for one that is, or that somebody wrote. */
+export function Why({ contract, cell, explanation, onSelect }: WhyProps) {
+  const { state, reasons, blocked_by: blockedBy, failure, entry } = explanation
+  const hasValue = entry !== null && entry.value !== null
+  if (state === 'fresh' || state === 'overridden') return null
+  const select = (field: string): void => onSelect({ recordId: cell.recordId, field })
+  return (
+    <section className="panel-section why" aria-labelledby="why-title">
+      <h3 id="why-title">{state === 'failed' ? 'Why it failed' : `Why it is ${state}`}</h3>
+      {failure !== null && <Failure cell={cell} failure={failure} hasValue={hasValue} />}
+      {blockedBy !== null && (
+        <p>
+          It cannot be computed while <FieldButton contract={contract} name={blockedBy} onSelect={select} />{' '}
+          is empty: no request is made without it.
+        </p>
+      )}
+      {state === 'missing' && blockedBy === null && <p>It has never been computed.</p>}
+      {reasons.length > 0 && (
+        <>
+          {state === 'failed' && <p className="panel-faint">Changed since it was last computed:</p>}
+          <ul className="reasons">
+            {reasons.map((reason) => (
+              <li key={reason.part === 'input' ? `input ${reason.field}` : reason.part}>
+                <ReasonItem
+                  contract={contract}
+                  derivation={derivationOf(contract, cell)}
+                  reason={reason}
+                  onSelect={select}
+                />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {state === 'stale' && reasons.length === 0 && (
+        <p>What was changed has been changed back. The next run finds it fresh, without a call.</p>
+      )}
+      {state !== 'failed' && blockedBy === null && (
+        <div className="why-actions">
+          <Button icon={<Play size={14} />} onClick={() => openRunDialog(...orderOf(contract, cell))}>
+            Compute it
+          </Button>
+        </div>
+      )}
+    </section>
+  )
+}
+
+/** A run of just this cell, and what it is called. */
+function orderOf(
+  { fieldByName }: SheetContract,
+  { recordId, field }: CellRef,
+): Parameters<typeof openRunDialog> {
+  const title = fieldByName.get(field)?.title ?? field
+  return [{ targets: [field], record_ids: [recordId] }, `Compute ${title} of ${recordId}`]
+}
+
+function derivationOf({ fieldByName }: SheetContract, { field }: CellRef): string {
+  return fieldByName.get(field)?.derived?.derivation ?? 'the derivation'
+}
+
+interface FailureProps {
+  readonly cell: CellRef
+  readonly failure: CellFailureAnswer
+  /** Whether the cell has a value all the same. */
+  readonly hasValue: boolean
+}
+
+/** What went wrong at the last try, in the server's words, and another try. */
+function Failure({ cell, failure, hasValue }: FailureProps) {
+  const [actor] = useActor()
+  const client = useQueryClient()
+  const retry = useMutation({
+    mutationFn: () => retryCell(cell, actor),
+    onSettled: () => client.invalidateQueries({ queryKey: ['records'] }),
+  })
+  return (
+    <div className="failure">
+      <p className="failure-text">{failure.error}</p>
+      <p className="panel-faint">
+        {failure.error_type}, <Moment at={failure.at} />.{hasValue && ' The value from before is kept.'}
+      </p>
+      <div className="why-actions">
+        <Button icon={<RotateCw size={14} />} disabled={retry.isPending} onClick={() => retry.mutate()}>
+          {retry.isPending ? 'Trying…' : 'Try again'}
+        </Button>
+      </div>
+      {retry.error !== null && (
+        <p className="form-fault" role="alert">
+          {messageOf(retry.error)}
+        </p>
+      )}
+    </div>
+  )
+}

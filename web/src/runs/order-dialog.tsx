@@ -1,0 +1,95 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Play } from 'lucide-react'
+import { useState, type FormEvent, type KeyboardEvent } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import { startRun, type RunOrder } from '../api/commands.ts'
+import type { SheetContract } from '../api/contract.ts'
+import { useActor } from '../state/actor.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { isNothing, runButtonText } from './plan-text.ts'
+import './run-dialog.css'
+import { RunOptionsForm } from './run-options-form.tsx'
+import { optionsOf, withOptions } from './run-options.ts'
+import { describeCells } from './run-order.ts'
+import { RunPlan } from './run-plan.tsx'
+import { useRunningRun } from './running-cells.ts'
+import { runningStore } from './running-store.ts'
+import { useRunPlan } from './use-run-plan.ts'
+
+interface OrderDialogProps {
+  readonly contract: SheetContract
+  readonly order: RunOrder
+  readonly title: string
+  readonly onClose: () => void
+}
+
+const FORM = 'run-order'
+
+/** What a run would do and cost, what can be chosen of it, and the button that starts it. */
+export function OrderDialog({ contract, order: asked, title, onClose }: OrderDialogProps) {
+  const client = useQueryClient()
+  const [actor] = useActor()
+  const [options, setOptions] = useState(() => optionsOf(asked))
+  const [isStarting, setIsStarting] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const { run: running } = useRunningRun()
+  const { order, faults } = withOptions(asked, options)
+  const isSound = Object.keys(faults).length === 0
+  const { plan, isCurrent, error } = useRunPlan(order, actor, isSound)
+  const isReady = plan !== null && isCurrent && isSound && !isNothing(plan) && !isStarting
+  const start = async (): Promise<void> => {
+    if (!isReady) return
+    setIsStarting(true)
+    setFault(null)
+    try {
+      runningStore.begin(await startRun(order, actor))
+      void client.invalidateQueries({ queryKey: ['runs'] })
+      onClose()
+    } catch (thrown) {
+      setFault(messageOf(thrown))
+      setIsStarting(false)
+    }
+  }
+  const onSubmit = (event: FormEvent): void => {
+    event.preventDefault()
+    void start()
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+    event.preventDefault()
+    void start()
+  }
+  const titleOf = (field: string): string => contract.fieldByName.get(field)?.title ?? field
+  return (
+    <Dialog
+      title={title}
+      description={`${describeCells({ targets: order.targets ?? null, recordCount: order.record_ids?.length ?? null }, titleOf)}.`}
+      open
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Close</Button>
+          <Button look="primary" type="submit" form={FORM} disabled={!isReady} icon={<Play size={14} />}>
+            {plan === null || isNothing(plan) ? 'Run' : isStarting ? 'Starting…' : runButtonText(plan)}
+          </Button>
+        </>
+      }
+    >
+      <form id={FORM} className="run-order" onSubmit={onSubmit} onKeyDown={onKeyDown}>
+        <RunOptionsForm options={options} faults={faults} onChange={setOptions} />
+        <RunPlan plan={plan} isCurrent={isCurrent} error={error} order={order} titleOf={titleOf} />
+        {running !== null && (
+          <p className="form-hint">
+            Another run goes on. This one waits until that has ended, and gives up if it takes too long.
+          </p>
+        )}
+        {fault !== null && (
+          <p className="form-fault" role="alert">
+            {fault}
+          </p>
+        )}
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isNothing, runButtonText, totalsOf } from './plan-text.ts'
+
+const targets = { a: { compute: 3, cached: 1, skipped: 2 }, b: { compute: 1, cached: 0, skipped: 5 } }
+const none = { a: { compute: 0, cached: 0, skipped: 9 } }
+
+test('the button says calls and cost, also when they are bounds or nothing', () => {
+  assert.equal(runButtonText({ targets, calls: 1398, cost: 0.1398 }), 'Run 1,398 calls · $0.14')
+  assert.equal(
+    runButtonText({ targets, calls: 1, cost: 0.0001, at_most: true }),
+    'Run at most 1 call · $0.0001',
+  )
+  assert.equal(runButtonText({ targets, calls: 4, cost: 0 }), 'Run 4 calls · free')
+  assert.equal(
+    runButtonText({ targets: { a: { compute: 0, cached: 12, skipped: 0 } }, calls: 0, cost: 0 }),
+    'Fill 12 cells from the cache',
+  )
+  assert.equal(runButtonText({ targets: none, calls: 0, cost: 0 }), 'Run')
+})
+
+test('a plan is nothing when no cell would change', () => {
+  assert.deepEqual(totalsOf({ targets, calls: 0, cost: 0 }), { compute: 4, cached: 1, skipped: 7 })
+  assert.equal(isNothing({ targets: none, calls: 0, cost: 0 }), true)
+  assert.equal(isNothing({ targets: {}, calls: 0, cost: 0 }), true)
+  assert.equal(isNothing({ targets, calls: 0, cost: 0 }), false)
+})

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RateMeter, secondsLeft } from './rate-meter.ts'
+
+test('a rate is not told before there is time to tell it from', () => {
+  const meter = new RateMeter()
+  assert.equal(meter.perSecond, null)
+  meter.add(500, 0)
+  assert.equal(meter.perSecond, null)
+  meter.add(510, 400)
+  assert.equal(meter.perSecond, null)
+  meter.add(580, 2000)
+  assert.equal(meter.perSecond, 40)
+})
+
+test('what was fast long ago does not count', () => {
+  const meter = new RateMeter()
+  for (let second = 0; second <= 10; second += 1) meter.add(second * 100, second * 1000)
+  for (let second = 11; second <= 30; second += 1) meter.add(1000 + (second - 10), second * 1000)
+  assert.equal(meter.perSecond, 1)
+})
+
+test('nothing new is a rate of nothing, of which no time left is told', () => {
+  const meter = new RateMeter()
+  meter.add(5, 0)
+  meter.add(5, 20_000)
+  assert.equal(meter.perSecond, 0)
+  assert.equal(secondsLeft({ done: 5, total: 10 }, 0), null)
+  assert.equal(secondsLeft({ done: 5, total: 10 }, null), null)
+  assert.equal(secondsLeft({ done: 5, total: 10 }, 2.5), 2)
+  assert.equal(secondsLeft({ done: 12, total: 10 }, 2), 0)
+})
+
+test('a count that goes back begins anew', () => {
+  const meter = new RateMeter()
+  meter.add(100, 0)
+  meter.add(0, 1000)
+  meter.add(20, 3000)
+  assert.equal(meter.perSecond, 10)
+})

@@ -1,0 +1,23 @@
+import { planRun, startRun, type RunOrder } from '../api/commands.ts'
+import type { CellRef } from '../state/view-state.ts'
+import { isNothing } from './plan-text.ts'
+import { openRunDialog } from './run-dialog.tsx'
+import { runningStore } from './running-store.ts'
+
+/** Computes a failed cell again: at once when that is free, else after the dialog has said what it costs. Throws ApiError. */
+export async function retryCell({ recordId, field }: CellRef, actor: string): Promise<void> {
+  const plain: RunOrder = { targets: [field], record_ids: [recordId] }
+  // A cell that failed in a forced run has a value from the same inputs, which only force computes again.
+  const forced: RunOrder = { ...plain, force: true }
+  let order = plain
+  let plan = await planRun(order, actor)
+  if (isNothing(plan)) {
+    order = forced
+    plan = await planRun(order, actor)
+  }
+  if (plan.cost > 0 || isNothing(plan)) {
+    openRunDialog(order, `Retry ${field} of ${recordId}`)
+    return
+  }
+  runningStore.begin(await startRun(order, actor))
+}

@@ -1,0 +1,50 @@
+import { Play, RotateCcw, Undo2, X } from 'lucide-react'
+import { useState } from 'react'
+import type { RunAnswer } from '../../../src/wire/runs.ts'
+import { Button } from '../ui/button.tsx'
+import { formatCount } from '../ui/format.ts'
+import { CancelRunDialog } from './cancel-run-dialog.tsx'
+import { RevertRunDialog } from './revert-run-dialog.tsx'
+import { openRunDialog } from './run-dialog.tsx'
+import { canRevert, orderOf, retryOrderOf } from './run-order.ts'
+
+/** What can be done with a run. */
+export function RunActions({ run }: { readonly run: RunAnswer }) {
+  const [asking, setAsking] = useState<'cancel' | 'revert' | null>(null)
+  const isMaterialize = run.kind === 'materialize'
+  const endedEarly = run.state === 'interrupted' || run.state === 'cancelled' || run.state === 'failed'
+  const close = (): void => setAsking(null)
+  return (
+    <div className="run-actions">
+      {run.state === 'running' && (
+        <Button icon={<X size={14} />} onClick={() => setAsking('cancel')}>
+          Cancel…
+        </Button>
+      )}
+      {isMaterialize && endedEarly && (
+        <Button
+          look="primary"
+          icon={<Play size={14} />}
+          onClick={() => openRunDialog(orderOf(run), `Go on with run ${run.id}`)}
+        >
+          Go on…
+        </Button>
+      )}
+      {isMaterialize && run.state !== 'running' && run.failed > 0 && (
+        <Button
+          icon={<RotateCcw size={14} />}
+          onClick={() => openRunDialog(retryOrderOf(run), `Retry what failed in run ${run.id}`)}
+        >
+          Retry what failed ({formatCount(run.failed)})…
+        </Button>
+      )}
+      {canRevert(run) && (
+        <Button icon={<Undo2 size={14} />} onClick={() => setAsking('revert')}>
+          {isMaterialize ? 'Revert this run…' : 'Undo this revert…'}
+        </Button>
+      )}
+      <CancelRunDialog run={run} open={asking === 'cancel'} onClose={close} />
+      {asking === 'revert' && <RevertRunDialog run={run} onClose={close} />}
+    </div>
+  )
+}

@@ -1,0 +1,99 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { RunAnswer } from '../../../src/wire/runs.ts'
+import type { SheetContract } from '../api/contract.ts'
+import { exactTime } from '../provenance/time-text.ts'
+import { formatCount, formatDuration, formatMoney } from '../ui/format.ts'
+import { RunTime } from './run-time.tsx'
+import { tookMs } from './run-text.ts'
+import { useNow } from './use-now.ts'
+
+interface RunFactsProps {
+  readonly run: RunAnswer
+  readonly contract: SheetContract
+}
+
+/** What a run was asked for, by whom, and when. */
+export function RunFacts({ run, contract }: RunFactsProps) {
+  return (
+    <section aria-label="What was asked for" className="run-section">
+      <h3>What was asked for</h3>
+      <dl className="run-facts">
+        {run.kind === 'revert' ? (
+          <Fact name="Puts back">
+            {run.reverts === null ? '–' : <Link href={`/runs/${run.reverts}`}>Run {run.reverts}</Link>}
+          </Fact>
+        ) : (
+          <Order run={run} contract={contract} />
+        )}
+        <Fact name="By">{run.actor}</Fact>
+        <Fact name="Started">
+          <RunTime at={run.started_at} />{' '}
+          <span className="run-exact">{firstLine(exactTime(run.started_at))}</span>
+        </Fact>
+        {run.ended_at !== null && (
+          <Fact name={run.state === 'interrupted' ? 'Last stored' : 'Ended'}>
+            <RunTime at={run.ended_at} />{' '}
+            <span className="run-exact">{firstLine(exactTime(run.ended_at))}</span>
+          </Fact>
+        )}
+        <Fact name="Took">
+          {run.ended_at === null ? <Since run={run} /> : formatDuration(tookMs(run, 0))}
+        </Fact>
+      </dl>
+    </section>
+  )
+}
+
+function Order({ run, contract }: RunFactsProps) {
+  const bounds = [
+    run.limit === null ? null : `the first ${formatCount(run.limit)} records with work`,
+    run.max_calls === null ? null : `at most ${formatCount(run.max_calls)} calls`,
+    run.max_cost === null ? null : `at most ${formatMoney(run.max_cost)}`,
+  ].filter((bound) => bound !== null)
+  return (
+    <>
+      <Fact name="Fields">
+        {run.targets === null
+          ? 'all derived fields'
+          : run.targets.map((name) => contract.fieldByName.get(name)?.title ?? name).join(', ') || 'none'}
+      </Fact>
+      <Fact name="Records">{run.record_ids === null ? 'all' : <Records ids={run.record_ids} />}</Fact>
+      <Fact name="Cells">
+        {run.only === null ? (run.force ? 'all' : 'all that need it') : `only ${run.only}`}
+        {run.force && ', even what is fresh, cached or written by hand'}
+      </Fact>
+      {bounds.length > 0 && <Fact name="Limits">{bounds.join(', ')}</Fact>}
+    </>
+  )
+}
+
+const RECORDS_LISTED = 20
+
+function Records({ ids }: { readonly ids: readonly string[] }) {
+  const more = ids.length - RECORDS_LISTED
+  return (
+    <span className="run-records" title={ids.slice(0, 200).join(', ')}>
+      {ids.length > 3 && `${formatCount(ids.length)}: `}
+      {ids.slice(0, RECORDS_LISTED).join(', ') || 'none'}
+      {more > 0 && ` and ${formatCount(more)} more`}
+    </span>
+  )
+}
+
+function Since({ run }: { readonly run: RunAnswer }) {
+  return formatDuration(Math.floor(tookMs(run, useNow('seconds')) / 1000) * 1000)
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  )
+}
+
+function firstLine(text: string): string {
+  return text.split('\n')[0] ?? ''
+}

@@ -1,0 +1,112 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { Link } from 'wouter'
+import type { RunSummary } from '../../../src/wire/runs.ts'
+import { messageOf } from '../api/api-error.ts'
+import type { SheetContract } from '../api/contract.ts'
+import { Button } from '../ui/button.tsx'
+import { countOf, formatCount } from '../ui/format.ts'
+import { cellPath } from './cell-path.ts'
+import { groupFailures, type FailureGroup } from './group-failures.ts'
+import { failurePagesQuery } from './run-queries.ts'
+
+interface RunFailuresProps {
+  readonly run: RunSummary
+  readonly contract: SheetContract
+}
+
+/** While a run goes on, its failures are read again so often. */
+const AGAIN_MS = 3000
+
+/** The cells that failed in a run, those of a kind together, each leading to the cell in the grid. */
+export function RunFailures({ run, contract }: RunFailuresProps) {
+  const { data, error, hasNextPage, isFetching, fetchNextPage, refetch } = useInfiniteQuery({
+    ...failurePagesQuery(run.id),
+    enabled: run.failed > 0,
+    refetchInterval: run.state === 'running' ? AGAIN_MS : false,
+  })
+  const failures = useMemo(() => data?.pages.flatMap((page) => page.failures) ?? [], [data])
+  const groups = useMemo(() => groupFailures(failures), [failures])
+  if (run.failed === 0) return null
+  return (
+    <section aria-label="Failures" className="run-section">
+      <h3>
+        What failed <small>{formatCount(run.failed)}</small>
+      </h3>
+      {error !== null && (
+        <p className="form-fault" role="alert">
+          {messageOf(error)} <Button onClick={() => void refetch()}>Try again</Button>
+        </p>
+      )}
+      {data === undefined && error === null && <p className="run-reading">Reading…</p>}
+      {groups.map((group) => (
+        <Group
+          key={`${group.errorType} ${group.text}`}
+          group={group}
+          contract={contract}
+          isOnly={groups.length === 1}
+        />
+      ))}
+      {hasNextPage && (
+        <Button disabled={isFetching} onClick={() => void fetchNextPage()}>
+          More ({formatCount(failures.length)} of {formatCount(run.failed)} are shown)
+        </Button>
+      )}
+    </section>
+  )
+}
+
+interface GroupProps {
+  readonly group: FailureGroup
+  readonly contract: SheetContract
+  readonly isOnly: boolean
+}
+
+/** From so many on, failures of a kind are folded. */
+const FOLDED_FROM = 4
+
+function Group({ group: { text, errorType, failures }, contract, isOnly }: GroupProps) {
+  const titleOf = (field: string): string => contract.fieldByName.get(field)?.title ?? field
+  return (
+    <details className="run-group" open={isOnly || failures.length < FOLDED_FROM}>
+      <summary>
+        <code title={errorType}>
+          <ErrorText text={text} />
+        </code>
+        <span className="run-group-count">
+          {countOf(failures.length, 'cell')} {ofFields(failures, titleOf)}
+        </span>
+      </summary>
+      <ul>
+        {failures.map(({ record_id: recordId, field, error }) => (
+          <li key={`${recordId} ${field}`}>
+            <Link href={cellPath({ recordId, field })} title={error}>
+              <strong>{recordId}</strong> {titleOf(field)}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function ofFields(failures: FailureGroup['failures'], titleOf: (field: string) => string): string {
+  const [first = '', ...more] = new Set(failures.map(({ field }) => field))
+  return more.length === 0 ? `of ${titleOf(first)}` : `of ${more.length + 1} fields`
+}
+
+/** No line ends at the arrow of `GET https://… -> 404`. */
+function ErrorText({ text }: { readonly text: string }) {
+  const at = text.indexOf(ARROW)
+  if (at < 0) return text
+  const end = text.indexOf(' ', at + ARROW.length)
+  const tail = end < 0 ? text.length : end
+  return (
+    <>
+      {text.slice(0, at)} <span className="arrow">{text.slice(at + 1, tail)}</span>
+      {text.slice(tail)}
+    </>
+  )
+}
+
+const ARROW = ' -> '

@@ -1,0 +1,173 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Play } from 'lucide-react'
+import { useEffect, useRef } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import type { SheetContract } from '../api/contract.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { openRunDialog } from './run-dialog.tsx'
+import './run-list.css'
+import { runPagesQuery } from './run-queries.ts'
+import { RunRow } from './run-row.tsx'
+import { useRunningRun } from './running-cells.ts'
+
+interface RunListProps {
+  readonly contract: SheetContract
+  readonly selected: string | null
+}
+
+/** The runs, newest first; more are read as one scrolls. */
+export function RunList({ contract, selected }: RunListProps) {
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } =
+    useInfiniteQuery(runPagesQuery)
+  const { run: running } = useRunningRun()
+  const runs = data?.pages.flatMap((page) => page.runs)
+  if (error !== null && runs === undefined) {
+    return (
+      <Notice
+        kind="error"
+        title="The runs cannot be read"
+        actions={<Button onClick={() => void refetch()}>Try again</Button>}
+      >
+        {messageOf(error)}
+      </Notice>
+    )
+  }
+  if (runs === undefined) return <div className="run-list" aria-busy="true" />
+  if (runs.length === 0) return <NoRuns contract={contract} />
+  return (
+    <section className="run-list" aria-label="Runs">
+      <header className="run-list-head">
+        <h2>Runs</h2>
+        <RunAllButton contract={contract} />
+      </header>
+      <div className="run-list-scroll">
+        <table className="run-table">
+          <thead>
+            <tr>
+              <th scope="col">Run</th>
+              <th scope="col">State</th>
+              <th scope="col">Started</th>
+              <th scope="col" className="wide">
+                By
+              </th>
+              <th scope="col" className="wide">
+                Fields
+              </th>
+              <th scope="col" className="number">
+                Took
+              </th>
+              <th scope="col" className="number">
+                Computed
+              </th>
+              <th scope="col" className="number wide">
+                Left alone
+              </th>
+              <th scope="col" className="number">
+                Failed
+              </th>
+              <th scope="col" className="number wide">
+                Calls
+              </th>
+              <th scope="col" className="number">
+                Cost
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {runs.map((run) => (
+              <RunRow
+                key={run.id}
+                // What the stream tells is newer than the list.
+                run={running?.id === run.id && run.state === 'running' ? running : run}
+                contract={contract}
+                isSelected={run.id === selected}
+              />
+            ))}
+          </tbody>
+        </table>
+        <More
+          key={runs.length}
+          hasMore={hasNextPage}
+          isReading={isFetchingNextPage}
+          error={error}
+          read={() => void fetchNextPage()}
+        />
+      </div>
+    </section>
+  )
+}
+
+function RunAllButton({ contract }: { readonly contract: SheetContract }) {
+  if (!contract.fields.some(({ derived }) => derived !== null)) return null
+  return (
+    <Button icon={<Play size={14} />} onClick={() => openRunDialog({}, 'Run all derivations')}>
+      Run…
+    </Button>
+  )
+}
+
+interface MoreProps {
+  readonly hasMore: boolean
+  readonly isReading: boolean
+  readonly error: Error | null
+  readonly read: () => void
+}
+
+/** The end of the list: when it comes into sight, more is read. */
+function More({ hasMore, isReading, error, read }: MoreProps) {
+  const end = useRef<HTMLDivElement>(null)
+  const latest = useRef(read)
+  useEffect(() => {
+    latest.current = read
+  })
+  const mayRead = hasMore && error === null
+  useEffect(() => {
+    const { current } = end
+    if (current === null || !mayRead) return
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) latest.current()
+      },
+      { rootMargin: '400px' },
+    )
+    observer.observe(current)
+    return () => observer.disconnect()
+  }, [mayRead])
+  if (!hasMore) return null
+  return (
+    <div ref={end} className="run-list-more">
+      {isReading ? 'Reading more…' : <Button onClick={read}>{error === null ? 'More' : 'Try again'}</Button>}
+    </div>
+  )
+}
+
+function NoRuns({ contract }: { readonly contract: SheetContract }) {
+  const hasDerived = contract.fields.some(({ derived }) => derived !== null)
+  return (
+    <Notice
+      title="There have been no runs yet"
+      actions={
+        hasDerived && (
+          <Button
+            look="primary"
+            icon={<Play size={14} />}
+            onClick={() => openRunDialog({}, 'Run all derivations')}
+          >
+            See what a run would do
+          </Button>
+        )
+      }
+    >
+      <p>
+        A run computes derived fields: it makes the calls that the derivations describe, and stores each
+        answer with where it came from. What is fresh already is left alone.
+      </p>
+      <p>
+        {hasDerived
+          ? 'Before anything is called you see how many calls that is and what it costs.'
+          : 'This sheet has no derived fields yet: put a file into its folder derivations.'}
+      </p>
+    </Notice>
+  )
+}

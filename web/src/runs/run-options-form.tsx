@@ -1,0 +1,101 @@
+import { useId, useState } from 'react'
+import { ONLY } from './run-order.ts'
+import type { OptionFaults, RunOptions } from './run-options.ts'
+
+interface RunOptionsFormProps {
+  readonly options: RunOptions
+  readonly faults: OptionFaults
+  readonly onChange: (options: RunOptions) => void
+}
+
+/** What can be chosen of a run: which cells, and how far it may go. */
+export function RunOptionsForm({ options, faults, onChange }: RunOptionsFormProps) {
+  const [isOpen, setIsOpen] = useState(options.limit + options.maxCalls + options.maxCost !== '')
+  return (
+    <>
+      <div className="run-which">
+        <label>
+          Which cells
+          <select
+            className="input"
+            value={options.only}
+            autoFocus
+            onChange={(event) => onChange({ ...options, only: event.currentTarget.value })}
+          >
+            <option value="">{options.force ? 'All of them' : 'All that need it'}</option>
+            {ONLY.map((only) => (
+              <option key={only} value={only}>
+                Only {only === 'failed' ? 'what failed' : `what is ${only}`}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label className="run-force">
+          <input
+            type="checkbox"
+            checked={options.force}
+            onChange={(event) => onChange({ ...options, force: event.currentTarget.checked })}
+          />
+          Compute again even what is fresh, cached or written by hand
+        </label>
+      </div>
+      <details className="run-limits" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+        <summary>Limits</summary>
+        <div className="run-limits-row">
+          <Bound
+            name="Records"
+            hint="the first with work"
+            value={options.limit}
+            fault={faults.limit}
+            onChange={(limit) => onChange({ ...options, limit })}
+          />
+          <Bound
+            name="Calls"
+            hint="at most"
+            value={options.maxCalls}
+            fault={faults.maxCalls}
+            onChange={(maxCalls) => onChange({ ...options, maxCalls })}
+          />
+          <Bound
+            name="Dollars"
+            hint="at most"
+            value={options.maxCost}
+            fault={faults.maxCost}
+            onChange={(maxCost) => onChange({ ...options, maxCost })}
+          />
+        </div>
+      </details>
+    </>
+  )
+}
+
+interface BoundProps {
+  readonly name: string
+  readonly hint: string
+  readonly value: string
+  readonly fault: string | undefined
+  readonly onChange: (value: string) => void
+}
+
+function Bound({ name, hint, value, fault, onChange }: BoundProps) {
+  const id = useId()
+  return (
+    <div className="run-bound">
+      <label htmlFor={id}>{name}</label>
+      <input
+        id={id}
+        className="input"
+        inputMode="decimal"
+        autoComplete="off"
+        placeholder="no limit"
+        value={value}
+        aria-invalid={fault !== undefined}
+        aria-describedby={`${id}-hint`}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+      <span id={`${id}-hint`} className={fault === undefined ? 'form-hint' : 'form-fault'}>
+        {fault ?? hint}
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { optionsOf, withOptions } from './run-options.ts'
+
+const NONE = optionsOf({})
+
+test('an order goes through the form unchanged', () => {
+  const order = {
+    targets: ['a'],
+    record_ids: ['1'],
+    force: true,
+    only: 'failed',
+    limit: 3,
+    max_calls: 0,
+    max_cost: 0.5,
+  } as const
+  const mutable = { ...order, targets: [...order.targets], record_ids: [...order.record_ids] }
+  assert.deepEqual(withOptions(mutable, optionsOf(mutable)), { order: mutable, faults: {} })
+  assert.deepEqual(withOptions({}, NONE), { order: {}, faults: {} })
+})
+
+test('an emptied option is no condition any more', () => {
+  assert.deepEqual(withOptions({ only: 'failed', limit: 3, force: true }, NONE).order, {})
+})
+
+test('numbers may be written as people write them', () => {
+  assert.deepEqual(withOptions({}, { ...NONE, limit: ' 1,000 ', maxCost: '$ .5' }).order, {
+    limit: 1000,
+    max_cost: 0.5,
+  })
+})
+
+test('what is no number is told and not sent', () => {
+  for (const limit of ['0', '-1', '1.5', 'x', '1e3', '99999999999999999999']) {
+    const { order, faults } = withOptions({}, { ...NONE, limit })
+    assert.deepEqual(order, {}, limit)
+    assert.match(faults.limit ?? '', /at least 1/)
+  }
+  assert.match(withOptions({}, { ...NONE, maxCost: '-1' }).faults.maxCost ?? '', /Dollars/)
+  assert.match(withOptions({}, { ...NONE, maxCost: '.' }).faults.maxCost ?? '', /Dollars/)
+  assert.deepEqual(withOptions({}, { ...NONE, maxCalls: '0' }), { order: { max_calls: 0 }, faults: {} })
+})

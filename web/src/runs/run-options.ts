@@ -1,0 +1,74 @@
+import type { RunOrder } from '../api/commands.ts'
+import { isOnly } from './run-order.ts'
+
+/** What can be chosen of a run, as the form has it. */
+export interface RunOptions {
+  readonly force: boolean
+  /** Empty for all that needs it. */
+  readonly only: string
+  readonly limit: string
+  readonly maxCalls: string
+  readonly maxCost: string
+}
+
+export type OptionFaults = Partial<Record<'limit' | 'maxCalls' | 'maxCost', string>>
+
+export function optionsOf(order: RunOrder): RunOptions {
+  return {
+    force: order.force === true,
+    only: order.only ?? '',
+    limit: textOf(order.limit),
+    maxCalls: textOf(order.max_calls),
+    maxCost: textOf(order.max_cost),
+  }
+}
+
+function textOf(bound: number | undefined): string {
+  return bound === undefined ? '' : String(bound)
+}
+
+/** The order with the options put in, and what is wrong with them. */
+export function withOptions(
+  order: RunOrder,
+  options: RunOptions,
+): { readonly order: RunOrder; readonly faults: OptionFaults } {
+  const limit = wholeNumber(options.limit, 1)
+  const maxCalls = wholeNumber(options.maxCalls, 0)
+  const maxCost = dollars(options.maxCost)
+  const { targets, record_ids } = order
+  return {
+    order: {
+      ...(targets === undefined ? {} : { targets }),
+      ...(record_ids === undefined ? {} : { record_ids }),
+      ...(options.force ? { force: true } : {}),
+      ...(isOnly(options.only) ? { only: options.only } : {}),
+      ...(typeof limit === 'number' ? { limit } : {}),
+      ...(typeof maxCalls === 'number' ? { max_calls: maxCalls } : {}),
+      ...(typeof maxCost === 'number' ? { max_cost: maxCost } : {}),
+    },
+    faults: {
+      ...(typeof limit === 'string' ? { limit } : {}),
+      ...(typeof maxCalls === 'string' ? { maxCalls } : {}),
+      ...(typeof maxCost === 'string' ? { maxCost } : {}),
+    },
+  }
+}
+
+/** A number, null for an empty text, or what is wrong. */
+function wholeNumber(text: string, least: number): number | null | string {
+  const plain = text.trim().replaceAll(',', '')
+  if (plain === '') return null
+  const number = Number(plain)
+  return /^\d+$/.test(plain) && Number.isSafeInteger(number) && number >= least
+    ? number
+    : `A whole number, at least ${least}.`
+}
+
+function dollars(text: string): number | null | string {
+  const plain = text
+    .trim()
+    .replace(/^\$\s*/, '')
+    .replaceAll(',', '')
+  if (plain === '') return null
+  return /^(\d+\.?\d*|\.\d+)$/.test(plain) ? Number(plain) : 'Dollars, such as 0.50.'
+}

@@ -1,0 +1,94 @@
+import type { RunSummary } from '../../../src/wire/runs.ts'
+import { countOf, formatCount, formatMoney, formatRate, formatTimeLeft } from '../ui/format.ts'
+import { secondsLeft } from './rate-meter.ts'
+import { RunBar } from './run-bar.tsx'
+
+interface RunOutcomeProps {
+  readonly run: RunSummary
+  readonly perSecond: number | null
+}
+
+/** What has come of a run, and why it ended where it did. */
+export function RunOutcome({ run, perSecond }: RunOutcomeProps) {
+  const isRevert = run.kind === 'revert'
+  return (
+    <>
+      {run.state === 'running' && <Going run={run} perSecond={perSecond} />}
+      <WhyEnded run={run} />
+      <dl className="run-counts">
+        <Count name={isRevert ? 'put back' : 'computed'} count={run.materialized} />
+        <Count name={isRevert ? 'conflicts' : 'left alone'} count={run.skipped} />
+        {!isRevert && <Count name="failed" count={run.failed} isBad={run.failed > 0} />}
+        {!isRevert && <Count name={run.calls === 1 ? 'call' : 'calls'} count={run.calls} />}
+        {!isRevert && (
+          <div>
+            <dt>spent</dt>
+            <dd>{formatMoney(run.total_cost)}</dd>
+          </div>
+        )}
+      </dl>
+    </>
+  )
+}
+
+function Count({
+  name,
+  count,
+  isBad = false,
+}: {
+  readonly name: string
+  readonly count: number
+  readonly isBad?: boolean
+}) {
+  return (
+    <div className={isBad ? 'bad' : ''}>
+      <dt>{name}</dt>
+      <dd>{formatCount(count)}</dd>
+    </div>
+  )
+}
+
+function Going({ run, perSecond }: RunOutcomeProps) {
+  const left = secondsLeft(run, perSecond)
+  const parts = [
+    run.total === 0 ? 'Waiting to begin' : `${formatCount(run.done)} of ${countOf(run.total, 'cell')}`,
+    perSecond === null ? null : formatRate(perSecond, 'cells'),
+    left === null ? null : `${formatTimeLeft(left)} left`,
+  ]
+  return (
+    <div className="run-going">
+      <RunBar run={run} />
+      <p>{parts.filter((part) => part !== null).join(' · ')}</p>
+    </div>
+  )
+}
+
+function WhyEnded({ run }: { readonly run: RunSummary }) {
+  const { state, done, total, error, cancelled_by: cancelledBy } = run
+  const reached = total > 0 ? ` It had settled ${formatCount(done)} of ${countOf(total, 'cell')}.` : ''
+  switch (state) {
+    case 'interrupted':
+      return (
+        <p className="run-why">
+          The server ended before this run did.{reached} What it had stored stays; the rest is as it was
+          before. Calls that were under way may have been paid for without their answers being stored.
+          {run.force && ' It was to compute again what is fresh: going on begins that anew.'}
+        </p>
+      )
+    case 'cancelled':
+      return (
+        <p className="run-why">
+          Cancelled{cancelledBy === null ? '' : ` by ${cancelledBy}`}.{reached} What it had stored stays.
+        </p>
+      )
+    case 'failed':
+      return (
+        <p className="run-why bad">
+          {error === null ? 'Something stopped it.' : `${error.type}: ${error.message}`}
+          {reached}
+        </p>
+      )
+    default:
+      return null
+  }
+}

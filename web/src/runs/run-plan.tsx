@@ -1,0 +1,142 @@
+import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
+import { messageOf } from '../api/api-error.ts'
+import type { RunOrder } from '../api/commands.ts'
+import { countOf, formatCount } from '../ui/format.ts'
+import { costText, isNothing, totalsOf, type PlanTotals } from './plan-text.ts'
+
+interface RunPlanProps {
+  readonly plan: RunPlanAnswer | null
+  readonly isCurrent: boolean
+  readonly error: Error | null
+  readonly order: RunOrder
+  readonly titleOf: (field: string) => string
+}
+
+/** What a run would do: calls, cost, and by field the cells. An old plan is greyed until the new one is there. */
+export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps) {
+  if (error !== null) {
+    return (
+      <p className="form-fault run-plan-fault" role="alert">
+        {messageOf(error)}
+      </p>
+    )
+  }
+  if (plan === null) return <p className="run-plan-wait">Finding out what there is to do…</p>
+  return (
+    <section className={`run-plan ${isCurrent ? '' : 'old'}`} aria-label="Plan" aria-busy={!isCurrent}>
+      <div role="status">{isNothing(plan) ? <Nothing order={order} /> : <Sum plan={plan} />}</div>
+      {!isNothing(plan) && <TargetTable plan={plan} titleOf={titleOf} />}
+    </section>
+  )
+}
+
+function Sum({ plan }: { readonly plan: RunPlanAnswer }) {
+  const { compute, cached } = totalsOf(plan)
+  return (
+    <>
+      <p className="run-plan-sum">
+        {plan.at_most === true && <span className="run-plan-bound">at most</span>}
+        <span>
+          <strong>{formatCount(plan.calls)}</strong> {plan.calls === 1 ? 'call' : 'calls'}
+        </span>
+        <span>
+          <strong>{costText(plan.cost)}</strong>
+        </span>
+        <span>
+          <strong>{formatCount(compute + cached)}</strong> {compute + cached === 1 ? 'cell' : 'cells'}
+        </span>
+      </p>
+      {plan.at_most === true && (
+        <p className="form-hint">
+          Some inputs are themselves computed in this run: what depends on them is known only then, and never
+          more than this.
+        </p>
+      )}
+    </>
+  )
+}
+
+function Nothing({ order }: { readonly order: RunOrder }) {
+  return (
+    <p className="run-plan-nothing">
+      <strong>There is nothing to do.</strong> {whyNothing(order)}
+    </p>
+  )
+}
+
+function whyNothing({ only, force, max_calls, max_cost }: RunOrder): string {
+  if (max_calls !== undefined || max_cost !== undefined)
+    return 'The limits leave no room for a call, or no cell needs one.'
+  if (only === 'failed' && force !== true) {
+    return 'There is no failed cell that could be computed. What failed in a forced run is tried again by force only.'
+  }
+  if (only !== undefined) return `There is no ${only} cell that could be computed.`
+  if (force === true) return 'Cells without their inputs cannot be computed.'
+  return 'Every cell is fresh, was written by hand, or lacks an input.'
+}
+
+function TargetTable({
+  plan,
+  titleOf,
+}: {
+  readonly plan: RunPlanAnswer
+  readonly titleOf: (field: string) => string
+}) {
+  const all = Object.entries(plan.targets)
+  // Those with work come first.
+  const targets = [
+    ...all.filter(([, cells]) => hasWork(cells)),
+    ...all.filter(([, cells]) => !hasWork(cells)),
+  ]
+  const totals = totalsOf(plan)
+  return (
+    <div className="run-plan-cells">
+      <table className="run-plan-table">
+        <thead>
+          <tr>
+            <th scope="col">Field</th>
+            <th scope="col" title="Cells to be computed by a call">
+              Compute
+            </th>
+            <th scope="col" title="Cells to be filled from the cache, without a call">
+              Cached
+            </th>
+            <th scope="col" title="Cells left as they are">
+              Skipped
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {targets.map(([target, cells]) => (
+            <tr key={target}>
+              <th scope="row" title={target}>
+                {titleOf(target)}
+              </th>
+              <Cells count={cells.compute} />
+              <Cells count={cells.cached} />
+              <Cells count={cells.skipped} />
+            </tr>
+          ))}
+        </tbody>
+        {targets.length > 1 && (
+          <tfoot>
+            <tr>
+              <th scope="row">{countOf(targets.length, 'field')}</th>
+              <Cells count={totals.compute} />
+              <Cells count={totals.cached} />
+              <Cells count={totals.skipped} />
+            </tr>
+          </tfoot>
+        )}
+      </table>
+    </div>
+  )
+}
+
+function hasWork({ compute, cached }: PlanTotals): boolean {
+  return compute > 0 || cached > 0
+}
+
+function Cells({ count }: { readonly count: number }) {
+  return <td className={count === 0 ? 'none' : ''}>{formatCount(count)}</td>
+}

@@ -1,0 +1,88 @@
+import type { KeyboardEvent } from 'react'
+import { Link } from 'wouter'
+import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { SheetContract } from '../api/contract.ts'
+import { formatCount, formatDuration, formatMoney } from '../ui/format.ts'
+import { RunBar } from './run-bar.tsx'
+import { RunState } from './run-state.tsx'
+import { RunTime } from './run-time.tsx'
+import { countsText, runName, tookMs } from './run-text.ts'
+
+interface RunRowProps {
+  readonly run: RunSummary
+  readonly contract: SheetContract
+  readonly isSelected: boolean
+}
+
+/** A run in the list; all of the row leads to it. */
+export function RunRow({ run, contract, isSelected }: RunRowProps) {
+  const fields = fieldsText(run, contract)
+  return (
+    <tr className={isSelected ? 'selected' : ''}>
+      <th scope="row">
+        <Link
+          href={`/runs/${run.id}`}
+          className="run-row-link"
+          aria-current={isSelected ? 'true' : undefined}
+          onKeyDown={moveFocus}
+        >
+          {runName(run)}
+        </Link>
+        {run.kind === 'revert' && <small>run {run.id}</small>}
+      </th>
+      <td className="state">
+        <RunState run={run} />
+        {run.state === 'running' && <RunBar run={run} />}
+      </td>
+      <td className="when">
+        <RunTime at={run.started_at} />
+      </td>
+      <td className="wide actor" title={run.actor}>
+        {run.actor}
+      </td>
+      <td className="wide fields" title={fields}>
+        {fields}
+      </td>
+      <td className="number">{run.ended_at === null ? '' : formatDuration(tookMs(run, 0))}</td>
+      <Count count={run.materialized} />
+      <Count count={run.skipped} className="wide" />
+      <Count count={run.failed} className={run.failed > 0 ? 'bad' : ''} />
+      <Count count={run.calls} className="wide" />
+      <td className="narrow">{summaryText(run)}</td>
+      <td className={`number ${run.total_cost === 0 ? 'none' : ''}`}>{formatMoney(run.total_cost)}</td>
+    </tr>
+  )
+}
+
+function Count({ count, className = '' }: { readonly count: number; readonly className?: string }) {
+  return <td className={`number ${count === 0 ? 'none' : ''} ${className}`}>{formatCount(count)}</td>
+}
+
+/** Where there is no room for columns. */
+function summaryText(run: RunSummary): string {
+  const parts = [countsText(run)]
+  if (run.ended_at !== null) parts.push(formatDuration(tookMs(run, 0)))
+  if (run.total_cost > 0) parts.push(formatMoney(run.total_cost))
+  return parts.join(' · ')
+}
+
+function fieldsText({ kind, targets }: RunSummary, contract: SheetContract): string {
+  if (kind === 'revert') return '–'
+  if (targets === null) return 'all'
+  return targets.map((name) => contract.fieldByName.get(name)?.title ?? name).join(', ')
+}
+
+/** Up and down go from run to run. */
+function moveFocus(event: KeyboardEvent<HTMLAnchorElement>): void {
+  const row = event.currentTarget.closest('tr')
+  const next =
+    event.key === 'ArrowDown'
+      ? row?.nextElementSibling
+      : event.key === 'ArrowUp'
+        ? row?.previousElementSibling
+        : null
+  const link = next?.querySelector<HTMLAnchorElement>('.run-row-link')
+  if (link === null || link === undefined) return
+  event.preventDefault()
+  link.focus()
+}

@@ -1,0 +1,79 @@
+import { History } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { Link } from 'wouter'
+import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { SheetContract } from '../api/contract.ts'
+import { useCommands, type MenuCommand } from '../app/command-menu.tsx'
+import { formatCount } from '../ui/format.ts'
+import { CancelRunDialog } from './cancel-run-dialog.tsx'
+import { openRunDialog, RunDialog } from './run-dialog.tsx'
+import './run-status.css'
+import { RunTime } from './run-time.tsx'
+import { runName, runStateOf } from './run-text.ts'
+import { useRunningRun } from './running-cells.ts'
+import { RunningNow } from './running-now.tsx'
+import { useRunWatch } from './use-run-watch.ts'
+
+/** The run that goes on, in the header; else the last one. Also watches the runs, and holds the dialog that starts them. */
+export function RunStatus({ contract }: { readonly contract: SheetContract }) {
+  const { list, isLost } = useRunWatch()
+  const running = useRunningRun()
+  const [cancelling, setCancelling] = useState<RunSummary | null>(null)
+  const { run } = running
+  const last = list?.runs[0]
+  useCommands(
+    'runs',
+    useMemo(() => commandsFor(run, setCancelling), [run?.id]), // oxlint-disable-line react/exhaustive-deps
+  )
+  return (
+    <>
+      {run !== null ? (
+        <RunningNow running={running} run={run} isLost={isLost} onCancel={() => setCancelling(run)} />
+      ) : (
+        last !== undefined && <LastRun run={last} />
+      )}
+      {cancelling !== null && (
+        <CancelRunDialog
+          // With what it has done by now.
+          run={run?.id === cancelling.id ? run : cancelling}
+          open
+          onClose={() => setCancelling(null)}
+        />
+      )}
+      <RunDialog contract={contract} />
+    </>
+  )
+}
+
+function LastRun({ run }: { readonly run: RunSummary }) {
+  const state = runStateOf(run.state)
+  return (
+    <Link href={`/runs/${run.id}`} className="run-status-last">
+      <History size={15} />
+      <span className="visually-hidden">Last run: </span>
+      <span>
+        {runName(run)} ·{' '}
+        {run.failed > 0 && state === 'finished' ? `${formatCount(run.failed)} failed` : state}{' '}
+        <RunTime at={run.ended_at ?? run.started_at} />
+      </span>
+    </Link>
+  )
+}
+
+function commandsFor(run: RunSummary | null, cancel: (run: RunSummary) => void): readonly MenuCommand[] {
+  const commands: MenuCommand[] = [
+    {
+      group: 'Runs',
+      name: 'Compute all that is missing, stale or failed…',
+      run: () => openRunDialog({}, 'Run all derivations'),
+    },
+    {
+      group: 'Runs',
+      name: 'Try again what failed…',
+      run: () => openRunDialog({ only: 'failed' }, 'Retry what failed'),
+    },
+  ]
+  if (run !== null)
+    commands.push({ group: 'Runs', name: `Cancel ${runName(run).toLowerCase()}…`, run: () => cancel(run) })
+  return commands
+}

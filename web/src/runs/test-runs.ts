@@ -1,0 +1,30 @@
+import type { RunSummary } from '../../../src/wire/runs.ts'
+
+/** A run for tests. */
+export function runOf(given: Partial<RunSummary> & { readonly id: string }): RunSummary {
+  return {
+    kind: 'materialize',
+    reverts: null,
+    state: 'running',
+    actor: 'human:ann',
+    targets: null,
+    record_count: null,
+    force: false,
+    only: null,
+    limit: null,
+    max_calls: null,
+    max_cost: null,
+    started_at: '2026-03-01T10:00:00.000Z',
+    ended_at: null,
+    done: 0,
+    total: 0,
+    materialized: 0,
+    skipped: 0,
+    failed: 0,
+    calls: 0,
+    total_cost: 0,
+    error: null,
+    cancelled_by: null,
+    ...given,
+  }
+}

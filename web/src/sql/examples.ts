@@ -1,0 +1,79 @@
+import type { SheetContract, SheetField } from '../api/contract.ts'
+import { quoteName } from './sql-words.ts'
+
+/** A statement to begin with. */
+export interface Example {
+  readonly name: string
+  readonly sql: string
+}
+
+/** Statements that make sense for the fields of a sheet, each where there are such fields. */
+export function examplesFor({ fields }: SheetContract): readonly Example[] {
+  const group =
+    fields.find(({ values, primaryKey }) => values !== null && !primaryKey) ?? ofType(fields, 'boolean')
+  const number = ofType(fields, 'number') ?? ofType(fields, 'integer')
+  const time = ofType(fields, 'date') ?? ofType(fields, 'timestamp')
+  const array = ofType(fields, 'array')
+  return [
+    { name: 'The first 100 records', sql: 'SELECT *\nFROM records\nLIMIT 100' },
+    ...(group === undefined ? [] : [countBy(group)]),
+    ...(number === undefined ? [] : [topBy(number, labelOf(fields))]),
+    ...(number === undefined || group === undefined ? [] : [averageBy(number, group)]),
+    ...(time === undefined ? [] : [countByMonth(time)]),
+    ...(array === undefined ? [] : [countItems(array)]),
+  ]
+}
+
+/** Of this type, rather written than derived: what is derived may not be computed yet. */
+function ofType(fields: readonly SheetField[], type: SheetField['type']): SheetField | undefined {
+  const found = fields.filter((field) => field.type === type)
+  return found.find(({ derived }) => derived === null) ?? found[0]
+}
+
+/** What tells people which record it is. */
+function labelOf(fields: readonly SheetField[]): string {
+  const label = fields.find(
+    ({ type, primaryKey, required, values, derived }) =>
+      type === 'string' && !primaryKey && required && values === null && derived === null,
+  )
+  return quoteName(label?.name ?? 'id')
+}
+
+function countBy(field: SheetField): Example {
+  const column = quoteName(field.name)
+  return {
+    name: `Count by ${field.title}`,
+    sql: `SELECT ${column}, count(*) AS count\nFROM records\nGROUP BY ${column}\nORDER BY count DESC`,
+  }
+}
+
+function topBy(field: SheetField, label: string): Example {
+  const column = quoteName(field.name)
+  return {
+    name: `Top 10 by ${field.title}`,
+    sql: `SELECT ${label}, ${column}\nFROM records\nWHERE ${column} IS NOT NULL\nORDER BY ${column} DESC\nLIMIT 10`,
+  }
+}
+
+function averageBy(field: SheetField, group: SheetField): Example {
+  const column = quoteName(group.name)
+  return {
+    name: `Average ${field.title} by ${group.title}`,
+    sql: `SELECT ${column}, round(avg(${quoteName(field.name)}), 2) AS average\nFROM records\nGROUP BY ${column}\nORDER BY average DESC`,
+  }
+}
+
+function countByMonth(field: SheetField): Example {
+  const column = quoteName(field.name)
+  return {
+    name: `Count by month of ${field.title}`,
+    sql: `SELECT strftime('%Y-%m', ${column}) AS month, count(*) AS count\nFROM records\nWHERE ${column} IS NOT NULL\nGROUP BY month\nORDER BY month`,
+  }
+}
+
+function countItems(field: SheetField): Example {
+  return {
+    name: `Most frequent items of ${field.title}`,
+    sql: `SELECT item.value AS item, count(*) AS count\nFROM records, json_each(records.${quoteName(field.name)}) AS item\nGROUP BY item\nORDER BY count DESC\nLIMIT 20`,
+  }
+}

@@ -1,0 +1,47 @@
+import { BarsView } from './bars-view.tsx'
+import { describeChart, type Chart } from './chart-choice.ts'
+import { LineView } from './line-view.tsx'
+import './results-chart.css'
+import { useWidth } from './use-width.ts'
+
+const WIDEST = 1100
+
+/** The picture of a result; the table beside it has the same numbers. */
+export function ResultsChart({ chart }: { readonly chart: Chart }) {
+  const [ref, width] = useWidth<HTMLDivElement>()
+  const name = describeChart(chart)
+  const drawn = Math.min(width, WIDEST)
+  return (
+    <div className="results-chart" tabIndex={0} role="group" aria-label="Chart">
+      <div ref={ref}>
+        {drawn > 0 &&
+          (chart.kind === 'bars' ? (
+            <BarsView chart={chart} name={name} width={drawn} />
+          ) : (
+            <LineView chart={chart} name={name} width={drawn} />
+          ))}
+      </div>
+      {chart.kind === 'bars' && (
+        <table className="visually-hidden">
+          <caption>{name}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{chart.category}</th>
+              <th scope="col">{chart.number}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {chart.bars.map(({ label, value }, index) => (
+              // Two categories may be written alike.
+              // oxlint-disable-next-line react/no-array-index-key
+              <tr key={index}>
+                <th scope="row">{label}</th>
+                <td>{value ?? 'no value'}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  )
+}

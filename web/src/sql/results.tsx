@@ -1,0 +1,64 @@
+import { Tabs } from 'radix-ui'
+import { useMemo, useState } from 'react'
+import type { SheetContract } from '../api/contract.ts'
+import { countOf, formatDuration } from '../ui/format.ts'
+import { Notice } from '../ui/notice.tsx'
+import { chooseChart } from './chart-choice.ts'
+import { ExportMenu } from './export-menu.tsx'
+import { columnsOf } from './result-columns.ts'
+import { ResultsChart } from './results-chart.tsx'
+import { ResultsGrid } from './results-grid.tsx'
+import './results.css'
+import type { QueryResult } from './use-query-run.ts'
+
+interface ResultsProps {
+  readonly contract: SheetContract
+  readonly result: QueryResult
+  /** Whether a newer statement runs. */
+  readonly isOld: boolean
+}
+
+/** What a statement came to: as a table, and as a chart where it makes one. */
+export function Results({ contract, result, isOld }: ResultsProps) {
+  const { rows } = result
+  const columns = useMemo(() => columnsOf(rows, contract), [rows, contract])
+  const chart = useMemo(() => chooseChart(columns, rows), [columns, rows])
+  const [wanted, setWanted] = useState('table')
+  const names = columns.map(({ name }) => name)
+  return (
+    <Tabs.Root
+      className={isOld ? 'results old' : 'results'}
+      value={chart === null ? 'table' : wanted}
+      onValueChange={setWanted}
+    >
+      <div className="results-bar">
+        {chart !== null && (
+          <Tabs.List className="results-tabs" aria-label="Show the result as">
+            <Tabs.Trigger value="table">Table</Tabs.Trigger>
+            <Tabs.Trigger value="chart">Chart</Tabs.Trigger>
+          </Tabs.List>
+        )}
+        <p className="results-count" role="status">
+          <strong>{countOf(rows.length, 'row')}</strong> in {formatDuration(result.ms)}
+          {result.isTruncated && (
+            <span className="results-cut"> · truncated at {countOf(rows.length, 'row')}: there are more</span>
+          )}
+        </p>
+        {rows.length > 0 && <ExportMenu name={`${contract.name} result`} columns={names} rows={rows} />}
+      </div>
+      {/* Not focusable by itself: what is in it is. */}
+      <Tabs.Content value="table" className="results-content" tabIndex={-1}>
+        {rows.length === 0 ? (
+          <Notice title="No rows">Nothing in the sheet meets the conditions of the statement.</Notice>
+        ) : (
+          <ResultsGrid columns={columns} rows={rows} />
+        )}
+      </Tabs.Content>
+      {chart !== null && (
+        <Tabs.Content value="chart" className="results-content" tabIndex={-1}>
+          <ResultsChart chart={chart} />
+        </Tabs.Content>
+      )}
+    </Tabs.Root>
+  )
+}

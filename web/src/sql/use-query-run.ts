@@ -1,0 +1,77 @@
+import { useEffect, useRef, useState } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import { runSql } from '../api/commands.ts'
+import type { ResultRow } from './result-columns.ts'
+
+/** What a statement came to. */
+export interface QueryResult {
+  readonly sql: string
+  readonly rows: readonly ResultRow[]
+  /** Whether there are more rows than the server gives. */
+  readonly isTruncated: boolean
+  readonly ms: number
+}
+
+export type QueryOutcome =
+  | { readonly kind: 'running'; readonly since: number }
+  | { readonly kind: 'failed'; readonly message: string; readonly ms: number }
+  | { readonly kind: 'cancelled'; readonly ms: number }
+  | { readonly kind: 'done' }
+
+export interface QueryRun {
+  /** Of the last statement; null before there was one. */
+  readonly outcome: QueryOutcome | null
+  /** Of the last statement that came to one: it stays while the next runs. */
+  readonly result: QueryResult | null
+  run(sql: string): void
+  cancel(): void
+}
+
+/** Called when a statement has ended; `rows` is null when it came to no result. */
+type OnEnd = (sql: string, rows: number | null, ms: number) => void
+
+/** Runs one statement at a time: the next ends the one before. */
+export function useQueryRun(onEnd: OnEnd): QueryRun {
+  const [outcome, setOutcome] = useState<QueryOutcome | null>(null)
+  const [result, setResult] = useState<QueryResult | null>(null)
+  const current = useRef<AbortController>(null)
+  useEffect(
+    () => () => {
+      current.current?.abort()
+      current.current = null
+    },
+    [],
+  )
+
+  const run = async (sql: string): Promise<void> => {
+    current.current?.abort()
+    const controller = new AbortController()
+    current.current = controller
+    const since = performance.now()
+    setOutcome({ kind: 'running', since })
+    try {
+      const { rows, truncated } = await runSql(sql, [], controller.signal)
+      // Aborted after the answer had come: a newer one runs, or the page is left.
+      if (controller.signal.aborted) return
+      const ms = performance.now() - since
+      setResult({ sql, rows, isTruncated: truncated === true, ms })
+      setOutcome({ kind: 'done' })
+      onEnd(sql, rows.length, ms)
+    } catch (error) {
+      if (current.current !== controller) return
+      const ms = performance.now() - since
+      setOutcome(
+        controller.signal.aborted
+          ? { kind: 'cancelled', ms }
+          : { kind: 'failed', message: messageOf(error), ms },
+      )
+      onEnd(sql, null, ms)
+    }
+  }
+  return {
+    outcome,
+    result,
+    run: (sql) => void run(sql),
+    cancel: () => current.current?.abort(),
+  }
+}

@@ -1,0 +1,49 @@
+import { useEffect, useState } from 'react'
+import { useSearchParams } from 'wouter'
+
+const PARAMETER = 'q'
+const WAIT_MS = 300
+/** Longer addresses are refused on the way to a reload. */
+const LONGEST = 8000
+
+export interface Statement {
+  readonly text: string
+  set(text: string): void
+  /** Whether it is too long for the address. */
+  readonly isUnshared: boolean
+}
+
+/** The statement in the editor, kept in the address as well, so that it can be shared and reloaded. */
+export function useStatement(initial: string): Statement {
+  const [params, setParams] = useSearchParams()
+  const inAddress = params.get(PARAMETER)
+  const [text, setText] = useState(inAddress ?? initial)
+  const [written, setWritten] = useState(inAddress)
+
+  // Somebody has followed a link to another statement, or gone back to one.
+  if (inAddress !== written) {
+    setWritten(inAddress)
+    if (inAddress !== null) setText(inAddress)
+  }
+
+  const isUnshared = encodeURIComponent(text).length > LONGEST
+  useEffect(() => {
+    const wanted = text === initial || text.trim() === '' || isUnshared ? null : text
+    if (wanted === inAddress) return
+    const timer = setTimeout(() => {
+      setWritten(wanted)
+      setParams(
+        (now) => {
+          const next = new URLSearchParams(now)
+          if (wanted === null) next.delete(PARAMETER)
+          else next.set(PARAMETER, wanted)
+          return next
+        },
+        { replace: true },
+      )
+    }, WAIT_MS)
+    return () => clearTimeout(timer)
+  }, [text, initial, inAddress, isUnshared, setParams])
+
+  return { text, set: setText, isUnshared }
+}

@@ -1,0 +1,84 @@
+import type { SheetContract, SheetField } from '../api/contract.ts'
+import { Stored, useStored } from './stored.ts'
+
+/** How somebody wants the columns of a sheet. Fields that are not named are as the contract has them. */
+export interface ColumnSettings {
+  /** Names in the order wanted. */
+  readonly order: readonly string[]
+  readonly hidden: readonly string[]
+  /** Kept in sight at the left when the rest scrolls. */
+  readonly pinned: readonly string[]
+  /** In CSS pixels. */
+  readonly widths: Readonly<Record<string, number>>
+}
+
+const NONE: ColumnSettings = { order: [], hidden: [], pinned: [], widths: {} }
+
+const settingsBySheet = new Map<string, Stored<ColumnSettings>>()
+
+/** The settings for a sheet, remembered by its name. */
+export function useColumnSettings(
+  sheet: string,
+): readonly [ColumnSettings, (change: Partial<ColumnSettings>) => void] {
+  let stored = settingsBySheet.get(sheet)
+  if (stored === undefined) {
+    stored = new Stored(`columns.${sheet}`, parseSettings)
+    settingsBySheet.set(sheet, stored)
+  }
+  const [settings, set] = useStored(stored)
+  return [settings, (change) => set({ ...settings, ...change })]
+}
+
+function parseSettings(value: unknown): ColumnSettings {
+  if (typeof value !== 'object' || value === null) return NONE
+  const { order, hidden, pinned, widths } = value as Record<string, unknown>
+  return {
+    order: namesOf(order),
+    hidden: namesOf(hidden),
+    pinned: namesOf(pinned),
+    widths: Object.fromEntries(
+      Object.entries(widths ?? {}).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+    ),
+  }
+}
+
+function namesOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
+}
+
+/** The fields to show, the pinned ones first; the primary key is pinned unless something else is. */
+export function shownFields(
+  { fields }: SheetContract,
+  settings: ColumnSettings,
+): {
+  readonly pinned: readonly SheetField[]
+  readonly others: readonly SheetField[]
+} {
+  const place = new Map(settings.order.map((name, index) => [name, index]))
+  const shown = fields
+    .filter(({ name }) => !settings.hidden.includes(name))
+    .map((field, index) => ({ field, place: place.get(field.name) ?? index }))
+    .toSorted((a, b) => a.place - b.place)
+    .map(({ field }) => field)
+  const isPinned = ({ name, primaryKey }: SheetField): boolean =>
+    settings.pinned.length === 0 ? primaryKey : settings.pinned.includes(name)
+  return { pinned: shown.filter(isPinned), others: shown.filter((field) => !isPinned(field)) }
+}
+
+const WIDTHS: Readonly<Record<SheetField['type'], number>> = {
+  string: 180,
+  integer: 110,
+  number: 120,
+  boolean: 90,
+  date: 120,
+  timestamp: 190,
+  time: 110,
+  array: 220,
+  object: 220,
+}
+
+export const LEAST_WIDTH = 60
+
+export function widthOf(field: SheetField, { widths }: ColumnSettings): number {
+  return Math.max(LEAST_WIDTH, widths[field.name] ?? (field.primaryKey ? 130 : WIDTHS[field.type]))
+}

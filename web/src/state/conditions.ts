@@ -1,0 +1,116 @@
+/** One condition that a record must meet. */
+export interface Condition {
+  readonly field: string
+  readonly is: Operator
+  /** What the value is compared with, in the form that the operator takes. */
+  readonly value: ConditionValue
+}
+
+export type Scalar = string | number | boolean
+
+/** One value, the two ends of a range, or a list in which null stands for no value; null where nothing is compared. */
+export type ConditionValue = Scalar | readonly (Scalar | null)[] | null
+
+/**
+ * What each operator takes. Their names stand in addresses that people keep, so they never change. `within` and
+ * `during` leave out the second end of the range; `before`, `since` and `during` compare moments.
+ */
+export const OPERATORS = {
+  equals: 'one',
+  differs: 'one',
+  contains: 'one',
+  excludes: 'one',
+  begins: 'one',
+  below: 'one',
+  atMost: 'one',
+  above: 'one',
+  atLeast: 'one',
+  between: 'range',
+  within: 'range',
+  before: 'one',
+  since: 'one',
+  during: 'range',
+  anyOf: 'list',
+  noneOf: 'list',
+  hasAny: 'list',
+  hasAll: 'list',
+  lacks: 'list',
+  empty: 'nothing',
+  filled: 'nothing',
+} as const satisfies Readonly<Record<string, 'nothing' | 'one' | 'range' | 'list'>>
+
+export type Operator = keyof typeof OPERATORS
+
+const LONGEST_LIST = 1000
+
+/** The conditions of the address bar; those that are none are left out. */
+export function parseConditions(text: string | null): readonly Condition[] {
+  if (text === null || text === '') return []
+  try {
+    const found: unknown = JSON.parse(text)
+    return Array.isArray(found) ? found.map(toCondition).filter((condition) => condition !== null) : []
+  } catch {
+    return []
+  }
+}
+
+function toCondition(given: unknown): Condition | null {
+  if (typeof given !== 'object' || given === null) return null
+  const { field, is, value } = given as Record<string, unknown>
+  if (typeof field !== 'string' || typeof is !== 'string' || !isOperator(is)) return null
+  return fits(OPERATORS[is], value) ? { field, is, value } : null
+}
+
+function isOperator(name: string): name is Operator {
+  return Object.hasOwn(OPERATORS, name)
+}
+
+function fits(takes: (typeof OPERATORS)[Operator], value: unknown): value is ConditionValue {
+  switch (takes) {
+    case 'nothing':
+      return value === null
+    case 'one':
+      return isScalar(value)
+    case 'range':
+      return (
+        Array.isArray(value) &&
+        value.length === 2 &&
+        value.every(isEnd) &&
+        typeof value[0] === typeof value[1]
+      )
+    case 'list':
+      return (
+        Array.isArray(value) &&
+        value.length > 0 &&
+        value.length <= LONGEST_LIST &&
+        value.every((each) => each === null || isScalar(each))
+      )
+  }
+}
+
+function isEnd(value: unknown): boolean {
+  return isScalar(value) && typeof value !== 'boolean'
+}
+
+function isScalar(value: unknown): value is Scalar {
+  return (
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    (typeof value === 'number' && Number.isFinite(value))
+  )
+}
+
+/**
+ * The conditions with one that was picked in the picture of a column. A range that was picked before is narrowed, not
+ * added to, and what holds already stays as it is.
+ */
+export function withCondition(conditions: readonly Condition[], added: Condition): readonly Condition[] {
+  if (conditions.some((each) => isSame(each, added))) return conditions
+  const isNarrowed = (each: Condition): boolean =>
+    each.field === added.field && OPERATORS[each.is] === 'range' && OPERATORS[added.is] === 'range'
+  return [...conditions.filter((each) => !isNarrowed(each)), added]
+}
+
+function isSame(a: Condition, b: Condition): boolean {
+  return a.field === b.field && a.is === b.is && JSON.stringify(a.value) === JSON.stringify(b.value)
+}

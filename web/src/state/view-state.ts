@@ -1,0 +1,66 @@
+import { useMemo } from 'react'
+import { useSearchParams } from 'wouter'
+import { conditionsToFilter } from './condition-sql.ts'
+import { parseConditions, type Condition } from './conditions.ts'
+
+/** What the address bar says of the grid, so that a view can be shared and reloaded. */
+export interface ViewState {
+  /** `-area,name`; null for creation order. */
+  readonly sort: string | null
+  readonly conditions: readonly Condition[]
+  /** SQL that somebody wrote; beside the conditions, both must hold. */
+  readonly sql: string | null
+  /** The cell that is selected: its record and its field. */
+  readonly cell: CellRef | null
+  /** Whether the panel that tells where the cell came from is open. */
+  readonly panel: boolean
+}
+
+export interface CellRef {
+  readonly recordId: string
+  readonly field: string
+}
+
+export type ViewChange = Partial<ViewState>
+
+const SEPARATOR = '~'
+
+/** The view and how to change it. Changes of the selected cell leave no trace in the browser's history. */
+export function useViewState(): readonly [view: ViewState, change: (change: ViewChange) => void] {
+  const [params, setParams] = useSearchParams()
+  const text = params.toString()
+  const view = useMemo(() => readView(new URLSearchParams(text)), [text])
+  const change = (wanted: ViewChange): void => {
+    const isMove = Object.keys(wanted).every((key) => key === 'cell' || key === 'panel')
+    setParams((now) => writeView({ ...readView(now), ...wanted }), { replace: isMove })
+  }
+  return [view, change]
+}
+
+/** The SQL expression that the server filters by; null for all records. */
+export function filterOf({ conditions, sql }: Pick<ViewState, 'conditions' | 'sql'>): string | null {
+  const parts = [conditionsToFilter(conditions), sql].filter((part) => part !== null && part.trim() !== '')
+  if (parts.length < 2) return parts[0] ?? null
+  return parts.map((part) => `(${part})`).join(' AND ')
+}
+
+export function readView(params: URLSearchParams): ViewState {
+  const [recordId, field] = (params.get('cell') ?? '').split(SEPARATOR).map(decodeURIComponent)
+  return {
+    sort: params.get('sort') || null,
+    conditions: parseConditions(params.get('where')),
+    sql: params.get('sql') || null,
+    cell: recordId !== undefined && recordId !== '' && field !== undefined ? { recordId, field } : null,
+    panel: params.get('panel') === '1',
+  }
+}
+
+export function writeView({ sort, conditions, sql, cell, panel }: ViewState): URLSearchParams {
+  const params = new URLSearchParams()
+  if (sort !== null) params.set('sort', sort)
+  if (conditions.length > 0) params.set('where', JSON.stringify(conditions))
+  if (sql !== null) params.set('sql', sql)
+  if (cell !== null) params.set('cell', [cell.recordId, cell.field].map(encodeURIComponent).join(SEPARATOR))
+  if (panel) params.set('panel', '1')
+  return params
+}

@@ -1,0 +1,39 @@
+import { RotateCw } from 'lucide-react'
+import { messageOf } from '../api/api-error.ts'
+import type { SheetField } from '../api/contract.ts'
+import type { Condition } from '../state/conditions.ts'
+import './column-summary.css'
+import { pictureOf } from './picture.ts'
+import { SummaryPicture } from './summary-picture.tsx'
+import { useSummary } from './use-summary.ts'
+
+interface ColumnSummaryProps {
+  readonly field: SheetField
+  /** Of the records that are summarized; null for all. */
+  readonly filter: string | null
+  readonly onFilter: (condition: Condition) => void
+  /** Only what is in sight is asked for. */
+  readonly visible: boolean
+}
+
+/** What a column has, at a glance; nothing while it is not known. */
+export function ColumnSummary({ field, filter, onFilter, visible }: ColumnSummaryProps) {
+  const { data, error, isWaiting, retry } = useSummary(field.name, filter, visible)
+  if (error !== null) {
+    return (
+      <button
+        type="button"
+        tabIndex={-1}
+        className="column-summary failed"
+        title={`${messageOf(error)}\nClick to try again.`}
+        aria-label={`${field.title} cannot be summarized. Try again`}
+        onClick={retry}
+      >
+        <RotateCw size={12} /> no summary
+      </button>
+    )
+  }
+  const picture = data === null ? null : pictureOf(field, data)
+  if (picture === null) return <div className="column-summary" />
+  return <SummaryPicture picture={picture} isWaiting={isWaiting} onFilter={onFilter} />
+}

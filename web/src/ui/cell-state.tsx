@@ -1,0 +1,18 @@
+import './cell-state.css'
+
+export type CellStateName = 'fresh' | 'stale' | 'missing' | 'failed' | 'overridden' | 'running'
+
+/** What each state means, in a few words. */
+export const STATE_LABELS: Readonly<Record<CellStateName, string>> = {
+  fresh: 'Fresh: computed, and nothing has changed since',
+  stale: 'Stale: an input or the derivation has changed since it was computed',
+  missing: 'Missing: never computed',
+  failed: 'Failed: the last try failed',
+  overridden: 'Overridden: written by hand, not computed',
+  running: 'Running: being computed now',
+}
+
+/** The mark of a state: told by its form as well as its colour. */
+export function StateMark({ state }: { readonly state: CellStateName }) {
+  return <span className={`state-mark ${state}`} role="img" aria-label={state} title={STATE_LABELS[state]} />
+}
