@@ -41,8 +41,9 @@ export interface RecordList {
 }
 
 /**
- * A page of records (D10, D11, D12); what is not asked for is null. Throws ValidationError for a bad limit, cursor, position or field, QueryError for
- * a bad filter, OperationError for a filter, order or position in the past, and what {@link resolveAsOf} throws.
+ * A page of records (D10, D11, D12); what is not asked for is null. Throws ValidationError for a bad limit, cursor,
+ * position or field, QueryError for a bad filter, OperationError for a filter, order or position in the past, and what
+ * {@link resolveAsOf} throws.
  */
 export async function listRecords(sheet: Sheet, asked: Partial<ListRecordsQuery>): Promise<RecordList> {
   const query = { ...NOTHING_ASKED, ...asked }
@@ -87,8 +88,7 @@ interface PastListQuery extends ListRecordsQuery {
 }
 
 async function listRecordsAsOf(sheet: Sheet, query: PastListQuery): Promise<RecordList> {
-  const { limit, asOf } = query
-  const { filter, sort, position } = query
+  const { limit, asOf, filter, sort, position } = query
   const besides = filter !== null ? 'filter' : sort !== null ? 'sort' : position !== null ? 'position' : null
   if (besides !== null) {
     const done = { filter: 'filtered', sort: 'sorted', position: 'gone to by position' }[besides]

@@ -1,5 +1,5 @@
 import { mayDelete, mayWrite } from '../contract/permissions.ts'
-import { resolveActor } from './resolve-actor.ts'
+import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import type { Sheet } from './sheet.ts'
 
 /** What an actor may do (D7). */
@@ -11,7 +11,7 @@ export interface Permissions {
 }
 
 /** What an actor, or the sheet's default, may do. Throws ValidationError for none, or a bad one (D39). */
-export async function readPermissions(sheet: Sheet, given: string | null): Promise<Permissions> {
+export async function readPermissions(sheet: Sheet, given: GivenActor): Promise<Permissions> {
   const { contract, derivations } = await sheet.deriving()
   const actor = resolveActor(sheet, given)
   const write = contract.fields.filter((field) =>

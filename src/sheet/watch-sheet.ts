@@ -27,37 +27,52 @@ const LOOK_MS = 250
 /** The newest runs, one of which a run under way is. */
 const RUNS_LOOKED_AT = 5
 
-/** The sheets that are watched: however many watch one, it is looked at once. */
-const WATCHED = new WeakMap<Sheet, EventBus<SheetState>>()
+/** A sheet that somebody watches: however many do, it is looked at once. */
+interface Watched {
+  readonly bus: EventBus<SheetState>
+  /** What was told last. */
+  before: SheetState
+  /** Whether somebody has joined who was told something else: the next look tells how it stands in any case. */
+  tellAnyhow: boolean
+}
+
+const WATCHED = new WeakMap<Sheet, Watched>()
 
 /** Watches a sheet for as long as somebody listens. */
 export async function watchSheet(sheet: Sheet): Promise<SheetWatch> {
   const first = await readState(sheet)
-  return { first: [first], subscribe: (...subscriber) => watched(sheet, first).subscribe(...subscriber) }
+  return { first: [first], subscribe: (...subscriber) => watched(sheet, first).bus.subscribe(...subscriber) }
 }
 
-function watched(sheet: Sheet, first: SheetState): EventBus<SheetState> {
+function watched(sheet: Sheet, first: SheetState): Watched {
   const known = WATCHED.get(sheet)
-  if (known !== undefined) return known
-  const bus = new EventBus<SheetState>()
-  WATCHED.set(sheet, bus)
+  if (known !== undefined) {
+    // A change may have been told while `first` was being read.
+    known.tellAnyhow ||= !isSame(first, known.before)
+    return known
+  }
+  const watch: Watched = { bus: new EventBus(), before: first, tellAnyhow: false }
+  WATCHED.set(sheet, watch)
   const end = (): void => {
     // First, so that nobody joins what has ended.
     WATCHED.delete(sheet)
-    bus.close()
+    watch.bus.close()
   }
-  let before = first
   const look = async (): Promise<void> => {
-    if (bus.size === 0 || sheet.stopping.aborted) return end()
+    if (watch.bus.size === 0 || sheet.stopping.aborted) return end()
     const now = await readState(sheet)
-    if (now.seq !== before.seq || now.runs !== before.runs || now.definition !== before.definition)
-      bus.publish(now)
-    before = now
+    if (watch.tellAnyhow || !isSame(now, watch.before)) watch.bus.publish(now)
+    watch.tellAnyhow = false
+    watch.before = now
     later()
   }
   const later = (): void => void setTimeout(() => void look().catch(end), LOOK_MS).unref()
   later()
-  return bus
+  return watch
+}
+
+function isSame(one: SheetState, other: SheetState): boolean {
+  return one.seq === other.seq && one.runs === other.runs && one.definition === other.definition
 }
 
 async function readState(sheet: Sheet): Promise<SheetState> {

@@ -275,3 +275,12 @@ test('without the option the header means nothing', async (t) => {
   await app.inject(note('ann', 'agent:owner'))
   assert.equal(await provenance(running, 'a', 'owner_note'), 'agent:owner')
 })
+
+test('D7: what may be written is told of whom the proxy names, whoever is asked about', async (t) => {
+  const { app } = await startApp(t, TRUSTING)
+  const ask = (headers: Readonly<Record<string, string>>) =>
+    app.inject({ url: '/api/permissions?actor=agent:owner', headers })
+  const { actor, write } = (await ask(ANN)).json<{ actor: string; write: string[] }>()
+  assert.deepEqual([actor, write.includes('owner_note')], ['ann', false])
+  assertEnvelope(await ask({}), 'ValidationError', NOT_THERE)
+})

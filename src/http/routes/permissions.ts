@@ -3,11 +3,10 @@ import { PermissionsAnswer, PermissionsQuery } from '../../wire/permissions.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 
 /** `GET /api/permissions`: what an actor may do (D7). */
-export function permissionsRoutes(app: Api, { sheet, read }: RouteContext): void {
+export function permissionsRoutes(app: Api, { sheet, read, actors }: RouteContext): void {
   const schema = { querystring: PermissionsQuery, response: { 200: PermissionsAnswer } }
-  // An empty actor is absent (D36).
   app.get('/api/permissions', { ...read, schema }, async (request) => {
-    const { write, ...rest } = await readPermissions(sheet, request.query.actor || null)
+    const { write, ...rest } = await readPermissions(sheet, actors.ofBody(request, request.query.actor))
     return { ...rest, write: [...write] }
   })
 }

@@ -1,4 +1,5 @@
-import type { FieldType, SheetField } from '../api/contract.ts'
+import { isOfType } from '../api/is-of-type.ts'
+import type { SheetField } from '../api/contract.ts'
 import { parseNumber, quote, type Parsed } from './parse-number.ts'
 import { normalTemporal, TEMPORAL_EXAMPLES } from './temporal-text.ts'
 
@@ -59,22 +60,6 @@ export function senseFault({ type }: TextField, value: unknown): string | null {
   const parsed =
     typeof value === 'string' ? parseText({ type }, value) : { fault: `not a value of type ${type}` }
   return 'fault' in parsed ? parsed.fault : null
-}
-
-function isOfType(type: FieldType, value: unknown): boolean {
-  switch (type) {
-    case 'integer':
-    case 'number':
-      return typeof value === 'number'
-    case 'boolean':
-      return typeof value === 'boolean'
-    case 'array':
-      return Array.isArray(value)
-    case 'object':
-      return typeof value === 'object' && !Array.isArray(value)
-    default:
-      return typeof value === 'string'
-  }
 }
 
 /** A value as it is copied, and edited as text; null for no value. */

@@ -1,3 +1,4 @@
+import { isOfType } from '../api/is-of-type.ts'
 import type { FieldType, SheetContract, SheetField } from '../api/contract.ts'
 
 export type ResultRow = Readonly<Record<string, unknown>>
@@ -23,25 +24,6 @@ export function columnsOf(rows: readonly ResultRow[], contract: SheetContract): 
     const fits = field !== null && values.every((value) => isOfType(field.type, value))
     return fits ? { name, field, type: field.type } : { name, field: null, type: typeOf(values) }
   })
-}
-
-function isOfType(type: FieldType, value: unknown): boolean {
-  switch (type) {
-    case 'integer':
-    case 'number':
-      return typeof value === 'number'
-    case 'boolean':
-      return typeof value === 'boolean'
-    case 'array':
-      return Array.isArray(value)
-    case 'object':
-      return typeof value === 'object' && !Array.isArray(value)
-    case 'string':
-    case 'date':
-    case 'timestamp':
-    case 'time':
-      return typeof value === 'string'
-  }
 }
 
 const DATE = /^\d{4}-\d\d-\d\d$/
