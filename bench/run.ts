@@ -5,11 +5,12 @@ import { parseArgs } from 'node:util'
 import { materialize } from './cases/materialize.ts'
 import { nothingToDo } from './cases/nothing-to-do.ts'
 import { reads } from './cases/reads.ts'
+import { viewer } from './cases/viewer.ts'
 import { writes } from './cases/writes.ts'
 import { removeBenchSheets } from './support/bench-sheet.ts'
 import type { BenchCase, BenchRow } from './support/case.ts'
 
-const CASES: readonly BenchCase[] = [reads, writes, materialize, nothingToDo]
+const CASES: readonly BenchCase[] = [reads, writes, materialize, nothingToDo, viewer]
 
 const { values } = parseArgs({
   options: {
@@ -56,6 +57,9 @@ ${lines.join('\n')}
 function renderRow(row: BenchRow): string {
   if ('milliseconds' in row) {
     return `| ${row.what} | ${row.milliseconds.toFixed(1)} ms | – | – | ≤ ${row.atMostMs} ms |`
+  }
+  if ('perSecond' in row) {
+    return `| ${row.what} | ${row.perSecond.toFixed(0)} ${row.unit} | – | – | ≥ ${row.atLeast} |`
   }
   const number = (value: number): string => Math.round(value).toLocaleString('en')
   return (

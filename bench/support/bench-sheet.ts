@@ -54,10 +54,17 @@ export interface BenchSheetOptions {
   readonly api?: string
 }
 
-/** Makes the directory of a bench sheet, without a store. The caller removes it. */
-export async function makeBenchSheet(name: string, { records, api }: BenchSheetOptions): Promise<string> {
+/** Makes an empty directory, which goes with the bench sheets. */
+export function makeBenchDirectory(name: string): string {
   const directory = join(tmpdir(), `colophon-bench-${process.pid}`, name)
   if (existsSync(directory)) rmSync(directory, { recursive: true })
+  mkdirSync(directory, { recursive: true })
+  return directory
+}
+
+/** Makes the directory of a bench sheet, without a store. The caller removes it. */
+export async function makeBenchSheet(name: string, { records, api }: BenchSheetOptions): Promise<string> {
+  const directory = makeBenchDirectory(name)
   mkdirSync(join(directory, 'derivations'), { recursive: true })
   writeFileSync(join(directory, 'contract.yaml'), CONTRACT)
   if (api !== undefined) {

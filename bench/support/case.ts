@@ -1,5 +1,5 @@
 /** A line of the speed table. */
-export type BenchRow = RatioRow | TimeRow
+export type BenchRow = RatioRow | TimeRow | RateRow
 
 /** How much is done in a time, beside a reference. */
 export interface RatioRow {
@@ -19,6 +19,15 @@ export interface TimeRow {
   readonly milliseconds: number
   /** What it may take at most. */
   readonly atMostMs: number
+}
+
+/** How often something is done in a second that has no reference. */
+export interface RateRow {
+  readonly what: string
+  readonly unit: string
+  readonly perSecond: number
+  /** What it must be at least. */
+  readonly atLeast: number
 }
 
 /** How thorough a run of the benchmarks is. */

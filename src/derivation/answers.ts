@@ -12,6 +12,8 @@ export interface Answer {
   readonly hash: string
   /** What the cache has, once loaded. */
   entry: CacheEntry | undefined
+  /** Whether a call of this run brought that; of what it failed to bring, `failed` tells. */
+  readonly isOfRun: boolean
   /** Targets that a call of this run, done with before, brought no value for. */
   readonly failed: FailedTargets
   /** Comes to null when nobody needed it any more before it was made. */
@@ -38,8 +40,10 @@ const NONE_FAILED: FailedTargets = {}
 
 interface AnswersOptions {
   readonly contract: Contract
-  /** Asks anew for what the cache has, once in a run. */
-  readonly force: boolean
+  /** Whether what the cache had before the run counts. */
+  readonly usesCache: boolean
+  /** Whether cells may want an answer of this run, whatever the cache had before. */
+  readonly asksAnew: boolean
   /** What the cache has for input hashes. */
   cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>>
 }
@@ -53,7 +57,7 @@ export class Answers {
   readonly #inUse = new Map<string, Answer>()
   #unloaded: Answer[] = []
   readonly #failed = new Map<string, FailedTargets>()
-  /** With force, hashes whose answer of this run is in the cache. */
+  /** Where cells ask anew, hashes whose answer of this run is in the cache. */
   readonly #refreshed = new Set<string>()
 
   constructor(options: AnswersOptions) {
@@ -85,7 +89,7 @@ export class Answers {
     const digest = digestOf(answer.hash)
     const failed = Object.entries(answer.outcome.values).filter(([, result]) => !result.ok)
     if (failed.length > 0) this.#failed.set(digest, Object.fromEntries(failed) as FailedTargets)
-    if (this.#options.force) this.#refreshed.add(digest)
+    if (this.#options.asksAnew) this.#refreshed.add(digest)
   }
 
   /** Makes the call of an answer. Whoever needs it waits for `answer.call`. */
@@ -128,9 +132,11 @@ export class Answers {
   #newAnswer(hash: string): Answer {
     const digest = digestOf(hash)
     const failed = this.#failed.get(digest) ?? NONE_FAILED
+    const isOfRun = this.#refreshed.has(digest)
     const answer: Answer = {
       hash,
       entry: undefined,
+      isOfRun,
       failed,
       call: null,
       outcome: null,
@@ -138,7 +144,7 @@ export class Answers {
       waiting: [],
       since: performance.now(),
     }
-    if (!this.#options.force || this.#refreshed.has(digest)) this.#unloaded.push(answer)
+    if (this.#options.usesCache || isOfRun) this.#unloaded.push(answer)
     this.#inUse.set(hash, answer)
     return answer
   }

@@ -55,11 +55,16 @@ export class DerivationRun {
   #listed = 0
 
   constructor(derivation: Derivation, parts: PartsOfRun) {
-    const { contract, force, policies } = parts.planner.request
+    const { contract, force, only, policies } = parts.planner.request
     this.#derivation = derivation
     this.#parts = parts
     this.#refusal = derivation.kind.refusal(derivation.spec)
-    this.#answers = new Answers({ contract, force, cached: (hashes) => parts.planner.cached(hashes) })
+    this.#answers = new Answers({
+      contract,
+      usesCache: !force,
+      asksAnew: force || only === 'failed',
+      cached: (hashes) => parts.planner.cached(hashes),
+    })
     // Records whose results are being stored take room too.
     this.#underWay = new UnderWay(Math.max(WINDOW, 2 * policies.maxConcurrency))
   }
@@ -172,13 +177,14 @@ export class DerivationRun {
     return [storing.finally(stored.resolve), this.#store(planned, known)]
   }
 
-  #known({ entry, failed }: Answer, cell: WorkCell): ComputedCell | null {
-    const value = this.#parts.planner.cachedValue(entry, cell.target)
-    if (value !== undefined) {
-      return { cell, result: ok(value), provenance: { cached: true, ...entry?.provenance } }
-    }
+  #known({ hash, entry, isOfRun, failed }: Answer, cell: WorkCell): ComputedCell | null {
     const failure = Object.hasOwn(failed, cell.target) ? failed[cell.target] : undefined
-    return failure === undefined ? null : { cell, result: failure }
+    const known = failure === undefined ? null : { cell, result: failure }
+    // What the cache has may be older than what this run has asked for in vain.
+    if (this.#parts.planner.asksAnew(cell, hash) && (known !== null || !isOfRun)) return known
+    const value = this.#parts.planner.cachedValue(entry, cell.target)
+    if (value === undefined) return known
+    return { cell, result: ok(value), provenance: { cached: true, ...entry?.provenance } }
   }
 
   /** Begins a call; false when the run's bounds have no room for it. `stored`: when what it brings is stored. */

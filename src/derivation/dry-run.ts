@@ -150,8 +150,9 @@ export class DryRun {
   }
 
   #settleCertain(planned: PlannedItem, entry: CacheEntry | undefined, calls: CallsOfDerivation): void {
-    const { item, open } = planned
-    const isCached = ({ target }: WorkCell): boolean => this.planner.cachedValue(entry, target) !== undefined
+    const { item, open, hash } = planned
+    const isCached = (cell: WorkCell): boolean =>
+      !this.planner.asksAnew(cell, hash) && this.planner.cachedValue(entry, cell.target) !== undefined
     const cached = open.filter(isCached)
     const uncached = open.filter((cell) => !isCached(cell))
     this.#count(this.#cached, cached)

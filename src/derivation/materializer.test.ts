@@ -166,6 +166,26 @@ test('D25: equal hashes are one call, with force and when it fails, also far apa
   }
 })
 
+test('D25: what a call of the run fails to bring is not taken from an older answer, nor asked for twice', async () => {
+  for (const again of [{ force: true }, { only: 'failed' as const }]) {
+    const sheet = new RunSheet(0, { ...B, targets: ['b', 'bb'] })
+    for (let index = 0; index < 900; index += 1) sheet.store.write(`${index}`, { x: `${index % 290}` })
+    await sheet.run()
+    sheet.kind.answer = () => 'fails'
+    if (again.force !== true) await sheet.run({ force: true })
+    sheet.kind.calls.length = 0
+    sheet.kind.answer = (url) => ({
+      values: { b: ok(`new ${url}`), bb: err({ reason: 'malformed-json', request: url }) },
+    })
+    const plan = await planRun(sheet.request(again))
+    const { progress, failures } = await sheet.run(again)
+    assert.deepEqual([plan.calls, progress.calls, sheet.kind.calls.length], [290, 290, 290])
+    assert.deepEqual([progress.materialized, failures.length], [900, 900])
+    assert.ok(sheet.store.records.values().every(({ values }) => String(values['b']).startsWith('new ')))
+    assert.ok(sheet.store.records.values().every(({ values }) => !String(values['bb']).startsWith('new ')))
+  }
+})
+
 test('D25: a call under way is shared also after a record that needed only the cache is done with', async () => {
   const sheet = new RunSheet(0, { ...B, targets: ['b', 'bb'] })
   sheet.kind.answer = () => ({

@@ -135,13 +135,22 @@ export class Planner {
     return only === null ? !force : only === 'stale'
   }
 
+  /**
+   * Whether a cell that comes to this input hash takes no answer from before the run: with force, and where a run is of
+   * what failed, for one whose last success had this very hash. That one failed by force, and is to be tried again.
+   */
+  asksAnew({ inputHash: last }: WorkCell, hash: string): boolean {
+    const { force, only } = this.request
+    return force || (only === 'failed' && last === hash)
+  }
+
   /** Plans what computing these cells of a record takes. */
   plan(derivation: Derivation, item: WorkItem, cells: readonly WorkCell[]): ItemPlan {
     const planned = derivation.kind.plan(derivation.spec, item.inputs)
     if (planned.outcome !== 'run') return planned
     const { plan } = planned
     const hash = inputHash({ derivationSha256: derivation.sha256, inputs: item.inputs, ...plan.hashed })
-    const stands = (cell: WorkCell): boolean => !this.request.force && cell.inputHash === hash
+    const stands = (cell: WorkCell): boolean => cell.inputHash === hash && !this.asksAnew(cell, hash)
     return {
       outcome: 'run',
       derivation,

@@ -8,6 +8,8 @@ const ACTOR_HEADER = 'X-Svc-Actor'
 
 /** Who requests are from. */
 export interface RequestActors {
+  /** Whether a reverse proxy says it, so that it makes no difference whom a request names. */
+  readonly areFixed: boolean
   /** Of a request whose body names an actor, or may; an empty one is absent (D36). */
   ofBody(request: FastifyRequest, named: string | undefined): GivenActor
   /** Of a request without a body: what the header `X-Svc-Actor` says. Throws ValidationError when it is there twice. */
@@ -18,6 +20,7 @@ export interface RequestActors {
 
 /** Requests are from whom they say: the service trusts its clients (specification, "Errors", 5). */
 const NAMED_BY_CLIENTS: RequestActors = {
+  areFixed: false,
   ofBody: (_request, named) => named || null,
   ofHeader(request) {
     const [value, second] = headerValues(request.raw.rawHeaders, ACTOR_HEADER)
@@ -37,7 +40,7 @@ const NAMED_BY_CLIENTS: RequestActors = {
 export function requestActors(trustedHeader: string | null): RequestActors {
   if (trustedHeader === null) return NAMED_BY_CLIENTS
   const named = (request: FastifyRequest): GivenActor => readTrusted(request, trustedHeader)
-  return { ofBody: named, ofHeader: named, besideBody: named }
+  return { areFixed: true, ofBody: named, ofHeader: named, besideBody: named }
 }
 
 function readTrusted(request: FastifyRequest, header: string): string | ValidationError {

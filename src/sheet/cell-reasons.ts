@@ -6,7 +6,14 @@ import { inputHash } from '../derivation/input-hash.ts'
 export type Reason =
   | { readonly part: 'input'; readonly field: string; readonly was: JsonValue; readonly is: JsonValue }
   /** Hex SHA-256 of the derivation file; `was` is null when that version of it is not known any more. */
-  | { readonly part: 'derivation'; readonly was: string | null; readonly is: string }
+  | {
+      readonly part: 'derivation'
+      readonly was: string | null
+      readonly is: string
+      /** What the file said then, and what it says now. */
+      readonly wasText?: string
+      readonly isText?: string
+    }
   /** `is` is null when no request can be made of the inputs. */
   | { readonly part: 'url'; readonly was: string; readonly is: string | null }
   | { readonly part: 'body'; readonly was: JsonValue; readonly is: JsonValue }
@@ -41,7 +48,8 @@ export function reasonsBetween(past: Past, present: Present): readonly Reason[] 
     if (!jsonEqual(was, is)) reasons.push({ part: 'input', field, was, is })
   }
   const [was, is] = [found?.derivation.sha256 ?? null, derivation.sha256]
-  if (was !== is) reasons.push({ part: 'derivation', was, is })
+  const texts = found === null ? {} : { wasText: found.derivation.text, isText: derivation.text }
+  if (was !== is) reasons.push({ part: 'derivation', was, is, ...texts })
   const url = { was: found?.request.url ?? past.url, is: request?.url ?? null }
   if (url.was !== null && url.was !== url.is) reasons.push({ part: 'url', was: url.was, is: url.is })
   if (found === null) return reasons

@@ -43,9 +43,14 @@ export interface RecordList {
 /**
  * A page of records (D10, D11, D12); what is not asked for is null. Throws ValidationError for a bad limit, cursor,
  * position or field, QueryError for a bad filter, OperationError for a filter, order or position in the past, and what
- * {@link resolveAsOf} throws.
+ * {@link resolveAsOf} throws. Where the page takes a search, it throws the signal's reason once that aborts, and the
+ * search is stopped.
  */
-export async function listRecords(sheet: Sheet, asked: Partial<ListRecordsQuery>): Promise<RecordList> {
+export async function listRecords(
+  sheet: Sheet,
+  asked: Partial<ListRecordsQuery>,
+  signal?: AbortSignal,
+): Promise<RecordList> {
   const query = { ...NOTHING_ASKED, ...asked }
   const { filter, asOf, cursor } = query
   const limit = pageLimit(query.limit)
@@ -56,14 +61,8 @@ export async function listRecords(sheet: Sheet, asked: Partial<ListRecordsQuery>
   const sort = sortKeys(contract, query.sort)
   const scope = scopeOf(filter, sort)
   const after = cursor === null ? null : openPlace(store.cursorKey, cursor, scope)
-  const { records, next } = await store.page({
-    fields,
-    limit,
-    after,
-    filter,
-    sort,
-    skip: query.position ?? 0,
-  })
+  const skip = query.position ?? 0
+  const { records, next } = await store.page({ fields, limit, after, filter, sort, skip }, signal)
   return { records, limit, nextCursor: next === null ? null : sealPlace(store.cursorKey, next, scope) }
 }
 

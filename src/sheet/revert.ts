@@ -39,7 +39,8 @@ export interface StartedRevert {
 }
 
 /**
- * Undoes one provenance entry: the cell gets back the value and the state from before it, or is a conflict and is left.
+ * Undoes one provenance entry: the cell gets back the value from before it, or is a conflict and is left. A derived cell
+ * is then missing, overridden or computed again as it was; what was computed may be stale.
  * Throws ValidationError for an unknown field, for `id`, and without an actor; SheetError for a record or an entry that
  * never existed; PermissionDeniedError (D7); ContractError.
  */

@@ -11,9 +11,14 @@ export interface SummarizeQuery {
 
 /**
  * How many records a filter lets through, and what they have in some fields, as JSON text of a Summary. Throws
- * ValidationError for an unknown field, QueryError for a bad filter and for what goes past the limits of queries (D19).
+ * ValidationError for an unknown field, QueryError for a bad filter and for what goes past the limits of queries (D19),
+ * and the signal's reason once it aborts: then the work is stopped.
  */
-export async function summarizeRecords(sheet: Sheet, { fields, filter }: SummarizeQuery): Promise<JsonBytes> {
+export async function summarizeRecords(
+  sheet: Sheet,
+  { fields, filter }: SummarizeQuery,
+  signal?: AbortSignal,
+): Promise<JsonBytes> {
   const { contract, store } = await sheet.current()
-  return store.summary({ fields: selectFields(contract, fields ?? []), filter })
+  return store.summary({ fields: selectFields(contract, fields ?? []), filter }, signal)
 }

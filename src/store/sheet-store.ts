@@ -29,15 +29,21 @@ export interface SheetStore {
 
   /** One record as JSON text with just these fields, and its version; null when absent. */
   record(id: string, fields: readonly string[]): Promise<VersionedRecord | null>
-  /** A page of records (D11). Throws QueryError for a bad filter, and for what goes past the limits of queries. */
-  page(query: PageQuery): Promise<Page>
+  /**
+   * A page of records (D11). Throws QueryError for a bad filter, and for what goes past the limits of queries. Once the
+   * signal aborts, nobody waits any more: it throws the signal's reason, and what takes long is stopped.
+   */
+  page(query: PageQuery, signal?: AbortSignal): Promise<Page>
   /**
    * What the records that a filter lets through have in these fields, as JSON text of a {@link Summary}. Throws QueryError
-   * for a bad filter, and for what goes past the limits of queries.
+   * for a bad filter, and for what goes past the limits of queries. The signal is as that of a page.
    */
-  summary(query: SummaryQuery): Promise<JsonBytes>
-  /** Runs one read-only statement (D18, D19) and answers with the query result as JSON text. Throws QueryError. */
-  query(sql: string, params: readonly SqlParam[]): Promise<JsonBytes>
+  summary(query: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes>
+  /**
+   * Runs one read-only statement (D18, D19) and answers with the query result as JSON text. Throws QueryError. The signal
+   * is as that of a page.
+   */
+  query(statement: SqlStatement, signal?: AbortSignal): Promise<JsonBytes>
 
   /**
    * Inserts or merges records, all or nothing (D13). JSON text is parsed where writing happens, so that large
@@ -300,6 +306,14 @@ export interface Histogram {
   /** The width of a range; of dates in days, of timestamps in seconds. */
   readonly step: number
   readonly counts: readonly number[]
+}
+
+/** A statement from a user. */
+export interface SqlStatement {
+  readonly sql: string
+  readonly params: readonly SqlParam[]
+  /** Whether the answer has `columns`, the names of the columns in their order; by default it has not. */
+  readonly columns?: boolean
 }
 
 /** A positional parameter of a statement (D18). */

@@ -11,5 +11,10 @@ export const PermissionsAnswer = Type.Object({
   actor: Type.String(),
   write: Type.Array(Type.String(), { description: 'Fields that the actor may write by hand.' }),
   delete: Type.Boolean({ description: 'Whether it may delete records.' }),
+  fixed: Type.Optional(
+    Type.Literal(true, {
+      description: 'There when a reverse proxy says who requests are from, whomever they name.',
+    }),
+  ),
 })
 export type PermissionsAnswer = Static<typeof PermissionsAnswer>

@@ -14,6 +14,7 @@ export const QueryBody = closedObject({
       description: 'Values of the statement’s `?`, in order.',
     }),
   ),
+  columns: Type.Optional(Type.Boolean({ description: 'Whether the answer names its `columns`.' })),
 })
 export type QueryBody = Static<typeof QueryBody>
 
@@ -23,6 +24,9 @@ export const QueryAnswer = Type.Object({
   count: Type.Integer({ description: 'The number of rows.' }),
   truncated: Type.Optional(
     Type.Literal(true, { description: 'There when the row cap cut the answer (D19).' }),
+  ),
+  columns: Type.Optional(
+    Type.Array(Type.String(), { description: 'The names of the columns in their order, when asked for.' }),
   ),
 })
 export type QueryAnswer = Static<typeof QueryAnswer>

@@ -77,6 +77,8 @@ export const CellReasonAnswer = Type.Union([
       description: 'Hex SHA-256; null when not known any more.',
     }),
     is: Type.String(),
+    was_text: Type.Optional(Type.String({ description: 'What the file said then, where that is known.' })),
+    is_text: Type.Optional(Type.String({ description: 'What it says now, beside `was_text`.' })),
   }),
   Type.Object({
     part: Type.Literal('url'),
@@ -112,7 +114,7 @@ export type CellExplanationAnswer = Static<typeof CellExplanationAnswer>
 /** Turns the explanation of a cell into its wire form; entries are in that form from the log on. */
 export function toCellExplanationAnswer(
   explanation: Omit<CamelKeys<CellExplanationAnswer>, 'reasons' | 'failure' | 'entry'> & {
-    readonly reasons: readonly CellReasonAnswer[]
+    readonly reasons: readonly CamelKeys<CellReasonAnswer>[]
     readonly failure: CamelKeys<CellFailureAnswer> | null
     readonly entry: object | null
   },
@@ -120,10 +122,20 @@ export function toCellExplanationAnswer(
   const { state, reasons, blockedBy, failure, entry } = explanation
   return {
     state,
-    reasons: [...reasons],
+    reasons: reasons.map(toCellReasonAnswer),
     blocked_by: blockedBy,
     failure: failure === null ? null : toCellFailureAnswer(failure),
     entry: entry as ProvenanceEntryAnswer | null,
+  }
+}
+
+function toCellReasonAnswer(reason: CamelKeys<CellReasonAnswer>): CellReasonAnswer {
+  if (reason.part !== 'derivation') return reason
+  const { wasText, isText, ...rest } = reason
+  return {
+    ...rest,
+    ...(wasText === undefined ? {} : { was_text: wasText }),
+    ...(isText === undefined ? {} : { is_text: isText }),
   }
 }
 

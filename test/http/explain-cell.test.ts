@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import type { FastifyInstance } from 'fastify'
+import { createApp } from '../../src/http/app.ts'
 import { CellExplanationAnswer } from '../../src/wire/status.ts'
 import { CSRF, runScenarios, startApp } from '../support/http-fixture.ts'
+import { onEnd } from '../support/on-end.ts'
+import { openLookupSheet } from '../support/run-fixture.ts'
 
 const NOTHING = { reasons: [], blocked_by: null, failure: null, entry: null }
 
@@ -105,6 +111,29 @@ test('the explanation of a cell says what was and is, from its computation over 
   const error = 'GET https://rates.example/XXX -> no stub response'
   assert.deepEqual(why, { error, error_type: 'ServiceError' })
 })
+
+test('of a derivation file that was edited both versions are told, with their texts', async (t) => {
+  const lookups = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const app = createApp(lookups.sheet)
+  onEnd(t, () => app.close())
+  await lookups.run()
+  const file = join(lookups.directory, 'derivations', 'b.yaml')
+  const before = await readFile(file, 'utf8')
+  const after = before.replace('{{ a }}', 'v2-{{ a }}')
+  await writeFile(file, after)
+  const { reasons } = (await app.inject('/api/status/b/1')).json<{ reasons: readonly object[] }>()
+  assert.deepEqual(reasons[0], {
+    part: 'derivation',
+    was: sha256(before),
+    is: sha256(after),
+    was_text: before,
+    is_text: after,
+  })
+})
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
 
 test('D14: the cell of a record with any id can be asked for by its encoded path', async (t) => {
   const ids = ['50%/a?b#c&d+e f', '...', '/', '%2F', '😀'.repeat(512), ':id', "it's*(1)!"]

@@ -29,6 +29,18 @@ runScenarios('queries', [
     body: { rows: [{ one: 1 }], count: 1 },
   },
   {
+    name: 'an answer names its columns when it is asked to, also without rows',
+    request: query({ sql: 'SELECT price, id FROM records WHERE 0', columns: true }),
+    status: 200,
+    body: { rows: [], count: 0, columns: ['price', 'id'] },
+  },
+  {
+    name: 'and else it does not',
+    request: query({ sql: 'SELECT price, id FROM records WHERE 0', columns: false }),
+    status: 200,
+    body: { rows: [], count: 0 },
+  },
+  {
     name: 'anything but a SELECT is a QueryError',
     request: query({ sql: 'DELETE FROM records' }),
     status: 400,

@@ -280,7 +280,7 @@ test('D7: what may be written is told of whom the proxy names, whoever is asked 
   const { app } = await startApp(t, TRUSTING)
   const ask = (headers: Readonly<Record<string, string>>) =>
     app.inject({ url: '/api/permissions?actor=agent:owner', headers })
-  const { actor, write } = (await ask(ANN)).json<{ actor: string; write: string[] }>()
-  assert.deepEqual([actor, write.includes('owner_note')], ['ann', false])
+  const { actor, write, fixed } = (await ask(ANN)).json<{ actor: string; write: string[]; fixed?: true }>()
+  assert.deepEqual([actor, write.includes('owner_note'), fixed], ['ann', false, true])
   assertEnvelope(await ask({}), 'ValidationError', NOT_THERE)
 })

@@ -164,6 +164,10 @@ test('of several versions of a derivation file the one is told that the cell was
     ['derivation', second, fourth],
     ['url', `${url}/b/second-y`, `${url}/b/fourth-z`],
   ])
+  const texts = (await explain(run, '2')).reasons.find(({ part }) => part === 'derivation')
+  assert.ok(texts?.part === 'derivation')
+  assert.equal(texts.isText, String(await readFile(derivationPath(run))))
+  assert.equal(texts.wasText, texts.isText.replace('/b/fourth-', '/b/second-'))
 })
 
 test('fields that are inputs only before or only after a change of the derivation file are no reason by themselves', async (t) => {
@@ -213,6 +217,8 @@ test('a version of the derivation file that is not known any more is null; the U
     ['derivation', null, await sha256(run)],
     ['url', `${url}/b/x`, `${url}/c/y`],
   ])
+  const reason = (await explain(run, '1')).reasons.find(({ part }) => part === 'derivation')
+  assert.deepEqual(Object.keys(reason ?? {}), ['part', 'was', 'is'], 'no texts')
 })
 
 test('a failed cell has its failure, and reasons when it was computed before', async (t) => {

@@ -4,10 +4,12 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
+import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
 import { contractText } from '../support/contract-with.ts'
 import { lookup, openLookupSheet, openRunSheet, writeDerivations } from '../support/run-fixture.ts'
 
 const COMPUTED = { materialized: 1, skipped: 0, failures: [], totalCost: 0 }
+const WHAT_FAILED = { targets: null, recordIds: null, force: false, only: 'failed' } as const
 const SKIPPED = { materialized: 0, skipped: 1, failures: [], totalCost: 0 }
 
 test('D24: the input hash is the SHA-256 of canonical JSON over body, file, all inputs and URL', async (t) => {
@@ -93,6 +95,59 @@ test('D25: what a run does with a cell whose request has been made before', asyn
     assert.deepEqual(await run.counts('b'), { fresh: 6 })
     await run.write({ id: 'fail-2', a: 'fail' })
     assert.deepEqual(await runOf('fail-2'), COMPUTED)
+  })
+})
+
+test('D25, D32: what failed since its last success is tried again by a run of what failed, and by no other but a forced one', async (t) => {
+  const run = await openLookupSheet(t, [
+    { id: '1', a: 'x' },
+    { id: '2', a: 'x' },
+  ])
+  await run.run()
+  run.api.answer('/b/x', { text: '', status: 503 })
+  await run.run({ recordIds: ['1'], force: true })
+  assert.deepEqual(await run.counts('b'), { fresh: 1, failed: 1 })
+
+  await t.test('the call is planned, and made anew', async () => {
+    const { calls, targets } = await planMaterialize(run.sheet, WHAT_FAILED)
+    assert.deepEqual([calls, targets['b']], [1, { compute: 1, cached: 0, skipped: 1 }])
+    assert.equal((await run.run(WHAT_FAILED)).failures.length, 1)
+    assert.equal(run.api.calls()['GET /b/x'], 3)
+    assert.deepEqual(await run.counts('b'), { fresh: 1, failed: 1 })
+    run.api.answer('/b/x', { json: { value: 'new' } })
+    assert.equal((await run.run(WHAT_FAILED)).materialized, 1)
+    assert.equal(run.api.calls()['GET /b/x'], 4)
+    assert.deepEqual([await run.value('1', 'b'), await run.value('2', 'b')], ['new', '<x>'])
+    assert.equal((await run.entry('1', 'b'))?.['cached'], false)
+    assert.deepEqual(await run.counts('b'), { fresh: 2 })
+  })
+
+  await t.test('equal hashes are one call here as well', async () => {
+    run.api.answer('/b/x', { text: '', status: 503 })
+    await run.run({ force: true })
+    assert.deepEqual(await run.counts('b'), { failed: 2 })
+    run.api.answer('/b/x', { json: { value: 'newest' } })
+    assert.equal((await planMaterialize(run.sheet, WHAT_FAILED)).calls, 1)
+    assert.equal((await run.run(WHAT_FAILED)).materialized, 2)
+    assert.equal(run.api.calls()['GET /b/x'], 6)
+    assert.deepEqual([await run.value('1', 'b'), await run.value('2', 'b')], ['newest', 'newest'])
+  })
+
+  await t.test('a cell that has never been computed takes what the cache has', async () => {
+    await run.write({ id: '3', a: 'y' })
+    run.api.answer('/b/y', { text: '', status: 503 })
+    await run.run({ recordIds: ['3'] })
+    await run.write({ id: '3', a: 'x' })
+    assert.equal((await run.run(WHAT_FAILED)).materialized, 1)
+    assert.equal(run.api.calls()['GET /b/x'], 6)
+    assert.equal((await run.entry('3', 'b'))?.['cached'], true)
+  })
+
+  await t.test('any other run finds it fresh after all', async () => {
+    run.api.answer('/b/x', { text: '', status: 503 })
+    await run.run({ recordIds: ['2'], force: true })
+    assert.deepEqual(await run.run({ recordIds: ['2'] }), SKIPPED)
+    assert.deepEqual(await run.counts('b'), { fresh: 3 })
   })
 })
 

@@ -18,30 +18,21 @@ const CALM_POLLS = 4
 /** What pages may say on the console: browsers report each refused request there, which pages cannot prevent. */
 const EXPECTED = /^Failed to load resource: the server responded with a status of (4\d\d|500|503)/
 
-/** The viewer in a browser, before a server of its own on a copy of the example. */
-export class Viewer {
+/** The viewer in a browser, before a server of its own on some sheet. */
+export class SheetViewer {
   readonly url: string
-  readonly sheet: ExampleSheet
-  readonly gate: GatedApi
   readonly browser: Browser
   /** What went wrong on any page: errors on the console, of scripts, against the policy; and requests elsewhere. */
   readonly problems: string[] = []
 
-  private constructor(url: string, sheet: ExampleSheet, gate: GatedApi, browser: Browser) {
+  protected constructor(url: string, browser: Browser) {
     this.url = url
-    this.sheet = sheet
-    this.gate = gate
     this.browser = browser
   }
 
-  /** Starts all of it; it ends with the test. */
-  static async start(t: TestContext): Promise<Viewer> {
-    const sheet = await exampleSheet()
-    onEnd(t, () => sheet.cleanup())
-    const gate = await GatedApi.before(t, sheet)
-    const server = new ColophonProcess(t, ['serve', sheet.path, '--port', '0'])
-    const [port, browser] = await Promise.all([server.port(), startBrowser(t)])
-    return new Viewer(`http://127.0.0.1:${port}`, sheet, gate, browser)
+  /** Serves the sheet of a directory, with these options of `serve`; it ends with the test. */
+  static async on(t: TestContext, directory: string, options: readonly string[] = []): Promise<SheetViewer> {
+    return new SheetViewer(...(await serveAndBrowse(t, directory, options)))
   }
 
   /** A browser profile of somebody, who has no memory of the viewer. */
@@ -114,6 +105,38 @@ export class Viewer {
   }
 }
 
+/** The viewer on a copy of the example. */
+export class Viewer extends SheetViewer {
+  readonly sheet: ExampleSheet
+  readonly gate: GatedApi
+
+  private constructor(at: Served, sheet: ExampleSheet, gate: GatedApi) {
+    super(...at)
+    this.sheet = sheet
+    this.gate = gate
+  }
+
+  /** Starts all of it; it ends with the test. */
+  static async start(t: TestContext): Promise<Viewer> {
+    const sheet = await exampleSheet()
+    onEnd(t, () => sheet.cleanup())
+    const gate = await GatedApi.before(t, sheet)
+    return new Viewer(await serveAndBrowse(t, sheet.path), sheet, gate)
+  }
+}
+
+type Served = readonly [url: string, browser: Browser]
+
+async function serveAndBrowse(
+  t: TestContext,
+  directory: string,
+  options: readonly string[] = [],
+): Promise<Served> {
+  const server = new ColophonProcess(t, ['serve', directory, '--port', '0', ...options])
+  const [port, browser] = await Promise.all([server.port(), startBrowser(t)])
+  return [`http://127.0.0.1:${port}`, browser]
+}
+
 /** Waits until nothing on the page has said for a moment that it is busy: what has been read may lead to more. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('main').waitFor()
@@ -125,9 +148,9 @@ export async function settled(page: Page): Promise<void> {
   })
 }
 
-/** Asserts again until that holds. */
-export async function eventually(check: () => Promise<void> | void): Promise<void> {
-  const end = performance.now() + PATIENCE_MS
+/** Asserts again until that holds, no longer than `patience`, in milliseconds. */
+export async function eventually(check: () => Promise<void> | void, patience = PATIENCE_MS): Promise<void> {
+  const end = performance.now() + patience
   for (;;) {
     try {
       await check()

@@ -8,7 +8,10 @@ import './ui/tokens.css'
 
 const client = new QueryClient({
   defaultOptions: {
+    // The server may be on this very machine: whether there is a network says nothing of it.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       // What the server refused it will refuse again; when it cannot be reached, it may be starting.
       retry: (count, error) => error instanceof ApiError && error.status === 0 && count < 3,
       refetchOnWindowFocus: false,

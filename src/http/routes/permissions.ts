@@ -7,6 +7,6 @@ export function permissionsRoutes(app: Api, { sheet, read, actors }: RouteContex
   const schema = { querystring: PermissionsQuery, response: { 200: PermissionsAnswer } }
   app.get('/api/permissions', { ...read, schema }, async (request) => {
     const { write, ...rest } = await readPermissions(sheet, actors.ofBody(request, request.query.actor))
-    return { ...rest, write: [...write] }
+    return { ...rest, write: [...write], ...(actors.areFixed ? { fixed: true as const } : {}) }
   })
 }

@@ -17,6 +17,7 @@ import { acceptRawBodies } from '../body-parser.ts'
 import { readIfMatch, tagVersion } from '../entity-tag.ts'
 import { sendJson } from '../json-reply.ts'
 import type { Api, RouteContext } from '../route-context.ts'
+import { whileConnected } from '../while-connected.ts'
 
 /** `/api/records` and `/api/records/{id}` (D10 to D16). Records are sent as the store made them. */
 export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteContext): void {
@@ -38,7 +39,7 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
 
   app.get('/api/records', { ...read, schema: { querystring: ListRecordsQuery } }, async (request, reply) => {
     const { fields, limit, cursor, filter, as_of: asOf, sort, position } = request.query
-    const page = await listRecords(sheet, {
+    const query = {
       fields: commaList(fields),
       limit: wholeNumber(limit),
       cursor: cursor ?? null,
@@ -46,8 +47,11 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
       asOf: asOf ?? null,
       sort: commaList(sort),
       position: wholeNumber(position),
-    })
-    return sendJson(reply, recordListBytes(page))
+    }
+    // Only a search can be stopped; a plain page is there before anybody can hang up.
+    const isSearch = filter !== undefined || sort !== undefined
+    const list = (signal?: AbortSignal): Promise<RecordList> => listRecords(sheet, query, signal)
+    return sendJson(reply, recordListBytes(await (isSearch ? whileConnected(request, list) : list())))
   })
 
   const upsertSchema = { querystring: NoQuery, response: { 200: UpsertRecordsAnswer } }

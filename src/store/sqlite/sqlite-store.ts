@@ -23,7 +23,7 @@ import type {
   RunFailuresQuery,
   RunLock,
   SheetStore,
-  SqlParam,
+  SqlStatement,
   StoreDefinition,
   StoreStatus,
   SummaryQuery,
@@ -121,22 +121,23 @@ export class SqliteStore implements SheetStore {
     return reading(() => this.#reader.record(id, fields))
   }
 
-  async page(query: PageQuery): Promise<Page> {
+  async page(query: PageQuery, signal?: AbortSignal): Promise<Page> {
     const { filter, sort } = query
     if (filter === null && sort.length === 0) return reading(() => this.#reader.page(query))
-    return this.#sql.page({
+    const run = {
       ...query,
       fields: this.#fields(query.fields),
       allFields: this.#definition.contract.fields,
       sort: sort.flatMap(({ field: name, descending }) =>
         this.#fields([name]).map((field) => ({ field, descending })),
       ),
-    })
+    }
+    return this.#sql.page(run, signal)
   }
 
-  summary({ fields, filter }: SummaryQuery): Promise<JsonBytes> {
+  summary({ fields, filter }: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes> {
     const { fields: allFields } = this.#definition.contract
-    return this.#sql.summary({ filter, fields: this.#fields(fields), allFields })
+    return this.#sql.summary({ filter, fields: this.#fields(fields), allFields }, signal)
   }
 
   #fields(names: readonly string[]): Field[] {
@@ -144,8 +145,8 @@ export class SqliteStore implements SheetStore {
     return names.map((name) => fieldByName.get(name)).filter((field) => field !== undefined)
   }
 
-  query(sql: string, params: readonly SqlParam[]): Promise<JsonBytes> {
-    return this.#sql.query(sql, params, this.#definition.contract.fields)
+  query(statement: SqlStatement, signal?: AbortSignal): Promise<JsonBytes> {
+    return this.#sql.query({ ...statement, allFields: this.#definition.contract.fields }, signal)
   }
 
   upsert(request: Upsert): Promise<UpsertResult> {

@@ -108,7 +108,7 @@ export function testPages(open: OpenStore): void {
       for (let round = 0; round < 10; round += 1) {
         await sheet.write([{ id: 'a', group: round }])
         const result = JSON.parse(
-          String(await sheet.store.query('SELECT "group" FROM records', [])),
+          String(await sheet.store.query({ sql: 'SELECT "group" FROM records', params: [] })),
         ) as JsonObject
         assert.deepEqual(result['rows'], [{ group: round }])
         assert.deepEqual((await pageOf(sheet, { limit: 2, filter: `"group" = ${round}` })).ids, ['a'])
@@ -117,11 +117,11 @@ export function testPages(open: OpenStore): void {
 
     test('D9: filters and queries see a new field as soon as it is defined', async () => {
       await sheet.write([{ id: 'a' }])
-      await assert.rejects(sheet.store.query('SELECT extra FROM records', []), QueryError)
+      await assert.rejects(sheet.store.query({ sql: 'SELECT extra FROM records', params: [] }), QueryError)
       await sheet.define({ properties: [...properties, '{name: extra, logicalType: boolean}'] })
       await sheet.write([{ id: 'a', extra: true }])
       const result = JSON.parse(
-        String(await sheet.store.query('SELECT extra FROM records', [])),
+        String(await sheet.store.query({ sql: 'SELECT extra FROM records', params: [] })),
       ) as JsonObject
       assert.deepEqual(result['rows'], [{ extra: true }])
       assert.deepEqual((await pageOf(sheet, { limit: 2, filter: 'extra' })).ids, ['a'])

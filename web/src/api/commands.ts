@@ -60,7 +60,7 @@ export function revertEntry(
 }
 
 export function runSql(sql: string, params: readonly unknown[], signal: AbortSignal): Promise<QueryAnswer> {
-  return ask('/api/query', { sql, params }, signal)
+  return ask('/api/query', { sql, params, columns: true }, signal)
 }
 
 /** Header values are bytes: those of the name in UTF-8. */

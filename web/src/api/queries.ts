@@ -27,14 +27,23 @@ export const derivationsQuery = queryOptions({
   staleTime: Infinity,
 })
 
-/** Who writes when nobody is named; null where the server has no default. */
-export const defaultActorQuery = queryOptions({
+/** Whom the server takes requests to be from that name nobody. */
+export interface ServerActor {
+  /** Null where it has no default. */
+  readonly actor: string | null
+  /** Whether it takes all requests to be from them, whomever they name: a reverse proxy says who it is. */
+  readonly isFixed: boolean
+}
+
+export const serverActorQuery = queryOptions({
   queryKey: ['actor'],
-  queryFn: async ({ signal }) => {
+  queryFn: async ({ signal }): Promise<ServerActor> => {
     try {
-      return (await get<PermissionsAnswer>('/api/permissions', {}, signal)).actor
+      const { actor, fixed } = await get<PermissionsAnswer>('/api/permissions', {}, signal)
+      return { actor, isFixed: fixed === true }
     } catch (error) {
-      if (error instanceof ApiError && error.type === 'ValidationError') return null
+      if (error instanceof ApiError && error.type === 'ValidationError')
+        return { actor: null, isFixed: false }
       throw error
     }
   },
@@ -57,19 +66,31 @@ export interface RecordSelection {
   readonly sort: string | null
 }
 
-export const PAGE_SIZE = 100
+const PAGE_SIZE = 100
+/** Where the server looks through all records for a page, a long one costs it no more. */
+const LONG_PAGE_SIZE = 500
 
-/** The records from `page * PAGE_SIZE` on. */
+/** How many records a page of a list has. */
+export function pageSizeOf(selection: RecordSelection): number {
+  return isSearched(selection) ? LONG_PAGE_SIZE : PAGE_SIZE
+}
+
+/** Whether the server has to look for the records of a page. */
+export function isSearched({ filter, sort }: RecordSelection): boolean {
+  return filter !== null || sort !== null
+}
+
+/** The records from `page * pageSizeOf(selection)` on. */
 export function pageQuery(selection: RecordSelection, page: number) {
   const { filter, sort } = selection
   return queryOptions({
     queryKey: pageKey(selection, page),
-    queryFn: ({ signal, client }) =>
-      get<RecordListAnswer>(
-        '/api/records',
-        { filter, sort, limit: PAGE_SIZE, ...placeOf(client, selection, page) },
-        signal,
-      ),
+    queryFn: async ({ signal, client }) => {
+      const place = await placeOf(client, selection, page)
+      signal.throwIfAborted()
+      const query = { filter, sort, limit: pageSizeOf(selection), ...place }
+      return get<RecordListAnswer>('/api/records', query, signal)
+    },
     staleTime: Infinity,
     gcTime: 60_000,
   })
@@ -81,19 +102,31 @@ function pageKey({ filter, sort }: RecordSelection, page: number) {
 
 /**
  * Where a page starts. To find a position in a filtered or sorted list, the server goes through all records before it;
- * after a page that is there, and up to date, its cursor is quicker.
+ * after a page that is there, or on its way, its cursor is quicker.
  */
-function placeOf(
+async function placeOf(
   client: QueryClient,
   selection: RecordSelection,
   page: number,
-): { cursor: string } | { position: number } {
-  const isCounted = selection.filter !== null || selection.sort !== null
-  const before = isCounted ? client.getQueryState<RecordListAnswer>(pageKey(selection, page - 1)) : undefined
-  const isUsable =
-    before?.isInvalidated === false && before.fetchStatus === 'idle' && before.status === 'success'
-  const cursor = isUsable ? before.data?.next_cursor : null
-  return cursor === null || cursor === undefined ? { position: page * PAGE_SIZE } : { cursor }
+): Promise<{ cursor: string } | { position: number }> {
+  const cursor = isSearched(selection) ? await cursorAfter(client, pageKey(selection, page - 1)) : null
+  return cursor === null ? { position: page * pageSizeOf(selection) } : { cursor }
+}
+
+async function cursorAfter(
+  client: QueryClient,
+  queryKey: ReturnType<typeof pageKey>,
+): Promise<string | null> {
+  const query = client.getQueryCache().find<RecordListAnswer>({ queryKey, exact: true })
+  if (query === undefined) return null
+  try {
+    const { fetchStatus, isInvalidated, data } = query.state
+    if (fetchStatus === 'idle') return isInvalidated ? null : (data?.next_cursor ?? null)
+    return (await query.promise)?.next_cursor ?? null
+  } catch {
+    // It has failed, or is not wanted any more.
+    return null
+  }
 }
 
 /** The states of the derived cells of records. */

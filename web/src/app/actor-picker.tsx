@@ -1,14 +1,17 @@
+import { useQuery } from '@tanstack/react-query'
 import { UserRound } from 'lucide-react'
 import { Popover } from 'radix-ui'
 import { useState } from 'react'
+import { permissionsQuery } from '../api/queries.ts'
 import { useActor } from '../state/actor.ts'
 import { Button } from '../ui/button.tsx'
 import '../ui/form.css'
 import '../ui/popover.css'
 
-/** Says who works here, and lets them say otherwise. */
+/** Says who works here, and lets them say otherwise where that counts. */
 export function ActorPicker() {
   const [actor, setActor] = useActor()
+  const { error } = useQuery(permissionsQuery(actor))
   const [isOpen, setIsOpen] = useState(false)
   return (
     <Popover.Root open={isOpen} onOpenChange={setIsOpen}>
@@ -18,37 +21,72 @@ export function ActorPicker() {
         </Button>
       </Popover.Trigger>
       <Popover.Portal>
-        <Popover.Content className="popover" align="end" sideOffset={6}>
-          <form
-            className="form"
-            onSubmit={(event) => {
-              event.preventDefault()
-              const name = new FormData(event.currentTarget).get('actor')
-              if (typeof name === 'string' && name.trim() !== '') setActor(name.trim())
-              setIsOpen(false)
-            }}
-          >
-            <label>
-              Who are you?
-              <input
-                name="actor"
-                defaultValue={actor}
-                maxLength={200}
-                required
-                autoFocus
-                spellCheck={false}
-              />
-            </label>
-            <p className="form-hint">
-              What you write bears this name, and the contract may let only some names write a field. For
-              example human:ann.
-            </p>
-            <Button look="primary" type="submit">
-              Use this name
-            </Button>
-          </form>
+        <Popover.Content className="popover" align="end" sideOffset={6} aria-label="Who you are">
+          {setActor === null ? (
+            <FixedActor actor={actor} />
+          ) : (
+            <ActorForm
+              actor={actor}
+              fault={error?.message ?? null}
+              onChoose={(name) => {
+                setActor(name)
+                setIsOpen(false)
+              }}
+            />
+          )}
         </Popover.Content>
       </Popover.Portal>
     </Popover.Root>
+  )
+}
+
+function FixedActor({ actor }: { readonly actor: string }) {
+  return (
+    <div className="form">
+      <p className="actor-fixed">
+        You are <strong>{actor}</strong>.
+      </p>
+      <p className="form-hint">
+        The reverse proxy before this server says who you are, so it cannot be chosen here: what you write
+        bears this name.
+      </p>
+    </div>
+  )
+}
+
+interface ActorFormProps {
+  readonly actor: string
+  /** What the server has against it. */
+  readonly fault: string | null
+  readonly onChoose: (actor: string) => void
+}
+
+function ActorForm({ actor, fault, onChoose }: ActorFormProps) {
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const name = new FormData(event.currentTarget).get('actor')
+        if (typeof name === 'string' && name.trim() !== '') onChoose(name.trim())
+      }}
+    >
+      <label>
+        Who are you?
+        <input name="actor" defaultValue={actor} maxLength={200} required autoFocus spellCheck={false} />
+      </label>
+      {fault !== null && (
+        <p className="form-fault" role="alert">
+          {fault}
+        </p>
+      )}
+      <p className="form-hint">
+        What you write bears this name, and the contract may let only some names write a field. For example
+        human:ann.
+      </p>
+      <Button look="primary" type="submit">
+        Use this name
+      </Button>
+    </form>
   )
 }

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
-import { Route, Switch } from 'wouter'
+import { lazy, Suspense, useEffect } from 'react'
+import { Route, Switch, useLocation } from 'wouter'
+import { isUnreachable } from '../api/api-error.ts'
 import { contractQuery } from '../api/queries.ts'
 import { GridPage } from '../grid/grid-page.tsx'
 import { useLive } from '../live/use-live.ts'
@@ -9,49 +10,67 @@ import { Toasts } from '../ui/toasts.tsx'
 import './app.css'
 import { BrokenContract } from './broken-contract.tsx'
 import { CommandMenu } from './command-menu.tsx'
+import { fetchWhenIdle } from './fetch-when-idle.ts'
 import { Header } from './header.tsx'
+import { LostNotice } from './lost-notice.tsx'
+import { PageBoundary } from './page-boundary.tsx'
 
-// Each is fetched when it is first looked at.
-const SqlPage = lazy(() => import('../sql/sql-page.tsx'))
-const RunsPage = lazy(() => import('../runs/runs-page.tsx'))
-const DerivationsPage = lazy(() => import('../derivations/derivations-page.tsx'))
-const ContractPage = lazy(() => import('../contract/contract-page.tsx'))
+const fetchSql = () => import('../sql/sql-page.tsx')
+const fetchRuns = () => import('../runs/runs-page.tsx')
+const fetchDerivations = () => import('../derivations/derivations-page.tsx')
+const fetchContract = () => import('../contract/contract-page.tsx')
+
+// The first view need not wait for them.
+const SqlPage = lazy(fetchSql)
+const RunsPage = lazy(fetchRuns)
+const DerivationsPage = lazy(fetchDerivations)
+const ContractPage = lazy(fetchContract)
 
 /** The whole page. */
 export function App() {
   useLive()
+  const [path] = useLocation()
   const { data: contract, error } = useQuery(contractQuery)
+  // What is shown stays while the server is away.
+  const isThere = contract !== undefined
+  useEffect(() => {
+    if (isThere) fetchWhenIdle([fetchSql, fetchRuns, fetchDerivations, fetchContract])
+  }, [isThere])
+  const isBroken = error !== null && (!isThere || !isUnreachable(error))
   return (
     <div className="app">
       <Header contract={contract ?? null} />
+      {isThere && <LostNotice />}
       <main className="app-main">
-        {error !== null ? (
+        {isBroken ? (
           <BrokenContract error={error} />
         ) : contract === undefined ? (
           <div className="app-loading" aria-busy="true" />
         ) : (
-          <Suspense fallback={<div className="app-loading" aria-busy="true" />}>
-            <Switch>
-              <Route path="/">
-                <GridPage contract={contract} />
-              </Route>
-              <Route path="/sql">
-                <SqlPage contract={contract} />
-              </Route>
-              <Route path="/runs/:id?">
-                {({ id }) => <RunsPage contract={contract} runId={id ?? null} />}
-              </Route>
-              <Route path="/derivations">
-                <DerivationsPage contract={contract} />
-              </Route>
-              <Route path="/contract">
-                <ContractPage contract={contract} />
-              </Route>
-              <Route>
-                <Notice title="There is no such page">The address may be misspelt.</Notice>
-              </Route>
-            </Switch>
-          </Suspense>
+          <PageBoundary key={path.split('/')[1]}>
+            <Suspense fallback={<div className="app-loading" aria-busy="true" />}>
+              <Switch>
+                <Route path="/">
+                  <GridPage contract={contract} />
+                </Route>
+                <Route path="/sql">
+                  <SqlPage contract={contract} />
+                </Route>
+                <Route path="/runs/:id?">
+                  {({ id }) => <RunsPage contract={contract} runId={id ?? null} />}
+                </Route>
+                <Route path="/derivations">
+                  <DerivationsPage contract={contract} />
+                </Route>
+                <Route path="/contract">
+                  <ContractPage contract={contract} />
+                </Route>
+                <Route>
+                  <Notice title="There is no such page">The address may be misspelt.</Notice>
+                </Route>
+              </Switch>
+            </Suspense>
+          </PageBoundary>
         )}
       </main>
       <CommandMenu contract={contract ?? null} />

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { ApiError, messageOf } from '../api/api-error.ts'
+import { isUnreachable, messageOf } from '../api/api-error.ts'
 import { contractQuery } from '../api/queries.ts'
 import { Notice } from '../ui/notice.tsx'
 
@@ -16,15 +16,15 @@ export function BrokenContract({ error }: { readonly error: Error }) {
     )
     return () => clearInterval(timer)
   }, [client])
-  const isUnreachable = error instanceof ApiError && error.status === 0
+  const isAway = isUnreachable(error)
   return (
     <Notice
       kind="error"
-      title={isUnreachable ? 'The server cannot be reached' : 'The sheet cannot be read as it is'}
+      title={isAway ? 'The server cannot be reached' : 'The sheet cannot be read as it is'}
     >
       <p>{messageOf(error)}</p>
       <p>
-        {isUnreachable
+        {isAway
           ? 'The page goes on by itself as soon as it answers.'
           : 'Mend the file and save it: the page goes on by itself.'}
       </p>

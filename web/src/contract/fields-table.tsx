@@ -1,6 +1,7 @@
 import { Link } from 'wouter'
 import type { SheetField } from '../api/contract.ts'
 import { TypeIcon } from '../grid/type-icon.tsx'
+import { TableHead } from '../ui/table-head.tsx'
 import { constraintsOf, writersWords, type Constraint } from './constraint-words.ts'
 import './fields-table.css'
 
@@ -10,30 +11,13 @@ interface FieldsTableProps {
   readonly hrefOf: (field: SheetField) => string
 }
 
+const COLUMNS = ['Field', 'Type', 'Constraints', 'Written by', 'Description'].map((name) => ({ name }))
+
 /** The fields of the sheet; one card for each where there is little room. */
 export function FieldsTable({ fields, hrefOf }: FieldsTableProps) {
   return (
-    // The roles are said, since a table that is laid out as cards is none for some browsers.
     <table className="fields-table" role="table">
-      <thead role="rowgroup">
-        <tr role="row">
-          <th scope="col" role="columnheader">
-            Field
-          </th>
-          <th scope="col" role="columnheader">
-            Type
-          </th>
-          <th scope="col" role="columnheader">
-            Constraints
-          </th>
-          <th scope="col" role="columnheader">
-            Written by
-          </th>
-          <th scope="col" role="columnheader">
-            Description
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={COLUMNS} />
       <tbody role="rowgroup">
         {fields.map((field) => (
           <FieldRow key={field.name} field={field} href={hrefOf(field)} />

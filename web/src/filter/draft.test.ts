@@ -4,7 +4,7 @@ import type { FieldType } from '../api/contract.ts'
 import type { Condition, Operator } from '../state/conditions.ts'
 import { draftOf, firstOperator, toCondition, typedItem } from './draft.ts'
 import { operatorsFor } from './operators-for.ts'
-import { testField } from './test-fields.ts'
+import { testField } from '../api/test-field.ts'
 
 const TYPES: readonly FieldType[] = [
   'string',

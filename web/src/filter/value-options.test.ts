@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import { testField } from './test-fields.ts'
+import { testField } from '../api/test-field.ts'
 import { isComplete, joinOptions, valueOptions, type KnownValues } from './value-options.ts'
 import { valuesSql } from './values-query.ts'
 

@@ -1,21 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SheetField } from '../api/contract.ts'
+import { testField } from '../api/test-field.ts'
 import { columnAt, columnWindow, layOutColumns, moveName, scrollLeftToShow } from './column-layout.ts'
 
-const field = (name: string): SheetField => ({
-  name,
-  title: name,
-  description: null,
-  type: 'string',
-  primaryKey: false,
-  required: false,
-  unique: false,
-  values: null,
-  options: {},
-  editableBy: null,
-  derived: null,
-})
+const field = (name: string): SheetField => testField({ name })
 
 const names = Array.from({ length: 200 }, (_, index) => `f${index}`)
 const layout = layOutColumns({ pinned: [field('id')], others: names.map(field) }, () => 100, 50, 1000)
@@ -34,6 +23,15 @@ test('only columns near what is in sight are drawn', () => {
   assert.ok((layout.others[end - 1]?.left ?? 0) + 100 >= 6000)
   assert.equal(columnWindow(layout, 0, 1000).first, 0)
   assert.equal(columnWindow(layout, layout.width - 1000, 1000).end, 200)
+})
+
+test('most steps of a sideways scroll draw no other columns', () => {
+  const windows = Array.from({ length: 240 }, (_, step) => columnWindow(layout, 4000 + step * 10, 1000))
+  const changes = windows.filter(
+    ({ first, end }, step) =>
+      step > 0 && (first !== windows[step - 1]?.first || end !== windows[step - 1]?.end),
+  )
+  assert.ok(changes.length > 5 && changes.length < 25, `${changes.length} changes`)
 })
 
 test('what is pressed is what is seen', () => {

@@ -53,8 +53,11 @@ export function layOutColumns(
   }
 }
 
-/** Columns beyond what is in sight that are drawn too, in CSS pixels. */
-const OVERSCAN = 240
+/**
+ * Columns are drawn by stretches of so many CSS pixels, and one stretch beyond what is in sight on either side: most
+ * frames of a sideways scroll draw none.
+ */
+const STRETCH = 240
 
 /** The columns that scroll and are in sight, or nearly so: from `first` up to and without `end` of `others`. */
 export function columnWindow(
@@ -62,8 +65,8 @@ export function columnWindow(
   scrollLeft: number,
   room: number,
 ): { readonly first: number; readonly end: number } {
-  const from = scrollLeft + pinnedEnd - OVERSCAN
-  const to = scrollLeft + room + OVERSCAN
+  const from = (Math.floor((scrollLeft + pinnedEnd) / STRETCH) - 1) * STRETCH
+  const to = (Math.ceil((scrollLeft + room) / STRETCH) + 1) * STRETCH
   const first = firstAfter(others, from)
   let end = first
   while (end < others.length && (others[end]?.left ?? 0) < to) end += 1

@@ -27,7 +27,6 @@ export function ColumnMenu(props: ColumnMenuProps) {
           align="end"
           sideOffset={4}
           collisionPadding={8}
-          aria-label={`Column ${column.field.title}`}
           onCloseAutoFocus={(event) => {
             // The keyboard stays with the grid.
             event.preventDefault()

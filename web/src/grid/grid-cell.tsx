@@ -1,4 +1,5 @@
 import { CircleAlert, LoaderCircle, PanelRight, RotateCw } from 'lucide-react'
+import { memo } from 'react'
 import type { PendingEdit } from '../editing/use-editing.ts'
 import { StateMark, type CellStateName } from '../ui/cell-state.tsx'
 import { cellId } from './cell-id.ts'
@@ -19,8 +20,8 @@ interface GridCellProps {
   readonly isReadOnly: boolean
 }
 
-/** One cell. Presses of what is in it are told by `data-do` to the grid, which listens for all of them. */
-export function GridCell(props: GridCellProps) {
+/** One cell, drawn again only when it looks different. Presses of what is in it are told by `data-do` to the grid, which listens for all of them. */
+export const GridCell = memo(function GridCell(props: GridCellProps) {
   const { row, column, isLoaded, value, pending, state, isSelected, isActive, isReadOnly } = props
   const { field, index, width } = column
   return (
@@ -38,7 +39,7 @@ export function GridCell(props: GridCellProps) {
       {isLoaded && <CellEnd pending={pending} state={state} isActive={isActive} />}
     </div>
   )
-}
+})
 
 function classOf({ column: { field }, isSelected, isActive, isReadOnly, pending }: GridCellProps): string {
   const isNumber = field.type === 'number' || field.type === 'integer'

@@ -2,6 +2,7 @@ import { Plus } from 'lucide-react'
 import { messageOf } from '../api/api-error.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
+import './grid-notice.css'
 import type { GridModel } from './use-grid.ts'
 import type { Rows } from './use-rows.ts'
 
@@ -56,7 +57,17 @@ export function GridNotice({ model: { view, change, rows }, onAdd }: GridNoticeP
           </Button>
         }
       >
-        The contract says which fields a record has.
+        <p>Add them here, one by one, or bring many at once:</p>
+        <ul className="grid-ways">
+          <li>
+            Send them to <code>POST /api/records</code>, as JSON.
+          </li>
+          <li>
+            Or import a file: stop the server, save them as <code>records.jsonl</code> beside{' '}
+            <code>contract.yaml</code>, one JSON object to a line, delete the empty <code>sheet.db</code>, and
+            start the server again.
+          </li>
+        </ul>
       </Notice>
     )
   }

@@ -42,7 +42,9 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
       />
       <div className="grid-main">
         <div className="grid-place">
-          {rows.isWaiting && <div className="grid-progress" role="progressbar" aria-label="Loading" />}
+          {(rows.isWaiting || rows.isReading) && (
+            <div className="grid-progress" role="progressbar" aria-label="Loading" />
+          )}
           {isShown ? (
             <Grid model={model} editor={editor} onGoToRecord={() => setDialog('goTo')} />
           ) : (

@@ -5,6 +5,7 @@ import type { PendingEdit } from '../editing/use-editing.ts'
 import { isComputed, type RunningScope } from '../runs/running-cells.ts'
 import type { Column, ColumnLayout } from './column-layout.ts'
 import { GridCell } from './grid-cell.tsx'
+import './grid-row.css'
 import type { CellStates } from './use-rows.ts'
 
 export interface GridRowProps {

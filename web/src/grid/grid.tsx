@@ -8,7 +8,7 @@ import { GridBody } from './grid-body.tsx'
 import { GridHead } from './grid-head.tsx'
 import './grid.css'
 import { GridOverlay } from './grid-overlay.tsx'
-import { ROW_HEIGHT } from './scroll-keeper.ts'
+import { ROW_HEIGHT } from './scroll-view.ts'
 import { spacerHeight } from './scroll-scale.ts'
 import { cycleSort, formatSort, parseSort } from './sort-order.ts'
 import { useClipboard } from './use-clipboard.ts'
@@ -73,7 +73,7 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
       aria-colcount={layout.columns.length + 1}
       aria-multiselectable="true"
       aria-activedescendant={focus !== null && isDrawn(focus, model) ? cellId(focus) : undefined}
-      aria-busy={rows.count === null || rows.isWaiting}
+      aria-busy={rows.count === null || rows.isWaiting || rows.isReading}
       onKeyDown={onKeyDown}
       onMouseDown={keepFocus}
       {...pointer}

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { runSql } from '../api/commands.ts'
-import { PAGE_SIZE, pageQuery, type RecordSelection } from '../api/queries.ts'
+import { pageQuery, pageSizeOf, type RecordSelection } from '../api/queries.ts'
 import { locatingSql } from './locating-sql.ts'
 
 /** Records that are equal in what is sorted by are looked through for so many pages. */
@@ -30,11 +30,12 @@ async function findFrom(
   row: number,
   pages: number,
 ): Promise<number | null> {
-  const from = Math.floor(row / PAGE_SIZE)
+  const size = pageSizeOf(selection)
+  const from = Math.floor(row / size)
   for (let page = from; page < from + pages; page += 1) {
     const { records, next_cursor: next } = await client.fetchQuery(pageQuery(selection, page))
     const index = records.findIndex((record) => record['id'] === id)
-    if (index >= 0) return page * PAGE_SIZE + index
+    if (index >= 0) return page * size + index
     if (next === null) return null
   }
   return null

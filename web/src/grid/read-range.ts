@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { RecordAnswer } from '../../../src/wire/records.ts'
-import { PAGE_SIZE, pageQuery, type RecordSelection } from '../api/queries.ts'
+import { pageQuery, pageSizeOf, type RecordSelection } from '../api/queries.ts'
 
 /** More rows than this are not copied, cleared or pasted at once. */
 export const MOST_ROWS_AT_ONCE = 10_000
@@ -17,12 +17,13 @@ export async function readRange(
       `At most ${MOST_ROWS_AT_ONCE.toLocaleString('en')} rows can be copied or changed at once.`,
     )
   }
-  const first = Math.floor(top / PAGE_SIZE)
+  const size = pageSizeOf(selection)
+  const first = Math.floor(top / size)
   const records: RecordAnswer[] = []
-  for (let page = first; page * PAGE_SIZE <= bottom; page += 1) {
+  for (let page = first; page * size <= bottom; page += 1) {
     const answer = await client.fetchQuery({ ...pageQuery(selection, page), staleTime: Infinity })
     records.push(...answer.records)
     if (answer.next_cursor === null) break
   }
-  return records.slice(top - first * PAGE_SIZE, bottom - first * PAGE_SIZE + 1)
+  return records.slice(top - first * size, bottom - first * size + 1)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pagesAhead, pagesOf, rowWindow } from './row-window.ts'
+import { pagesAhead, pagesOf, rowsInSight, rowWindow } from './row-window.ts'
 
 test('the window covers what is in sight at every offset', () => {
   for (let offset = 0; offset < 34 * 400; offset += 7) {
@@ -27,6 +27,12 @@ test('an offset beyond the rows draws none', () => {
   assert.deepEqual(pagesOf({ first, end }, 100), [])
 })
 
+test('rows that are in sight in part are in sight', () => {
+  assert.deepEqual(rowsInSight(0, 68, 34, 100), { first: 0, end: 2 })
+  assert.deepEqual(rowsInSight(1, 68, 34, 100), { first: 0, end: 3 })
+  assert.deepEqual(rowsInSight(34 * 99, 68, 34, 100), { first: 99, end: 100 })
+})
+
 test('pages of a window, and those ahead of it', () => {
   assert.deepEqual(pagesOf({ first: 96, end: 124 }, 100), [0, 1])
   assert.deepEqual(pagesOf({ first: 96, end: 100 }, 100), [0])
@@ -34,4 +40,5 @@ test('pages of a window, and those ahead of it', () => {
   assert.deepEqual(pagesAhead([1], 'up', 10_000, 100), [0])
   assert.deepEqual(pagesAhead([0, 1], 'down', 250, 100), [2])
   assert.deepEqual(pagesAhead([], 'down', 250, 100), [])
+  assert.deepEqual(pagesAhead([3], 'down', 10_000, 500), [4])
 })

@@ -1,39 +1,10 @@
-import { columnWindow, type ColumnLayout } from './column-layout.ts'
-import { rowWindow, type RowWindow } from './row-window.ts'
-import {
-  clampOffset,
-  isScaled,
-  offsetToShow,
-  toOffset,
-  toScrollTop,
-  type ScrollShape,
-} from './scroll-scale.ts'
+import type { ColumnLayout } from './column-layout.ts'
+import { rowsInSight, type RowRange } from './row-window.ts'
+import { ScrollHold } from './scroll-hold.ts'
+import { clampOffset, isScaled, offsetToShow, type ScrollShape } from './scroll-scale.ts'
+import { ScrollThumb } from './scroll-thumb.ts'
+import { isSameView, lookAt, NOTHING, ROW_HEIGHT, type ScrollView } from './scroll-view.ts'
 import { pixelsOf, WheelGlide } from './wheel.ts'
-
-/** As `--row` in ui/tokens.css. */
-export const ROW_HEIGHT = 34
-
-/** What the rows are drawn by. */
-export interface ScrollView {
-  readonly rows: RowWindow
-  /** Of the columns that scroll. */
-  readonly columns: { readonly first: number; readonly end: number }
-  /** Of what is seen, with the heads. */
-  readonly width: number
-  readonly height: number
-  readonly direction: 'up' | 'down'
-  /** Rows that are in sight at once. */
-  readonly pageRows: number
-}
-
-const NOTHING: ScrollView = {
-  rows: { first: 0, end: 0, size: 0 },
-  columns: { first: 0, end: 0 },
-  width: 0,
-  height: 0,
-  direction: 'down',
-  pageRows: 1,
-}
 
 /**
  * Knows how far the grid is scrolled, and which rows and columns are in sight. Its offset within all rows is the truth;
@@ -42,7 +13,10 @@ const NOTHING: ScrollView = {
 export class ScrollKeeper {
   readonly #listeners = new Set<() => void>()
   readonly #moveListeners = new Set<() => void>()
-  readonly #glide = new WheelGlide((by) => this.scrollTo(this.#offset + by))
+  readonly #glide = new WheelGlide((by) => this.scrollTo(this.#aim + by))
+  readonly #thumb = new ScrollThumb()
+  readonly #hold = new ScrollHold((offset) => this.#show(offset))
+  #areThere: (rows: RowRange) => boolean = () => true
   #element: HTMLElement | null = null
   #shape: ScrollShape = { content: 0, viewport: 0 }
   #count = 0
@@ -50,13 +24,15 @@ export class ScrollKeeper {
   #headHeight = 0
   #offset = 0
   #left = 0
-  /** Where the scroll bar was put, so that its own events are known. */
-  #expectedTop = 0
-  #isTouched = false
   #view = NOTHING
 
   get offset(): number {
     return this.#offset
+  }
+
+  /** Where it goes, when that is not there yet. */
+  get #aim(): number {
+    return this.#hold.goal ?? this.#offset
   }
 
   get left(): number {
@@ -98,6 +74,7 @@ export class ScrollKeeper {
       stop.abort()
       observer.disconnect()
       this.#glide.stop()
+      this.#hold.drop()
       this.#element = null
     }
   }
@@ -110,11 +87,15 @@ export class ScrollKeeper {
     this.#measure()
   }
 
+  /** Tells which rows have been read; called again whenever others have. */
+  setRead(areThere: (rows: RowRange) => boolean): void {
+    this.#areThere = areThere
+    this.#hold.look((offset) => areThere(this.#inSightAt(offset)))
+  }
+
   scrollTo(offset: number): void {
-    const before = this.#offset
-    this.#offset = clampOffset(this.#shape, offset)
+    this.#go(offset)
     this.#placeThumb()
-    this.#moved(before)
   }
 
   scrollToLeft(left: number): void {
@@ -125,32 +106,47 @@ export class ScrollKeeper {
   showRow(row: number): void {
     const { viewport } = this.#shape
     const top = row * ROW_HEIGHT
-    const isFar = top < this.#offset - viewport || top > this.#offset + 2 * viewport
+    const from = this.#aim
+    const isFar = top < from - viewport || top > from + 2 * viewport
     this.#glide.stop()
-    this.scrollTo(isFar ? top - viewport / 2 : offsetToShow(this.#shape, this.#offset, top, ROW_HEIGHT))
+    this.scrollTo(isFar ? top - viewport / 2 : offsetToShow(this.#shape, from, top, ROW_HEIGHT))
+  }
+
+  /** Shows an offset at once; after a jump, where other rows are there and its own are not, as soon as these are. */
+  #go(wanted: number): void {
+    const offset = clampOffset(this.#shape, wanted)
+    const isJump = Math.abs(offset - this.#offset) > this.#shape.viewport
+    if (!isJump || this.#areThere(this.#inSightAt(offset))) {
+      this.#hold.drop()
+      this.#show(offset)
+      return
+    }
+    this.#hold.jump(offset)
+    // Where nothing is there anyway, the numbers of the rows follow.
+    this.#show(this.#areThere(this.#inSightAt(this.#offset)) ? this.#offset : offset)
+  }
+
+  #show(offset: number): void {
+    const before = this.#offset
+    this.#offset = clampOffset(this.#shape, offset)
+    this.#moved(before)
+  }
+
+  #inSightAt(offset: number): RowRange {
+    return rowsInSight(offset, this.#shape.viewport, ROW_HEIGHT, this.#count)
   }
 
   #onScroll = (): void => {
     const element = this.#element
     if (element === null) return
-    const before = this.#offset
-    const top = element.scrollTop
     this.#left = element.scrollLeft
-    if (Math.abs(top - this.#expectedTop) >= 1) {
-      this.#offset = this.#offsetFrom(top)
-      this.#expectedTop = top
-    }
-    this.#moved(before)
-  }
-
-  /** The thumb means a ratio; a finger means pixels. */
-  #offsetFrom(top: number): number {
-    if (!this.#isTouched || !isScaled(this.#shape)) return toOffset(this.#shape, top)
-    return clampOffset(this.#shape, this.#offset + top - this.#expectedTop)
+    const offset = this.#thumb.read(element, this.#shape, this.#aim)
+    if (offset === null) this.#moved(this.#offset)
+    else this.#go(offset)
   }
 
   #onWheel = (event: WheelEvent): void => {
-    this.#isTouched = false
+    this.#thumb.touch(false)
     if (!isScaled(this.#shape) || event.ctrlKey) return
     const { x, y } = pixelsOf(event, this.#shape.viewport)
     if (y === 0) return
@@ -160,13 +156,13 @@ export class ScrollKeeper {
   }
 
   #onTouch = (): void => {
-    this.#isTouched = true
+    this.#thumb.touch(true)
     this.#glide.stop()
   }
 
   /** After a finger has moved the rows by pixels, the thumb is where it belongs again. */
   #onScrollEnd = (): void => {
-    if (this.#isTouched) this.#placeThumb()
+    if (this.#thumb.isTouched) this.#placeThumb()
   }
 
   #measure(): void {
@@ -184,44 +180,24 @@ export class ScrollKeeper {
   }
 
   #placeThumb(): void {
-    const element = this.#element
-    if (element === null) return
-    const wanted = toScrollTop(this.#shape, this.#offset)
-    if (Math.abs(element.scrollTop - wanted) >= 1) element.scrollTop = wanted
-    // The browser rounds, and may not be as tall yet.
-    this.#expectedTop = element.scrollTop
+    if (this.#element !== null) this.#thumb.place(this.#element, this.#shape, this.#aim)
   }
 
   #moved(before: number): void {
     for (const listener of this.#moveListeners) listener()
-    const now = this.#look(before)
+    const aim = this.#aim
+    const now = lookAt({
+      offset: this.#offset,
+      aim,
+      direction: aim === before ? this.#view.direction : aim < before ? 'up' : 'down',
+      viewport: this.#shape.viewport,
+      left: this.#left,
+      count: this.#count,
+      layout: this.#layout,
+      element: this.#element,
+    })
     if (isSameView(now, this.#view)) return
     this.#view = now
     for (const listener of this.#listeners) listener()
   }
-
-  #look(before: number): ScrollView {
-    const { viewport } = this.#shape
-    const { clientWidth: width = 0, clientHeight: height = 0 } = this.#element ?? {}
-    return {
-      rows: rowWindow(this.#offset, viewport, ROW_HEIGHT, this.#count),
-      columns: this.#layout === null ? NOTHING.columns : columnWindow(this.#layout, this.#left, width),
-      width,
-      height,
-      direction: this.#offset === before ? this.#view.direction : this.#offset < before ? 'up' : 'down',
-      pageRows: Math.max(1, Math.floor(viewport / ROW_HEIGHT) - 1),
-    }
-  }
-}
-
-function isSameView(a: ScrollView, b: ScrollView): boolean {
-  return (
-    a.rows.first === b.rows.first &&
-    a.rows.end === b.rows.end &&
-    a.rows.size === b.rows.size &&
-    a.columns.first === b.columns.first &&
-    a.columns.end === b.columns.end &&
-    a.width === b.width &&
-    a.height === b.height
-  )
 }

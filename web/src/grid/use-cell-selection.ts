@@ -1,11 +1,12 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { tellError } from '../ui/toasts.tsx'
 import type { CellRef, ViewChange, ViewState } from '../state/view-state.ts'
-import { HEAD_ROW, moveTo, selectPlace, type CellSelection, type Place } from './cell-range.ts'
+import { HEAD_ROW, moveTo, type CellSelection, type Place } from './cell-range.ts'
 import { scrollLeftToShow, type ColumnLayout } from './column-layout.ts'
-import { locateRecord, rememberedRow, rememberRow } from './locate-record.ts'
-import { ROW_HEIGHT, type ScrollKeeper } from './scroll-keeper.ts'
+import { rememberRow } from './locate-record.ts'
+import type { ScrollKeeper } from './scroll-keeper.ts'
+import { ROW_HEIGHT } from './scroll-view.ts'
+import { keyOf, useFollowingAddress } from './use-following-address.ts'
+import { useReveal } from './use-reveal.ts'
 import type { Rows } from './use-rows.ts'
 
 /** Columns may move while cells are selected, so these are known by name. */
@@ -43,9 +44,6 @@ interface Parts {
   readonly layout: ColumnLayout
   readonly keeper: ScrollKeeper
 }
-
-/** The address bar follows the selection this much later: browsers allow few changes of it in a time. */
-const FOLLOW_MS = 200
 
 /** The selected cells. The address bar follows; and leads, when it names another cell. */
 export function useCellSelection({ view, change, rows, layout, keeper }: Parts): CellSelecting {
@@ -90,10 +88,6 @@ export function useCellSelection({ view, change, rows, layout, keeper }: Parts):
   return { selection, cell, select, selectQuietly, extendQuietly, goTo, reveal, clear }
 }
 
-function keyOf(cell: CellRef | null): string {
-  return cell === null ? '' : `${cell.recordId}\0${cell.field}`
-}
-
 function idAt(rows: Rows, named: Named | null): string | null {
   const id = named === null || named.focus.row < 0 ? undefined : rows.at(named.focus.row)?.['id']
   return typeof id === 'string' ? id : null
@@ -136,71 +130,6 @@ function useStayingInSight(
     // Only what becomes smaller counts.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [width, height])
-}
-
-interface Following extends Pick<Parts, 'view' | 'change'> {
-  readonly cell: CellRef | null
-  /** The cell that the address bar is known to have, so that another there is noticed. */
-  readonly seen: { current: string }
-  readonly reveal: (cell: CellRef) => void
-}
-
-function useFollowingAddress({ cell, view, change, seen, reveal }: Following): void {
-  const isFirst = useRef(true)
-  const named = keyOf(view.cell)
-  useEffect(() => {
-    const isNew = isFirst.current || named !== seen.current
-    isFirst.current = false
-    seen.current = named
-    if (isNew && view.cell !== null && named !== keyOf(cell)) reveal(view.cell)
-    // Only what the address bar says counts here.
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, [named])
-  useEffect(() => {
-    if (cell === null || keyOf(cell) === seen.current) return
-    const timer = setTimeout(() => {
-      seen.current = keyOf(cell)
-      change({ cell })
-    }, FOLLOW_MS)
-    return () => clearTimeout(timer)
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, [cell])
-}
-
-interface Revealing extends Pick<Parts, 'rows' | 'layout' | 'keeper'> {
-  readonly select: (selection: CellSelection) => void
-}
-
-/** Goes to a record as soon as there are rows: looks among those that are there, then asks where it is. */
-function useReveal({ rows, select, layout, keeper }: Revealing): (cell: CellRef) => void {
-  const client = useQueryClient()
-  const [wanted, setWanted] = useState<CellRef | null>(null)
-  const isReady = rows.count !== null && !rows.isWaiting && rows.at(0) !== undefined
-  useEffect(() => {
-    if (wanted === null || !isReady) return
-    const stop = new AbortController()
-    const { recordId, field } = wanted
-    const { signal } = stop
-    const goThere = async (): Promise<void> => {
-      const guess = rememberedRow(recordId)
-      const row =
-        rows.find(recordId) ?? (await locateRecord(client, rows.selection, recordId, { guess, signal }))
-      if (signal.aborted) return
-      setWanted(null)
-      if (row === null) return
-      select(selectPlace({ row, column: layout.indexByName.get(field) ?? 0 }))
-      // After a reload the keyboard goes on where it was.
-      if (document.activeElement === document.body) keeper.element?.focus({ preventScroll: true })
-    }
-    goThere().catch((error: unknown) => {
-      if (signal.aborted) return
-      setWanted(null)
-      tellError(error)
-    })
-    return () => stop.abort()
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, [wanted, isReady])
-  return setWanted
 }
 
 /** When rows come or go before it, the selection stays with its record. */

@@ -4,7 +4,7 @@ import { clearRange } from './cell-actions.ts'
 import { HEAD_ROW, isSingle, nextInReadingOrder, rangeOf, selectPlace, type Place } from './cell-range.ts'
 import { focusPicture } from './focus-picture.ts'
 import { keyAction, type KeyAction } from './keys.ts'
-import { ROW_HEIGHT } from './scroll-keeper.ts'
+import { ROW_HEIGHT } from './scroll-view.ts'
 import type { Editor } from './use-editor.ts'
 import type { GridModel } from './use-grid.ts'
 
@@ -58,7 +58,9 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
   }
   if (selection === null) {
     if (action.do !== 'move') return false
-    selecting.goTo(firstInSight(model))
+    // An arrow begins with what is in sight.
+    const isStep = event.key.startsWith('Arrow') && !event.ctrlKey && !event.metaKey
+    selecting.goTo(isStep ? firstInSight(model) : action.to)
     return true
   }
   const { focus } = selection

@@ -5,7 +5,8 @@ import { useEditing, type Editing } from '../editing/use-editing.ts'
 import { useRunning, type RunningScope } from '../runs/running-cells.ts'
 import { filterOf, useViewState, type ViewChange, type ViewState } from '../state/view-state.ts'
 import type { CellContext } from './cell-actions.ts'
-import { ScrollKeeper, type ScrollView } from './scroll-keeper.ts'
+import { ScrollKeeper } from './scroll-keeper.ts'
+import type { ScrollView } from './scroll-view.ts'
 import { useCellSelection, type CellSelecting } from './use-cell-selection.ts'
 import { useColumns, type Columns } from './use-columns.ts'
 import { useLatest } from './use-latest.ts'
@@ -48,6 +49,7 @@ export function useGrid(contract: SheetContract): GridModel {
   const { layout, headHeight } = columns
   const drawn = rows.count ?? WAITING_ROWS
   useLayoutEffect(() => keeper.set(drawn, layout, headHeight), [keeper, drawn, layout, headHeight])
+  useLayoutEffect(() => keeper.setRead(rows.areThere))
   const editing = useEditing(contract)
   const selecting = useCellSelection({ view, change, rows, layout, keeper })
   const ticks = useTicks(rows)

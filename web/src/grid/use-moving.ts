@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef } from 'react'
 import type { ColumnLayout } from './column-layout.ts'
-import { ROW_HEIGHT, type ScrollKeeper, type ScrollView } from './scroll-keeper.ts'
+import type { ScrollKeeper } from './scroll-keeper.ts'
+import { ROW_HEIGHT, type ScrollView } from './scroll-view.ts'
 
 /**
  * Puts rows and columns where the scroll has them: on every move, and whenever others have been drawn. Each row holds

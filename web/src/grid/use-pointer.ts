@@ -1,7 +1,7 @@
 import { useRef, type MouseEvent, type PointerEvent } from 'react'
 import type { Place } from './cell-range.ts'
 import { columnAt } from './column-layout.ts'
-import { ROW_HEIGHT } from './scroll-keeper.ts'
+import { ROW_HEIGHT } from './scroll-view.ts'
 import type { GridModel } from './use-grid.ts'
 
 interface PointerHandlers {

@@ -1,12 +1,13 @@
-import { useQueries, useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import type { RecordAnswer } from '../../../src/wire/records.ts'
 import type { CellStatesAnswer } from '../../../src/wire/status.ts'
-import { cellStatesQuery, countQuery, PAGE_SIZE, pageQuery, type RecordSelection } from '../api/queries.ts'
+import { cellStatesQuery, countQuery, pageQuery, pageSizeOf, type RecordSelection } from '../api/queries.ts'
 import type { CellStateName } from '../ui/cell-state.tsx'
 import { chunkIds } from './id-chunks.ts'
-import { pagesAhead, pagesOf } from './row-window.ts'
-import type { ScrollView } from './scroll-keeper.ts'
+import { pagesOf, type RowRange } from './row-window.ts'
+import type { ScrollView } from './scroll-view.ts'
+import { usePagesToLoad } from './use-pages-to-load.ts'
 
 export type CellStates = Readonly<Record<string, CellStateName>>
 
@@ -15,6 +16,8 @@ export interface Rows {
   /** What is shown: the selection wanted, or the one before while that is not there yet. */
   readonly selection: RecordSelection
   readonly isWaiting: boolean
+  /** Rows in sight, or those that somebody jumped to, are on their way. */
+  readonly isReading: boolean
   /** Null while it is not known. */
   readonly count: number | null
   /** Why nothing can be shown. */
@@ -23,6 +26,8 @@ export interface Rows {
   readonly pageError: Error | null
   retry(): void
   at(row: number): RecordAnswer | undefined
+  /** Whether all of these rows have been read. */
+  areThere(rows: RowRange): boolean
   /** The row of a record among those that have been read; null when it is not there. */
   find(id: string): number | null
   statesOf(id: string): CellStates | undefined
@@ -32,26 +37,33 @@ export interface Rows {
 export function useRows(wanted: RecordSelection, view: ScrollView, hasDerived: boolean): Rows {
   const client = useQueryClient()
   const { selection, isWaiting, count, error } = useShownSelection(wanted)
-  const pages = usePagesToLoad(client, selection, view, count ?? 0)
+  const { pages, isPassing } = usePagesToLoad(client, selection, view, count ?? 0)
   const results = useQueries({ queries: pages.map((page) => pageQuery(selection, page)) })
   const dataByPage = new Map(pages.map((page, index) => [page, results[index]?.data]))
   const recordsOf = (page: number): readonly RecordAnswer[] | undefined =>
     (dataByPage.get(page) ?? client.getQueryData(pageQuery(selection, page).queryKey))?.records
-  const statesOf = useCellStates(hasDerived ? pages.map((page) => dataByPage.get(page)?.records ?? []) : [])
+  const statesOf = useCellStates(
+    hasDerived && !isPassing ? pages.map((page) => dataByPage.get(page)?.records ?? []) : [],
+  )
+  const size = pageSizeOf(selection)
+  const areThere = (range: RowRange): boolean =>
+    pagesOf(range, size).every((page) => recordsOf(page) !== undefined)
   const failed = results.find((result) => result.error !== null && result.data === undefined)
   return {
     selection,
     isWaiting,
+    isReading: failed === undefined && !areThere(view.wanted),
     count,
     error,
     pageError: failed?.error ?? null,
     retry: () =>
       void client.refetchQueries({ queryKey: ['records'], predicate: ({ state }) => state.error !== null }),
-    at: (row) => recordsOf(Math.floor(row / PAGE_SIZE))?.[row % PAGE_SIZE],
+    at: (row) => recordsOf(Math.floor(row / size))?.[row % size],
+    areThere,
     find: (id) => {
       for (const page of pages) {
         const index = recordsOf(page)?.findIndex((record) => record['id'] === id) ?? -1
-        if (index >= 0) return page * PAGE_SIZE + index
+        if (index >= 0) return page * size + index
       }
       return null
     },
@@ -85,52 +97,6 @@ function useShownSelection(
           ? counted.error
           : null,
   }
-}
-
-/** The time between two changes of the pages that are asked for: a dragged thumb passes thousands of them. */
-const SETTLE_MS = 40
-/** Sorted pages are looked for by going through all records: they are asked for when the scroll has come to rest. */
-const SETTLE_SLOW_MS = 120
-
-function usePagesToLoad(
-  client: QueryClient,
-  selection: RecordSelection,
-  view: ScrollView,
-  count: number,
-): readonly number[] {
-  const shown = pagesOf(view.rows, PAGE_SIZE).join()
-  const settled = useSettled(
-    shown,
-    selection.sort === null ? SETTLE_MS : SETTLE_SLOW_MS,
-    selection.sort !== null,
-  )
-  const shownPages = settled === '' ? [] : settled.split(',').map(Number)
-  // Nothing is fetched in advance while what is in sight is not there; each page then leads to the next.
-  const areThere = shownPages.every(
-    (page) => client.getQueryData(pageQuery(selection, page).queryKey) !== undefined,
-  )
-  return areThere ? [...shownPages, ...pagesAhead(shownPages, view.direction, count, PAGE_SIZE)] : shownPages
-}
-
-/** The value, no more often than every `wait` ms; with `rest`, when it has not changed for so long. */
-function useSettled(value: string, wait: number, rest: boolean): string {
-  const [settled, setSettled] = useState(value)
-  const last = useRef(0)
-  useEffect(() => {
-    if (value === settled) return
-    const due = rest && settled !== '' ? wait : last.current + wait - performance.now()
-    const take = (): void => {
-      last.current = performance.now()
-      setSettled(value)
-    }
-    if (due <= 0) {
-      take()
-      return
-    }
-    const timer = setTimeout(take, due)
-    return () => clearTimeout(timer)
-  }, [value, settled, wait, rest])
-  return settled
 }
 
 /** The states of the derived cells of pages. What was known before stands until the new is there. */

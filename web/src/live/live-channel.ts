@@ -5,17 +5,25 @@ const RECONNECT_MS = 2000
 /** What a tab that has just been opened asks the others. */
 const WHAT_IS_IT = 'what is it?'
 
+/** What is known of the sheet. */
+export interface LiveState {
+  /** How it stood when it was last heard of; null before that. */
+  readonly sheet: SheetFrame | null
+  /** Whether nothing is heard of it: the connection is gone, and a new one has not come about yet. */
+  readonly isLost: boolean
+}
+
 /**
  * Listens to what changes in the sheet. Browsers allow few connections to a host, so one tab holds the stream and tells
  * the others; when it is closed, another takes over.
  */
-export function listenToChanges(onState: (state: SheetFrame) => void): () => void {
+export function listenToChanges(onState: (state: LiveState) => void): () => void {
   const stop = new AbortController()
   const channel = new BroadcastChannel(NAME)
-  let last: SheetFrame | null = null
+  let mine: LiveState | null = null
   channel.addEventListener('message', ({ data }) => {
-    if (data !== WHAT_IS_IT) onState(data as SheetFrame)
-    else if (last !== null) channel.postMessage(last)
+    if (data !== WHAT_IS_IT) onState(data as LiveState)
+    else if (mine !== null) channel.postMessage(mine)
   })
   // Until it knows what there was, a tab cannot tell what has changed.
   channel.postMessage(WHAT_IS_IT)
@@ -23,7 +31,7 @@ export function listenToChanges(onState: (state: SheetFrame) => void): () => voi
     new Promise((resolve) => {
       stop.signal.addEventListener('abort', () => resolve())
       follow(stop.signal, (state) => {
-        last = state
+        mine = state
         onState(state)
         channel.postMessage(state)
       })
@@ -37,16 +45,21 @@ export function listenToChanges(onState: (state: SheetFrame) => void): () => voi
   }
 }
 
-function follow(signal: AbortSignal, onState: (state: SheetFrame) => void): void {
+function follow(signal: AbortSignal, onState: (state: LiveState) => void): void {
   let source: EventSource | null = null
+  let sheet: SheetFrame | null = null
   const open = (): void => {
     if (signal.aborted) return
     source = new EventSource('/api/sheet/events')
-    source.addEventListener('sheet', ({ data }) => onState(JSON.parse(String(data)) as SheetFrame))
+    source.addEventListener('sheet', ({ data }) => {
+      sheet = JSON.parse(String(data)) as SheetFrame
+      onState({ sheet, isLost: false })
+    })
     source.addEventListener('error', () => {
+      if (signal.aborted) return
+      onState({ sheet, isLost: true })
       // Browsers try again by themselves, but not after an answer that is none.
-      if (source?.readyState !== EventSource.CLOSED) return
-      setTimeout(open, RECONNECT_MS)
+      if (source?.readyState === EventSource.CLOSED) setTimeout(open, RECONNECT_MS)
     })
   }
   signal.addEventListener('abort', () => source?.close())

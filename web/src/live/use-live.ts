@@ -1,7 +1,9 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { SheetFrame } from '../../../src/wire/changes.ts'
+import { setLost } from './connection.ts'
 import { listenToChanges } from './live-channel.ts'
+import { readAgain } from './read-again.ts'
 
 /** During a run values change all the time: so often at most are the records read again. */
 const RECORDS_MS = 2000
@@ -11,10 +13,15 @@ export function useLive(): void {
   const client = useQueryClient()
   useEffect(() => {
     let known: SheetFrame | null = null
-    const records = new Throttle(RECORDS_MS, () => void client.invalidateQueries({ queryKey: ['records'] }))
-    const stop = listenToChanges((state) => {
-      if (known !== null) refresh(client, records, { before: known, now: state })
-      known = state
+    let wasLost = false
+    const records = new Throttle(RECORDS_MS, () => readAgain(client, { queryKey: ['records'] }))
+    const stop = listenToChanges(({ sheet, isLost }) => {
+      setLost(isLost)
+      // Whatever was asked for meanwhile comes to nothing.
+      if (wasLost && !isLost) void client.invalidateQueries()
+      else if (known !== null && sheet !== null) refresh(client, records, { before: known, now: sheet })
+      wasLost = isLost
+      known = sheet ?? known
     })
     return () => {
       stop()
@@ -31,11 +38,11 @@ interface Change {
 /** The first word of a query's key says what makes it out of date (see api/queries.ts). */
 function refresh(client: QueryClient, records: Throttle, { before, now }: Change): void {
   if (before.definition !== now.definition) {
-    void client.invalidateQueries()
+    readAgain(client)
     return
   }
   if (before.seq !== now.seq) records.run()
-  if (before.runs !== now.runs) void client.invalidateQueries({ queryKey: ['runs'] })
+  if (before.runs !== now.runs) readAgain(client, { queryKey: ['runs'] })
 }
 
 /** Runs something at once, and then again as soon as it may be when it was wanted meanwhile. */

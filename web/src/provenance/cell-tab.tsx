@@ -35,22 +35,22 @@ export function CellTab({ contract, cell, onSelect }: CellTabProps) {
           This record is deleted. What was known of the cell is still here; nothing can be put back.
         </p>
       )}
-      {record.error !== null && !isGone && (
+      {record.error !== null && record.data === undefined && !isGone && (
         <PanelError error={record.error} onRetry={() => void record.refetch()} />
       )}
-      {history.error !== null ? (
+      {history.error !== null && history.data === undefined ? (
         <PanelError error={history.error} onRetry={() => void history.refetch()} />
       ) : history.data === undefined ? (
         <PanelLoading />
       ) : (
         <>
-          <Origin field={field} history={history.data} />
-          {why.error !== null && !isGone && (
+          {why.error !== null && why.data === undefined && !isGone && (
             <PanelError error={why.error} onRetry={() => void why.refetch()} />
           )}
           {why.data !== undefined && !isGone && (
             <Why contract={contract} cell={cell} explanation={why.data} onSelect={onSelect} />
           )}
+          <Origin field={field} history={history.data} />
           {!isGone && (
             <Inputs contract={contract} field={field} cell={cell} record={record.data} onSelect={onSelect} />
           )}

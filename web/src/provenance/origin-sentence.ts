@@ -1,6 +1,6 @@
 import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
 import { formatDuration } from '../ui/format.ts'
-import { relativeTime } from './time-text.ts'
+import { relativeTime } from '../ui/time-text.ts'
 
 /** A piece of a sentence: words, or something that the page shows in its own way. */
 export type Part =

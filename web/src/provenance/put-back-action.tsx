@@ -8,7 +8,7 @@ import type { CellRef } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'
 import { tellDone, tellError } from '../ui/toasts.tsx'
 import { putBackValue } from './put-back-value.ts'
-import type { WayBack } from './put-back.ts'
+import type { Leaves, WayBack } from './put-back.ts'
 import { ValueChange } from './value-change.tsx'
 
 interface PutBackActionProps {
@@ -87,9 +87,16 @@ export function PutBackAction({ label, field, cell, how, value, current }: PutBa
 /** What putting it back means beside the value. */
 function consequence(field: SheetField, how: WayBack): string {
   if (how.by === 'undo') {
-    const state = field.derived === null ? '' : ' The cell gets back its state from before as well.'
+    const state = field.derived === null ? '' : ` ${LEAVES[how.leaves]}`
     return `The change is undone.${state} This is written down like any other, and can be undone too.`
   }
   const anew = 'More has happened since, so the value is written anew, in your name.'
   return field.derived === null ? anew : `${anew} The cell is overridden then: runs leave it alone.`
+}
+
+const LEAVES: Readonly<Record<Leaves, string>> = {
+  missing: 'The cell is missing then: the next run computes it.',
+  overridden: 'The cell is overridden then: runs leave it alone.',
+  computed:
+    'The cell is stale then, unless it is fresh now and this value came from the very same inputs: the next run finds out whether it must be computed.',
 }

@@ -22,7 +22,7 @@ function past(change: Partial<CellPast> = {}): CellPast {
 }
 
 test('the value from before the latest entry comes back by undoing that, an older one by writing it', () => {
-  assert.deepEqual(putBackOf(SECOND, past()), { by: 'undo', seq: 3 })
+  assert.deepEqual(putBackOf(SECOND, past()), { by: 'undo', seq: 3, leaves: 'overridden' })
   assert.deepEqual(putBackOf(FIRST, past()), { by: 'write' })
 })
 
@@ -42,7 +42,7 @@ test('who may not write a field may undo what was computed, and nothing else', (
   const computed = computedEntry({ seq: 4, value: 4, previous: 3 })
   const history = [computed, ...HISTORY]
   const who = { field: { ...DERIVED, editableBy: ['human:*'] }, value: 4, mayWrite: false, actor: 'agent:x' }
-  assert.deepEqual(putBackOf(THIRD, past({ ...who, history })), { by: 'undo', seq: 4 })
+  assert.deepEqual(putBackOf(THIRD, past({ ...who, history })), { by: 'undo', seq: 4, leaves: 'overridden' })
   const refused = putBackOf(FIRST, past({ ...who, history }))
   assert.match(
     refused.by === 'nothing' ? String(refused.why) : '',
@@ -71,8 +71,8 @@ test('after a revert, that can be undone and so can what was before it', () => {
   const history = [revert, ...HISTORY]
   assert.deepEqual(undoableEntries(history), [revert, SECOND])
   const now = past({ history, value: 2 })
-  assert.deepEqual(putBackOf(THIRD, now), { by: 'undo', seq: 4 })
-  assert.deepEqual(putBackOf(FIRST, now), { by: 'undo', seq: 2 })
+  assert.deepEqual(putBackOf(THIRD, now), { by: 'undo', seq: 4, leaves: 'overridden' })
+  assert.deepEqual(putBackOf(FIRST, now), { by: 'undo', seq: 2, leaves: 'overridden' })
 })
 
 test('undoing a revert of what was computed takes no permission', () => {
@@ -83,12 +83,12 @@ test('undoing a revert of what was computed takes no permission', () => {
   const [, computed] = history
   assert.ok(computed)
   const found = putBackOf(computed, past({ field: DERIVED, history, value: null, mayWrite: false }))
-  assert.deepEqual(found, { by: 'undo', seq: 3 })
+  assert.deepEqual(found, { by: 'undo', seq: 3, leaves: 'computed' })
 })
 
 test('the latest entry is offered to be undone where nothing else in the list leads back', () => {
   const only = past({ history: [entryOf({ seq: 1, value: 1 })], value: 1 })
-  assert.deepEqual(undoOfLatest(only), { by: 'undo', seq: 1 })
+  assert.deepEqual(undoOfLatest(only), { by: 'undo', seq: 1, leaves: 'missing' })
   assert.equal(undoOfLatest({ ...only, field: { ...ORDINARY, required: true } }), null)
   assert.equal(undoOfLatest(past()), null)
   assert.equal(undoOfLatest(past({ history: [] })), null)
@@ -105,4 +105,39 @@ test('nothing is not written to a derived field: that would be to compute it', (
   assert.ok(empty)
   assert.deepEqual(putBackOf(empty, past({ field: DERIVED, history })), { by: 'nothing', why: null })
   assert.deepEqual(putBackOf(empty, past({ history })), { by: 'write' })
+})
+
+test('D32: what an undo leaves a derived cell as is that of the entry before', () => {
+  const restored = entryOf({
+    seq: 4,
+    source: 'revert',
+    reverts: 3,
+    value: 1,
+    previous: 2,
+    input_hash: 'sha256:ab',
+  })
+  const computed = computedEntry({ seq: 1, value: 1 })
+  const leaves = (...history: readonly ReturnType<typeof entryOf>[]): unknown => {
+    const [latest] = history
+    const found = undoOfLatest(past({ field: DERIVED, history, value: latest?.value, mayWrite: true }))
+    return found?.by === 'undo' ? found.leaves : null
+  }
+  assert.equal(leaves(computed), 'missing')
+  assert.equal(leaves(entryOf({ seq: 2, value: 2, previous: null })), 'missing')
+  const earlier = entryOf({ seq: 1, value: 5, source: 'delete', previous: 1, input_hash: 'sha256:ab' })
+  assert.equal(leaves(entryOf({ seq: 2, value: 2, previous: null }), earlier), 'missing', 'of another life')
+  const byHand = entryOf({ seq: 2, value: 2, previous: 1 })
+  const now = (history: readonly ReturnType<typeof entryOf>[], wanted: (typeof history)[number]): unknown => {
+    const found = putBackOf(
+      wanted,
+      past({ field: DERIVED, history, value: history[0]?.value, mayWrite: true }),
+    )
+    return found.by === 'undo' ? found.leaves : null
+  }
+  assert.equal(now([byHand, computed], computed), 'computed')
+  assert.equal(
+    now([computedEntry({ seq: 2, value: 2, previous: 1 }), entryOf({ seq: 1 })], entryOf({ seq: 1 })),
+    'overridden',
+  )
+  assert.equal(now([entryOf({ seq: 5, value: 3, previous: 1 }), restored], restored), 'computed')
 })

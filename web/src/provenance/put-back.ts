@@ -7,10 +7,16 @@ import { isComputed } from './origin-sentence.ts'
 export type PutBack = WayBack | { readonly by: 'nothing'; readonly why: string | null }
 
 export type WayBack =
-  /** By undoing an entry: the cell gets its state of before as well. */
-  | { readonly by: 'undo'; readonly seq: number }
+  /** By undoing an entry. */
+  | { readonly by: 'undo'; readonly seq: number; readonly leaves: Leaves }
   /** By writing the value like any other. */
   | { readonly by: 'write' }
+
+/**
+ * What undoing an entry makes of a derived cell, going by the entry before it: where that was computed, the server looks
+ * whether it may be fresh.
+ */
+export type Leaves = 'missing' | 'overridden' | 'computed'
 
 /** What is known of the cell, its entries the newest first. */
 export interface CellPast {
@@ -55,12 +61,19 @@ function toValue(wanted: unknown, past: CellPast): PutBack {
   if (isNothing && field.required) return { by: 'nothing', why: `${field.title} must have a value.` }
   const undoable = undoableEntries(past.history).find(({ previous }) => sameValue(previous, wanted))
   if (undoable !== undefined && (mayWrite || !isByHand(undoable, past.history))) {
-    return { by: 'undo', seq: undoable.seq }
+    return { by: 'undo', seq: undoable.seq, leaves: leavesOf(undoable, past.history) }
   }
   if (!mayWrite) return { by: 'nothing', why: whyNot(past) }
   // Nothing written to a derived field means: compute it.
   if (isNothing && field.derived !== null) return NOTHING
   return { by: 'write' }
+}
+
+function leavesOf(undone: ProvenanceEntryAnswer, history: readonly ProvenanceEntryAnswer[]): Leaves {
+  const before = history[history.indexOf(undone) + 1]
+  // The revert of something may have brought back what was computed: it has the input hash then.
+  if (before?.input_hash !== undefined && before.source !== 'delete') return 'computed'
+  return undone.previous === null || undone.previous === undefined ? 'missing' : 'overridden'
 }
 
 function whyNot({ field, actor }: CellPast): string {

@@ -64,39 +64,28 @@ function DerivationEdited({
   readonly derivation: string
   readonly reason: DerivationReason
 }) {
-  const texts = textsOf(reason)
+  const { was, is, was_text: wasText, is_text: isText } = reason
   return (
     <>
       <p>
         <Link href={derivationPath(derivation)}>{derivation}</Link> was edited
       </p>
-      {texts === null ? (
-        <p className="panel-faint">
-          {reason.was === null ? (
-            'How it was then is not known any more.'
-          ) : (
-            <>
-              From <code title={reason.was}>{shortHash(reason.was)}</code> to{' '}
-              <code title={reason.is}>{shortHash(reason.is)}</code>
-            </>
-          )}
-        </p>
+      {was === null || wasText === undefined || isText === undefined ? (
+        <p className="panel-faint">How it was then is not known any more.</p>
       ) : (
-        <LineDiff was={texts.was} is={texts.is} />
+        <>
+          <p className="panel-faint">
+            From <code title={was}>{shortHash(was)}</code> to <code title={is}>{shortHash(is)}</code>
+          </p>
+          {wasText === isText ? (
+            <p className="panel-faint">Its text is the same: only a byte order mark came or went.</p>
+          ) : (
+            <LineDiff was={wasText} is={isText} />
+          )}
+        </>
       )}
     </>
   )
-}
-
-interface Texts {
-  readonly was_text?: unknown
-  readonly is_text?: unknown
-}
-
-/** The texts of both versions of the file, from servers that tell them. */
-function textsOf(reason: DerivationReason & Texts): { readonly was: string; readonly is: string } | null {
-  const { was_text: was, is_text: is } = reason
-  return typeof was === 'string' && typeof is === 'string' ? { was, is } : null
 }
 
 interface FieldButtonProps {

@@ -24,7 +24,8 @@ export function RecordTab({ contract, cell, onSelect }: RecordTabProps) {
   const { data: record, error, refetch } = useQuery(recordQuery(recordId))
   const { isGone } = useCellFacts(contract, cell)
   const { data: states } = useQuery({ ...cellStatesQuery([recordId]), enabled: !isGone })
-  if (error !== null && !isGone) return <PanelError error={error} onRetry={() => void refetch()} />
+  if (error !== null && record === undefined && !isGone)
+    return <PanelError error={error} onRetry={() => void refetch()} />
   if (record === undefined && !isGone) return <PanelLoading />
   return (
     <>

@@ -1,5 +1,5 @@
 import { Link } from 'wouter'
-import { Moment } from './moment.tsx'
+import { Moment } from '../ui/moment.tsx'
 import type { Part, Sentence } from './origin-sentence.ts'
 
 interface SentenceViewProps {

@@ -8,7 +8,7 @@ import { retryCell } from '../runs/retry-cell.ts'
 import { useActor } from '../state/actor.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'
-import { Moment } from './moment.tsx'
+import { Moment } from '../ui/moment.tsx'
 import { FieldButton, ReasonItem } from './reason-item.tsx'
 import './why.css'
 

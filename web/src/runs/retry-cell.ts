@@ -6,15 +6,8 @@ import { runningStore } from './running-store.ts'
 
 /** Computes a failed cell again: at once when that is free, else after the dialog has said what it costs. Throws ApiError. */
 export async function retryCell({ recordId, field }: CellRef, actor: string): Promise<void> {
-  const plain: RunOrder = { targets: [field], record_ids: [recordId] }
-  // A cell that failed in a forced run has a value from the same inputs, which only force computes again.
-  const forced: RunOrder = { ...plain, force: true }
-  let order = plain
-  let plan = await planRun(order, actor)
-  if (isNothing(plan)) {
-    order = forced
-    plan = await planRun(order, actor)
-  }
+  const order: RunOrder = { targets: [field], record_ids: [recordId], only: 'failed' }
+  const plan = await planRun(order, actor)
   if (plan.cost > 0 || isNothing(plan)) {
     openRunDialog(order, `Retry ${field} of ${recordId}`)
     return

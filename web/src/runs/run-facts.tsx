@@ -2,11 +2,11 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { RunAnswer } from '../../../src/wire/runs.ts'
 import type { SheetContract } from '../api/contract.ts'
-import { exactTime } from '../provenance/time-text.ts'
+import { exactTime } from '../ui/time-text.ts'
 import { formatCount, formatDuration, formatMoney } from '../ui/format.ts'
-import { RunTime } from './run-time.tsx'
+import { Moment } from '../ui/moment.tsx'
 import { tookMs } from './run-text.ts'
-import { useNow } from './use-now.ts'
+import { useNow } from '../ui/use-now.ts'
 
 interface RunFactsProps {
   readonly run: RunAnswer
@@ -28,12 +28,12 @@ export function RunFacts({ run, contract }: RunFactsProps) {
         )}
         <Fact name="By">{run.actor}</Fact>
         <Fact name="Started">
-          <RunTime at={run.started_at} />{' '}
+          <Moment at={run.started_at} />{' '}
           <span className="run-exact">{firstLine(exactTime(run.started_at))}</span>
         </Fact>
         {run.ended_at !== null && (
           <Fact name={run.state === 'interrupted' ? 'Last stored' : 'Ended'}>
-            <RunTime at={run.ended_at} />{' '}
+            <Moment at={run.ended_at} />{' '}
             <span className="run-exact">{firstLine(exactTime(run.ended_at))}</span>
           </Fact>
         )}

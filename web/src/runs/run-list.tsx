@@ -10,11 +10,26 @@ import './run-list.css'
 import { runPagesQuery } from './run-queries.ts'
 import { RunRow } from './run-row.tsx'
 import { useRunningRun } from './running-cells.ts'
+import { TableHead, type HeadColumn } from '../ui/table-head.tsx'
 
 interface RunListProps {
   readonly contract: SheetContract
   readonly selected: string | null
 }
+
+const COLUMNS: readonly HeadColumn[] = [
+  { name: 'Run' },
+  { name: 'State' },
+  { name: 'Started' },
+  { name: 'By', className: 'wide' },
+  { name: 'Fields', className: 'wide' },
+  { name: 'Took', className: 'number' },
+  { name: 'Computed', className: 'number' },
+  { name: 'Left alone', className: 'number wide' },
+  { name: 'Failed', className: 'number' },
+  { name: 'Calls', className: 'number wide' },
+  { name: 'Cost', className: 'number' },
+]
 
 /** The runs, newest first; more are read as one scrolls. */
 export function RunList({ contract, selected }: RunListProps) {
@@ -43,37 +58,7 @@ export function RunList({ contract, selected }: RunListProps) {
       </header>
       <div className="run-list-scroll">
         <table className="run-table">
-          <thead>
-            <tr>
-              <th scope="col">Run</th>
-              <th scope="col">State</th>
-              <th scope="col">Started</th>
-              <th scope="col" className="wide">
-                By
-              </th>
-              <th scope="col" className="wide">
-                Fields
-              </th>
-              <th scope="col" className="number">
-                Took
-              </th>
-              <th scope="col" className="number">
-                Computed
-              </th>
-              <th scope="col" className="number wide">
-                Left alone
-              </th>
-              <th scope="col" className="number">
-                Failed
-              </th>
-              <th scope="col" className="number wide">
-                Calls
-              </th>
-              <th scope="col" className="number">
-                Cost
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={COLUMNS} />
           <tbody>
             {runs.map((run) => (
               <RunRow

@@ -14,8 +14,8 @@ export function orderOf(run: RunAnswer): RunOrder {
 }
 
 /**
- * What failed of the fields and records that a run was asked for, by whatever run. Forced when the run was: what it failed
- * to compute again has a value from the same inputs, which is left alone otherwise.
+ * What failed of the fields and records that a run was asked for, by whatever run. Forced when the run was: who wanted
+ * new answers does not want those of the cache.
  */
 export function retryOrderOf(run: RunAnswer): RunOrder {
   return { ...cellsOf(run), only: 'failed', ...(run.force ? { force: true } : {}) }

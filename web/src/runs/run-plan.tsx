@@ -3,6 +3,8 @@ import { messageOf } from '../api/api-error.ts'
 import type { RunOrder } from '../api/commands.ts'
 import { countOf, formatCount } from '../ui/format.ts'
 import { costText, isNothing, totalsOf, type PlanTotals } from './plan-text.ts'
+import { TableHead, type HeadColumn } from '../ui/table-head.tsx'
+import { CountCell } from './count-cell.tsx'
 
 interface RunPlanProps {
   readonly plan: RunPlanAnswer | null
@@ -67,13 +69,17 @@ function Nothing({ order }: { readonly order: RunOrder }) {
 function whyNothing({ only, force, max_calls, max_cost }: RunOrder): string {
   if (max_calls !== undefined || max_cost !== undefined)
     return 'The limits leave no room for a call, or no cell needs one.'
-  if (only === 'failed' && force !== true) {
-    return 'There is no failed cell that could be computed. What failed in a forced run is tried again by force only.'
-  }
   if (only !== undefined) return `There is no ${only} cell that could be computed.`
   if (force === true) return 'Cells without their inputs cannot be computed.'
   return 'Every cell is fresh, was written by hand, or lacks an input.'
 }
+
+const COLUMNS: readonly HeadColumn[] = [
+  { name: 'Field' },
+  { name: 'Compute', title: 'Cells to be computed by a call' },
+  { name: 'Cached', title: 'Cells to be filled from the cache, without a call' },
+  { name: 'Skipped', title: 'Cells left as they are' },
+]
 
 function TargetTable({
   plan,
@@ -92,29 +98,16 @@ function TargetTable({
   return (
     <div className="run-plan-cells">
       <table className="run-plan-table">
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col" title="Cells to be computed by a call">
-              Compute
-            </th>
-            <th scope="col" title="Cells to be filled from the cache, without a call">
-              Cached
-            </th>
-            <th scope="col" title="Cells left as they are">
-              Skipped
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={COLUMNS} />
         <tbody>
           {targets.map(([target, cells]) => (
             <tr key={target}>
               <th scope="row" title={target}>
                 {titleOf(target)}
               </th>
-              <Cells count={cells.compute} />
-              <Cells count={cells.cached} />
-              <Cells count={cells.skipped} />
+              <CountCell count={cells.compute} />
+              <CountCell count={cells.cached} />
+              <CountCell count={cells.skipped} />
             </tr>
           ))}
         </tbody>
@@ -122,9 +115,9 @@ function TargetTable({
           <tfoot>
             <tr>
               <th scope="row">{countOf(targets.length, 'field')}</th>
-              <Cells count={totals.compute} />
-              <Cells count={totals.cached} />
-              <Cells count={totals.skipped} />
+              <CountCell count={totals.compute} />
+              <CountCell count={totals.cached} />
+              <CountCell count={totals.skipped} />
             </tr>
           </tfoot>
         )}
@@ -135,8 +128,4 @@ function TargetTable({
 
 function hasWork({ compute, cached }: PlanTotals): boolean {
   return compute > 0 || cached > 0
-}
-
-function Cells({ count }: { readonly count: number }) {
-  return <td className={count === 0 ? 'none' : ''}>{formatCount(count)}</td>
 }

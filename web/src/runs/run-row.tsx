@@ -2,11 +2,12 @@ import type { KeyboardEvent } from 'react'
 import { Link } from 'wouter'
 import type { RunSummary } from '../../../src/wire/runs.ts'
 import type { SheetContract } from '../api/contract.ts'
-import { formatCount, formatDuration, formatMoney } from '../ui/format.ts'
+import { formatDuration, formatMoney } from '../ui/format.ts'
 import { RunBar } from './run-bar.tsx'
 import { RunState } from './run-state.tsx'
-import { RunTime } from './run-time.tsx'
+import { Moment } from '../ui/moment.tsx'
 import { countsText, runName, tookMs } from './run-text.ts'
+import { CountCell } from './count-cell.tsx'
 
 interface RunRowProps {
   readonly run: RunSummary
@@ -35,7 +36,7 @@ export function RunRow({ run, contract, isSelected }: RunRowProps) {
         {run.state === 'running' && <RunBar run={run} />}
       </td>
       <td className="when">
-        <RunTime at={run.started_at} />
+        <Moment at={run.started_at} />
       </td>
       <td className="wide actor" title={run.actor}>
         {run.actor}
@@ -44,18 +45,14 @@ export function RunRow({ run, contract, isSelected }: RunRowProps) {
         {fields}
       </td>
       <td className="number">{run.ended_at === null ? '' : formatDuration(tookMs(run, 0))}</td>
-      <Count count={run.materialized} />
-      <Count count={run.skipped} className="wide" />
-      <Count count={run.failed} className={run.failed > 0 ? 'bad' : ''} />
-      <Count count={run.calls} className="wide" />
+      <CountCell count={run.materialized} />
+      <CountCell count={run.skipped} className="wide" />
+      <CountCell count={run.failed} className={run.failed > 0 ? 'bad' : ''} />
+      <CountCell count={run.calls} className="wide" />
       <td className="narrow">{summaryText(run)}</td>
       <td className={`number ${run.total_cost === 0 ? 'none' : ''}`}>{formatMoney(run.total_cost)}</td>
     </tr>
   )
-}
-
-function Count({ count, className = '' }: { readonly count: number; readonly className?: string }) {
-  return <td className={`number ${count === 0 ? 'none' : ''} ${className}`}>{formatCount(count)}</td>
 }
 
 /** Where there is no room for columns. */

@@ -8,7 +8,7 @@ import { formatCount } from '../ui/format.ts'
 import { CancelRunDialog } from './cancel-run-dialog.tsx'
 import { openRunDialog, RunDialog } from './run-dialog.tsx'
 import './run-status.css'
-import { RunTime } from './run-time.tsx'
+import { Moment } from '../ui/moment.tsx'
 import { runName, runStateOf } from './run-text.ts'
 import { useRunningRun } from './running-cells.ts'
 import { RunningNow } from './running-now.tsx'
@@ -54,7 +54,7 @@ function LastRun({ run }: { readonly run: RunSummary }) {
       <span>
         {runName(run)} ·{' '}
         {run.failed > 0 && state === 'finished' ? `${formatCount(run.failed)} failed` : state}{' '}
-        <RunTime at={run.ended_at ?? run.started_at} />
+        <Moment at={run.ended_at ?? run.started_at} />
       </span>
     </Link>
   )

@@ -41,6 +41,15 @@ test('the end of runs that nobody here has seen running is no news', () => {
   assert.deepEqual(new RunningStore().readList([runOf({ id: '4', state: 'failed' })], 0), [])
 })
 
+test('the end of a run that was over between two lists is news, once', () => {
+  const store = new RunningStore()
+  store.readList([], 0)
+  const over = runOf({ id: '5', state: 'finished' })
+  assert.deepEqual(store.readList([over], 10), [over])
+  assert.deepEqual(store.readList([over], 20), [])
+  assert.equal(store.end('5'), false)
+})
+
 test('a run that had ended when its start was answered is not shown', () => {
   const store = new RunningStore()
   store.begin(runOf({ id: '1', state: 'finished' }))

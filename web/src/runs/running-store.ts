@@ -26,6 +26,8 @@ export class RunningStore {
   /** A list that was read before a run ended may arrive after its end has. */
   readonly #ended = new Set<string>()
   readonly #listeners = new Set<() => void>()
+  /** The last run in the lists so far; null before the first. */
+  #lastListed: number | null = null
   #running = NOTHING
 
   get running(): Running {
@@ -44,10 +46,16 @@ export class RunningStore {
     this.#changed()
   }
 
-  /** Takes over what a list says, and returns those runs whose end is news. */
+  /**
+   * Takes over what a list says, and returns those runs whose end is news: they went on before, or have begun and ended
+   * since the list before.
+   */
   readList(runs: readonly RunSummary[], now: number): readonly RunSummary[] {
-    const ended = runs.filter(({ id, state }) => state !== 'running' && this.#runs.has(id))
+    const lastListed = this.#lastListed ?? Infinity
+    const isNew = (id: string): boolean => Number(id) > lastListed && !this.#ended.has(id)
+    const ended = runs.filter(({ id, state }) => state !== 'running' && (this.#runs.has(id) || isNew(id)))
     for (const { id } of ended) this.#remove(id)
+    this.#lastListed = Math.max(this.#lastListed ?? 0, ...runs.map(({ id }) => Number(id)))
     for (const run of runs) {
       if (run.state !== 'running' || this.#ended.has(run.id)) continue
       this.#take(run)

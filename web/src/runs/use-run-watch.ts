@@ -2,6 +2,7 @@ import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-quer
 import { useEffect } from 'react'
 import type { RunListAnswer, RunSummary } from '../../../src/wire/runs.ts'
 import { runsQuery } from '../api/queries.ts'
+import { readAgain } from '../live/read-again.ts'
 import { tellDone, tellError } from '../ui/toasts.tsx'
 import { applyRunCells } from './apply-run-cells.ts'
 import { isToldElsewhere } from './own-reverts.ts'
@@ -66,10 +67,7 @@ function rereadLater(client: QueryClient): { ask(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | null = null
   const read = (): void => {
     timer = null
-    void client.invalidateQueries({
-      queryKey: ['records'],
-      predicate: ({ queryKey }) => CHANGED.has(queryKey[1]),
-    })
+    readAgain(client, { queryKey: ['records'], predicate: ({ queryKey }) => CHANGED.has(queryKey[1]) })
   }
   return {
     ask: () => {
@@ -85,7 +83,7 @@ function rereadLater(client: QueryClient): { ask(): void; stop(): void } {
 const CHANGED: ReadonlySet<unknown> = new Set(['page', 'one', 'cells', 'status', 'history', 'why'])
 
 function announceEnd(client: QueryClient, run: RunSummary): void {
-  for (const first of ['records', 'runs', 'plan']) void client.invalidateQueries({ queryKey: [first] })
+  for (const first of ['records', 'runs', 'plan']) readAgain(client, { queryKey: [first] })
   if (isToldElsewhere(run)) return
   const link = { href: `/runs/${run.id}`, name: 'Look at it' }
   const isBad =

@@ -4,7 +4,8 @@ import { chooseChart, describeChart, type Chart } from './chart-choice.ts'
 import { columnsOf, type ResultRow } from './result-columns.ts'
 import { CONTRACT } from './test-contract.ts'
 
-const chartOf = (rows: readonly ResultRow[]): Chart | null => chooseChart(columnsOf(rows, CONTRACT), rows)
+const chartOf = (rows: readonly ResultRow[]): Chart | null =>
+  chooseChart(columnsOf(Object.keys(rows[0] ?? {}), rows, CONTRACT), rows)
 
 test('one number by one category makes bars, in the order of the result', () => {
   const chart = chartOf([

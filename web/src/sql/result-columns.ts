@@ -14,10 +14,14 @@ export interface ResultColumn {
 /** So many rows tell what a column is. */
 const LOOKED_AT = 1000
 
-/** The columns of a result, in its order. A result without rows does not tell its columns. */
-export function columnsOf(rows: readonly ResultRow[], contract: SheetContract): readonly ResultColumn[] {
+/** What the columns of a result are, going by its rows. */
+export function columnsOf(
+  names: readonly string[],
+  rows: readonly ResultRow[],
+  contract: SheetContract,
+): readonly ResultColumn[] {
   const seen = rows.slice(0, LOOKED_AT)
-  return Object.keys(rows[0] ?? {}).map((name) => {
+  return names.map((name) => {
     const values = seen.map((row) => row[name]).filter((value) => value !== null)
     const field = contract.fieldByName.get(name) ?? null
     // A column may be called like a field and be something else, such as count(*) AS name.

@@ -35,7 +35,7 @@ export function ResultsGrid({ columns, rows }: ResultsGridProps) {
   return (
     <div
       ref={scroller}
-      className="results-grid"
+      className={rows.length === 0 ? 'results-grid empty' : 'results-grid'}
       role="table"
       aria-label="Result"
       aria-rowcount={rows.length + 1}

@@ -20,11 +20,10 @@ interface ResultsProps {
 
 /** What a statement came to: as a table, and as a chart where it makes one. */
 export function Results({ contract, result, isOld }: ResultsProps) {
-  const { rows } = result
-  const columns = useMemo(() => columnsOf(rows, contract), [rows, contract])
+  const { rows, columns: names } = result
+  const columns = useMemo(() => columnsOf(names, rows, contract), [names, rows, contract])
   const chart = useMemo(() => chooseChart(columns, rows), [columns, rows])
   const [wanted, setWanted] = useState('table')
-  const names = columns.map(({ name }) => name)
   return (
     <Tabs.Root
       className={isOld ? 'results old' : 'results'}
@@ -48,10 +47,9 @@ export function Results({ contract, result, isOld }: ResultsProps) {
       </div>
       {/* Not focusable by itself: what is in it is. */}
       <Tabs.Content value="table" className="results-content" tabIndex={-1}>
-        {rows.length === 0 ? (
+        <ResultsGrid columns={columns} rows={rows} />
+        {rows.length === 0 && (
           <Notice title="No rows">Nothing in the sheet meets the conditions of the statement.</Notice>
-        ) : (
-          <ResultsGrid columns={columns} rows={rows} />
         )}
       </Tabs.Content>
       {chart !== null && (

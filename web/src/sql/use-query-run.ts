@@ -6,6 +6,8 @@ import type { ResultRow } from './result-columns.ts'
 /** What a statement came to. */
 export interface QueryResult {
   readonly sql: string
+  /** Their names, in the order of the statement. */
+  readonly columns: readonly string[]
   readonly rows: readonly ResultRow[]
   /** Whether there are more rows than the server gives. */
   readonly isTruncated: boolean
@@ -50,11 +52,11 @@ export function useQueryRun(onEnd: OnEnd): QueryRun {
     const since = performance.now()
     setOutcome({ kind: 'running', since })
     try {
-      const { rows, truncated } = await runSql(sql, [], controller.signal)
+      const { columns = [], rows, truncated } = await runSql(sql, [], controller.signal)
       // Aborted after the answer had come: a newer one runs, or the page is left.
       if (controller.signal.aborted) return
       const ms = performance.now() - since
-      setResult({ sql, rows, isTruncated: truncated === true, ms })
+      setResult({ sql, columns, rows, isTruncated: truncated === true, ms })
       setOutcome({ kind: 'done' })
       onEnd(sql, rows.length, ms)
     } catch (error) {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { defaultActorQuery } from '../api/queries.ts'
+import { serverActorQuery } from '../api/queries.ts'
 import { Stored, useStored } from './stored.ts'
 
 /** Who writes when neither the person nor the server has said who. */
@@ -11,10 +11,11 @@ const stored = new Stored<string | null>('actor', (value) =>
 
 /**
  * Who works with the page: named as the actor of everything it writes. Until somebody says, it is the server's default
- * actor.
+ * actor. There is nothing to set where a reverse proxy says who it is.
  */
-export function useActor(): readonly [actor: string, set: (actor: string) => void] {
+export function useActor(): readonly [actor: string, set: ((actor: string) => void) | null] {
   const [chosen, set] = useStored(stored)
-  const { data: byDefault } = useQuery({ ...defaultActorQuery, enabled: chosen === null })
-  return [chosen ?? byDefault ?? NOBODY_SAID, set]
+  const { data: server } = useQuery(serverActorQuery)
+  if (server?.isFixed === true) return [server.actor ?? NOBODY_SAID, null]
+  return [chosen ?? server?.actor ?? NOBODY_SAID, set]
 }

@@ -69,7 +69,7 @@ const WIDTHS: Readonly<Record<SheetField['type'], number>> = {
   string: 180,
   integer: 110,
   number: 120,
-  boolean: 90,
+  boolean: 110,
   date: 120,
   timestamp: 190,
   time: 110,

@@ -1,11 +1,15 @@
 import { RotateCw } from 'lucide-react'
-import { messageOf } from '../api/api-error.ts'
+import { useEffect, useState } from 'react'
+import { ApiError, messageOf } from '../api/api-error.ts'
 import type { SheetField } from '../api/contract.ts'
 import type { Condition } from '../state/conditions.ts'
 import './column-summary.css'
 import { pictureOf } from './picture.ts'
 import { SummaryPicture } from './summary-picture.tsx'
 import { useSummary } from './use-summary.ts'
+
+/** A column that scrolls by is not asked for. */
+const STAYS_MS = 150
 
 interface ColumnSummaryProps {
   readonly field: SheetField
@@ -18,7 +22,7 @@ interface ColumnSummaryProps {
 
 /** What a column has, at a glance; nothing while it is not known. */
 export function ColumnSummary({ field, filter, onFilter, visible }: ColumnSummaryProps) {
-  const { data, error, isWaiting, retry } = useSummary(field.name, filter, visible)
+  const { data, error, isWaiting, retry } = useSummary(field.name, filter, useHasStayed() && visible)
   if (error !== null) {
     return (
       <button
@@ -29,11 +33,25 @@ export function ColumnSummary({ field, filter, onFilter, visible }: ColumnSummar
         aria-label={`${field.title} cannot be summarized. Try again`}
         onClick={retry}
       >
-        <RotateCw size={12} /> no summary
+        <RotateCw size={12} /> {isTooSlow(error) ? 'takes too long' : 'no summary'}
       </button>
     )
   }
   const picture = data === null ? null : pictureOf(field, data)
   if (picture === null) return <div className="column-summary" />
   return <SummaryPicture picture={picture} isWaiting={isWaiting} onFilter={onFilter} />
+}
+
+function useHasStayed(): boolean {
+  const [hasStayed, setHasStayed] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setHasStayed(true), STAYS_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return hasStayed
+}
+
+/** The server stops a search at its deadline (D19). */
+function isTooSlow(error: Error): boolean {
+  return error instanceof ApiError && error.type === 'QueryError' && error.message.includes('longer than')
 }

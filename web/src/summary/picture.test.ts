@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { FieldSummaryAnswer } from '../../../src/wire/summary.ts'
 import type { SheetField } from '../api/contract.ts'
-import { testField } from '../filter/test-fields.ts'
+import { testField } from '../api/test-field.ts'
 import { pictureOf } from './picture.ts'
 import { exactPlace, percent, shortEnds } from './summary-text.ts'
 

@@ -58,16 +58,16 @@ export function useSummary(field: string, filter: string | null, isEnabled: bool
 function countedSummaryQuery(field: string, filter: string | null) {
   return queryOptions({
     queryKey: ['summary', field, filter],
-    queryFn: ({ signal }) => turns.take(() => read(field, filter), signal),
+    queryFn: ({ signal }) => turns.take(() => read(field, filter, signal), signal),
     staleTime: Infinity,
     retry: false,
   })
 }
 
-/** Once asked, the server goes through the records to the end: the turn lasts as long, whoever still wants to know. */
-async function read(field: string, filter: string | null): Promise<CountedSummary> {
+/** When nobody wants to know any more, the server does not go on either. */
+async function read(field: string, filter: string | null, signal: AbortSignal): Promise<CountedSummary> {
   const began = performance.now()
-  const { count, fields } = await get<SummaryAnswer>('/api/summary', { fields: field, filter })
+  const { count, fields } = await get<SummaryAnswer>('/api/summary', { fields: field, filter }, signal)
   return { count, summary: fields[field] ?? { nulls: 0 }, took: performance.now() - began }
 }
 

@@ -1,5 +1,5 @@
 import { X } from 'lucide-react'
-import { useSyncExternalStore } from 'react'
+import { useEffect, useSyncExternalStore } from 'react'
 import { Link } from 'wouter'
 import { messageOf } from '../api/api-error.ts'
 import { IconButton } from './button.tsx'
@@ -36,7 +36,7 @@ function dismiss(id: number): void {
 function show(text: string, kind: Toast['kind'], link: ToastLink | null): void {
   const id = ++lastId
   replace([...toasts.slice(-3), { id, text, kind, link }])
-  // What went wrong stays until somebody has seen it.
+  // What went wrong stays until somebody has seen it, and closes it or presses Escape.
   if (kind === 'done') setTimeout(() => dismiss(id), SHOWN_MS)
 }
 
@@ -58,6 +58,13 @@ function subscribe(listener: () => void): () => void {
 /** Where these are shown; once on the page. */
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts)
+  useEffect(() => {
+    const onKey = ({ key }: KeyboardEvent): void => {
+      if (key === 'Escape' && toasts.length > 0) replace([])
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
   return (
     <div className="toasts" role="region" aria-label="Messages" aria-live="polite">
       {shown.map(({ id, text, kind, link }) => (

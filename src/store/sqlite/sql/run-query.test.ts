@@ -73,6 +73,24 @@ suite('a query', () => {
     assert.equal(text('SELECT id FROM records WHERE 0'), '{"rows":[],"count":0}')
   })
 
+  test('the columns are named where that is asked for, in their order and whether or not there are rows', () => {
+    const named = (sql: string, maxRows = 100): unknown => {
+      const chunks: Uint8Array[] = []
+      const answer = new SqlAnswer((chunk) => chunks.push(Buffer.from(chunk)))
+      runQuery(database, { sql, params: [], allFields: FIELDS, maxRows, columns: true }, answer)
+      answer.finish()
+      return JSON.parse(Buffer.concat(chunks).toString())
+    }
+    const sql = 'SELECT n AS "2", id AS "1", price FROM records'
+    assert.deepEqual(named(`${sql} WHERE 0`), { rows: [], count: 0, columns: ['2', '1', 'price'] })
+    assert.deepEqual(named(sql, 1), {
+      rows: [{ '2': 1, '1': 'a', price: 180 }],
+      count: 1,
+      truncated: true,
+      columns: ['2', '1', 'price'],
+    })
+  })
+
   /** Statements over `records` alone, and what they answer. */
   const ALLOWED: readonly (readonly [string, readonly unknown[]])[] = [
     ['select id from RECORDS where n = 1', [{ id: 'a' }]],

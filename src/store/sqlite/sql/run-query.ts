@@ -4,17 +4,14 @@ import type { SqlParam } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
 import { rowsOf } from './rows-of.ts'
 import type { SqlAnswer } from './sql-answer.ts'
+import type { QueryOfFields } from './sql-protocol.ts'
 import { checkStatement } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
 import { shown } from './sql-errors.ts'
 import { DATA_TABLE } from './sql-guard.ts'
 
 /** A statement from a user, with what the answer may be. */
-export interface QueryRun {
-  readonly sql: string
-  readonly params: readonly SqlParam[]
-  /** The contract's fields. */
-  readonly allFields: readonly TypedField[]
+export interface QueryRun extends QueryOfFields {
   readonly maxRows: number
 }
 
@@ -23,18 +20,15 @@ type ToJson = (value: SQLOutputValue) => string
 
 /** Runs a statement from a user and writes the query result as JSON (D18, D19). Throws QueryError. */
 export function runQuery(database: SqlDatabase, run: QueryRun, answer: SqlAnswer): void {
-  const { params, allFields, maxRows } = run
+  const { params, allFields, maxRows, columns = false } = run
   const { text: sql, names } = checkStatement(run.sql.toWellFormed(), params.length)
   database.snapshot(() => {
     database.guard.confine(names, () => {
       const statement = database.prepare(sql)
       // The scan found one statement; where SQLite stopped reading earlier, they disagree on where it ends.
       if (statement.sourceSQL !== sql) throw new QueryError('only one statement can be run')
-      writeRows(
-        statement,
-        { params: params.map(bound), toJson: columnsToJson(statement, allFields), maxRows },
-        answer,
-      )
+      const toJson = columnsToJson(statement, allFields)
+      writeRows(statement, { params: params.map(bound), toJson, maxRows, columns }, answer)
     })
   })
 }
@@ -42,11 +36,14 @@ export function runQuery(database: SqlDatabase, run: QueryRun, answer: SqlAnswer
 interface RowsRun {
   readonly params: readonly SQLInputValue[]
   /** For each column the text before its value, and how to write the value. */
-  readonly toJson: readonly { readonly key: string; readonly value: ToJson }[]
+  readonly toJson: readonly { readonly name: string; readonly key: string; readonly value: ToJson }[]
   readonly maxRows: number
+  /** Whether the names of the columns are wanted beside the rows. */
+  readonly columns: boolean
 }
 
-function writeRows(statement: StatementSync, { params, toJson, maxRows }: RowsRun, answer: SqlAnswer): void {
+function writeRows(statement: StatementSync, run: RowsRun, answer: SqlAnswer): void {
+  const { params, toJson, maxRows, columns } = run
   statement.setReadBigInts(true)
   answer.text('{"rows":[')
   let count = 0
@@ -62,7 +59,9 @@ function writeRows(statement: StatementSync, { params, toJson, maxRows }: RowsRu
     answer.text('}')
     count += 1
   }
-  answer.text(`],"count":${count}${truncated ? ',"truncated":true' : ''}}`)
+  answer.text(`],"count":${count}${truncated ? ',"truncated":true' : ''}`)
+  if (columns) answer.text(`,"columns":${JSON.stringify(toJson.map(({ name }) => name))}`)
+  answer.text('}')
 }
 
 /** A whole number is an INTEGER, so that it divides and prints like one. */
@@ -83,7 +82,7 @@ function columnsToJson(statement: StatementSync, fields: readonly TypedField[]):
     }
     seen.add(name)
     const type = table === DATA_TABLE && column !== null ? types.get(column) : undefined
-    return { key: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, value: toJsonOf(type) }
+    return { name, key: `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`, value: toJsonOf(type) }
   })
 }
 

@@ -64,7 +64,9 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     const pool = common
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        pool.query('SELECT n, done FROM records WHERE n = ?', [index], FIELDS).then(String),
+        pool
+          .query({ sql: 'SELECT n, done FROM records WHERE n = ?', params: [index], allFields: FIELDS })
+          .then(String),
       ),
     )
     assert.equal(answers[7], '{"rows":[{"n":7,"done":true}],"count":1}')
@@ -96,7 +98,9 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     const pool = common
     for (let n = 100; n < 110; n += 1) {
       sheet.writer.exec(`UPDATE "$data" SET n = ${n} WHERE id = 'r20'`)
-      const answer = String(await pool.query("SELECT n FROM records WHERE id = 'r20'", [], FIELDS))
+      const answer = String(
+        await pool.query({ sql: "SELECT n FROM records WHERE id = 'r20'", params: [], allFields: FIELDS }),
+      )
       assert.equal(answer, `{"rows":[{"n":${n}}],"count":1}`)
     }
   })
@@ -105,26 +109,35 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     const other = createSheetDatabase(FIELDS)
     other.insert('r1', 1, 1)
     const pool = open({}, { path: other.path })
-    await pool.query('SELECT * FROM records', [], FIELDS)
+    await pool.query({ sql: 'SELECT * FROM records', params: [], allFields: FIELDS })
     other.writer.exec('BEGIN; ALTER TABLE "$data" ADD COLUMN late TEXT; DROP VIEW records')
     other.writer.exec('CREATE VIEW records AS SELECT id, n, done, late FROM "$data"; COMMIT')
     const later = [...FIELDS, field('late', 'array')]
     other.writer.exec(`UPDATE "$data" SET late = '[1]'`)
     const expected = '{"rows":[{"id":"r1","n":1,"done":true,"late":[1]}],"count":1}'
-    assert.equal(String(await pool.query('SELECT * FROM records', [], later)), expected)
+    assert.equal(
+      String(await pool.query({ sql: 'SELECT * FROM records', params: [], allFields: later })),
+      expected,
+    )
     await pool.close()
     other.remove()
   })
 
   test('D19: a capped answer says that it is truncated', async () => {
-    const answer = await open({ maxRows: 2 }).query('SELECT n FROM records', [], FIELDS)
+    const answer = await open({ maxRows: 2 }).query({
+      sql: 'SELECT n FROM records',
+      params: [],
+      allFields: FIELDS,
+    })
     assert.equal(String(answer), '{"rows":[{"n":1},{"n":2}],"count":2,"truncated":true}')
   })
 
   test('D19: a large answer arrives whole', async () => {
     const sql = `WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t LIMIT 12)
       SELECT x, printf('%1000000c', 'é') AS text FROM t`
-    const { rows, count } = JSON.parse(String(await common.query(sql, [], FIELDS))) as {
+    const { rows, count } = JSON.parse(
+      String(await common.query({ sql, params: [], allFields: FIELDS })),
+    ) as {
       rows: readonly { readonly x: number; readonly text: string }[]
       count: number
     }
@@ -138,7 +151,7 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
 
   test('D19: a query past its deadline is stopped, and the next ones are answered', async () => {
     const pool = open({ timeoutMs: 300 })
-    const runaways = [1, 2].map(() => pool.query(ENDLESS, [], FIELDS))
+    const runaways = [1, 2].map(() => pool.query({ sql: ENDLESS, params: [], allFields: FIELDS }))
     const filter = pool.page({
       fields: FIELDS,
       allFields: FIELDS,
@@ -152,13 +165,59 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     for (const runaway of [...runaways, filter]) {
       await assert.rejects(runaway, (error) => error instanceof QueryError && error.message === message)
     }
-    assert.equal(String(await common.query('SELECT 1 AS a', [], FIELDS)), '{"rows":[{"a":1}],"count":1}')
+    assert.equal(
+      String(await common.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS })),
+      '{"rows":[{"a":1}],"count":1}',
+    )
+  })
+
+  test('a query whose signal aborts is stopped, or leaves the queue, and the others go on', async () => {
+    const pool = open()
+    const controllers = Array.from({ length: 4 }, () => new AbortController())
+    const [stopped, kept, queued] = controllers
+      .slice(0, 3)
+      .map(({ signal }) => pool.query({ sql: ENDLESS, params: [], allFields: FIELDS }, signal))
+    assert.ok(stopped && kept && queued)
+    const next = pool.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }).then(String)
+    const reasons = controllers.map((_, index) => new Error(`reason ${index}`))
+    controllers[2]?.abort(reasons[2])
+    await assert.rejects(queued, reasons[2])
+    controllers[0]?.abort(reasons[0])
+    await assert.rejects(stopped, reasons[0])
+    assert.equal(await next, '{"rows":[{"a":1}],"count":1}')
+    controllers[1]?.abort(reasons[1])
+    await assert.rejects(kept, reasons[1])
+    controllers[3]?.abort(reasons[3])
+    await assert.rejects(
+      pool.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }, controllers[3]?.signal),
+      reasons[3],
+    )
+  })
+
+  test('a query that is as good as done costs no process when nobody waits for it any more', async () => {
+    const others = new Set(children())
+    const pool = open({}, { patienceMs: 30_000 })
+    const one = { sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }
+    await pool.query(one)
+    const [pid] = children().filter((each) => !others.has(each))
+    assert.ok(pid)
+    for (let round = 0; round < 10; round += 1) {
+      const controller = new AbortController()
+      const answers = [1, 2, 3].map(() => pool.query(one, controller.signal))
+      controller.abort(new Error('gone'))
+      for (const answer of answers) await assert.rejects(answer, /gone/)
+      await pool.query(one)
+    }
+    assert.ok(children().includes(pid))
   })
 
   test('D19: a query that waits behind runaways has its whole time once it runs', async () => {
     const pool = open({ timeoutMs: 1000 })
-    const runaways = [pool.query(ENDLESS, [], FIELDS), pool.query(ENDLESS, [], FIELDS)]
-    const waiting = pool.query('SELECT 1 AS a', [], FIELDS).then(String)
+    const runaways = [
+      pool.query({ sql: ENDLESS, params: [], allFields: FIELDS }),
+      pool.query({ sql: ENDLESS, params: [], allFields: FIELDS }),
+    ]
+    const waiting = pool.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }).then(String)
     const settled = await Promise.allSettled([...runaways, waiting])
     assert.deepEqual(
       settled.map(({ status }) => status),
@@ -170,17 +229,20 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     const pool = open({ maxMemoryBytes: 160 * MIB })
     const message = 'the query used more than 160 MiB of memory and was stopped'
     await assert.rejects(
-      pool.query(GREEDY, [], FIELDS),
+      pool.query({ sql: GREEDY, params: [], allFields: FIELDS }),
       (error) => error instanceof QueryError && error.message === message,
     )
-    assert.equal(String(await pool.query('SELECT 1 AS a', [], FIELDS)), '{"rows":[{"a":1}],"count":1}')
+    assert.equal(
+      String(await pool.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS })),
+      '{"rows":[{"a":1}],"count":1}',
+    )
   })
 
   test('D19: a row too long for a JavaScript string is refused, given the memory for it', async () => {
     const pool = open({ maxMemoryBytes: 4096 * MIB })
     const columns = [1, 2, 3, 4, 5, 6, 7].map((number) => `zeroblob(60000000) AS a${number}`)
     await assert.rejects(
-      pool.query(`SELECT ${columns.join(', ')}`, [], FIELDS),
+      pool.query({ sql: `SELECT ${columns.join(', ')}`, params: [], allFields: FIELDS }),
       (error) => error instanceof QueryError && /larger than 64 MiB/.test(error.message),
     )
   })
@@ -212,20 +274,25 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     const tooMany = (error: unknown) => error instanceof QueryError && /too many queries/.test(error.message)
     const pool = open()
     const settled = await Promise.allSettled(
-      Array.from({ length: 1010 }, () => pool.query('SELECT 1 AS a', [], FIELDS)),
+      Array.from({ length: 1010 }, () => pool.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS })),
     )
     const refused = settled.filter((each) => each.status === 'rejected')
     assert.equal(refused.length, 10)
     assert.ok(refused.every(({ reason }) => tooMany(reason)))
     // No process is ready within a millisecond.
-    await assert.rejects(open({}, { maxWaitMs: 1 }).query('SELECT 1 AS a', [], FIELDS), tooMany)
+    await assert.rejects(
+      open({}, { maxWaitMs: 1 }).query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }),
+      tooMany,
+    )
   })
 
   test('D19: what waits is bounded in size too, since params can be as long as a body', async () => {
     const pool = open()
     const long = 'x'.repeat(20 * MIB)
     const settled = await Promise.allSettled(
-      Array.from({ length: 8 }, () => pool.query('SELECT length(?) AS n', [long], FIELDS).then(String)),
+      Array.from({ length: 8 }, () =>
+        pool.query({ sql: 'SELECT length(?) AS n', params: [long], allFields: FIELDS }).then(String),
+      ),
     )
     const [answered, refused] = ['fulfilled', 'rejected'].map((status) =>
       settled.filter((each) => each.status === status),
@@ -234,19 +301,19 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     assert.equal(answered?.length, 1)
     assert.equal(refused?.length, 7)
     assert.equal(
-      String(await pool.query('SELECT length(?) AS n', [long], FIELDS)),
+      String(await pool.query({ sql: 'SELECT length(?) AS n', params: [long], allFields: FIELDS })),
       `{"rows":[{"n":${long.length}}],"count":1}`,
     )
   })
 
   test('D19: SQL or params beyond what SQLite takes do not wait at all', async () => {
     const pool = open()
-    const runaways = [1, 2, 3].map(() => pool.query(ENDLESS, [], FIELDS))
+    const runaways = [1, 2, 3].map(() => pool.query({ sql: ENDLESS, params: [], allFields: FIELDS }))
     const settled = Promise.allSettled(runaways)
     const refuses = (promise: Promise<unknown>, words: RegExp) =>
       assert.rejects(promise, (error) => error instanceof QueryError && words.test(error.message))
     await refuses(
-      pool.query(`SELECT '${'x'.repeat(MIB)}' AS a`, [], FIELDS),
+      pool.query({ sql: `SELECT '${'x'.repeat(MIB)}' AS a`, params: [], allFields: FIELDS }),
       /statement is longer than 1 MiB/,
     )
     const filter = `id = '${'x'.repeat(MIB)}'`
@@ -254,7 +321,10 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
       pool.page({ fields: FIELDS, allFields: FIELDS, limit: 1, after: null, filter, sort: [], skip: 0 }),
       /filter is longer than 1 MiB/,
     )
-    await refuses(pool.query('SELECT ? AS a', Array(40_000).fill(1), FIELDS), /more than 32766 values/)
+    await refuses(
+      pool.query({ sql: 'SELECT ? AS a', params: Array(40_000).fill(1), allFields: FIELDS }),
+      /more than 32766 values/,
+    )
     await pool.close()
     await settled
   })
@@ -276,7 +346,7 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     process.env['TZ'] = 'Pacific/Kiritimati'
     const sql = "SELECT datetime(0, 'unixepoch', 'localtime') AS t"
     assert.equal(
-      String(await open().query(sql, [], FIELDS)),
+      String(await open().query({ sql, params: [], allFields: FIELDS })),
       '{"rows":[{"t":"1970-01-01 00:00:00"}],"count":1}',
     )
     delete process.env['TZ']
@@ -288,7 +358,7 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     async () => {
       const others = new Set(children())
       process.env['SQL_POOL_SECRET'] = 'hush'
-      await open().query('SELECT 1 AS a', [], FIELDS)
+      await open().query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS })
       delete process.env['SQL_POOL_SECRET']
       const started = children().filter((pid) => !others.has(pid))
       assert.notEqual(started.length, 0)
@@ -321,7 +391,10 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
   test('without its database a query fails as a fault of the record store, not of the statement', async () => {
     const pool = open({}, { path: `${sheet.path}-missing` })
     for (let round = 0; round < 2; round += 1) {
-      await assert.rejects(pool.query('SELECT 1 AS a', [], FIELDS).then(String), RecordsError)
+      await assert.rejects(
+        pool.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }).then(String),
+        RecordsError,
+      )
     }
   })
 
@@ -335,20 +408,25 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     writeSync(file, Buffer.alloc(statSync(other.path).size - pageSize, 0xff), 0, null, pageSize)
     closeSync(file)
     const pool = open({}, { path: other.path })
-    await assert.rejects(pool.query('SELECT n FROM records', [], FIELDS), RecordsError)
+    await assert.rejects(
+      pool.query({ sql: 'SELECT n FROM records', params: [], allFields: FIELDS }),
+      RecordsError,
+    )
     await pool.close()
     other.remove()
   })
 
   test('closing ends what runs and what waits, and refuses what comes', async () => {
     const pool = open()
-    const settled = Promise.allSettled([1, 2, 3].map(() => pool.query(ENDLESS, [], FIELDS)))
+    const settled = Promise.allSettled(
+      [1, 2, 3].map(() => pool.query({ sql: ENDLESS, params: [], allFields: FIELDS })),
+    )
     await pool.close()
     for (const each of await settled) {
       assert.ok(each.status === 'rejected' && each.reason instanceof QueryError)
       assert.match(each.reason.message, /being closed/)
     }
-    await assert.rejects(pool.query('SELECT 1 AS a', [], FIELDS), QueryError)
+    await assert.rejects(pool.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }), QueryError)
     await pool.close()
   })
 

@@ -1,18 +1,24 @@
 import { QueryError } from '../../../errors/service-error.ts'
-import type { JsonBytes, Page, SqlParam } from '../../sheet-store.ts'
+import type { JsonBytes, Page } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
 import type { SummaryRun } from './run-summary.ts'
 import { checkLength } from './sql-checks.ts'
 import { MAX_PARAMS, type QueryLimits } from './sql-limits.ts'
 import { SqlProcess, type SqlResult } from './sql-process.ts'
-import type { SqlRequest } from './sql-protocol.ts'
+import type { QueryOfFields, SqlRequest } from './sql-protocol.ts'
 
 export { DEFAULT_QUERY_LIMITS, type QueryLimits } from './sql-limits.ts'
 
 /** So many queries run at once; one process more stands ready for when one is killed. */
 const CONCURRENT = 2
 const SPARE = 1
+
+/**
+ * A request that nobody waits for any more may go on until so many milliseconds after it began: what is as good as done
+ * costs less than a new process, which takes about that long to start.
+ */
+const PATIENCE_MS = 150
 
 /** So many requests may wait, and so many characters of SQL and params with them: params can be as long as a body. */
 const MAX_WAITING = 1000
@@ -24,6 +30,8 @@ interface Waiting {
   readonly reject: (error: Error) => void
   readonly timer: NodeJS.Timeout
   readonly characters: number
+  /** What carries the request out, once it is its turn. */
+  process: SqlProcess | null
 }
 
 export interface SqlPoolOptions {
@@ -35,17 +43,20 @@ export interface SqlPoolOptions {
    * that run to their deadline and for the first process to start.
    */
   readonly maxWaitMs?: number
+  /** How long after it began a request may go on that nobody waits for any more, in milliseconds; 150 unless given. */
+  readonly patienceMs?: number
 }
 
 /**
  * Runs SQL from users in processes of their own, which can be killed, so that no query costs the server more than
  * its answer (D18, D19). The first process starts with the first request, the others follow; each is replaced when
- * it is gone.
+ * it is gone. A request whose signal aborts rejects with its reason: it leaves the queue, or is stopped.
  */
 export class SqlPool {
   readonly #path: string
   readonly #limits: QueryLimits
   readonly #maxWaitMs: number
+  readonly #patienceMs: number
   /** Until they have ended; killed ones are no longer usable. */
   readonly #processes = new Set<SqlProcess>()
   readonly #idle: SqlProcess[] = []
@@ -55,48 +66,46 @@ export class SqlPool {
   #starting = false
   #closed = false
 
-  constructor({ path, limits, maxWaitMs }: SqlPoolOptions) {
+  constructor({ path, limits, maxWaitMs, patienceMs = PATIENCE_MS }: SqlPoolOptions) {
     this.#path = path
     this.#limits = limits
+    this.#patienceMs = patienceMs
     this.#maxWaitMs = maxWaitMs ?? 2 * limits.timeoutMs + 5000
   }
 
   /**
-   * Runs one SELECT (D18) and answers with the query result; `fields` are the contract's. Throws
-   * QueryError for what is wrong with the statement and for what goes past the limits (D19).
+   * Runs one SELECT (D18) and answers with the query result. Throws QueryError for what is wrong with the statement and
+   * for what goes past the limits (D19).
    */
-  async query(sql: string, params: readonly SqlParam[], fields: readonly TypedField[]): Promise<JsonBytes> {
+  async query({ allFields, ...statement }: QueryOfFields, signal?: AbortSignal): Promise<JsonBytes> {
+    const { sql, params } = statement
     // Here as well as in the process, since what waits is kept in memory.
     checkLength(sql, 'statement')
     if (params.length > MAX_PARAMS) throw new QueryError(`params has more than ${MAX_PARAMS} values`)
-    const result = await this.#run({ kind: 'query', sql, params, allFields: typed(fields) })
+    const result = await this.#run({ ...statement, kind: 'query', allFields: typed(allFields) }, signal)
     return result.json
   }
 
   /** A page that is filtered or sorted (D11, D16). Throws QueryError. */
-  async page({ fields, allFields, sort, ...page }: PageRun): Promise<Page> {
+  async page({ fields, allFields, sort, ...page }: PageRun, signal?: AbortSignal): Promise<Page> {
     if (page.filter !== null) checkLength(page.filter, 'filter')
-    const result = await this.#run({
+    const request: SqlRequest = {
       ...page,
       kind: 'page',
       fields: typed(fields),
       allFields: typed(allFields),
       sort: sort.map(({ field, descending }) => ({ field: typedField(field), descending })),
-    })
+    }
+    const result = await this.#run(request, signal)
     return { records: result.json, next: result.next }
   }
 
   /** A {@link Summary} as JSON text. Throws QueryError. */
-  async summary({ fields, allFields, filter }: SummaryRun): Promise<JsonBytes> {
+  async summary({ fields, allFields, filter }: SummaryRun, signal?: AbortSignal): Promise<JsonBytes> {
     if (filter !== null) checkLength(filter, 'filter')
     const summarized = fields.map((field) => ({ ...typedField(field), primaryKey: field.primaryKey }))
-    const result = await this.#run({
-      kind: 'summary',
-      filter,
-      fields: summarized,
-      allFields: typed(allFields),
-    })
-    return result.json
+    const request = { kind: 'summary', filter, fields: summarized, allFields: typed(allFields) } as const
+    return (await this.#run(request, signal)).json
   }
 
   /** Ends every process; requests that wait or are under way fail. Resolves when the processes are gone. */
@@ -108,23 +117,49 @@ export class SqlPool {
     await Promise.all(processes.map(({ ended }) => ended))
   }
 
-  #run(request: SqlRequest): Promise<SqlResult> {
-    if (this.#closed) return Promise.reject(closing())
+  async #run(request: SqlRequest, signal: AbortSignal | undefined): Promise<SqlResult> {
+    signal?.throwIfAborted()
+    const { waiting, result } = this.#enqueue(request)
+    if (signal === undefined) return result
+    const giveUp = (): void => {
+      this.#dequeue(waiting)
+      waiting.process?.abandon(this.#patienceMs)
+      waiting.reject(signal.reason as Error)
+    }
+    signal.addEventListener('abort', giveUp, { once: true })
+    try {
+      return await result
+    } finally {
+      signal.removeEventListener('abort', giveUp)
+    }
+  }
+
+  /** Puts a request at the end of the queue. Throws QueryError when there is no room for it. */
+  #enqueue(request: SqlRequest): { readonly waiting: Waiting; readonly result: Promise<SqlResult> } {
+    if (this.#closed) throw closing()
     const characters = charactersOf(request)
     // The first in the queue may be as long as it likes, or it would never be its turn.
     const tooLong = this.#waiting.length > 0 && this.#waitingCharacters + characters > MAX_WAITING_CHARACTERS
-    if (tooLong || this.#waiting.length >= MAX_WAITING) return Promise.reject(tooMany())
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
-        this.#waitingCharacters -= characters
-        reject(tooMany())
-      }, this.#maxWaitMs)
-      const waiting: Waiting = { request, resolve, reject, timer, characters }
-      this.#waiting.push(waiting)
-      this.#waitingCharacters += characters
-      this.#advance()
-    })
+    if (tooLong || this.#waiting.length >= MAX_WAITING) throw tooMany()
+    const { promise: result, resolve, reject } = Promise.withResolvers<SqlResult>()
+    const timer = setTimeout(() => {
+      this.#dequeue(waiting)
+      reject(tooMany())
+    }, this.#maxWaitMs)
+    const waiting: Waiting = { request, resolve, reject, timer, characters, process: null }
+    this.#waiting.push(waiting)
+    this.#waitingCharacters += characters
+    this.#advance()
+    return { waiting, result }
+  }
+
+  /** Takes a request out of the queue, if it is there. */
+  #dequeue(waiting: Waiting): void {
+    const place = this.#waiting.indexOf(waiting)
+    if (place < 0) return
+    this.#waiting.splice(place, 1)
+    this.#waitingCharacters -= waiting.characters
+    clearTimeout(waiting.timer)
   }
 
   /** Hands waiting requests to idle processes, and sees to it that there are enough processes. */
@@ -148,11 +183,13 @@ export class SqlPool {
     clearTimeout(timer)
     this.#waitingCharacters -= waiting.characters
     this.#running += 1
+    waiting.process = process
     try {
       resolve(await process.run(request))
     } catch (error) {
       reject(this.#closed ? closing() : (error as Error))
     } finally {
+      waiting.process = null
       this.#running -= 1
       if (process.usable) this.#idle.push(process)
       this.#advance()

@@ -37,7 +37,10 @@ interface Pending {
   readonly resolve: (result: SqlResult) => void
   readonly reject: (error: Error) => void
   readonly chunks: Buffer[]
-  readonly timer: NodeJS.Timeout
+  /** By `performance.now()`. */
+  readonly since: number
+  /** Stops it. */
+  timer: NodeJS.Timeout
 }
 
 /** One query process as the server sees it. Takes one request at a time. */
@@ -102,15 +105,26 @@ export class SqlProcess {
   run(request: SqlRequest): Promise<SqlResult> {
     const { timeoutMs } = this.#limits
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#settle()?.reject(
-          new QueryError(`the query took longer than ${timeoutMs / 1000} s and was stopped`),
-        )
-        this.kill()
-      }, timeoutMs)
-      this.#pending = { resolve, reject, chunks: [], timer }
+      const timer = this.#stopAfter(timeoutMs, `the query took longer than ${timeoutMs / 1000} s`)
+      this.#pending = { resolve, reject, chunks: [], since: performance.now(), timer }
       this.#child.stdin.write(encodeFrame(0, Buffer.from(JSON.stringify(request))))
     })
+  }
+
+  /** Nobody waits for the request under way any more: it is stopped, unless it is done so long after it began. */
+  abandon(patienceMs: number): void {
+    const pending = this.#pending
+    if (pending === null) return
+    clearTimeout(pending.timer)
+    const left = Math.min(patienceMs, this.#limits.timeoutMs) - (performance.now() - pending.since)
+    pending.timer = this.#stopAfter(Math.max(0, left), 'the query was not waited for any more')
+  }
+
+  #stopAfter(ms: number, why: string): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#settle()?.reject(new QueryError(`${why} and was stopped`))
+      this.kill()
+    }, ms)
   }
 
   /** Ends it at once; a request under way fails. */

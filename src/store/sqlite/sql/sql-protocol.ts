@@ -1,5 +1,5 @@
 import type { PlainServiceError } from '../../../errors/service-error.ts'
-import type { PagePlace, SqlParam } from '../../sheet-store.ts'
+import type { PagePlace, SqlStatement } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
 import type { SummaryRun } from './run-summary.ts'
@@ -15,15 +15,14 @@ export interface ChildOptions {
 
 /** What the server asks of a query process. */
 export type SqlRequest =
-  | {
-      readonly kind: 'query'
-      readonly sql: string
-      readonly params: readonly SqlParam[]
-      /** The contract's fields. */
-      readonly allFields: readonly TypedField[]
-    }
+  | ({ readonly kind: 'query' } & QueryOfFields)
   | ({ readonly kind: 'page' } & PageRun)
   | ({ readonly kind: 'summary' } & SummaryRun)
+
+/** A statement from a user, with the contract's fields. */
+export interface QueryOfFields extends SqlStatement {
+  readonly allFields: readonly TypedField[]
+}
 
 /**
  * What a query process writes: `ready` once, then for each request any number of `chunk` (the next bytes of the

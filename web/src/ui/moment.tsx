@@ -1,4 +1,5 @@
-import { useNow } from '../runs/use-now.ts'
+import './moment.css'
+import { useNow } from './use-now.ts'
 import { exactTime, relativeTime } from './time-text.ts'
 
 /** How long ago something was, with the exact time in the tooltip. */

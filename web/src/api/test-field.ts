@@ -1,4 +1,4 @@
-import type { SheetField } from '../api/contract.ts'
+import type { SheetField } from './contract.ts'
 
 /** A field as tests need it: like any other but for what they say. */
 export function testField(given: Partial<SheetField> = {}): SheetField {

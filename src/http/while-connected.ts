@@ -1,0 +1,39 @@
+import type { Socket } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import { ProtocolError } from './error-handler.ts'
+
+/** The work that goes on for each connection, of all requests that came on it. */
+const WORK = new WeakMap<Socket, Set<AbortController>>()
+
+/**
+ * Does work for a client whose signal aborts when the client has hung up, so that nobody waits for the answer any more.
+ * The reason is a ProtocolError. (The `signal` of a Fastify request aborts as soon as its body has been read.)
+ */
+export async function whileConnected<T>(
+  { raw: { socket } }: FastifyRequest,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController()
+  const all = WORK.get(socket) ?? watch(socket)
+  all.add(controller)
+  try {
+    if (socket.destroyed) throw hungUp()
+    return await work(controller.signal)
+  } finally {
+    all.delete(controller)
+  }
+}
+
+/** One listener for a connection, however many requests come on it at once. */
+function watch(socket: Socket): Set<AbortController> {
+  const all = new Set<AbortController>()
+  WORK.set(socket, all)
+  socket.once('close', () => {
+    for (const controller of all) controller.abort(hungUp())
+  })
+  return all
+}
+
+function hungUp(): ProtocolError {
+  return new ProtocolError(400, 'the client hung up before the answer was there')
+}

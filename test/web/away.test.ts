@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { NO_BROWSER } from '../support/browser.ts'
+import { exampleSheet } from '../support/example.ts'
+import { onEnd } from '../support/on-end.ts'
+import { RestartableViewer } from '../support/restartable-viewer.ts'
+import { cellAt, eventually, picture, settled, shows } from '../support/viewer.ts'
+
+const AWAY = /^The server does not answer\./
+/** Browsers take a few seconds before they try to connect again. */
+const BACK = { state: 'detached', timeout: 30_000 } as const
+
+/** How often the page has asked for the stream of changes. */
+function countStreams(...pages: readonly Page[]): () => number {
+  let count = 0
+  for (const page of pages) {
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/sheet/events')) count += 1
+    })
+  }
+  return () => count
+}
+
+/** The files that a page has fetched. */
+function fetched(page: Page): Promise<string> {
+  return page.evaluate(() =>
+    performance
+      .getEntriesByType('resource')
+      .map(({ name }) => name)
+      .join(),
+  )
+}
+
+test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) => {
+  const sheet = await exampleSheet()
+  onEnd(t, () => sheet.cleanup())
+  const viewer = await RestartableViewer.serving(t, sheet.path)
+  const page = await viewer.open('/?cell=AD~capital&panel=1')
+  const notice = page.getByText(AWAY)
+  const panel = page.getByRole('complementary', { name: 'Where this came from' })
+  const title = await cellAt(page, 0, 'Capital')
+  const before = await title.innerText()
+  assert.notEqual(before, '')
+
+  await t.test('the page says so, and keeps what it shows', async () => {
+    await viewer.kill()
+    await notice.waitFor()
+    await picture(page, 'away-light')
+    assert.equal(await title.innerText(), before)
+    await panel
+      .getByRole('heading', { name: 'History' })
+      .or(panel.getByText(/never been computed/))
+      .first()
+      .waitFor()
+  })
+
+  await t.test('an edit is refused, and goes back when it is discarded', async () => {
+    await title.click()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText('Elsewhere')
+    await page.keyboard.press('Enter')
+    await title.click()
+    const refused = page.getByRole('dialog', { name: 'Not saved' })
+    await refused.getByText(/the server does not answer/).waitFor()
+    await picture(page, 'away-refused-light')
+    await refused.getByRole('button', { name: 'Discard' }).click()
+    await shows(title, before)
+  })
+
+  await t.test('one that waits is saved when the server is there again', async () => {
+    await title.click()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText('Andorra la Vella, still')
+    await page.keyboard.press('Enter')
+    await title.click()
+    const refused = page.getByRole('dialog', { name: 'Not saved' })
+    await refused.waitFor()
+    await viewer.restart()
+    await notice.waitFor(BACK)
+    assert.equal(await viewer.value('AD', 'capital'), before, 'nothing is saved unasked')
+    await refused.getByRole('button', { name: 'Save again' }).click()
+    await refused.waitFor({ state: 'detached' })
+    await shows(title, 'Andorra la Vella, still')
+    await eventually(async () => {
+      assert.equal(await viewer.value('AD', 'capital'), 'Andorra la Vella, still')
+    })
+  })
+
+  await t.test('what somebody else wrote meanwhile is shown without being asked for', async () => {
+    await viewer.post('/api/records', { records: [{ id: 'AE', capital: 'Dubai' }], actor: 'human:ann' })
+    await shows(await cellAt(page, 1, 'Capital'), 'Dubai')
+    await viewer.kill()
+    await notice.waitFor()
+    await viewer.restart()
+    await viewer.post('/api/records', { records: [{ id: 'AE', capital: 'Abu Dhabi' }], actor: 'human:ann' })
+    await notice.waitFor(BACK)
+    await shows(await cellAt(page, 1, 'Capital'), 'Abu Dhabi')
+  })
+
+  await t.test('a page that is opened meanwhile is filled when the server is back', async () => {
+    // They are fetched when there is nothing else to do.
+    await eventually(async () => {
+      for (const name of ['runs-page', 'contract-page']) assert.ok((await fetched(page)).includes(name))
+    })
+    await viewer.kill()
+    await notice.waitFor()
+    await page.getByRole('link', { name: 'Contract' }).click()
+    await page.getByRole('link', { name: 'Runs' }).click()
+    await viewer.restart()
+    await notice.waitFor(BACK)
+    await page.getByRole('heading', { name: 'There have been no runs yet' }).waitFor()
+  })
+
+  await t.test('without a network a server on this machine is there all the same', async () => {
+    await page.evaluate(() => dispatchEvent(new Event('offline')))
+    await page.getByRole('link', { name: 'Derivations' }).click()
+    await page.getByRole('button', { name: /^currency http/ }).waitFor()
+    assert.equal(await notice.count(), 0)
+  })
+})
+
+test('two tabs share one stream of changes', { skip: NO_BROWSER }, async (t) => {
+  const sheet = await exampleSheet()
+  onEnd(t, () => sheet.cleanup())
+  const viewer = await RestartableViewer.serving(t, sheet.path)
+  const context = await viewer.newContext()
+  const [first, second] = [await context.newPage(), await context.newPage()]
+  const streams = countStreams(first, second)
+  for (const page of [first, second]) {
+    await page.goto(viewer.url)
+    await settled(page)
+  }
+  const write = (capital: string): Promise<unknown> =>
+    viewer.post('/api/records', { records: [{ id: 'AD', capital }], actor: 'human:ann' })
+
+  await t.test('both hear of a change', async () => {
+    await write('One')
+    for (const page of [first, second]) await shows(await cellAt(page, 0, 'Capital'), 'One')
+    assert.equal(streams(), 1)
+  })
+
+  await t.test('both say that the server is away, and that it is back', async () => {
+    await viewer.kill()
+    for (const page of [first, second]) await page.getByText(AWAY).waitFor()
+    await viewer.restart()
+    for (const page of [first, second]) await page.getByText(AWAY).waitFor(BACK)
+    await write('Two')
+    for (const page of [first, second]) await shows(await cellAt(page, 0, 'Capital'), 'Two')
+  })
+
+  await t.test('when one is closed the other listens for itself', async () => {
+    const before = streams()
+    await first.close()
+    await eventually(() => assert.equal(streams(), before + 1))
+    await write('Three')
+    await shows(await cellAt(second, 0, 'Capital'), 'Three')
+  })
+})
+
+test('a page that cannot be fetched says so, and the rest stands', { skip: NO_BROWSER }, async (t) => {
+  const sheet = await exampleSheet()
+  onEnd(t, () => sheet.cleanup())
+  const viewer = await RestartableViewer.serving(t, sheet.path)
+  const context = await viewer.newContext()
+  // As after an update of the server, which has other files.
+  await context.route(/\/assets\/contract-page/, (route) => route.abort())
+  const page = await viewer.open('/', context)
+  await page.getByRole('link', { name: 'Contract' }).click()
+  await page.getByRole('heading', { name: 'This page cannot be shown' }).waitFor()
+  await page.getByRole('link', { name: 'Runs' }).click()
+  await page.getByRole('heading', { name: 'There have been no runs yet' }).waitFor()
+  await page.getByRole('link', { name: 'Contract' }).click()
+  await context.unroute(/\/assets\/contract-page/)
+  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByRole('searchbox', { name: 'Search the fields' }).waitFor()
+})

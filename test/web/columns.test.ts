@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { NO_BROWSER } from '../support/browser.ts'
+import { cellAt, eventually, picture, settled, Viewer } from '../support/viewer.ts'
+
+/** The names of the heads, from left to right. */
+function order(page: Page): Promise<string[]> {
+  return page
+    .locator('.grid-head-cell')
+    .evaluateAll((heads) => heads.map((head) => String(head.getAttribute('aria-label'))))
+}
+
+async function widthOf(page: Page, title: string): Promise<number> {
+  const box = await page.getByRole('columnheader', { name: title, exact: true }).boundingBox()
+  assert.ok(box)
+  return Math.round(box.width)
+}
+
+/** Goes to the head of a column with the keyboard alone. */
+async function focusHead(page: Page, title: string): Promise<void> {
+  const head = page.getByRole('columnheader', { name: title, exact: true })
+  const column = Number(await head.getAttribute('aria-colindex')) - 2
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.press('ArrowUp')
+  for (let step = 0; step < column; step += 1) await page.keyboard.press('ArrowRight')
+  await eventually(async () => assert.match((await head.getAttribute('class')) ?? '', /\bactive\b/))
+}
+
+/** Opens the menu of a column by keyboard, and chooses from it by typing how the item begins. */
+async function choose(page: Page, title: string, item: string): Promise<void> {
+  await focusHead(page, title)
+  await page.keyboard.press('Space')
+  const menu = page.getByRole('menu', { name: `Menu of ${title}` })
+  await menu.waitFor()
+  await page.keyboard.type(item)
+  await menu.getByRole('menuitem', { name: item }).and(page.locator('[data-highlighted]')).waitFor()
+  await page.keyboard.press('Enter')
+}
+
+async function reloaded(page: Page): Promise<void> {
+  await page.reload()
+  await settled(page)
+}
+
+test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await Viewer.start(t)
+  const page = await viewer.open()
+
+  await t.test('an edge is dragged, its column stays as wide after a reload', async () => {
+    const before = await widthOf(page, 'Name')
+    const box = await page.getByRole('columnheader', { name: 'Name', exact: true }).boundingBox()
+    assert.ok(box)
+    await page.mouse.move(box.x + box.width - 1, box.y + 20)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width + 39, box.y + 25, { steps: 4 })
+    await page.mouse.move(box.x + box.width + 79, box.y + 25, { steps: 4 })
+    await eventually(async () => assert.equal(await widthOf(page, 'Name'), before + 80))
+    await page.mouse.up()
+    await reloaded(page)
+    assert.equal(await widthOf(page, 'Name'), before + 80)
+    const cell = await (await cellAt(page, 0, 'Name')).boundingBox()
+    assert.equal(Math.round(cell?.width ?? 0), before + 80)
+  })
+
+  await t.test('Escape gives a dragged edge up', async () => {
+    const before = await widthOf(page, 'Name')
+    const box = await page.getByRole('columnheader', { name: 'Name', exact: true }).boundingBox()
+    assert.ok(box)
+    await page.mouse.move(box.x + box.width - 1, box.y + 20)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width + 60, box.y + 20, { steps: 3 })
+    await page.keyboard.press('Escape')
+    await page.mouse.up()
+    await eventually(async () => assert.equal(await widthOf(page, 'Name'), before))
+  })
+
+  await t.test('a double click on an edge fits the column to what is in sight', async () => {
+    const box = await page.getByRole('columnheader', { name: 'Name', exact: true }).boundingBox()
+    assert.ok(box)
+    await page.mouse.dblclick(box.x + box.width - 1, box.y + 20)
+    await eventually(async () => assert.notEqual(await widthOf(page, 'Name'), Math.round(box.width)))
+    const value = (await cellAt(page, 0, 'Name')).locator('.value')
+    assert.ok(await value.evaluate((element) => element.scrollWidth <= element.clientWidth))
+  })
+
+  await t.test('a head is dragged to another place', async () => {
+    const before = await order(page)
+    const [, first = '', second = '', third = ''] = before
+    const from = await page.getByRole('columnheader', { name: first, exact: true }).boundingBox()
+    const to = await page.getByRole('columnheader', { name: third, exact: true }).boundingBox()
+    assert.ok(from && to)
+    await page.mouse.move(from.x + 40, from.y + 18)
+    await page.mouse.down()
+    await page.mouse.move(from.x + 60, from.y + 18, { steps: 2 })
+    await page.mouse.move(to.x + to.width / 2, to.y + 18, { steps: 6 })
+    await page.locator('.grid-drop-mark').waitFor()
+    await picture(page, 'column-dragged-light')
+    await page.mouse.up()
+    await eventually(async () => assert.deepEqual((await order(page)).slice(1, 4), [second, third, first]))
+    await reloaded(page)
+    assert.deepEqual((await order(page)).slice(1, 4), [second, third, first])
+    assert.equal(new URL(page.url()).searchParams.get('sort'), null)
+  })
+
+  await t.test('a column is pinned by its menu, and stays when the others scroll', async () => {
+    await page.getByRole('columnheader', { name: 'Region', exact: true }).hover()
+    await page.getByRole('button', { name: 'Menu of Region' }).click()
+    await page.getByRole('menuitem', { name: 'Pin to the left' }).click()
+    await eventually(async () => assert.deepEqual((await order(page)).slice(0, 2), ['Code', 'Region']))
+    await reloaded(page)
+    assert.deepEqual((await order(page)).slice(0, 2), ['Code', 'Region'])
+    await page.getByRole('grid').evaluate((element) => (element.scrollLeft = 900))
+    await eventually(async () => assert.ok(!(await order(page)).includes('Name')))
+    const box = await page.getByRole('columnheader', { name: 'Region', exact: true }).boundingBox()
+    assert.ok(box && box.x < 300)
+    await page.getByRole('grid').evaluate((element) => (element.scrollLeft = 0))
+  })
+
+  await t.test('a column is hidden and shown again in the list of columns', async () => {
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('checkbox', { name: 'Capital', exact: true }).uncheck()
+    await page.keyboard.press('Escape')
+    await eventually(async () => assert.ok(!(await order(page)).includes('Capital')))
+    await reloaded(page)
+    assert.ok(!(await order(page)).includes('Capital'))
+    await page.getByRole('button', { name: 'Columns, 1 hidden' }).click()
+    await page.getByRole('checkbox', { name: 'Capital', exact: true }).check()
+    await page.keyboard.press('Escape')
+    await eventually(async () => assert.ok((await order(page)).includes('Capital')))
+  })
+
+  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+})
+
+test('columns by keyboard', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await Viewer.start(t)
+  const page = await viewer.open()
+  const before = await order(page)
+  const [, first = '', second = ''] = before
+
+  await t.test('wider, and narrower again, while the menu stays', async () => {
+    const width = await widthOf(page, first)
+    await choose(page, first, 'Wider')
+    await eventually(async () => assert.equal(await widthOf(page, first), width + 40))
+    await page.keyboard.press('Enter')
+    await eventually(async () => assert.equal(await widthOf(page, first), width + 80))
+    await page.keyboard.press('ArrowDown')
+    await page.locator('[data-highlighted]').getByText('Narrower').waitFor()
+    await page.keyboard.press('Enter')
+    await eventually(async () => assert.equal(await widthOf(page, first), width + 40))
+    await page.keyboard.press('Escape')
+    await page.locator('[role=grid]:focus').waitFor()
+    await reloaded(page)
+    assert.equal(await widthOf(page, first), width + 40)
+  })
+
+  await t.test('to another place', async () => {
+    await choose(page, first, 'Move to the right')
+    await eventually(async () => assert.deepEqual((await order(page)).slice(1, 3), [second, first]))
+    await reloaded(page)
+    assert.deepEqual((await order(page)).slice(1, 3), [second, first])
+  })
+
+  await t.test('pinned, and not pinned', async () => {
+    await choose(page, second, 'Pin to the left')
+    const pinned = [before[0], second]
+    await eventually(async () => assert.deepEqual((await order(page)).slice(0, 2), pinned))
+    const isStill = async (): Promise<boolean> => {
+      await page.getByRole('grid').evaluate((element) => (element.scrollLeft = 1400))
+      await eventually(async () => assert.ok(!(await order(page)).includes(first)))
+      const shown = await order(page)
+      await page.getByRole('grid').evaluate((element) => (element.scrollLeft = 0))
+      await eventually(async () => assert.ok((await order(page)).includes(first)))
+      return shown.includes(second)
+    }
+    await reloaded(page)
+    assert.equal(await isStill(), true)
+    await choose(page, second, 'Do not pin')
+    await eventually(async () => assert.equal(await isStill(), false))
+  })
+
+  await t.test('hidden, and all back as the contract has them', async () => {
+    await choose(page, first, 'Hide this column')
+    await eventually(async () => assert.ok(!(await order(page)).includes(first)))
+    await reloaded(page)
+    assert.ok(!(await order(page)).includes(first))
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('as the contract has them')
+    await page.keyboard.press('Enter')
+    await eventually(async () => assert.deepEqual(await order(page), before))
+  })
+
+  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+})

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { NO_BROWSER } from '../support/browser.ts'
+import { onEnd } from '../support/on-end.ts'
+import { cellAt, picture, SheetViewer, shows } from '../support/viewer.ts'
+
+const CONTRACT = `apiVersion: v3.1.0
+kind: DataContract
+id: books
+version: 1.0.0
+status: active
+schema:
+  - name: Books
+    properties:
+      - {name: id, logicalType: string, primaryKey: true, required: true}
+      - {name: title, logicalType: string, required: true}
+      - {name: year, logicalType: integer}
+`
+
+async function emptySheet(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'colophon-empty-'))
+  onEnd(t, () => rm(directory, { recursive: true, force: true }))
+  await writeFile(join(directory, 'contract.yaml'), CONTRACT)
+  return directory
+}
+
+test('a sheet without records', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await SheetViewer.on(t, await emptySheet(t))
+  const page = await viewer.open()
+
+  await t.test('says so, and how records come into it', async () => {
+    await page.getByRole('heading', { name: 'There are no records yet' }).waitFor()
+    await page.getByText('records.jsonl').waitFor()
+    await page.getByText('POST /api/records').waitFor()
+    await picture(page, 'empty-light')
+    const context = await viewer.newContext({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
+    const narrow = await viewer.open('/', context)
+    await narrow.getByRole('button', { name: 'Add the first record' }).waitFor()
+    const [scrolled, wide] = await narrow.evaluate<number[]>(
+      '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+    )
+    assert.ok((scrolled ?? 0) <= (wide ?? 0), `${scrolled} px in ${wide}`)
+    await picture(narrow, 'empty-narrow-dark')
+    await context.close()
+  })
+
+  await t.test('gets its first by keyboard', async () => {
+    await page.getByRole('button', { name: 'Add the first record' }).focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'New record' })
+    await dialog.waitFor()
+    await dialog.getByLabel(/^id/).fill('b1')
+    await dialog.getByLabel(/^title/).fill('Middlemarch')
+    await dialog.getByLabel(/^year/).fill('1871')
+    await page.keyboard.press('Enter')
+    await shows(await cellAt(page, 0, 'title'), 'Middlemarch')
+    await shows(page.locator('.match-count'), '1 record')
+    assert.deepEqual(await viewer.get('/api/records/b1'), { id: 'b1', title: 'Middlemarch', year: 1871 })
+  })
+
+  await t.test('shows at once what others write', async () => {
+    await viewer.post('/api/records', {
+      actor: 'human:me',
+      records: [{ id: 'b2', title: 'Emma', year: 1815 }],
+    })
+    await shows(page.locator('.match-count'), '2 records')
+    await shows(await cellAt(page, 1, 'title'), 'Emma')
+  })
+
+  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+})

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { NO_BROWSER } from '../support/browser.ts'
+import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
+
+test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
+  const viewer = await Viewer.start(t)
+  const run = (order: object): Promise<unknown> =>
+    viewer.post('/api/materialize', { actor: 'human:me', record_ids: ['AD'], ...order })
+  await run({ targets: ['currency_name', 'name_de'] })
+  const page = await viewer.open('/?cell=AD~currency_name&panel=1')
+  const panel = page.getByRole('complementary', { name: 'Where this came from' })
+  const dialog = page.getByRole('dialog')
+  const name = await cellAt(page, 0, 'Currency name')
+
+  await t.test('a fresh cell that failed by force is tried again where one asks for that', async () => {
+    viewer.gate.refuse(/^\/currencies\//)
+    await run({ targets: ['currency_name'], force: true })
+    await panel.getByRole('heading', { name: 'Why it failed' }).waitFor()
+    await shows(name, 'Euro')
+    viewer.gate.refuse(null)
+    const before = viewer.sheet.api.requests
+    await panel.getByRole('button', { name: 'Try again' }).click()
+    // It costs something: the plan comes first, of just this call.
+    assert.equal(await dialog.getByRole('combobox', { name: 'Which cells' }).inputValue(), 'failed')
+    assert.equal(await dialog.getByRole('checkbox').isChecked(), false)
+    await dialog.getByRole('button', { name: /^Run 1 call/ }).click()
+    await name.getByRole('img', { name: 'fresh' }).waitFor()
+    await panel.getByRole('heading', { name: 'Why it failed' }).waitFor({ state: 'detached' })
+    assert.equal(viewer.sheet.api.requests - before, 1)
+  })
+
+  await t.test('an edited derivation file is shown line by line', async () => {
+    const file = join(viewer.sheet.path, 'derivations', 'names.yaml')
+    const text = await readFile(file, 'utf8')
+    await page.goto(`${viewer.url}/?cell=AD~name_de&panel=1`)
+    await settled(page)
+    await writeFile(file, text.replace('languages=de,fr,ja', 'languages=de,fr,ja,it'))
+    const why = panel.getByRole('region', { name: 'Why it is stale' })
+    const diff = why.getByLabel('What changed').first()
+    await shows(diff.locator('del'), /languages=de,fr,ja$/)
+    await shows(diff.locator('ins'), /languages=de,fr,ja,it$/)
+    await why.getByText(/From [0-9a-f]{12}… to [0-9a-f]{12}…/).waitFor()
+    await picture(page, 'panel-derivation-light')
+    await writeFile(file, text)
+    await why.getByText('What was changed has been changed back.').waitFor()
+  })
+
+  await t.test('what an undo makes of a cell is told before, and so it is', async () => {
+    await run({ targets: ['name_de'], force: true })
+    await viewer.post('/api/records', {
+      records: [{ id: 'AD', name_de: 'Andorrra' }],
+      actor: 'human:ann',
+    })
+    const mark = await cellAt(page, 0, 'Name in German')
+    await mark.getByRole('img', { name: 'overridden' }).waitFor()
+    await panel.getByRole('button', { name: 'Put back this value' }).first().click()
+    await panel.getByText(/^The change is undone\. The cell is stale then, unless/).waitFor()
+    await panel.getByRole('button', { name: 'Put it back' }).click()
+    await mark.getByRole('img', { name: 'stale' }).waitFor()
+    await panel.getByRole('button', { name: 'Put back this value' }).first().click()
+    await panel.getByText(/^The change is undone\. The cell is overridden then/).waitFor()
+    await panel.getByRole('button', { name: 'Put it back' }).click()
+    await mark.getByRole('img', { name: 'overridden' }).waitFor()
+    await eventually(async () => assert.equal(await viewer.value('AD', 'name_de'), 'Andorrra'))
+  })
+
+  await t.test('a cell that had nothing is missing again', async () => {
+    await run({ targets: ['time_zones'] })
+    await page.goto(`${viewer.url}/?cell=AD~time_zones&panel=1`)
+    await panel.getByRole('button', { name: 'Undo this' }).click()
+    await panel.getByText(/^The change is undone\. The cell is missing then/).waitFor()
+    await panel.getByRole('button', { name: 'Put it back' }).click()
+    await (await cellAt(page, 0, 'Time zones')).getByRole('img', { name: 'missing' }).waitFor()
+  })
+
+  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+})

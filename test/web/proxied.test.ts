@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NO_BROWSER } from '../support/browser.ts'
+import { exampleSheet } from '../support/example.ts'
+import { onEnd } from '../support/on-end.ts'
+import { RestartableViewer } from '../support/restartable-viewer.ts'
+import { cellAt, eventually, picture, shows } from '../support/viewer.ts'
+
+test('where a reverse proxy says who writes', { skip: NO_BROWSER }, async (t) => {
+  const sheet = await exampleSheet()
+  onEnd(t, () => sheet.cleanup())
+  const viewer = await RestartableViewer.serving(t, sheet.path, ['--trust-actor-header', 'X-Forwarded-User'])
+  // The browser plays the proxy.
+  const context = await viewer.newContext({ extraHTTPHeaders: { 'x-forwarded-user': 'human:ann' } })
+  // Somebody has chosen a name here before, as it was served without a proxy.
+  await context.addInitScript(() => localStorage.setItem('colophon.actor', '"human:bob"'))
+  const page = await viewer.open('/', context)
+
+  await t.test('the page shows whom the proxy names, and says why that cannot be chosen', async () => {
+    await page.getByRole('button', { name: 'You are human:ann' }).click()
+    const popover = page.getByRole('dialog', { name: 'Who you are' })
+    await popover.getByText(/The reverse proxy before this server says who you are/).waitFor()
+    assert.equal(await popover.getByRole('textbox').count(), 0)
+    await picture(page, 'actor-fixed-light')
+    await page.keyboard.press('Escape')
+  })
+
+  await t.test('what is written bears that name', async () => {
+    const capital = await cellAt(page, 0, 'Capital')
+    await capital.click()
+    await page.keyboard.type('Elsewhere')
+    await page.keyboard.press('Enter')
+    await eventually(async () => {
+      const response = await context.request.get(`${viewer.url}/api/provenance?record_id=AD&field=capital`)
+      const { actor, value } = (await response.json()) as { actor: string; value: string }
+      assert.deepEqual([actor, value], ['human:ann', 'Elsewhere'])
+    })
+  })
+
+  await t.test('past the proxy it says what is missing', async () => {
+    const direct = await viewer.open('/', await viewer.newContext())
+    await direct.getByRole('button', { name: /^You are/ }).click()
+    await shows(
+      direct.getByRole('dialog', { name: 'Who you are' }).getByRole('alert'),
+      /the header x-forwarded-user says who writes, and it is not there/,
+    )
+  })
+
+  await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
+})

@@ -1,0 +1,15 @@
+/**
+ * Fetches parts of the page that are not needed yet, as soon as there is nothing else to do: then they are there at once
+ * when they are wanted, also when the server has gone away.
+ */
+export function fetchWhenIdle(parts: readonly (() => Promise<unknown>)[]): void {
+  const fetchAll = (): void => {
+    // What cannot be had now is fetched when it is wanted.
+    for (const part of parts) part().catch(() => undefined)
+  }
+  // Safari has learnt it late.
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(fetchAll, { timeout: LATEST_MS })
+  else setTimeout(fetchAll, LATEST_MS)
+}
+
+const LATEST_MS = 3000

@@ -1,0 +1,48 @@
+import { Component, type ReactNode } from 'react'
+import { messageOf } from '../api/api-error.ts'
+import { useIsLost } from '../live/connection.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+
+interface PageBoundaryProps {
+  readonly children: ReactNode
+}
+
+interface PageBoundaryState {
+  readonly fault: { readonly error: unknown } | null
+}
+
+/** Around what may not come, or break, so that the rest of the page stands. */
+export class PageBoundary extends Component<PageBoundaryProps, PageBoundaryState> {
+  override state: PageBoundaryState = { fault: null }
+
+  static getDerivedStateFromError(error: unknown): PageBoundaryState {
+    return { fault: { error } }
+  }
+
+  override render(): ReactNode {
+    const { fault } = this.state
+    return fault === null ? this.props.children : <PageFault error={fault.error} />
+  }
+}
+
+function PageFault({ error }: { readonly error: unknown }) {
+  const isLost = useIsLost()
+  return (
+    <Notice
+      kind="error"
+      title="This page cannot be shown"
+      actions={
+        // Without a server nothing would be left of the page.
+        !isLost && (
+          <Button look="primary" onClick={() => location.reload()}>
+            Reload
+          </Button>
+        )
+      }
+    >
+      <p>{messageOf(error)}</p>
+      {isLost && <p>It can be loaded again when the server is back.</p>}
+    </Notice>
+  )
+}
