@@ -215,8 +215,13 @@ test('a million records', { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async
     const name = other.getByRole('columnheader', { name: 'name', exact: true })
     const again = name.getByRole('button', { name: 'name cannot be summarized. Try again' })
     await again.waitFor({ timeout: SERVER_PATIENCE_MS })
+    await eventually(async () => {
+      const why = (await again.getAttribute('title')) ?? ''
+      // On a busy machine it may have waited for its turn in vain.
+      if (why.includes('too many queries')) await again.click()
+      assert.match(why, /took longer than 0\.5 s/)
+    }, SERVER_PATIENCE_MS)
     await shows(again, 'takes too long')
-    assert.match((await again.getAttribute('title')) ?? '', /took longer than 0\.5 s/)
     await picture(other, 'million-hasty-light')
     await other.goto(`${hasty.url}/?sort=note,-name`)
     const fault = other.getByRole('main').getByRole('alert')
