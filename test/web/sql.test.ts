@@ -52,6 +52,8 @@ test('the SQL console', { skip: NO_BROWSER }, async (t) => {
     await runSql(page, 'SELECT id AS "2", name AS "1" FROM records ORDER BY id LIMIT 1')
     await shows(count, /^1 row in/)
     assert.deepEqual(await page.getByRole('columnheader').allInnerTexts(), ['2', '1'])
+    // The rows are drawn a frame after the heads.
+    await page.getByRole('cell', { name: 'AD' }).waitFor()
     assert.deepEqual(await page.getByRole('cell').allInnerTexts(), ['AD', 'Andorra'])
   })
 
