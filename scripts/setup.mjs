@@ -7,7 +7,7 @@ import { spawnSync } from 'child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'fs'
 import { join } from 'path'
 import { findNode, missingNode, ROOT } from './node24.mjs'
-import { CHROMIUM, findProgram, NGINX } from './test-programs.mjs'
+import { findProgram, TEST_PROGRAMS } from './test-programs.mjs'
 import { buildViewer, isViewerBuilt } from './viewer.mjs'
 
 const CACHE = join(ROOT, '.cache')
@@ -64,7 +64,7 @@ function build(newEnough) {
 }
 
 function missingPrograms() {
-  return [CHROMIUM, NGINX].filter((program) => findProgram(program) === null)
+  return TEST_PROGRAMS.filter((program) => findProgram(program) === null)
 }
 
 /**

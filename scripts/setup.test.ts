@@ -35,6 +35,13 @@ if (process.env.VITE_FAILS) { console.error('no such import'); process.exit(1) }
 mkdirSync('web/dist', { recursive: true })
 `
 
+/** Programs that are there in all these tests, which are about the others. */
+const TERMINAL_PROGRAMS = {
+  COLOPHON_SCRIPT: process.execPath,
+  COLOPHON_ZSH: process.execPath,
+  COLOPHON_FISH: process.execPath,
+}
+
 let project: string
 
 beforeEach(async () => {
@@ -126,7 +133,7 @@ test('says what vite has against the viewer', async () => {
   assert.match(stderr, /the viewer could not be built: no such import\n/)
 })
 
-test('only tests need a browser and a proxy: nothing else looks for them', async () => {
+test('only tests need a browser, a proxy and shells: nothing else looks for them', async () => {
   await install(INSTALLED.packages)
   await putPrograms('apt-get', 'sudo')
   assert.deepEqual(await setup(noPrograms()), { code: 0, stdout: '', stderr: '' })
@@ -140,7 +147,12 @@ test('for tests, says nothing when a browser and nginx are there, wherever they 
   await putProgram(join(project, 'sbin', 'nginx'))
   const found = { code: 0, stdout: '', stderr: '' }
   assert.deepEqual(await setup(noPrograms(), '--for-tests'), found)
-  const named = { COLOPHON_CHROMIUM: process.execPath, COLOPHON_NGINX: process.execPath, PATH: project }
+  const named = {
+    ...TERMINAL_PROGRAMS,
+    COLOPHON_CHROMIUM: process.execPath,
+    COLOPHON_NGINX: process.execPath,
+    PATH: project,
+  }
   assert.deepEqual(await setup(named, '--for-tests'), found)
 })
 
@@ -247,7 +259,13 @@ test(
 
 /** An environment in which there are just the programs of the project's own `bin`. */
 function noPrograms(): NodeJS.ProcessEnv {
-  return { PATH: join(project, 'bin'), CI: '', COLOPHON_CHROMIUM: '', COLOPHON_NGINX: '' }
+  return {
+    ...TERMINAL_PROGRAMS,
+    PATH: join(project, 'bin'),
+    CI: '',
+    COLOPHON_CHROMIUM: '',
+    COLOPHON_NGINX: '',
+  }
 }
 
 /** Puts programs into the project's `bin` that do nothing, but for `sudo` and `sh`. */

@@ -29,6 +29,23 @@ export const NGINX = {
   debianPackage: 'nginx-light',
 }
 
+/** A terminal to run a command in. @type {TestProgram} */
+export const SCRIPT = {
+  name: 'script',
+  commands: ['script'],
+  variable: 'COLOPHON_SCRIPT',
+  debianPackage: 'bsdutils',
+}
+
+/** @type {TestProgram} */
+export const ZSH = { name: 'zsh', commands: ['zsh'], variable: 'COLOPHON_ZSH', debianPackage: 'zsh' }
+
+/** @type {TestProgram} */
+export const FISH = { name: 'fish', commands: ['fish'], variable: 'COLOPHON_FISH', debianPackage: 'fish' }
+
+/** All of them. */
+export const TEST_PROGRAMS = [CHROMIUM, NGINX, SCRIPT, ZSH, FISH]
+
 /**
  * Path of an installed program; null when there is none, or when its variable names a file that cannot be run.
  *

@@ -38,7 +38,12 @@ export function buildViewer(node) {
 /** Of all that goes into the viewer; tests do not. */
 function sourcesHash() {
   const hash = createHash('sha256')
-  const folders = [join(WEB, 'src'), join(WEB, 'public'), join(ROOT, 'src', 'wire')]
+  const folders = [
+    join(WEB, 'src'),
+    join(WEB, 'public'),
+    join(ROOT, 'src', 'wire'),
+    join(ROOT, 'src', 'client'),
+  ]
   const files = [
     join(WEB, 'index.html'),
     join(WEB, 'vite.config.ts'),

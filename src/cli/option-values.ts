@@ -53,3 +53,10 @@ export function parseAllowedNet(text: string): string[] {
     }),
   )
 }
+
+/** An amount of money. Throws InvalidArgumentError. */
+export function parseDollars(text: string): number {
+  const value = /^\$?[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text.replace('$', '')) : NaN
+  if (!Number.isFinite(value)) throw new InvalidArgumentError('Give a number of dollars, such as 2.50.')
+  return value
+}

@@ -1,19 +1,19 @@
 import { Command, Option } from 'commander'
-import { parseActorHeader } from './actor-header.ts'
 import {
-  integerBetween,
-  parseActor,
-  parseAddress,
-  parseAllowedNet,
-  parseHostName,
-  secondsBetween,
-} from './option-values.ts'
+  addAgentActor,
+  addAgentOptions,
+  prefixedAgentScope,
+  type PrefixedAgentFlags,
+} from './agent-options.ts'
+import { parseActorHeader } from './actor-header.ts'
+import { addCallOptions } from './call-options.ts'
+import { integerBetween, parseActor, parseAddress, parseHostName, secondsBetween } from './option-values.ts'
 import type { ServeOptions } from './serve.ts'
 
 const MIB = 1024 * 1024
 
 /** What commander makes of the options; times in milliseconds, sizes in bytes. */
-interface Flags {
+interface Flags extends PrefixedAgentFlags {
   readonly host: string
   readonly port: number
   readonly actor?: string
@@ -28,11 +28,12 @@ interface Flags {
   readonly allowNet: readonly string[]
   readonly offline?: true
   readonly trustActorHeader?: string
+  readonly mcp?: true
 }
 
 /** `colophon serve <sheet>`. */
 export function serveCommand(): Command {
-  return new Command('serve')
+  const command = new Command('serve')
     .description('Serves a sheet over HTTP on this machine.')
     .argument('<sheet>', 'directory of the sheet, with its contract.yaml')
     .addOption(
@@ -79,31 +80,31 @@ export function serveCommand(): Command {
         .choices(['debug', 'info', 'warn', 'error', 'silent'])
         .default('info'),
     )
-    .option(
-      '--stub <file>',
-      'answer the calls of http derivations from this JSON file instead of the network',
-    )
-    .addOption(
-      new Option(
-        '--allow-net <hosts>',
-        'the only hosts that derivations may call: host or host:port, with commas between; may be repeated',
-      )
-        .argParser((text, earlier: readonly string[]) => [...earlier, ...parseAllowedNet(text)])
-        .default([], 'all'),
-    )
-    .addOption(new Option('--offline', 'let derivations call nobody').conflicts('allowNet'))
+  addCallOptions(command)
     .addOption(
       new Option(
         '--trust-actor-header <name>',
         'take who writes from this header, which a reverse proxy must set',
       ).argParser(parseActorHeader),
     )
-    .helpOption('-h, --help', 'show help')
-    .action(async (sheet: string, flags: Flags) => {
-      // Loaded only now: help and wrong usage are told before half the program has been read.
-      const { serve } = await import('./serve.ts')
-      await serve(toServeOptions(sheet, flags))
-    })
+    .option('--mcp', 'serve AI agents at /mcp: the Model Context Protocol over Streamable HTTP')
+  addAgentActor(command, 'mcp-')
+  addAgentOptions(command, 'mcp-')
+  return command.helpOption('-h, --help', 'show help').action(async (sheet: string, flags: Flags) => {
+    if (flags.mcp !== true) refuseAgentOptions(command)
+    // Loaded only now: help and wrong usage are told before half the program has been read.
+    const { serve } = await import('./serve.ts')
+    await serve(toServeOptions(sheet, flags))
+  })
+}
+
+/** What is to keep agents in bounds does nothing without them, which whoever gave it should know. */
+function refuseAgentOptions(command: Command): void {
+  const given = command.options.find(
+    (option) =>
+      option.long?.startsWith('--mcp-') && command.getOptionValueSource(option.attributeName()) === 'cli',
+  )
+  if (given !== undefined) command.error(`error: option '${given.flags}' needs '--mcp'`)
 }
 
 function toServeOptions(sheet: string, flags: Flags): ServeOptions {
@@ -124,6 +125,7 @@ function toServeOptions(sheet: string, flags: Flags): ServeOptions {
     stubFile: flags.stub ?? null,
     callableHosts: callableHosts(flags),
     trustedActorHeader: flags.trustActorHeader ?? null,
+    agents: flags.mcp === true ? prefixedAgentScope(flags) : null,
   }
 }
 

@@ -3,11 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { basename, join, resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pino, type Logger } from 'pino'
+import type { AgentScope } from '../mcp/agent-scope.ts'
+import type { McpEndpoint } from '../mcp/mcp-endpoint.ts'
 import { calledHosts } from '../sheet/called-hosts.ts'
 import { openSheet } from '../sheet/open-sheet.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { UndiciTransport } from '../sheet/transports.ts'
 import { calledHostsLine } from './called-hosts-line.ts'
+import { packageVersion } from './package-version.ts'
 import { readStub } from './read-stub.ts'
 import { whyNotStarted } from './start-fault.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
@@ -35,6 +38,8 @@ export interface ServeOptions {
   readonly callableHosts: ReadonlySet<string> | null
   /** Lower-case name of the header in which a reverse proxy says who writes. */
   readonly trustedActorHeader: string | null
+  /** What agents may do at `/mcp`; null, and there is no such path. */
+  readonly agents: AgentScope | null
 }
 
 /**
@@ -53,6 +58,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       pages: builtViewer(),
       logRequests: logger.isLevelEnabled('debug'),
       trustedActorHeader: options.trustedActorHeader,
+      agents: options.agents === null ? null : await serveAgents(sheet, options.agents, logger),
     })
     const hosts = await listen(app, sheet, options)
     stopOnSignal({ app, sheet, logger })
@@ -69,6 +75,12 @@ export async function serve(options: ServeOptions): Promise<void> {
     process.stderr.write(`colophon: ${reason}\n`)
     process.exitCode = 1
   }
+}
+
+async function serveAgents(sheet: Sheet, scope: AgentScope, logger: Logger): Promise<McpEndpoint> {
+  const { McpEndpoint: Endpoint } = await import('../mcp/mcp-endpoint.ts')
+  const log = (error: unknown): void => logger.error({ err: error }, 'internal error')
+  return new Endpoint(sheet, { scope, log, version: packageVersion() })
 }
 
 function open(options: ServeOptions, logger: Logger): Promise<Sheet> {

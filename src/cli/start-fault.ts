@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors/service-error.ts'
+import { inOneLine } from './one-line.ts'
 
 /** Says in one line why the server did not start; undefined for what is a fault of the program. */
 export function whyNotStarted(
@@ -18,13 +19,4 @@ export function whyNotStarted(
     default:
       return undefined
   }
-}
-
-/** Takes time in proportion to the text, of which a sheet can be the cause. */
-function inOneLine(text: string): string {
-  const [first = '', ...more] = text.split('\n')
-  if (more.length === 0) return text
-  const last = more.pop() ?? ''
-  const between = more.map((line) => line.trim()).filter((line) => line !== '')
-  return [first.trimEnd(), ...between, last.trimStart()].join('; ')
 }

@@ -1,3 +1,4 @@
+import { OperationError } from '../errors/service-error.ts'
 import type { DerivationKind } from './derivation-kind.ts'
 import { httpKind } from './kinds/http/http-kind.ts'
 import type { Transport } from './kinds/http/transport.ts'
@@ -10,10 +11,15 @@ export interface KindOptions {
   readonly transport: Transport
   /** Where `{{ env.NAME }}` is looked up (D23); by default the process's environment. */
   readonly env?: NodeJS.ProcessEnv
+  /** Kinds beside those of the service. */
+  readonly own?: readonly DerivationKind[]
 }
 
-/** The registry: a new kind is one line here. */
-export function createKinds({ transport, env = process.env }: KindOptions): Kinds {
-  const kinds: readonly DerivationKind[] = [httpKind(transport, env)]
-  return new Map(kinds.map((kind) => [kind.name, kind]))
+/** The registry: a new kind is one line here. Throws OperationError for two kinds of one name. */
+export function createKinds({ transport, env = process.env, own = [] }: KindOptions): Kinds {
+  const kinds: readonly DerivationKind[] = [httpKind(transport, env), ...own]
+  const byName = new Map(kinds.map((kind) => [kind.name, kind]))
+  if (byName.size === kinds.length) return byName
+  const names = kinds.map(({ name }) => name).join(', ')
+  throw new OperationError(`two kinds of derivations have the same name; they are called ${names}`)
 }

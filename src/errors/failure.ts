@@ -17,6 +17,8 @@ export type Failure =
   | { readonly reason: 'missing-path'; readonly request: string; readonly path: string }
   /** The request cannot be made from these inputs, such as a path segment that would be `..`. */
   | { readonly reason: 'unusable-input'; readonly request: string; readonly detail: string }
+  /** Computing it went wrong, of kinds that call nobody. `detail` says how. */
+  | { readonly reason: 'computation'; readonly request: string; readonly detail: string }
   /** This machine makes no such calls, so that none was begun. `detail` says why. */
   | { readonly reason: 'refused'; readonly request: string; readonly detail: string }
   /** The stub has neither a response for the request nor a fallback (D41). */
@@ -41,6 +43,7 @@ export function renderFailure(failure: Failure): RenderedFailure {
       return service(failure.request, `timeout after ${failure.seconds} s`)
     case 'network':
     case 'unusable-input':
+    case 'computation':
       return service(failure.request, failure.detail)
     case 'malformed-json':
       return service(failure.request, 'malformed JSON')

@@ -51,6 +51,9 @@ export class OperationError extends ServiceError {
 /** A condition on the version of a record does not hold, so that nothing was changed (D36: 412). */
 export class PreconditionFailedError extends OperationError {}
 
+/** What it is about has changed meanwhile, or is in another state by now, so that nothing was changed (409). */
+export class ConflictError extends OperationError {}
+
 /** The actor, or the page the request comes from, may not do this. */
 export class PermissionDeniedError extends ServiceError {
   readonly type = 'PermissionDeniedError'
@@ -73,6 +76,7 @@ const CLASSES = {
   QueryError,
   OperationError,
   PreconditionFailedError,
+  ConflictError,
   PermissionDeniedError,
   LockTimeoutError,
   ValidationError,
@@ -88,8 +92,13 @@ export interface PlainServiceError {
 /** The plain form of an error that is a service error; `undefined` for anything else, which is then a bug. */
 export function toPlainError(error: unknown): PlainServiceError | undefined {
   if (!(error instanceof ServiceError) || error.type === 'ServiceError') return undefined
-  const type = error instanceof PreconditionFailedError ? 'PreconditionFailedError' : error.type
-  return { type, message: error.message }
+  return { type: classNameOf(error, error.type), message: error.message }
+}
+
+/** A type has several classes where the status of its answer is not always the same. */
+function classNameOf(error: ServiceError, type: Exclude<ErrorType, 'ServiceError'>): keyof typeof CLASSES {
+  if (error instanceof PreconditionFailedError) return 'PreconditionFailedError'
+  return error instanceof ConflictError ? 'ConflictError' : type
 }
 
 /** The inverse of {@link toPlainError}. */

@@ -4,6 +4,7 @@ import type { Sheet } from '../sheet/sheet.ts'
 import { acceptJsonBodies, ignoreTypeOfNoBody } from './body-parser.ts'
 import { issueCsrfCookie, requireCsrf } from './csrf.ts'
 import { createErrorHandler, ProtocolError } from './error-handler.ts'
+import { finishAnswer } from './finish-answer.ts'
 import type { HttpLogger } from './http-logger.ts'
 import {
   answerParserError,
@@ -13,6 +14,8 @@ import {
   URL_LIMIT,
   type HttpTimes,
 } from './http-server.ts'
+import { createOpenApi } from './openapi/openapi-file.ts'
+import { listOperations } from './openapi/operation-table.ts'
 import { OriginGuard } from './origin-guard.ts'
 import { requestActors } from './request-actor.ts'
 import { isApiPath, loggedPath, requestPath } from './request-head.ts'
@@ -22,10 +25,16 @@ import { RouteTable } from './route-table.ts'
 import { contractRoutes } from './routes/contract.ts'
 import { csrfRoutes } from './routes/csrf.ts'
 import { derivationsRoutes } from './routes/derivations.ts'
+import { docsRoutes } from './routes/docs.ts'
 import { eventsRoutes } from './routes/events.ts'
+import { exportRoutes } from './routes/export.ts'
+import { healthRoutes } from './routes/health.ts'
 import { materializeRoutes } from './routes/materialize.ts'
+import { mcpRoutes, type AgentEndpoint } from './routes/mcp.ts'
+import { openApiRoutes } from './routes/openapi.ts'
 import { pagesRoutes } from './routes/pages.ts'
 import { permissionsRoutes } from './routes/permissions.ts'
+import { proposalsRoutes } from './routes/proposals.ts'
 import { provenanceRoutes } from './routes/provenance.ts'
 import { queryRoutes } from './routes/query.ts'
 import { recordsRoutes } from './routes/records.ts'
@@ -55,6 +64,8 @@ export interface AppOptions {
   readonly times: HttpTimes
   /** Whether every request is logged, at debug level. */
   readonly logRequests: boolean
+  /** What answers at `/mcp`, which the app closes with itself; null, and there is no such path. */
+  readonly agents: AgentEndpoint | null
 }
 
 const DEFAULTS: AppOptions = {
@@ -67,6 +78,7 @@ const DEFAULTS: AppOptions = {
   stalledMs: STALLED_MS,
   times: HTTP_TIMES,
   logRequests: false,
+  agents: null,
 }
 
 /**
@@ -100,6 +112,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
     },
   })
   app.decorateRequest('csrfToken', '')
+  app.decorateReply('holdsSecret', false)
   const table = new RouteTable(app)
 
   const checkOrigin = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -129,59 +142,71 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
     }),
   )
   let closing = false
-  app.addHook('preClose', (done) => {
+  app.addHook('preClose', async () => {
     closing = true
     streams.close()
-    done()
+    await settings.agents?.close()
   })
-  // Or the connections of requests under way would stay open, idle, and hold up the end.
-  app.addHook('onSend', (_request, reply, _payload, done) => {
+  app.addHook('onSend', function (request, reply, payload, done) {
+    // Or the connections of requests under way would stay open, idle, and hold up the end.
     if (closing) reply.header('connection', 'close')
-    done()
+    finishAnswer.call(this, request, reply, payload, done)
   })
   if (settings.logRequests) app.addHook('onResponse', logRequest(settings.logger))
   acceptJsonBodies(app)
   // A body of DELETE is ignored (D36).
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
 
+  const write = {
+    onRequest: hook((request) => {
+      requireCsrf(request)
+      checkHead(request)
+    }),
+  }
   const context: RouteContext = {
     sheet,
+    logger: settings.logger,
     streams,
+    openApi: createOpenApi(sheet, listOperations(app, write.onRequest)),
+    isClosing: () => closing,
     actors: requestActors(settings.trustedActorHeader),
+    checkHead: hook(checkHead),
     read: {
       onRequest: hook((request, reply) => {
         issueCsrfCookie(request, reply)
         checkHead(request)
       }),
     },
-    write: {
-      onRequest: hook((request) => {
-        requireCsrf(request)
-        checkHead(request)
-      }),
-    },
+    write,
   }
   const api = app.withTypeProvider<TypeBoxTypeProvider>()
   for (const routes of ROUTES) void api.register((scope) => routes(scope, context))
-  const { pages } = settings
+  const { pages, agents } = settings
+  if (agents !== null) void api.register(async (scope) => mcpRoutes(scope, context, agents))
   if (pages !== null) void app.register(async (scope) => pagesRoutes(scope, pages))
   return app
 }
 
+/** In the order in which the pages at `/docs` tell of them. */
 const ROUTES = [
-  contractRoutes,
-  csrfRoutes,
-  derivationsRoutes,
-  eventsRoutes,
-  materializeRoutes,
-  permissionsRoutes,
-  provenanceRoutes,
-  queryRoutes,
   recordsRoutes,
-  revertRoutes,
-  runsRoutes,
-  statusRoutes,
+  queryRoutes,
   summaryRoutes,
+  exportRoutes,
+  contractRoutes,
+  derivationsRoutes,
+  permissionsRoutes,
+  statusRoutes,
+  provenanceRoutes,
+  materializeRoutes,
+  runsRoutes,
+  revertRoutes,
+  proposalsRoutes,
+  eventsRoutes,
+  csrfRoutes,
+  healthRoutes,
+  openApiRoutes,
+  docsRoutes,
 ]
 
 /** A check that throws, as a hook of Fastify; a callback, since awaiting nothing costs every request a little. */

@@ -1,14 +1,15 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import {
+  ConflictError,
   OperationError,
   PreconditionFailedError,
   ServiceError,
   ValidationError,
   type ErrorType,
 } from '../errors/service-error.ts'
-import { errorEnvelope } from '../wire/error-envelope.ts'
+import { addVary } from './finish-answer.ts'
 import type { HttpLogger } from './http-logger.ts'
-import { JSON_CONTENT_TYPE } from './json-reply.ts'
+import { renderError, type AnsweredError } from './render-error.ts'
 import { loggedPath } from './request-head.ts'
 
 /** The HTTP status of each error type (specification, "Errors"; D36). */
@@ -45,6 +46,18 @@ export class MethodError extends OperationError {
   }
 }
 
+/** The service is being stopped: 503, with `Retry-After`. */
+export class StoppingError extends OperationError {
+  readonly status = 503
+
+  constructor() {
+    super('the service is stopping; try again when it has been started anew')
+  }
+}
+
+/** Seconds after which it is worth trying again when a service was being stopped. */
+const RETRY_AFTER = '5'
+
 /** What a handler of errors needs to know of the service. */
 export interface ErrorHandlerOptions {
   readonly logger: HttpLogger
@@ -59,31 +72,41 @@ export function createErrorHandler(
     const known = error instanceof ServiceError ? error : fromFastify(error, request, options.bodyLimit)
     if (known === undefined) {
       options.logger.error({ err: error, ...about(request) }, 'internal error')
-      sendError(reply, STATUS.ServiceError, 'ServiceError', 'internal error')
+      sendError(request, reply, {
+        status: STATUS.ServiceError,
+        type: 'ServiceError',
+        message: 'internal error',
+      })
       return
     }
     const status = statusOf(known)
-    if (status >= 500) options.logger.error({ type: known.type, ...about(request) }, known.message)
+    if (status >= 500 && status !== 503)
+      options.logger.error({ type: known.type, ...about(request) }, known.message)
     if (known instanceof MethodError) reply.header('allow', known.allow)
+    if (known instanceof StoppingError) reply.header('retry-after', RETRY_AFTER)
     // Fastify wants to hang up after a body that it did not read to its end; a client that is still sending would
     // then see a reset instead of the answer. Node reads the rest and drops it, within the request's deadline.
     reply.removeHeader('connection')
-    sendError(reply, status, known.type, known.message)
+    // Of a file that could not be begun.
+    reply.removeHeader('content-disposition')
+    sendError(request, reply, { status, type: known.type, message: known.message })
   }
 }
 
 /** The status of a service error: its own, if it is about the HTTP message or its conditions, or that of its type. */
 export function statusOf(error: ServiceError): number {
-  if (error instanceof ProtocolError || error instanceof MethodError) return error.status
+  if (error instanceof ProtocolError || error instanceof MethodError || error instanceof StoppingError) {
+    return error.status
+  }
   if (error instanceof PreconditionFailedError) return 412
+  if (error instanceof ConflictError) return 409
   return STATUS[error.type]
 }
 
-function sendError(reply: FastifyReply, status: number, type: ErrorType, message: string): void {
-  reply
-    .code(status)
-    .header('content-type', JSON_CONTENT_TYPE)
-    .send(JSON.stringify(errorEnvelope(type, message)))
+function sendError(request: FastifyRequest, reply: FastifyReply, error: AnsweredError): void {
+  const { contentType, body } = renderError(request.raw.headers, error)
+  addVary(reply, 'Accept')
+  reply.code(error.status).header('content-type', contentType).send(body)
 }
 
 function about(request: FastifyRequest): { method: string; path: string } {
@@ -96,8 +119,10 @@ function fromFastify(error: unknown, request: FastifyRequest, bodyLimit: number)
   // The client hung up while sending; nobody hears this answer, and it is no fault of the program.
   if (code === 'ECONNRESET' && request.raw.destroyed) return new ProtocolError(400, 'the body ended early')
   switch (code ?? '') {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ProtocolError(413, `the body is larger than ${bodyLimit} bytes; send less at a time`)
+    case 'FST_ERR_CTP_BODY_TOO_LARGE': {
+      const limit = request.routeOptions.bodyLimit ?? bodyLimit
+      return new ProtocolError(413, `the body is larger than ${limit} bytes; send less at a time`)
+    }
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ProtocolError(415, 'the content type is not understood; send application/json')
     case 'FST_ERR_BAD_URL':

@@ -1,9 +1,15 @@
-import { createServer, METHODS, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  METHODS,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { ErrorType } from '../errors/service-error.ts'
-import { errorEnvelope } from '../wire/error-envelope.ts'
-import { JSON_CONTENT_TYPE } from './json-reply.ts'
+import { renderError, type AnsweredError } from './render-error.ts'
 import { SECURITY_HEADER_LINES, SECURITY_HEADERS } from './security-headers.ts'
 import { SlowBodies, type BodyPace } from './slow-bodies.ts'
 
@@ -68,7 +74,7 @@ export function createHttpServer(listener: RequestListener, times: HttpTimes = H
     (request, response) => {
       // Node's parser also reads RTSP, whose methods no router knows.
       if (METHODS.includes(request.method ?? '')) listener(request, response)
-      else refuseMethod(response)
+      else refuseMethod(request, response)
     },
   )
   server.maxConnections = CONNECTION_LIMIT
@@ -86,10 +92,13 @@ export function createHttpServer(listener: RequestListener, times: HttpTimes = H
   })
   // Expectations that nobody knows are none.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  server.on('connect', (_request, socket) => {
+  server.on('connect', ({ headers }, socket) => {
     socket.on('error', () => socket.destroy())
     const message = 'CONNECT is not possible; the service is no proxy'
-    afterEarlierAnswers(socket, () => endWith(socket, 405, 'OperationError', message, 'Allow: GET, HEAD\r\n'))
+    const error: AnsweredError = { status: 405, type: 'OperationError', message }
+    afterEarlierAnswers(socket, () =>
+      endWith(socket, error, { headers, extraHeader: 'Allow: GET, HEAD\r\n' }),
+    )
   })
   return server
 }
@@ -114,11 +123,15 @@ function cutSlowBodies(server: Server, { bodyPace, checkMs }: HttpTimes): void {
   server.on('close', () => clearInterval(timer))
 }
 
-function refuseMethod(response: ServerResponse): void {
-  const body = JSON.stringify(errorEnvelope('ValidationError', NOT_HTTP))
+function refuseMethod({ headers }: IncomingMessage, response: ServerResponse): void {
+  const { contentType, body } = renderError(headers, {
+    status: 400,
+    type: 'ValidationError',
+    message: NOT_HTTP,
+  })
   response.writeHead(400, {
     ...SECURITY_HEADERS,
-    'content-type': JSON_CONTENT_TYPE,
+    'content-type': contentType,
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   })
@@ -138,7 +151,7 @@ export function answerParserError(error: NodeJS.ErrnoException, socket: HttpSock
       return
     }
     const [status, message] = describe(error.code)
-    endWith(socket, status, 'ValidationError', message)
+    endWith(socket, { status, type: 'ValidationError', message })
   })
 }
 
@@ -203,10 +216,15 @@ const REASONS: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 }
 
-function endWith(socket: Duplex, status: number, type: ErrorType, message: string, extraHeader = ''): void {
-  const body = JSON.stringify(errorEnvelope(type, message))
+/** Ends a connection with an error; what the parser refused has no headers that could ask for another form of it. */
+function endWith(
+  socket: Duplex,
+  error: AnsweredError,
+  { headers = {}, extraHeader = '' }: { headers?: IncomingHttpHeaders; extraHeader?: string } = {},
+): void {
+  const { contentType, body } = renderError(headers, error)
   socket.end(
-    `HTTP/1.1 ${status} ${REASONS[status]}\r\nContent-Type: ${JSON_CONTENT_TYPE}\r\n${SECURITY_HEADER_LINES}${extraHeader}` +
+    `HTTP/1.1 ${error.status} ${REASONS[error.status]}\r\nContent-Type: ${contentType}\r\n${SECURITY_HEADER_LINES}${extraHeader}` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
   // What the client still sends is read and dropped for a moment, or it would see a reset and not the answer.

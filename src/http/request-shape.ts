@@ -1,16 +1,7 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { ValidationError } from '../errors/service-error.ts'
-
-/** As much of a schema as the messages look at. */
-interface Shape {
-  readonly type?: string
-  readonly title?: string
-  readonly properties?: Readonly<Record<string, Shape>>
-  readonly required?: readonly string[]
-  readonly items?: Shape
-  readonly anyOf?: readonly Shape[]
-}
+import { knowsMember, preview, shapeFault, unknownMember, type Shape } from '../wire/shape-words.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -27,6 +18,8 @@ export interface QueryText {
  * with the checked value, or with a ValidationError.
  */
 export const compileShape: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
+  // Texts in a path are what they are: what there is none of is a 404, which the use case tells in its own words.
+  if (httpPart === 'params') return () => true
   const shape = schema as Shape
   const validate = ajv.compile(shape)
   const read = httpPart === 'querystring' ? readQuery : readBody
@@ -47,7 +40,7 @@ function readQuery(data: unknown, shape: Shape, validate: ValidateFunction): Mem
   if (text === '' && shape.required === undefined) return NO_PARAMETERS
   const parameters: Record<string, string> = {}
   for (const [name, value] of parseQuery(text)) {
-    if (!knows(shape, name)) throw unknown('query parameter', name, shape)
+    if (!knowsMember(shape, name)) throw new ValidationError(unknownMember('query parameter', name, shape))
     if (Object.hasOwn(parameters, name)) {
       throw new ValidationError(`query parameter "${name}" is given more than once; give it once`)
     }
@@ -82,61 +75,15 @@ function readBody(data: unknown, shape: Shape, validate: ValidateFunction): Memb
   }
   const members: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(body)) {
-    if (!knows(shape, name)) throw unknown('body member', name, shape)
+    if (!knowsMember(shape, name)) throw new ValidationError(unknownMember('body member', name, shape))
     if (value !== null || shape.required?.includes(name)) members[name] = value
   }
   if (!validate(members)) throw explain('', members, shape, validate)
   return members
 }
 
-function knows(shape: Shape, name: string): boolean {
-  return Object.hasOwn(shape.properties ?? {}, name)
-}
-
-function unknown(what: string, name: string, shape: Shape): ValidationError {
-  const known = Object.keys(shape.properties ?? {})
-  const hint = known.length === 0 ? 'none is known here' : `known here: ${known.join(', ')}`
-  return new ValidationError(`unknown ${what} ${preview(name)}; ${hint}`)
-}
-
 function explain(prefix: string, data: Members, shape: Shape, validate: ValidateFunction): ValidationError {
-  const error: ErrorObject | undefined = validate.errors?.[0]
-  if (error === undefined) return new ValidationError('the request does not have the expected shape')
-  if (error.keyword === 'required') {
-    return new ValidationError(`${prefix}"${String(error.params['missingProperty'])}" is required`)
-  }
-  const path = error.instancePath.split('/').slice(1)
-  let value: unknown = data
-  let expected: Shape | undefined = shape
-  for (const key of path) {
-    value = (value as Members)[key]
-    expected = expected?.properties?.[key] ?? expected?.items
-  }
-  const [name, ...indexes] = path
-  const place = `${name}${indexes.map((index) => `[${index}]`).join('')}`
-  return new ValidationError(`${prefix}"${place}" is ${preview(value)}; expected ${describe(expected)}`)
-}
-
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  array: 'an array',
-  boolean: 'true or false',
-  null: 'null',
-  number: 'a number',
-  object: 'an object',
-  string: 'a string',
-}
-
-function describe(shape: Shape | undefined): string {
-  if (shape?.title !== undefined) return shape.title
-  if (shape?.anyOf !== undefined) return shape.anyOf.map(describe).join(' or ')
-  return TYPE_NAMES[shape?.type ?? ''] ?? 'something else'
-}
-
-/** A value for a message: scalars as they are, cut when long; arrays and objects, however deep, by name only. */
-function preview(value: unknown): string {
-  if (Array.isArray(value)) return 'an array'
-  if (typeof value === 'object' && value !== null) return 'an object'
-  // 1e999 in JSON is Infinity, which JSON.stringify would show as null.
-  const text = typeof value === 'number' ? String(value) : JSON.stringify(value)
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text
+  const [fault] = validate.errors ?? []
+  if (fault === undefined) return new ValidationError('the request does not have the expected shape')
+  return new ValidationError(`${prefix}${shapeFault(data, shape, fault)}`)
 }

@@ -8,6 +8,8 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Sheet } from '../sheet/sheet.ts'
+import type { HttpLogger } from './http-logger.ts'
+import type { OpenApiFile } from './openapi/openapi-file.ts'
 import type { RequestActors } from './request-actor.ts'
 import type { EventStreams } from './sse.ts'
 
@@ -29,8 +31,15 @@ export type RequestHook = (
 /** What every group of routes gets. */
 export interface RouteContext {
   readonly sheet: Sheet
+  readonly logger: HttpLogger
   readonly streams: EventStreams
   readonly actors: RequestActors
+  /** The OpenAPI document as it is now. */
+  openApi(): Promise<OpenApiFile>
+  /** Whether the app is being closed. */
+  isClosing(): boolean
+  /** For routes that neither issue the CSRF cookie nor demand the token; the others have it already. */
+  readonly checkHead: RequestHook
   /** Options of a route that reads: it issues the CSRF cookie. */
   readonly read: { readonly onRequest: RequestHook }
   /** Options of a route that writes: it demands the CSRF token. */

@@ -42,13 +42,19 @@ export class EventStreams {
    * Sends a subscriber the greeting, then every frame published from now on, and a comment every `keepAliveMs`
    * (specification, "Framing"). While the client does not read, nothing is written: its frames wait in the bounded
    * queue of its subscription, which drops the oldest, so it costs neither memory nor anybody else's time. When it has
-   * taken nothing for `stalledMs`, its connection is closed.
+   * taken nothing for `stalledMs`, its connection is closed. To `HEAD` it sends the headers, and nobody subscribes.
    */
   open<F extends object>(
     response: ServerResponse,
     headers: OutgoingHttpHeaders,
     source: EventSource<F>,
   ): void {
+    if (response.req.method === 'HEAD') {
+      // The connection serves further requests: nothing follows on it.
+      const { connection: _connection, ...others } = headers
+      response.writeHead(200, others).end()
+      return
+    }
     let stalled = false
     const write = (bytes: string | Buffer): void => {
       // What `write` answers false to has been accepted all the same; it only asks to wait.

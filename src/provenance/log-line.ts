@@ -37,6 +37,9 @@ export interface RecordLine extends CommonFields {
   readonly record_id: string
   readonly values: JsonObject
   readonly previous: JsonObject
+  /** Where an accepted proposal was the reason: its id, and who proposed it. `actor` is who accepted it. */
+  readonly proposal?: string
+  readonly proposed_by?: string
 }
 
 /** The import of a file. */
@@ -78,6 +81,15 @@ export interface RecordChange {
   /** Their new values, perhaps among others; null when they have none any more. */
   readonly values: JsonObject | null
   previous(field: Field): JsonValue
+  /** The proposal that was accepted by this; null for a change of the actor's own. */
+  readonly proposal: AcceptedProposal | null
+}
+
+/** A proposal, as lines tell of it. */
+export interface AcceptedProposal {
+  readonly id: string
+  /** Who proposed it. */
+  readonly by: string
 }
 
 /**
@@ -85,7 +97,7 @@ export interface RecordChange {
  * these just to serialize them took longer than all else of the writing.
  */
 export function formatRecordLine({ seq, at }: { seq: number; at: string }, change: RecordChange): string {
-  const { fields, values } = change
+  const { fields, values, proposal } = change
   // A new record has mostly nothing but changed fields: then it goes in as it came, which takes a third of the time.
   const whole = values !== null && Object.keys(values).length === fields.length
   let after = ''
@@ -96,8 +108,10 @@ export function formatRecordLine({ seq, at }: { seq: number; at: string }, chang
     const previous = change.previous(field)
     before += previous === null ? `${name}null` : name + JSON.stringify(previous)
   }
+  const proposed =
+    proposal === null ? '' : `"proposal":"${proposal.id}","proposed_by":${JSON.stringify(proposal.by)},`
   return (
-    `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",` +
+    `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",${proposed}` +
     `"record_id":${JSON.stringify(change.recordId)},"values":${whole ? JSON.stringify(values) : `{${after}}`},"previous":{${before}}}`
   )
 }

@@ -21,6 +21,13 @@ export interface Derivations {
   readonly derived: ReadonlyMap<string, Derived>
 }
 
+/** A file that says what a sheet is, as it was last looked at. */
+export interface DefinitionFile {
+  /** In the sheet's directory, with `/` between names. */
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
 /** The files that say what a sheet is: `contract.yaml`, `derivations/*.yaml` (D1), and `transport.yaml`. */
 export class DefinitionFiles {
   readonly #contract: TextFile
@@ -62,6 +69,20 @@ export class DefinitionFiles {
     return parseContract(textOf(bytes))
   }
 
+  /** All of them as last looked at; `transport.yaml` as it is now. Throws ContractError for one that cannot be read. */
+  all(): DefinitionFile[] {
+    this.#transport.refresh()
+    const file = (path: string, bytes: Uint8Array | null): DefinitionFile[] =>
+      bytes === null ? [] : [{ path, bytes }]
+    return [
+      ...file('contract.yaml', this.#contract.bytes),
+      ...file('transport.yaml', this.#transport.bytes),
+      ...this.#folder
+        .sources()
+        .map((source) => ({ path: `derivations/${source.file}`, bytes: source.bytes })),
+    ]
+  }
+
   /** Parses the derivation files as last looked at. Throws ContractError. */
   derivations(contract: Contract): Derivations {
     const parsed = this.#folder.sources().map((source) => this.parse(source, contract))
@@ -72,6 +93,31 @@ export class DefinitionFiles {
     const derived = new Map([...byTarget].map(([target, derivation]) => [target, describe(derivation)]))
     checkDeclared(contract, derived)
     return { levels, byTarget, derived }
+  }
+
+  /** What is wrong with the files as they are now: of each file its first fault. Derivations need a contract to be read. */
+  faults(): readonly ContractError[] {
+    this.contractChanged()
+    this.derivationsChanged()
+    const faults: ContractError[] = []
+    const attempt = <T>(read: () => T): T | null => {
+      try {
+        return read()
+      } catch (error) {
+        if (!(error instanceof ContractError)) throw error
+        faults.push(error)
+        return null
+      }
+    }
+    const contract = attempt(() => this.contract())
+    if (contract !== null) {
+      const sources = attempt(() => this.#folder.sources())
+      const parsed = sources?.map((source) => attempt(() => this.parse(source, contract)))
+      // What is wrong between files is looked at when nothing is within one.
+      if (parsed?.includes(null) === false) attempt(() => this.derivations(contract))
+    }
+    attempt(() => this.policies())
+    return faults
   }
 
   /** Parses a derivation file on its own. Throws ContractError. */

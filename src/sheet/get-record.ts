@@ -1,20 +1,27 @@
 import { showValue } from '../contract/show-value.ts'
 import { SheetError } from '../errors/service-error.ts'
 import type { JsonBytes, VersionedRecord } from '../store/sheet-store.ts'
+import { stampOf } from './answer-stamp.ts'
 import { resolveAsOf } from './as-of.ts'
 import { selectFields } from './select-fields.ts'
 import type { Sheet } from './sheet.ts'
+
+/** A record, its version, and the stamp of what else its answer depends on; see {@link stampOf}. */
+export interface StampedRecord extends VersionedRecord {
+  readonly stamp: string
+}
 
 /** One record, with just these fields or all, and its version. Throws SheetError when absent (D12). */
 export async function getRecord(
   sheet: Sheet,
   id: string,
   fields: readonly string[] | null,
-): Promise<VersionedRecord> {
-  const { contract, store } = await sheet.current()
+): Promise<StampedRecord> {
+  const current = await sheet.current()
+  const { contract, store } = current
   const record = await store.record(id, selectFields(contract, fields))
   if (record === null) throw new SheetError(`no record ${showValue(id)}`)
-  return record
+  return { json: record.json, version: record.version, stamp: stampOf(current) }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { lstatSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import type { DerivationKind } from '../derivation/derivation-kind.ts'
 import { createKinds } from '../derivation/kinds.ts'
 import { ContractError, SheetError } from '../errors/service-error.ts'
 import { EventBus } from '../events/event-bus.ts'
@@ -8,7 +9,7 @@ import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../store/sqlite/sql/sql-
 import { DefinitionFiles } from './definition-files.ts'
 import { Sheet, type Logger } from './sheet.ts'
 import { checkStoreFiles } from './store-files.ts'
-import { UndiciTransport, type Transport } from './transports.ts'
+import type { Transport } from './transports.ts'
 
 export interface SheetOptions {
   /** Who writes when a request names nobody; null when a request must. */
@@ -19,6 +20,8 @@ export interface SheetOptions {
   readonly queryLimits: QueryLimits
   /** What derivations call out through. */
   readonly transport: Transport
+  /** Kinds of derivations beside those of the service. */
+  readonly kinds: readonly DerivationKind[]
   readonly logger: Logger
 }
 
@@ -34,16 +37,17 @@ const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: ()
  */
 export async function openSheet(path: string, options: Partial<SheetOptions> = {}): Promise<Sheet> {
   const directory = resolve(path)
-  checkDirectory(path, directory)
+  checkSheetDirectory(path)
   const { defaultActor = null, lockTimeoutMs = 30_000, logger = SILENT } = options
-  const { queryLimits = DEFAULT_QUERY_LIMITS, transport = new UndiciTransport() } = options
+  const { queryLimits = DEFAULT_QUERY_LIMITS, kinds = [] } = options
+  const transport = options.transport ?? (await networkTransport())
   const sheet = new Sheet({
     name: basename(directory),
     defaultActor,
     lockTimeoutMs,
     logger,
     events: new EventBus(),
-    files: new DefinitionFiles(directory, createKinds({ transport })),
+    files: new DefinitionFiles(directory, createKinds({ transport, own: kinds })),
     openStore: async (definition) => {
       checkStoreFiles(directory)
       return SqliteStore.open(directory, {
@@ -61,6 +65,12 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
   return sheet
 }
 
+/** Loaded only when it is needed: it is a good part of the program, and most commands call nobody. */
+async function networkTransport(): Promise<Transport> {
+  const { UndiciTransport } = await import('./transports.ts')
+  return new UndiciTransport()
+}
+
 /** Tells the operator at once of a fault that only runs would meet. */
 function tellOfFault(sheet: Sheet, logger: Logger): void {
   try {
@@ -75,7 +85,9 @@ const SOURCE_DIFFERS =
   'records.jsonl differs from what was imported, and is not read again by itself: to import it, send its records ' +
   'to POST /api/records, or stop the server and move sheet.db away to start over from the file'
 
-function checkDirectory(path: string, directory: string): void {
+/** Throws SheetError for a path at which there is no sheet. */
+export function checkSheetDirectory(path: string): void {
+  const directory = resolve(path)
   if (!isDirectory(directory)) {
     throw new SheetError(`${path} is not a directory; a sheet is a directory with a contract.yaml`)
   }

@@ -6,7 +6,12 @@ import { ContractError, OperationError, ServiceError } from '../errors/service-e
 import type { EventBus } from '../events/event-bus.ts'
 import type { SheetStore, StoreDefinition } from '../store/sheet-store.ts'
 import { ActiveRuns } from './active-run.ts'
-import { targetDefinitions, type DefinitionFiles, type Derivations } from './definition-files.ts'
+import {
+  targetDefinitions,
+  type DefinitionFile,
+  type DefinitionFiles,
+  type Derivations,
+} from './definition-files.ts'
 import { SheetFileError } from './sheet-paths.ts'
 
 /** Where the service writes what its operator should know; a subset of pino's. */
@@ -104,6 +109,11 @@ export class Sheet {
   /** How the hosts that derivations call are treated, as `transport.yaml` says now. Throws ContractError. */
   policies(): HostPolicies {
     return this.#parts.files.policies()
+  }
+
+  /** The files that say what the sheet is, as they were last looked at. Throws ContractError. */
+  definitionFiles(): readonly DefinitionFile[] {
+    return this.#parts.files.all()
   }
 
   /** Reads a derivation file that may be none of the sheet's any more. Throws ContractError. */

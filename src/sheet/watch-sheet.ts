@@ -10,6 +10,8 @@ export interface SheetState {
   readonly seq: number
   /** Changes whenever a run begins, goes on or ends. */
   readonly runs: string
+  /** Counts up whenever a proposal is made or decided. */
+  readonly proposals: number
   /** Changes whenever the contract or a derivation file does, or breaks, or is mended. */
   readonly definition: string
 }
@@ -72,7 +74,12 @@ function watched(sheet: Sheet, first: SheetState): Watched {
 }
 
 function isSame(one: SheetState, other: SheetState): boolean {
-  return one.seq === other.seq && one.runs === other.runs && one.definition === other.definition
+  return (
+    one.seq === other.seq &&
+    one.runs === other.runs &&
+    one.proposals === other.proposals &&
+    one.definition === other.definition
+  )
 }
 
 async function readState(sheet: Sheet): Promise<SheetState> {
@@ -82,11 +89,12 @@ async function readState(sheet: Sheet): Promise<SheetState> {
     const { last } = await store.history()
     const { runs } = await listRuns(sheet, { limit: RUNS_LOOKED_AT, cursor: null })
     const stands = runs.map(({ id, state, done, calls }) => [id, state, done, calls])
-    return { seq: last, runs: JSON.stringify(stands), definition }
+    const { changes: proposals } = await store.proposals.counts()
+    return { seq: last, runs: JSON.stringify(stands), proposals, definition }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     // A sheet that cannot be read has nothing more to tell until it is mended.
-    return { seq: 0, runs: '', definition }
+    return { seq: 0, runs: '', proposals: 0, definition }
   }
 }
 

@@ -2,6 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { ErrorType } from '../errors/service-error.ts'
 import type { CellState, WorkState } from './cell-state.ts'
+import type { ProposalStore } from './stored-proposal.ts'
 import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunProgress, StoredRun } from './stored-run.ts'
 
 export type { CellState, WorkState } from './cell-state.ts'
@@ -52,6 +53,11 @@ export interface SheetStore {
    */
   upsert(upsert: Upsert): Promise<UpsertResult>
   /**
+   * What an upsert would do, with every fault that the contract, permissions and stored records have with it; nothing is
+   * changed. Conditions on versions do not count. Throws ValidationError for a wrong shape.
+   */
+  tryUpsert(upsert: Upsert): Promise<UpsertTrial>
+  /**
    * Deletes what exists of these ids (D15). With `ifMatch` the one id must exist as in {@link Upsert}, or else this
    * throws PreconditionFailedError, before PermissionDeniedError.
    */
@@ -87,6 +93,9 @@ export interface SheetStore {
    * such entry.
    */
   revert(request: RevertRequest): Promise<RevertResult>
+
+  /** Writes that wait for a person. */
+  readonly proposals: ProposalStore
 
   /** Writes down that a run begins, and answers with its id. */
   startRun(run: NewRun): Promise<RunId>
@@ -131,8 +140,25 @@ export interface SheetStore {
   /** Stores what a run came to, as one change set. Answers with what became of each cell, in order. */
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]>
 
+  /**
+   * Copies the store as it is at one moment into files in a directory, from which a store of the same state can be opened:
+   * all that a sheet's directory has beside its definition files. Among them are `records.jsonl` with the records in
+   * creation order and `provenance.jsonl`, for readers of any kind. Reads and writes go on meanwhile. Throws RecordsError.
+   */
+  snapshot(directory: string): Promise<StoreSnapshot>
+
   /** Finishes what is under way and lets go of everything. */
   close(): Promise<void>
+}
+
+/** What a copy of a store has in it. */
+export interface StoreSnapshot {
+  /** The contract that it follows. */
+  readonly contractText: string
+  /** How many records there are. */
+  readonly records: number
+  /** The seq of the last provenance entry, 0 when there is none. */
+  readonly lastSeq: number
 }
 
 /** JSON text in UTF-8, sent on as it is. */
@@ -333,9 +359,28 @@ export interface Upsert {
 export interface UpsertResult {
   readonly inserted: number
   readonly updated: number
+  /** Of those updated, the records in which nothing changed. */
+  readonly unchanged: number
   readonly total: number
   /** The version that the record has now, when the body had exactly one; null otherwise. */
   readonly version: string | null
+}
+
+/** What an upsert would come to. Records with faults are not counted. */
+export interface UpsertTrial extends Pick<UpsertResult, 'inserted' | 'updated' | 'unchanged'> {
+  /** At most a hundred of each sort: permissions, and all others. */
+  readonly faults: readonly UpsertFault[]
+  readonly faultCount: number
+}
+
+/** What is wrong with one field of a record that was sent. */
+export interface UpsertFault {
+  /** Of the record in what was sent, from 0. */
+  readonly position: number
+  /** Null when the record has none. */
+  readonly id: string | null
+  readonly field: string
+  readonly fault: string
 }
 
 export interface DeleteResult {

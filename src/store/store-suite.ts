@@ -6,11 +6,13 @@ import { testHistoryAgainstCopies } from './suite/history-random-tests.ts'
 import { testHistory } from './suite/history-tests.ts'
 import { testImport } from './suite/import-tests.ts'
 import { testPages } from './suite/pages-tests.ts'
+import { testProposals } from './suite/proposals-tests.ts'
 import { testAgainstModel } from './suite/random-tests.ts'
 import { testRecords } from './suite/records-tests.ts'
 import { testRevert } from './suite/revert-tests.ts'
 import { testRunCommits } from './suite/run-commits-tests.ts'
 import { testRuns } from './suite/runs-tests.ts'
+import { testSnapshots } from './suite/snapshot-tests.ts'
 import { testSortedPages } from './suite/sorted-pages-tests.ts'
 import { testStoredRuns } from './suite/stored-runs-tests.ts'
 import { testSummaries } from './suite/summary-tests.ts'
@@ -42,5 +44,7 @@ export function testStore(name: string, openStore: OpenStore): void {
     testHistory(openStore)
     testHistoryAgainstCopies(openStore)
     testRevert(openStore)
+    testProposals(openStore)
+    testSnapshots(openStore)
   })
 }

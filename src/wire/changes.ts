@@ -5,6 +5,7 @@ import type { SheetState } from '../sheet/watch-sheet.ts'
 export const SheetFrame = Type.Object({
   seq: Type.Integer({ description: 'The `seq` of the last provenance entry.' }),
   runs: Type.String({ description: 'Another text whenever a run begins, goes on or ends.' }),
+  proposals: Type.Integer({ description: 'Counts up whenever a proposal is made or decided.' }),
   definition: Type.String({
     description: 'Another text whenever the contract or a derivation file changes, breaks or is mended.',
   }),
@@ -12,6 +13,6 @@ export const SheetFrame = Type.Object({
 export type SheetFrame = Static<typeof SheetFrame>
 
 /** The text of a frame on the stream. */
-export function renderSheetFrame({ seq, runs, definition }: SheetState): string {
-  return `event: sheet\ndata: ${JSON.stringify({ seq, runs, definition } satisfies SheetFrame)}\n\n`
+export function renderSheetFrame({ seq, runs, proposals, definition }: SheetState): string {
+  return `event: sheet\ndata: ${JSON.stringify({ seq, runs, proposals, definition } satisfies SheetFrame)}\n\n`
 }

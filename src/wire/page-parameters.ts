@@ -1,15 +1,18 @@
 import { Type } from 'typebox'
 
+/** What a parameter that is a whole number is like; the use case says which numbers there may be. */
+export const WHOLE_NUMBER = '^-?[0-9]+$'
+
 /** The parameter `limit` of a list. */
 export const limitParameter = Type.String({
-  pattern: '^-?[0-9]+$',
+  pattern: WHOLE_NUMBER,
   title: 'a whole number',
   description: 'Items on a page: 50 unless given, lowered to 10000 (D10).',
 })
 
 /** The parameter `position` of a list. */
 export const positionParameter = Type.String({
-  pattern: '^-?[0-9]+$',
+  pattern: WHOLE_NUMBER,
   title: 'a whole number',
   description: 'So many records come before the page.',
 })

@@ -26,6 +26,10 @@ export const ProvenanceEntryAnswer = Type.Object({
   field: Type.String(),
   value: Type.Unknown(),
   previous: Type.Unknown({ description: 'The value before.' }),
+  proposal: Type.Optional(
+    Type.String({ description: 'Of an accepted proposal, its id; `actor` is who accepted it.' }),
+  ),
+  proposed_by: Type.Optional(Type.String({ description: 'Of an accepted proposal, who proposed it.' })),
   file: Type.Optional(Type.String({ description: 'Of an import, the file.' })),
   reverts: Type.Optional(Type.Integer({ description: 'Of a revert, the entry that was undone.' })),
   input_hash: Type.Optional(Type.String()),

@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox'
 import { closedObject } from './closed-object.ts'
-import { RecordAnswer } from './records.ts'
 
 const sqlParam = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), Type.String()], {
   title: 'null, a boolean, a number or a string',
@@ -18,9 +17,12 @@ export const QueryBody = closedObject({
 })
 export type QueryBody = Static<typeof QueryBody>
 
+/** A result row, keyed by column name. */
+export const QueryRow = Type.Record(Type.String(), Type.Unknown())
+
 /** Answer of `POST /api/query`. */
 export const QueryAnswer = Type.Object({
-  rows: Type.Array(RecordAnswer),
+  rows: Type.Array(QueryRow),
   count: Type.Integer({ description: 'The number of rows.' }),
   truncated: Type.Optional(
     Type.Literal(true, { description: 'There when the row cap cut the answer (D19).' }),

@@ -13,6 +13,11 @@ const asOf = Type.String({
   description: 'A `seq`, or a time in ISO 8601 with offset: the answer is as the sheet was then.',
 })
 
+/** Path of `GET /api/records/{id}`. */
+export const RecordParams = Type.Object({
+  id: Type.String({ description: 'The record’s id, percent-encoded.' }),
+})
+
 /** Query of `GET /api/records/{id}`. */
 export const GetRecordQuery = closedObject({ fields: Type.Optional(fieldList), as_of: Type.Optional(asOf) })
 
@@ -56,9 +61,12 @@ export function recordListParts({
   return ['{"records":', `,"format":"json","limit":${limit},"next_cursor":${cursor}}`]
 }
 
+/** A record as a write has it: `id` and the fields that it is about (D13). */
+export const RecordInput = Type.Record(Type.String(), Type.Unknown())
+
 /** Body of `POST /api/records`. The service reads it where it writes, not in the HTTP layer. */
 export const UpsertRecordsBody = closedObject({
-  records: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+  records: Type.Array(RecordInput),
   actor: Type.Optional(Type.String({ description: 'Who writes; the server default when absent.' })),
 })
 export type UpsertRecordsBody = Static<typeof UpsertRecordsBody>

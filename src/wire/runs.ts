@@ -54,6 +54,9 @@ export const RunAnswer = Type.Object({
 })
 export type RunAnswer = Static<typeof RunAnswer>
 
+/** Path of what is about one run. */
+export const RunParams = Type.Object({ id: Type.String({ description: 'The run’s id.' }) })
+
 /** Query of `GET /api/runs` and `GET /api/runs/{id}/failures`. */
 export const RunPageQuery = closedObject({
   limit: Type.Optional(limitParameter),
@@ -107,12 +110,16 @@ export const RunCellsFrame = Type.Object({
   omitted: Type.Integer({ description: 'Further cells that were stored and are not listed.' }),
 })
 
+/** Payload of a frame of `GET /api/runs/{id}/events`; that of `run.end` is the run. */
+export const RunFrameAnswer = Type.Union([RunProgressFrame, RunCellsFrame, RunSummary])
+
 /** Turns a run with the records it was asked for into its wire form. */
 export function toRunAnswer({ run, recordIds }: RunDetail): RunAnswer {
   return { ...toRunSummary(run), record_ids: recordIds && [...recordIds] }
 }
 
-function toRunSummary(run: StoredRun): RunSummary {
+/** Turns a run into its wire form. */
+export function toRunSummary(run: StoredRun): RunSummary {
   return {
     id: run.id,
     kind: run.kind,

@@ -97,6 +97,12 @@ export const CellFailureAnswer = Type.Object({
 })
 export type CellFailureAnswer = Static<typeof CellFailureAnswer>
 
+/** Path of `GET /api/status/{target}/{record_id}`. */
+export const CellParams = Type.Object({
+  target: Type.String({ description: 'The derived field.' }),
+  record_id: Type.String({ description: 'The record’s id, percent-encoded.' }),
+})
+
 /** Answer of `GET /api/status/{target}/{record_id}`. */
 export const CellExplanationAnswer = Type.Object({
   state: cellState,

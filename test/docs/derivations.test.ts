@@ -133,6 +133,7 @@ const FAILURES: Readonly<Record<Failure['reason'], Failure>> = {
   'missing-path': failure({ reason: 'missing-path', path: 'rates.usd' }),
   'unusable-input': unusable(),
   refused: failure({ reason: 'refused', detail: '--allow-net does not list rates.example:443' }),
+  computation: { reason: 'computation', request: 'shout ada', detail: 'nothing to shout' },
   'no-stub-response': failure({ reason: 'no-stub-response' }),
   contract: failure({ reason: 'contract', detail: 'field "rate": "high" is not a number' }),
   'no-record': { reason: 'no-record', recordId: 'A-8' },

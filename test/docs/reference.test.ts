@@ -4,6 +4,7 @@ import type { FastifyInstance, HTTPMethods } from 'fastify'
 import { ERROR_TYPES } from '../../src/errors/service-error.ts'
 import { QUEUE_BYTES, QUEUE_LIMIT } from '../../src/events/event-bus.ts'
 import { createApp } from '../../src/http/app.ts'
+import { ERROR_MEANINGS } from '../../src/http/docs/error-meanings.ts'
 import { STATUS } from '../../src/http/error-handler.ts'
 import {
   CONNECTION_LIMIT,
@@ -12,6 +13,9 @@ import {
   HTTP_TIMES,
   URL_LIMIT,
 } from '../../src/http/http-server.ts'
+import { PROPOSAL_BODY_LIMIT } from '../../src/http/routes/proposals.ts'
+import { TEXT_LIMIT } from '../../src/sheet/proposals.ts'
+import { PROPOSAL_LIMITS } from '../../src/store/stored-proposal.ts'
 import { JSON_DEPTH_LIMIT } from '../../src/sheet/json-body.ts'
 import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { STALLED_MS } from '../../src/http/sse.ts'
@@ -23,6 +27,15 @@ import {
   MaterializeBody,
   RunPlanAnswer,
 } from '../../src/wire/materialize.ts'
+import {
+  AcceptProposalBody,
+  FieldDifferenceAnswer,
+  ProposalAnswer,
+  ProposalListAnswer,
+  ProposeBody,
+  RecordDifferenceAnswer,
+  RejectProposalBody,
+} from '../../src/wire/proposals.ts'
 import { ProvenanceEntryAnswer } from '../../src/wire/provenance.ts'
 import { QueryAnswer, QueryBody } from '../../src/wire/query.ts'
 import {
@@ -48,6 +61,7 @@ import {
 } from '../../src/wire/status.ts'
 import { SheetFrame } from '../../src/wire/changes.ts'
 import { DerivationAnswer, DerivationsAnswer } from '../../src/wire/derivations.ts'
+import { HealthAnswer } from '../../src/wire/health.ts'
 import { PermissionsAnswer } from '../../src/wire/permissions.ts'
 import { FieldSummaryAnswer, SummaryAnswer } from '../../src/wire/summary.ts'
 import { CSRF, listen } from '../support/http-fixture.ts'
@@ -96,9 +110,13 @@ const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/materialize': MaterializeBody,
   'POST /api/runs/{id}/cancel': CancelRunBody,
   'POST /api/revert': RevertBody,
+  'POST /api/proposals': ProposeBody,
+  'POST /api/proposals/{id}/accept': AcceptProposalBody,
+  'POST /api/proposals/{id}/reject': RejectProposalBody,
 }
 const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/csrf': CsrfAnswer,
+  'GET /api/healthz': HealthAnswer,
   'GET /api/records': RecordListAnswer,
   'POST /api/records': UpsertRecordsAnswer,
   'DELETE /api/records': DeleteRecordsAnswer,
@@ -115,6 +133,8 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'GET /api/runs/{id}/failures': RunFailuresAnswer,
   'GET /api/provenance': ProvenanceEntryAnswer,
   'POST /api/revert': RevertAnswer,
+  'GET /api/proposals': ProposalListAnswer,
+  'GET /api/proposals/{id}': ProposalAnswer,
 }
 
 const indexOfRoutes = tableOf(http, 'Method and path').rows.map(([link, csrf]) => ({
@@ -173,7 +193,8 @@ test('every query parameter is in the HTTP reference, under its route, and no ot
 function checkRequired(rows: Table['rows'], name: string, { required = [] }: ObjectShape): void {
   for (const [first, says] of rows) {
     if (says !== 'yes' && says !== 'no') continue
-    const expected = required.includes(code(first)) || code(first) === 'ids' ? 'yes' : 'no'
+    const isRuled = name === 'DELETE /api/records' && code(first) === 'ids'
+    const expected = required.includes(code(first)) || isRuled ? 'yes' : 'no'
     assert.equal(says, expected, `${name}: ${first}`)
   }
 }
@@ -207,6 +228,22 @@ for (const { name } of indexOfRoutes.filter((route) => route.name !== 'GET /even
 test('the members of the summary of a field are those of the HTTP reference', () => {
   const table = tableOf(section(http, 'GET /api/summary'), 'Of a field')
   assert.deepEqual(membersOf(table), Object.keys(FieldSummaryAnswer.properties).toSorted())
+})
+
+test('the members of what a proposal does to a record, and to a field, are those of the HTTP reference', () => {
+  const text = section(http, 'GET /api/proposals/{id}')
+  const parts = { 'Of a record': RecordDifferenceAnswer, 'Of a field': FieldDifferenceAnswer }
+  for (const [title, { properties }] of Object.entries(parts)) {
+    assert.deepEqual(membersOf(tableOf(text, title)), Object.keys(properties).toSorted())
+  }
+})
+
+test('the limits of proposals are those of the HTTP reference', () => {
+  const text = section(http, 'POST /api/proposals')
+  const { records, bytes, waiting, waitingBytes } = PROPOSAL_LIMITS
+  for (const limit of [records, bytes, waiting, waitingBytes, PROPOSAL_BODY_LIMIT, TEXT_LIMIT]) {
+    assert.match(text, new RegExp(` ${limit.toLocaleString('en')}[ .]`))
+  }
 })
 
 test('the members of a derivation are those of the HTTP reference', () => {
@@ -246,10 +283,15 @@ test('D33: provenance entries have the members that the HTTP reference names for
   const written = await entry('price')
   await write('DELETE', '/api/records?ids=a')
   const deleted = await entry('title')
-  const found = [imported, computed, reverted, written, deleted]
+  await write('POST', '/api/proposals', { actor: 'agent:writer', records: [{ id: 'b', price: 4 }] })
+  await write('POST', '/api/proposals/1/accept', { actor: 'user:ann' })
+  const accepted: Record<string, unknown> = (
+    await app.inject('/api/provenance?record_id=b&field=price')
+  ).json()
+  const found = [imported, computed, reverted, written, deleted, accepted]
   assert.deepEqual(
     found.map(({ source }) => source),
-    ['import', 'http', 'revert', 'write', 'delete'],
+    ['import', 'http', 'revert', 'write', 'delete', 'write'],
   )
   assert.deepEqual(
     found.map((members) => Object.keys(members).toSorted()),
@@ -259,6 +301,7 @@ test('D33: provenance entries have the members that the HTTP reference names for
       expected('all', 'reverts'),
       expected('all'),
       expected('all'),
+      expected('all', 'proposals'),
     ],
   )
 })
@@ -380,6 +423,8 @@ test('the headers of every answer are those of the HTTP reference', () => {
 
 test('every error type and its status are in the error reference, and no other is there', () => {
   const [table] = tables(errors).filter(({ head }) => head[0] === 'Type')
+  const meanings = (table?.rows ?? []).map(([type, , meaning]) => [code(type), meaning])
+  assert.deepEqual(Object.fromEntries(meanings), ERROR_MEANINGS, 'as the page of the service says it')
   const documented = (table?.rows ?? []).map(([type, status]) => [code(type), Number(status)])
   assert.deepEqual(Object.fromEntries(documented), STATUS)
   assert.deepEqual(documented.map(([type]) => String(type)).toSorted(), [...ERROR_TYPES].toSorted())

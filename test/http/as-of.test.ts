@@ -75,7 +75,7 @@ runScenarios('as_of', [
     status: 200,
     then: async ({ app }, { body, headers }) => {
       assert.equal(body, '{"title":"Bean","id":"b"}')
-      assert.equal(headers['etag'], undefined)
+      assert.doesNotMatch(String(headers['etag']), /^"\d+-/)
       assert.deepEqual((await app.inject('/api/records/b?as_of=4')).statusCode, 404)
       assert.deepEqual((await app.inject('/api/records/b?as_of=5')).json(), BEET)
       assert.deepEqual((await app.inject('/api/records/c?as_of=3')).json(), C)

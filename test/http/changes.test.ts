@@ -5,6 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
 import type { SheetFrame } from '../../src/wire/changes.ts'
 import { upsertRecords } from '../../src/sheet/upsert-records.ts'
+import { acceptProposal, propose } from '../../src/sheet/proposals.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { listen } from '../support/http-fixture.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -52,6 +53,17 @@ test('what another process writes is told too', async (t) => {
   const { seq } = await next()
   await upsertRecords(sheets[1], { records: [{ id: 'a', price: 9 }], actor: 'human:ann' })
   assert.equal((await next()).seq, seq + 1)
+})
+
+test('a proposal is told when it is made and when it is decided', async (t) => {
+  const sheet = await openTestSheet(t)
+  const { next } = await watch(t, sheet)
+  const before = await next()
+  const change = { records: [{ id: 'a', price: 9 }] }
+  await propose(sheet, { change, actor: 'agent:writer', note: null })
+  assert.deepEqual(await next(), { ...before, proposals: before.proposals + 1 })
+  await acceptProposal(sheet, { id: '1', actor: 'human:ann' })
+  assert.deepEqual(await next(), { ...before, seq: before.seq + 1, proposals: before.proposals + 2 })
 })
 
 test('a run is told when it begins and when it ends', async (t) => {

@@ -66,7 +66,7 @@ test('D36: whatever is wrong, on every path, the answer is an error envelope', a
   assert.deepEqual(logged, [])
 })
 
-test('D36: a wrong method is a 405 whose Allow lists what there is; HEAD is there wherever GET is but on /events', async (t) => {
+test('D36: a wrong method is a 405 whose Allow lists what there is; HEAD is there wherever GET is', async (t) => {
   const { app } = await startApp(t)
   const allow: Record<string, string> = {
     '/api/csrf': 'GET, HEAD',
@@ -77,7 +77,7 @@ test('D36: a wrong method is a 405 whose Allow lists what there is; HEAD is ther
     '/api/status': 'GET, HEAD',
     '/api/materialize': 'POST',
     '/api/provenance': 'GET, HEAD',
-    '/events': 'GET',
+    '/events': 'GET, HEAD',
   }
   for (const [url, methods] of Object.entries(allow)) {
     for (const method of ['PATCH', 'OPTIONS', 'TRACE']) {
@@ -87,8 +87,6 @@ test('D36: a wrong method is a 405 whose Allow lists what there is; HEAD is ther
       assert.equal(response.json<{ error: { type: string } }>().error.type, 'OperationError')
     }
   }
-  const head = await app.inject({ method: 'HEAD', url: '/events' })
-  assert.equal(head.statusCode, 405)
 })
 
 test('a fault of the program is a 500 that tells nothing, and is logged with its stack', async (t) => {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { assertEnvelope, startApp, type TestApp } from '../support/http-fixture.ts'
 import { onEnd } from '../support/on-end.ts'
 
-async function startPages(t: TestContext): Promise<TestApp> {
+async function startPages(t: TestContext): Promise<TestApp & { readonly directory: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'colophon-pages-'))
   onEnd(t, () => rm(directory, { recursive: true }))
   await mkdir(join(directory, 'assets'))
@@ -15,7 +16,7 @@ async function startPages(t: TestContext): Promise<TestApp> {
   await writeFile(join(directory, 'icon.svg'), '<svg/>')
   await writeFile(join(directory, 'assets', 'main-1.js'), 'export {}')
   await writeFile(join(directory, 'secret.txt'), 'not for you')
-  return startApp(t, { app: { pages: directory } })
+  return { ...(await startApp(t, { app: { pages: directory } })), directory }
 }
 
 test('the page is at every address that it shows something at, and runs scripts of the service only', async (t) => {
@@ -37,6 +38,39 @@ test('files of the page are kept by the browser, since their names change with w
   assert.equal(script.headers['cache-control'], 'private, max-age=31536000, immutable')
   const icon = await app.inject('/icon.svg')
   assert.deepEqual([icon.statusCode, icon.headers['cache-control']], [200, 'private, no-cache'])
+})
+
+test('a page of the same size and time with something else in it is another page to the browser', async (t) => {
+  const { app, directory } = await startPages(t)
+  const page = join(directory, 'index.html')
+  const time = new Date('1985-10-26T08:15:00Z')
+  await utimes(page, time, time)
+  const { etag } = (await app.inject('/')).headers
+  const again = { url: '/', headers: { host: 'localhost', 'if-none-match': String(etag) } }
+  assert.equal((await app.inject(again)).statusCode, 304)
+  await writeFile(page, '<!doctype html><title>next</title>')
+  await utimes(page, time, time)
+  const next = await app.inject(again)
+  assert.deepEqual([next.statusCode, next.body], [200, '<!doctype html><title>next</title>'])
+})
+
+test('files of the page are compressed on their way', async (t) => {
+  const { app, directory } = await startPages(t)
+  const script = `export const text = '${'x'.repeat(5000)}'`
+  await writeFile(join(directory, 'assets', 'large-1.js'), script)
+  for (const method of ['GET', 'HEAD'] as const) {
+    const headers = { host: 'localhost', 'accept-encoding': 'gzip' }
+    const answer = await app.inject({ method, url: '/assets/large-1.js', headers })
+    assert.equal(answer.headers['content-encoding'], 'gzip')
+    assert.equal(answer.headers['content-length'], undefined)
+    assert.equal(answer.headers.vary, 'Accept-Encoding')
+    if (method === 'GET') assert.equal(gunzipSync(answer.rawPayload).toString(), script)
+  }
+  const part = await app.inject({
+    url: '/assets/large-1.js',
+    headers: { 'accept-encoding': 'gzip', range: 'bytes=0-5' },
+  })
+  assert.deepEqual([part.statusCode, part.body, part.headers['content-encoding']], [206, 'export', undefined])
 })
 
 test('D36: nothing else is served from there, and what is not there is a 404 with an envelope', async (t) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { InjectOptions } from 'fastify'
 import { listRoutes } from '../support/app-routes.ts'
@@ -54,8 +55,23 @@ test('every route and every kind of refusal answers with the security headers, a
     const response = await app.inject(request)
     const about = `${request.method ?? 'GET'} ${String(request.url).slice(0, 60)} -> ${response.statusCode}`
     if (status !== null) assert.equal(response.statusCode, status, about)
-    assertSecured(response.headers, about)
+    // A page, with a policy of its own; see below.
+    const own =
+      request.url === '/docs' ? { 'content-security-policy': EXPECTED['content-security-policy'] } : {}
+    assertSecured({ ...response.headers, ...own }, about)
   }
+})
+
+test('the documentation allows its own style and nothing else', async (t) => {
+  const { app } = await startApp(t)
+  const { headers, body } = await app.inject({ url: '/docs' })
+  const [, style = ''] = /<style>([^]*)<\/style>/.exec(body) ?? []
+  const digest = createHash('sha256').update(style).digest('base64')
+  assert.equal(
+    headers['content-security-policy'],
+    `default-src 'none'; style-src 'sha256-${digest}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+  )
+  assert.doesNotMatch(body, /<script|style=|\son\w+=|javascript:/)
 })
 
 test('an internal error answers with the security headers', async (t) => {

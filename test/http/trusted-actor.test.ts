@@ -41,6 +41,18 @@ const WRITES: readonly { readonly name: string; readonly request: InjectOptions 
     name: 'POST /api/runs/{id}/cancel',
     request: { method: 'POST', url: '/api/runs/1/cancel', payload: { actor: 'agent:owner' } },
   },
+  {
+    name: 'POST /api/proposals',
+    request: { method: 'POST', url: '/api/proposals', payload: { ids: ['a'], actor: 'agent:owner' } },
+  },
+  ...['accept', 'reject'].map((decision) => ({
+    name: `POST /api/proposals/{id}/${decision}`,
+    request: {
+      method: 'POST',
+      url: `/api/proposals/1/${decision}`,
+      payload: { actor: 'agent:owner' },
+    } as const,
+  })),
 ]
 
 function withHeaders(request: InjectOptions, headers: Readonly<Record<string, string>>): InjectOptions {
@@ -190,6 +202,23 @@ test('the actor is whom the proxy names, whatever the client says, for every wri
 
   await asAnn({ method: 'DELETE', url: '/api/records?ids=b' })
   assert.equal(await provenance(running, 'b', 'title'), 'ann')
+
+  const proposal = {
+    method: 'POST',
+    url: '/api/proposals',
+    payload: { ids: ['c'], actor: 'agent:owner' },
+  } as const
+  assert.equal((await asAnn(proposal))['proposed_by'], 'ann')
+  const accept = {
+    method: 'POST',
+    url: '/api/proposals/1/accept',
+    payload: { actor: 'agent:owner' },
+  } as const
+  const own = await app.inject(withHeaders(accept, ANN))
+  assert.equal(own.statusCode, 403, 'whoever the client says it is, ann proposed it')
+  const bob = await app.inject(withHeaders(accept, { ...ANN, 'x-forwarded-user': 'bob' }))
+  assert.equal(bob.json<{ decided_by: string }>().decided_by, 'bob')
+  assert.equal(await provenance(running, 'c', 'title'), 'bob')
 })
 
 /** A write of `owner_note`, which is for `agent:owner` alone. */

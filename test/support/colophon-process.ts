@@ -23,16 +23,20 @@ export class ColophonProcess {
   #wake: () => void = () => undefined
 
   /**
-   * Starts it with these arguments, under this Node or another, with `env` added to the environment; it is killed when
-   * the test ends.
+   * Starts it with these arguments, under this Node or another, with `env` added to the environment and, with `stdin` a
+   * pipe, a standard input that {@link write} writes to; it is killed when the test ends.
    */
   constructor(
     t: TestContext,
     args: readonly string[],
-    { node = process.execPath, env = {} }: { node?: string | undefined; env?: NodeJS.ProcessEnv } = {},
+    {
+      node = process.execPath,
+      env = {},
+      stdin = 'ignore',
+    }: { node?: string | undefined; env?: NodeJS.ProcessEnv; stdin?: 'ignore' | 'pipe' } = {},
   ) {
     this.#child = spawn(node, [BIN, ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     })
     this.#child.stdout?.on('data', (chunk) => {
@@ -81,6 +85,11 @@ export class ColophonProcess {
     const text = await this.#waitFor(() => report.exec(this.#stderr.slice(from))?.[0])
     const [, heap, rss] = report.exec(text) ?? []
     return [Number(heap), Number(rss)]
+  }
+
+  /** Writes to its standard input, which stays open. */
+  write(text: string): void {
+    this.#child.stdin?.write(text)
   }
 
   kill(signal: NodeJS.Signals): void {

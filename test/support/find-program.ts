@@ -1,4 +1,12 @@
-import { CHROMIUM, findProgram, NGINX, type TestProgram } from '../../scripts/test-programs.mjs'
+import {
+  CHROMIUM,
+  findProgram,
+  FISH,
+  NGINX,
+  SCRIPT,
+  ZSH,
+  type TestProgram,
+} from '../../scripts/test-programs.mjs'
 
 /** A program of another make that a test drives. */
 export interface FoundProgram {
@@ -16,6 +24,16 @@ export function findChromium(): FoundProgram {
 /** The nginx of this machine; throws like {@link findChromium}. */
 export function findNginx(): FoundProgram {
   return find(NGINX)
+}
+
+/** The `script` of this machine, which gives a command a terminal; throws like {@link findChromium}. */
+export function findScript(): FoundProgram {
+  return find(SCRIPT)
+}
+
+/** A shell of this machine; throws like {@link findChromium}. */
+export function findShell(shell: 'zsh' | 'fish'): FoundProgram {
+  return find(shell === 'zsh' ? ZSH : FISH)
 }
 
 function find(program: TestProgram): FoundProgram {

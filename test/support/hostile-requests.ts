@@ -110,7 +110,7 @@ const OTHER_PROTOCOLS: readonly HostileRequest[] = [
   ['GET with broken JSON', `${get('/api/records', JSON_TYPE, 'Content-Length: 5')}{"a":`, 200],
   [
     'ranges and conditions',
-    get('/api/records', 'Range: bytes=0-1', 'If-Modified-Since: never', 'If-None-Match: *', 'Date: 0'),
+    get('/api/records', 'Range: bytes=0-1', 'If-Modified-Since: never', 'If-None-Match: x', 'Date: 0'),
     200,
   ],
   ['another method in a header', post('/api/query', ONE, 'X-HTTP-Method-Override: DELETE'), 200],

@@ -5,6 +5,7 @@ import type { Frame } from '../../src/events/frame.ts'
 import { createApp, type AppOptions } from '../../src/http/app.ts'
 import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
+import { checkAnswers } from './check-answers.ts'
 import { onEnd } from './on-end.ts'
 import { openTestSheet, type SheetFiles } from './sheet-fixture.ts'
 
@@ -33,6 +34,7 @@ export async function startApp(t: TestContext, options: TestAppOptions = {}): Pr
     error: (details: object, message: string) => void logged.push({ details, message }),
   }
   const app = createApp(sheet, { logger, ...options.app })
+  checkAnswers(t, app, sheet)
   onEnd(t, () => app.close())
   const subscription = sheet.events.subscribe(() => undefined)
   const takeFrames = (): Frame[] => {

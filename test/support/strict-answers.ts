@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { STATUS } from '../../src/http/error-handler.ts'
 
 /** An answer of the service as it came over a socket. */
@@ -36,16 +37,32 @@ export class AnswerParser {
         this.#bytes = this.#bytes.subarray(end + 4)
         continue
       }
-      if (headers.get('content-type')?.startsWith('text/event-stream') === true) return 'stream'
+      const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true
+      if (isStream && method !== 'HEAD') return 'stream'
       const length = headers.get('content-length')
-      assert.match(length ?? '', /^[0-9]+$/, 'an answer without a length')
-      const size = method === 'HEAD' ? 0 : Number(length)
+      // What the client has already comes without a body, and so without a length; a stream has none.
+      if (status === 304 || isStream) assert.equal(length, undefined, 'a length of nothing')
+      else assert.match(length ?? '', /^[0-9]+$/, 'an answer without a length')
+      const size = method === 'HEAD' || status === 304 ? 0 : Number(length)
       const start = end + 4
       if (this.#bytes.length < start + size) return undefined
-      const body = UTF8.decode(this.#bytes.subarray(start, start + size))
+      const body = UTF8.decode(decode(this.#bytes.subarray(start, start + size), headers))
       this.#bytes = this.#bytes.subarray(start + size)
       return { status, headers, body }
     }
+  }
+}
+
+/** The body as it was before it was compressed for its way. */
+function decode(bytes: Buffer, headers: StrictAnswer['headers']): Buffer {
+  if (bytes.length === 0) return bytes
+  switch (headers.get('content-encoding')) {
+    case 'gzip':
+      return gunzipSync(bytes)
+    case 'br':
+      return brotliDecompressSync(bytes)
+    default:
+      return bytes
   }
 }
 
@@ -66,7 +83,7 @@ function parseHead(text: string): Pick<StrictAnswer, 'status' | 'headers'> {
 const STATUSES: Readonly<Record<string, readonly number[]>> = {
   ...Object.fromEntries(Object.entries(STATUS).map(([type, status]) => [type, [status]])),
   ValidationError: [400, 408, 413, 414, 415, 431],
-  OperationError: [400, 405, 412],
+  OperationError: [400, 405, 409, 412, 503],
 }
 
 const COOKIE = /^svc_csrf=[A-Za-z0-9_-]{43}; Path=\/; SameSite=Strict$/
@@ -77,21 +94,49 @@ const MAX_MESSAGE = 60_000
 /** What no answer may tell: the machine's paths and the program's insides. */
 const INSIDES = /\/node_modules\/|node:internal|\.ts:\d|\n\s+at |\/(?:tmp|home|root|work)\//
 
+const JSON_TYPE = 'application/json; charset=utf-8'
+const NDJSON = 'application/x-ndjson'
+const PROBLEM = 'application/problem+json; charset=utf-8'
+const TYPES = [JSON_TYPE, NDJSON]
+const ERROR_TYPES = [JSON_TYPE, PROBLEM]
+
+interface Envelope {
+  readonly error: { readonly type: string; readonly message: string }
+}
+
+function parse(text: string): unknown {
+  return JSON.parse(text)
+}
+
+/** Problem details (RFC 9457) as the envelope would tell them. */
+function asEnvelope(value: unknown, answered: number): Envelope {
+  const { type, title, status, detail, ...others } = value as Record<string, unknown>
+  assert.deepEqual([type, status, others], [`/docs#${String(title)}`, answered, {}])
+  return { error: { type: String(title), message: String(detail) } }
+}
+
 /** Holds an answer to what every answer must be, whatever was asked (D36). */
 export function checkAnswer({ status, headers, body }: StrictAnswer, method: string): void {
   assert.notEqual(status, 500, body)
   for (const name of headers.keys()) assert.doesNotMatch(name, /^access-control-/)
   assert.equal(headers.get('x-content-type-options'), 'nosniff')
   assert.equal(headers.get('cache-control'), 'private, no-cache')
-  // The viewer, where it is built.
+  if (status === 304) {
+    assert.equal(body, '')
+    assert.match(headers.get('etag') ?? '', /^(?:W\/)?"[^"]+"$/)
+    return
+  }
+  // The headers of a stream, the documentation, and the viewer where it is built.
+  if (method === 'HEAD' && headers.get('content-type')?.startsWith('text/event-stream') === true) return
   if (status === 200 && headers.get('content-type')?.startsWith('text/html') === true) return
-  assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
+  const type = headers.get('content-type') ?? ''
+  assert.ok(status < 300 ? TYPES.includes(type) : ERROR_TYPES.includes(type), `${status} ${type}`)
   const cookie = headers.get('set-cookie')
   if (cookie !== undefined) assert.match(cookie, COOKIE)
   if (method === 'HEAD') return
-  const value: unknown = JSON.parse(body)
+  const values: unknown[] = type === NDJSON ? body.split('\n').slice(0, -1).map(parse) : [parse(body)]
   if (status === 200 || status === 202) return
-  const { error, ...others } = value as { error: { type: string; message: string } }
+  const { error, ...others } = type === PROBLEM ? asEnvelope(values[0], status) : (values[0] as Envelope)
   assert.deepEqual([Object.keys(others), Object.keys(error)], [[], ['type', 'message']])
   assert.ok(STATUSES[error.type]?.includes(status), `${status} ${error.type}`)
   assert.equal(typeof error.message, 'string')

@@ -14,15 +14,46 @@ export const PAGES: Readonly<Record<string, string>> = {
   derivation: '/derivations?file=names.yaml',
   runs: '/runs',
   run: '/runs/1',
+  proposals: '/proposals',
+  proposal: '/proposals/1',
+  moved: '/proposals/2',
+  deletion: '/proposals/3',
   sql: '/sql',
   contract: '/contract',
 }
 
-/** A viewer of a sheet in which some cells are fresh, some failed and most missing. */
+/** A viewer of a sheet in which some cells are fresh, some failed and most missing, and proposals wait. */
 export async function viewerWithRun(t: TestContext): Promise<Viewer> {
   const viewer = await Viewer.start(t)
   await viewer.post('/api/materialize', { actor: 'human:me', record_ids: ['AD', 'AE', 'AQ', 'BV'] })
+  await proposeSome(viewer)
   return viewer
+}
+
+/** Three proposals that wait: a write, a write under which a record has moved, and a deletion. */
+async function proposeSome(viewer: Viewer): Promise<void> {
+  const actor = 'agent:editor'
+  const name = 'Principality of Andorra'
+  await viewer.post('/api/proposals', {
+    actor,
+    note: 'Official names and areas, from the statistics of last year',
+    records: [
+      { id: 'AD', name, area: 468.5 },
+      {
+        id: 'XX',
+        name: 'Nowhere',
+        alpha3: 'XXX',
+        numeric: '999',
+        region: 'Europe',
+        languages: ['Esperanto'],
+        landlocked: true,
+        independent: false,
+      },
+    ],
+  })
+  await viewer.post('/api/proposals', { actor, records: [{ id: 'AE', area: 83_600.5 }] })
+  await viewer.post('/api/records', { actor: 'human:me', records: [{ id: 'AE', area: 83_601 }] })
+  await viewer.post('/api/proposals', { actor, ids: ['BV'], note: 'Nobody lives there' })
 }
 
 /** That axe finds nothing anywhere, in a theme; with pictures. */

@@ -1,12 +1,20 @@
 import { readDerivations } from '../../sheet/read-derivations.ts'
 import { NoQuery } from '../../wire/contract.ts'
 import { DerivationsAnswer, toDerivationsAnswer } from '../../wire/derivations.ts'
+import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
+
+const LIST: Operation = {
+  id: 'listDerivations',
+  tag: 'Sheet',
+  summary: 'List the derivation files',
+  description: 'Each after those that it depends on, with what the file says.',
+}
 
 /** `GET /api/derivations`: the files with what they come to. */
 export function derivationsRoutes(app: Api, { sheet, read }: RouteContext): void {
   const schema = { querystring: NoQuery, response: { 200: DerivationsAnswer } }
-  app.get('/api/derivations', { ...read, schema }, async () =>
+  app.get('/api/derivations', { ...read, schema, config: { operation: LIST } }, async () =>
     toDerivationsAnswer(await readDerivations(sheet)),
   )
 }

@@ -12,8 +12,23 @@ import {
   toRunPlanAnswer,
 } from '../../wire/materialize.ts'
 import { RunAnswer, toRunAnswer } from '../../wire/runs.ts'
+import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 import { runPath } from './runs.ts'
+
+const MATERIALIZE: Operation = {
+  id: 'materialize',
+  tag: 'Runs',
+  summary: 'Compute derived fields',
+  description:
+    'Computes cells that are missing, stale or failed, and answers when the run is over, with the failures of single cells. With `Prefer: respond-async` the answer is a `202` as soon as the run has begun; with `dry_run` nothing runs, and the answer is the plan.',
+  errors: [409],
+  headers: ['Prefer'],
+  answers: {
+    200: { description: 'What the run came to, or with `dry_run` the plan.', headers: ['Location'] },
+    202: { description: 'The run has begun.', headers: ['Location', 'Preference-Applied'] },
+  },
+}
 
 /** `POST /api/materialize`; the use case publishes the frames (specification, "Events"; D40). */
 export function materializeRoutes(app: Api, { sheet, actors, write }: RouteContext): void {
@@ -22,24 +37,28 @@ export function materializeRoutes(app: Api, { sheet, actors, write }: RouteConte
     body: MaterializeBody,
     response: { 200: Type.Union([MaterializeAnswer, RunPlanAnswer]), 202: RunAnswer },
   }
-  app.post('/api/materialize', { ...write, schema }, async (request, reply) => {
-    const { actor, dry_run: dryRun, ...body } = request.body
-    const selection = {
-      targets: body.targets ?? null,
-      recordIds: body.record_ids ?? null,
-      force: body.force ?? false,
-      only: body.only ?? null,
-      limit: body.limit ?? null,
-      maxCalls: body.max_calls ?? null,
-      maxCost: body.max_cost ?? null,
-    }
-    if (dryRun === true) return toRunPlanAnswer(await planMaterialize(sheet, selection))
-    const run = await startMaterialize(sheet, { ...selection, actor: actors.ofBody(request, actor) })
-    reply.header('location', runPath(run.id))
-    if (!prefersAsync(request)) return toMaterializeAnswer(await run.done)
-    reply.code(202).header('preference-applied', 'respond-async')
-    return toRunAnswer(await getRunDetail(sheet, run.id))
-  })
+  app.post(
+    '/api/materialize',
+    { ...write, schema, config: { operation: MATERIALIZE } },
+    async (request, reply) => {
+      const { actor, dry_run: dryRun, ...body } = request.body
+      const selection = {
+        targets: body.targets ?? null,
+        recordIds: body.record_ids ?? null,
+        force: body.force ?? false,
+        only: body.only ?? null,
+        limit: body.limit ?? null,
+        maxCalls: body.max_calls ?? null,
+        maxCost: body.max_cost ?? null,
+      }
+      if (dryRun === true) return toRunPlanAnswer(await planMaterialize(sheet, selection))
+      const run = await startMaterialize(sheet, { ...selection, actor: actors.ofBody(request, actor) })
+      reply.header('location', runPath(run.id))
+      if (!prefersAsync(request)) return toMaterializeAnswer(await run.done)
+      reply.code(202).header('preference-applied', 'respond-async')
+      return toRunAnswer(await getRunDetail(sheet, run.id))
+    },
+  )
 }
 
 /** Whether the client would rather not wait (RFC 7240, section 4.1). */

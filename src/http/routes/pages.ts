@@ -1,10 +1,11 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import staticFiles from '@fastify/static'
 import type { FastifyError, FastifyInstance } from 'fastify'
 import { SheetError } from '../../errors/service-error.ts'
 
 /** The addresses at which the viewer shows something; it finds out by itself what. */
-const PAGES = ['/', '/sql', '/runs', '/runs/:id', '/derivations', '/contract']
+const PAGES = ['/', '/sql', '/runs', '/runs/:id', '/proposals', '/proposals/:id', '/derivations', '/contract']
 
 /**
  * The viewer: its page, and the files that belong to it, whose names change with what is in them. `directory` is where the
@@ -16,24 +17,37 @@ export function pagesRoutes(app: FastifyInstance, directory: string): void {
     const { statusCode = 500 } = error
     throw statusCode >= 400 && statusCode < 500 ? new SheetError('no such file; the viewer is at /') : error
   })
-  const assets = join(directory, 'assets')
   void app.register(staticFiles, {
-    root: assets,
+    root: join(directory, 'assets'),
     prefix: '/assets/',
     index: false,
     cacheControl: false,
-    // Asked of every file that is sent, the page too.
-    setHeaders: (reply, path) => {
-      if (path.startsWith(assets)) reply.header('cache-control', 'private, max-age=31536000, immutable')
+    setHeaders: (reply) => {
+      reply.header('cache-control', 'private, max-age=31536000, immutable')
     },
   })
-  app.get('/icon.svg', (_request, reply) => reply.sendFile('icon.svg', directory, { cacheControl: false }))
+  app.get('/icon.svg', async (_request, reply) =>
+    reply.header('content-type', 'image/svg+xml').send(await read(join(directory, 'icon.svg'))),
+  )
   for (const url of PAGES) {
-    app.get(url, (_request, reply) =>
+    app.get(url, async (_request, reply) =>
       reply
+        .header('content-type', 'text/html; charset=utf-8')
         .header('content-security-policy', PAGE_POLICY)
-        .sendFile('index.html', directory, { cacheControl: false }),
+        .send(await read(join(directory, 'index.html'))),
     )
+  }
+}
+
+/**
+ * A small file that keeps its name when it changes, for a tag by its bytes: packages give every file the same time, so
+ * that by size and time the page of the next version could be taken for that of this one. Throws SheetError.
+ */
+async function read(path: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch {
+    throw new SheetError('the viewer is not there; it may be being built')
   }
 }
 

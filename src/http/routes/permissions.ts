@@ -1,11 +1,19 @@
 import { readPermissions } from '../../sheet/read-permissions.ts'
 import { PermissionsAnswer, PermissionsQuery } from '../../wire/permissions.ts'
+import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
+
+const GET: Operation = {
+  id: 'getPermissions',
+  tag: 'Sheet',
+  summary: 'Get what an actor may do',
+  description: 'The fields that the actor may write by hand, and whether it may delete records.',
+}
 
 /** `GET /api/permissions`: what an actor may do (D7). */
 export function permissionsRoutes(app: Api, { sheet, read, actors }: RouteContext): void {
   const schema = { querystring: PermissionsQuery, response: { 200: PermissionsAnswer } }
-  app.get('/api/permissions', { ...read, schema }, async (request) => {
+  app.get('/api/permissions', { ...read, schema, config: { operation: GET } }, async (request) => {
     const { write, ...rest } = await readPermissions(sheet, actors.ofBody(request, request.query.actor))
     return { ...rest, write: [...write], ...(actors.areFixed ? { fixed: true as const } : {}) }
   })

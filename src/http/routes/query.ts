@@ -1,14 +1,24 @@
 import { runQuery } from '../../sheet/run-query.ts'
 import { NoQuery } from '../../wire/contract.ts'
-import { QueryBody } from '../../wire/query.ts'
+import { QueryAnswer, QueryBody } from '../../wire/query.ts'
 import { sendJson } from '../json-reply.ts'
+import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 import { whileConnected } from '../while-connected.ts'
+
+const QUERY: Operation = {
+  id: 'runQuery',
+  tag: 'Records',
+  summary: 'Run a read-only SQL query',
+  description:
+    'One `SELECT` or `WITH … SELECT` over the table `records`, in the dialect of SQLite. It has a deadline, a limit on its memory, and one on its rows; an answer that was cut has `truncated`.',
+  answers: { 200: { content: { 'application/json': QueryAnswer } } },
+}
 
 /** `POST /api/query` (D18, D19): reads only, so it needs no CSRF token. */
 export function queryRoutes(app: Api, { sheet, read }: RouteContext): void {
   const schema = { querystring: NoQuery, body: QueryBody }
-  app.post('/api/query', { ...read, schema }, async (request, reply) => {
+  app.post('/api/query', { ...read, schema, config: { operation: QUERY } }, async (request, reply) => {
     const { sql, params, columns } = request.body
     const statement = { sql, params: params ?? [], columns: columns ?? false }
     return sendJson(reply, await whileConnected(request, (signal) => runQuery(sheet, statement, signal)))

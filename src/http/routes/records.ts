@@ -1,6 +1,7 @@
 import { deleteRecords } from '../../sheet/delete-records.ts'
 import { getRecord, getRecordAsOf } from '../../sheet/get-record.ts'
 import { listRecords, type RecordList } from '../../sheet/list-records.ts'
+import { readStamp } from '../../sheet/answer-stamp.ts'
 import { upsertRecords } from '../../sheet/upsert-records.ts'
 import { commaList } from '../../wire/comma-list.ts'
 import { NoQuery } from '../../wire/contract.ts'
@@ -10,14 +11,72 @@ import {
   DeleteRecordsQuery,
   GetRecordQuery,
   ListRecordsQuery,
+  RecordAnswer,
+  RecordListAnswer,
   recordListParts,
+  RecordParams,
   UpsertRecordsAnswer,
+  UpsertRecordsBody,
 } from '../../wire/records.ts'
 import { acceptRawBodies } from '../body-parser.ts'
-import { readIfMatch, tagVersion } from '../entity-tag.ts'
+import { contentTag, readIfMatch, tagVersion } from '../entity-tag.ts'
+import { addVary } from '../finish-answer.ts'
 import { sendJson } from '../json-reply.ts'
+import { NDJSON_CONTENT_TYPE, toNdjson } from '../ndjson.ts'
+import { prefers } from '../negotiate.ts'
+import type { Operation } from '../operation.ts'
+import { linkNextPage } from '../page-link.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 import { whileConnected } from '../while-connected.ts'
+
+const GET: Operation = {
+  id: 'getRecord',
+  tag: 'Records',
+  summary: 'Get a record',
+  description:
+    'The `ETag` is of the record’s version, for `If-Match` of a write; an answer in the past has none of those.',
+  errors: [404],
+  answers: { 200: { content: { 'application/json': RecordAnswer } } },
+}
+
+const LIST: Operation = {
+  id: 'listRecords',
+  tag: 'Records',
+  summary: 'List records',
+  description:
+    'A page of records, and where the next one starts. For `Accept: application/x-ndjson` it is one record on each line, and only the header `Link` says where the next page is.',
+  headers: ['Accept'],
+  answers: {
+    200: {
+      headers: ['Link'],
+      content: { 'application/json': RecordListAnswer, [NDJSON_CONTENT_TYPE]: RecordAnswer },
+    },
+  },
+}
+
+const UPSERT: Operation = {
+  id: 'upsertRecords',
+  tag: 'Records',
+  summary: 'Insert and update records',
+  description:
+    'All or none. An existing record is merged: absent fields keep their values, `null` clears one. With `If-Match`, exactly one record, which is written only if it is still as the tag says.',
+  errors: [412],
+  headers: ['If-Match'],
+  body: UpsertRecordsBody,
+  answers: { 200: { description: 'The answer about exactly one record has its `ETag`.', headers: ['ETag'] } },
+}
+
+const DELETE: Operation = {
+  id: 'deleteRecords',
+  tag: 'Records',
+  summary: 'Delete records',
+  description: 'Ids that do not exist are no error, but with `If-Match`, which is for exactly one id.',
+  errors: [412],
+  headers: ['If-Match', 'X-Svc-Actor'],
+}
+
+/** Length of a cursor that may stand in a tag as it is: quicker than its hash. */
+const SHORT_CURSOR = 64
 
 /** `/api/records` and `/api/records/{id}` (D10 to D16). Records are sent as the store made them. */
 export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteContext): void {
@@ -25,55 +84,85 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
 
   app.get(
     '/api/records/:id',
-    { ...read, schema: { querystring: GetRecordQuery } },
+    { ...read, schema: { params: RecordParams, querystring: GetRecordQuery }, config: { operation: GET } },
     async (request, reply) => {
-      const { id } = request.params as { id: string }
+      const { id } = request.params
       const { as_of: asOf } = request.query
       const fields = commaList(request.query.fields)
       if (asOf !== undefined) return sendJson(reply, await getRecordAsOf(sheet, id, { fields, asOf }))
-      const { json, version } = await getRecord(sheet, id, fields)
-      tagVersion(reply, version)
+      const { json, version, stamp } = await getRecord(sheet, id, fields)
+      tagVersion(reply, version, stamp)
       return sendJson(reply, json)
     },
   )
 
-  app.get('/api/records', { ...read, schema: { querystring: ListRecordsQuery } }, async (request, reply) => {
-    const { fields, limit, cursor, filter, as_of: asOf, sort, position } = request.query
-    const query = {
-      fields: commaList(fields),
-      limit: wholeNumber(limit),
-      cursor: cursor ?? null,
-      filter: filter ?? null,
-      asOf: asOf ?? null,
-      sort: commaList(sort),
-      position: wholeNumber(position),
-    }
-    // Only a search can be stopped; a plain page is there before anybody can hang up.
-    const isSearch = filter !== undefined || sort !== undefined
-    const list = (signal?: AbortSignal): Promise<RecordList> => listRecords(sheet, query, signal)
-    return sendJson(reply, recordListBytes(await (isSearch ? whileConnected(request, list) : list())))
-  })
+  app.get(
+    '/api/records',
+    { ...read, schema: { querystring: ListRecordsQuery }, config: { operation: LIST } },
+    async (request, reply) => {
+      const { fields, limit, cursor, filter, as_of: asOf, sort, position } = request.query
+      const query = {
+        fields: commaList(fields),
+        limit: wholeNumber(limit),
+        cursor: cursor ?? null,
+        filter: filter ?? null,
+        asOf: asOf ?? null,
+        sort: commaList(sort),
+        position: wholeNumber(position),
+      }
+      // Only a search can be stopped; a plain page is there before anybody can hang up.
+      const isSearch = filter !== undefined || sort !== undefined
+      const list = (signal?: AbortSignal): Promise<RecordList> => listRecords(sheet, query, signal)
+      const page = await (isSearch ? whileConnected(request, list) : list())
+      const { nextCursor } = page
+      const asLines = prefers(request.raw.headers, NDJSON_CONTENT_TYPE)
+      addVary(reply, 'Accept')
+      linkNextPage(reply, { path: '/api/records', query: request.query, nextCursor, isOnlyPlace: asLines })
+      if (asLines) return reply.header('content-type', NDJSON_CONTENT_TYPE).send(toNdjson(page.records))
+      reply.header('etag', pageTag(page))
+      return sendJson(reply, recordListBytes(page))
+    },
+  )
 
   const upsertSchema = { querystring: NoQuery, response: { 200: UpsertRecordsAnswer } }
-  app.post('/api/records', { ...write, schema: upsertSchema }, async (request, reply) => {
-    // Bytes, not yet JSON: they are parsed where writing happens, so that a large body holds up nobody else.
-    const body = request.body instanceof Uint8Array ? request.body : {}
-    const { inserted, updated, total, version } = await upsertRecords(sheet, body, {
-      ifMatch: readIfMatch(request),
-      actor: actors.besideBody(request),
-    })
-    if (version !== null) tagVersion(reply, version)
-    return { inserted, updated, total }
-  })
+  app.post(
+    '/api/records',
+    { ...write, schema: upsertSchema, config: { operation: UPSERT } },
+    async (request, reply) => {
+      // Bytes, not yet JSON: they are parsed where writing happens, so that a large body holds up nobody else.
+      const body = request.body instanceof Uint8Array ? request.body : {}
+      const { inserted, updated, total, version } = await upsertRecords(sheet, body, {
+        ifMatch: readIfMatch(request, await readStamp(sheet)),
+        actor: actors.besideBody(request),
+      })
+      const stamp = version === null ? null : await readStamp(sheet)
+      if (version !== null && stamp !== null) tagVersion(reply, version, stamp)
+      return { inserted, updated, total }
+    },
+  )
 
   const deleteSchema = { querystring: DeleteRecordsQuery, response: { 200: DeleteRecordsAnswer } }
-  app.delete('/api/records', { ...write, schema: deleteSchema }, (request) =>
-    deleteRecords(sheet, {
-      ids: commaList(request.query.ids) ?? [],
-      actor: actors.ofHeader(request),
-      ifMatch: readIfMatch(request),
-    }),
+  app.delete(
+    '/api/records',
+    { ...write, schema: deleteSchema, config: { operation: DELETE } },
+    async (request) =>
+      deleteRecords(sheet, {
+        ids: commaList(request.query.ids) ?? [],
+        actor: actors.ofHeader(request),
+        ifMatch: readIfMatch(request, await readStamp(sheet)),
+      }),
   )
+}
+
+/** Of the records and of what follows them, which are all that may change while the request is the same. */
+function pageTag({ records, nextCursor }: RecordList): string {
+  return `"${contentTag(records)}.${followingOf(nextCursor)}"`
+}
+
+/** Cursors of sorted lists hold values, and may be long. */
+function followingOf(nextCursor: string | null): string {
+  if (nextCursor === null) return 'end'
+  return nextCursor.length <= SHORT_CURSOR ? nextCursor : contentTag(nextCursor)
 }
 
 /** A page in its envelope, without a look inside. */

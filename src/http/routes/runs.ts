@@ -9,50 +9,99 @@ import {
   renderRunFrame,
   RunAnswer,
   RunFailuresAnswer,
+  RunFrameAnswer,
   RunListAnswer,
   RunPageQuery,
+  RunParams,
   toRunAnswer,
   toRunFailuresAnswer,
   toRunListAnswer,
 } from '../../wire/runs.ts'
+import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 import { STREAM_HEADERS } from '../sse.ts'
 
-interface RunParams {
-  readonly id: string
+const LIST: Operation = {
+  id: 'listRuns',
+  tag: 'Runs',
+  summary: 'List the runs',
+  description: 'Newest first, reverts included.',
+}
+const GET: Operation = { id: 'getRun', tag: 'Runs', summary: 'Get a run', errors: [404] }
+const FAILURES: Operation = {
+  id: 'listRunFailures',
+  tag: 'Runs',
+  summary: 'List the cells that failed in a run',
+  errors: [404],
+}
+const WATCH: Operation = {
+  id: 'watchRun',
+  tag: 'Events',
+  summary: 'Watch a run',
+  description:
+    'A stream of frames: `run.progress` tells how far the run is, `run.cells` which cells it has stored, and `run.end`, the last, is the run as it ended.',
+  errors: [404],
+  answers: { 200: { content: { 'text/event-stream': RunFrameAnswer } } },
+}
+const CANCEL: Operation = {
+  id: 'cancelRun',
+  tag: 'Runs',
+  summary: 'End a run',
+  description:
+    'No new call starts, calls under way are aborted, what is stored stays. Answers when the run has ended.',
+  errors: [404],
 }
 
 /** `/api/runs` and what is below it. */
 export function runsRoutes(app: Api, { sheet, streams, actors, read, write }: RouteContext): void {
   const listSchema = { querystring: RunPageQuery, response: { 200: RunListAnswer } }
-  app.get('/api/runs', { ...read, schema: listSchema }, async ({ query }) =>
+  app.get('/api/runs', { ...read, schema: listSchema, config: { operation: LIST } }, async ({ query }) =>
     toRunListAnswer(await listRuns(sheet, pageOf(query))),
   )
 
-  const runSchema = { querystring: NoQuery, response: { 200: RunAnswer } }
-  app.get('/api/runs/:id', { ...read, schema: runSchema }, async ({ params }) =>
-    toRunAnswer(await getRunDetail(sheet, (params as RunParams).id)),
+  const runSchema = { params: RunParams, querystring: NoQuery, response: { 200: RunAnswer } }
+  app.get('/api/runs/:id', { ...read, schema: runSchema, config: { operation: GET } }, async ({ params }) =>
+    toRunAnswer(await getRunDetail(sheet, params.id)),
   )
 
-  const failuresSchema = { querystring: RunPageQuery, response: { 200: RunFailuresAnswer } }
-  app.get('/api/runs/:id/failures', { ...read, schema: failuresSchema }, async ({ params, query }) =>
-    toRunFailuresAnswer(await listRunFailures(sheet, (params as RunParams).id, pageOf(query))),
+  const failuresSchema = {
+    params: RunParams,
+    querystring: RunPageQuery,
+    response: { 200: RunFailuresAnswer },
+  }
+  app.get(
+    '/api/runs/:id/failures',
+    { ...read, schema: failuresSchema, config: { operation: FAILURES } },
+    async ({ params, query }) => toRunFailuresAnswer(await listRunFailures(sheet, params.id, pageOf(query))),
   )
 
-  const watchOptions = { ...read, schema: { querystring: NoQuery }, exposeHeadRoute: false }
+  const watchOptions = {
+    ...read,
+    schema: { params: RunParams, querystring: NoQuery },
+    config: { operation: WATCH },
+  }
   app.get('/api/runs/:id/events', watchOptions, async ({ params }, reply) => {
-    const watch = await watchRun(sheet, (params as RunParams).id)
+    const watch = await watchRun(sheet, params.id)
     reply.hijack()
     const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), ...STREAM_HEADERS }
     streams.open(reply.raw, headers, { ...watch, render: renderRunFrame })
   })
 
-  const cancelSchema = { querystring: NoQuery, body: CancelRunBody, response: { 200: RunAnswer } }
-  app.post('/api/runs/:id/cancel', { ...write, schema: cancelSchema }, async (request) => {
-    const { id } = request.params as RunParams
-    await cancelRun(sheet, id, actors.ofBody(request, request.body.actor))
-    return toRunAnswer(await getRunDetail(sheet, id))
-  })
+  const cancelSchema = {
+    params: RunParams,
+    querystring: NoQuery,
+    body: CancelRunBody,
+    response: { 200: RunAnswer },
+  }
+  app.post(
+    '/api/runs/:id/cancel',
+    { ...write, schema: cancelSchema, config: { operation: CANCEL } },
+    async (request) => {
+      const { id } = request.params
+      await cancelRun(sheet, id, actors.ofBody(request, request.body.actor))
+      return toRunAnswer(await getRunDetail(sheet, id))
+    },
+  )
 }
 
 function pageOf({ limit, cursor }: { limit?: string; cursor?: string }): {

@@ -5,6 +5,7 @@ import { commaList } from '../../wire/comma-list.ts'
 import { NoQuery } from '../../wire/contract.ts'
 import {
   CellExplanationAnswer,
+  CellParams,
   CellStatesAnswer,
   CellStatesQuery,
   StatusAnswer,
@@ -12,32 +13,55 @@ import {
   toCellExplanationAnswer,
   toStatusAnswer,
 } from '../../wire/status.ts'
+import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 
-interface CellParams {
-  readonly target: string
-  readonly record_id: string
+const STATUS: Operation = {
+  id: 'getStatus',
+  tag: 'Cells',
+  summary: 'Get how far the derived fields are computed',
+  description: 'By target field: how many cells are fresh, stale, missing, failed and overridden.',
+}
+const STATES: Operation = {
+  id: 'getCellStates',
+  tag: 'Cells',
+  summary: 'Get the states of the derived cells of some records',
+  description: 'Records that do not exist are left out.',
+}
+const EXPLAIN: Operation = {
+  id: 'explainCell',
+  tag: 'Cells',
+  summary: 'Get why a cell is stale, missing or failed',
+  errors: [404],
 }
 
 /** `GET /api/status` (D32), of whole fields and of one cell, and `GET /api/cells`, of the cells of some records. */
 export function statusRoutes(app: Api, { sheet, read }: RouteContext): void {
   const schema = { querystring: StatusQuery, response: { 200: StatusAnswer } }
-  app.get('/api/status', { ...read, schema }, async (request) =>
+  app.get('/api/status', { ...read, schema, config: { operation: STATUS } }, async (request) =>
     toStatusAnswer(await readStatus(sheet, commaList(request.query.targets))),
   )
 
   const statesSchema = { querystring: CellStatesQuery, response: { 200: CellStatesAnswer } }
-  app.get('/api/cells', { ...read, schema: statesSchema }, async ({ query }) => {
-    const states = await readCellStates(sheet, {
-      ids: commaList(query.ids) ?? [],
-      targets: commaList(query.targets),
-    })
-    return Object.fromEntries(states)
-  })
+  app.get(
+    '/api/cells',
+    { ...read, schema: statesSchema, config: { operation: STATES } },
+    async ({ query }) => {
+      const states = await readCellStates(sheet, {
+        ids: commaList(query.ids) ?? [],
+        targets: commaList(query.targets),
+      })
+      return Object.fromEntries(states)
+    },
+  )
 
-  const cellSchema = { querystring: NoQuery, response: { 200: CellExplanationAnswer } }
-  app.get('/api/status/:target/:record_id', { ...read, schema: cellSchema }, async ({ params }) => {
-    const { target, record_id: recordId } = params as CellParams
-    return toCellExplanationAnswer(await explainCell(sheet, target, recordId))
-  })
+  const cellSchema = { params: CellParams, querystring: NoQuery, response: { 200: CellExplanationAnswer } }
+  app.get(
+    '/api/status/:target/:record_id',
+    { ...read, schema: cellSchema, config: { operation: EXPLAIN } },
+    async ({ params }) => {
+      const { target, record_id: recordId } = params
+      return toCellExplanationAnswer(await explainCell(sheet, target, recordId))
+    },
+  )
 }

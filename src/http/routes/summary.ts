@@ -1,15 +1,32 @@
 import { summarizeRecords } from '../../sheet/summarize-records.ts'
 import { commaList } from '../../wire/comma-list.ts'
-import { SummaryQuery } from '../../wire/summary.ts'
+import { SummaryAnswer, SummaryQuery } from '../../wire/summary.ts'
 import { sendJson } from '../json-reply.ts'
+import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 import { whileConnected } from '../while-connected.ts'
 
+const GET: Operation = {
+  id: 'summarizeRecords',
+  tag: 'Records',
+  summary: 'Count records and the values of fields',
+  description:
+    'How many records a filter lets through, and what they have in some fields: gaps, ranges, frequent values.',
+  answers: { 200: { content: { 'application/json': SummaryAnswer } } },
+}
+
 /** `GET /api/summary`: how many records there are, and what they have in some fields. */
 export function summaryRoutes(app: Api, { sheet, read }: RouteContext): void {
-  app.get('/api/summary', { ...read, schema: { querystring: SummaryQuery } }, async (request, reply) => {
-    const { fields, filter } = request.query
-    const query = { fields: commaList(fields), filter: filter ?? null }
-    return sendJson(reply, await whileConnected(request, (signal) => summarizeRecords(sheet, query, signal)))
-  })
+  app.get(
+    '/api/summary',
+    { ...read, schema: { querystring: SummaryQuery }, config: { operation: GET } },
+    async (request, reply) => {
+      const { fields, filter } = request.query
+      const query = { fields: commaList(fields), filter: filter ?? null }
+      return sendJson(
+        reply,
+        await whileConnected(request, (signal) => summarizeRecords(sheet, query, signal)),
+      )
+    },
+  )
 }

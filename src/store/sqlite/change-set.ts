@@ -30,6 +30,9 @@ interface RecordCounters {
   readonly lastKey: RecordKey
 }
 
+/** Thrown by what went well and is to be taken back. */
+const TRIED = new Error('this was tried out only')
+
 /** Lines that go into the table with one statement. */
 const LINES_AT_ONCE = 32
 
@@ -174,6 +177,18 @@ export class ChangeSet {
       this.#counters = before.counters
       this.cells.recount(before.cells)
       throw error
+    }
+  }
+
+  /** Runs an operation to see whether it throws, and takes back whatever it did. */
+  tryOut(operation: () => void): void {
+    try {
+      this.atomically(() => {
+        operation()
+        throw TRIED
+      })
+    } catch (error) {
+      if (error !== TRIED) throw error
     }
   }
 

@@ -12,6 +12,7 @@ import { asRecordsError } from './connection.ts'
 import { createStore, storePaths } from './create-store.ts'
 import { applyContract } from './define.ts'
 import { openDatabase } from './open-database.ts'
+import { SCHEMA_VERSION } from './schema.ts'
 
 const PROPERTIES = ['{name: a, logicalType: string}', '{name: b, logicalType: string, unique: true}']
 
@@ -180,7 +181,7 @@ test('a store whose own facts are none is refused', async (t) => {
   const cases: [statement: string, message: RegExp][] = [
     ['UPDATE "$sheet" SET schema_version = 0', /schema_version/],
     ['UPDATE "$sheet" SET schema_version = -1', /schema_version/],
-    ['UPDATE "$sheet" SET schema_version = 3', /later version/],
+    [`UPDATE "$sheet" SET schema_version = ${SCHEMA_VERSION + 1}`, /later version/],
     ['UPDATE "$sheet" SET schema_version = 1', /not as this version/],
     ['DELETE FROM "$sheet"', /schema_version/],
     [`UPDATE "$sheet" SET contract = 'a: &a [*a]'`, /holds a contract that cannot be read/],

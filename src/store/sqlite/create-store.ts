@@ -90,10 +90,11 @@ function syncFile(path: string): void {
   }
 }
 
-/** Takes over a log that is there already, and goes on from its last run; answers with its last seq. */
+/** Takes over a log that is there already, and goes on from its last run and proposal; answers with its last seq. */
 function importLog(db: Connection, path: string): number {
   let last = 0
   let lastRun = 0
+  let lastProposal = 0
   withFile(path, (line, text) => {
     const read = parseLine(text)
     const parsed = nestsTooDeep(read) ? null : read
@@ -110,8 +111,14 @@ function importLog(db: Connection, path: string): number {
     db.run('INSERT INTO "$provenance" (seq, earlier_id, line) VALUES (?, ?, ?)', seq, earlierId, text)
     last = seq
     lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
+    lastProposal = Math.max(lastProposal, runNumber(parsed['proposal']) ?? 0)
   })
-  db.run('UPDATE "$sheet" SET history_after = ?, last_run = ?', last, lastRun)
+  db.run(
+    'UPDATE "$sheet" SET history_after = ?, last_run = ?, last_proposal = ?',
+    last,
+    lastRun,
+    lastProposal,
+  )
   return last
 }
 

@@ -2,6 +2,7 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { mayDelete } from '../../contract/permissions.ts'
 import { PermissionDeniedError } from '../../errors/service-error.ts'
+import type { AcceptedProposal } from '../../provenance/log-line.ts'
 import type { DeleteResult, Upsert } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
 import { checkVersion } from './check-version.ts'
@@ -17,7 +18,11 @@ export interface Deletion extends Pick<Upsert, 'ifMatch'> {
  * Deletes what exists of these ids (D15). Throws PreconditionFailedError for a record that is not of the version asked
  * for, and PermissionDeniedError where the contract does not let the actor (D7).
  */
-export function deleteRecords(change: ChangeSet, { ids, actor, ifMatch }: Deletion): DeleteResult {
+export function deleteRecords(
+  change: ChangeSet,
+  { ids, actor, ifMatch }: Deletion,
+  proposal: AcceptedProposal | null = null,
+): DeleteResult {
   for (const id of ids) checkVersion(change.db, id, ifMatch)
   if (!mayDelete(change.contract, actor)) {
     throw new PermissionDeniedError(
@@ -26,17 +31,22 @@ export function deleteRecords(change: ChangeSet, { ids, actor, ifMatch }: Deleti
     )
   }
   let deleted = 0
-  for (const id of new Set(ids.filter(canBeId))) deleted += deleteRecord(change, id, actor) ? 1 : 0
+  for (const id of new Set(ids.filter(canBeId)))
+    deleted += deleteRecord(change, id, { actor, proposal }) ? 1 : 0
   return { deleted, remaining: change.totalRecords() }
 }
 
-function deleteRecord(change: ChangeSet, id: string, actor: string): boolean {
+function deleteRecord(
+  change: ChangeSet,
+  id: string,
+  by: { readonly actor: string; readonly proposal: AcceptedProposal | null },
+): boolean {
   const stored = change.db.get('DELETE FROM "$data" WHERE id = ? RETURNING *', id)
   if (stored === undefined) return false
   const key = Number(stored['$seq'])
   const previous = (field: Field): JsonValue => fromColumn(field, stored[field.name])
   const fields = change.contract.fields.filter((field) => previous(field) !== null)
-  change.logRecord({ actor, source: 'delete', recordId: id, fields, values: null, previous }, key)
+  change.logRecord({ ...by, source: 'delete', recordId: id, fields, values: null, previous }, key)
   change.cells.deleted(key)
   change.recordDeleted(id, key)
   return true

@@ -13,7 +13,7 @@ import { AGENT, computed, HUMAN, newRun, NOTHING_ELSE, target } from '../suite/t
 import { Connection } from './connection.ts'
 import { storePaths } from './create-store.ts'
 import { migrate } from './migrate.ts'
-import { FIRST_TABLES, MIGRATIONS } from './schema.ts'
+import { FIRST_TABLES, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
 import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { Writer } from './writer.ts'
@@ -24,8 +24,14 @@ const CONTRACT = parseContract(
 const TARGETS = [target('label', ['a'])]
 const FIELDS = ['id', 'a', 'label']
 
-/** What version 2 added, taken away again. */
-const BACK_TO_VERSION_1 = `
+/** What version 3 added, taken away again. */
+const BACK_TO_VERSION_2 = `
+  DROP TABLE "$proposal"; DROP TABLE "$proposal_record";
+  ALTER TABLE "$sheet" DROP COLUMN last_proposal; ALTER TABLE "$sheet" DROP COLUMN proposal_changes;
+  UPDATE "$sheet" SET schema_version = 2`
+
+/** What version 2 added, too. */
+const BACK_TO_VERSION_1 = `${BACK_TO_VERSION_2};
   DROP INDEX "$provenance_of_run"; ALTER TABLE "$provenance" DROP COLUMN run;
   DROP INDEX "$deleted_record";
   DROP TABLE "$run"; DROP TABLE "$run_failure"; DROP TABLE "$derivation";
@@ -178,7 +184,24 @@ test('a store that was brought to this version has the tables of a new one', asy
   assert.deepEqual(sql(old, shapeOf), sql(fresh, shapeOf))
   const { version } =
     sql(old, (db) => db.prepare('SELECT schema_version AS version FROM "$sheet"').get()) ?? {}
-  assert.equal(version, 2)
+  assert.equal(version, SCHEMA_VERSION)
+})
+
+test('a store of version 2 opens with its runs, and proposals can be made', async (t) => {
+  const directory = directoryFor(t)
+  const before = await openStore(directory)
+  await write(before, { id: 'a', a: 'x' })
+  assert.equal(await before.startRun(newRun()), '1')
+  await before.close()
+  sql(directory, (db) => db.exec(BACK_TO_VERSION_2))
+  const store = await openStore(directory)
+  t.after(() => store.close())
+  assert.equal((await store.run('1'))?.actor, AGENT)
+  const change = { records: [{ id: 'a', a: 'y' }] }
+  assert.deepEqual(await store.proposals.counts(), { waiting: 0, changes: 0 })
+  assert.equal(await store.proposals.propose({ change, actor: AGENT, note: null }), '1')
+  await store.proposals.accept({ id: '1', actor: HUMAN })
+  assert.deepEqual(await store.proposals.counts(), { waiting: 0, changes: 2 })
 })
 
 test('what is known of a log from before a store of version 1 is where it ended, import lines included', async (t) => {

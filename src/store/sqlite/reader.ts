@@ -18,11 +18,13 @@ import type {
   WorkItem,
   WorkQuery,
 } from '../sheet-store.ts'
+import type { ProposalCounts, ProposalDetail, ProposalsQuery, StoredProposal } from '../stored-proposal.ts'
 import { AnswerCache } from './answer-cache.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import { hashBytes, readCacheEntry } from './commit-cells.ts'
 import { Connection } from './connection.ts'
 import { HistoryReader } from './history-reader.ts'
+import { readProposal, readProposalCounts, readProposalDetail, readProposals } from './proposal-reader.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
 import { RunReader } from './run-reader.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
@@ -192,6 +194,22 @@ export class Reader {
 
   async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
     return this.#history.page({ ...query, fields: this.#fields(fields) })
+  }
+
+  proposal(id: string): StoredProposal | null {
+    return readProposal(this.#db, id)
+  }
+
+  proposalDetail(id: string): Promise<ProposalDetail | null> {
+    return readProposalDetail(this.#db, this.#contract, id)
+  }
+
+  proposals(query: ProposalsQuery): StoredProposal[] {
+    return readProposals(this.#db, query)
+  }
+
+  proposalCounts(): ProposalCounts {
+    return readProposalCounts(this.#db)
   }
 
   /** Reads with several statements from one state of the store. */

@@ -1,7 +1,7 @@
 import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
 
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
@@ -80,6 +80,13 @@ export const FIRST_TABLES = `
  * - `$provenance.run`: the run that wrote the line.
  * - `$derivation`: every version of a derivation file that was ever in force, numbered as they came.
  * - `$sheet.last_run`: the last run id given out. `$sheet.history_after`: the last seq of a log that was there before the store.
+ *
+ * 3: proposals.
+ * - `$proposal`: a line for each. `bytes`: how much its records take.
+ * - `$proposal_record`: what each does to each record. `record` and `version` are the record's key and version when it was
+ *   proposed, null where it did not exist; `was` is JSON of the values that the touched fields had then, `change` of those
+ *   that are proposed, null for a deletion.
+ * - `$sheet.last_proposal`: the last proposal id given out. `$sheet.proposal_changes` counts up whenever one is made or decided.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -112,6 +119,22 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
     (SELECT seq - 1 FROM "$provenance" WHERE record IS NOT NULL OR seq IN (SELECT seq FROM "$import") ORDER BY seq LIMIT 1),
     (SELECT max(seq) FROM "$provenance"),
     0);
+  `,
+  3: `
+  ALTER TABLE "$sheet" ADD COLUMN last_proposal INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$sheet" ADD COLUMN proposal_changes INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE "$proposal" (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL, state TEXT NOT NULL, actor TEXT NOT NULL, note TEXT, at TEXT NOT NULL,
+    records INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    decided_by TEXT, decided_at TEXT, reason TEXT
+  ) STRICT;
+  CREATE INDEX "$proposal_state" ON "$proposal" (state, id);
+  CREATE TABLE "$proposal_record" (
+    proposal INTEGER NOT NULL, number INTEGER NOT NULL, record_id TEXT NOT NULL,
+    record INTEGER, version INTEGER, was TEXT NOT NULL, change TEXT,
+    PRIMARY KEY (proposal, number)
+  ) STRICT, WITHOUT ROWID;
   `,
 }
 

@@ -25,20 +25,24 @@ import type {
   SheetStore,
   SqlStatement,
   StoreDefinition,
+  StoreSnapshot,
   StoreStatus,
   SummaryQuery,
   Upsert,
   UpsertResult,
+  UpsertTrial,
   VersionedRecord,
   WorkItem,
   WorkQuery,
 } from '../sheet-store.ts'
 import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, StoredRun } from '../stored-run.ts'
-import { asRecordsError } from './connection.ts'
 import { storePaths } from './create-store.ts'
 import { Reader } from './reader.ts'
+import { reading, readingOn } from './reading.ts'
 import { takeRunLock } from './run-lock.ts'
+import { SqliteProposals } from './sqlite-proposals.ts'
 import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
+import { takeSnapshot } from './take-snapshot.ts'
 import { asMessage, transferable, WriterClient } from './writer-client.ts'
 
 /** Record ids looked up without a pause. */
@@ -60,6 +64,8 @@ export interface SqliteStoreOptions {
 /** A sheet's store in one SQLite file beside the contract. */
 export class SqliteStore implements SheetStore {
   readonly cursorKey: Uint8Array
+  readonly proposals: SqliteProposals
+  readonly #databasePath: string
   readonly #lockPath: string
   readonly #writer: WriterClient
   readonly #reader: Reader
@@ -68,6 +74,7 @@ export class SqliteStore implements SheetStore {
 
   private constructor(parts: {
     cursorKey: Uint8Array
+    databasePath: string
     lockPath: string
     writer: WriterClient
     reader: Reader
@@ -75,11 +82,13 @@ export class SqliteStore implements SheetStore {
     definition: StoreDefinition
   }) {
     this.cursorKey = parts.cursorKey
+    this.#databasePath = parts.databasePath
     this.#lockPath = parts.lockPath
     this.#writer = parts.writer
     this.#reader = parts.reader
     this.#sql = parts.sql
     this.#definition = parts.definition
+    this.proposals = new SqliteProposals(parts.writer, parts.reader)
   }
 
   /** Opens the store in a sheet's directory, or makes it from `records.jsonl` (D2). */
@@ -98,6 +107,7 @@ export class SqliteStore implements SheetStore {
       if (opened.sourceDiffers) options.onSourceDiffers()
       return new SqliteStore({
         cursorKey: opened.cursorKey,
+        databasePath: paths.database,
         lockPath: paths.lock,
         writer,
         reader: new Reader(paths.database, definition.contract),
@@ -152,6 +162,11 @@ export class SqliteStore implements SheetStore {
   upsert(request: Upsert): Promise<UpsertResult> {
     const body = asMessage(request.body)
     return this.#writer.call('upsert', { ...request, body }, transferable(body))
+  }
+
+  tryUpsert(request: Upsert): Promise<UpsertTrial> {
+    const body = asMessage(request.body)
+    return this.#writer.call('tryUpsert', { ...request, body }, transferable(body))
   }
 
   delete(ids: readonly string[], actor: string, ifMatch: Upsert['ifMatch'] = null): Promise<DeleteResult> {
@@ -292,27 +307,13 @@ export class SqliteStore implements SheetStore {
     return this.#writer.call('commitCells', JSON.stringify(commit))
   }
 
+  snapshot(directory: string): Promise<StoreSnapshot> {
+    return takeSnapshot(this.#databasePath, directory)
+  }
+
   async close(): Promise<void> {
     await this.#sql.close()
     this.#reader.close()
     await this.#writer.close()
-  }
-}
-
-/** Reads; what goes wrong with the file is a RecordsError. */
-function reading<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw asRecordsError(error)
-  }
-}
-
-/** The same for what is read over several turns. */
-async function readingOn<T>(read: Promise<T>): Promise<T> {
-  try {
-    return await read
-  } catch (error) {
-    throw asRecordsError(error)
   }
 }

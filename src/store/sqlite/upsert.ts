@@ -4,8 +4,9 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { mayWrite, writeDenial } from '../../contract/permissions.ts'
 import type { Check } from '../../contract/scalar-checks.ts'
 import { checkOf } from '../../contract/validate-value.ts'
+import type { AcceptedProposal } from '../../provenance/log-line.ts'
 import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
-import type { Upsert, UpsertResult } from '../sheet-store.ts'
+import type { Upsert, UpsertFault, UpsertResult, UpsertTrial } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
 import { checkVersion } from './check-version.ts'
 import type { StoredRow } from './connection.ts'
@@ -24,7 +25,39 @@ export function upsert(change: ChangeSet, request: Upsert): UpsertResult {
   const id = idOf(records[0] ?? {})
   // A record without an id has a fault at any rate.
   if (id !== null) checkVersion(change.db, id, request.ifMatch)
-  const batch = new UpsertBatch(change, actor)
+  return writeRecords(change, records, { actor, proposal: null, anyField: false })
+}
+
+/** What {@link upsert} would do; nothing is kept of it, and faults are part of the answer. */
+export function tryUpsert(change: ChangeSet, request: Upsert): UpsertTrial {
+  const { records, actor } = readBody(request)
+  const batch = new UpsertBatch(change, { actor, proposal: null, anyField: false })
+  const trials: UpsertTrial[] = []
+  change.tryOut(() => {
+    records.forEach((record, position) => batch.add(record, position))
+    trials.push(batch.trial())
+  })
+  const [trial] = trials
+  if (trial === undefined) throw new Error('an upsert that was tried came to nothing')
+  return trial
+}
+
+/** Who writes records, and how. */
+export interface RecordWriter {
+  readonly actor: string
+  /** The proposal that is accepted by this; null for a write of the actor's own. */
+  readonly proposal: AcceptedProposal | null
+  /** Whether the actor may write every field, whatever the contract says. */
+  readonly anyField: boolean
+}
+
+/** The same for records that are known to be objects. */
+export function writeRecords(
+  change: ChangeSet,
+  records: readonly JsonObject[],
+  writer: RecordWriter,
+): UpsertResult {
+  const batch = new UpsertBatch(change, writer)
   records.forEach((record, position) => batch.add(record, position))
   return batch.finish()
 }
@@ -32,7 +65,7 @@ export function upsert(change: ChangeSet, request: Upsert): UpsertResult {
 class UpsertBatch {
   readonly #change: ChangeSet
   readonly #contract: Contract
-  readonly #actor: string
+  readonly #writer: RecordWriter
   readonly #denied = new Faults()
   readonly #faults = new Faults()
   readonly #mayWrite = new Map<Field, boolean>()
@@ -41,15 +74,18 @@ class UpsertBatch {
   /** Ids of records with faults: what follows for them is no more complete than they were. */
   readonly #refused = new Set<string>()
   #position = 0
+  /** Those of the faults that are put into words. */
+  readonly #told: UpsertFault[] = []
   #inserted = 0
   #updated = 0
+  #unchanged = 0
   /** Of the record that was last written. */
   #version = 0
 
-  constructor(change: ChangeSet, actor: string) {
+  constructor(change: ChangeSet, writer: RecordWriter) {
     this.#change = change
     this.#contract = change.contract
-    this.#actor = actor
+    this.#writer = writer
     this.#plan = planOf(change.contract)
     this.#claims = new UniqueClaims(change.db)
   }
@@ -78,16 +114,33 @@ class UpsertBatch {
     if (this.#faults.count > 0) throw new ValidationError(this.#faults.message())
     const [inserted, updated] = [this.#inserted, this.#updated]
     const version = inserted + updated === 1 ? String(this.#version) : null
-    return { inserted, updated, total: this.#change.totalRecords(), version }
+    return {
+      inserted,
+      updated,
+      unchanged: this.#unchanged,
+      total: this.#change.totalRecords(),
+      version,
+    }
+  }
+
+  /** What it came to, faults included. */
+  trial(): UpsertTrial {
+    this.#checkUnique()
+    return {
+      inserted: this.#inserted,
+      updated: this.#updated,
+      unchanged: this.#unchanged,
+      faults: this.#told,
+      faultCount: this.#denied.count + this.#faults.count,
+    }
   }
 
   #checkUnique(): void {
     for (const { claim, holder } of this.#claims.conflicts()) {
       const { field, value, id, position } = claim
-      this.#faults.add(() => {
-        const fault = `must be unique, but record ${JSON.stringify(holder)} has ${shorten(JSON.stringify(value))} already`
-        return at(position, id, field.name, fault)
-      })
+      const fault = (): string =>
+        `must be unique, but record ${JSON.stringify(holder)} has ${shorten(JSON.stringify(value))} already`
+      this.#faults.add(this.#tell({ position, id, field: field.name }, fault))
     }
   }
 
@@ -103,7 +156,7 @@ class UpsertBatch {
       if (isStored(field, value, stored?.[field.name])) continue
       changes.push(field)
       if (!this.#allowed(field)) {
-        this.#denied.add(this.#at(record, field.name, () => writeDenial(field, this.#actor)))
+        this.#denied.add(this.#at(record, field.name, () => writeDenial(field, this.#writer.actor)))
       }
       const fault = this.#faultOf(column, value)
       if (fault !== null) this.#faults.add(this.#at(record, field.name, () => fault))
@@ -127,8 +180,16 @@ class UpsertBatch {
   }
 
   #at(record: JsonObject, field: string, fault: () => string): () => string {
-    const position = this.#position
-    return () => at(position, idOf(record), field, fault())
+    return this.#tell({ position: this.#position, id: idOf(record), field }, fault)
+  }
+
+  /** A fault with its place, in words once it is asked for. */
+  #tell(place: Omit<UpsertFault, 'fault'>, fault: () => string): () => string {
+    return () => {
+      const told = { ...place, fault: fault() }
+      this.#told.push(told)
+      return at(told.position, told.id, told.field, told.fault)
+    }
   }
 
   #faultOf({ field, check }: Column, value: JsonValue): string | null {
@@ -139,7 +200,8 @@ class UpsertBatch {
   #allowed(field: Field): boolean {
     let allowed = this.#mayWrite.get(field)
     if (allowed === undefined) {
-      allowed = mayWrite(field, this.#actor, this.#change.cells.isDerived(field.name))
+      const { actor, anyField } = this.#writer
+      allowed = anyField || mayWrite(field, actor, this.#change.cells.isDerived(field.name))
       this.#mayWrite.set(field, allowed)
     }
     return allowed
@@ -169,7 +231,10 @@ class UpsertBatch {
     const { record, changes } = write
     this.#updated += 1
     this.#version = Number(stored['$version'])
-    if (changes.length === 0) return
+    if (changes.length === 0) {
+      this.#unchanged += 1
+      return
+    }
     const change = this.#change
     const key = Number(stored['$seq'])
     const seq = this.#log(key, write, stored)
@@ -189,7 +254,8 @@ class UpsertBatch {
   #log(key: number, { id, record, changes }: RecordWrite, stored: StoredRow | undefined): number {
     return this.#change.logRecord(
       {
-        actor: this.#actor,
+        actor: this.#writer.actor,
+        proposal: this.#writer.proposal,
         source: 'write',
         recordId: id,
         fields: changes,
@@ -241,7 +307,8 @@ function own(record: JsonObject, field: string): JsonValue {
   return Object.hasOwn(record, field) ? (record[field] ?? null) : null
 }
 
-function idOf(record: JsonObject): string | null {
+/** The id that a record from outside has; null when it has none. */
+export function idOf(record: JsonObject): string | null {
   const id = own(record, 'id')
   return typeof id === 'string' ? id : null
 }

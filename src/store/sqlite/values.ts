@@ -33,7 +33,7 @@ export function textOrNull(stored: SQLOutputValue | undefined): string | null {
   return typeof stored === 'string' ? stored : null
 }
 
-/** The number behind a run id; null for a text that is no run id, which as a parameter finds no run. */
+/** The number behind the id of a run or proposal; null for a text that is none, which as a parameter finds nothing. */
 export function runNumber(id: unknown): number | null {
   return typeof id === 'string' && /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : null
 }

@@ -8,9 +8,12 @@ import type {
   TargetDefinition,
   Upsert,
   UpsertResult,
+  UpsertTrial,
 } from '../sheet-store.ts'
+import type { ProposalDecision, ProposalId, ProposalRejection } from '../stored-proposal.ts'
 import type { NewRun, RunEnd, RunId } from '../stored-run.ts'
 import type { Deletion } from './delete-records.ts'
+import type { ProposeRequest } from './propose.ts'
 import type { RunBeginText, RunNote } from './run-writer.ts'
 
 /** What the store's writing thread can be asked to do, and with what. */
@@ -18,10 +21,14 @@ export interface WriterOperations {
   open(request: OpenRequest): OpenResult
   define(request: DefineRequest): null
   upsert(request: Upsert): UpsertResult
+  tryUpsert(request: Upsert): UpsertTrial
   delete(request: Deletion): DeleteResult
   /** JSON text of a `CellCommit`. */
   commitCells(request: string): readonly CellOutcome[]
   revert(request: RevertRequest): RevertResult
+  propose(request: ProposeRequest): ProposalId
+  acceptProposal(request: ProposalDecision): null
+  rejectProposal(request: ProposalRejection): null
   startRun(request: NewRun): RunId
   runLocked(request: RunNote<RunBeginText>): null
   endRun(request: RunNote<RunEnd>): null

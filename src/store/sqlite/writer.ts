@@ -10,9 +10,11 @@ import { commitCells } from './commit-cells.ts'
 import { beginWhenFree, isDiskFault, type Connection } from './connection.ts'
 import { createStore, hashFile, storePaths, type StorePaths } from './create-store.ts'
 import { applyContract, applyTargets, loadTargets } from './define.ts'
+import { acceptProposal, rejectProposal } from './decide-proposal.ts'
 import { deleteRecords } from './delete-records.ts'
 import { IdleTimer } from './idle-timer.ts'
 import { openDatabase } from './open-database.ts'
+import { propose } from './propose.ts'
 import { revert } from './revert.ts'
 import { takeRunLock } from './run-lock.ts'
 import {
@@ -24,7 +26,7 @@ import {
   runLocked,
   startRun,
 } from './run-writer.ts'
-import { upsert } from './upsert.ts'
+import { tryUpsert, upsert } from './upsert.ts'
 import type {
   DefineRequest,
   OpenRequest,
@@ -50,9 +52,13 @@ const CHANGES: {
   [Op in keyof Changes]: (change: ChangeSet, request: Parameters<Changes[Op]>[0]) => ReturnType<Changes[Op]>
 } = {
   upsert,
+  tryUpsert,
   delete: deleteRecords,
   commitCells: (change, commit) => commitCells(change, JSON.parse(commit) as CellCommit),
   revert,
+  propose,
+  acceptProposal,
+  rejectProposal,
   startRun,
   runLocked,
   endRun,
@@ -98,9 +104,13 @@ export class Writer {
       case 'close':
         return this.#close()
       case 'upsert':
+      case 'tryUpsert':
       case 'delete':
       case 'commitCells':
       case 'revert':
+      case 'propose':
+      case 'acceptProposal':
+      case 'rejectProposal':
       case 'startRun':
       case 'runLocked':
       case 'endRun':

@@ -55,7 +55,13 @@ export function testRecords(open: OpenStore): void {
         { name: "Robert'); DROP TABLE records;--", x: 2 ** 53 + 2, list: [0.1, -1e-7, 123456789012] },
       ]
       const records = values.map((value, index) => ({ id: `type${index}`, ...value }))
-      assert.deepEqual(await sheet.write(records), { inserted: 6, updated: 0, total: 6, version: null })
+      assert.deepEqual(await sheet.write(records), {
+        inserted: 6,
+        updated: 0,
+        unchanged: 0,
+        total: 6,
+        version: null,
+      })
       for (const record of records) {
         const stored = await sheet.get(record.id)
         const expected = Object.fromEntries(

@@ -98,7 +98,16 @@ export function testUpsert(open: OpenStore): void {
         { id: 'twin', name: 'N', code: 'once' },
         { id: 'twice', n: null },
       ])
-      assert.deepEqual({ ...result, total: 0 }, { inserted: 2, updated: 2, total: 0, version: null })
+      assert.deepEqual(
+        { ...result, total: 0 },
+        {
+          inserted: 2,
+          updated: 2,
+          unchanged: 0,
+          total: 0,
+          version: null,
+        },
+      )
       const { name: last, n, code } = (await sheet.get('twice')) ?? {}
       assert.deepEqual({ last, n, code }, { last: 'second', n: null, code: null })
       const entries = await sheet.history('twice', 'name')
@@ -111,9 +120,40 @@ export function testUpsert(open: OpenStore): void {
       )
     })
 
+    test('an upsert that is only tried counts what it would do, tells every fault with its place, and changes nothing', async () => {
+      await sheet.write([{ id: 'tried', name: 'N', n: 1, code: 'tried' }])
+      const [before, { total }] = [await sheet.store.history(), await sheet.store.status()]
+      const records: JsonObject[] = [
+        { id: 'tried', name: 'N', n: 1 },
+        { id: 'tried', n: 2 },
+        { id: 'untried', name: 'N' },
+        { id: 'bad', name: 'N', n: 'x' },
+        { id: 'second', name: 'N', code: 'tried' },
+      ]
+      const request = { body: { records }, defaultActor: 'user:writer', ifMatch: null }
+      const trial = await sheet.store.tryUpsert(request)
+      assert.deepEqual([trial.inserted, trial.updated, trial.unchanged, trial.faultCount], [2, 2, 1, 2])
+      assert.deepEqual(
+        trial.faults.map(({ position, id, field }) => [position, id, field]),
+        [
+          [3, 'bad', 'n'],
+          [4, 'second', 'code'],
+        ],
+      )
+      assert.deepEqual([await sheet.store.history(), (await sheet.store.status()).total], [before, total])
+      assert.equal((await sheet.get('tried'))?.['n'], 1)
+      assert.equal(await sheet.get('untried'), null)
+    })
+
     test('D13: an empty batch is 0, 0', async () => {
       const { total } = await sheet.store.status()
-      assert.deepEqual(await sheet.write([]), { inserted: 0, updated: 0, total, version: null })
+      assert.deepEqual(await sheet.write([]), {
+        inserted: 0,
+        updated: 0,
+        unchanged: 0,
+        total,
+        version: null,
+      })
     })
 
     test('D13: a unique value is unique among records, null is not a value, and it is free again when cleared', async () => {

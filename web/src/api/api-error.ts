@@ -1,16 +1,6 @@
-/** What the server, or the way to it, has against a request. */
-export class ApiError extends Error {
-  /** Of the error envelope; `Unreachable` when no answer came. */
-  readonly type: string
-  /** The HTTP status; 0 when no answer came. */
-  readonly status: number
+import { ApiError } from '../../../src/client/client.ts'
 
-  constructor(status: number, type: string, message: string) {
-    super(message)
-    this.status = status
-    this.type = type
-  }
-}
+export { ApiError }
 
 /** Whether the server gave no answer. */
 export function isUnreachable(error: unknown): boolean {

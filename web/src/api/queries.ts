@@ -1,29 +1,24 @@
 import { keepPreviousData, queryOptions, type QueryClient } from '@tanstack/react-query'
-import type { DerivationsAnswer } from '../../../src/wire/derivations.ts'
-import type { PermissionsAnswer } from '../../../src/wire/permissions.ts'
-import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
 import type { RecordListAnswer } from '../../../src/wire/records.ts'
-import type { RunAnswer, RunListAnswer } from '../../../src/wire/runs.ts'
-import type { CellExplanationAnswer, CellStatesAnswer, StatusAnswer } from '../../../src/wire/status.ts'
-import type { SummaryAnswer } from '../../../src/wire/summary.ts'
 import { ApiError } from './api-error.ts'
 import { toSheetContract, type ContractDocument } from './contract.ts'
-import { get } from './http.ts'
+import { server } from './server.ts'
 
 /**
- * Everything the page reads, by key. The first word of a key says what makes it out of date: `records`, `runs`, or
- * `contract` (see live/).
+ * Everything the page reads, by key. The first word of a key says what makes it out of date: `records`, `runs`,
+ * `proposals` or `contract` (see live/).
  */
 
 export const contractQuery = queryOptions({
   queryKey: ['contract'],
-  queryFn: async ({ signal }) => toSheetContract(await get<ContractDocument>('/api/contract', {}, signal)),
+  queryFn: async ({ signal }) =>
+    toSheetContract((await server.contract({ signal })) as unknown as ContractDocument),
   staleTime: Infinity,
 })
 
 export const derivationsQuery = queryOptions({
   queryKey: ['contract', 'derivations'],
-  queryFn: ({ signal }) => get<DerivationsAnswer>('/api/derivations', {}, signal),
+  queryFn: ({ signal }) => server.derivations({ signal }),
   staleTime: Infinity,
 })
 
@@ -39,7 +34,7 @@ export const serverActorQuery = queryOptions({
   queryKey: ['actor'],
   queryFn: async ({ signal }): Promise<ServerActor> => {
     try {
-      const { actor, fixed } = await get<PermissionsAnswer>('/api/permissions', {}, signal)
+      const { actor, fixed } = await server.permissions(null, { signal })
       return { actor, isFixed: fixed === true }
     } catch (error) {
       if (error instanceof ApiError && error.type === 'ValidationError')
@@ -53,7 +48,7 @@ export const serverActorQuery = queryOptions({
 export function permissionsQuery(actor: string) {
   return queryOptions({
     queryKey: ['contract', 'permissions', actor],
-    queryFn: ({ signal }) => get<PermissionsAnswer>('/api/permissions', { actor }, signal),
+    queryFn: ({ signal }) => server.permissions(actor, { signal }),
     staleTime: Infinity,
     placeholderData: keepPreviousData,
   })
@@ -89,7 +84,7 @@ export function pageQuery(selection: RecordSelection, page: number) {
       const place = await placeOf(client, selection, page)
       signal.throwIfAborted()
       const query = { filter, sort, limit: pageSizeOf(selection), ...place }
-      return get<RecordListAnswer>('/api/records', query, signal)
+      return server.records.list(query, { signal })
     },
     staleTime: Infinity,
     gcTime: 60_000,
@@ -133,7 +128,7 @@ async function cursorAfter(
 export function cellStatesQuery(ids: readonly string[]) {
   return queryOptions({
     queryKey: ['records', 'cells', ...ids],
-    queryFn: ({ signal }) => get<CellStatesAnswer>('/api/cells', { ids: ids.join(',') }, signal),
+    queryFn: ({ signal }) => server.cells.states(ids, [], { signal }),
     staleTime: Infinity,
     gcTime: 60_000,
   })
@@ -143,7 +138,7 @@ export function cellStatesQuery(ids: readonly string[]) {
 export function countQuery(filter: string | null) {
   return queryOptions({
     queryKey: ['records', 'count', filter],
-    queryFn: async ({ signal }) => (await get<SummaryAnswer>('/api/summary', { filter }, signal)).count,
+    queryFn: async ({ signal }) => (await server.records.summary({ filter }, { signal })).count,
     staleTime: Infinity,
     placeholderData: keepPreviousData,
   })
@@ -153,22 +148,21 @@ export function summaryQuery(field: string, filter: string | null) {
   return queryOptions({
     queryKey: ['records', 'summary', field, filter],
     queryFn: async ({ signal }) =>
-      (await get<SummaryAnswer>('/api/summary', { fields: field, filter }, signal)).fields[field] ?? null,
+      (await server.records.summary({ fields: [field], filter }, { signal })).fields[field] ?? null,
     staleTime: 10_000,
   })
 }
 
 export const statusQuery = queryOptions({
   queryKey: ['records', 'status'],
-  queryFn: ({ signal }) => get<StatusAnswer>('/api/status', {}, signal),
+  queryFn: ({ signal }) => server.status([], { signal }),
   staleTime: Infinity,
 })
 
 export function recordQuery(id: string) {
   return queryOptions({
     queryKey: ['records', 'one', id],
-    queryFn: ({ signal }) =>
-      get<Record<string, unknown>>(`/api/records/${encodeURIComponent(id)}`, {}, signal),
+    queryFn: ({ signal }) => server.records.get(id, {}, { signal }),
     staleTime: Infinity,
   })
 }
@@ -178,13 +172,7 @@ export function historyQuery(recordId: string, field: string) {
   return queryOptions({
     queryKey: ['records', 'history', recordId, field],
     queryFn: async ({ signal }) =>
-      (
-        await get<ProvenanceEntryAnswer[]>(
-          '/api/provenance',
-          { record_id: recordId, field, history: true },
-          signal,
-        )
-      ).toReversed(),
+      (await server.cells.history({ record_id: recordId, field }, { signal })).toReversed(),
     staleTime: Infinity,
   })
 }
@@ -193,12 +181,7 @@ export function historyQuery(recordId: string, field: string) {
 export function explanationQuery(recordId: string, field: string) {
   return queryOptions({
     queryKey: ['records', 'why', recordId, field],
-    queryFn: ({ signal }) =>
-      get<CellExplanationAnswer>(
-        `/api/status/${encodeURIComponent(field)}/${encodeURIComponent(recordId)}`,
-        {},
-        signal,
-      ),
+    queryFn: ({ signal }) => server.cells.explain({ record_id: recordId, field }, { signal }),
     staleTime: Infinity,
   })
 }
@@ -206,7 +189,7 @@ export function explanationQuery(recordId: string, field: string) {
 export function runsQuery(cursor: string | null = null) {
   return queryOptions({
     queryKey: ['runs', 'list', cursor],
-    queryFn: ({ signal }) => get<RunListAnswer>('/api/runs', { cursor }, signal),
+    queryFn: ({ signal }) => server.runs.list({ cursor }, { signal }),
     staleTime: Infinity,
   })
 }
@@ -214,7 +197,7 @@ export function runsQuery(cursor: string | null = null) {
 export function runQuery(id: string) {
   return queryOptions({
     queryKey: ['runs', 'one', id],
-    queryFn: ({ signal }) => get<RunAnswer>(`/api/runs/${id}`, {}, signal),
+    queryFn: ({ signal }) => server.runs.get(id, { signal }),
     staleTime: Infinity,
   })
 }

@@ -17,12 +17,14 @@ import { PageBoundary } from './page-boundary.tsx'
 
 const fetchSql = () => import('../sql/sql-page.tsx')
 const fetchRuns = () => import('../runs/runs-page.tsx')
+const fetchProposals = () => import('../proposals/proposals-page.tsx')
 const fetchDerivations = () => import('../derivations/derivations-page.tsx')
 const fetchContract = () => import('../contract/contract-page.tsx')
 
 // The first view need not wait for them.
 const SqlPage = lazy(fetchSql)
 const RunsPage = lazy(fetchRuns)
+const ProposalsPage = lazy(fetchProposals)
 const DerivationsPage = lazy(fetchDerivations)
 const ContractPage = lazy(fetchContract)
 
@@ -34,7 +36,7 @@ export function App() {
   // What is shown stays while the server is away.
   const isThere = contract !== undefined
   useEffect(() => {
-    if (isThere) fetchWhenIdle([fetchSql, fetchRuns, fetchDerivations, fetchContract])
+    if (isThere) fetchWhenIdle([fetchSql, fetchRuns, fetchProposals, fetchDerivations, fetchContract])
   }, [isThere])
   const isBroken = error !== null && (!isThere || !isUnreachable(error))
   return (
@@ -58,6 +60,9 @@ export function App() {
                 </Route>
                 <Route path="/runs/:id?">
                   {({ id }) => <RunsPage contract={contract} runId={id ?? null} />}
+                </Route>
+                <Route path="/proposals/:id?">
+                  {({ id }) => <ProposalsPage contract={contract} proposalId={id ?? null} />}
                 </Route>
                 <Route path="/derivations">
                   <DerivationsPage contract={contract} />

@@ -1,6 +1,7 @@
 import { Moon, Search, Sun, SunMoon } from 'lucide-react'
 import { Link, useRoute } from 'wouter'
 import type { SheetContract } from '../api/contract.ts'
+import { WaitingBadge } from '../proposals/waiting-badge.tsx'
 import { RunStatus } from '../runs/run-status.tsx'
 import { THEMES, useTheme, type Theme } from '../state/theme.ts'
 import { Button, IconButton } from '../ui/button.tsx'
@@ -36,10 +37,11 @@ export function Header({ contract }: { readonly contract: SheetContract | null }
 }
 
 function PageLink({ path, name }: { readonly path: string; readonly name: string }) {
-  const [isHere] = useRoute(path === '/runs' ? '/runs/:id?' : path)
+  const [isHere] = useRoute(path === '/runs' || path === '/proposals' ? `${path}/:id?` : path)
   return (
     <Link href={path} aria-current={isHere ? 'page' : undefined}>
       {name}
+      {path === '/proposals' && <WaitingBadge />}
     </Link>
   )
 }

@@ -3,6 +3,7 @@ export const PAGES = [
   { path: '/', name: 'Records' },
   { path: '/derivations', name: 'Derivations' },
   { path: '/runs', name: 'Runs' },
+  { path: '/proposals', name: 'Proposals' },
   { path: '/sql', name: 'SQL' },
   { path: '/contract', name: 'Contract' },
 ] as const

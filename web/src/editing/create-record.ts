@@ -1,6 +1,6 @@
 import { ApiError, messageOf } from '../api/api-error.ts'
-import { upsertRecords, type RecordPatch } from '../api/commands.ts'
-import { get, pathWith } from '../api/http.ts'
+import { server } from '../api/server.ts'
+import type { RecordPatch } from '../../../src/client/client.ts'
 import { parseFaults } from './server-faults.ts'
 
 /** What stands against a new record: by field, and what is about none that the form has. */
@@ -22,7 +22,7 @@ export async function createRecord(
     if (await exists(record.id)) {
       return { byField: { id: `there is a record ${record.id} already` }, other: null }
     }
-    await upsertRecords([record], actor)
+    await server.records.upsert([record], { actor })
     return null
   } catch (error) {
     return faultsOf(messageOf(error), record, shown)
@@ -33,7 +33,7 @@ async function exists(id: string): Promise<boolean> {
   // An id that is no id, which the server will say in better words; these two cannot stand in a path.
   if (id === '.' || id === '..') return false
   try {
-    await get(pathWith(`/api/records/${encodeURIComponent(id)}`, { fields: 'id' }))
+    await server.records.get(id, { fields: ['id'] })
     return true
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return false

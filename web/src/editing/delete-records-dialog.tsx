@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
-import { deleteRecords } from '../api/commands.ts'
+import { server } from '../api/server.ts'
 import { useActor } from '../state/actor.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -40,7 +40,7 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
     let deleted = 0
     try {
       for (const part of inParts(ids)) {
-        deleted += (await deleteRecords(part, actor)).deleted
+        deleted += (await server.records.delete(part, { actor })).deleted
         forgetRecords(part)
       }
       tellDone(`${countOf(deleted)} deleted`)

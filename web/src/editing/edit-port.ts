@@ -1,7 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { upsertRecords } from '../api/commands.ts'
-import { ask, getTagged, pathWith } from '../api/http.ts'
-import type { QueryAnswer } from '../../../src/wire/query.ts'
+import { server } from '../api/server.ts'
 import { tellError } from '../ui/toasts.tsx'
 import { applyChanges } from './apply-changes.ts'
 import type { EditPort } from './edit-store.ts'
@@ -16,7 +14,7 @@ export function editPort(client: QueryClient, actor: string): EditPort {
   return {
     read: readRecords,
     write: async (records, tag) => {
-      await upsertRecords(records, actor, tag)
+      await server.records.upsert(records, { actor, ifMatch: tag })
     },
     known: (changes) => applyChanges(client, changes),
     tell: (message) => tellError(new Error(message)),
@@ -31,10 +29,9 @@ function readRecords(ids: readonly string[], fields: readonly string[]): Promise
 }
 
 async function readOne(id: string, fields: readonly string[]): Promise<Reading> {
-  const path = pathWith(`/api/records/${encodeURIComponent(id)}`, { fields: fields.join(',') })
   try {
-    const { value, tag } = await getTagged(path)
-    return { records: new Map([[id, value]]), tag }
+    const { record, version } = await server.records.getVersioned(id, { fields })
+    return { records: new Map([[id, record]]), tag: version }
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return { records: new Map(), tag: null }
     throw error
@@ -47,7 +44,7 @@ async function readMany(ids: readonly string[], fields: readonly string[]): Prom
   const records = new Map<string, StoredRecord>()
   for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
     const params = [JSON.stringify(ids.slice(at, at + READ_AT_ONCE))]
-    const { rows } = await ask<QueryAnswer>('/api/query', { sql, params })
+    const { rows } = await server.query(sql, params)
     for (const row of rows) records.set(String(row['id']), row)
   }
   return { records, tag: null }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { ApiError } from '../api/api-error.ts'
-import type { RecordPatch } from '../api/commands.ts'
+import type { RecordPatch } from '../../../src/client/client.ts'
 import { cellKey, type CellEdit, type PendingEdit } from './edit.ts'
 import { EditStore, type EditPort } from './edit-store.ts'
 import type { Reading } from './save-edits.ts'

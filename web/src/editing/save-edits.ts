@@ -1,5 +1,5 @@
 import { ApiError, messageOf } from '../api/api-error.ts'
-import type { RecordPatch } from '../api/commands.ts'
+import type { RecordPatch } from '../../../src/client/client.ts'
 import type { Edit } from './edit.ts'
 import { sameValue } from './same-value.ts'
 import { parseFaults } from './server-faults.ts'

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { SheetField } from '../api/contract.ts'
-import { runSql } from '../api/commands.ts'
+import { server } from '../api/server.ts'
 import type { Scalar } from '../state/conditions.ts'
 import { quotedName } from '../state/condition-sql.ts'
 
@@ -17,7 +17,7 @@ export function valuesQuery(field: SheetField, filter: string | null, wanted: st
   return queryOptions({
     queryKey: ['records', 'values', field.name, filter, wanted],
     queryFn: async ({ signal }): Promise<readonly CountedValue[]> => {
-      const { rows } = await runSql(valuesSql(field, filter), [wanted, wanted], signal)
+      const { rows } = await server.query(valuesSql(field, filter), [wanted, wanted], { signal })
       return rows.map(({ value, count }) => ({ value: String(value), count: Number(count) }))
     },
     enabled: wanted !== '',

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { runSql } from '../api/commands.ts'
+import { server } from '../api/server.ts'
 import { pageQuery, pageSizeOf, type RecordSelection } from '../api/queries.ts'
 import { locatingSql } from './locating-sql.ts'
 
@@ -18,7 +18,7 @@ export async function locateRecord(
 ): Promise<number | null> {
   const guessed = guess === null ? null : await findFrom(client, selection, id, guess, 1)
   if (guessed !== null) return guessed
-  const { rows } = await runSql(locatingSql(selection), [id], signal)
+  const { rows } = await server.query(locatingSql(selection), [id], { signal })
   const row = rows[0]?.['row']
   return typeof row === 'number' ? findFrom(client, selection, id, row, PAGES_LOOKED_AT) : null
 }

@@ -1,6 +1,5 @@
 import { useCallback, useState } from 'react'
-import { get } from '../api/http.ts'
-import type { RecordListAnswer } from '../../../src/wire/records.ts'
+import { server } from '../api/server.ts'
 import { tellDone, tellError } from '../ui/toasts.tsx'
 import type { Rows } from './use-rows.ts'
 
@@ -54,7 +53,7 @@ export function useTicks(rows: Rows): Ticks {
 }
 
 async function readIds({ selection: { filter, sort } }: Rows): Promise<string[]> {
-  const { records } = await get<RecordListAnswer>('/api/records', { fields: 'id', filter, sort, limit: MOST })
+  const { records } = await server.records.list({ fields: ['id'], filter, sort, limit: MOST })
   return records.map((record) => String(record['id']))
 }
 

@@ -1,7 +1,8 @@
 import type { SheetFrame } from '../../../src/wire/changes.ts'
+import { server } from '../api/server.ts'
+import { keepFollowing } from './keep-following.ts'
 
 const NAME = 'colophon.live'
-const RECONNECT_MS = 2000
 /** What a tab that has just been opened asks the others. */
 const WHAT_IS_IT = 'what is it?'
 
@@ -28,13 +29,10 @@ export function listenToChanges(onState: (state: LiveState) => void): () => void
   // Until it knows what there was, a tab cannot tell what has changed.
   channel.postMessage(WHAT_IS_IT)
   const lead = (): Promise<void> =>
-    new Promise((resolve) => {
-      stop.signal.addEventListener('abort', () => resolve())
-      follow(stop.signal, (state) => {
-        mine = state
-        onState(state)
-        channel.postMessage(state)
-      })
+    follow(stop.signal, (state) => {
+      mine = state
+      onState(state)
+      channel.postMessage(state)
     })
   // Over plain HTTP under another name than localhost there are no locks: then each tab has a stream of its own.
   if (isSecureContext) navigator.locks.request(NAME, { signal: stop.signal }, lead).catch(() => undefined)
@@ -45,23 +43,12 @@ export function listenToChanges(onState: (state: LiveState) => void): () => void
   }
 }
 
-function follow(signal: AbortSignal, onState: (state: LiveState) => void): void {
-  let source: EventSource | null = null
+/** Follows the sheet until the signal aborts, whatever becomes of the server. */
+function follow(signal: AbortSignal, onState: (state: LiveState) => void): Promise<void> {
   let sheet: SheetFrame | null = null
-  const open = (): void => {
-    if (signal.aborted) return
-    source = new EventSource('/api/sheet/events')
-    source.addEventListener('sheet', ({ data }) => {
-      sheet = JSON.parse(String(data)) as SheetFrame
-      onState({ sheet, isLost: false })
-    })
-    source.addEventListener('error', () => {
-      if (signal.aborted) return
-      onState({ sheet, isLost: true })
-      // Browsers try again by themselves, but not after an answer that is none.
-      if (source?.readyState === EventSource.CLOSED) setTimeout(open, RECONNECT_MS)
-    })
+  const onLost = (): void => onState({ sheet, isLost: true })
+  const read = async (): Promise<void> => {
+    for await (sheet of server.changes({ signal, onLost })) onState({ sheet, isLost: false })
   }
-  signal.addEventListener('abort', () => source?.close())
-  open()
+  return keepFollowing(signal, read, onLost)
 }

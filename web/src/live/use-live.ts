@@ -14,7 +14,11 @@ export function useLive(): void {
   useEffect(() => {
     let known: SheetFrame | null = null
     let wasLost = false
-    const records = new Throttle(RECORDS_MS, () => readAgain(client, { queryKey: ['records'] }))
+    const records = new Throttle(RECORDS_MS, () => {
+      readAgain(client, { queryKey: ['records'] })
+      // What it says of a proposal is against the records of now.
+      readAgain(client, { queryKey: ['proposals', 'one'] })
+    })
     const stop = listenToChanges(({ sheet, isLost }) => {
       setLost(isLost)
       // Whatever was asked for meanwhile comes to nothing.
@@ -42,6 +46,7 @@ function refresh(client: QueryClient, records: Throttle, { before, now }: Change
     return
   }
   if (before.seq !== now.seq) records.run()
+  if (before.proposals !== now.proposals) readAgain(client, { queryKey: ['proposals'] })
   if (before.runs !== now.runs) readAgain(client, { queryKey: ['runs'] })
 }
 

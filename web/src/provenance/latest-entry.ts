@@ -1,6 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
-import { get } from '../api/http.ts'
+import { server } from '../api/server.ts'
 import { Turnstile } from './turnstile.ts'
 
 /** Browsers allow six connections to a host: some are left for the rest of the page. */
@@ -11,9 +10,7 @@ export function latestEntryQuery(recordId: string, field: string) {
   return queryOptions({
     queryKey: ['records', 'latest', recordId, field],
     queryFn: ({ signal }) =>
-      turnstile.pass(signal, () =>
-        get<ProvenanceEntryAnswer | null>('/api/provenance', { record_id: recordId, field }, signal),
-      ),
+      turnstile.pass(signal, () => server.cells.provenance({ record_id: recordId, field }, { signal })),
     staleTime: Infinity,
   })
 }

@@ -55,6 +55,15 @@ test('a write tells who, and that it overrides where a derivation would compute'
   )
 })
 
+test('what was proposed names who proposed it and who accepted it', () => {
+  const accepted = entryOf({ seq: 1, proposal: '7', proposed_by: 'agent:writer' })
+  assert.equal(tell(accepted), 'Written as proposed by agent:writer, accepted by human:ann, 3 minutes ago.')
+  assert.equal(
+    plainSentence(originLine({ ...accepted, source: 'delete' }, telling(false)), NOW),
+    'Deleted with its record as proposed by agent:writer, accepted by human:ann, 3 minutes ago',
+  )
+})
+
 test('imports and deletions', () => {
   const imported = entryOf({ seq: 1, source: 'import', actor: 'system', file: 'records.jsonl' })
   assert.equal(tell(imported), 'Imported from records.jsonl by system, 3 minutes ago.')

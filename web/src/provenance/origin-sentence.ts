@@ -55,8 +55,19 @@ function deed(entry: ProvenanceEntryAnswer, { derived }: Telling): Sentence {
   }
 }
 
-/** A run computes for somebody; everything else is done by somebody. */
+/** A run computes for somebody; everything else is done by somebody, or proposed by one and accepted by another. */
 function by(entry: ProvenanceEntryAnswer): Sentence {
+  const { proposed_by: proposer } = entry
+  if (proposer !== undefined) {
+    return [
+      ' as proposed by ',
+      { is: 'actor', name: proposer },
+      ', accepted by ',
+      { is: 'actor', name: entry.actor },
+      ', ',
+      { is: 'time', at: entry.at },
+    ]
+  }
   const word = isComputed(entry) ? 'for' : 'by'
   return [` ${word} `, { is: 'actor', name: entry.actor }, ', ', { is: 'time', at: entry.at }]
 }

@@ -70,6 +70,11 @@ function EntryFacts({ entry }: { readonly entry: ProvenanceEntryAnswer }) {
           <Link href={`/runs/${entry.run_id}`}>Run {entry.run_id}</Link>
         </Fact>
       )}
+      {entry.proposal !== undefined && (
+        <Fact name="Proposal">
+          <Link href={`/proposals/${entry.proposal}?state=all`}>Proposal {entry.proposal}</Link>
+        </Fact>
+      )}
       {entry.input_hash !== undefined && (
         <Fact name="Input hash" copy={entry.input_hash} what="the input hash">
           <code title={entry.input_hash}>{shortHash(entry.input_hash)}</code>

@@ -1,5 +1,4 @@
-import { getTagged } from '../api/http.ts'
-import { revertEntry, upsertRecords } from '../api/commands.ts'
+import { server } from '../api/server.ts'
 import { sameValue } from '../editing/same-value.ts'
 import type { CellRef } from '../state/view-state.ts'
 import type { WayBack } from './put-back.ts'
@@ -16,14 +15,18 @@ export interface PutBackOrder {
 /** Puts a value back. Throws ApiError, and an Error that says so when nothing was done since the cell has changed. */
 export async function putBackValue({ cell, how, value, seen, actor }: PutBackOrder): Promise<void> {
   if (how.by === 'undo') {
-    const { reverted } = await revertEntry(cell, how.seq, actor)
+    const { reverted } = await server.cells.revert({ record_id: cell.recordId, field: cell.field }, how.seq, {
+      actor,
+    })
     if (reverted === 0) throw new Error(CONFLICT)
     return
   }
-  const path = `/api/records/${encodeURIComponent(cell.recordId)}`
-  const { value: record, tag } = await getTagged(path)
+  const { record, version } = await server.records.getVersioned(cell.recordId)
   if (!sameValue(record[cell.field], seen)) throw new Error(CHANGED)
-  await upsertRecords([{ id: cell.recordId, [cell.field]: value ?? null }], actor, tag)
+  await server.records.upsert([{ id: cell.recordId, [cell.field]: value ?? null }], {
+    actor,
+    ifMatch: version,
+  })
 }
 
 const CONFLICT =

@@ -1,7 +1,7 @@
 import type { Query, QueryClient } from '@tanstack/react-query'
 import type { RecordAnswer, RecordListAnswer } from '../../../src/wire/records.ts'
 import type { CellStatesAnswer } from '../../../src/wire/status.ts'
-import type { RunCells } from './watch-run.ts'
+import type { RunCells } from '../../../src/client/client.ts'
 
 type RunCell = RunCells['cells'][number]
 type CellsById = ReadonlyMap<string, readonly RunCell[]>

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { RunSummary } from '../../../src/wire/runs.ts'
 import { messageOf } from '../api/api-error.ts'
-import { cancelRun } from '../api/commands.ts'
+import { server } from '../api/server.ts'
 import { useActor } from '../state/actor.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -25,7 +25,7 @@ export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
     setFault(null)
     try {
       // The end itself is told by whoever watches the run.
-      await cancelRun(run.id, actor)
+      await server.runs.cancel(run.id, { actor })
       onClose()
     } catch (error) {
       setFault(messageOf(error))

@@ -2,7 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
 import { useState, type FormEvent, type KeyboardEvent } from 'react'
 import { messageOf } from '../api/api-error.ts'
-import { startRun, type RunOrder } from '../api/commands.ts'
+import type { RunOrder } from '../../../src/client/client.ts'
+import { server } from '../api/server.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { useActor } from '../state/actor.ts'
 import { Button } from '../ui/button.tsx'
@@ -43,7 +44,7 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
     setIsStarting(true)
     setFault(null)
     try {
-      runningStore.begin(await startRun(order, actor))
+      runningStore.begin(await server.runs.start(order, { actor }))
       void client.invalidateQueries({ queryKey: ['runs'] })
       onClose()
     } catch (thrown) {

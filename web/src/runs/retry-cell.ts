@@ -1,4 +1,5 @@
-import { planRun, startRun, type RunOrder } from '../api/commands.ts'
+import type { RunOrder } from '../../../src/client/client.ts'
+import { server } from '../api/server.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { isNothing } from './plan-text.ts'
 import { openRunDialog } from './run-dialog.tsx'
@@ -7,10 +8,10 @@ import { runningStore } from './running-store.ts'
 /** Computes a failed cell again: at once when that is free, else after the dialog has said what it costs. Throws ApiError. */
 export async function retryCell({ recordId, field }: CellRef, actor: string): Promise<void> {
   const order: RunOrder = { targets: [field], record_ids: [recordId], only: 'failed' }
-  const plan = await planRun(order, actor)
+  const plan = await server.runs.plan(order, { actor })
   if (plan.cost > 0 || isNothing(plan)) {
     openRunDialog(order, `Retry ${field} of ${recordId}`)
     return
   }
-  runningStore.begin(await startRun(order, actor))
+  runningStore.begin(await server.runs.start(order, { actor }))
 }

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import type { RevertAnswer } from '../../../src/wire/revert.ts'
 import type { RunSummary } from '../../../src/wire/runs.ts'
 import { messageOf } from '../api/api-error.ts'
-import { revertRun } from '../api/commands.ts'
+import { server } from '../api/server.ts'
 import { useActor } from '../state/actor.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -31,7 +31,7 @@ export function RevertRunDialog({ run, onClose }: RevertRunDialogProps) {
     setFault(null)
     const told = tellsItself(run.id)
     try {
-      setOutcome(await revertRun(run.id, actor))
+      setOutcome(await server.runs.revert(run.id, { actor }))
     } catch (error) {
       setFault(messageOf(error))
     } finally {

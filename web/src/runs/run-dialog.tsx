@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import type { RunOrder } from '../api/commands.ts'
+import type { RunOrder } from '../../../src/client/client.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { OrderDialog } from './order-dialog.tsx'
 

@@ -1,4 +1,4 @@
-import type { RunOrder } from '../api/commands.ts'
+import type { RunOrder } from '../../../src/client/client.ts'
 import { isOnly } from './run-order.ts'
 
 /** What can be chosen of a run, as the form has it. */

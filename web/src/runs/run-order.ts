@@ -1,5 +1,5 @@
 import type { RunAnswer, RunSummary } from '../../../src/wire/runs.ts'
-import type { RunOrder } from '../api/commands.ts'
+import type { RunOrder } from '../../../src/client/client.ts'
 
 /** What a run was asked for, to be asked for again. */
 export function orderOf(run: RunAnswer): RunOrder {

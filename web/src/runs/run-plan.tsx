@@ -1,6 +1,6 @@
 import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
 import { messageOf } from '../api/api-error.ts'
-import type { RunOrder } from '../api/commands.ts'
+import type { RunOrder } from '../../../src/client/client.ts'
 import { countOf, formatCount } from '../ui/format.ts'
 import { costText, isNothing, totalsOf, type PlanTotals } from './plan-text.ts'
 import { TableHead, type HeadColumn } from '../ui/table-head.tsx'

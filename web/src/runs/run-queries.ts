@@ -1,6 +1,5 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
-import type { RunFailuresAnswer, RunListAnswer } from '../../../src/wire/runs.ts'
-import { get } from '../api/http.ts'
+import { server } from '../api/server.ts'
 
 const RUNS_AT_ONCE = 50
 /** Many, since they are grouped. */
@@ -10,7 +9,7 @@ const FAILURES_AT_ONCE = 1000
 export const runPagesQuery = infiniteQueryOptions({
   queryKey: ['runs', 'pages'],
   queryFn: ({ pageParam, signal }) =>
-    get<RunListAnswer>('/api/runs', { cursor: pageParam, limit: RUNS_AT_ONCE }, signal),
+    server.runs.list({ cursor: pageParam, limit: RUNS_AT_ONCE }, { signal }),
   initialPageParam: null as string | null,
   getNextPageParam: ({ next_cursor: next }) => next,
   staleTime: Infinity,
@@ -21,11 +20,7 @@ export function failurePagesQuery(id: string) {
   return infiniteQueryOptions({
     queryKey: ['runs', 'failure-pages', id],
     queryFn: ({ pageParam, signal }) =>
-      get<RunFailuresAnswer>(
-        `/api/runs/${id}/failures`,
-        { cursor: pageParam, limit: FAILURES_AT_ONCE },
-        signal,
-      ),
+      server.runs.failures(id, { cursor: pageParam, limit: FAILURES_AT_ONCE }, { signal }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor: next }) => next,
     staleTime: Infinity,

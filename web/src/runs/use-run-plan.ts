@@ -1,7 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
-import { planRun, type RunOrder } from '../api/commands.ts'
+import type { RunOrder } from '../../../src/client/client.ts'
+import { server } from '../api/server.ts'
 
 const SETTLE_MS = 300
 
@@ -19,7 +20,7 @@ export function useRunPlan(order: RunOrder, actor: string, isSound: boolean): Sh
   const settled = useSettled(text)
   const { data, error, isFetching, isPlaceholderData } = useQuery({
     queryKey: ['plan', settled, actor],
-    queryFn: () => planRun(JSON.parse(settled) as RunOrder, actor),
+    queryFn: () => server.runs.plan(JSON.parse(settled) as RunOrder, { actor }),
     enabled: isSound,
     placeholderData: keepPreviousData,
     gcTime: 0,

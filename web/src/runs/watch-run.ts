@@ -1,17 +1,6 @@
-import type { Static } from 'typebox'
-import type { RunCellsFrame, RunProgressFrame, RunSummary } from '../../../src/wire/runs.ts'
-
-export type RunCells = Static<typeof RunCellsFrame>
-
-/** What the stream of a run tells. */
-export type RunEvent =
-  | { readonly kind: 'run.progress'; readonly data: Static<typeof RunProgressFrame> }
-  | { readonly kind: 'run.cells'; readonly data: RunCells }
-  /** Nothing follows. */
-  | { readonly kind: 'run.end'; readonly data: RunSummary }
-
-const KINDS = ['run.progress', 'run.cells', 'run.end'] as const
-const RECONNECT_MS = 2000
+import type { RunEvent } from '../../../src/client/client.ts'
+import { server } from '../api/server.ts'
+import { keepFollowing } from '../live/keep-following.ts'
 
 /**
  * Listens to a run until it ends. Browsers allow few connections to a host, so one tab holds the stream and tells the
@@ -35,15 +24,13 @@ export function watchRun(
     if (event.kind === 'run.end') end()
   }
   channel.addEventListener('message', ({ data }) => take(data as RunEvent))
-  const lead = (): Promise<void> =>
-    new Promise((resolve) => {
-      stop.signal.addEventListener('abort', () => resolve())
-      const tell = (event: RunEvent): void => {
-        channel.postMessage(event)
-        take(event)
-      }
-      follow(id, stop.signal, tell, onReconnect)
-    })
+  const read = async (): Promise<void> => {
+    for await (const event of server.runs.events(id, { signal: stop.signal, onReconnect })) {
+      channel.postMessage(event)
+      take(event)
+    }
+  }
+  const lead = (): Promise<void> => keepFollowing(stop.signal, read)
   // Browsers offer locks to pages from this machine and over https only: elsewhere each tab listens for itself.
   if ('locks' in navigator) {
     navigator.locks.request(name, { signal: stop.signal }, lead).catch(() => undefined)
@@ -51,32 +38,4 @@ export function watchRun(
     void lead()
   }
   return end
-}
-
-function follow(
-  id: string,
-  signal: AbortSignal,
-  tell: (event: RunEvent) => void,
-  onReconnect: () => void,
-): void {
-  let source: EventSource | null = null
-  let isLost = false
-  const open = (): void => {
-    if (signal.aborted) return
-    source = new EventSource(`/api/runs/${id}/events`)
-    for (const kind of KINDS) {
-      source.addEventListener(kind, ({ data }) => tell({ kind, data: JSON.parse(String(data)) }))
-    }
-    source.addEventListener('open', () => {
-      if (isLost) onReconnect()
-      isLost = false
-    })
-    source.addEventListener('error', () => {
-      isLost = true
-      // Browsers try again by themselves, but not after an answer that is none.
-      if (source?.readyState === EventSource.CLOSED) setTimeout(open, RECONNECT_MS)
-    })
-  }
-  signal.addEventListener('abort', () => source?.close())
-  open()
 }

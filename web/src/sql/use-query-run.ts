@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
-import { runSql } from '../api/commands.ts'
+import { server } from '../api/server.ts'
 import type { ResultRow } from './result-columns.ts'
 
 /** What a statement came to. */
@@ -52,7 +52,14 @@ export function useQueryRun(onEnd: OnEnd): QueryRun {
     const since = performance.now()
     setOutcome({ kind: 'running', since })
     try {
-      const { columns = [], rows, truncated } = await runSql(sql, [], controller.signal)
+      const {
+        columns = [],
+        rows,
+        truncated,
+      } = await server.query(sql, [], {
+        columns: true,
+        signal: controller.signal,
+      })
       // Aborted after the answer had come: a newer one runs, or the page is left.
       if (controller.signal.aborted) return
       const ms = performance.now() - since

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { FieldSummaryAnswer, SummaryAnswer } from '../../../src/wire/summary.ts'
-import { get } from '../api/http.ts'
+import type { FieldSummaryAnswer } from '../../../src/wire/summary.ts'
+import { server } from '../api/server.ts'
 import { Turns } from './turns.ts'
 
 /** A summary of a field, and of how many records it is. */
@@ -67,7 +67,7 @@ function countedSummaryQuery(field: string, filter: string | null) {
 /** When nobody wants to know any more, the server does not go on either. */
 async function read(field: string, filter: string | null, signal: AbortSignal): Promise<CountedSummary> {
   const began = performance.now()
-  const { count, fields } = await get<SummaryAnswer>('/api/summary', { fields: field, filter }, signal)
+  const { count, fields } = await server.records.summary({ fields: [field], filter }, { signal })
   return { count, summary: fields[field] ?? { nulls: 0 }, took: performance.now() - began }
 }
 

@@ -1,0 +1,67 @@
+import { Command, Option } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
+import { addExamples } from './examples.ts'
+import { progressOption } from './progress-option.ts'
+import type { ProgressStyle } from './progress.ts'
+import { fieldsOption, filterOption, parseList } from './record-options.ts'
+
+const EXPORT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx', 'datapackage', 'archive'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+interface Flags extends Omit<SheetFlags, 'sheet' | 'format'> {
+  readonly format?: ExportFormat
+  readonly fields?: readonly string[]
+  readonly filter?: string
+  readonly sort?: readonly string[]
+  readonly raw?: true
+  readonly progress?: ProgressStyle
+}
+
+/** `colophon export <sheet> [file]`. */
+export function exportCommand(): Command {
+  const command = new Command('export')
+    .description('Writes records to a file, or the whole sheet to one that opens elsewhere.')
+    .argument('<sheet>', 'directory of the sheet')
+    .argument('[file]', 'where to, replaced if it is there; standard output when absent or -')
+    .addOption(
+      new Option(
+        '--format <format>',
+        'what to write; by the name of the file, and ndjson to standard output',
+      ).choices(EXPORT_FORMATS),
+    )
+    .addOption(fieldsOption())
+    .addOption(filterOption())
+    .addOption(
+      new Option(
+        '--sort <names>',
+        'fields to sort by, with commas between; a minus before those from the greatest down',
+      ).argParser(parseList),
+    )
+    .option('--raw', 'leave the texts of CSV as they are, those too that look like formulas')
+    .addOption(progressOption())
+  addExamples(command, [
+    ['colophon export countries countries.xlsx', 'All records, as a workbook'],
+    [
+      `colophon export countries asia.csv --fields id,name,area --filter "region = 'Asia'" --sort name`,
+      'Some fields of some records, in an order',
+    ],
+    ['colophon export countries --format parquet > countries.parquet', 'To standard output'],
+    ['colophon export countries countries.zip --format archive', 'The whole sheet, provenance included'],
+    ['colophon export countries package --format datapackage', 'A Frictionless Data Package in a directory'],
+  ])
+  return addSheetOptions(command, { prints: false }).action(
+    (sheet: string, file: string | undefined, { format, ...flags }: Flags) =>
+      withSheet({ ...flags, sheet }, async (context) => {
+        const { runExport } = await import('./run-export.ts')
+        return runExport(context, {
+          file: file === undefined || file === '-' ? null : file,
+          format: format ?? null,
+          fields: flags.fields ?? null,
+          filter: flags.filter ?? null,
+          sort: flags.sort ?? null,
+          raw: flags.raw === true,
+          progress: flags.progress ?? null,
+        })
+      }),
+  )
+}

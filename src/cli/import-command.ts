@@ -1,0 +1,57 @@
+import { Command, Option } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
+import { addExamples } from './examples.ts'
+import { progressOption } from './progress-option.ts'
+import type { ProgressStyle } from './progress.ts'
+
+const INPUT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx'] as const
+
+interface Flags extends Omit<SheetFlags, 'sheet'> {
+  readonly inputFormat?: (typeof INPUT_FORMATS)[number]
+  readonly dryRun?: true
+  readonly check: boolean
+  readonly keepEmpty?: true
+  readonly raw?: true
+  readonly progress?: ProgressStyle
+}
+
+/** `colophon import <sheet> <file>`. */
+export function importCommand(): Command {
+  const command = new Command('import')
+    .description('Writes the records of a file, after a look whether all of them can be written.')
+    .argument('<sheet>', 'directory of the sheet')
+    .argument('<file>', 'CSV, JSON, NDJSON, Parquet or XLSX; - is standard input')
+    .addOption(
+      new Option(
+        '--input-format <format>',
+        'what the input is; by the name of a file, and needed for standard input',
+      ).choices(INPUT_FORMATS),
+    )
+    .option('--dry-run', 'only say what would be written, and what is wrong')
+    .option('--no-check', 'write at once, up to the first record that is refused')
+    .option('--keep-empty', 'leave a value as it is where the file has nothing, instead of clearing it')
+    .option('--raw', 'take the texts of CSV as they are, with the apostrophes that guard against formulas')
+    .addOption(progressOption())
+  addExamples(command, [
+    ['colophon import countries countries.csv --dry-run --actor human:ann', 'What a file would change'],
+    ['colophon import countries countries.xlsx --actor human:ann', 'The first worksheet of a workbook'],
+    [
+      'gunzip -c big.csv.gz | colophon import orders - --input-format csv --actor agent:nightly',
+      'A file that is packed',
+    ],
+  ])
+  return addSheetOptions(command, { writes: true }).action((sheet: string, file: string, flags: Flags) =>
+    withSheet({ ...flags, sheet }, async (context) => {
+      const { runImport } = await import('./run-import.ts')
+      return runImport(context, {
+        file,
+        format: flags.inputFormat ?? null,
+        dryRun: flags.dryRun === true,
+        check: flags.check,
+        keepEmpty: flags.keepEmpty === true,
+        raw: flags.raw === true,
+        progress: flags.progress ?? null,
+      })
+    }),
+  )
+}

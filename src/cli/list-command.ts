@@ -1,0 +1,55 @@
+import { Command, Option } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
+import { addExamples } from './examples.ts'
+import { integerBetween } from './option-values.ts'
+import { asOfOption, cursorOption, fieldsOption, filterOption, parseList } from './record-options.ts'
+
+interface Flags extends Omit<SheetFlags, 'sheet'> {
+  readonly fields?: readonly string[]
+  readonly filter?: string
+  readonly sort?: readonly string[]
+  readonly limit?: number
+  readonly cursor?: string
+  readonly asOf?: string
+  readonly all?: true
+}
+
+/** `colophon list <sheet>`. */
+export function listCommand(): Command {
+  const command = new Command('list')
+    .description('Shows records: 50 unless it is told otherwise.')
+    .argument('<sheet>', 'directory of the sheet')
+    .addOption(fieldsOption())
+    .addOption(filterOption())
+    .addOption(
+      new Option(
+        '--sort <names>',
+        'fields to sort by, with commas between; a minus before those from the greatest down',
+      ).argParser(parseList),
+    )
+    .addOption(
+      new Option('--limit <number>', 'records at most; 50 unless given').argParser(
+        integerBetween(1, Number.MAX_SAFE_INTEGER),
+      ),
+    )
+    .addOption(new Option('--all', 'all records').conflicts('limit'))
+    .addOption(cursorOption())
+    .addOption(asOfOption())
+  addExamples(command, [
+    ['colophon list countries --fields id,name,area --sort -area --limit 5', 'The five largest countries'],
+    [
+      `colophon list countries --filter "region = 'Asia' AND area > 1e6"`,
+      'What a condition holds for, in SQL over the fields',
+    ],
+    ['colophon list countries --all --format ndjson > countries.ndjson', 'Everything, a record to a line'],
+    ['colophon list countries --as-of 2026-11-20T10:00:00Z', 'The records as they were then'],
+  ])
+  return addSheetOptions(command).action((sheet: string, flags: Flags) =>
+    withSheet({ ...flags, sheet }, async (context) => {
+      const { printRecords } = await import('./print-records.ts')
+      const { fields = null, filter = null, sort = null, cursor = null, asOf = null } = flags
+      const limit = flags.all === true ? Infinity : (flags.limit ?? 50)
+      await printRecords(context, { fields, filter, sort, cursor, asOf, limit })
+    }),
+  )
+}

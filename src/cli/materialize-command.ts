@@ -1,0 +1,86 @@
+import { Command, Option } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
+import { addExamples } from './examples.ts'
+import { integerBetween, parseDollars } from './option-values.ts'
+import type { ProgressStyle } from './progress.ts'
+import { parseList } from './record-options.ts'
+
+interface Flags extends Omit<SheetFlags, 'sheet'> {
+  readonly target?: readonly string[]
+  readonly ids?: readonly string[]
+  readonly only?: 'missing' | 'stale' | 'failed'
+  readonly force?: true
+  readonly dryRun?: true
+  readonly limit?: number
+  readonly maxCalls?: number
+  readonly maxCost?: number
+  readonly yes?: true
+  readonly progress?: ProgressStyle
+}
+
+/** `colophon materialize <sheet>`. */
+export function materializeCommand(): Command {
+  const command = new Command('materialize')
+    .description('Computes derived fields. Asks at a terminal before calls are made.')
+    .argument('<sheet>', 'directory of the sheet')
+    .addOption(
+      new Option('--target <names>', 'only these derived fields, with commas between').argParser(parseList),
+    )
+    .addOption(new Option('--ids <ids>', 'only these records, with commas between').argParser(parseList))
+    .addOption(
+      new Option('--only <state>', 'only cells in this state').choices(['missing', 'stale', 'failed']),
+    )
+    .option('--force', 'compute again even what is fresh or in the cache')
+    .addOption(
+      new Option('--limit <number>', 'only the first so many records that have work').argParser(
+        integerBetween(1, Number.MAX_SAFE_INTEGER),
+      ),
+    )
+    .addOption(
+      new Option('--max-calls <number>', 'no call starts beyond so many').argParser(
+        integerBetween(0, Number.MAX_SAFE_INTEGER),
+      ),
+    )
+    .addOption(
+      new Option('--max-cost <dollars>', 'no call starts that would bring the cost above this').argParser(
+        parseDollars,
+      ),
+    )
+    .option('--dry-run', 'only show what would be computed, and what it would cost')
+    .option('-y, --yes', 'do not ask')
+    .addOption(
+      new Option(
+        '--progress <style>',
+        'how to tell of the progress on standard error; bar at a terminal, else none',
+      ).choices(['bar', 'plain', 'none']),
+    )
+  addExamples(command, [
+    ['colophon materialize countries --dry-run', 'What it would take'],
+    ['colophon materialize countries --actor human:ann', 'Compute what is missing, stale or failed'],
+    [
+      'colophon materialize countries --actor agent:nightly --max-cost 5 --format json',
+      'From a program, with a bound',
+    ],
+    ['colophon materialize countries --actor human:ann --only failed', 'Try again what failed'],
+  ])
+  return addSheetOptions(command, { calls: true }).action((sheet: string, flags: Flags) =>
+    withSheet({ ...flags, sheet }, async (context) => {
+      const { runMaterialize, showPlan } = await import('./run-materialize.ts')
+      const selection = {
+        targets: flags.target ?? null,
+        recordIds: flags.ids ?? null,
+        force: flags.force ?? false,
+        only: flags.only ?? null,
+        limit: flags.limit ?? null,
+        maxCalls: flags.maxCalls ?? null,
+        maxCost: flags.maxCost ?? null,
+      }
+      if (flags.dryRun === true) return showPlan(context, selection)
+      return runMaterialize(context, selection, {
+        name: sheet,
+        ask: flags.yes !== true,
+        progress: flags.progress ?? null,
+      })
+    }),
+  )
+}

@@ -1,0 +1,29 @@
+import { Command } from 'commander'
+import { addAgentActor, addAgentOptions, agentScope, type AgentFlags } from './agent-options.ts'
+import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
+import { addExamples } from './examples.ts'
+
+interface Flags extends Omit<SheetFlags, 'sheet' | 'actor'>, AgentFlags {}
+
+/** `colophon mcp <sheet>`. */
+export function mcpCommand(): Command {
+  const command = new Command('mcp')
+    .description('Serves a sheet to an AI agent: the Model Context Protocol over standard input and output.')
+    .argument('<sheet>', 'directory of the sheet')
+  addAgentActor(command, '')
+  addAgentOptions(command, '')
+  addExamples(command, [
+    ['colophon mcp countries --read-only', 'An agent that may look and change nothing'],
+    [
+      'colophon mcp countries --actor agent:claude --propose --max-cost 2',
+      'Its writes wait for a person, its runs may spend two dollars',
+    ],
+  ])
+  return addSheetOptions(command, { calls: true, prints: false, names: false }).action(
+    (sheet: string, flags: Flags) =>
+      withSheet({ ...flags, sheet }, async (context) => {
+        const { runMcp } = await import('./run-mcp.ts')
+        await runMcp(context, agentScope(flags))
+      }),
+  )
+}

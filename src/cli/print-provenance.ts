@@ -1,0 +1,31 @@
+import { readProvenance, type ProvenanceQuery } from '../sheet/read-provenance.ts'
+import type { ProvenanceEntryAnswer } from '../wire/provenance.ts'
+import type { CommandContext } from './command-context.ts'
+import { membersOf } from './members.ts'
+import { toSeconds, type Column } from './table.ts'
+
+/** Prints the provenance of a cell. Throws as {@link readProvenance} does. */
+export async function printProvenance({ sheet, out }: CommandContext, query: ProvenanceQuery): Promise<void> {
+  // Entries are in wire form from the log on.
+  const found = (await readProvenance(sheet, query)) as ProvenanceEntryAnswer | ProvenanceEntryAnswer[] | null
+  if (Array.isArray(found)) {
+    await out.printList([found], { columns: COLUMNS, none: NOTHING })
+    return
+  }
+  await out.print(found, (screen) =>
+    found === null ? screen.paint('dim', NOTHING) : membersOf(found, screen),
+  )
+}
+
+const NOTHING = 'nobody has written this cell yet'
+
+const COLUMNS: readonly Column<ProvenanceEntryAnswer>[] = [
+  { header: 'seq', value: ({ seq }) => seq },
+  { header: 'at', value: ({ at }) => toSeconds(at) },
+  { header: 'actor', value: ({ actor }) => actor },
+  { header: 'source', value: ({ source }) => source, style: () => 'dim' },
+  { header: 'value', value: ({ value }) => value, style: () => 'bold' },
+  { header: 'previous', value: ({ previous }) => previous },
+  { header: 'run', value: ({ run_id: run }) => run },
+  { header: 'request', value: ({ method, url }) => (url === undefined ? null : `${method ?? ''} ${url}`) },
+]

@@ -1,0 +1,56 @@
+import { Command } from 'commander'
+import { completionCommand } from './completion-command.ts'
+import { deleteCommand } from './delete-command.ts'
+import { exportCommand } from './export-command.ts'
+import { getCommand } from './get-command.ts'
+import { importCommand } from './import-command.ts'
+import { initCommand } from './init-command.ts'
+import { listCommand } from './list-command.ts'
+import { materializeCommand } from './materialize-command.ts'
+import { mcpCommand } from './mcp-command.ts'
+import { packageVersion } from './package-version.ts'
+import { provenanceCommand } from './provenance-command.ts'
+import { queryCommand } from './query-command.ts'
+import { revertCommand } from './revert-command.ts'
+import { runsCommand } from './runs-command.ts'
+import { serveCommand } from './serve-command.ts'
+import { statusCommand } from './status-command.ts'
+import { upsertCommand } from './upsert-command.ts'
+import { validateCommand } from './validate-command.ts'
+
+/** In the order of the help. Each loads what it needs when it is run. */
+const COMMANDS = [
+  initCommand,
+  serveCommand,
+  validateCommand,
+  listCommand,
+  getCommand,
+  upsertCommand,
+  deleteCommand,
+  queryCommand,
+  importCommand,
+  exportCommand,
+  materializeCommand,
+  statusCommand,
+  provenanceCommand,
+  runsCommand,
+  revertCommand,
+  mcpCommand,
+  completionCommand,
+]
+
+/** The command `colophon` with all its commands. Parsing throws CommanderError for wrong usage, and after help. */
+export function createProgram(): Command {
+  const program = new Command('colophon')
+    .description('Serves a sheet whose every cell can say where it came from.')
+    .version(packageVersion(), '--version')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+  for (const command of COMMANDS) program.addCommand(command().helpOption('-h, --help', 'show help'))
+  for (const command of [program, ...program.commands]) {
+    command
+      .exitOverride()
+      .showHelpAfterError(`(colophon ${command === program ? '' : `${command.name()} `}--help tells more)`)
+  }
+  return program
+}

@@ -1,0 +1,86 @@
+import { Command, Option } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
+import { addExamples } from './examples.ts'
+import { integerBetween, secondsBetween } from './option-values.ts'
+
+const MIB = 1024 * 1024
+
+interface Flags extends Omit<SheetFlags, 'sheet' | 'queryLimits'> {
+  readonly param: readonly SqlValue[]
+  readonly queryTimeout: number
+  readonly queryRows: number
+  readonly queryMemory: number
+}
+
+type SqlValue = string | number | boolean | null
+
+/** `colophon query <sheet> <sql>`. */
+export function queryCommand(): Command {
+  const command = new Command('query')
+    .description('Runs one SELECT over the table `records`.')
+    .argument('<sheet>', 'directory of the sheet')
+    .argument('<sql>', 'the statement; - reads it from standard input')
+    .addOption(
+      new Option(
+        '--param <value>',
+        'value of the next ? in the statement, JSON or else text; may be repeated',
+      )
+        .argParser((text, earlier: readonly SqlValue[]) => [...earlier, parseParam(text)])
+        .default([], 'none'),
+    )
+    .addOption(
+      new Option('--query-timeout <seconds>', 'deadline of the query')
+        .argParser(secondsBetween(0.001, 3600))
+        .default(5000, '5'),
+    )
+    .addOption(
+      new Option('--query-rows <number>', 'most rows of the result')
+        .argParser(integerBetween(1, 1_000_000))
+        .default(10_000),
+    )
+    .addOption(
+      new Option('--query-memory <MiB>', 'most memory of the query')
+        .argParser(integerBetween(64, 65_536, MIB))
+        .default(384 * MIB, '384'),
+    )
+  addExamples(command, [
+    [
+      `colophon query countries 'SELECT region, count(*) AS n FROM records GROUP BY region ORDER BY n DESC'`,
+      'Countries by region',
+    ],
+    [
+      `colophon query countries 'SELECT name FROM records WHERE area > ? AND region = ?' --param 1e6 --param Asia`,
+      'With values that need no quoting',
+    ],
+    ['colophon query countries - --format ndjson < report.sql', 'From a file, a row to a line'],
+  ])
+  return addSheetOptions(command).action((sheet: string, sql: string, flags: Flags) => {
+    const queryLimits = {
+      timeoutMs: flags.queryTimeout,
+      maxRows: flags.queryRows,
+      maxMemoryBytes: flags.queryMemory,
+    }
+    return withSheet({ ...flags, sheet, queryLimits }, async (context) => {
+      const { printQuery } = await import('./print-query.ts')
+      await printQuery(context, { sql, params: flags.param })
+    })
+  })
+}
+
+/** `1` is a number and `abc` a text; a text that looks like JSON is written `'"1"'`. */
+function parseParam(text: string): SqlValue {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (
+      value === null ||
+      typeof value === 'boolean' ||
+      typeof value === 'number' ||
+      typeof value === 'string'
+    ) {
+      return value
+    }
+  } catch {
+    // No JSON.
+  }
+  return text
+}

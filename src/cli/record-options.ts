@@ -1,0 +1,35 @@
+import { InvalidArgumentError, Option } from 'commander'
+import { commaList } from '../wire/comma-list.ts'
+
+/** `--fields`. */
+export function fieldsOption(): Option {
+  return new Option('--fields <names>', 'only these fields, with commas between').argParser(parseList)
+}
+
+/** `--as-of`. */
+export function asOfOption(): Option {
+  return new Option(
+    '--as-of <moment>',
+    'as the sheet was then: a seq of the provenance log, or a time such as 2024-03-10T14:22:35Z',
+  )
+}
+
+/** Items with commas between, each once. Throws InvalidArgumentError when there is none. */
+export function parseList(text: string): readonly string[] {
+  const items = commaList(text)
+  if (items === null) throw new InvalidArgumentError('Give at least one, with commas between.')
+  return items
+}
+
+/** `--filter`. */
+export function filterOption(): Option {
+  return new Option(
+    '--filter <condition>',
+    'only records for which this condition holds, in SQL over the fields',
+  )
+}
+
+/** `--cursor`. */
+export function cursorOption(): Option {
+  return new Option('--cursor <cursor>', 'go on after what was shown, with the cursor that came with it')
+}

@@ -1,0 +1,109 @@
+import { exportArchive } from '../sheet/export-archive.ts'
+import { exportDatapackage, writeDatapackage } from '../sheet/export-datapackage.ts'
+import { exportRecords, formatOf, type ExportQuery } from '../sheet/export-records.ts'
+import { writeWholeFile } from '../sheet/write-whole-file.ts'
+import type { CommandContext } from './command-context.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import type { ExportFormat } from './export-command.ts'
+import { bytesText, showFileProgress } from './file-progress.ts'
+import { onInterrupt } from './interrupts.ts'
+import { usualProgress, type ProgressStyle } from './progress.ts'
+import { UsageError } from './usage-error.ts'
+
+export interface WhatToExport extends Omit<ExportQuery, 'format'> {
+  /** Null is standard output. */
+  readonly file: string | null
+  /** Null goes by the name of the file. */
+  readonly format: ExportFormat | null
+  /** Null is what is usual where messages go. */
+  readonly progress: ProgressStyle | null
+}
+
+/** What no terminal shows. */
+const BINARY = new Set<ExportFormat>(['parquet', 'xlsx', 'datapackage', 'archive'])
+
+/**
+ * Exports to a file, which is there only once it is whole, or to standard output. Throws as `exportRecords` does, and
+ * UsageError.
+ */
+export async function runExport(context: CommandContext, what: WhatToExport): Promise<ExitCode> {
+  const format = what.format ?? (what.file === null ? 'ndjson' : formatOf(what.file))
+  if (format === null) {
+    const known = what.file?.toLowerCase().endsWith('.zip') === true ? ', archive or datapackage' : ''
+    throw new UsageError(`the name of ${what.file} does not say what to write${known}; say it with --format`)
+  }
+  if (what.file === null && context.out.isTerminal && BINARY.has(format)) {
+    throw new UsageError(`${format} is nothing to look at; name a file, or send standard output to one`)
+  }
+  checkWhole(format, what)
+  if (format === 'datapackage' && what.file !== null && !what.file.toLowerCase().endsWith('.zip')) {
+    await writeDatapackage(context.sheet, what.file)
+    return EXIT.done
+  }
+  return writeBytes(context, await bytesOf(context, format, what), what)
+}
+
+/** An export of the whole sheet has all of it. */
+function checkWhole(format: ExportFormat, { fields, filter, sort, raw }: WhatToExport): void {
+  if (format !== 'archive' && format !== 'datapackage') return
+  if (fields === null && filter === null && sort === null && !raw) return
+  throw new UsageError(
+    `an ${format} has the whole sheet; --fields, --filter, --sort and --raw are for the other formats`,
+  )
+}
+
+interface ExportBytes {
+  readonly bytes: AsyncIterable<Uint8Array>
+  share(): number | null
+}
+
+async function bytesOf(
+  { sheet }: CommandContext,
+  format: ExportFormat,
+  what: WhatToExport,
+): Promise<ExportBytes> {
+  if (format === 'archive') return { bytes: exportArchive(sheet), share: () => null }
+  if (format === 'datapackage') return { bytes: exportDatapackage(sheet), share: () => null }
+  const { fields, filter, sort, raw } = what
+  return exportRecords(sheet, { format, fields, filter, sort, raw })
+}
+
+async function writeBytes(
+  { out }: CommandContext,
+  whole: ExportBytes,
+  what: WhatToExport,
+): Promise<ExitCode> {
+  let done = 0
+  let stopped = false
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of whole.bytes) {
+      if (stopped) throw new Stopped()
+      done += chunk.length
+      yield chunk
+    }
+  }
+  const interrupts = onInterrupt(() => {
+    stopped = true
+  })
+  const style = what.progress ?? (what.file === null && out.isTerminal ? 'none' : usualProgress())
+  const hide = showFileProgress(style, () => ({
+    what: 'written',
+    done,
+    amount: bytesText,
+    share: whole.share(),
+  }))
+  try {
+    if (what.file === null) for await (const chunk of counted()) await out.write(chunk)
+    else await writeWholeFile(what.file, counted())
+    return EXIT.done
+  } catch (error) {
+    if (error instanceof Stopped) return EXIT.interrupted
+    throw error
+  } finally {
+    hide()
+    interrupts.release()
+  }
+}
+
+/** Ctrl-C. */
+class Stopped extends Error {}

@@ -1,0 +1,119 @@
+import { OperationError } from '../errors/service-error.ts'
+import {
+  formatOf,
+  importRecords,
+  spool,
+  type FileSource,
+  type ImportFault,
+  type ImportOptions,
+  type ImportProgress,
+  type ImportResult,
+} from '../sheet/import-records.ts'
+import type { CommandContext } from './command-context.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { showFileProgress } from './file-progress.ts'
+import { onInterrupt } from './interrupts.ts'
+import { grouped } from './progress-line.ts'
+import { usualProgress, type ProgressStyle } from './progress.ts'
+import { UsageError } from './usage-error.ts'
+import { writerOf } from './writer.ts'
+
+export interface WhatToImport extends Pick<ImportOptions, 'dryRun' | 'check' | 'keepEmpty' | 'raw'> {
+  /** `-` is standard input. */
+  readonly file: string
+  /** Null goes by the name of the file. */
+  readonly format: ImportOptions['format'] | null
+  /** Null is what is usual where messages go. */
+  readonly progress: ProgressStyle | null
+}
+
+/**
+ * Imports a file and prints what came of it; faults go to standard error, one to a line. Ctrl-C stops it between two
+ * batches. Throws as {@link importRecords} does, and UsageError.
+ */
+export async function runImport(
+  { sheet, out }: CommandContext,
+  { file, format: given, progress, ...options }: WhatToImport,
+): Promise<ExitCode> {
+  const actor = writerOf(sheet)
+  const format = given ?? formatOf(file)
+  if (format === null) {
+    const what = file === '-' ? 'standard input' : `the name of ${file}`
+    throw new UsageError(`${what} does not say what it is; say it with --input-format`)
+  }
+  const stop = new AbortController()
+  const interrupts = onInterrupt(() => stop.abort(new OperationError('the import was stopped')))
+  let seen: ImportProgress | undefined
+  const hide = showFileProgress(progress ?? usualProgress(), () => {
+    if (seen === undefined) return undefined
+    const { phase, records, share } = seen
+    return { what: phase === 'check' ? 'checked' : 'written', done: records, amount: recordsText, share }
+  })
+  try {
+    const result = await withSource(file, (source) =>
+      importRecords(sheet, source, {
+        ...options,
+        format,
+        actor,
+        signal: stop.signal,
+        onProgress: (now) => {
+          seen = now
+        },
+      }),
+    )
+    hide()
+    return await tell(out, result)
+  } catch (error) {
+    hide()
+    if (!interrupts.seen || !(error instanceof OperationError)) throw error
+    out.note(error.message)
+    return EXIT.interrupted
+  } finally {
+    interrupts.release()
+  }
+}
+
+async function withSource<T>(file: string, work: (source: FileSource) => Promise<T>): Promise<T> {
+  if (file !== '-') return work({ path: file, name: file })
+  const spooled = await spool(process.stdin, 'standard input')
+  try {
+    return await work(spooled)
+  } finally {
+    await spooled.remove()
+  }
+}
+
+async function tell(out: CommandContext['out'], result: ImportResult): Promise<ExitCode> {
+  const { records, inserted, updated, unchanged, faults, faultCount, written } = result
+  for (const fault of faults) out.fault(faultText(fault))
+  if (faultCount > faults.length) out.note(`and ${grouped(faultCount - faults.length)} faults more`)
+  await out.print(
+    {
+      records,
+      inserted,
+      updated,
+      unchanged,
+      written,
+      faults: faults.map(({ place, id, field, message }) => ({ place, id, field, message })),
+      fault_count: faultCount,
+    },
+    () => summary(result),
+  )
+  return faultCount > 0 ? EXIT.error : EXIT.done
+}
+
+function faultText({ place, id, field, message }: ImportFault): string {
+  const who = id === null ? 'no id' : `id ${JSON.stringify(id)}`
+  return `${place} (${who}), field ${JSON.stringify(field)}: ${message}`
+}
+
+function summary({ inserted, updated, unchanged, faultCount, written }: ImportResult): string {
+  const counts = `${grouped(inserted)} inserted, ${grouped(updated)} updated, ${grouped(unchanged)} unchanged`
+  if (written) return counts
+  const faults = faultCount === 0 ? '' : `, ${grouped(faultCount)} ${faultCount === 1 ? 'fault' : 'faults'}`
+  return `nothing was written; it would be ${counts}${faults}`
+}
+
+function recordsText(count: number): string {
+  return `${grouped(count)} ${count === 1 ? 'record' : 'records'}`
+}

@@ -1,0 +1,166 @@
+import { basename } from 'node:path'
+import { inputKind, spoolInput, type InputKind } from '../sheet/init-input.ts'
+import { initSheet, type InitReport, type InitSource } from '../sheet/init-sheet.ts'
+import { toInitWire } from '../wire/init.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { onInterrupt } from './interrupts.ts'
+import type { Output } from './output.ts'
+import { grouped } from './progress-line.ts'
+import { tableOf, type Column } from './table.ts'
+
+import { isTerminal, screenOf, type Screen } from './terminal.ts'
+import { UsageError } from './usage-error.ts'
+import { visibleText } from './visible-text.ts'
+
+/** What `init` was told. */
+export interface InitRequest {
+  readonly directory: string
+  readonly from: string | null
+  readonly inputFormat: InputKind | null
+  readonly key: string | null
+  readonly contract: string | null
+  readonly schema: string | null
+  /** Bytes that an archive may have once it is unpacked. */
+  readonly maxBytes: number
+  readonly actor: string | null
+}
+
+/** Makes a sheet and prints what came of it. Throws UsageError, and as {@link initSheet} does. */
+export async function runInit(out: Output, request: InitRequest): Promise<ExitCode> {
+  checkUsage(request)
+  const stop = new AbortController()
+  const interrupts = onInterrupt(() => stop.abort())
+  const progress = progressTo(process.stderr)
+  const input = request.from === '-' ? await spoolInput(process.stdin) : null
+  try {
+    const report = await initSheet(request.directory, sourceOf(request, input?.path ?? null), {
+      actor: request.actor,
+      signal: stop.signal,
+      onProgress: progress.tell,
+    })
+    progress.end()
+    await out.print(toInitWire(request.directory, report), (screen) => shown(report, request, screen))
+    return EXIT.done
+  } catch (error) {
+    progress.end()
+    if (!interrupts.seen || !stop.signal.aborted || error !== stop.signal.reason) throw error
+    out.note('Interrupted; nothing was made.')
+    return EXIT.interrupted
+  } finally {
+    interrupts.release()
+    await input?.remove()
+  }
+}
+
+function checkUsage({ from, inputFormat, key, contract, schema }: InitRequest): void {
+  if (from === '-' && inputFormat === null) {
+    throw new UsageError('standard input has no name to tell its format by; give --input-format')
+  }
+  if (from === null && inputFormat !== null) throw new UsageError('--input-format is for --from')
+  if (schema !== null && contract === null) throw new UsageError('--schema is for --contract')
+  if (key !== null && from === null && contract === null)
+    throw new UsageError('--key is for --from or --contract')
+  const kind = from === null ? null : kindOf(from, inputFormat)
+  if (kind !== 'archive') return
+  const other = key === null ? (contract === null ? null : '--contract') : '--key'
+  if (other !== null)
+    throw new UsageError(`an archive has all that a sheet is made of; ${other} is for records`)
+}
+
+function kindOf(from: string, inputFormat: InputKind | null): InputKind {
+  const kind = inputFormat ?? inputKind(from)
+  if (kind === null) {
+    throw new UsageError(
+      `the name ${visibleText(from)} does not say its format; give --input-format csv, json, ndjson, parquet, xlsx or archive`,
+    )
+  }
+  return kind
+}
+
+function sourceOf(
+  { from, inputFormat, key, contract, schema, maxBytes }: InitRequest,
+  spooled: string | null,
+): InitSource {
+  const data = from === null ? null : dataOf(from, kindOf(from, inputFormat), spooled)
+  if (data?.kind === 'archive') return { kind: 'archive', file: data.file, maxBytes }
+  if (contract !== null) {
+    const file = { path: contract, name: basename(contract) }
+    return { kind: 'contract', contract: file, schema, key, data }
+  }
+  return data === null ? { kind: 'nothing' } : { kind: 'records', data, key }
+}
+
+type Data =
+  | { readonly kind: 'archive'; readonly file: { readonly path: string; readonly name: string } }
+  | {
+      readonly kind: 'records'
+      readonly file: { readonly path: string; readonly name: string }
+      readonly format: Exclude<InputKind, 'archive'>
+    }
+
+function dataOf(from: string, kind: InputKind, spooled: string | null): Data {
+  const file =
+    spooled === null ? { path: from, name: basename(from) } : { path: spooled, name: 'standard input' }
+  return kind === 'archive' ? { kind, file } : { kind: 'records', file, format: kind }
+}
+
+type Field = NonNullable<InitReport['fields']>[number]
+
+const COLUMNS: readonly Column<Field>[] = [
+  { header: 'FIELD', value: ({ field }) => field },
+  { header: 'FROM', value: ({ column, field }) => (column === field ? null : (column ?? '(made up)')) },
+  { header: 'TYPE', value: ({ type }) => type },
+  { header: 'RULES', value: rulesOf },
+  { header: 'LOOK AT', value: ({ doubts }) => doubts.join('; ') || null, style: () => 'yellow' },
+]
+
+function rulesOf({ field, required, unique, validValues }: Field): string | null {
+  const rules = [
+    field === 'id' ? 'key' : required ? 'required' : '',
+    unique && field !== 'id' ? 'unique' : '',
+    validValues === null ? '' : `one of ${validValues.length}`,
+  ]
+  return rules.filter((rule) => rule !== '').join(', ') || null
+}
+
+function shown({ records, fields, notes }: InitReport, request: InitRequest, screen: Screen): string {
+  const { directory } = request
+  const name = visibleText(directory)
+  const table = fields === null ? [] : [tableOf(COLUMNS, fields, screen), '']
+  const many = records === 1 ? '1 record' : `${grouped(records)} records`
+  return [
+    ...table,
+    ...notes.map((note) => visibleText(note)),
+    `${screen.paint('green', '✔')} ${name} is a sheet, with ${many}.`,
+    ...nextSteps(name, request),
+  ].join('\n')
+}
+
+function nextSteps(name: string, { from, contract }: InitRequest): string[] {
+  const edit =
+    from === null && contract === null
+      ? [`  Edit ${name}/contract.yaml: it says which fields a record has.`]
+      : [`  Look at ${name}/contract.yaml: what is in it holds for every write from now on.`]
+  return [...edit, `  colophon serve ${name}    serves it, with a viewer in the browser`]
+}
+
+/** One line at a terminal, drawn again as it goes on; nothing elsewhere. */
+function progressTo(stream: NodeJS.WriteStream): {
+  tell(step: string, done: number): void
+  end(): void
+} {
+  if (!isTerminal(stream)) return { tell: () => undefined, end: () => undefined }
+  let last = ''
+  return {
+    tell: (step, done) => {
+      const text = step === 'opening' ? 'importing …' : `${step} … ${Math.floor(done * 100)} %`
+      if (text === last) return
+      last = text
+      stream.write(`\r\u001b[K${screenOf(stream).paint('dim', text)}`)
+    },
+    end: () => {
+      if (last !== '') stream.write('\r\u001b[K')
+      last = ''
+    },
+  }
+}

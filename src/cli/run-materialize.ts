@@ -1,0 +1,117 @@
+import { startMaterialize, type MaterializeResult, type StartedRun } from '../sheet/materialize.ts'
+import { planMaterialize } from '../sheet/plan-materialize.ts'
+
+import type { RunSelection } from '../sheet/run-selection.ts'
+import type { Sheet } from '../sheet/sheet.ts'
+import { toMaterializeAnswer, toRunPlanAnswer } from '../wire/materialize.ts'
+import type { CommandContext } from './command-context.ts'
+import { canAsk, confirm } from './confirm.ts'
+import { EXIT, type ExitCode } from './exit-codes.ts'
+import { exitCodeOf, type Output } from './output.ts'
+import { followRun } from './follow-run.ts'
+import type { ProgressStyle } from './progress.ts'
+import { callsText, cellsText, dollars, grouped } from './progress-line.ts'
+import { screenOf, type Screen } from './terminal.ts'
+import { tableOf } from './table.ts'
+import { writerOf } from './writer.ts'
+
+export interface RunOptions {
+  /** The sheet as the command line named it, for hints. */
+  readonly name: string
+  /** Whether to ask before calls are made, where somebody is there to answer. */
+  readonly ask: boolean
+  /** Null is a bar where there is a terminal. */
+  readonly progress: ProgressStyle | null
+}
+
+type Plan = Awaited<ReturnType<typeof planMaterialize>>
+
+/** Failures that are listed at the end of a run; `colophon runs` has them all. */
+const FAILURES_SHOWN = 20
+
+/** Prints what a run would do and cost. Throws as {@link planMaterialize} does. */
+export async function showPlan({ sheet, out }: CommandContext, selection: RunSelection): Promise<void> {
+  const plan = await planMaterialize(sheet, selection)
+  await out.print(toRunPlanAnswer(plan), (screen) => planText(plan, screen))
+}
+
+/**
+ * Runs the derivations: asks before, tells of the progress, prints what it came to. Ctrl-C cancels the run. Throws as
+ * {@link startMaterialize} does.
+ */
+export async function runMaterialize(
+  { sheet, out }: CommandContext,
+  selection: RunSelection,
+  options: RunOptions,
+): Promise<ExitCode> {
+  const actor = writerOf(sheet)
+  if (options.ask && canAsk()) {
+    const answer = await askFirst(sheet, selection, out)
+    if (answer !== null) return answer
+  }
+  const run = await startMaterialize(sheet, { ...selection, actor })
+  const ended = await followRun({ sheet, out }, run, { actor, progress: options.progress })
+  if (ended.cancelled) return ended.code
+  const { result } = ended
+  await out.print(toMaterializeAnswer(result), (screen) => resultText(result, { run, screen, ...options }))
+  return exitCodeOf(result.failures.length)
+}
+
+/** Shows the plan and asks, when calls would be made; answers with an exit code when that is the end of it. */
+async function askFirst(sheet: Sheet, selection: RunSelection, out: Output): Promise<ExitCode | null> {
+  const plan = await planMaterialize(sheet, selection)
+  if (plan.calls === 0) return null
+  process.stderr.write(`${planText(plan, screenOf(process.stderr))}\n`)
+  const answer = await confirm('Go ahead?')
+  if (answer === 'yes') return null
+  out.note('Nothing was computed.')
+  return answer === 'interrupted' ? EXIT.interrupted : EXIT.error
+}
+
+function planText({ targets, calls, cost, atMost }: Plan, screen: Screen): string {
+  const rows = Object.entries(targets).map(([target, plan]) => ({ target, ...plan }))
+  if (rows.length === 0) return 'There is nothing to compute: no derived field was asked for.'
+  const table = tableOf<(typeof rows)[number]>(
+    [
+      { header: 'target', value: ({ target }) => target },
+      { header: 'compute', value: ({ compute }) => compute },
+      { header: 'cached', value: ({ cached }) => cached },
+      { header: 'skipped', value: ({ skipped }) => skipped },
+    ],
+    rows,
+    screen,
+  )
+  const bound = atMost ? 'at most ' : ''
+  const price = cost > 0 ? `, ${dollars(cost)}` : ''
+  return `${table}\n\n${screen.paint('bold', `${bound}${callsText(calls)}${price}`)}`
+}
+
+interface Ending extends RunOptions {
+  readonly run: StartedRun
+  readonly screen: Screen
+}
+
+function resultText(result: MaterializeResult, { run, screen, name }: Ending): string {
+  const { materialized, skipped, failures, totalCost } = result
+  const parts = [`${cellsText(materialized)} computed`, `${grouped(skipped)} left alone`]
+  if (totalCost > 0) parts.push(dollars(totalCost))
+  if (failures.length === 0) return `${screen.paint('green', '✔')} ${parts.join(', ')} (run ${run.id})`
+  const shown = tableOf(
+    [
+      { header: 'record', value: ({ recordId }) => recordId },
+      { header: 'field', value: ({ field }) => field },
+      { header: 'error', value: ({ error }) => error },
+    ],
+    failures.slice(0, FAILURES_SHOWN),
+    screen,
+  )
+  const more = failures.length - FAILURES_SHOWN
+  return [
+    `${screen.paint('red', `✘ ${grouped(failures.length)} failed`)}, ${parts.join(', ')} (run ${run.id})`,
+    '',
+    shown,
+    ...(more > 0 ? [`… and ${grouped(more)} more: colophon runs ${name} ${run.id} --failures --all`] : []),
+    '',
+    `Try them again: colophon materialize ${name} --only failed`,
+  ].join('\n')
+}

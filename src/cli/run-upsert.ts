@@ -1,0 +1,28 @@
+import { upsertFile, upsertStream, type InputOptions } from '../sheet/upsert-input.ts'
+import type { CommandContext } from './command-context.ts'
+import { grouped } from './progress-line.ts'
+import { isTerminal } from './terminal.ts'
+import { writerOf } from './writer.ts'
+
+export interface WhatToUpsert extends Pick<InputOptions, 'format'> {
+  /** `-` is standard input. */
+  readonly file: string
+}
+
+/** Upserts an input and prints what came of it. Throws as {@link upsertFile} and {@link upsertStream} do, and UsageError. */
+export async function runUpsert(
+  { sheet, out }: CommandContext,
+  { file, format }: WhatToUpsert,
+): Promise<void> {
+  const options = { format, actor: writerOf(sheet) }
+  if (file === '-' && isTerminal(process.stdin))
+    out.note('Reading records from the terminal; Ctrl-D ends them.')
+  const { inserted, updated, total } =
+    file === '-'
+      ? await upsertStream(sheet, { stream: process.stdin, name: 'standard input' }, options)
+      : await upsertFile(sheet, file, options)
+  await out.print(
+    { inserted, updated, total },
+    () => `${grouped(inserted)} inserted, ${grouped(updated)} updated, ${grouped(total)} in the sheet`,
+  )
+}

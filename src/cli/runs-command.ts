@@ -1,0 +1,47 @@
+import { Command, Option } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
+import { addExamples } from './examples.ts'
+import { integerBetween } from './option-values.ts'
+import { cursorOption } from './record-options.ts'
+
+interface Flags extends Omit<SheetFlags, 'sheet'> {
+  readonly failures?: true
+  readonly limit?: number
+  readonly all?: true
+  readonly cursor?: string
+  readonly cancel?: true
+}
+
+/** `colophon runs <sheet> [run]`. */
+export function runsCommand(): Command {
+  const command = new Command('runs')
+    .description('Shows the runs of a sheet, the newest first, or one run.')
+    .argument('<sheet>', 'directory of the sheet')
+    .argument('[run]', 'number of one run')
+    .option('--failures', 'the cells that failed in the run, and why')
+    .addOption(new Option('--cancel', 'end the run, whichever process it is in').conflicts('failures'))
+    .addOption(
+      new Option('--limit <number>', 'runs or failures at most; 50 unless given').argParser(
+        integerBetween(1, Number.MAX_SAFE_INTEGER),
+      ),
+    )
+    .addOption(new Option('--all', 'all of them').conflicts('limit'))
+    .addOption(cursorOption())
+  addExamples(command, [
+    ['colophon runs countries', 'What was run, when, by whom, and what it came to'],
+    ['colophon runs countries 3 --failures --all', 'Every cell that failed in run 3'],
+    ['colophon runs countries 4 --cancel --actor human:ann', 'End a run that is under way, of a server too'],
+  ])
+  return addSheetOptions(command, { writes: true }).action(
+    (sheet: string, id: string | undefined, flags: Flags) =>
+      withSheet({ ...flags, sheet }, async (context) => {
+        const { printRuns } = await import('./print-runs.ts')
+        await printRuns(context, {
+          id: id ?? null,
+          about: flags.failures === true ? 'failures' : flags.cancel === true ? 'cancel' : 'run',
+          limit: flags.all === true ? Infinity : (flags.limit ?? 50),
+          cursor: flags.cursor ?? null,
+        })
+      }),
+  )
+}

@@ -1,0 +1,32 @@
+import { Command, Option } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
+import { addExamples } from './examples.ts'
+import { parseList } from './record-options.ts'
+
+interface Flags extends Omit<SheetFlags, 'sheet'> {
+  readonly target?: readonly string[]
+}
+
+/** `colophon status <sheet>`. */
+export function statusCommand(): Command {
+  const command = new Command('status')
+    .description('Shows how the derived fields stand, or why one cell is as it is.')
+    .argument('<sheet>', 'directory of the sheet')
+    .argument('[id]', 'id of a record, to ask about one cell')
+    .argument('[field]', 'derived field of the cell')
+    .addOption(
+      new Option('--target <names>', 'only these derived fields, with commas between').argParser(parseList),
+    )
+  addExamples(command, [
+    ['colophon status countries', 'How many cells are fresh, stale, missing, failed, overridden'],
+    ['colophon status countries CH currency_name', 'Why a cell is in the state that it is in'],
+  ])
+  return addSheetOptions(command).action(
+    (sheet: string, id: string | undefined, field: string | undefined, flags: Flags) =>
+      withSheet({ ...flags, sheet }, async (context) => {
+        const { printCellStatus, printStatus } = await import('./print-status.ts')
+        if (id === undefined) return printStatus(context, flags.target ?? null)
+        return printCellStatus(context, { id, field })
+      }),
+  )
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { visibleJson, visibleText } from './visible-text.ts'
+
+/** All that a terminal obeys, or that turns text around. */
+const HOSTILE = [
+  '\u0000',
+  '\u0007',
+  '\b',
+  '\r',
+  '\u001b[2J',
+  '\u001b]0;title\u0007',
+  '\u007f',
+  '\u009b31m',
+  '\u202e',
+  '\u2066',
+]
+
+test('nothing that a terminal obeys is left of a text', () => {
+  for (const text of HOSTILE) {
+    const shown = visibleText(`a${text}b`)
+    assert.doesNotMatch(shown, /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u)
+    assert.match(shown, /^a.*\\u[0-9a-f]{4}.*b$/)
+  }
+  assert.equal(visibleText('two\nlines\tand a tab'), 'two⏎lines→and a tab')
+  assert.equal(visibleText('plain, ünï and 日本 👩‍👧'), 'plain, ünï and 日本 👩‍👧')
+  assert.equal(visibleText('half \ud800'), 'half \ufffd')
+})
+
+test('JSON means the same afterwards', () => {
+  for (const text of HOSTILE) {
+    const json = visibleJson(JSON.stringify({ text }, null, 2))
+    assert.doesNotMatch(json, /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/u)
+    assert.deepEqual(JSON.parse(json), { text })
+  }
+})

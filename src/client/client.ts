@@ -1,0 +1,91 @@
+import type { SheetFrame } from '../wire/changes.ts'
+import type { ContractAnswer } from '../wire/contract.ts'
+import type { DerivationsAnswer } from '../wire/derivations.ts'
+import type { WireFrame } from '../wire/frames.ts'
+import type { PermissionsAnswer } from '../wire/permissions.ts'
+import type { QueryAnswer } from '../wire/query.ts'
+import type { RecordAnswer } from '../wire/records.ts'
+import type { StatusAnswer } from '../wire/status.ts'
+import { CellsClient } from './cells-client.ts'
+import { Connection, type CallOptions, type ConnectionOptions } from './connection.ts'
+import { ProposalsClient } from './proposals-client.ts'
+import { readEvents, type StreamOptions } from './read-events.ts'
+import { RecordsClient } from './records-client.ts'
+import { RunsClient } from './runs-client.ts'
+
+export { ApiError } from './api-error.ts'
+export type { CellsClient, Cell } from './cells-client.ts'
+export type { ActorOptions, CallOptions } from './connection.ts'
+export type { ProposalPage, ProposalsClient, ProposedWrite } from './proposals-client.ts'
+export type { StreamOptions } from './read-events.ts'
+export type {
+  PageSelection,
+  RecordPatch,
+  RecordsClient,
+  RecordSelection,
+  VersionedRecord,
+  WriteOptions,
+} from './records-client.ts'
+export type { RunCells, RunEvent, RunOrder, RunPage, RunsClient } from './runs-client.ts'
+
+/** How a client finds its server, and whom it writes for. */
+export type ClientOptions = Partial<ConnectionOptions>
+
+export interface QueryOptions extends CallOptions {
+  /** Whether the answer names its columns. */
+  readonly columns?: boolean | undefined
+}
+
+/** A value for a `?` of a statement. */
+export type QueryParam = null | boolean | number | string
+
+/** A sheet behind a server. Names in questions and answers are those of the HTTP interface; every method throws ApiError. */
+export interface Client<R extends RecordAnswer = RecordAnswer> {
+  readonly records: RecordsClient<R>
+  readonly cells: CellsClient
+  readonly runs: RunsClient
+  readonly proposals: ProposalsClient
+  contract(options?: CallOptions): Promise<ContractAnswer>
+  derivations(options?: CallOptions): Promise<DerivationsAnswer>
+  /** What an actor may do; who writes when nobody is named when `actor` is left out. */
+  permissions(actor?: string | null, options?: CallOptions): Promise<PermissionsAnswer>
+  /** How far the derived fields are computed, by field. */
+  status(targets?: readonly string[], options?: CallOptions): Promise<StatusAnswer>
+  /** Runs one read-only SELECT over `records`. */
+  query(sql: string, params?: readonly QueryParam[], options?: QueryOptions): Promise<QueryAnswer>
+  /** What runs do, for as long as it is read; a lost connection is made again. */
+  events(options?: StreamOptions): AsyncGenerator<WireFrame, void, undefined>
+  /** How the sheet stands, and again whenever that changes. */
+  changes(options?: StreamOptions): AsyncGenerator<SheetFrame, void, undefined>
+}
+
+/**
+ * A client for the server at `baseUrl`, in a browser by default that of the page. It gets the CSRF token by itself, and a
+ * new one when the server wants another. `R` is the type of the sheet's records.
+ */
+export function createClient<R extends RecordAnswer = RecordAnswer>(options: ClientOptions = {}): Client<R> {
+  const { baseUrl = '', actor = null, fetch = (...request) => globalThis.fetch(...request) } = options
+  const connection = new Connection({ baseUrl, actor, fetch })
+  return {
+    records: new RecordsClient<R>(connection),
+    cells: new CellsClient(connection),
+    runs: new RunsClient(connection),
+    proposals: new ProposalsClient(connection),
+    contract: (call) => connection.get('/api/contract', {}, call),
+    derivations: (call) => connection.get('/api/derivations', {}, call),
+    permissions: (who, call) => connection.get('/api/permissions', { actor: who ?? actor }, call),
+    status: (targets, call) => connection.get('/api/status', { targets }, call),
+    query: (sql, params = [], { columns, ...call } = {}) =>
+      connection.ask('/api/query', { sql, params, ...(columns === true ? { columns } : {}) }, call),
+    events: (stream) => frames<WireFrame>(connection, '/events', stream),
+    changes: (stream) => frames<SheetFrame>(connection, '/api/sheet/events', stream),
+  }
+}
+
+async function* frames<T>(
+  connection: Connection,
+  path: string,
+  options?: StreamOptions,
+): AsyncGenerator<T, void, undefined> {
+  for await (const { data } of readEvents(connection, path, options)) yield JSON.parse(data) as T
+}

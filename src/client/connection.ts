@@ -1,0 +1,166 @@
+import type { CsrfAnswer } from '../wire/csrf.ts'
+import type { ErrorEnvelope } from '../wire/error-envelope.ts'
+import { ApiError } from './api-error.ts'
+
+/** Values of a query; what is undefined, null or an empty text is left out, lists go with commas between. */
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>
+
+/** What every call can be told. */
+export interface CallOptions {
+  /** Ends the call: its promise is rejected with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Sending extends CallOptions {
+  readonly query?: Query
+  /** Sent as JSON. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface ActorOptions extends CallOptions {
+  /** Who asks; the client's actor unless it is said. */
+  readonly actor?: string | undefined
+}
+
+export interface ConnectionOptions {
+  /** Where the server is, such as `http://127.0.0.1:3000`; in a page, where the page is from unless it is said. */
+  readonly baseUrl: string
+  /** Who writes; null leaves it to the server. */
+  readonly actor: string | null
+  /** Instead of the global `fetch`. */
+  readonly fetch: typeof globalThis.fetch
+}
+
+type Method = 'GET' | 'POST' | 'DELETE'
+
+/** The way to one server: makes the requests of a client, with the CSRF token where one is due. */
+export class Connection {
+  readonly actor: string | null
+  readonly #baseUrl: string
+  readonly #fetch: typeof globalThis.fetch
+  /**
+   * Not read from the cookie: any page on the machine's name can plant one that comes first, and the answer tells which of
+   * them the server sees (D37).
+   */
+  #token: Promise<string> | null = null
+
+  constructor({ baseUrl, actor, fetch }: ConnectionOptions) {
+    this.actor = actor
+    this.#baseUrl = baseUrl.replace(/\/+$/, '')
+    this.#fetch = fetch
+  }
+
+  /** Reads JSON. Throws ApiError. */
+  async get<T>(path: string, query: Query = {}, { signal }: CallOptions = {}): Promise<T> {
+    return (await this.request('GET', path, { query, signal })).json() as Promise<T>
+  }
+
+  /** Asks something that takes a body and writes nothing. Throws ApiError. */
+  async ask<T>(path: string, body: unknown, { signal }: CallOptions = {}): Promise<T> {
+    return (await this.request('POST', path, { body, signal })).json() as Promise<T>
+  }
+
+  /** Writes, with the CSRF token. Throws ApiError. */
+  async write<T>(method: Exclude<Method, 'GET'>, path: string, sending: Sending = {}): Promise<T> {
+    return (await this.#writing(method, path, sending)).json() as Promise<T>
+  }
+
+  /** Writes a body that says who writes. Throws ApiError. */
+  writeAs<T>(
+    path: string,
+    body: object,
+    { actor, signal }: ActorOptions = {},
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<T> {
+    const writer = actor ?? this.actor
+    const named = writer === null ? body : { ...body, actor: writer }
+    return this.write('POST', path, { body: named, headers, signal })
+  }
+
+  /** Makes a request and gives its answer as it is, where that is a success. Throws ApiError. */
+  async request(method: Method, path: string, sending: Sending = {}): Promise<Response> {
+    const { query, body, headers = {}, signal } = sending
+    const init: RequestInit = {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      signal: signal ?? null,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }
+    const response = await this.#fetchOrSay(`${this.#baseUrl}${path}${queryText(query)}`, init)
+    if (response.ok) return response
+    throw await toApiError(response)
+  }
+
+  async #fetchOrSay(url: string, init: RequestInit): Promise<Response> {
+    try {
+      return await this.#fetch(url, init)
+    } catch (error) {
+      if (init.signal?.aborted === true) throw error
+      throw new ApiError(0, 'Unreachable', 'the server does not answer; is it still running?', {
+        cause: error,
+      })
+    }
+  }
+
+  async #writing(method: Exclude<Method, 'GET'>, path: string, sending: Sending): Promise<Response> {
+    const attempt = async (): Promise<Response> => {
+      const headers = { ...sending.headers, ...csrfHeaders(await this.#csrfToken(sending)) }
+      return this.request(method, path, { ...sending, headers })
+    }
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isTokenFault(error)) throw error
+      // The cookie is gone or another: nothing has been written, and the next token fits.
+      this.#token = null
+      return attempt()
+    }
+  }
+
+  async #csrfToken({ signal }: CallOptions): Promise<string> {
+    // Shared by calls: none of them may end it for the others.
+    this.#token ??= this.get<CsrfAnswer>('/api/csrf').then((answer) => answer.csrf_token)
+    const known = this.#token
+    try {
+      const token = await known
+      signal?.throwIfAborted()
+      return token
+    } catch (error) {
+      if (this.#token === known && signal?.aborted !== true) this.#token = null
+      throw error
+    }
+  }
+}
+
+/** A browser keeps the cookie, and lets no page set one in a request; everybody else sends it here. */
+function csrfHeaders(token: string): Record<string, string> {
+  const header = { 'x-csrf-token': token }
+  return 'document' in globalThis ? header : { ...header, cookie: `svc_csrf=${token}` }
+}
+
+function isTokenFault(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 403 && error.message.startsWith('CSRF token')
+}
+
+/** The text from the `?` on; empty when nothing is asked. */
+function queryText(query: Query = {}): string {
+  const given = Object.entries(query).flatMap(([name, value]) => {
+    const text = Array.isArray(value) ? value.join() : String(value ?? '')
+    return text === '' ? [] : [`${name}=${encodeURIComponent(text)}`]
+  })
+  return given.length === 0 ? '' : `?${given.join('&')}`
+}
+
+async function toApiError(response: Response): Promise<ApiError> {
+  try {
+    const { error } = (await response.json()) as ErrorEnvelope
+    return new ApiError(response.status, error.type, error.message)
+  } catch {
+    return new ApiError(response.status, 'ServiceError', `the server answered ${response.status}`)
+  }
+}

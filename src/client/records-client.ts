@@ -1,0 +1,161 @@
+import type {
+  DeleteRecordsAnswer,
+  RecordAnswer,
+  RecordListAnswer,
+  UpsertRecordsAnswer,
+} from '../wire/records.ts'
+import type { SummaryAnswer } from '../wire/summary.ts'
+import type { ActorOptions, CallOptions, Connection } from './connection.ts'
+
+/** A record to write: fields that it does not name keep their values, `null` clears one. */
+export type RecordPatch = { readonly id: string } & Readonly<Record<string, unknown>>
+
+/** Which records, and what of them. */
+export interface RecordSelection {
+  /** Only these fields, in this order. */
+  readonly fields?: readonly string[] | undefined
+  /** A boolean SQL expression over the fields, such as `price > 10`. */
+  readonly filter?: string | null | undefined
+  /** Fields to sort by, those with a minus from the greatest down. Text is taken as it is: `-area,name`. */
+  readonly sort?: readonly string[] | string | null | undefined
+  /** The records as they were: after the provenance entry of this seq, or at this time (ISO 8601 with offset). */
+  readonly as_of?: number | string | undefined
+}
+
+/** A page of a selection. */
+export interface PageSelection extends RecordSelection {
+  /** Records on the page, 50 unless it is said, at most 10,000. */
+  readonly limit?: number | undefined
+  /** The `next_cursor` of a page of the same selection. */
+  readonly cursor?: string | undefined
+  /** So many records come before the page, instead of `cursor`. */
+  readonly position?: number | undefined
+}
+
+export interface WriteOptions extends ActorOptions {
+  /** Of one record: it is written only if this is still its version, `*` if it exists at all. */
+  readonly ifMatch?: string | null | undefined
+}
+
+/** A record with its version, for a conditional write. */
+export interface VersionedRecord<R> {
+  readonly record: R
+  /** Null for records of the past. */
+  readonly version: string | null
+}
+
+/** Records on a page that the iterators ask for. */
+const PAGE_SIZE = 1000
+
+/** `/api/records` and `/api/summary`. */
+export class RecordsClient<R extends RecordAnswer> {
+  readonly #connection: Connection
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** One page. */
+  list(
+    selection: PageSelection = {},
+    options?: CallOptions,
+  ): Promise<RecordListAnswer & { readonly records: R[] }> {
+    return this.#connection.get('/api/records', { ...selection }, options)
+  }
+
+  /** All pages, one after another, from the given one on. A record that exists all the while comes exactly once. */
+  async *pages(
+    selection: PageSelection = {},
+    options?: CallOptions,
+  ): AsyncGenerator<readonly R[], void, undefined> {
+    const { position, cursor: first, ...rest } = selection
+    let from: Pick<PageSelection, 'position' | 'cursor'> = { position, cursor: first }
+    for (;;) {
+      const page = await this.list({ limit: PAGE_SIZE, ...rest, ...from }, options)
+      yield page.records
+      if (page.next_cursor === null) return
+      from = { cursor: page.next_cursor }
+    }
+  }
+
+  /** All records of a selection, read page by page. */
+  async *all(selection: RecordSelection = {}, options?: CallOptions): AsyncGenerator<R, void, undefined> {
+    for await (const page of this.pages(selection, options)) yield* page
+  }
+
+  /** One record. Throws ApiError with status 404 where there is none. */
+  async get(
+    id: string,
+    selection: Pick<RecordSelection, 'fields' | 'as_of'> = {},
+    options?: CallOptions,
+  ): Promise<R> {
+    return (await this.getVersioned(id, selection, options)).record
+  }
+
+  /** One record with its version. */
+  async getVersioned(
+    id: string,
+    selection: Pick<RecordSelection, 'fields' | 'as_of'> = {},
+    { signal }: CallOptions = {},
+  ): Promise<VersionedRecord<R>> {
+    const path = `/api/records/${encodeURIComponent(id)}`
+    const response = await this.#connection.request('GET', path, { query: { ...selection }, signal })
+    return { record: (await response.json()) as R, version: response.headers.get('etag') }
+  }
+
+  /** Inserts and updates, all or nothing. */
+  upsert(
+    records: readonly RecordPatch[],
+    { ifMatch, ...options }: WriteOptions = {},
+  ): Promise<UpsertRecordsAnswer> {
+    return this.#connection.writeAs('/api/records', { records }, options, ifMatchHeader(ifMatch))
+  }
+
+  /** Deletes what exists of these ids. */
+  delete(
+    ids: readonly string[],
+    { actor, ifMatch, signal }: WriteOptions = {},
+  ): Promise<DeleteRecordsAnswer> {
+    const writer = actor ?? this.#connection.actor
+    const actorHeader = writer === null ? {} : { 'x-svc-actor': headerText(writer) }
+    return this.#connection.write('DELETE', '/api/records', {
+      query: { ids },
+      headers: { ...actorHeader, ...ifMatchHeader(ifMatch) },
+      signal,
+    })
+  }
+
+  /**
+   * The records as a file: `csv`, `json`, `ndjson`, `parquet` or `xlsx`. The body of the answer is a stream, which fails when the
+   * file could not be made to its end.
+   */
+  export(
+    format: string,
+    selection: Omit<RecordSelection, 'as_of'> & { readonly raw?: boolean | undefined } = {},
+    { signal }: CallOptions = {},
+  ): Promise<Response> {
+    const path = `/api/export/${encodeURIComponent(format)}`
+    return this.#connection.request('GET', path, {
+      query: { ...selection },
+      headers: { accept: '*/*' },
+      signal,
+    })
+  }
+
+  /** Counts records, and tells what they have in some fields. */
+  summary(
+    selection: Pick<RecordSelection, 'fields' | 'filter'> = {},
+    options?: CallOptions,
+  ): Promise<SummaryAnswer> {
+    return this.#connection.get('/api/summary', { ...selection }, options)
+  }
+}
+
+function ifMatchHeader(version: string | null | undefined): Record<string, string> {
+  return version === null || version === undefined ? {} : { 'if-match': version }
+}
+
+/** Header values are bytes: those of the text in UTF-8. */
+function headerText(text: string): string {
+  return String.fromCharCode(...new TextEncoder().encode(text))
+}

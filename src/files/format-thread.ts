@@ -1,0 +1,60 @@
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { toPlainError } from '../errors/service-error.ts'
+import type { FormatAnswer, FormatMessage, FormatThreadData } from './format-protocol.ts'
+import { writeRecordFile } from './write-record-file.ts'
+
+/** Makes a file of the pages that another thread hands over, so that nobody there waits for it. */
+async function write(port: MessagePort): Promise<void> {
+  const { format, fields, raw } = workerData as FormatThreadData
+  const send = (message: FormatMessage): void => port.postMessage(message)
+  const answers = new Answers(port)
+  async function* pages(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      send({ kind: 'page' })
+      const page = await answers.page()
+      if (page === null) return
+      yield page
+    }
+  }
+  try {
+    for await (const bytes of writeRecordFile(format, { fields, pages: pages() }, { raw })) {
+      send({ kind: 'bytes', bytes })
+      await answers.taken()
+    }
+    send({ kind: 'end' })
+  } catch (error) {
+    const plain = toPlainError(error)
+    if (plain !== undefined) send({ kind: 'refused', error: plain })
+    else send({ kind: 'broken', stack: error instanceof Error ? String(error.stack) : String(error) })
+  } finally {
+    port.close()
+  }
+}
+
+/** The answers of the other thread; those of the two kinds are waited for independently. */
+class Answers {
+  #page: ((page: Uint8Array | null) => void) | null = null
+  #taken: (() => void) | null = null
+
+  constructor(port: MessagePort) {
+    port.on('message', (answer: FormatAnswer) => {
+      if (answer.kind === 'page') this.#page?.(answer.page)
+      else this.#taken?.()
+    })
+  }
+
+  page(): Promise<Uint8Array | null> {
+    return new Promise((resolve) => {
+      this.#page = resolve
+    })
+  }
+
+  taken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#taken = resolve
+    })
+  }
+}
+
+if (parentPort === null) throw new Error('this file is the entry of a thread')
+void write(parentPort)

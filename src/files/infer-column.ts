@@ -1,0 +1,168 @@
+import type { Field } from '../contract/contract.ts'
+import type { JsonValue } from '../contract/json.ts'
+import { faultOf } from '../contract/validate-value.ts'
+import { readsLikeKey } from './field-names.ts'
+import { kindOf, type Kind } from './infer-kind.ts'
+import { ShapeSketch } from './infer-shape.ts'
+import type { CellKind } from './raw-records.ts'
+import { ValueSet, type MemoryBudget } from './value-set.ts'
+
+/** A closed list has at most so many values, */
+export const MAX_LISTED = 20
+
+/** each of at most so many characters. */
+export const MAX_LISTED_LENGTH = 60
+
+/** As long as this, a text may still tell records apart. */
+const MAX_KEY_LENGTH = 64
+
+/** A kind of which there are values, with the first of them. */
+export interface Sighting {
+  count: number
+  readonly value: JsonValue
+  /** Where in the file, in its unit. */
+  readonly at: number
+}
+
+/** What keeps a column from telling records apart. */
+export interface KeyFault {
+  /** Where in the file, in its unit. */
+  readonly at: number
+  readonly value: JsonValue
+  readonly reason: string
+}
+
+const REPEATED = 'is there a second time'
+
+/** Any text goes through what the contract holds against an id (D14). */
+const ID: Field = {
+  name: 'id',
+  type: 'string',
+  required: true,
+  primaryKey: true,
+  unique: false,
+  options: {},
+  validValues: null,
+  editableBy: null,
+  declaredDerived: null,
+  declaredInputs: null,
+}
+
+export interface ColumnOptions {
+  readonly cells: CellKind
+  /** Whether it must be the key. */
+  readonly key: boolean
+  readonly budget: MemoryBudget
+}
+
+/** What is known of a column's values, in memory that does not grow with their number but for a {@link ValueSet}. */
+export class ColumnSketch {
+  readonly name: string
+  readonly kinds = new Map<Kind, Sighting>()
+  readonly readsLikeKey: boolean
+  /** Values that are there. */
+  count = 0
+  /** Those of them that are nothing but white space, in files where that can mean no value. */
+  blank = 0
+  /** How often each text occurs, for as long as there are few; null when there are many. */
+  listed: Map<string, number> | null = new Map()
+  keyFault: KeyFault | null = null
+  /** Whether each text is short and without white space. */
+  plain = true
+  /** Digits with zeros or a plus sign before them. */
+  padded: Sighting | null = null
+  /** What looks like a point in time that the contract does not know: without an offset, or another way round. */
+  otherMoment: Sighting | null = null
+  readonly shape = new ShapeSketch()
+  readonly #options: ColumnOptions
+  #seen: ValueSet | null
+  /** Null when there were more values than could be kept. */
+  #complete: true | null = true
+
+  constructor(name: string, options: ColumnOptions) {
+    this.name = name
+    this.readsLikeKey = readsLikeKey(name)
+    this.#options = options
+    this.#seen = new ValueSet(options.budget)
+  }
+
+  /** Whether all values differ and could be ids; null when there were too many to tell. */
+  get differs(): boolean | null {
+    return this.keyFault === null ? this.#complete : false
+  }
+
+  /** Notes the value of a record, which is at this place in the file. */
+  add(value: Exclude<JsonValue, null>, at: number): void {
+    this.count += 1
+    const kind = kindOf(value, this.#options.cells)
+    if (kind === null || value === '') this.blank += 1
+    if (kind !== null) this.kinds.set(kind, seen(this.kinds.get(kind) ?? null, value, at))
+    if (kind === 'array' || kind === 'object') this.shape.add(insideOf(value))
+    this.#addToKey(value, kind, at)
+    if (typeof value !== 'string') this.listed = null
+    else this.#addText(value, kind, at)
+  }
+
+  /** Gives back what is only needed while values come. */
+  release(): void {
+    this.#seen?.release()
+    this.#seen = null
+  }
+
+  #addText(text: string, kind: Kind | null, at: number): void {
+    this.#addToList(text)
+    if (this.plain && (text.length > MAX_KEY_LENGTH || /\s/.test(text))) this.plain = false
+    if (kind !== 'text') return
+    if (PADDED.test(text)) this.padded = seen(this.padded, text, at)
+    else if (OTHER_MOMENT.test(text)) this.otherMoment = seen(this.otherMoment, text, at)
+  }
+
+  #addToList(text: string): void {
+    if (this.listed === null) return
+    this.listed.set(text, (this.listed.get(text) ?? 0) + 1)
+    if (this.listed.size > MAX_LISTED || text.length > MAX_LISTED_LENGTH) this.listed = null
+  }
+
+  #addToKey(value: JsonValue, kind: Kind | null, at: number): void {
+    if (this.#seen === null || this.keyFault !== null) return
+    if (kind !== 'integer' && kind !== 'text' && !this.#options.key) {
+      this.#noKey({ at, value, reason: `is no text or integer` })
+      return
+    }
+    // Cells of integers that differ in spaces only are one value.
+    const text = kind === 'integer' && !this.#options.key ? idText(value).trim() : idText(value)
+    const fault = faultOf(ID, text)
+    if (fault !== null) this.#noKey({ at, value, reason: fault })
+    const added = fault === null ? this.#seen.add(text) : 'new'
+    if (added === 'known') this.#noKey({ at, value, reason: REPEATED })
+    if (added === 'full') {
+      this.release()
+      this.#complete = null
+    }
+  }
+
+  #noKey(fault: KeyFault): void {
+    this.keyFault = fault
+    this.release()
+  }
+}
+
+/** The text that a value is as an id. */
+export function idText(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+const PADDED = /^(?:\+[0-9]|-?0[0-9])[0-9]*$/
+const OTHER_MOMENT =
+  /^(?:\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?|\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})|\d{4}([./])\d{1,2}\2\d{1,2})$/
+
+function seen(earlier: Sighting | null, value: JsonValue, at: number): Sighting {
+  if (earlier === null) return { count: 1, value, at }
+  earlier.count += 1
+  return earlier
+}
+
+/** An array or object, also one that a cell has as text. */
+function insideOf(value: JsonValue): JsonValue {
+  return typeof value === 'string' ? (JSON.parse(value) as JsonValue) : value
+}

@@ -1,0 +1,174 @@
+import type { Contract, LogicalType } from '../contract/contract.ts'
+import type { JsonObject } from '../contract/json.ts'
+import { parseContract } from '../contract/parse-contract.ts'
+import { closedListRule, contractText } from './contract-document.ts'
+import { fieldNames } from './field-names.ts'
+import type { ColumnSketch } from './infer-column.ts'
+import { doubtsOf } from './infer-doubts.ts'
+import { chooseKey, whyNoKey, type ChosenKey } from './infer-key.ts'
+import type { FileProfile } from './infer-profile.ts'
+import type { CellKind } from './raw-records.ts'
+import { typeOfKinds } from './infer-shape.ts'
+
+/** A closed list stands for so many values for each of its own. */
+export const USES_OF_LISTED = 10
+
+/** A column that reads like a key is unique when so many values all differ, */
+export const SOME_VALUES = 10
+
+/** and another, of short texts, when so many do. */
+export const MANY_VALUES = 100
+
+/** A field, and where its values come from. */
+export interface InferredField {
+  readonly field: string
+  /** The column of the file; null for ids that are made up. */
+  readonly column: string | null
+  readonly type: LogicalType
+  readonly required: boolean
+  readonly unique: boolean
+  /** The closed list, or null. */
+  readonly validValues: readonly string[] | null
+  /** Records that have a value; null when nobody counted. */
+  readonly values: number | null
+  /** What somebody should look at; each a sentence without a full stop. */
+  readonly doubts: readonly string[]
+}
+
+/** A contract, and how it came about. */
+export interface Inference {
+  readonly contract: Contract
+  /** In the contract's order: that of the columns, behind ids that are made up. */
+  readonly fields: readonly InferredField[]
+  readonly records: number
+}
+
+export interface InferenceNaming {
+  /** The contract's id. */
+  readonly id: string
+  /** The name of its schema entry. */
+  readonly entry: string
+  /** The column that must be the key, or null. */
+  readonly key: string | null
+}
+
+/**
+ * The contract that a file's records fit, by what was seen of them; docs/reference/inference.md has the rules. Throws
+ * ValidationError where the column that is to be the key does not tell the records apart.
+ */
+export function inferContract(profile: FileProfile, naming: InferenceNaming): Inference {
+  const key = chooseKey(profile, naming.key)
+  const names = namesOf(profile, key)
+  const drafts = profile.columns.map((column, index) =>
+    draftField(column, { profile, key, field: names[index] ?? '' }),
+  )
+  if (key === null) drafts.unshift(madeUpId(profile))
+  const text = contractText({
+    id: naming.id,
+    entry: naming.entry,
+    description: `Inferred from ${profile.file.source.name}.`,
+    properties: drafts.map(({ property }) => property),
+  })
+  return {
+    contract: parseContract(text),
+    fields: drafts.map(({ inferred }) => inferred),
+    records: profile.records,
+  }
+}
+
+/** A field, and its property in the contract. */
+interface Draft {
+  readonly inferred: InferredField
+  readonly property: JsonObject
+}
+
+function namesOf({ columns }: FileProfile, key: ChosenKey | null): string[] {
+  const others = columns.filter((column) => column !== key?.column)
+  const names = fieldNames(
+    others.map(({ name }) => (name.trim().toLowerCase() === 'id' ? `original_${name.trim()}` : name)),
+    ['id'],
+  )
+  return columns.map((column) => (column === key?.column ? 'id' : (names.shift() ?? '')))
+}
+
+function madeUpId({ records }: FileProfile): Draft {
+  const doubts = records === 0 ? [] : ['no column tells the records apart: numbered in the order of the file']
+  return {
+    inferred: {
+      field: 'id',
+      column: null,
+      type: 'string',
+      required: true,
+      unique: true,
+      validValues: null,
+      values: records,
+      doubts,
+    },
+    property: { name: 'id', logicalType: 'string', primaryKey: true, required: true },
+  }
+}
+
+interface Place {
+  readonly profile: FileProfile
+  readonly key: ChosenKey | null
+  readonly field: string
+}
+
+function draftField(column: ColumnSketch, place: Place): Draft {
+  const { profile, key, field } = place
+  const isKey = column === key?.column
+  const type = isKey ? 'string' : typeOf(column, profile.file.cells)
+  const required = isKey || (profile.records > 0 && column.count === profile.records && column.blank === 0)
+  const unique = isKey || isUnique(column, type)
+  const validValues = isKey ? null : closedList(column, type)
+  const nested = type === 'array' || type === 'object' ? column.shape.describe() : {}
+  const property = {
+    name: field,
+    ...(field === column.name ? {} : { businessName: column.name }),
+    ...nested,
+    logicalType: type,
+    ...(isKey ? { primaryKey: true } : {}),
+    ...(required ? { required } : {}),
+    ...(unique && !isKey ? { unique } : {}),
+    ...(validValues === null ? {} : { quality: [closedListRule(validValues)] }),
+  }
+  const doubts = isKey
+    ? keyDoubts(key)
+    : [...noKeyDoubts(column, profile), ...doubtsOf(column, type, profile.file)]
+  const { name } = column
+  const values = type === 'string' ? column.count : column.count - column.blank
+  return {
+    inferred: { field, column: name, type, required, unique, validValues, values, doubts },
+    property,
+  }
+}
+
+function typeOf({ kinds }: ColumnSketch, cells: CellKind): LogicalType {
+  const found = new Set(kinds.keys())
+  // What a spreadsheet shows as a date may be midnight among other moments.
+  if (cells === 'cells' && found.size === 2 && found.has('date') && found.has('timestamp')) return 'timestamp'
+  return typeOfKinds(found) ?? 'string'
+}
+
+function keyDoubts({ column, guessed }: ChosenKey): string[] {
+  return guessed ? [`taken for the key, since ${JSON.stringify(column.name)} reads like one`] : []
+}
+
+/** A column called id that could not be it. */
+function noKeyDoubts(column: ColumnSketch, profile: FileProfile): string[] {
+  if (column.name.trim().toLowerCase() !== 'id') return []
+  const why = whyNoKey(column, profile)
+  return why === null ? [] : [`not the key: ${why}`]
+}
+
+/** Whether values must differ from now on. That they happen to differ so far says little of few values, or of amounts. */
+function isUnique(column: ColumnSketch, type: LogicalType): boolean {
+  if (column.differs !== true || (type !== 'string' && type !== 'integer')) return false
+  if (column.readsLikeKey) return column.count >= SOME_VALUES
+  return type === 'string' && column.plain && column.kinds.size === 1 && column.count >= MANY_VALUES
+}
+
+function closedList({ listed, kinds, count }: ColumnSketch, type: LogicalType): readonly string[] | null {
+  if (type !== 'string' || listed === null || listed.size < 2 || kinds.size !== 1) return null
+  return count >= listed.size * USES_OF_LISTED ? [...listed.keys()].toSorted() : null
+}

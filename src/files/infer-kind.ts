@@ -1,0 +1,70 @@
+import { parseMoment } from '../contract/date-time.ts'
+import type { JsonValue } from '../contract/json.ts'
+import type { CellKind } from './raw-records.ts'
+
+/** What a single value could be a value of; `text` is what is nothing else. */
+export type Kind =
+  'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'time' | 'array' | 'object' | 'text'
+
+const INTEGER = /^-?(?:0|[1-9][0-9]*)$/
+const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
+
+/** A double keeps any decimal of so many digits. */
+const DIGITS_KEPT = 15
+
+/** A spreadsheet has moments without an offset; they count as UTC (type-cells.ts). */
+const LOCAL_TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+$/
+
+/**
+ * The kind of a value of a file, null for a cell that has nothing but white space. Where cells are texts only, one that can
+ * only be read one way is what it reads as; a file with types means its texts as texts, and only moments, which such
+ * files have as texts, are looked for in them. Nothing that would change by being read is a number: leading zeros, a plus
+ * sign, more digits than are kept.
+ */
+export function kindOf(value: Exclude<JsonValue, null>, cells: CellKind): Kind | null {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number'
+  if (typeof value === 'boolean') return 'boolean'
+  if (typeof value === 'object') return Array.isArray(value) ? 'array' : 'object'
+  return cells === 'values' ? (kindOfMoment(value) ?? 'text') : kindOfCell(value.trim(), cells)
+}
+
+function kindOfCell(text: string, cells: CellKind): Kind | null {
+  if (text === '') return null
+  const first = text.charCodeAt(0)
+  if (first === 0x5b || first === 0x7b) return kindOfJson(text) ?? 'text'
+  if (cells === 'cells' && LOCAL_TIMESTAMP.test(text)) return kindOfMoment(`${text}Z`) ?? 'text'
+  const digits = first === 0x2d || (first >= 0x30 && first <= 0x39)
+  if (cells === 'text' && digits) return kindOfDigits(text) ?? kindOfMoment(text) ?? 'text'
+  if (cells === 'text' && /^(?:true|false)$/i.test(text)) return 'boolean'
+  return kindOfMoment(text) ?? 'text'
+}
+
+function kindOfDigits(text: string): Kind | null {
+  if (INTEGER.test(text) && text !== '-0') return Number.isSafeInteger(Number(text)) ? 'integer' : null
+  return NUMBER.test(text) && keepsDigits(text) ? 'number' : null
+}
+
+function keepsDigits(text: string): boolean {
+  if (!Number.isFinite(Number(text))) return false
+  const [mantissa = ''] = text.split(/e/i)
+  const digits = mantissa.replace(/[-.]/g, '').replace(/^0+/, '')
+  return digits.length <= DIGITS_KEPT || String(Number(text)) === text
+}
+
+/** Lists and objects that some program wrote into a cell. */
+function kindOfJson(text: string): Kind | null {
+  try {
+    return Array.isArray(JSON.parse(text)) ? 'array' : 'object'
+  } catch {
+    return null
+  }
+}
+
+function kindOfMoment(text: string): Kind | null {
+  const { length } = text
+  if (length < 5 || text.charCodeAt(0) < 0x30 || text.charCodeAt(0) > 0x39) return null
+  if (text[2] === ':') return parseMoment('time', text) === null ? null : 'time'
+  if (text[4] !== '-') return null
+  if (length === 10) return parseMoment('date', text) === null ? null : 'date'
+  return parseMoment('timestamp', text) === null ? null : 'timestamp'
+}

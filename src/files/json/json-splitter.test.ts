@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { JsonSplitter, type JsonItem } from './json-splitter.ts'
+
+function split(pieces: readonly string[]): JsonItem[] {
+  const splitter = new JsonSplitter('data.json')
+  const items = pieces.flatMap((piece) => [...splitter.push(piece)])
+  splitter.end()
+  return items
+}
+
+test('an array is split into its items, with the lines that they begin on', () => {
+  assert.deepEqual(split(['[\n{"a": "]},"},\n\n  {"b":\n[1, {}]}\n, 3]\n']), [
+    { text: '{"a": "]},"}', line: 2 },
+    { text: '{"b":\n[1, {}]}', line: 4 },
+    { text: '3', line: 6 },
+  ])
+  assert.deepEqual(split([' [ ] ']), [])
+})
+
+test('an object is looked through for its member records', () => {
+  const text = '{"format":"json","x":{"records":[9]},"records":[{"id":"a"}],"next_cursor":null}'
+  assert.deepEqual(split([text]), [{ text: '{"id":"a"}', line: 1 }])
+})
+
+test('wherever the text is cut into pieces, the items are the same', () => {
+  const text = '{"x": [1, "\\\\"], "records": [{"a\\"]": "\\u005d"}, [true,\n-1.5e3], null , "s"] , "y": 1}'
+  const whole = split([text])
+  assert.equal(whole.length, 4)
+  for (let cut = 0; cut <= text.length; cut += 1) {
+    assert.deepEqual(split([text.slice(0, cut), text.slice(cut)]), whole, `cut at ${cut}`)
+  }
+  assert.deepEqual(split(Array.from(text)), whole)
+})
+
+const FAULTS: readonly (readonly [text: string, fault: RegExp])[] = [
+  ['', /data\.json:1: the file is empty/],
+  ['"x"', /data\.json:1: the file must be an array of records/],
+  ['{}', /data\.json:1: the file must be an array of records/],
+  ['{"a":1}', /the file must be an array of records/],
+  ['{"records":{}}', /"records" must be an array/],
+  ['{"records":[],"records":[]}', /"records" is there twice/],
+  ['[\n{}', /data\.json:2: the file ends too early/],
+  ['[{} {}]', /not JSON: "\{" is not expected here/],
+  ['{"a" 1}', /not JSON: "1" is not expected here/],
+  ['{"a":1 "b"}', /not JSON: "\\"" is not expected here/],
+  ['[{}]\n{}', /data\.json:2: there is more after the end; .* NDJSON/],
+]
+
+for (const [text, fault] of FAULTS) {
+  test(`${JSON.stringify(text)} is refused`, () => {
+    assert.throws(() => split([text]), fault)
+  })
+}

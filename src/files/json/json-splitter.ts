@@ -1,0 +1,251 @@
+import { ValidationError } from '../../errors/service-error.ts'
+import { MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
+
+/** The JSON text of one item of an array, and the line that it begins on, from 1. */
+export interface JsonItem {
+  readonly text: string
+  readonly line: number
+}
+
+/** What comes next in the text, besides white space. */
+type Expected =
+  | 'start'
+  | 'firstKey'
+  | 'key'
+  | 'colon'
+  | 'memberValue'
+  | 'memberEnd'
+  | 'firstItem'
+  | 'item'
+  | 'itemEnd'
+  | 'end'
+
+const MEMBER = 'records'
+
+/**
+ * Takes apart JSON text that comes in pieces: an array, or an object whose member `records` is one. Only finds where the
+ * items begin and end; whether they are JSON is for whoever parses them.
+ */
+export class JsonSplitter {
+  readonly #name: string
+  #expected: Expected = 'start'
+  #line = 1
+  /** Whether the array is inside an object. */
+  #wrapped = false
+  #key = ''
+  #found = false
+  /** The value that is under way: its pieces so far, where it began, and where in it the scan is. */
+  #value: OpenValue | null = null
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  /** The items that end in this piece. Throws ValidationError naming a line. */
+  *push(piece: string): Generator<JsonItem> {
+    let at = 0
+    while (at < piece.length) {
+      if (this.#value !== null) {
+        const end = this.#value.scan(piece, at)
+        this.#line += linesBetween(piece, at, end.at)
+        at = end.at
+        if (this.#value.size > MAX_RECORD_SIZE) throw tooLargeRecord(`${this.#name}:${this.#value.line}`)
+        if (!end.done) return
+        const item = this.#endValue(this.#value)
+        if (item !== null) yield item
+        continue
+      }
+      const char = piece[at] ?? ''
+      if (char === '\n') this.#line += 1
+      if (char === ' ' || char === '\n' || char === '\r' || char === '\t') {
+        at += 1
+        continue
+      }
+      at += this.#step(char)
+    }
+  }
+
+  /** To be called after the last piece. Throws ValidationError where the text ends too early. */
+  end(): void {
+    if (this.#expected === 'end') return
+    throw this.#fault(
+      this.#expected === 'start' ? 'the file is empty' : 'the file ends too early; was it cut off?',
+    )
+  }
+
+  /** Takes in one character that is no white space; answers with 0 when it begins a value, to be looked at again. */
+  #step(char: string): 0 | 1 {
+    switch (this.#expected) {
+      case 'start':
+        if (char !== '[' && char !== '{') throw this.#fault(SHAPE)
+        this.#wrapped = char === '{'
+        this.#expected = this.#wrapped ? 'firstKey' : 'firstItem'
+        return 1
+      case 'firstKey':
+      case 'key':
+        if (char === '}' && this.#expected === 'firstKey') return this.#endObject()
+        if (char !== '"') throw this.#unexpected(char)
+        return this.#begin()
+      case 'colon':
+        if (char !== ':') throw this.#unexpected(char)
+        this.#expected = 'memberValue'
+        return 1
+      case 'memberValue':
+        if (this.#key !== MEMBER) return this.#begin()
+        if (char !== '[') throw this.#fault(`"${MEMBER}" must be an array; ${SHAPE}`)
+        if (this.#found) throw this.#fault(`"${MEMBER}" is there twice`)
+        this.#expected = 'firstItem'
+        return 1
+      case 'memberEnd':
+        if (char === '}') return this.#endObject()
+        if (char !== ',') throw this.#unexpected(char)
+        this.#expected = 'key'
+        return 1
+      case 'firstItem':
+        if (char === ']') return this.#endArray()
+        return this.#begin()
+      case 'item':
+        return this.#begin()
+      case 'itemEnd':
+        if (char === ']') return this.#endArray()
+        if (char !== ',') throw this.#unexpected(char)
+        this.#expected = 'item'
+        return 1
+      case 'end':
+        throw this.#fault(
+          'there is more after the end; a file with a record on each line is NDJSON, with a name that ends in .ndjson',
+        )
+    }
+  }
+
+  #begin(): 0 {
+    this.#value = new OpenValue(this.#line)
+    return 0
+  }
+
+  #endValue(value: OpenValue): JsonItem | null {
+    this.#value = null
+    switch (this.#expected) {
+      case 'firstKey':
+      case 'key':
+        this.#key = keyOf(value.text())
+        this.#expected = 'colon'
+        return null
+      case 'memberValue':
+        this.#expected = 'memberEnd'
+        return null
+      default:
+        this.#expected = 'itemEnd'
+        return { text: value.text(), line: value.line }
+    }
+  }
+
+  #endArray(): 1 {
+    this.#found = true
+    this.#expected = this.#wrapped ? 'memberEnd' : 'end'
+    return 1
+  }
+
+  #endObject(): 1 {
+    if (!this.#found) throw this.#fault(SHAPE)
+    this.#expected = 'end'
+    return 1
+  }
+
+  #unexpected(char: string): ValidationError {
+    return this.#fault(`not JSON: ${JSON.stringify(char)} is not expected here`)
+  }
+
+  #fault(what: string): ValidationError {
+    return new ValidationError(`${this.#name}:${this.#line}: ${what}`)
+  }
+}
+
+const SHAPE = `the file must be an array of records, or an object with such an array as "${MEMBER}"`
+
+function keyOf(text: string): string {
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return text
+  }
+}
+
+function linesBetween(text: string, from: number, to: number): number {
+  let lines = 0
+  for (let at = text.indexOf('\n', from); at !== -1 && at < to; at = text.indexOf('\n', at + 1)) lines += 1
+  return lines
+}
+
+/** A value whose end has not been seen. */
+class OpenValue {
+  readonly line: number
+  readonly #pieces: string[] = []
+  #depth = 0
+  #inText = false
+  #escaped = false
+  #started = false
+  size = 0
+
+  constructor(line: number) {
+    this.line = line
+  }
+
+  text(): string {
+    return this.#pieces.join('')
+  }
+
+  /** Goes on in a piece from a place; answers with the place after the value, or with the end of the piece. */
+  scan(piece: string, from: number): { readonly at: number; readonly done: boolean } {
+    let at = from
+    let done = false
+    while (at < piece.length && !done) {
+      const char = piece.charCodeAt(at)
+      if (this.#inText) {
+        at = this.#scanText(piece, at)
+        done = !this.#inText && this.#depth === 0
+        continue
+      }
+      // What ends a bare word, such as a number, belongs to what is around it.
+      if (this.#started && this.#depth === 0 && ENDS.has(char)) {
+        done = true
+        break
+      }
+      this.#started = true
+      at += 1
+      if (char === QUOTE) this.#inText = true
+      else if (OPENS.has(char)) this.#depth += 1
+      else if (CLOSES.has(char)) {
+        this.#depth -= 1
+        done = this.#depth <= 0
+      }
+    }
+    this.#pieces.push(piece.slice(from, at))
+    this.size += at - from
+    return { at, done }
+  }
+
+  #scanText(piece: string, from: number): number {
+    let at = from
+    for (; at < piece.length; at += 1) {
+      const char = piece.charCodeAt(at)
+      if (this.#escaped) this.#escaped = false
+      else if (char === BACKSLASH) this.#escaped = true
+      else if (char === QUOTE) {
+        this.#inText = false
+        return at + 1
+      }
+    }
+    return at
+  }
+}
+
+const QUOTE = 34
+const BACKSLASH = 92
+const OPENS = codesOf('[{')
+const CLOSES = codesOf(']}')
+const ENDS = codesOf(',]} \n\r\t:')
+
+function codesOf(chars: string): ReadonlySet<number> {
+  return new Set(Array.from(chars, (char) => char.charCodeAt(0)))
+}

@@ -1,0 +1,31 @@
+import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../../contract/json-text.ts'
+import { isJsonObject, type JsonObject } from '../../contract/json.ts'
+import { showValue } from '../../contract/show-value.ts'
+import { ValidationError } from '../../errors/service-error.ts'
+
+/** Parses a JSON text. Throws ValidationError naming its place. */
+export function parseJson(text: string, place: string): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    // Without the parser's own count of lines, which is that of the text it was given.
+    const fault = (error instanceof Error ? error.message : '').replace(/ \(line \d+ column \d+\)$/, '')
+    throw new ValidationError(`${place}: not JSON: ${fault}`)
+  }
+  if (nestsTooDeep(value)) {
+    throw new ValidationError(
+      `${place}: nested more than ${JSON_DEPTH_LIMIT} levels deep; no field takes that`,
+    )
+  }
+  return value
+}
+
+/** Parses the JSON text of a record. Throws ValidationError naming its place. */
+export function parseRecord(text: string, place: string): JsonObject {
+  const value = parseJson(text, place)
+  if (!isJsonObject(value)) {
+    throw new ValidationError(`${place}: a record must be a JSON object, got ${showValue(value)}`)
+  }
+  return value
+}

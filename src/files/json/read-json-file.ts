@@ -1,0 +1,32 @@
+import { Batch, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
+import { readText, type TextReader } from '../read-text.ts'
+import { JsonSplitter, type JsonItem } from './json-splitter.ts'
+import { parseRecord } from './parse-record.ts'
+
+/** Reads a file that is a JSON array of records, or an object whose member `records` is one. */
+export async function readJsonFile(source: FileSource): Promise<RawRecords> {
+  const text = await readText(source)
+  return {
+    source,
+    fields: null,
+    cells: 'values',
+    unit: 'line',
+    batches: { [Symbol.asyncIterator]: () => batchesOf(source, text) },
+    progress: () => text.progress(),
+  }
+}
+
+async function* batchesOf(source: FileSource, text: TextReader): AsyncGenerator<readonly RawRecord[]> {
+  const splitter = new JsonSplitter(source.name)
+  const batch = new Batch()
+  const add = ({ text: item, line }: JsonItem): void =>
+    batch.add({ values: parseRecord(item, `${source.name}:${line}`), at: line }, item.length)
+  for await (const piece of text.pieces) {
+    for (const item of splitter.push(piece)) {
+      add(item)
+      if (batch.isFull) yield batch.take()
+    }
+  }
+  splitter.end()
+  if (!batch.isEmpty) yield batch.take()
+}

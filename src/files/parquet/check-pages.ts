@@ -1,0 +1,86 @@
+import type { ColumnMetaData } from 'hyparquet'
+import { parquetHeader } from 'hyparquet/src/column.js'
+import type { PageHeader } from 'hyparquet/src/types.js'
+import { ValidationError } from '../../errors/service-error.ts'
+
+/** What a row group may come to in memory: bytes once decompressed, and values of all columns together. */
+export const MAX_GROUP_BYTES = 1024 << 20
+export const MAX_GROUP_VALUES = 64 << 20
+
+/** What is left of the limits for the rest of a row group. */
+export interface PageBudget {
+  bytes: number
+  values: number
+}
+
+/**
+ * Goes through the headers of a column's pages before anything is made of them: a few bytes can claim to be millions of
+ * values. Throws ValidationError for pages that claim more than the column has, or more than is left of the budget.
+ */
+export function checkPages(
+  chunk: ArrayBuffer,
+  column: ColumnMetaData,
+  { name, budget }: { readonly name: string; readonly budget: PageBudget },
+): void {
+  const reader = { view: new DataView(chunk), offset: 0 }
+  let left = Number(column.num_values)
+  while (reader.offset < chunk.byteLength - 1) {
+    const header = parquetHeader(reader)
+    const data = header.data_page_header ?? header.data_page_header_v2
+    const values = data?.num_values ?? header.dictionary_page_header?.num_values ?? 0
+    const { compressed_page_size: packed, uncompressed_page_size: unpacked } = header
+    if (!isComplete(header) || reader.offset + packed > chunk.byteLength) {
+      throw new ValidationError(`${name}: the file is damaged: a page is not what it says it is`)
+    }
+    reader.offset += packed
+    if (data !== undefined) left -= values
+    budget.bytes -= unpacked
+    budget.values -= values
+    if (left < 0)
+      throw new ValidationError(`${name}: the file is damaged: a column has more values than it states`)
+    if (budget.bytes < 0 || budget.values < 0) {
+      throw new ValidationError(
+        `${name}: a row group is larger than ${MAX_GROUP_BYTES >> 20} MiB or ${MAX_GROUP_VALUES >> 20} million values ` +
+          'once it is decompressed; write the file with smaller row groups',
+      )
+    }
+    // Each of its values can be as long as all those before it together.
+    if (data?.encoding === 'DELTA_BYTE_ARRAY') {
+      throw new ValidationError(
+        `${name}: the column ${column.path_in_schema.join('.')} is encoded as DELTA_BYTE_ARRAY, which is not read; ` +
+          'write the file with another encoding, such as PLAIN',
+      )
+    }
+  }
+}
+
+/** Whether a header says all that reading the page goes by: where something is missing, the library may never end. */
+function isComplete(header: PageHeader): boolean {
+  const { data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header
+  const { compressed_page_size: packed, uncompressed_page_size: unpacked } = header
+  if (!isCount(packed) || !isCount(unpacked)) return false
+  switch (header.type) {
+    case 'DATA_PAGE':
+      return v1 !== undefined && isCount(v1.num_values) && isEncoding(v1.encoding)
+    case 'DICTIONARY_PAGE':
+      return dictionary !== undefined && isCount(dictionary.num_values) && isEncoding(dictionary.encoding)
+    case 'DATA_PAGE_V2': {
+      if (v2 === undefined || !isEncoding(v2.encoding)) return false
+      const { num_values: values, num_nulls: nulls, num_rows: rows } = v2
+      const { definition_levels_byte_length: definitions, repetition_levels_byte_length: repetitions } = v2
+      if (![values, nulls, rows, definitions, repetitions].every(isCount)) return false
+      return nulls <= values && rows <= values && definitions + repetitions <= Math.min(packed, unpacked)
+    }
+    default:
+      return false
+  }
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0
+}
+
+/** One that the library does not know it leaves out. */
+function isEncoding(value: unknown): boolean {
+  return typeof value === 'string'
+}

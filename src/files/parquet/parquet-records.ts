@@ -1,0 +1,189 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import {
+  parquetMetadataAsync,
+  parquetScan,
+  parquetSchema,
+  type FileMetaData,
+  type SchemaElement,
+} from 'hyparquet'
+import type { Compressors, DecodedArray } from 'hyparquet/src/types.js'
+import type { JsonValue } from '../../contract/json.ts'
+import { ServiceError, ValidationError } from '../../errors/service-error.ts'
+import { checkColumns } from '../check-columns.ts'
+import { MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
+import { Batch, valuesOf, type FileSource, type RawRecord } from '../raw-records.ts'
+import { asSourceError } from '../read-text.ts'
+import { checkPages, MAX_GROUP_BYTES, MAX_GROUP_VALUES } from './check-pages.ts'
+import { FileBuffer } from './file-buffer.ts'
+import { jsonOf, PARSERS } from './parquet-values.ts'
+
+/** Most bytes of what a file says about itself. */
+const MAX_METADATA = 64 << 20
+
+/** Beside SNAPPY, which the library knows. What a page becomes is checked against what its header says. */
+const COMPRESSORS: Compressors = {
+  GZIP: (input, length) => gunzipSync(input, { maxOutputLength: Math.max(1, length) }),
+  BROTLI: (input, length) => brotliDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
+  ZSTD: (input, length) => zstdDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
+}
+
+/** A Parquet file that has been looked into. */
+export interface ParquetFile {
+  readonly fields: readonly string[]
+  /** How many records it says it has. */
+  readonly total: number
+  /** Its records, one row group after the other. */
+  batches(): AsyncGenerator<readonly RawRecord[]>
+}
+
+/** Looks into a Parquet file. Throws ValidationError for one that is damaged, or too large once it is decompressed. */
+export function openParquet(source: FileSource): Promise<ParquetFile> {
+  return withFile(source, async (file) => {
+    const metadata = await readMetadata(file, source)
+    const columns = parquetSchema(metadata).children.map(({ element }) => element)
+    const fields = checkColumns(
+      columns.map(({ name }) => name),
+      source.name,
+    )
+    return {
+      fields,
+      total: Number(metadata.num_rows),
+      batches: () => groupsOf(source, metadata, columns),
+    }
+  })
+}
+
+async function readMetadata(file: FileBuffer, { name }: FileSource): Promise<FileMetaData> {
+  const tail = file.byteLength < 12 ? null : new DataView(await file.slice(file.byteLength - 8))
+  if (tail === null || tail.getUint32(4, true) !== MAGIC) {
+    throw new ValidationError(`${name} is no Parquet file: it does not end in PAR1; was it cut off?`)
+  }
+  if (tail.getUint32(0, true) > Math.min(MAX_METADATA, file.byteLength - 8)) {
+    throw new ValidationError(
+      `${name}: the file is damaged: what it says about itself is larger than possible`,
+    )
+  }
+  return parquetMetadataAsync(file, { parsers: PARSERS, geoparquet: false })
+}
+
+const MAGIC = 0x31524150
+
+async function* groupsOf(
+  source: FileSource,
+  metadata: FileMetaData,
+  columns: readonly SchemaElement[],
+): AsyncGenerator<readonly RawRecord[]> {
+  let rowStart = 0
+  for (const group of metadata.row_groups) {
+    const rowEnd = rowStart + Number(group.num_rows)
+    const data = await withFile(source, async (file) => {
+      await checkGroup(file, group, source.name)
+      return readColumns(file, { metadata, columns, rowStart, rowEnd })
+    })
+    yield* recordsOf(data, { source, columns, rowStart, rowEnd })
+    rowStart = rowEnd
+  }
+}
+
+async function checkGroup(
+  file: FileBuffer,
+  group: FileMetaData['row_groups'][number],
+  name: string,
+): Promise<void> {
+  const budget = { bytes: MAX_GROUP_BYTES, values: MAX_GROUP_VALUES }
+  for (const { meta_data: column, file_path: path } of group.columns) {
+    if (column === undefined || path !== undefined) {
+      throw new ValidationError(
+        `${name}: parts of the file are in other files, or encrypted; that is not read`,
+      )
+    }
+    const start = Number(column.dictionary_page_offset ?? column.data_page_offset)
+    const chunk = await file.slice(start, start + Number(column.total_compressed_size))
+    checkPages(chunk, column, { name, budget })
+  }
+}
+
+interface GroupRange {
+  readonly rowStart: number
+  readonly rowEnd: number
+}
+
+async function readColumns(
+  file: FileBuffer,
+  range: GroupRange & { readonly metadata: FileMetaData; readonly columns: readonly SchemaElement[] },
+): Promise<DecodedArray[]> {
+  const { metadata, columns, rowStart, rowEnd } = range
+  if (rowStart === rowEnd) return columns.map(() => [])
+  // One for each row group: it keeps what it has read.
+  const scan = await parquetScan({
+    file,
+    metadata,
+    compressors: COMPRESSORS,
+    parsers: PARSERS,
+    geoparquet: false,
+    useOffsetIndex: false,
+  })
+  const data: DecodedArray[] = []
+  for (const { name } of columns) data.push(await scan.readColumn({ column: name, rowStart, rowEnd }))
+  return data
+}
+
+function* recordsOf(
+  data: readonly DecodedArray[],
+  {
+    source,
+    columns,
+    rowStart,
+    rowEnd,
+  }: GroupRange & { source: FileSource; columns: readonly SchemaElement[] },
+): Generator<readonly RawRecord[]> {
+  const names = columns.map(({ name }) => name)
+  const batch = new Batch()
+  for (let row = 0; row < rowEnd - rowStart; row += 1) {
+    const at = rowStart + row + 1
+    const cells = columns.map((element, index) =>
+      cellOf(data[index]?.[row], element, `${source.name}, record ${at}`),
+    )
+    const size = cells.reduce<number>((sum, cell) => sum + sizeOf(cell), 0)
+    if (size > MAX_RECORD_SIZE) throw tooLargeRecord(`${source.name}, record ${at}`)
+    batch.add({ values: valuesOf(names, cells), at }, size)
+    if (batch.isFull) yield batch.take()
+  }
+  if (!batch.isEmpty) yield batch.take()
+}
+
+function cellOf(value: unknown, element: SchemaElement, place: string): JsonValue {
+  try {
+    return jsonOf(value, element)
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : String(error)
+    throw new ValidationError(`${place}, field ${JSON.stringify(element.name)}: not JSON: ${fault}`)
+  }
+}
+
+function sizeOf(value: JsonValue): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 8
+  return Array.isArray(value)
+    ? value.reduce<number>((sum, item: JsonValue) => sum + sizeOf(item), 2)
+    : Object.entries(value).reduce<number>((sum, [key, item]) => sum + key.length + sizeOf(item), 2)
+}
+
+/** Opens the file for as long as something is read from it. What the library throws is about the file. */
+async function withFile<T>(source: FileSource, read: (file: FileBuffer) => Promise<T>): Promise<T> {
+  let file: FileBuffer
+  try {
+    file = await FileBuffer.open(source.path, source.name)
+  } catch (error) {
+    throw asSourceError(error, source.name)
+  }
+  try {
+    return await read(file)
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    const fault = error instanceof Error ? error.message : String(error)
+    throw new ValidationError(`${source.name}: the file cannot be read as Parquet: ${fault}`)
+  } finally {
+    await file.close()
+  }
+}

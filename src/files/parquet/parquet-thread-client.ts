@@ -1,0 +1,70 @@
+import { Worker } from 'node:worker_threads'
+import { fromPlainError, ValidationError } from '../../errors/service-error.ts'
+import type { FileSource } from '../raw-records.ts'
+import { brokenThread, ThreadInbox } from '../thread-inbox.ts'
+import type { ParquetAnswer, ParquetThreadData } from './parquet-protocol.ts'
+
+/** What reading a file may take. */
+export interface ParquetLimits {
+  /** Memory for what a row group comes to, in MiB. */
+  readonly heapMiB: number
+  /** Milliseconds for a row group. */
+  readonly deadlineMs: number
+}
+
+/** A thread that reads a Parquet file, as the other threads see it. */
+export class ParquetThread {
+  readonly #name: string
+  readonly #limits: ParquetLimits
+  readonly #worker: Worker
+  readonly #inbox: ThreadInbox<ParquetAnswer>
+
+  constructor(source: FileSource, limits: ParquetLimits) {
+    this.#name = source.name
+    this.#limits = limits
+    // The same extension as this file's: TypeScript in the repository, JavaScript in the package.
+    const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
+    this.#worker = new Worker(new URL(`./parquet-thread${extension}`, import.meta.url), {
+      workerData: { source: { path: source.path, name: source.name } } satisfies ParquetThreadData,
+      resourceLimits: { maxOldGenerationSizeMb: limits.heapMiB },
+    })
+    this.#inbox = new ThreadInbox(this.#worker, (error) => this.#explain(error))
+  }
+
+  /** Has the thread make its next answer. */
+  ask(): void {
+    this.#worker.postMessage(null)
+  }
+
+  /** The next answer. Throws ValidationError for a file that is none, or goes past the limits. */
+  async next(): Promise<ParquetAnswer> {
+    const timer = setTimeout(() => this.#inbox.fail(this.#tooLong()), this.#limits.deadlineMs)
+    try {
+      const answer = await this.#inbox.next()
+      if (answer.kind === 'refused') throw fromPlainError(answer.error)
+      if (answer.kind === 'broken') throw brokenThread(answer.stack)
+      return answer
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate()
+  }
+
+  #tooLong(): ValidationError {
+    const seconds = this.#limits.deadlineMs / 1000
+    return new ValidationError(
+      `${this.#name}: a row group takes more than ${seconds} s to read; the file is damaged, or its row groups are too large`,
+    )
+  }
+
+  #explain(error: unknown): unknown {
+    if ((error as { code?: unknown }).code !== 'ERR_WORKER_OUT_OF_MEMORY') return error
+    return new ValidationError(
+      `${this.#name}: a row group takes more than ${this.#limits.heapMiB} MiB of memory once it is decompressed; ` +
+        'write the file with smaller row groups',
+    )
+  }
+}

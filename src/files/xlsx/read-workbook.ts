@@ -1,0 +1,162 @@
+import { posix } from 'node:path'
+import { ValidationError } from '../../errors/service-error.ts'
+import type { WorkbookArchive } from './workbook-archive.ts'
+import { dateShapeOf, type DateShape } from './xlsx-dates.ts'
+import { decodeText } from './xlsx-text.ts'
+
+/** What reading a worksheet takes. */
+export interface Workbook {
+  /** The part that has the first worksheet that is not hidden. */
+  readonly worksheet: string
+  readonly texts: readonly string[]
+  /** What a cell of a style shows, by the style's number. */
+  readonly shapes: readonly (DateShape | null)[]
+  readonly from1904: boolean
+}
+
+type Attributes = Readonly<Record<string, string>>
+
+/** Reads what the parts of a workbook say about its first worksheet. Throws ValidationError for what is no workbook. */
+export async function readWorkbook(archive: WorkbookArchive, name: string): Promise<Workbook> {
+  const root = await readRelationships(archive, '')
+  const part = root.find(({ type }) => type.endsWith('/officeDocument'))?.target ?? 'xl/workbook.xml'
+  if (!archive.has(part)) throw new ValidationError(`${name} is no workbook: it has no ${part}`)
+  const relationships = await readRelationships(archive, part)
+  const targetOf = (kind: string): string | undefined =>
+    relationships.find(({ type }) => type.endsWith(`/${kind}`))?.target
+  const { sheets, from1904 } = await readSheets(archive, part)
+  const sheet = sheets.find(({ visible }) => visible) ?? sheets[0]
+  const worksheet = relationships.find(
+    ({ id, type }) => id === sheet?.id && type.endsWith('/worksheet'),
+  )?.target
+  if (worksheet === undefined || !archive.has(worksheet)) {
+    throw new ValidationError(`${name} has no worksheet that could be read`)
+  }
+  return {
+    worksheet,
+    texts: await readTexts(archive, targetOf('sharedStrings')),
+    shapes: await readShapes(archive, targetOf('styles')),
+    from1904,
+  }
+}
+
+interface Relationship {
+  readonly id: string
+  readonly type: string
+  /** The part that is meant. */
+  readonly target: string
+}
+
+async function readRelationships(archive: WorkbookArchive, part: string): Promise<Relationship[]> {
+  const found: Relationship[] = []
+  const directory = posix.dirname(part)
+  await archive.read(posix.join(directory, '_rels', `${posix.basename(part)}.rels`), {
+    open: (name, { Id: id = '', Type: type = '', Target: target = '' }) => {
+      if (name === 'Relationship')
+        found.push({ id, type, target: posix.resolve('/', directory, target).slice(1) })
+    },
+    close: () => undefined,
+    text: () => undefined,
+  })
+  return found
+}
+
+interface SheetEntry {
+  readonly id: string
+  readonly visible: boolean
+}
+
+async function readSheets(
+  archive: WorkbookArchive,
+  part: string,
+): Promise<{ readonly sheets: readonly SheetEntry[]; readonly from1904: boolean }> {
+  const sheets: SheetEntry[] = []
+  let from1904 = false
+  await archive.read(part, {
+    open: (name, attributes) => {
+      if (name === 'sheet') sheets.push({ id: relationId(attributes), visible: !isHidden(attributes) })
+      if (name === 'workbookPr') from1904 = ['1', 'true'].includes(attributes['date1904'] ?? '')
+    },
+    close: () => undefined,
+    text: () => undefined,
+  })
+  return { sheets, from1904 }
+}
+
+/** Whatever prefix the namespace of relationships has. */
+function relationId(attributes: Attributes): string {
+  const [, id = ''] = Object.entries(attributes).find(([name]) => /(?:^|:)id$/.test(name)) ?? []
+  return id
+}
+
+function isHidden({ state }: Attributes): boolean {
+  return state === 'hidden' || state === 'veryHidden'
+}
+
+/** The table of texts that cells refer to by number. */
+async function readTexts(archive: WorkbookArchive, part: string | undefined): Promise<readonly string[]> {
+  const texts: string[] = []
+  if (part === undefined) return texts
+  const collector = new TextCollector()
+  await archive.read(part, {
+    open: (name) => collector.open(name),
+    close: (name) => {
+      collector.close(name)
+      if (name === 'si') texts.push(collector.take())
+    },
+    text: (text) => collector.text(text),
+  })
+  return texts
+}
+
+/** Puts the runs of a rich text together, without how its characters are pronounced. */
+export class TextCollector {
+  #text = ''
+  #inText = false
+  #phonetic = false
+
+  open(name: string): void {
+    if (name === 'rPh') this.#phonetic = true
+    this.#inText = name === 't' && !this.#phonetic
+  }
+
+  close(name: string): void {
+    if (name === 'rPh') this.#phonetic = false
+    this.#inText = false
+  }
+
+  text(text: string): void {
+    if (this.#inText) this.#text += text
+  }
+
+  /** The text so far; there is none afterwards. */
+  take(): string {
+    const text = decodeText(this.#text)
+    this.#text = ''
+    return text
+  }
+}
+
+/** What cells of each style show. */
+async function readShapes(
+  archive: WorkbookArchive,
+  part: string | undefined,
+): Promise<readonly (DateShape | null)[]> {
+  const shapes: (DateShape | null)[] = []
+  if (part === undefined) return shapes
+  const codes = new Map<number, string>()
+  let inCells = false
+  await archive.read(part, {
+    open: (name, { numFmtId = '0', formatCode = '' }) => {
+      const id = Number(numFmtId)
+      if (name === 'numFmt') codes.set(id, formatCode)
+      if (name === 'cellXfs') inCells = true
+      if (name === 'xf' && inCells) shapes.push(dateShapeOf(id, codes.get(id)))
+    },
+    close: (name) => {
+      if (name === 'cellXfs') inCells = false
+    },
+    text: () => undefined,
+  })
+  return shapes
+}

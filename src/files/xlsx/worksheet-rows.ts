@@ -1,0 +1,163 @@
+import { ValidationError } from '../../errors/service-error.ts'
+import { MAX_COLUMNS, MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
+import { TextCollector, type Workbook } from './read-workbook.ts'
+import type { XmlHandlers } from './read-xml.ts'
+import { columnName, columnOf } from './xlsx-cells.ts'
+import { textOfSerial } from './xlsx-dates.ts'
+import { MAX_ROWS } from './write-xlsx.ts'
+import { decodeText } from './xlsx-text.ts'
+
+export type CellValue = string | number | boolean
+
+/** A row with something in it. */
+export interface WorksheetRow {
+  /** From 1. */
+  readonly number: number
+  /** By column, from 0; columns without a value are missing. */
+  readonly cells: readonly (CellValue | undefined)[]
+  /** About how many characters it has. */
+  readonly size: number
+}
+
+interface OpenCell {
+  readonly column: number
+  readonly type: string
+  readonly style: number
+  hasFormula: boolean
+  /** Of its value, as it stands in the XML; null when there is none. */
+  value: string | null
+}
+
+/** Gathers the rows of a worksheet from its elements. A formula counts as the value that it was stored with. */
+export class WorksheetRows implements XmlHandlers {
+  readonly #name: string
+  readonly #workbook: Workbook
+  readonly #inline = new TextCollector()
+  #rows: WorksheetRow[] = []
+  #number = 0
+  #cells: (CellValue | undefined)[] = []
+  #column = -1
+  #size = 0
+  #cell: OpenCell | null = null
+  #element = ''
+
+  constructor(name: string, workbook: Workbook) {
+    this.#name = name
+    this.#workbook = workbook
+  }
+
+  /** The rows that have ended since it was last asked. */
+  take(): readonly WorksheetRow[] {
+    const rows = this.#rows
+    this.#rows = []
+    return rows
+  }
+
+  open(name: string, attributes: Readonly<Record<string, string>>): void {
+    this.#element = name
+    if (name === 'row') this.#openRow(attributes)
+    else if (name === 'c') this.#openCell(attributes)
+    else if (this.#cell !== null) {
+      if (name === 'f') this.#cell.hasFormula = true
+      if (name === 'v') this.#cell.value = ''
+      this.#inline.open(name)
+    }
+  }
+
+  close(name: string): void {
+    this.#element = ''
+    if (name === 'row') this.#closeRow()
+    else if (name === 'c') this.#closeCell()
+    else this.#inline.close(name)
+  }
+
+  text(text: string): void {
+    if (this.#cell === null) return
+    if (this.#element === 'v') this.#cell.value = (this.#cell.value ?? '') + text
+    else this.#inline.text(text)
+  }
+
+  #openRow({ r: number }: Readonly<Record<string, string>>): void {
+    const next = number === undefined ? this.#number + 1 : Number(number)
+    if (!Number.isInteger(next) || next <= this.#number || next > MAX_ROWS) {
+      throw new ValidationError(`${this.#name}: the file is damaged: its rows are not in order`)
+    }
+    this.#number = next
+    this.#cells = []
+    this.#column = -1
+    this.#size = 0
+  }
+
+  #closeRow(): void {
+    if (this.#cells.length > 0)
+      this.#rows.push({ number: this.#number, cells: this.#cells, size: this.#size })
+  }
+
+  #openCell({ r: reference, t: type = 'n', s: style = '0' }: Readonly<Record<string, string>>): void {
+    const column = reference === undefined ? this.#column + 1 : columnOf(reference)
+    if (column === null || column <= this.#column || column >= MAX_COLUMNS) {
+      throw new ValidationError(
+        `${this.#name}, row ${this.#number}: the file is damaged: its cells are not in order`,
+      )
+    }
+    this.#column = column
+    this.#cell = { column, type, style: Number(style), hasFormula: false, value: null }
+  }
+
+  #closeCell(): void {
+    const cell = this.#cell
+    if (cell === null) return
+    this.#cell = null
+    const value = this.#valueOf(cell, this.#inline.take())
+    if (value === undefined) return
+    this.#cells[cell.column] = value
+    this.#size += typeof value === 'string' ? value.length + 8 : 8
+    if (this.#size > MAX_RECORD_SIZE) throw tooLargeRecord(`${this.#name}, row ${this.#number}`)
+  }
+
+  #valueOf(cell: OpenCell, inline: string): CellValue | undefined {
+    const { type, value } = cell
+    if (type === 'inlineStr') return inline
+    if (value === null || (value === '' && type !== 'str')) {
+      if (!cell.hasFormula) return undefined
+      throw this.#fault(
+        cell,
+        'has a formula without a value; open the file in a spreadsheet program and save it again',
+      )
+    }
+    switch (type) {
+      case 's':
+        return this.#sharedText(cell, value)
+      case 'str':
+        return decodeText(value)
+      case 'b':
+        return value === '1' || value === 'true'
+      case 'd':
+        return value
+      case 'e':
+        throw this.#fault(cell, `has the error ${value}; mend it, or clear the cell`)
+      default:
+        return this.#numberOf(cell, value)
+    }
+  }
+
+  #sharedText(cell: OpenCell, value: string): string {
+    const text = /^\d+$/.test(value) ? this.#workbook.texts[Number(value)] : undefined
+    if (text === undefined) throw this.#fault(cell, 'refers to a text that the file does not have')
+    return text
+  }
+
+  #numberOf(cell: OpenCell, value: string): CellValue {
+    const number = Number(value)
+    if (!Number.isFinite(number)) throw this.#fault(cell, 'has something that is no number')
+    const shape = this.#workbook.shapes[cell.style] ?? null
+    if (shape === null) return number
+    return textOfSerial(number, shape, this.#workbook.from1904) ?? number
+  }
+
+  #fault({ column }: OpenCell, what: string): ValidationError {
+    return new ValidationError(
+      `${this.#name}, row ${this.#number}: the cell ${columnName(column)}${this.#number} ${what}`,
+    )
+  }
+}

@@ -1,0 +1,77 @@
+/** As much of a schema as the pages show. */
+export interface SchemaShape {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly description?: string
+  readonly format?: string
+  readonly const?: unknown
+  readonly enum?: readonly unknown[]
+  readonly anyOf?: readonly SchemaShape[]
+  readonly items?: SchemaShape
+  readonly properties?: Readonly<Record<string, SchemaShape>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | SchemaShape
+  readonly examples?: readonly unknown[]
+  readonly [keyword: string]: unknown
+}
+
+/** A parameter or header, or a reference to one. */
+export interface ParameterShape {
+  readonly $ref?: string
+  readonly name?: string
+  readonly in?: string
+  readonly required?: boolean
+  readonly description?: string
+  readonly schema?: SchemaShape
+}
+
+type Content = Readonly<Record<string, { readonly schema: SchemaShape }>>
+
+/** A response, or a reference to one. */
+export interface ResponseShape {
+  readonly $ref?: string
+  readonly description?: string
+  readonly headers?: Readonly<Record<string, unknown>>
+  readonly content?: Content
+}
+
+export interface OperationShape {
+  readonly operationId: string
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly description?: string
+  readonly security: readonly unknown[]
+  readonly parameters?: readonly ParameterShape[]
+  readonly requestBody?: { readonly required: boolean; readonly content: Content }
+  readonly responses: Readonly<Record<string, ResponseShape>>
+}
+
+/** As much of our OpenAPI document as the pages show. */
+export interface DocumentShape {
+  readonly info: { readonly title: string; readonly description: string }
+  readonly tags: readonly { readonly name: string; readonly description: string }[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationShape>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, SchemaShape>>
+    readonly parameters: Readonly<Record<string, ParameterShape>>
+    readonly responses: Readonly<Record<string, ResponseShape>>
+  }
+}
+
+/** An operation with where it is. */
+export interface PlacedOperation extends OperationShape {
+  readonly method: string
+  readonly path: string
+}
+
+/** The operations of a document, in its order. */
+export function operationsOf({ paths }: DocumentShape): readonly PlacedOperation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+  )
+}
+
+/** The last part of a reference: the name of what it refers to. */
+export function refName(ref: string): string {
+  return ref.slice(ref.lastIndexOf('/') + 1)
+}

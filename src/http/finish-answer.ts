@@ -1,0 +1,95 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
+import { COMPRESSED_FROM, compress, compressStream, isCompressible } from './compress.ts'
+import { contentTag, seenTag, tagOfEncoding } from './entity-tag.ts'
+import { preferredEncoding } from './negotiate.ts'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** The answer holds a secret: it is not compressed, since its length would tell about it (BREACH), nor tagged. */
+    holdsSecret: boolean
+  }
+}
+
+type Payload = string | Uint8Array | Readable
+
+/**
+ * The last that is done to every answer, as `onSend` hook: reads get an `ETag` and are a `304` for who has them already,
+ * and what is worth it is compressed for who asks for that (RFC 9110). Event streams are written past it.
+ */
+export const finishAnswer: onSendHookHandler = (request, reply, payload, done) => {
+  if (reply.statusCode !== 200 || !isPayload(payload) || reply.holdsSecret) {
+    done(null, payload)
+    return
+  }
+  const { method } = request.raw
+  if ((method === 'GET' || method === 'HEAD') && tagRead(request, reply, payload)) {
+    done(null, nothing(payload))
+    return
+  }
+  if (!mayCompress(reply, payload)) {
+    done(null, whole(method, payload))
+    return
+  }
+  addVary(reply, 'Accept-Encoding')
+  const accepted = request.raw.headers['accept-encoding']
+  const encoding = accepted === undefined ? null : preferredEncoding(accepted)
+  if (encoding === null) {
+    done(null, whole(method, payload))
+    return
+  }
+  reply.header('content-encoding', encoding)
+  reply.removeHeader('content-length')
+  reply.removeHeader('accept-ranges')
+  const etag = reply.getHeader('etag')
+  if (typeof etag === 'string') reply.header('etag', tagOfEncoding(etag, encoding))
+  if (payload instanceof Readable) {
+    done(null, method === 'HEAD' ? nothing(payload) : compressStream(payload, encoding))
+    return
+  }
+  compress(payload, encoding, done)
+}
+
+function isPayload(payload: unknown): payload is Payload {
+  return typeof payload === 'string' || payload instanceof Uint8Array || payload instanceof Readable
+}
+
+/** Tags a read; whether the client has the answer already, which then is a `304`. */
+function tagRead(request: FastifyRequest, reply: FastifyReply, payload: Payload): boolean {
+  let etag = reply.getHeader('etag')
+  if (etag === undefined) {
+    if (payload instanceof Readable) return false
+    etag = `"${contentTag(payload)}"`
+    reply.header('etag', etag)
+  }
+  const asked = request.raw.headers['if-none-match']
+  const seen = asked === undefined ? null : seenTag(asked, String(etag))
+  if (seen === null) return false
+  if (mayCompress(reply, payload)) addVary(reply, 'Accept-Encoding')
+  reply.code(304).header('etag', seen)
+  reply.removeHeader('content-type')
+  reply.removeHeader('content-length')
+  return true
+}
+
+function mayCompress(reply: FastifyReply, payload: Payload): boolean {
+  const large = payload instanceof Readable || payload.length >= COMPRESSED_FROM
+  return large && !reply.hasHeader('content-encoding') && isCompressible(reply.getHeader('content-type'))
+}
+
+/** An answer as it is; of a stream that nobody reads, nothing. */
+function whole(method: string | undefined, payload: Payload): Payload {
+  return method === 'HEAD' && payload instanceof Readable ? nothing(payload) : payload
+}
+
+/** A stream without anything, so that nobody puts a length beside it; what was to be sent is let go. */
+function nothing(payload: Payload): Readable {
+  if (payload instanceof Readable) payload.destroy()
+  return Readable.from([])
+}
+
+/** Adds a name to `Vary`. */
+export function addVary(reply: FastifyReply, name: string): void {
+  const before = reply.getHeader('vary')
+  reply.header('vary', before === undefined ? name : `${String(before)}, ${name}`)
+}

@@ -1,0 +1,95 @@
+import type { JsonSchema, RecordSchemas } from '../../sheet/read-record-schemas.ts'
+import { CSRF_COOKIE } from '../../wire/csrf.ts'
+import type { OperationTag } from '../operation.ts'
+import { operationObject, sharedComponents } from './operation-object.ts'
+import type { RouteOperation } from './operation-table.ts'
+import { Components } from './schemas.ts'
+
+const TAGS: Readonly<Record<OperationTag, string>> = {
+  Records: 'What the sheet holds.',
+  Cells: 'How derived fields stand, as a whole and cell by cell.',
+  Runs: 'Computing derived fields, and putting values back.',
+  Provenance: 'Where each value came from.',
+  Proposals: 'Writes that wait until somebody accepts them.',
+  Files: 'Records in files.',
+  Sheet: 'What the sheet is: its contract, derivations and permissions.',
+  Events: 'Streams of server-sent events. Each `data:` line is JSON of the schema given.',
+  Service: 'The service itself.',
+}
+
+const CONVENTIONS = `
+Bodies and answers are JSON in UTF-8. What is no success is an error envelope, or problem details (RFC 9457) for \`Accept: application/problem+json\`.
+
+Writes need a CSRF token: the header \`X-CSRF-Token\` with the value of the cookie \`svc_csrf\`, which every read sets.
+
+Wherever there is \`GET\` there is \`HEAD\`. Answers to \`GET\` have an \`ETag\`; with \`If-None-Match\` an answer that is the same still is a \`304\`. Answers of a kilobyte and more are compressed for \`Accept-Encoding: gzip\` or \`br\`.`
+
+/** What an OpenAPI document is made from. */
+export interface DocumentParts {
+  readonly operations: readonly RouteOperation[]
+  /** Records by the contract; null while it is broken, when they have no fields in particular. */
+  readonly records: RecordSchemas | null
+  /** The name of the sheet. */
+  readonly name: string
+}
+
+/** The OpenAPI 3.1 document of the service over a sheet: the same schemas as the validation, and records by the contract. */
+export function openApiDocument({ operations, records, name }: DocumentParts): JsonSchema {
+  const components = new Components({
+    Record: records?.record ?? ANY_RECORD,
+    RecordInput: records?.input ?? ANY_RECORD,
+  })
+  const paths: Record<string, Record<string, JsonSchema>> = {}
+  for (const route of inOrder(operations))
+    (paths[route.path] ??= {})[route.method] = operationObject(route, components)
+  const shared = sharedComponents(components, paths)
+  const tags = new Set(operations.map(({ operation }) => operation.tag))
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: `Colophon: ${name}`,
+      version: '1',
+      summary: 'A sheet whose every cell can say where it came from.',
+      description: `${records?.purpose ?? ''}\n${CONVENTIONS}`.trim(),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: Object.entries(TAGS)
+      .filter(([tag]) => tags.has(tag as OperationTag))
+      .map(([tag, description]) => ({ name: tag, description })),
+    paths,
+    components: {
+      securitySchemes: {
+        csrfToken: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-CSRF-Token',
+          description: 'The value of the cookie; see `GET /api/csrf`.',
+        },
+        csrfCookie: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: CSRF_COOKIE,
+          description: 'Set by every read.',
+        },
+      },
+      ...shared,
+      schemas: components.schemas,
+    },
+  }
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+
+/** By path, so that what is about one thing stands together. */
+function inOrder(operations: readonly RouteOperation[]): readonly RouteOperation[] {
+  const order = (a: RouteOperation, b: RouteOperation): number =>
+    a.path === b.path ? METHODS.indexOf(a.method) - METHODS.indexOf(b.method) : a.path < b.path ? -1 : 1
+  return operations.toSorted(order)
+}
+
+const ANY_RECORD: JsonSchema = {
+  type: 'object',
+  description: 'A record of the sheet.',
+  additionalProperties: true,
+}

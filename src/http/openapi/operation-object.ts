@@ -1,0 +1,184 @@
+import type { TSchema } from 'typebox'
+import { ErrorEnvelope } from '../../wire/error-envelope.ts'
+import { Problem } from '../../wire/problem.ts'
+import type { AnswerHeader, AnswerNotes } from '../operation.ts'
+import { ANSWER_HEADERS, REQUEST_HEADERS } from './headers.ts'
+import type { RouteOperation } from './operation-table.ts'
+import type { JsonSchema } from '../../sheet/read-record-schemas.ts'
+import type { Components } from './schemas.ts'
+
+const JSON_TYPE = 'application/json'
+
+/** What each status of an error means; where a route says nothing else. */
+export const ERROR_STATUSES: Readonly<Record<number, string>> = {
+  400: 'The request has the wrong shape, or what it asks for makes no sense.',
+  403: 'The actor, or the page that the request comes from, may not do this.',
+  404: 'There is no such item.',
+  408: 'The request took too long to arrive.',
+  409: 'Something that is under way or has happened since stands against it.',
+  412: 'The record is not as `If-Match` says; nothing was changed.',
+  413: 'The body is too large.',
+  414: 'The URL is too long.',
+  415: 'The body is not `application/json` in UTF-8, or is compressed.',
+  431: 'The request line and headers are too large.',
+  500: 'The contract, a derivation file or the store is broken, or the program has a fault.',
+  503: 'The service is being stopped.',
+}
+
+/** What any request can be answered with. */
+const COMMON = [400, 403, 408, 414, 431, 500]
+/** What a request with a body can be answered with beside that. */
+const OF_BODIES = [413, 415]
+
+const CSRF = [{ csrfToken: [], csrfCookie: [] }]
+
+/** The Operation Object of a route (OpenAPI 3.1). */
+export function operationObject(route: RouteOperation, components: Components): JsonSchema {
+  const { id, tag, summary, description } = route.operation
+  const parameters = parametersOf(route, components)
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: route.writes ? CSRF : [],
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...bodyOf(route, components),
+    responses: { ...successes(route, components), ...errors(route) },
+  }
+}
+
+function parametersOf(
+  { path, method, params, query, operation }: RouteOperation,
+  components: Components,
+): JsonSchema[] {
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  return [
+    ...named.map((name) =>
+      parameter(
+        { name, in: 'path', required: true },
+        params?.properties[name] ?? { type: 'string' },
+        components,
+      ),
+    ),
+    ...Object.entries(query?.properties ?? {}).map(([name, schema]) =>
+      parameter(
+        { name, in: 'query', required: query?.required?.includes(name) === true },
+        schema,
+        components,
+      ),
+    ),
+    ...[
+      ...(operation.headers ?? []),
+      ...(method === 'get' && !isStream(operation.answers) ? ['If-None-Match' as const] : []),
+    ]
+      .filter((name) => name !== 'Accept')
+      .map((name) => ({ $ref: `#/components/parameters/${name}` })),
+  ]
+}
+
+function parameter(
+  place: { name: string; in: string; required: boolean },
+  schema: unknown,
+  components: Components,
+): JsonSchema {
+  const { description, ...rest } = components.use(schema)
+  return { ...place, ...(description === undefined ? {} : { description }), schema: rest }
+}
+
+function bodyOf({ body }: RouteOperation, components: Components): JsonSchema {
+  if (body === null) return {}
+  const { required } = body as { readonly required?: readonly string[] }
+  const content = { [JSON_TYPE]: { schema: components.use(body) } }
+  // A request without a body counts as an empty object (D36).
+  return { requestBody: { required: required !== undefined && required.length > 0, content } }
+}
+
+function successes(route: RouteOperation, components: Components): Readonly<Record<string, JsonSchema>> {
+  const { answers = {} } = route.operation
+  const statuses = new Set([...Object.keys(route.response), ...Object.keys(answers)])
+  const responses: Record<string, JsonSchema> = {}
+  for (const status of statuses) {
+    responses[status] = success(route, { status, notes: answers[Number(status)] ?? {}, components })
+  }
+  if (route.method === 'get' && !isStream(answers))
+    responses['304'] = { $ref: '#/components/responses/NotModified' }
+  return responses
+}
+
+function success(
+  { method, writes, response }: RouteOperation,
+  { status, notes, components }: { status: string; notes: AnswerNotes; components: Components },
+): JsonSchema {
+  const json: Readonly<Record<string, TSchema>> =
+    response[status] === undefined ? {} : { [JSON_TYPE]: response[status] }
+  const content = Object.entries({ ...json, ...notes.content })
+  const isRead = method === 'get' && content.every(([type]) => type !== 'text/event-stream')
+  const names: (AnswerHeader | 'Set-Cookie')[] = [
+    ...new Set([...(notes.headers ?? []), ...(isRead ? (['ETag'] as const) : [])]),
+    ...(writes ? [] : (['Set-Cookie'] as const)),
+  ]
+  return {
+    description: notes.description ?? 'Done.',
+    ...(names.length === 0
+      ? {}
+      : {
+          headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+        }),
+    content: Object.fromEntries(content.map(([type, schema]) => [type, { schema: components.use(schema) }])),
+  }
+}
+
+function isStream(answers: RouteOperation['operation']['answers']): boolean {
+  return Object.values(answers ?? {}).some(({ content }) => content?.['text/event-stream'] !== undefined)
+}
+
+function errors({ operation, body }: RouteOperation): Readonly<Record<string, JsonSchema>> {
+  const statuses = [...COMMON, ...(body === null ? [] : OF_BODIES), ...(operation.errors ?? [])]
+  return Object.fromEntries(
+    statuses
+      .toSorted((a, b) => a - b)
+      .map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
+  )
+}
+
+/** Parameters, headers and responses that operations share; `paths` are the operations. */
+export function sharedComponents(components: Components, paths: object): JsonSchema {
+  const text = JSON.stringify(paths)
+  const isUsed = ([name]: readonly [name: string, notes: unknown]): boolean =>
+    text.includes(`/${name}"`) || name === 'ETag' || name === 'Retry-After'
+  const content = {
+    [JSON_TYPE]: { schema: components.use(ErrorEnvelope) },
+    'application/problem+json': { schema: components.use(Problem) },
+  }
+  const errorResponses = Object.entries(ERROR_STATUSES).map(([status, description]) => {
+    const retry =
+      status === '503' ? { headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } } } : {}
+    return [`Error${status}`, { description, ...retry, content }]
+  })
+  return {
+    parameters: Object.fromEntries(
+      Object.entries(REQUEST_HEADERS)
+        .filter(isUsed)
+        .map(([name, { description, example }]) => [
+          name,
+          { name, in: 'header', required: false, description, schema: { type: 'string' }, example },
+        ]),
+    ),
+    headers: Object.fromEntries(
+      Object.entries(ANSWER_HEADERS)
+        .filter(isUsed)
+        .map(([name, { description, example }]) => [
+          name,
+          { description, schema: { type: 'string' }, example },
+        ]),
+    ),
+    responses: {
+      NotModified: {
+        description: 'The client has the answer already.',
+        headers: { ETag: { $ref: '#/components/headers/ETag' } },
+      },
+      ...Object.fromEntries(errorResponses),
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import { SheetError } from '../../errors/service-error.ts'
+import { exportRecords, FILE_FORMATS, isFileFormat } from '../../sheet/export-records.ts'
+import { commaList } from '../../wire/comma-list.ts'
+import { ExportParams, ExportRecordsQuery } from '../../wire/export.ts'
+import { RecordAnswer } from '../../wire/records.ts'
+import { attachment } from '../content-disposition.ts'
+import type { Operation } from '../operation.ts'
+import type { Api, RouteContext } from '../route-context.ts'
+
+const BINARY = Type.String({ format: 'binary' })
+
+const EXPORT: Operation = {
+  id: 'exportRecords',
+  tag: 'Files',
+  summary: 'Export records as a file',
+  description:
+    'The file is made as it is sent, and has no length beforehand: one that could not be made to its end breaks off with ' +
+    'the connection.',
+  errors: [404],
+  answers: {
+    200: {
+      description: 'The file.',
+      headers: ['Content-Disposition'],
+      content: {
+        'text/csv': Type.String(),
+        'application/json': Type.Array(RecordAnswer),
+        'application/x-ndjson': RecordAnswer,
+        'application/vnd.apache.parquet': BINARY,
+        'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet': BINARY,
+      },
+    },
+  },
+}
+
+/** `GET /api/export/{format}`: records as a file, however many. */
+export function exportRoutes(app: Api, { sheet, read, logger }: RouteContext): void {
+  const schema = { params: ExportParams, querystring: ExportRecordsQuery }
+  app.get(
+    '/api/export/:format',
+    { ...read, schema, config: { operation: EXPORT } },
+    async (request, reply) => {
+      const { format } = request.params
+      if (!isFileFormat(format)) {
+        throw new SheetError(
+          `there is no export as ${JSON.stringify(format.slice(0, 40))}; there is ${FILE_FORMATS.join(', ')}`,
+        )
+      }
+      const { fields, filter, sort, raw } = request.query
+      const file = await exportRecords(sheet, {
+        format,
+        fields: commaList(fields),
+        filter: filter ?? null,
+        sort: commaList(sort),
+        raw: raw === 'true',
+      })
+      const stream = Readable.from(file.bytes, { objectMode: false })
+      // Once bytes are on their way, all that the client can hear is that the connection breaks.
+      stream.on('error', (error: Error) => {
+        if (reply.raw.headersSent) logger.error({ err: error, format }, 'an export broke off')
+      })
+      return reply
+        .header('content-type', file.contentType)
+        .header('content-disposition', attachment(file.fileName))
+        .send(stream)
+    },
+  )
+}

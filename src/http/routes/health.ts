@@ -1,0 +1,23 @@
+import { NoQuery } from '../../wire/contract.ts'
+import { HealthAnswer } from '../../wire/health.ts'
+import { StoppingError } from '../error-handler.ts'
+import type { Operation } from '../operation.ts'
+import type { Api, RouteContext } from '../route-context.ts'
+
+const GET: Operation = {
+  id: 'getHealth',
+  tag: 'Service',
+  summary: 'Ask whether the service answers',
+  description:
+    'For those who watch over the process: `200` for as long as it answers requests, `503` once it is being stopped. It says nothing about the sheet: a broken contract is mended in its file, and not by starting the service anew.',
+  errors: [503],
+}
+
+/** `GET /api/healthz`: whether the process answers. */
+export function healthRoutes(app: Api, { sheet, read, isClosing }: RouteContext): void {
+  const schema = { querystring: NoQuery, response: { 200: HealthAnswer } }
+  app.get('/api/healthz', { ...read, schema, config: { operation: GET } }, () => {
+    if (isClosing() || sheet.stopping.aborted) throw new StoppingError()
+    return { status: 'ok' as const }
+  })
+}

@@ -1,0 +1,132 @@
+import { ValidationError } from '../../errors/service-error.ts'
+import {
+  acceptProposal,
+  getProposal,
+  listProposals,
+  propose,
+  rejectProposal,
+  type ProposedChange,
+} from '../../sheet/proposals.ts'
+import { NoQuery } from '../../wire/contract.ts'
+import { wholeNumber } from '../../wire/page-parameters.ts'
+import {
+  AcceptProposalBody,
+  ProposalAnswer,
+  ProposalListAnswer,
+  ProposalParams,
+  ProposalsQuery,
+  ProposalSummary,
+  ProposeBody,
+  RejectProposalBody,
+  toProposalAnswer,
+  toProposalListAnswer,
+  toProposalSummary,
+} from '../../wire/proposals.ts'
+import type { Operation } from '../operation.ts'
+import type { Api, RouteContext } from '../route-context.ts'
+
+const LIST: Operation = { id: 'listProposals', tag: 'Proposals', summary: 'List the proposals' }
+const GET: Operation = {
+  id: 'getProposal',
+  tag: 'Proposals',
+  summary: 'Get a proposal and what it would change',
+  errors: [404],
+}
+const PROPOSE: Operation = {
+  id: 'propose',
+  tag: 'Proposals',
+  summary: 'Propose a write',
+  description: 'The change waits until somebody else accepts it; see `POST /api/proposals/{id}/accept`.',
+  errors: [409],
+  answers: { 200: { headers: ['Location'] } },
+}
+const ACCEPT: Operation = {
+  id: 'acceptProposal',
+  tag: 'Proposals',
+  summary: 'Accept a proposal, and write what it says',
+  errors: [404, 409],
+}
+const REJECT: Operation = {
+  id: 'rejectProposal',
+  tag: 'Proposals',
+  summary: 'Reject a proposal',
+  errors: [404, 409],
+}
+
+/** Largest body of a proposal, in bytes: twice what of it may differ from what is there. */
+export const PROPOSAL_BODY_LIMIT = 8 << 20
+
+/** `/api/proposals` and what is below it. */
+export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteContext): void {
+  const listSchema = { querystring: ProposalsQuery, response: { 200: ProposalListAnswer } }
+  app.get('/api/proposals', { ...read, schema: listSchema, config: { operation: LIST } }, async ({ query }) =>
+    toProposalListAnswer(
+      await listProposals(sheet, {
+        state: query.state ?? null,
+        limit: wholeNumber(query.limit),
+        cursor: query.cursor ?? null,
+      }),
+    ),
+  )
+
+  const getSchema = { params: ProposalParams, querystring: NoQuery, response: { 200: ProposalAnswer } }
+  app.get(
+    '/api/proposals/:id',
+    { ...read, schema: getSchema, config: { operation: GET } },
+    async ({ params }) => toProposalAnswer(await getProposal(sheet, params.id)),
+  )
+
+  const bodyLimit = Math.min(app.initialConfig.bodyLimit ?? PROPOSAL_BODY_LIMIT, PROPOSAL_BODY_LIMIT)
+  const proposeSchema = { querystring: NoQuery, body: ProposeBody, response: { 200: ProposalSummary } }
+  app.post(
+    '/api/proposals',
+    { ...write, bodyLimit, schema: proposeSchema, config: { operation: PROPOSE } },
+    async (request, reply) => {
+      const { note, actor } = request.body
+      const proposal = await propose(sheet, {
+        change: changeOf(request.body),
+        note: note ?? null,
+        actor: actors.ofBody(request, actor),
+      })
+      reply.header('location', `/api/proposals/${proposal.id}`)
+      return toProposalSummary(proposal)
+    },
+  )
+
+  const decided = { querystring: NoQuery, params: ProposalParams, response: { 200: ProposalSummary } }
+  const acceptSchema = { ...decided, body: AcceptProposalBody }
+  app.post(
+    '/api/proposals/:id/accept',
+    { ...write, schema: acceptSchema, config: { operation: ACCEPT } },
+    async (request) => {
+      const actor = actors.ofBody(request, request.body.actor)
+      return toProposalSummary(await acceptProposal(sheet, { id: request.params.id, actor }))
+    },
+  )
+
+  const rejectSchema = { ...decided, body: RejectProposalBody }
+  app.post(
+    '/api/proposals/:id/reject',
+    { ...write, schema: rejectSchema, config: { operation: REJECT } },
+    async (request) => {
+      const { reason, actor } = request.body
+      const rejection = {
+        id: request.params.id,
+        reason: reason ?? null,
+        actor: actors.ofBody(request, actor),
+      }
+      return toProposalSummary(await rejectProposal(sheet, rejection))
+    },
+  )
+}
+
+function changeOf({ records, ids }: ProposeBody): ProposedChange {
+  // What a record may hold is the contract's to say; as JSON it came.
+  if (records !== undefined && ids === undefined) return { records: records as JsonRecords }
+  if (ids !== undefined && records === undefined) return { ids }
+  throw new ValidationError(
+    'the body must have either "records", to propose a write of them, or "ids", to propose their deletion',
+  )
+}
+
+type JsonRecords = Extract<ProposedChange, { readonly records: unknown }>['records']

@@ -1,0 +1,63 @@
+/**
+ * The engine, for programs that work on a sheet without a server: `openSheet(path)`, and what can be done with the sheet.
+ * Pages of records and results of queries are JSON text in UTF-8, as the store makes them. Every operation throws a
+ * ServiceError for what its caller should know. For programs that talk to a server there is `colophon/client`.
+ */
+
+export { openSheet, type SheetOptions } from './sheet/open-sheet.ts'
+export type { Logger, Sheet } from './sheet/sheet.ts'
+
+export { deleteRecords, type DeleteRequest } from './sheet/delete-records.ts'
+export { getRecord, getRecordAsOf } from './sheet/get-record.ts'
+export { listRecords, type ListRecordsQuery, type RecordList } from './sheet/list-records.ts'
+export { runQuery } from './sheet/run-query.ts'
+export { summarizeRecords, type SummarizeQuery } from './sheet/summarize-records.ts'
+export { upsertRecords, type UpsertOptions } from './sheet/upsert-records.ts'
+
+export { cancelRun } from './sheet/cancel-run.ts'
+export {
+  materialize,
+  startMaterialize,
+  type MaterializeRequest,
+  type MaterializeResult,
+  type StartedRun,
+} from './sheet/materialize.ts'
+export { planMaterialize } from './sheet/plan-materialize.ts'
+export { getRun, listRunFailures, listRuns } from './sheet/read-runs.ts'
+export { revertCell, startRevert, type RevertReport, type StartedRevert } from './sheet/revert.ts'
+export { watchRun, type RunWatch } from './sheet/watch-run.ts'
+
+export { explainCell, type CellExplanation } from './sheet/explain-cell.ts'
+export { readCellStates, type CellStates } from './sheet/read-cell-states.ts'
+export { readContract } from './sheet/read-contract.ts'
+export { readDerivations, type DerivationReport } from './sheet/read-derivations.ts'
+export { readPermissions, type Permissions } from './sheet/read-permissions.ts'
+export { readProvenance } from './sheet/read-provenance.ts'
+export { readStatus, type TargetStatusReport } from './sheet/read-status.ts'
+
+export { parseStub, UndiciTransport, type Transport } from './sheet/transports.ts'
+export type {
+  Computed,
+  DerivationKind,
+  InputValues,
+  ParseContext,
+  ParsedSpec,
+  Plan,
+  Planned,
+  RunContext,
+} from './derivation/derivation-kind.ts'
+export type { HostPolicies, HostPolicy } from './derivation/host-policies.ts'
+export type { Failure } from './errors/failure.ts'
+export { err, ok, type Result } from './errors/result.ts'
+export {
+  ContractError,
+  LockTimeoutError,
+  OperationError,
+  PermissionDeniedError,
+  PreconditionFailedError,
+  QueryError,
+  RecordsError,
+  ServiceError,
+  SheetError,
+  ValidationError,
+} from './errors/service-error.ts'

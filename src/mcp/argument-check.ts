@@ -1,0 +1,30 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import type { Static, TObject } from 'typebox'
+import { ValidationError } from '../errors/service-error.ts'
+import { knowsMember, shapeFault, unknownMember, type Shape } from '../wire/shape-words.ts'
+
+const ajv = new Ajv()
+const COMPILED = new WeakMap<TObject, ValidateFunction>()
+
+/**
+ * Holds the arguments of a tool to its schema. A member that is null is absent unless it is required (D36): agents send
+ * such. Throws ValidationError that names what is wrong and what is known.
+ */
+export function checkArguments<S extends TObject>(schema: S, given: unknown): Static<S> {
+  const shape: Shape = schema
+  const members: Record<string, unknown> = {}
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new ValidationError('the arguments must be an object')
+  }
+  for (const [name, value] of Object.entries(given)) {
+    if (!knowsMember(shape, name)) throw new ValidationError(unknownMember('argument', name, shape))
+    if (value !== null || shape.required?.includes(name)) members[name] = value
+  }
+  const validate = COMPILED.get(schema) ?? ajv.compile(schema)
+  COMPILED.set(schema, validate)
+  if (validate(members)) return members as Static<S>
+  const [fault] = validate.errors ?? []
+  throw new ValidationError(
+    fault === undefined ? 'the arguments do not have the expected shape' : shapeFault(members, shape, fault),
+  )
+}

@@ -1,0 +1,43 @@
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { OperationError } from '../errors/service-error.ts'
+import type { Tool, ToolContext } from './tool.ts'
+import { toolError } from './tool-error.ts'
+
+/** Characters of JSON that a result has at most: beyond it would fill what an agent can keep in mind. */
+export const RESULT_LIMIT = 200_000
+
+/**
+ * Calls a tool. The result has its data twice, structured and, for clients that know only text, as JSON, after a sentence
+ * that says what it is. Whatever goes wrong is a result too, which tells the agent.
+ */
+export async function callTool(
+  tool: Tool,
+  given: unknown,
+  { context, log }: { readonly context: ToolContext; readonly log: (error: unknown) => void },
+): Promise<CallToolResult> {
+  try {
+    const { structured, text } = await tool.call(given, context)
+    const json = JSON.stringify(structured)
+    if (json.length > RESULT_LIMIT) throw tooLong(tool, json.length)
+    return {
+      content: [
+        { type: 'text', text },
+        { type: 'text', text: json },
+      ],
+      structuredContent: { ...structured },
+    }
+  } catch (error) {
+    // It is of interest to those who spend it.
+    const budget = 'budget' in tool.output.properties ? context.budget.answer : null
+    return toolError(error, budget, log)
+  }
+}
+
+function tooLong({ input, annotations }: Tool, length: number): OperationError {
+  const smaller = Object.keys(input.properties).filter((name) => name === 'fields' || name === 'limit')
+  const done = annotations.readOnlyHint === true ? '' : 'it was done, but '
+  const hint = smaller.length === 0 ? 'ask for less' : `ask for less with ${smaller.join(' or ')}`
+  return new OperationError(
+    `${done}the answer has ${length} characters, and more than ${RESULT_LIMIT} are too many; ${hint}`,
+  )
+}

@@ -1,0 +1,18 @@
+/** The calls of tools that are under way, so that the sheet is not closed beneath them. */
+export class CallsUnderWay {
+  readonly #calls = new Set<Promise<unknown>>()
+
+  async during<T>(call: Promise<T>): Promise<T> {
+    this.#calls.add(call)
+    try {
+      return await call
+    } finally {
+      this.#calls.delete(call)
+    }
+  }
+
+  /** Resolves when all that are under way now have ended, however. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#calls)
+  }
+}

@@ -1,0 +1,55 @@
+import type { McpServer } from '@modelcontextprotocol/server'
+import { findRecordIds } from '../sheet/find-record-ids.ts'
+import { readDerivations } from '../sheet/read-derivations.ts'
+import { readFieldNames } from '../sheet/read-field-names.ts'
+import type { Sheet } from '../sheet/sheet.ts'
+import { DERIVATION_TEMPLATE, RECORD_TEMPLATE } from './resource-uris.ts'
+import { protocolError } from './protocol-error.ts'
+
+/** Values that one completion has at most (the protocol allows no more). */
+const MOST = 100
+
+type Completer = (sheet: Sheet, begun: string) => Promise<readonly string[]>
+
+const fields: Completer = async (sheet, begun) => beginning((await readFieldNames(sheet)).fields, begun)
+const targets: Completer = async (sheet, begun) => beginning((await readFieldNames(sheet)).targets, begun)
+const recordIds: Completer = (sheet, begun) => findRecordIds(sheet, begun, MOST)
+const files: Completer = async (sheet, begun) =>
+  beginning(
+    (await readDerivations(sheet)).map(({ file }) => file),
+    begun,
+  )
+
+/** By prompt or template, by argument. */
+const COMPLETERS: Readonly<Record<string, Readonly<Record<string, Completer>>>> = {
+  fill_missing_cells: { target: targets },
+  find_odd_values: { field: fields },
+  explain_cell: { field: fields, record_id: recordIds },
+  [DERIVATION_TEMPLATE]: { file: files },
+  [RECORD_TEMPLATE]: { id: recordIds },
+}
+
+/** Completes arguments of prompts and templates: names of fields, ids of records, files. */
+export function registerCompletions(server: McpServer, sheet: Sheet, log: (error: unknown) => void): void {
+  server.server.registerCapabilities({ completions: {} })
+  server.server.setRequestHandler('completion/complete', async ({ params: { ref, argument } }) => {
+    const of = ref.type === 'ref/prompt' ? ref.name : ref.uri
+    const completers = Object.hasOwn(COMPLETERS, of) ? COMPLETERS[of] : undefined
+    const complete =
+      completers !== undefined && Object.hasOwn(completers, argument.name)
+        ? completers[argument.name]
+        : undefined
+    if (complete === undefined) return { completion: { values: [], hasMore: false } }
+    try {
+      const values = await complete(sheet, argument.value)
+      return { completion: { values: values.slice(0, MOST), hasMore: values.length > MOST } }
+    } catch (error) {
+      throw protocolError(error, null, log)
+    }
+  })
+}
+
+function beginning(names: readonly string[], begun: string): readonly string[] {
+  const lower = begun.toLowerCase()
+  return names.filter((name) => name.toLowerCase().startsWith(lower))
+}

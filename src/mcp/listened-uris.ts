@@ -1,0 +1,14 @@
+/**
+ * The resources that a message asks to hear of, where it is a `subscriptions/listen` (protocol 2026-07-28); null for any other
+ * message. The SDK answers these itself and does not say what they ask for.
+ */
+export function listenedUris(message: unknown): readonly string[] | null {
+  const request = membersOf(message)
+  if (request['method'] !== 'subscriptions/listen') return null
+  const uris = membersOf(membersOf(request['params'])['notifications'])['resourceSubscriptions']
+  return Array.isArray(uris) ? uris.filter((uri): uri is string => typeof uri === 'string') : []
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+}

@@ -1,0 +1,146 @@
+import {
+  fromJsonSchema,
+  McpServer,
+  type ServerContext,
+  type StandardSchemaWithJSON,
+} from '@modelcontextprotocol/server'
+import type { TObject } from 'typebox'
+import type { GivenActor } from '../sheet/resolve-actor.ts'
+import type { Sheet } from '../sheet/sheet.ts'
+import type { AgentScope } from './agent-scope.ts'
+import { CallBudget } from './call-budget.ts'
+import { callTool } from './call-tool.ts'
+import { CallsUnderWay } from './calls-under-way.ts'
+import { registerCompletions } from './completions.ts'
+import { instructions } from './instructions.ts'
+import { registerPrompts } from './prompts.ts'
+import { ResourceWatch } from './resource-watch.ts'
+import { registerResources } from './resources.ts'
+import { TAKES_ANYTHING } from './takes-anything.ts'
+import type { ToolContext, ToolProgress } from './tool.ts'
+import { toolsOf } from './tool-list.ts'
+
+/** What the servers of all clients share. */
+export interface Shared {
+  readonly sheet: Sheet
+  readonly scope: AgentScope
+  readonly budget: CallBudget
+  readonly watch: ResourceWatch
+  readonly calls: CallsUnderWay
+  /** Version of the program. */
+  readonly version: string
+  /** Told of faults of the program. */
+  readonly log: (error: unknown) => void
+}
+
+/**
+ * Makes the MCP side of a sheet for one client (or one request): tools as far as the scope goes, resources, prompts. `actor`
+ * is who writes.
+ */
+export function createMcpServer(shared: Shared, actor: GivenActor): McpServer {
+  const { sheet, scope, budget, calls, log } = shared
+  const server = new McpServer(
+    { name: 'colophon', title: `Colophon: ${sheet.name}`, version: shared.version },
+    {
+      instructions: instructions(scope),
+      capabilities: {
+        tools: { listChanged: false },
+        prompts: { listChanged: false },
+        resources: { listChanged: true, subscribe: true },
+      },
+    },
+  )
+  for (const tool of toolsOf(scope.mode)) {
+    const { name, title, description, annotations } = tool
+    server.registerTool(
+      name,
+      {
+        title,
+        description,
+        annotations: { title, ...annotations },
+        inputSchema: listed(tool.input),
+        outputSchema: listed(tool.output),
+      },
+      (given, request) => {
+        const context: ToolContext = {
+          sheet,
+          scope,
+          actor,
+          budget,
+          signal: request.mcpReq.signal,
+          onProgress: progressOf(request),
+        }
+        return calls.during(callTool(tool, given, { context, log }))
+      },
+    )
+  }
+  registerResources(server, sheet, log)
+  registerPrompts(server, scope.mode, log)
+  registerCompletions(server, sheet, log)
+  return server
+}
+
+/** Made once: over HTTP there can be a server for every request. */
+const LISTED = new WeakMap<TObject, StandardSchemaWithJSON>()
+
+function listed(schema: TObject): StandardSchemaWithJSON {
+  const known = LISTED.get(schema) ?? fromJsonSchema(schema, TAKES_ANYTHING)
+  LISTED.set(schema, known)
+  return known
+}
+
+/** How to tell the client how far its call is; null when it gave no token. */
+function progressOf({ mcpReq }: ServerContext): ((progress: ToolProgress) => void) | null {
+  const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return null
+  return ({ done, total, message }) => {
+    const params = { progressToken, progress: done, total, message }
+    // A client that is gone needs no telling.
+    void mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined)
+  }
+}
+
+/**
+ * Tells the client of a connection of changes for as long as it lasts. With `subscribing` (protocols before 2026-07-28) of
+ * those resources that it subscribes to; otherwise of all, of which the transport passes on what the client listens to.
+ */
+export function tellChanges(
+  { server }: McpServer,
+  { watch }: Shared,
+  { subscribing }: { readonly subscribing: boolean },
+): void {
+  const subscribed = new Set<string>()
+  const stop = watch.listen({
+    onListChanged: () => void server.sendResourceListChanged().catch(() => undefined),
+    onUpdated: (uri) => {
+      if (subscribing && !subscribed.has(uri)) return
+      void server.sendResourceUpdated({ uri }).catch(() => undefined)
+    },
+  })
+  // A property of the SDK's, which has no events.
+  Object.assign(server, { onclose: stop })
+  if (!subscribing) return
+  server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
+    if (subscribed.size < SUBSCRIPTIONS) subscribed.add(uri)
+    const ready = await watch.prepare([uri])
+    ready()
+    return {}
+  })
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+    subscribed.delete(uri)
+    return {}
+  })
+}
+
+/** Resources that one client can subscribe to. */
+export const SUBSCRIPTIONS = 1000
+
+/** What the servers of all clients share, where there are none yet. */
+export function share(given: Pick<Shared, 'sheet' | 'scope' | 'version' | 'log'>): Shared {
+  return {
+    ...given,
+    budget: new CallBudget(given.scope),
+    watch: new ResourceWatch(given.sheet, given.log),
+    calls: new CallsUnderWay(),
+  }
+}

@@ -1,0 +1,115 @@
+import { fromJsonSchema, type GetPromptResult, type McpServer } from '@modelcontextprotocol/server'
+import { Type, type Static, type TObject } from 'typebox'
+import { closedObject } from '../wire/closed-object.ts'
+import type { AgentMode } from './agent-scope.ts'
+import { checkArguments } from './argument-check.ts'
+import { protocolError } from './protocol-error.ts'
+import { TAKES_ANYTHING } from './takes-anything.ts'
+
+interface PromptDefinition<A extends TObject> {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly args: A
+  text(args: Static<A>, mode: AgentMode): string
+}
+
+interface Prompt extends Omit<PromptDefinition<TObject>, 'text'> {
+  render(given: unknown, mode: AgentMode): string
+}
+
+function definePrompt<A extends TObject>({ text, ...definition }: PromptDefinition<A>): Prompt {
+  return { ...definition, render: (given, mode) => text(checkArguments(definition.args, given ?? {}), mode) }
+}
+
+const optional = (description: string) => Type.Optional(Type.String({ description }))
+
+const fillMissing = definePrompt({
+  name: 'fill_missing_cells',
+  title: 'Fill missing cells',
+  description:
+    'Computes the derived cells that are missing, within a cost, and reports what could not be computed.',
+  args: closedObject({
+    target: optional('A derived field; all of them when absent.'),
+    max_cost: optional('Dollars that it may cost at most.'),
+  }),
+  text({ target, max_cost: maxCost }, mode) {
+    const which = target === undefined ? 'every derived field' : `the derived field ${quoted(target)}`
+    const bound = maxCost === undefined ? '' : `, with max_cost ${maxCost},`
+    const run =
+      mode === 'read-only'
+        ? 'This server only reads, so do not run it: tell me the plan and what it would cost.'
+        : `If I agree, run materialize with the same arguments${bound} a few records first (limit 5), look at what came, then the rest.`
+    return [
+      `Fill in the missing cells of ${which}.`,
+      '1. get_status tells how many cells are missing, stale and failed.',
+      `2. plan_materialize with only "missing"${target === undefined ? '' : ` and targets [${quoted(target)}]`} tells the calls and the cost. Tell me both${maxCost === undefined ? '' : `; the cost shall not be more than $${maxCost}`}.`,
+      `3. ${run}`,
+      '4. Report how many cells were computed, what it cost, and group those that failed by their cause (list_run_failures). Of cells left alone for want of an input, name the input (explain_cell).',
+    ].join('\n')
+  },
+})
+
+const findOdd = definePrompt({
+  name: 'find_odd_values',
+  title: 'Find odd values',
+  description: 'Looks for values that are likely wrong: out of range, misspelt, contradictory, duplicate.',
+  args: closedObject({ field: optional('A field; all of them when absent.') }),
+  text({ field }, mode) {
+    const which = field === undefined ? 'the fields of this sheet' : `the field ${quoted(field)}`
+    const mend = {
+      write: 'Change nothing until I say which.',
+      'read-only': 'This server only reads: tell me what you would change.',
+      propose:
+        'Where you are sure of a better value, propose it with upsert_records and a note that says why.',
+    }[mode]
+    return [
+      `Find values in ${which} that are likely wrong.`,
+      '1. get_contract tells what each field means and which values it may have.',
+      '2. summarize_records shows how values are spread: look at the ends of histograms, at rare values beside frequent ones that look like them, at fields without values.',
+      '3. Check suspicions with query (groups, comparisons between fields, duplicates), a few records at a time.',
+      '4. For each odd value get_provenance tells where it came from; say so.',
+      `5. Report record, field, value, why it is odd, where it came from and what it may have to be, the surest first. ${mend}`,
+    ].join('\n')
+  },
+})
+
+const explain = definePrompt({
+  name: 'explain_cell',
+  title: 'Explain a cell',
+  description: 'Tells where the value of a cell came from, and why it is in its state.',
+  args: closedObject({
+    record_id: Type.String({ minLength: 1, title: 'a record id', description: 'The id of the record.' }),
+    field: Type.String({ minLength: 1, title: 'a field name', description: 'The field of the cell.' }),
+  }),
+  text: ({ record_id: recordId, field }) =>
+    [
+      `Explain the cell of the field ${quoted(field)} in the record ${quoted(recordId)} to somebody who does not know how it is made.`,
+      `1. get_provenance with history tells where its value came from, and what it was before.`,
+      `2. If the field is derived (get_contract with fields [${quoted(field)}] tells), explain_cell tells its state and why, and list_derivations how it is computed.`,
+      '3. get_record shows the inputs that it was computed from.',
+      'Answer in a few sentences: what the value is, who or what wrote it and when, whether it is up to date, and what would change that.',
+    ].join('\n'),
+})
+
+/** The prompts, by name. */
+export const PROMPTS: readonly Prompt[] = [fillMissing, findOdd, explain]
+
+/** Registers the prompts for the usual work. */
+export function registerPrompts(server: McpServer, mode: AgentMode, log: (error: unknown) => void): void {
+  for (const { name, title, description, args, render } of PROMPTS) {
+    const argsSchema = fromJsonSchema(args, TAKES_ANYTHING)
+    server.registerPrompt(name, { title, description, argsSchema }, (given): GetPromptResult => {
+      try {
+        return { messages: [{ role: 'user', content: { type: 'text', text: render(given, mode) } }] }
+      } catch (error) {
+        throw protocolError(error, null, log)
+      }
+    })
+  }
+}
+
+/** An argument is a name, not a part of the sentence that it stands in. */
+function quoted(text: string): string {
+  return JSON.stringify(text)
+}

@@ -1,0 +1,25 @@
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server'
+import { ServiceError } from '../errors/service-error.ts'
+
+/**
+ * An error outside tools, as the protocol tells it: what is asked for does not exist, or could not be done; of a fault of the
+ * program nothing but that it is one.
+ */
+export function protocolError(
+  error: unknown,
+  uri: string | null,
+  log: (error: unknown) => void,
+): ProtocolError {
+  if (error instanceof ProtocolError) return error
+  if (!(error instanceof ServiceError)) {
+    log(error)
+    return new ProtocolError(ProtocolErrorCode.InternalError, 'internal error')
+  }
+  const message = error.message.toWellFormed()
+  if (error.type === 'SheetError' && uri !== null) return new ResourceNotFoundError(uri, message)
+  const code =
+    error.type === 'ValidationError' || error.type === 'OperationError'
+      ? ProtocolErrorCode.InvalidParams
+      : ProtocolErrorCode.InternalError
+  return new ProtocolError(code, `${error.type}: ${message}`)
+}

@@ -1,0 +1,79 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import type { Sheet } from '../sheet/sheet.ts'
+import type { AgentScope } from './agent-scope.ts'
+import { createMcpServer, share, tellChanges } from './mcp-server.ts'
+import type { ResourceWatch } from './resource-watch.ts'
+import { listenedUris } from './listened-uris.ts'
+
+/** Bytes that one message may have. */
+export const MESSAGE_LIMIT = 4 * 1024 * 1024
+
+export interface StdioOptions {
+  readonly scope: AgentScope
+  readonly version: string
+  readonly log: (error: unknown) => void
+}
+
+/** A client that is served over standard input and output. */
+export interface StdioConnection {
+  /** Resolves when the client has hung up or the connection was closed, and its calls have come to their end. */
+  readonly ended: Promise<void>
+  /** Hangs up: calls under way are cancelled, and so are their runs. */
+  close(): Promise<void>
+}
+
+/** Serves one client over standard input and output; the latter is the protocol's alone. */
+export function serveOverStdio(sheet: Sheet, { scope, version, log }: StdioOptions): StdioConnection {
+  const shared = share({ sheet, scope, version, log })
+  const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MESSAGE_LIMIT })
+  const connection = serveStdio(
+    ({ era }) => {
+      const server = createMcpServer(shared, scope.actor)
+      tellChanges(server, shared, { subscribing: era === 'legacy' })
+      return server
+    },
+    { transport },
+  )
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  const { onclose, onmessage } = transport
+  const deliver = (message: JSONRPCMessage): void => onmessage?.(message)
+  // Properties of the SDK's, which it has just set.
+  Object.assign(transport, {
+    onclose: () => {
+      onclose?.()
+      void shared.calls.settled().then(resolve)
+    },
+    onmessage: afterPreparing(shared.watch, deliver, log),
+  })
+  return { ended, close: () => connection.close() }
+}
+
+/**
+ * Delivers messages in their order, and one that asks to hear of changes not before they are looked for: its answer promises
+ * that none is missed from then on.
+ */
+function afterPreparing(
+  watch: ResourceWatch,
+  deliver: (message: JSONRPCMessage) => void,
+  log: (error: unknown) => void,
+): (message: JSONRPCMessage) => void {
+  let behind: Promise<void> | null = null
+  return (message) => {
+    const uris = listenedUris(message)
+    if (uris === null && behind === null) {
+      deliver(message)
+      return
+    }
+    const turn = async (before: Promise<void> | null): Promise<void> => {
+      await before
+      const ready = uris === null ? null : await watch.prepare(uris).catch(log)
+      deliver(message)
+      ready?.()
+    }
+    const mine = turn(behind).finally(() => {
+      if (behind === mine) behind = null
+    })
+    behind = mine
+  }
+}

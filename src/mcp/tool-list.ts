@@ -1,0 +1,62 @@
+import type { AgentMode } from './agent-scope.ts'
+import type { Tool } from './tool.ts'
+import { materializeTool, planMaterializeTool, proposedMaterializeTool } from './tools/materialize-tools.ts'
+import {
+  getProposalTool,
+  listProposalsTool,
+  proposeDeleteTool,
+  proposeUpsertTool,
+} from './tools/proposal-tools.ts'
+import { getRecordTool, listRecordsTool, queryTool, summarizeRecordsTool } from './tools/record-tools.ts'
+import { revertCellTool, revertRunTool } from './tools/revert-tools.ts'
+import { cancelRunTool, getRunTool, listRunFailuresTool, listRunsTool } from './tools/run-tools.ts'
+import {
+  explainCellTool,
+  getCellStatesTool,
+  getContractTool,
+  getPermissionsTool,
+  getProvenanceTool,
+  getStatusTool,
+  listDerivationsTool,
+} from './tools/sheet-tools.ts'
+import { deleteRecordsTool, upsertRecordsTool } from './tools/write-tools.ts'
+
+/** Change nothing; every server has them. */
+const READING: readonly Tool[] = [
+  getContractTool,
+  getPermissionsTool,
+  listRecordsTool,
+  getRecordTool,
+  queryTool,
+  summarizeRecordsTool,
+  getStatusTool,
+  explainCellTool,
+  getCellStatesTool,
+  getProvenanceTool,
+  listDerivationsTool,
+  listRunsTool,
+  getRunTool,
+  listRunFailuresTool,
+  planMaterializeTool,
+  listProposalsTool,
+  getProposalTool,
+]
+
+const OF_MODE: Readonly<Record<AgentMode, readonly Tool[]>> = {
+  write: [
+    upsertRecordsTool,
+    deleteRecordsTool,
+    materializeTool,
+    cancelRunTool,
+    revertCellTool,
+    revertRunTool,
+  ],
+  'read-only': [],
+  // A revert is none of what a proposal can be, so that it is left to people.
+  propose: [proposeUpsertTool, proposeDeleteTool, proposedMaterializeTool, cancelRunTool],
+}
+
+/** The tools that an agent sees. */
+export function toolsOf(mode: AgentMode): readonly Tool[] {
+  return [...READING, ...OF_MODE[mode]]
+}

@@ -1,0 +1,167 @@
+import { cancelRun } from '../../sheet/cancel-run.ts'
+import { startMaterialize, type StartedRun } from '../../sheet/materialize.ts'
+import { planMaterialize } from '../../sheet/plan-materialize.ts'
+import { getRun, listRunFailures } from '../../sheet/read-runs.ts'
+import { resolveActor } from '../../sheet/resolve-actor.ts'
+import type { RunSelection } from '../../sheet/run-selection.ts'
+import { OperationError } from '../../errors/service-error.ts'
+import { toRunPlanAnswer } from '../../wire/materialize.ts'
+import { toRunFailuresAnswer, toRunSummary } from '../../wire/runs.ts'
+import { MaterializeToolAnswer, PlanToolAnswer } from '../../wire/tool-answers.ts'
+import { MaterializeInput, PlanInput, ProposedMaterializeInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
+import { budgetText, withBudget, type RunBounds, type Turn } from '../call-budget.ts'
+import { reportProgress } from '../run-progress.ts'
+import { defineTool, READS, type Tool, type ToolContext, type ToolResult } from '../tool.ts'
+import { runText } from './run-tools.ts'
+
+export const planMaterializeTool = defineTool({
+  name: 'plan_materialize',
+  title: 'Plan a run',
+  description:
+    'What materialize would do with the same arguments, and what it would cost: cells to compute by a call, to fill from the ' +
+    'cache and to leave alone. Calls nobody and changes nothing. Ask it before a run that could cost money.',
+  input: PlanInput,
+  output: PlanToolAnswer,
+  annotations: READS,
+  async run(input, { sheet, budget }) {
+    const plan = toRunPlanAnswer(await planMaterialize(sheet, selectionOf(input)))
+    const bound = plan.at_most === true ? 'at most ' : ''
+    return {
+      structured: { ...plan, ...withBudget(budget) },
+      text: `A run would make ${bound}${plan.calls} calls for ${bound}$${plan.cost}. ${budgetText(budget.answer)}`.trimEnd(),
+    }
+  },
+})
+
+const DESCRIPTION =
+  'Computes derived cells that are missing, stale or failed, by the calls that the derivations declare; calls can cost money. ' +
+  'Name targets, record_ids, limit and max_cost to keep a run small; plan_materialize tells first what it would do. Waits for ' +
+  'the end unless background is set; to cancel the call is to cancel the run. What is computed stays.'
+
+const ANNOTATIONS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
+
+export const materializeTool = materializeWith(MaterializeInput, DESCRIPTION)
+
+/** Without `force`: nothing that a person wrote by hand is overwritten. */
+export const proposedMaterializeTool = materializeWith(
+  ProposedMaterializeInput,
+  `${DESCRIPTION} Cells that were written by hand are left alone.`,
+)
+
+function materializeWith(
+  input: typeof MaterializeInput | typeof ProposedMaterializeInput,
+  description: string,
+): Tool {
+  return defineTool({
+    name: 'materialize',
+    title: 'Compute derived cells',
+    description,
+    input,
+    output: MaterializeToolAnswer,
+    annotations: ANNOTATIONS,
+    run: ({ background = false, ...given }, context) => materialize(selectionOf(given), background, context),
+  })
+}
+
+async function materialize(
+  selection: RunSelection,
+  background: boolean,
+  context: ToolContext,
+): Promise<ToolResult<MaterializeToolAnswer>> {
+  const { sheet, budget, signal } = context
+  const own: RunBounds = { maxCalls: selection.maxCalls ?? null, maxCost: selection.maxCost ?? null }
+  const turn = await budget.turn(own, { patienceMs: sheet.lockTimeoutMs, signal })
+  const run = await begin(selection, turn, context)
+  if (background) {
+    run.done.catch(() => undefined)
+    const begun = toRunSummary(await getRun(sheet, run.id))
+    const text = `Run ${run.id} has begun. Follow it with get_run, end it with cancel_run.`
+    return { structured: { run: begun, failures: [], failures_cursor: null, ...withBudget(budget) }, text }
+  }
+  await untilEnded(run, context)
+  return describeEnd(run, context)
+}
+
+/** Starts a run in its turn, which ends with the run. */
+async function begin(
+  selection: RunSelection,
+  turn: Turn,
+  { sheet, actor, budget, signal }: ToolContext,
+): Promise<StartedRun> {
+  try {
+    const bounded = { ...selection, ...turn.bounds }
+    if (budget.isLimited) await refuseIfSpent(selection, bounded)
+    if (signal.aborted) throw new OperationError('the call was cancelled')
+    const run = await startMaterialize(sheet, { ...bounded, actor })
+    const active = sheet.runs.get(run.id)
+    turn.spends(() => active?.feed.progress ?? { calls: 0, totalCost: 0 })
+    void run.done.catch(() => undefined).finally(() => turn.end())
+    return run
+  } catch (error) {
+    turn.end()
+    throw error
+  }
+
+  /** A run that may make none of its calls would come to nothing without a word why. */
+  async function refuseIfSpent(wanted: RunSelection, bounded: RunSelection): Promise<void> {
+    const possible = await planMaterialize(sheet, bounded)
+    if (possible.calls > 0) return
+    const { calls, cost } = await planMaterialize(sheet, wanted)
+    if (calls === 0) return
+    throw new OperationError(
+      `the budget does not allow any of the ${calls} calls ($${cost}) of this run; ${budgetText(budget.answer)} ` +
+        'Ask the person who started this server for more, or ask for cheaper cells',
+    )
+  }
+}
+
+/** Waits for a run, telling how far it is; the run is cancelled when the call is. */
+async function untilEnded(run: StartedRun, { sheet, actor, signal, onProgress }: ToolContext): Promise<void> {
+  const cancel = (): void => {
+    void cancelRun(sheet, run.id, resolveActor(sheet, actor)).catch(() => undefined)
+  }
+  signal.addEventListener('abort', cancel)
+  if (signal.aborted) cancel()
+  const stop = onProgress === null ? null : await reportProgress(sheet, run.id, onProgress)
+  try {
+    await run.done
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    // The run has a row that tells all.
+    const { state } = await getRun(sheet, run.id).catch(() => ({ state: 'running' }))
+    if (state === 'running' || state === 'finished') throw error
+  } finally {
+    signal.removeEventListener('abort', cancel)
+    stop?.()
+  }
+}
+
+async function describeEnd(
+  { id }: StartedRun,
+  { sheet, budget }: ToolContext,
+): Promise<ToolResult<MaterializeToolAnswer>> {
+  const run = toRunSummary(await getRun(sheet, id))
+  if (run.state !== 'finished') {
+    throw new OperationError(`${runText(run)} It ended early: ${run.error?.message ?? run.state}`)
+  }
+  const { failures, next_cursor: cursor } = toRunFailuresAnswer(
+    await listRunFailures(sheet, id, { limit: TOOL_LIMIT, cursor: null }),
+  )
+  const more = cursor === null ? '' : ' list_run_failures with failures_cursor has the rest of the failures.'
+  return {
+    structured: { run, failures, failures_cursor: cursor, ...withBudget(budget) },
+    text: `${runText(run)}${more} ${budgetText(budget.answer)}`.trimEnd(),
+  }
+}
+
+function selectionOf(input: PlanInput): RunSelection {
+  return {
+    targets: input.targets ?? null,
+    recordIds: input.record_ids ?? null,
+    force: input.force ?? false,
+    only: input.only ?? null,
+    limit: input.limit ?? null,
+    maxCalls: input.max_calls ?? null,
+    maxCost: input.max_cost ?? null,
+  }
+}

@@ -1,0 +1,92 @@
+import { requireJsonRecords } from '../../sheet/json-records.ts'
+import { getProposal, listProposals, propose, type StoredProposal } from '../../sheet/proposals.ts'
+import {
+  ProposalAnswer,
+  ProposalListAnswer,
+  toProposalAnswer,
+  toProposalListAnswer,
+  toProposalSummary,
+} from '../../wire/proposals.ts'
+import { ProposedToolAnswer } from '../../wire/tool-answers.ts'
+import {
+  ProposalInput,
+  ProposalPageInput,
+  ProposeDeleteInput,
+  ProposeUpsertInput,
+  TOOL_LIMIT,
+} from '../../wire/tool-inputs.ts'
+import { defineTool, READS, type ToolResult } from '../tool.ts'
+
+/** Adds a proposal and changes no record; the same again is another proposal. */
+const PROPOSES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
+
+export const proposeUpsertTool = defineTool({
+  name: 'upsert_records',
+  title: 'Propose to insert or update records',
+  description:
+    'Proposes to insert records, or to merge them into those that have the same id. Nothing changes until a person accepts the ' +
+    'proposal; one whose records change meanwhile cannot be accepted any more. get_proposal tells what became of it.',
+  input: ProposeUpsertInput,
+  output: ProposedToolAnswer,
+  annotations: PROPOSES,
+  async run({ records, note = null }, { sheet, actor }) {
+    return waiting(await propose(sheet, { change: { records: requireJsonRecords(records) }, actor, note }))
+  },
+})
+
+export const proposeDeleteTool = defineTool({
+  name: 'delete_records',
+  title: 'Propose to delete records',
+  description: 'Proposes to delete records by id. Nothing changes until a person accepts the proposal.',
+  input: ProposeDeleteInput,
+  output: ProposedToolAnswer,
+  annotations: PROPOSES,
+  async run({ ids, note = null }, { sheet, actor }) {
+    return waiting(await propose(sheet, { change: { ids }, actor, note }))
+  },
+})
+
+export const listProposalsTool = defineTool({
+  name: 'list_proposals',
+  title: 'List proposals',
+  description:
+    'Changes that somebody proposed, newest first: what waits for a person to decide, and what was decided.',
+  input: ProposalPageInput,
+  output: ProposalListAnswer,
+  annotations: READS,
+  async run({ state = null, limit = TOOL_LIMIT, cursor = null }, { sheet }) {
+    const answer = toProposalListAnswer(await listProposals(sheet, { state, limit, cursor }))
+    const more = answer.next_cursor === null ? '' : ' More follow: set cursor to next_cursor.'
+    return {
+      structured: answer,
+      text: `${answer.proposals.length} proposals, newest first; ${answer.waiting} wait in all.${more}`,
+    }
+  },
+})
+
+export const getProposalTool = defineTool({
+  name: 'get_proposal',
+  title: 'Get a proposal',
+  description: 'One proposal: what it changes in which records, whether it waits, who decided and why.',
+  input: ProposalInput,
+  output: ProposalAnswer,
+  annotations: READS,
+  async run({ id, limit = TOOL_LIMIT }, { sheet }) {
+    const { records, ...proposal } = toProposalAnswer(await getProposal(sheet, id))
+    const shown = records.slice(0, limit)
+    const more = shown.length < records.length ? ` The first ${shown.length}; a higher limit shows more.` : ''
+    const reason = proposal.reason === null ? '' : `: ${proposal.reason}`
+    return {
+      structured: { ...proposal, records: shown },
+      text: `Proposal ${id} is ${proposal.state}${reason}. It is about ${proposal.record_count} records.${more}`,
+    }
+  },
+})
+
+function waiting(stored: StoredProposal): ToolResult<ProposedToolAnswer> {
+  const proposal = toProposalSummary(stored)
+  return {
+    structured: { proposal },
+    text: `Proposal ${proposal.id} about ${proposal.record_count} records waits for a person. Nothing has changed yet.`,
+  }
+}

@@ -1,0 +1,112 @@
+import { getRecord, getRecordAsOf } from '../../sheet/get-record.ts'
+import { listRecords } from '../../sheet/list-records.ts'
+import { runQuery } from '../../sheet/run-query.ts'
+import { summarizeRecords } from '../../sheet/summarize-records.ts'
+import type { QueryAnswer } from '../../wire/query.ts'
+import type { RecordAnswer } from '../../wire/records.ts'
+import { SummaryAnswer } from '../../wire/summary.ts'
+import { QueryToolAnswer, RecordsToolAnswer, RecordToolAnswer } from '../../wire/tool-answers.ts'
+import {
+  GetRecordInput,
+  ListRecordsInput,
+  QueryInput,
+  SummaryInput,
+  TOOL_LIMIT,
+} from '../../wire/tool-inputs.ts'
+import { defineTool, READS } from '../tool.ts'
+
+export const listRecordsTool = defineTool({
+  name: 'list_records',
+  title: 'List records',
+  description:
+    'A page of the records, in creation order unless sorted, with a filter if wanted. Use query for counts, groups and joins, ' +
+    'summarize_records to get an idea of the values first.',
+  input: ListRecordsInput,
+  output: RecordsToolAnswer,
+  annotations: READS,
+  async run({ fields, filter, sort, limit, cursor, as_of: asOf }, { sheet }) {
+    const page = await listRecords(sheet, {
+      fields: fields ?? null,
+      filter: filter ?? null,
+      sort: sort ?? null,
+      limit: limit ?? TOOL_LIMIT,
+      cursor: cursor ?? null,
+      asOf: asOf ?? null,
+    })
+    const records = JSON.parse(String(page.records)) as RecordAnswer[]
+    const more =
+      page.nextCursor === null
+        ? 'Nothing follows.'
+        : 'More follow: call again with cursor set to next_cursor.'
+    return {
+      structured: { records, limit: page.limit, next_cursor: page.nextCursor },
+      text: `${count(records.length, 'record')}. ${more}`,
+    }
+  },
+})
+
+export const getRecordTool = defineTool({
+  name: 'get_record',
+  title: 'Get a record',
+  description: 'One record by its id, with its version for a later write. With as_of as it was then.',
+  input: GetRecordInput,
+  output: RecordToolAnswer,
+  annotations: READS,
+  async run({ id, fields = null, as_of: asOf }, { sheet }) {
+    if (asOf !== undefined) {
+      const past = await getRecordAsOf(sheet, id, { fields, asOf })
+      return {
+        structured: { record: JSON.parse(String(past)) as RecordAnswer, version: null },
+        text: `Record ${JSON.stringify(id)} as of ${asOf}.`,
+      }
+    }
+    const { json, version } = await getRecord(sheet, id, fields)
+    return {
+      structured: { record: JSON.parse(String(json)) as RecordAnswer, version },
+      text: `Record ${JSON.stringify(id)}.`,
+    }
+  },
+})
+
+export const queryTool = defineTool({
+  name: 'query',
+  title: 'Query with SQL',
+  description:
+    'One read-only SELECT (SQLite) over the one table "records", whose columns are the fields of the contract. ' +
+    'Put values into params, for each plain ? in order. Add ORDER BY, LIMIT and OFFSET for the rows after the first.',
+  input: QueryInput,
+  output: QueryToolAnswer,
+  annotations: READS,
+  async run({ sql, params = [], limit = TOOL_LIMIT }, { sheet }) {
+    const answer = JSON.parse(String(await runQuery(sheet, { sql, params }))) as QueryAnswer
+    const rows = answer.rows.slice(0, limit)
+    const cut = rows.length < answer.rows.length
+    const truncated = cut || answer.truncated === true
+    return {
+      structured: { rows, count: rows.length, ...(truncated ? { truncated } : {}) },
+      text: truncated
+        ? `The first ${rows.length} of ${answer.truncated === true ? 'more than ' : ''}${answer.rows.length} rows. ` +
+          'For others use ORDER BY with LIMIT and OFFSET, aggregate, or give a higher limit.'
+        : `${count(rows.length, 'row')}.`,
+    }
+  },
+})
+
+export const summarizeRecordsTool = defineTool({
+  name: 'summarize_records',
+  title: 'Summarize records',
+  description:
+    'How many records there are (or a filter lets through), and for each field named: how many lack a value, the most ' +
+    'frequent values, how many differ, and for numbers and dates a histogram. The cheapest way to see what is in a field.',
+  input: SummaryInput,
+  output: SummaryAnswer,
+  annotations: READS,
+  async run({ fields = null, filter = null }, { sheet }) {
+    const summary = JSON.parse(String(await summarizeRecords(sheet, { fields, filter }))) as SummaryAnswer
+    return { structured: summary, text: `${count(summary.count, 'record')}.` }
+  },
+})
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`
+}

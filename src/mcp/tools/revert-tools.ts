@@ -1,0 +1,66 @@
+import { cancelRun } from '../../sheet/cancel-run.ts'
+import { resolveActor } from '../../sheet/resolve-actor.ts'
+import { revertCell, startRevert, type RevertReport } from '../../sheet/revert.ts'
+import { toRevertAnswer } from '../../wire/revert.ts'
+import { RevertToolAnswer } from '../../wire/tool-answers.ts'
+import { RevertCellInput, RevertRunInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
+import { reportProgress } from '../run-progress.ts'
+import { defineTool, type ToolResult } from '../tool.ts'
+
+/** Puts earlier values back in place of what is there; done again it does not change the same cells again. */
+const PUTS_BACK = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
+
+export const revertRunTool = defineTool({
+  name: 'revert_run',
+  title: 'Undo a run',
+  description:
+    'Puts back what a run wrote: every cell that still holds what the run wrote gets the value from before. It is a run of its ' +
+    'own, which can be undone likewise.',
+  input: RevertRunInput,
+  output: RevertToolAnswer,
+  annotations: PUTS_BACK,
+  async run({ run_id: runId }, { sheet, actor, signal, onProgress }) {
+    const run = await startRevert(sheet, { runId, actor })
+    const cancel = (): void => {
+      void cancelRun(sheet, run.id, resolveActor(sheet, actor)).catch(() => undefined)
+    }
+    signal.addEventListener('abort', cancel)
+    if (signal.aborted) cancel()
+    const stop = onProgress === null ? null : await reportProgress(sheet, run.id, onProgress)
+    try {
+      return described(await run.done)
+    } finally {
+      signal.removeEventListener('abort', cancel)
+      stop?.()
+    }
+  },
+})
+
+export const revertCellTool = defineTool({
+  name: 'revert_cell',
+  title: 'Undo an entry of a cell',
+  description:
+    'Puts back the value that a cell had before one of its provenance entries; get_provenance with history tells their seq.',
+  input: RevertCellInput,
+  output: RevertToolAnswer,
+  annotations: PUTS_BACK,
+  async run({ record_id: recordId, field, seq }, { sheet, actor }) {
+    return described(await revertCell(sheet, { recordId, field, seq, actor }))
+  },
+})
+
+/** Of conflicts, which can be many, the first few. */
+function described(report: RevertReport): ToolResult<RevertToolAnswer> {
+  const { reverted, conflicts, run_id: runId } = toRevertAnswer(report)
+  const left =
+    conflicts.length === 0 ? '' : `; ${conflicts.length} left, since they hold another value by now`
+  return {
+    structured: {
+      reverted,
+      conflicts: conflicts.slice(0, TOOL_LIMIT),
+      conflict_count: conflicts.length,
+      run_id: runId,
+    },
+    text: `${reverted} cells put back${left}.`,
+  }
+}

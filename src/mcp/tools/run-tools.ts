@@ -1,0 +1,84 @@
+import { cancelRun } from '../../sheet/cancel-run.ts'
+import { getRun, listRunFailures, listRuns } from '../../sheet/read-runs.ts'
+import { PermissionDeniedError } from '../../errors/service-error.ts'
+import {
+  RunFailuresAnswer,
+  RunSummary,
+  toRunFailuresAnswer,
+  toRunListAnswer,
+  toRunSummary,
+} from '../../wire/runs.ts'
+import { RunsToolAnswer } from '../../wire/tool-answers.ts'
+import { PageInput, RunInput, RunPageInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
+import { resolveActor } from '../../sheet/resolve-actor.ts'
+import { defineTool, READS } from '../tool.ts'
+
+export const listRunsTool = defineTool({
+  name: 'list_runs',
+  title: 'List runs',
+  description:
+    'The runs of the sheet, newest first: who ran what, how far it is or how it ended, calls and cost.',
+  input: PageInput,
+  output: RunsToolAnswer,
+  annotations: READS,
+  async run({ limit = TOOL_LIMIT, cursor = null }, { sheet }) {
+    const answer = toRunListAnswer(await listRuns(sheet, { limit, cursor }))
+    const more = answer.next_cursor === null ? '' : ' More follow: set cursor to next_cursor.'
+    return { structured: answer, text: `${answer.runs.length} runs, newest first.${more}` }
+  },
+})
+
+export const getRunTool = defineTool({
+  name: 'get_run',
+  title: 'Get a run',
+  description: 'One run: its state, how far it is, calls and cost.',
+  input: RunInput,
+  output: RunSummary,
+  annotations: READS,
+  async run({ id }, { sheet }) {
+    const run = toRunSummary(await getRun(sheet, id))
+    return { structured: run, text: runText(run) }
+  },
+})
+
+export const listRunFailuresTool = defineTool({
+  name: 'list_run_failures',
+  title: 'List the failures of a run',
+  description: 'The cells that failed in a run, with the error of each.',
+  input: RunPageInput,
+  output: RunFailuresAnswer,
+  annotations: READS,
+  async run({ id, limit = TOOL_LIMIT, cursor = null }, { sheet }) {
+    const answer = toRunFailuresAnswer(await listRunFailures(sheet, id, { limit, cursor }))
+    const more = answer.next_cursor === null ? '' : ' More follow: set cursor to next_cursor.'
+    return { structured: answer, text: `${answer.failures.length} failed cells.${more}` }
+  },
+})
+
+export const cancelRunTool = defineTool({
+  name: 'cancel_run',
+  title: 'Cancel a run',
+  description: 'Ends a run that is under way: no new call starts, what is stored stays.',
+  input: RunInput,
+  output: RunSummary,
+  annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  async run({ id }, { sheet, actor, scope }) {
+    if (scope.mode === 'propose') {
+      const { actor: runner } = await getRun(sheet, id)
+      if (runner !== resolveActor(sheet, actor)) {
+        throw new PermissionDeniedError(
+          `run ${id} is of ${JSON.stringify(runner)}; where writes are proposals an agent may cancel its own runs only`,
+        )
+      }
+    }
+    const run = toRunSummary(await cancelRun(sheet, id, actor))
+    return { structured: run, text: runText(run) }
+  },
+})
+
+/** A run in a sentence. */
+export function runText(run: RunSummary): string {
+  const { id, state, done, total, materialized, skipped, failed, calls, total_cost: cost } = run
+  const counts = `${materialized} ${run.kind === 'revert' ? 'put back' : 'computed'}, ${skipped} left alone, ${failed} failed`
+  return `Run ${id} is ${state}: ${done} of ${total} cells done (${counts}); ${calls} calls, $${cost}.`
+}

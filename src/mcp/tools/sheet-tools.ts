@@ -1,0 +1,191 @@
+import { explainCell } from '../../sheet/explain-cell.ts'
+import { readCellStates } from '../../sheet/read-cell-states.ts'
+import { readContract } from '../../sheet/read-contract.ts'
+import { readDerivations } from '../../sheet/read-derivations.ts'
+import { readPermissions } from '../../sheet/read-permissions.ts'
+import { readProvenance } from '../../sheet/read-provenance.ts'
+import { readStatus } from '../../sheet/read-status.ts'
+import { requireFields } from '../../sheet/require-fields.ts'
+import { DerivationsAnswer, toDerivationsAnswer } from '../../wire/derivations.ts'
+import type { ProvenanceEntryAnswer } from '../../wire/provenance.ts'
+import { CellExplanationAnswer, toCellExplanationAnswer, toStatusAnswer } from '../../wire/status.ts'
+import {
+  CellStatesToolAnswer,
+  ContractToolAnswer,
+  PermissionsToolAnswer,
+  ProvenanceToolAnswer,
+  StatusToolAnswer,
+} from '../../wire/tool-answers.ts'
+import {
+  CellStatesInput,
+  ContractInput,
+  ExplainCellInput,
+  NoInput,
+  ProvenanceInput,
+  StatusInput,
+  TOOL_LIMIT,
+} from '../../wire/tool-inputs.ts'
+import { budgetText, withBudget } from '../call-budget.ts'
+import { defineTool, READS } from '../tool.ts'
+
+export const getContractTool = defineTool({
+  name: 'get_contract',
+  title: 'Get the contract',
+  description:
+    'The contract of the sheet (Open Data Contract Standard): its fields with types, meaning, constraints and who may write ' +
+    'them, and for derived fields how they are computed. Read it before anything else.',
+  input: ContractInput,
+  output: ContractToolAnswer,
+  annotations: READS,
+  async run({ fields = null }, { sheet }) {
+    const whole = await readContract(sheet)
+    const contract = fields === null ? whole : onlyFields(whole, await requireFields(sheet, fields))
+    const names = propertiesOf(contract).map(({ name }) => String(name))
+    return { structured: { contract }, text: `The fields are ${names.join(', ')}.` }
+  },
+})
+
+type Members = Readonly<Record<string, unknown>>
+
+/** A contract has one schema (D4). */
+function propertiesOf(contract: Members): readonly Members[] {
+  const [schema] = (contract['schema'] ?? []) as readonly { readonly properties?: readonly Members[] }[]
+  return schema?.properties ?? []
+}
+
+function onlyFields(contract: Members, fields: readonly string[]): Record<string, unknown> {
+  const [schema] = contract['schema'] as readonly Members[]
+  const properties = propertiesOf(contract).filter(({ name }) => fields.includes(String(name)))
+  return { ...contract, schema: [{ ...schema, properties }] }
+}
+
+export const getPermissionsTool = defineTool({
+  name: 'get_permissions',
+  title: 'Get permissions',
+  description:
+    'Who you write as, the fields that this actor may write by hand, whether it may delete, what becomes of your writes, and ' +
+    'the budget for runs.',
+  input: NoInput,
+  output: PermissionsToolAnswer,
+  annotations: READS,
+  async run(_input, { sheet, actor, scope: { mode }, budget }) {
+    const { actor: name, write, delete: mayDelete } = await readPermissions(sheet, actor)
+    const none = mode === 'read-only'
+    return {
+      structured: {
+        actor: name,
+        write: none ? [] : [...write],
+        delete: mayDelete && !none,
+        mode,
+        ...withBudget(budget),
+      },
+      text: `You write as ${JSON.stringify(name)}. ${MODES[mode]} ${budgetText(budget.answer)}`.trimEnd(),
+    }
+  },
+})
+
+const MODES = {
+  write: 'Writes are made at once.',
+  'read-only': 'This server only reads.',
+  propose: 'Writes become proposals, which a person accepts or rejects.',
+} as const
+
+export const listDerivationsTool = defineTool({
+  name: 'list_derivations',
+  title: 'List derivations',
+  description:
+    'The derivation files: which fields each computes, from which inputs, and whom it calls for that.',
+  input: NoInput,
+  output: DerivationsAnswer,
+  annotations: READS,
+  async run(_input, { sheet }) {
+    const answer = toDerivationsAnswer(await readDerivations(sheet))
+    const files = answer.derivations.map(({ file, targets }) => `${file} computes ${targets.join(', ')}`)
+    return {
+      structured: answer,
+      text: files.length === 0 ? 'This sheet has no derivations.' : `${files.join('; ')}.`,
+    }
+  },
+})
+
+export const getStatusTool = defineTool({
+  name: 'get_status',
+  title: 'Get the status',
+  description:
+    'How far the derived fields are computed: for each how many cells are fresh, stale, missing, failed and overridden ' +
+    '(written by hand), and the last error.',
+  input: StatusInput,
+  output: StatusToolAnswer,
+  annotations: READS,
+  async run({ targets = null }, { sheet, budget }) {
+    const status = toStatusAnswer(await readStatus(sheet, targets))
+    const lines = Object.entries(status).map(
+      ([target, { fresh, stale, missing, failed, overridden }]) =>
+        `${target}: ${fresh} fresh, ${stale} stale, ${missing} missing, ${failed} failed, ${overridden} overridden.`,
+    )
+    const text = lines.length === 0 ? 'This sheet has no derived fields.' : lines.join('\n')
+    return { structured: { targets: status, ...withBudget(budget) }, text }
+  },
+})
+
+export const getCellStatesTool = defineTool({
+  name: 'get_cell_states',
+  title: 'Get cell states',
+  description: 'The state of each derived cell of some records: fresh, stale, missing, failed or overridden.',
+  input: CellStatesInput,
+  output: CellStatesToolAnswer,
+  annotations: READS,
+  async run({ ids, targets = null }, { sheet }) {
+    const cells = Object.fromEntries(await readCellStates(sheet, { ids, targets }))
+    const found = Object.keys(cells).length
+    return { structured: { cells }, text: `${found} of ${new Set(ids).size} records.` }
+  },
+})
+
+export const explainCellTool = defineTool({
+  name: 'explain_cell',
+  title: 'Explain a derived cell',
+  description:
+    'Why a derived cell is in its state: what changed since it was computed, which input it lacks, why it failed, and the ' +
+    'provenance entry of its value. For other fields use get_provenance.',
+  input: ExplainCellInput,
+  output: CellExplanationAnswer,
+  annotations: READS,
+  async run({ record_id: recordId, target }, { sheet }) {
+    const explanation = toCellExplanationAnswer(await explainCell(sheet, target, recordId))
+    const { state, blocked_by: blockedBy, failure, reasons } = explanation
+    const why = [
+      blockedBy === null ? [] : [`it cannot be computed without a value in ${blockedBy}`],
+      failure === null ? [] : [`its last try failed: ${failure.error}`],
+      reasons.map((reason) =>
+        reason.part === 'input' ? `${reason.field} changed` : `the ${reason.part} changed`,
+      ),
+    ].flat()
+    return {
+      structured: explanation,
+      text: `The cell is ${state}${why.length === 0 ? '' : `: ${why.join('; ')}`}.`,
+    }
+  },
+})
+
+export const getProvenanceTool = defineTool({
+  name: 'get_provenance',
+  title: 'Get provenance',
+  description:
+    'Where the value of a cell came from: who wrote it or which call computed it, when, and the value before. With history ' +
+    'its earlier entries too, newest first.',
+  input: ProvenanceInput,
+  output: ProvenanceToolAnswer,
+  annotations: READS,
+  async run({ record_id: recordId, field, history = false, limit = TOOL_LIMIT }, { sheet }) {
+    const found = [await readProvenance(sheet, { recordId, field, history })].flat()
+    const all = found.filter((entry) => entry !== null) as unknown as ProvenanceEntryAnswer[]
+    const entries = all.toReversed().slice(0, limit)
+    const more = entries.length < all.length ? ' Give a higher limit for earlier ones.' : ''
+    const text =
+      all.length === 0
+        ? 'Nothing is known of this cell yet.'
+        : `${entries.length} of ${all.length} entries.${more}`
+    return { structured: { entries, total: all.length }, text }
+  },
+})

@@ -1,0 +1,135 @@
+import { Readable } from 'node:stream'
+import { formatOf, type FileFormat } from '../files/file-format.ts'
+import { placeOf, type RawRecord, type RawRecords } from '../files/raw-records.ts'
+import { readRecordFile } from '../files/read-record-file.ts'
+import { spool } from '../files/spool.ts'
+import { typeCells } from '../files/type-cells.ts'
+import { fromPlainError, toPlainError, ValidationError } from '../errors/service-error.ts'
+import { ndjsonBatches } from './ndjson-batches.ts'
+import type { Sheet } from './sheet.ts'
+import { upsertRecords } from './upsert-records.ts'
+
+export interface InputOptions {
+  /** Null goes by the name of a file, or by how a stream begins. */
+  readonly format: FileFormat | null
+  readonly actor: string
+}
+
+/** What upserting a whole input came to. */
+export interface InputResult {
+  readonly inserted: number
+  readonly updated: number
+  /** Records in the sheet at the end. */
+  readonly total: number
+}
+
+/** Where records come from, for messages, and what their cells are. */
+type Origin = Pick<RawRecords, 'source' | 'unit' | 'cells'>
+
+/**
+ * Upserts the records of a file, batch by batch: each is all or nothing, and what came before one that is refused stays, as
+ * the message says. Throws ValidationError and PermissionDeniedError naming file and line, SheetError for no such file.
+ */
+export async function upsertFile(sheet: Sheet, path: string, options: InputOptions): Promise<InputResult> {
+  const format = options.format ?? formatOf(path)
+  if (format === null) {
+    throw new ValidationError(`the name of ${path} does not say what it is; say it with --input-format`)
+  }
+  const records = await readRecordFile({ path, name: path }, format)
+  return upsertBatches(sheet, records.batches, { origin: records, actor: options.actor })
+}
+
+/** The same for a stream, called `name` in messages. NDJSON is written as it comes, anything else when it has all come. */
+export async function upsertStream(
+  sheet: Sheet,
+  { stream, name }: { readonly stream: Readable; readonly name: string },
+  options: InputOptions,
+): Promise<InputResult> {
+  const { first, whole } = await peek(stream)
+  const format = options.format ?? formatOfStart(first)
+  if (format === 'ndjson') {
+    const origin: Origin = { source: { path: name, name }, unit: 'line', cells: 'values' }
+    return upsertBatches(sheet, ndjsonBatches(whole, name), { origin, actor: options.actor })
+  }
+  const file = await spool(whole, name)
+  try {
+    const records = await readRecordFile(file, format)
+    return await upsertBatches(sheet, records.batches, { origin: records, actor: options.actor })
+  } finally {
+    await file.remove()
+  }
+}
+
+async function upsertBatches(
+  sheet: Sheet,
+  batches: AsyncIterable<readonly RawRecord[]>,
+  { origin, actor }: { readonly origin: Origin; readonly actor: string },
+): Promise<InputResult> {
+  const { contract, store } = await sheet.deriving()
+  let inserted = 0
+  let updated = 0
+  let total: number | null = null
+  try {
+    for await (const batch of batches) {
+      const records = batch.map(({ values }) => typeCells(contract, values, origin.cells))
+      const result = await upsertRecords(sheet, { records }, { actor }).catch((error: unknown) => {
+        throw placed(error, batch, origin)
+      })
+      inserted += result.inserted
+      updated += result.updated
+      total = result.total
+    }
+  } catch (error) {
+    throw withWritten(error, inserted + updated)
+  }
+  return { inserted, updated, total: total ?? (await store.status()).total }
+}
+
+/** The error with the places of records in their file, where it has those in a request. */
+function placed(error: unknown, batch: readonly RawRecord[], origin: Origin): unknown {
+  return withMessage(error, (message) =>
+    message.replaceAll(/\brecords\[(\d+)\]/g, (whole, position: string) => {
+      const record = batch[Number(position)]
+      return record === undefined ? whole : placeOf(origin, record.at)
+    }),
+  )
+}
+
+/** Whoever mends the input must know what of it is there already. */
+function withWritten(error: unknown, written: number): unknown {
+  if (written === 0) return error
+  return withMessage(error, (message) => `${message}; ${written} records before these are stored`)
+}
+
+function withMessage(error: unknown, change: (message: string) => string): unknown {
+  const plain = toPlainError(error)
+  return plain === undefined ? error : fromPlainError({ ...plain, message: change(plain.message) })
+}
+
+/** The start of a stream, and the stream as if nobody had looked. */
+async function peek(stream: Readable): Promise<{ first: string; whole: Readable }> {
+  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  const seen: Buffer[] = []
+  for (;;) {
+    const { done = false, value } = await chunks.next()
+    if (done) break
+    seen.push(value as Buffer)
+    if (/\S/.test(String(value))) break
+  }
+  async function* whole(): AsyncGenerator<Buffer> {
+    yield* seen
+    yield* { [Symbol.asyncIterator]: () => chunks }
+  }
+  return { first: Buffer.concat(seen).toString(), whole: Readable.from(whole()) }
+}
+
+/** What text begins like this: an object on its first line is NDJSON, an array JSON, and what is neither CSV. */
+function formatOfStart(start: string): FileFormat {
+  const text = start.replace(/^\uFEFF/, '').trimStart()
+  if (text.startsWith('[')) return 'json'
+  if (text === '') return 'ndjson'
+  if (!text.startsWith('{')) return 'csv'
+  const [line = ''] = text.split('\n', 1)
+  // An object over several lines is one with a member "records".
+  return line.trimEnd().endsWith('}') || !text.includes('\n') ? 'ndjson' : 'json'
+}

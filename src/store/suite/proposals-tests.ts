@@ -1,0 +1,485 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { JsonValue } from '../../contract/json.ts'
+import {
+  ConflictError,
+  OperationError,
+  PermissionDeniedError,
+  SheetError,
+  ValidationError,
+} from '../../errors/service-error.ts'
+import {
+  PROPOSAL_LIMITS,
+  type ProposalDetail,
+  type ProposedChange,
+  type RecordDifference,
+} from '../stored-proposal.ts'
+import { refused } from './refused.ts'
+import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+
+const WRITER = 'agent:writer'
+const REVIEWER = 'human:bob'
+const PROPERTIES = [
+  '{name: name, logicalType: string, required: true}',
+  '{name: price, logicalType: number}',
+  '{name: tags, logicalType: array, items: {logicalType: string}}',
+  '{name: code, logicalType: string, unique: true}',
+  "{name: secret, logicalType: string, customProperties: [{property: editableBy, value: ['human:bob']}]}",
+  "{name: label, logicalType: string, customProperties: [{property: editableBy, value: ['human:*']}]}",
+]
+const TARGETS = [target('label', ['name'])]
+
+/** Changes that wait for somebody to accept them. */
+export function testProposals(open: OpenStore): void {
+  suite('proposals', IN_TURN, () => {
+    const sheet = TestSheet.shared(open, {
+      properties: PROPERTIES,
+      targets: TARGETS,
+      deletableBy: ['human:*'],
+    })
+    const propose = (change: ProposedChange, actor = WRITER, note: string | null = null): Promise<string> =>
+      sheet.store.proposals.propose({ change, actor, note })
+    const accept = (id: string, actor = REVIEWER): Promise<void> =>
+      sheet.store.proposals.accept({ id, actor })
+    const reject = (id: string, reason: string | null = null): Promise<void> =>
+      sheet.store.proposals.reject({ id, actor: REVIEWER, reason })
+    const detailOf = async (id: string): Promise<ProposalDetail> => {
+      const detail = await sheet.store.proposals.detail(id)
+      assert.ok(detail)
+      return detail
+    }
+    const onlyRecord = async (id: string): Promise<RecordDifference> => {
+      const [record, ...others] = (await detailOf(id)).records
+      assert.deepEqual(others, [])
+      assert.ok(record)
+      return record
+    }
+    const lastSeq = async (): Promise<number> => (await sheet.store.history()).last
+
+    test('a proposal changes nothing until it is accepted, and then all that it says', async () => {
+      await sheet.write([{ id: 'a', name: 'Apple', price: 1 }])
+      const seq = await lastSeq()
+      const { version } = (await sheet.store.record('a', ['id']))!
+      const change = {
+        records: [
+          { id: 'a', name: 'Apple', price: 2, tags: ['x'] },
+          { id: 'new', name: 'New' },
+        ],
+      }
+      const id = await propose(change, WRITER, 'prices of May')
+      assert.equal((await sheet.get('a'))?.['price'], 1)
+      assert.equal(await sheet.get('new'), null)
+      assert.equal(await lastSeq(), seq)
+      const { proposedAt, records, ...proposal } = await detailOf(id)
+      assert.match(proposedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.deepEqual(proposal, {
+        id,
+        kind: 'upsert',
+        state: 'waiting',
+        proposedBy: WRITER,
+        note: 'prices of May',
+        recordCount: 2,
+        decidedBy: null,
+        decidedAt: null,
+        reason: null,
+      })
+      assert.deepEqual(records, [
+        {
+          recordId: 'a',
+          change: 'update',
+          version,
+          moved: null,
+          fields: [
+            { field: 'price', was: 1, now: 1, proposed: 2, moved: false },
+            { field: 'tags', was: null, now: null, proposed: ['x'], moved: false },
+          ],
+        },
+        {
+          recordId: 'new',
+          change: 'create',
+          version: null,
+          moved: null,
+          fields: [{ field: 'name', was: null, now: null, proposed: 'New', moved: false }],
+        },
+      ])
+      await accept(id)
+      const { label: _label, ...written } = (await sheet.get('a'))!
+      assert.deepEqual(written, { id: 'a', name: 'Apple', price: 2, tags: ['x'], code: null, secret: null })
+      assert.equal((await sheet.get('new'))?.['name'], 'New')
+      const decided = await detailOf(id)
+      assert.deepEqual([decided.state, decided.decidedBy, decided.reason], ['accepted', REVIEWER, null])
+      assert.deepEqual(
+        decided.records.map(({ moved, fields: [field] }) => [moved, field?.was, field?.now, field?.moved]),
+        [
+          [null, 1, 2, false],
+          [null, null, 'New', false],
+        ],
+      )
+    })
+
+    test('what is accepted has both actors in its provenance, and the proposal', async () => {
+      await sheet.write([
+        { id: 'both', name: 'B' },
+        { id: 'gone', name: 'G' },
+      ])
+      const id = await propose({ records: [{ id: 'both', price: 3 }] })
+      const deletion = await propose({ ids: ['gone'] }, 'agent:"quoted"')
+      await accept(id)
+      await accept(deletion)
+      const { seq: _seq, at: _at, ...entry } = (await sheet.latest('both', 'price'))!
+      const common = { actor: REVIEWER, source: 'write', proposal: id, proposed_by: WRITER }
+      assert.deepEqual(entry, { ...common, record_id: 'both', field: 'price', value: 3, previous: null })
+      const deleted = (await sheet.latest('gone', 'name'))!
+      assert.deepEqual(
+        [deleted['source'], deleted['actor'], deleted['proposed_by'], deleted['proposal']],
+        ['delete', REVIEWER, 'agent:"quoted"', deletion],
+      )
+      await sheet.write([{ id: 'both', price: 4 }])
+      assert.ok(!Object.hasOwn((await sheet.latest('both', 'price'))!, 'proposal'))
+    })
+
+    test('what a write would be refused for is told when it is proposed, but for what the proposer may write', async () => {
+      await sheet.write([{ id: 'taken', name: 'T', code: 'c1' }])
+      const wrong: [JsonValue, RegExp][] = [
+        [{ id: 'x' }, /field "name": is required/],
+        [{ id: 'taken', price: 'dear' }, /records\[0\] \(id "taken"\), field "price"/],
+        [{ id: 'taken', nothing: 1 }, /the contract has no such field/],
+        [{ id: 'x', name: 'X', code: 'c1' }, /must be unique, but record "taken" has "c1" already/],
+        [{ id: 'a,b', name: 'X' }, /field "id"/],
+      ]
+      for (const [record, message] of wrong) {
+        const change = { records: [record] } as ProposedChange
+        assert.match(await refused(sheet, () => propose(change), ValidationError), message)
+      }
+      const id = await propose({ records: [{ id: 'taken', secret: 's' }] })
+      assert.match(
+        await refused(sheet, () => accept(id, 'human:ann'), PermissionDeniedError),
+        /actor "human:ann" may not write it/,
+      )
+      assert.equal((await detailOf(id)).state, 'waiting')
+      await accept(id)
+      assert.equal((await sheet.get('taken'))?.['secret'], 's')
+    })
+
+    test('D7: a deletion is for whom the contract lets delete', async () => {
+      await sheet.write([{ id: 'kept', name: 'K' }])
+      const id = await propose({ ids: ['kept', 'nobody', 'kept'] })
+      assert.equal((await detailOf(id)).recordCount, 1)
+      await refused(sheet, () => accept(id, 'agent:other'), PermissionDeniedError)
+      await accept(id)
+      assert.equal(await sheet.get('kept'), null)
+    })
+
+    test('nobody accepts what they proposed themselves, but they may take it back', async () => {
+      await sheet.write([{ id: 'own', name: 'O' }])
+      const id = await propose({ records: [{ id: 'own', price: 1 }] }, HUMAN)
+      assert.match(
+        await refused(sheet, () => accept(id, HUMAN), PermissionDeniedError),
+        /made proposal \d+, and somebody else has to accept it/,
+      )
+      await sheet.store.proposals.reject({ id, actor: HUMAN, reason: 'a mistake' })
+      const { state, decidedBy, reason } = await detailOf(id)
+      assert.deepEqual([state, decidedBy, reason], ['rejected', HUMAN, 'a mistake'])
+    })
+
+    test('what is decided stays decided', async () => {
+      await sheet.write([{ id: 'once', name: 'O' }])
+      const [accepted, rejected] = [
+        await propose({ records: [{ id: 'once', price: 1 }] }),
+        await propose({ records: [{ id: 'once', price: 2 }] }),
+      ]
+      await accept(accepted)
+      await reject(rejected)
+      await sheet.write([{ id: 'once', price: null }])
+      for (const [id, state] of [
+        [accepted, 'accepted'],
+        [rejected, 'rejected'],
+      ] as const) {
+        for (const decide of [() => accept(id), () => reject(id)]) {
+          await assert.rejects(decide, (error) => {
+            assert.ok(error instanceof ConflictError)
+            assert.match(
+              error.message,
+              new RegExp(`proposal ${id} does not wait any more: "human:bob" ${state} it`),
+            )
+            return true
+          })
+        }
+        assert.equal((await detailOf(id)).state, state)
+      }
+      assert.equal((await sheet.get('once'))?.['price'], null)
+    })
+
+    test('two who accept at once: one does', async () => {
+      await sheet.write([{ id: 'race', name: 'R', price: 0 }])
+      const id = await propose({ records: [{ id: 'race', price: 1 }] })
+      const outcomes = await Promise.allSettled([accept(id), accept(id, HUMAN), reject(id)])
+      const settled = outcomes.map(({ status }) => status).toSorted()
+      assert.deepEqual(settled, ['fulfilled', 'rejected', 'rejected'])
+      assert.equal((await sheet.history('race', 'price')).length, 2)
+    })
+
+    test('a change of a field that it touches refuses it, and it waits on; one of another field does not', async () => {
+      await sheet.write([
+        { id: 'm1', name: 'One', price: 1, tags: ['a'] },
+        { id: 'm2', name: 'Two', price: 2 },
+      ])
+      const id = await propose({
+        records: [
+          { id: 'm1', price: 10, tags: ['b'] },
+          { id: 'm2', price: 20 },
+        ],
+      })
+      await sheet.write([
+        { id: 'm1', name: 'Uno' },
+        { id: 'm2', price: 3 },
+      ])
+      const message = await refusedByMove(id)
+      assert.match(message, /record "m2", field "price": was 2 then and is 3 now; reject it/)
+      assert.doesNotMatch(message, /m1/)
+      const { records } = await detailOf(id)
+      assert.deepEqual(
+        records.map(({ recordId, moved }) => [recordId, moved]),
+        [
+          ['m1', null],
+          ['m2', 'changed'],
+        ],
+      )
+      assert.deepEqual(records[1]?.fields, [{ field: 'price', was: 2, now: 3, proposed: 20, moved: true }])
+      await sheet.write([{ id: 'm2', price: 2 }])
+      await accept(id)
+      assert.deepEqual(
+        [
+          (await sheet.get('m1'))?.['name'],
+          (await sheet.get('m1'))?.['price'],
+          (await sheet.get('m2'))?.['price'],
+        ],
+        ['Uno', 10, 20],
+      )
+    })
+
+    /** Has an acceptance refused since the records have moved; answers with the message. */
+    const refusedByMove = async (id: string): Promise<string> => {
+      const [before, seq] = [await sheet.all(), await lastSeq()]
+      let message = ''
+      await assert.rejects(accept(id), (error) => {
+        assert.ok(error instanceof ConflictError, String(error))
+        message = error.message
+        return true
+      })
+      assert.match(message, /^the records have moved since proposal \d+ was made, and nothing was changed: /)
+      assert.deepEqual([await sheet.all(), await lastSeq()], [before, seq])
+      assert.equal((await detailOf(id)).state, 'waiting')
+      return message
+    }
+
+    test('a record that came, went, or went and came again refuses it', async () => {
+      await sheet.write([
+        { id: 'goes', name: 'G' },
+        { id: 'returns', name: 'R' },
+      ])
+      const cases: [id: string, moved: string, message: RegExp][] = [
+        [await propose({ records: [{ id: 'comes', name: 'C' }] }), 'created', /record "comes" exists by now/],
+        [
+          await propose({ records: [{ id: 'goes', price: 1 }] }),
+          'deleted',
+          /record "goes" has been deleted;/,
+        ],
+        [await propose({ ids: ['goes'] }), 'deleted', /record "goes" has been deleted;/],
+        [
+          await propose({ records: [{ id: 'returns', price: 1 }] }),
+          'recreated',
+          /record "returns" has been deleted and created again/,
+        ],
+        [await propose({ ids: ['returns'] }), 'recreated', /deleted and created again/],
+      ]
+      await sheet.store.delete(['goes', 'returns'], HUMAN)
+      await sheet.write([
+        { id: 'comes', name: 'C' },
+        { id: 'returns', name: 'R' },
+      ])
+      for (const [id, moved, message] of cases) {
+        assert.match(await refusedByMove(id), message)
+        assert.equal((await onlyRecord(id)).moved, moved)
+        await reject(id)
+        assert.equal((await onlyRecord(id)).moved, null)
+      }
+    })
+
+    test('a deletion is refused when any value has been written since, but not for one that was computed', async () => {
+      await sheet.write([{ id: 'del', name: 'D', price: 1 }])
+      const id = await propose({ ids: ['del'] })
+      await sheet.write([{ id: 'del', code: 'added' }])
+      assert.match(await refusedByMove(id), /field "code": was null then and is "added" now/)
+      await sheet.write([{ id: 'del', code: null }])
+      await sheet.compute('del', 'label', 'computed')
+      const { change, moved, fields } = await onlyRecord(id)
+      assert.deepEqual([change, moved], ['delete', null])
+      assert.deepEqual(
+        fields.map(({ field, was, now, proposed }) => [field, was, now, proposed]),
+        [
+          ['name', 'D', 'D', null],
+          ['price', 1, 1, null],
+          ['label', null, 'computed', null],
+        ],
+      )
+      await accept(id)
+      assert.equal(await sheet.get('del'), null)
+    })
+
+    test('D28: a derived field may be proposed; accepted, it is overridden', async () => {
+      await sheet.write([{ id: 'der', name: 'D' }])
+      const id = await propose({ records: [{ id: 'der', label: 'by hand' }] }, AGENT)
+      await sheet.compute('der', 'label', 'computed')
+      assert.match(await refusedByMove(id), /field "label": was null then and is "computed" now/)
+      await reject(id)
+      const again = await propose({ records: [{ id: 'der', label: 'by hand' }] }, AGENT)
+      await accept(again)
+      const [cell] = (await sheet.workOf('der', 'label')).cells
+      assert.equal(cell?.state, 'overridden')
+    })
+
+    test('what a proposal leaves as it is, is no part of it; one that changes nothing is refused', async () => {
+      await sheet.write([
+        { id: 's1', name: 'S', price: 1, tags: ['t'] },
+        { id: 's2', name: 'S' },
+      ])
+      const same = { id: 's1', name: 'S', price: 1, tags: ['t'], code: null }
+      const id = await propose({ records: [same, { id: 's2', name: 'other' }] })
+      assert.deepEqual(
+        (await detailOf(id)).records.map(({ recordId }) => recordId),
+        ['s2'],
+      )
+      for (const change of [{ records: [same] }, { records: [] }, { ids: ['nobody', 'lone\ud800'] }]) {
+        await assert.rejects(
+          propose(change),
+          (error) =>
+            error instanceof OperationError && error.message.startsWith('there is nothing to propose: '),
+        )
+      }
+    })
+
+    test('records of one id are put together', async () => {
+      const records = [
+        { id: 'twice', name: 'first', price: 1 },
+        { id: 'twice', name: 'second' },
+      ]
+      const id = await propose({ records })
+      const { fields, change } = await onlyRecord(id)
+      assert.deepEqual([change, fields.map(({ proposed }) => proposed)], ['create', ['second', 1]])
+      await accept(id)
+      assert.equal((await sheet.history('twice', 'name')).length, 1)
+    })
+
+    test('what the contract has against it by the time that it is accepted refuses it', async () => {
+      await sheet.write([
+        { id: 'u1', name: 'U' },
+        { id: 'u2', name: 'U' },
+      ])
+      const id = await propose({ records: [{ id: 'u1', code: 'free' }] })
+      await sheet.write([{ id: 'u2', code: 'free' }])
+      assert.match(await refused(sheet, () => accept(id), ValidationError), /must be unique/)
+      assert.equal((await detailOf(id)).state, 'waiting')
+    })
+
+    test('a text that is no id is the id of no proposal', async () => {
+      for (const id of ['0', '01', '999999', 'x', '']) {
+        assert.equal(await sheet.store.proposals.get(id), null)
+        assert.equal(await sheet.store.proposals.detail(id), null)
+        for (const decide of [() => accept(id), () => reject(id)]) {
+          await assert.rejects(
+            decide,
+            (error) => error instanceof SheetError && error.message.startsWith('no proposal "'),
+          )
+        }
+      }
+    })
+
+    test('ids count up; lists are newest first, by state, in pages; and every change counts', async () => {
+      const { proposals } = sheet.store
+      await sheet.write([{ id: 'list', name: 'L' }])
+      const before = await proposals.counts()
+      const ids: string[] = []
+      for (let price = 100; price < 104; price += 1)
+        ids.push(await propose({ records: [{ id: 'list', price }] }))
+      assert.deepEqual(
+        ids.map((id) => Number(id) - Number(ids[0])),
+        [0, 1, 2, 3],
+      )
+      await reject(ids[1]!)
+      const after = await proposals.counts()
+      assert.deepEqual([after.waiting - before.waiting, after.changes - before.changes], [3, 5])
+      const list = async (query: Partial<Parameters<typeof proposals.list>[0]>): Promise<string[]> =>
+        (await proposals.list({ state: null, before: null, limit: 2, ...query })).map(({ id }) => id)
+      assert.deepEqual(await list({}), [ids[3], ids[2]])
+      assert.deepEqual(await list({ before: ids[2]! }), [ids[1], ids[0]])
+      assert.deepEqual(await list({ state: 'waiting', before: ids[2]!, limit: 1 }), [ids[0]])
+      assert.equal((await list({ state: 'rejected', limit: 1 }))[0], ids[1])
+    })
+
+    test('a proposal waits on while the store is closed', async () => {
+      await sheet.write([{ id: 'stays', name: 'S' }])
+      const id = await propose({ records: [{ id: 'stays', price: 1 }] })
+      const detail = await detailOf(id)
+      await sheet.reopen()
+      assert.deepEqual(await detailOf(id), detail)
+      const [next] = [await propose({ records: [{ id: 'stays', price: 2 }] })]
+      assert.equal(Number(next), Number(id) + 1)
+    })
+
+    test('only so many records, and bytes, may be proposed at once', async () => {
+      const { records: most, bytes } = PROPOSAL_LIMITS
+      const many = Array.from({ length: most + 1 }, (_, index) => ({ id: `many${index}`, name: 'M' }))
+      assert.match(
+        await refused(sheet, () => propose({ records: many }), ValidationError),
+        /^a proposal has at most 1000 records, got 1001; propose them in parts$/,
+      )
+      assert.match(
+        await refused(sheet, () => propose({ ids: many.map(({ id }) => id) }), ValidationError),
+        /at most 1000 records/,
+      )
+      assert.match(
+        await refused(
+          sheet,
+          () => propose({ records: [{ id: 'long', name: 'x'.repeat(bytes) }] }),
+          ValidationError,
+        ),
+        /^a proposal takes at most 4194304 bytes/,
+      )
+      const id = await propose({ records: many.slice(1) })
+      await accept(id)
+      assert.equal((await sheet.get('many1000'))?.['name'], 'M')
+    })
+  })
+
+  test('only so many proposals may wait, and bytes of them', async (t) => {
+    const sheet = await TestSheet.make(t, open, { properties: ['{name: text, logicalType: string}'] })
+    const { proposals } = sheet.store
+    const propose = (id: string, text = 'x'): Promise<string> =>
+      proposals.propose({ change: { records: [{ id, text }] }, actor: WRITER, note: null })
+    const { waiting, waitingBytes, bytes } = PROPOSAL_LIMITS
+    const large = 'x'.repeat(bytes - 100)
+    const ids: string[] = []
+    for (let taken = bytes; taken <= waitingBytes; taken += bytes) ids.push(await propose(`l${taken}`, large))
+    const full = (error: unknown): boolean =>
+      error instanceof ConflictError && /proposals of \d+ bytes wait already/.test(error.message)
+    await assert.rejects(propose('too much', large), full)
+    for (const id of ids) await proposals.reject({ id, actor: HUMAN, reason: null })
+    await Promise.all(Array.from({ length: waiting }, (_, index) => propose(`n${index}`)))
+    await assert.rejects(propose('too many'), full)
+    assert.equal((await proposals.counts()).waiting, waiting)
+    await proposals.accept({ id: String(ids.length + 1), actor: HUMAN })
+    await propose('room again')
+  })
+
+  test('D2: beside the log of a store that is gone, ids go on counting', async (t) => {
+    const line = { seq: 1, at: '2026-01-01T00:00:00.000Z', actor: HUMAN, source: 'write', proposal: '41' }
+    const written = { proposed_by: WRITER, record_id: 'a', values: { id: 'a' }, previous: { id: null } }
+    const sheet = await TestSheet.make(t, open, {
+      properties: ['{name: text, logicalType: string}'],
+      log: [{ ...line, ...written }],
+    })
+    const change = { records: [{ id: 'b', text: 'x' }] }
+    assert.equal(await sheet.store.proposals.propose({ change, actor: WRITER, note: null }), '42')
+  })
+}

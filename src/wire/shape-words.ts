@@ -1,0 +1,74 @@
+/** As much of a schema as messages look at. */
+export interface Shape {
+  readonly type?: string
+  readonly title?: string
+  readonly properties?: Readonly<Record<string, Shape>>
+  readonly required?: readonly string[]
+  readonly items?: Shape
+  readonly anyOf?: readonly Shape[]
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** As much of what a validator has to say as messages look at. */
+interface Fault {
+  readonly keyword: string
+  /** A JSON pointer (RFC 6901). */
+  readonly instancePath: string
+  readonly params: Members
+}
+
+/** Whether a shape has a member of this name. */
+export function knowsMember(shape: Shape, name: string): boolean {
+  return Object.hasOwn(shape.properties ?? {}, name)
+}
+
+/** What to say of a member that a shape does not have; `what` is what members are called. */
+export function unknownMember(what: string, name: string, shape: Shape): string {
+  const known = Object.keys(shape.properties ?? {})
+  const hint = known.length === 0 ? 'none is known here' : `known here: ${known.join(', ')}`
+  return `unknown ${what} ${preview(name)}; ${hint}`
+}
+
+/** What to say of members that do not have a shape, by the first fault that was found. */
+export function shapeFault(members: Members, shape: Shape, { keyword, instancePath, params }: Fault): string {
+  const path = instancePath.split('/').slice(1)
+  if (keyword === 'required') return `"${placeOf([...path, String(params['missingProperty'])])}" is required`
+  let value: unknown = members
+  let expected: Shape | undefined = shape
+  for (const key of path) {
+    value = (value as Members)[key]
+    expected = expected?.properties?.[key] ?? expected?.items
+  }
+  return `"${placeOf(path)}" is ${preview(value)}; expected ${describe(expected)}`
+}
+
+/** Such as `params[2]`. */
+function placeOf([name = '', ...others]: readonly string[]): string {
+  return `${name}${others.map((key) => `[${key}]`).join('')}`
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  array: 'an array',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  null: 'null',
+  number: 'a number',
+  object: 'an object',
+  string: 'a string',
+}
+
+function describe(shape: Shape | undefined): string {
+  if (shape?.title !== undefined) return shape.title
+  if (shape?.anyOf !== undefined) return shape.anyOf.map(describe).join(' or ')
+  return TYPE_NAMES[shape?.type ?? ''] ?? 'something else'
+}
+
+/** A value for a message: scalars as they are, cut when long; arrays and objects, however deep, by name only. */
+export function preview(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  // 1e999 in JSON is Infinity, which JSON.stringify would show as null.
+  const text = typeof value === 'number' ? String(value) : JSON.stringify(value)
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text
+}

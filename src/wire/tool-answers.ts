@@ -1,0 +1,105 @@
+import { Type, type Static } from 'typebox'
+import { ContractAnswer } from './contract.ts'
+import { RunPlanAnswer } from './materialize.ts'
+import { PermissionsAnswer } from './permissions.ts'
+import { ProposalSummary } from './proposals.ts'
+import { ProvenanceEntryAnswer } from './provenance.ts'
+import { QueryAnswer } from './query.ts'
+import { RecordAnswer, RecordListAnswer, UpsertRecordsAnswer } from './records.ts'
+import { RevertAnswer } from './revert.ts'
+import { RunFailuresAnswer, RunSummary } from './runs.ts'
+import { CellStatesAnswer, StatusAnswer } from './status.ts'
+
+const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
+
+/** What is left of what an agent may spend; there when the person who started the server set a bound. */
+export const BudgetAnswer = Type.Object(
+  {
+    calls: Type.Integer({ description: 'Calls that runs of this server have begun.' }),
+    max_calls: numberOrNull('Calls that they may begin in all; null for no bound.'),
+    calls_left: numberOrNull('Null for no bound.'),
+    cost: Type.Number({ description: 'Dollars that they have spent.' }),
+    max_cost: numberOrNull('Dollars that they may spend in all; null for no bound.'),
+    cost_left: numberOrNull('Null for no bound.'),
+  },
+  {
+    description:
+      'What runs have spent since the server started, and what is left; there when there is a bound.',
+  },
+)
+export type BudgetAnswer = Static<typeof BudgetAnswer>
+
+const budget = Type.Optional(BudgetAnswer)
+const nextCursor = Type.Union([Type.String(), Type.Null()], {
+  description: 'The cursor of the next page; null exactly when nothing follows.',
+})
+
+export const ContractToolAnswer = Type.Object({ contract: ContractAnswer })
+
+const { format: _format, ...page } = RecordListAnswer.properties
+export const RecordsToolAnswer = Type.Object(page)
+
+export const RecordToolAnswer = Type.Object({
+  record: RecordAnswer,
+  version: Type.Union([Type.String(), Type.Null()], {
+    description: 'For if_version of a write; null for a record of the past.',
+  }),
+})
+
+const { truncated: _truncated, ...result } = QueryAnswer.properties
+export const QueryToolAnswer = Type.Object({
+  ...result,
+  truncated: Type.Optional(
+    Type.Literal(true, {
+      description: 'There when the result has more rows than limit, or than the server allows.',
+    }),
+  ),
+})
+
+/** What an agent may do. */
+export const PermissionsToolAnswer = Type.Object({
+  ...PermissionsAnswer.properties,
+  mode: Type.Union([Type.Literal('write'), Type.Literal('read-only'), Type.Literal('propose')], {
+    description: 'What becomes of writes: made at once, impossible, or proposals that a person decides on.',
+  }),
+  budget,
+})
+
+export const StatusToolAnswer = Type.Object({ targets: StatusAnswer, budget })
+
+export const CellStatesToolAnswer = Type.Object({ cells: CellStatesAnswer })
+
+export const ProvenanceToolAnswer = Type.Object({
+  entries: Type.Array(ProvenanceEntryAnswer, { description: 'Newest first.' }),
+  total: Type.Integer({ description: 'How many entries there are; without history at most 1.' }),
+})
+
+export const PlanToolAnswer = Type.Object({ ...RunPlanAnswer.properties, budget })
+
+export const MaterializeToolAnswer = Type.Object({
+  run: RunSummary,
+  failures: RunFailuresAnswer.properties.failures,
+  failures_cursor: Type.Union([Type.String(), Type.Null()], {
+    description: 'For list_run_failures, which has the rest; null when these are all.',
+  }),
+  budget,
+})
+export type MaterializeToolAnswer = Static<typeof MaterializeToolAnswer>
+
+export const UpsertToolAnswer = Type.Object({
+  ...UpsertRecordsAnswer.properties,
+  version: Type.Union([Type.String(), Type.Null()], {
+    description: 'The version that the record has now, when it was one.',
+  }),
+})
+
+export const ProposedToolAnswer = Type.Object({ proposal: ProposalSummary })
+export type ProposedToolAnswer = Static<typeof ProposedToolAnswer>
+
+export const RunsToolAnswer = Type.Object({ runs: Type.Array(RunSummary), next_cursor: nextCursor })
+
+export const RevertToolAnswer = Type.Object({
+  ...RevertAnswer.properties,
+  conflict_count: Type.Integer({ description: 'How many conflicts there are; conflicts has the first few.' }),
+})
+export type RevertToolAnswer = Static<typeof RevertToolAnswer>

@@ -1,0 +1,180 @@
+import { Type, type Static } from 'typebox'
+import { closedObject } from './closed-object.ts'
+import { MaterializeBody } from './materialize.ts'
+import { QueryBody } from './query.ts'
+import { RevertBody } from './revert.ts'
+
+/** Items that a tool answers with unless asked for more, and at most: an agent reads every one of them. */
+export const TOOL_LIMIT = 20
+export const TOOL_LIMIT_MAX = 1000
+
+const limit = Type.Integer({
+  minimum: 1,
+  maximum: TOOL_LIMIT_MAX,
+  default: TOOL_LIMIT,
+  title: `a whole number from 1 to ${TOOL_LIMIT_MAX}`,
+  description: `How many at most; ${TOOL_LIMIT} unless given.`,
+})
+const cursor = Type.String({
+  description: 'The next_cursor of the answer before, to go on after it; all else as in that call.',
+})
+const fields = Type.Array(Type.String(), {
+  title: 'an array of field names',
+  description: 'Only these fields, in this order. Name those that you need: answers stay small.',
+})
+const filter = Type.String({
+  description:
+    "A boolean SQL expression over the fields (SQLite), such as continent = 'Europe' AND rate IS NULL.",
+})
+const asOf = Type.String({
+  description: 'A seq of the provenance log, or a time in ISO 8601 with offset: as the sheet was then.',
+})
+const recordId = Type.String({ minLength: 1, title: 'a record id', description: 'The id of the record.' })
+const target = Type.String({ minLength: 1, title: 'a field name', description: 'A derived field.' })
+const targets = Type.Array(Type.String(), {
+  title: 'an array of field names',
+  description: 'Only these derived fields; all when absent.',
+})
+const runId = Type.String({
+  minLength: 1,
+  title: 'a run id',
+  description: 'The id of a run; list_runs has them.',
+})
+const ids = (description: string) =>
+  Type.Array(Type.String(), {
+    minItems: 1,
+    maxItems: TOOL_LIMIT_MAX,
+    title: 'an array of record ids',
+    description,
+  })
+
+/** Of tools that need no telling. */
+export const NoInput = closedObject({})
+
+export const ContractInput = closedObject({ fields: Type.Optional(fields) })
+
+export const ListRecordsInput = closedObject({
+  fields: Type.Optional(fields),
+  filter: Type.Optional(filter),
+  sort: Type.Optional(
+    Type.Array(Type.String(), {
+      title: 'an array of field names',
+      description:
+        'Fields to sort by; with a minus before those from the greatest down. Creation order when absent.',
+    }),
+  ),
+  limit: Type.Optional(limit),
+  cursor: Type.Optional(cursor),
+  as_of: Type.Optional(asOf),
+})
+
+export const GetRecordInput = closedObject({
+  id: recordId,
+  fields: Type.Optional(fields),
+  as_of: Type.Optional(asOf),
+})
+
+const { sql, params } = QueryBody.properties
+
+export const QueryInput = closedObject({ sql, params, limit: Type.Optional(limit) })
+
+export const SummaryInput = closedObject({
+  fields: Type.Optional(
+    Type.Array(Type.String(), {
+      title: 'an array of field names',
+      description: 'The fields to summarize; none when absent, which leaves the count.',
+    }),
+  ),
+  filter: Type.Optional(filter),
+})
+
+export const StatusInput = closedObject({ targets: Type.Optional(targets) })
+
+export const CellStatesInput = closedObject({ ids: ids('The records.'), targets: Type.Optional(targets) })
+
+export const ExplainCellInput = closedObject({ record_id: recordId, target })
+
+export const ProvenanceInput = closedObject({
+  record_id: recordId,
+  field: Type.String({ minLength: 1, title: 'a field name', description: 'Any field of the contract.' }),
+  history: Type.Optional(
+    Type.Boolean({ description: 'True for earlier entries as well; else only the latest.' }),
+  ),
+  limit: Type.Optional(limit),
+})
+
+/** Of tools that answer with a page of all there are. */
+export const PageInput = closedObject({ limit: Type.Optional(limit), cursor: Type.Optional(cursor) })
+
+export const RunInput = closedObject({ id: runId })
+
+export const RunPageInput = closedObject({ id: runId, ...PageInput.properties })
+
+const { actor: _actor, dry_run: _dryRun, force, ...selection } = MaterializeBody.properties
+
+export const PlanInput = closedObject({ ...selection, force })
+
+const background = Type.Optional(
+  Type.Boolean({
+    description:
+      'Answer as soon as the run has begun; follow it with get_run. For runs that take longer than a tool call may.',
+  }),
+)
+
+export const MaterializeInput = closedObject({ ...selection, force, background })
+
+/** The same without `force`, which would overwrite what people wrote by hand. */
+export const ProposedMaterializeInput = closedObject({ ...selection, background })
+
+const version = Type.String({
+  description:
+    'The version that get_record told of the one record: nothing is written if it has been changed since.',
+})
+const note = Type.String({
+  maxLength: 2000,
+  title: 'a text of up to 2000 characters',
+  description: 'Why, for the person who decides.',
+})
+const records = Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+  minItems: 1,
+  maxItems: TOOL_LIMIT_MAX,
+  title: 'an array of records',
+  description:
+    'Records, each with its id. An id that exists is merged: absent fields keep their value, null clears a field. All or nothing.',
+})
+
+export const UpsertInput = closedObject({ records, if_version: Type.Optional(version) })
+export const ProposeUpsertInput = closedObject({ records, note: Type.Optional(note) })
+
+const toDelete = ids('The records to delete; ids that do not exist are no error.')
+
+export const DeleteInput = closedObject({ ids: toDelete, if_version: Type.Optional(version) })
+export const ProposeDeleteInput = closedObject({ ids: toDelete, note: Type.Optional(note) })
+
+export const ProposalPageInput = closedObject({
+  state: Type.Optional(
+    Type.Union([Type.Literal('waiting'), Type.Literal('accepted'), Type.Literal('rejected')], {
+      title: 'waiting, accepted or rejected',
+      description: 'Only proposals in this state.',
+    }),
+  ),
+  ...PageInput.properties,
+})
+
+export const ProposalInput = closedObject({
+  id: Type.String({ minLength: 1, title: 'a proposal id', description: 'list_proposals has them.' }),
+  limit: Type.Optional(limit),
+})
+
+export const RevertRunInput = closedObject({ run_id: runId })
+
+const { seq } = RevertBody.properties
+
+export const RevertCellInput = closedObject({
+  record_id: recordId,
+  field: Type.String({ minLength: 1, title: 'a field name', description: 'The field of the cell.' }),
+  seq: Type.Integer({ ...seq, description: 'The seq of the entry to undo, as get_provenance tells it.' }),
+})
+
+export type PlanInput = Static<typeof PlanInput>
+export type MaterializeInput = Static<typeof MaterializeInput>

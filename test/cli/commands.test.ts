@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { runColophon, type Ran, type RunOptions } from '../support/run-colophon.ts'
+import { RATES, writeSheet } from '../support/sheet-fixture.ts'
+
+/** A sheet, and commands that work on it: `run('list', '--limit', '1')`. */
+async function open(
+  t: TestContext,
+  files: Parameters<typeof writeSheet>[1] = {},
+): Promise<{ sheet: string; stub: string; run: (command: string, ...args: string[]) => Promise<Ran> }> {
+  const sheet = await writeSheet(t, files)
+  const stub = join(sheet, 'stub.json')
+  await writeFile(stub, RATES)
+  return { sheet, stub, run: (command, ...args) => runColophon([command, sheet, ...args]) }
+}
+
+function input(text: string): RunOptions {
+  return { input: text, env: { COLOPHON_ACTOR: 'human:ann' } }
+}
+
+/** The result of a command that went well and had nothing else to tell. */
+function json({ code, stdout, stderr }: Ran): unknown {
+  assert.equal(stderr, '')
+  assert.equal(code, 0)
+  assert.match(stdout, /^[^\n]+\n$/)
+  return JSON.parse(stdout)
+}
+
+test('list prints the records as JSON, with the cursor of those that follow', async (t) => {
+  const { run } = await open(t)
+  const first = json(await run('list', '--fields', 'id,price', '--limit', '2')) as {
+    records: unknown[]
+    next_cursor: string
+  }
+  assert.deepEqual(first.records, [
+    { id: 'a', price: 1.5 },
+    { id: 'b', price: 2 },
+  ])
+  const rest = json(await run('list', '--fields', 'id', '--cursor', first.next_cursor))
+  assert.deepEqual(rest, { records: [{ id: 'c' }], next_cursor: null })
+})
+
+test('list filters, sorts, and goes back in time', async (t) => {
+  const { sheet, run } = await open(t)
+  const sorted = await run(
+    'list',
+    '--fields',
+    'id',
+    '--sort',
+    '-price',
+    '--filter',
+    'price > 1',
+    '--format',
+    'ndjson',
+  )
+  assert.equal(sorted.stdout, '{"id":"b"}\n{"id":"a"}\n')
+  await runColophon(['upsert', sheet], input('{"id":"a","title":"Avocado"}'))
+  const [now, then] = await Promise.all([
+    run('get', 'a', '--fields', 'title'),
+    run('get', 'a', '--fields', 'title', '--as-of', '1'),
+  ])
+  assert.deepEqual([json(now), json(then)], [{ title: 'Avocado' }, { title: 'Apple' }])
+})
+
+test('what a list leaves out is told beside NDJSON, and --all leaves out nothing', async (t) => {
+  const records = Array.from({ length: 2345 }, (_, index) => ({ id: `r${index}`, title: `number ${index}` }))
+  const { run } = await open(t, { records })
+  const [few, all, array] = await Promise.all([
+    run('list', '--format', 'ndjson'),
+    run('list', '--format', 'ndjson', '--all', '--fields', 'id,title'),
+    run('list', '--all', '--fields', 'id,title'),
+  ])
+  assert.equal(few.stdout.split('\n').length - 1, 50)
+  assert.match(few.stderr, /^There are more: --all shows all, --cursor \S+ the next\.\n$/)
+  assert.equal(all.stderr, '')
+  assert.deepEqual(
+    all.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown),
+    records,
+  )
+  assert.deepEqual(json(array), { records, next_cursor: null })
+})
+
+test('upsert takes NDJSON, JSON and CSV from standard input and finds out which it is', async (t) => {
+  const { sheet, run } = await open(t)
+  const inputs = [
+    '{"id":"d","title":"Dill","price":1}\n\n{"id":"a","price":9}\n',
+    '[{"id":"e","title":"Egg","price":2}]',
+    '{\n  "records": [{"id": "f", "title": "Fig", "price": 3}]\n}',
+    '\ufeffid,title,price\ng,"Grape, white",4\n',
+  ]
+  const results: unknown[] = []
+  for (const text of inputs) results.push(json(await runColophon(['upsert', sheet], input(text))))
+  assert.deepEqual(results, [
+    { inserted: 1, updated: 1, total: 4 },
+    { inserted: 1, updated: 0, total: 5 },
+    { inserted: 1, updated: 0, total: 6 },
+    { inserted: 1, updated: 0, total: 7 },
+  ])
+  const prices = await run('query', 'SELECT title, price FROM records WHERE price > 2 ORDER BY id')
+  assert.deepEqual((json(prices) as { rows: unknown }).rows, [
+    { title: 'Apple', price: 9 },
+    { title: 'Fig', price: 3 },
+    { title: 'Grape, white', price: 4 },
+  ])
+})
+
+test('upsert streams a long input in batches: what came before a fault stays, and the fault has its line', async (t) => {
+  const { sheet, run } = await open(t, { records: [] })
+  const lines = Array.from({ length: 3000 }, (_, index) => ({
+    id: `r${index}`,
+    title: index === 2500 ? 7 : 'x',
+  }))
+  const file = join(sheet, 'many.ndjson')
+  await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  const { code, stdout, stderr } = await run('upsert', file, '--actor', 'human:ann')
+  assert.equal(code, 1)
+  assert.equal(stdout, '')
+  assert.match(
+    stderr,
+    /^error: .*many\.ndjson:2501 \(id "r2500"\), field "title": 7 is not a string.*; 2000 records before these are stored\n$/,
+  )
+  assert.deepEqual(json(await run('query', 'SELECT count(*) AS n FROM records')), {
+    rows: [{ n: 2000 }],
+    count: 1,
+  })
+})
+
+test('upsert needs to know who writes, and guesses nobody', async (t) => {
+  const { sheet } = await open(t)
+  const { code, stdout, stderr } = await runColophon(['upsert', sheet], { input: '{"id":"a"}' })
+  assert.deepEqual([code, stdout], [2, ''])
+  assert.match(stderr, /^error: who writes\? [^\n]*--actor[^\n]*COLOPHON_ACTOR\n$/)
+})
+
+test('delete takes ids as arguments or from standard input, and asks nobody in a pipe', async (t) => {
+  const { sheet, run } = await open(t)
+  assert.deepEqual(json(await run('delete', 'a', 'nobody', '--actor', 'human:ann')), {
+    deleted: 1,
+    remaining: 2,
+  })
+  const piped = await runColophon(['delete', sheet, '-'], input('b\r\nc\n'))
+  assert.deepEqual(json(piped), { deleted: 2, remaining: 0 })
+})
+
+test('query takes parameters as JSON or else as text, and a statement from standard input', async (t) => {
+  const { sheet, run } = await open(t)
+  const rows = await run(
+    'query',
+    'SELECT id FROM records WHERE price > ? AND currency = ?',
+    '--param',
+    '1e0',
+    '--param',
+    'EUR',
+  )
+  assert.deepEqual(json(rows), { rows: [{ id: 'a' }], count: 1 })
+  const types = await run('query', 'SELECT typeof(?) AS a, typeof(?) AS b', '--param', '1', '--param', '"1"')
+  assert.deepEqual((json(types) as { rows: unknown[] }).rows, [{ a: 'integer', b: 'text' }])
+  const read = await runColophon(['query', sheet, '-', '--format', 'ndjson'], input('SELECT id FROM records'))
+  assert.equal(read.stdout, '{"id":"a"}\n{"id":"b"}\n{"id":"c"}\n')
+  const cut = await run('query', 'SELECT id FROM records', '--query-rows', '2', '--format', 'ndjson')
+  assert.equal(cut.stdout, '{"id":"a"}\n{"id":"b"}\n')
+  assert.match(cut.stderr, /^Only the first 2 rows; --query-rows allows more\.\n$/)
+})
+
+test('materialize runs in a pipe without a question, ends with 3 for failed cells, and everything about it can be asked', async (t) => {
+  const { stub, run } = await open(t)
+  const plan = json(await run('materialize', '--dry-run', '--stub', stub)) as { calls: number }
+  assert.equal(plan.calls, 3)
+  const { code, stdout, stderr } = await run('materialize', '--stub', stub, '--actor', 'agent:nightly')
+  assert.equal(code, 3, stderr)
+  const failure = {
+    record_id: 'c',
+    field: 'rate',
+    error: 'GET https://rates.example/XXX -> no stub response',
+    error_type: 'ServiceError',
+  }
+  assert.deepEqual(JSON.parse(stdout), { materialized: 2, skipped: 0, failures: [failure], total_cost: 0 })
+  const [status, cell, entry, history, runs, one, failures] = await Promise.all([
+    run('status'),
+    run('status', 'c', 'rate'),
+    run('provenance', 'a', 'rate'),
+    run('provenance', 'a', 'rate', '--history', '--format', 'ndjson'),
+    run('runs'),
+    run('runs', '1'),
+    run('runs', '1', '--failures'),
+  ])
+  assert.partialDeepStrictEqual(json(status), { rate: { fresh: 2, failed: 1, total_records: 3 } })
+  assert.partialDeepStrictEqual(json(cell), { state: 'failed' })
+  assert.partialDeepStrictEqual(json(entry), { actor: 'agent:nightly', value: 1, run_id: '1' })
+  assert.partialDeepStrictEqual(JSON.parse(history.stdout), { value: 1, previous: null })
+  assert.partialDeepStrictEqual(json(runs), { runs: [{ id: '1', failed: 1 }], next_cursor: null })
+  assert.partialDeepStrictEqual(json(one), { id: '1', state: 'finished', record_ids: null })
+  assert.partialDeepStrictEqual(json(failures), { failures: [{ record_id: 'c' }], next_cursor: null })
+  const reverted = await run('revert', '--run', '1', '--actor', 'human:ann')
+  assert.deepEqual(json(reverted), { reverted: 2, conflicts: [], run_id: '2' })
+})
+
+test('materialize takes targets, ids, states and bounds', async (t) => {
+  const { stub, run } = await open(t)
+  const some = await run(
+    'materialize',
+    '--stub',
+    stub,
+    '--actor',
+    'a',
+    '--target',
+    'rate',
+    '--ids',
+    'a,c',
+    '--max-calls',
+    '1',
+  )
+  assert.partialDeepStrictEqual(json(some), { materialized: 1, skipped: 1, failures: [] })
+  const missing = await run(
+    'materialize',
+    '--stub',
+    stub,
+    '--actor',
+    'a',
+    '--only',
+    'missing',
+    '--limit',
+    '1',
+    '--max-cost',
+    '$1.50',
+  )
+  assert.partialDeepStrictEqual(json(missing), { materialized: 1 })
+  const offline = await run('materialize', '--offline', '--force', '--ids', 'a', '--actor', 'a')
+  assert.equal(offline.code, 3)
+  assert.match(offline.stdout, /refused/)
+})
+
+test('revert puts one cell back', async (t) => {
+  const { sheet, run } = await open(t)
+  await runColophon(['upsert', sheet], input('{"id":"a","title":"Avocado"}'))
+  const { seq } = json(await run('provenance', 'a', 'title')) as { seq: number }
+  const reverted = await run(
+    'revert',
+    '--record',
+    'a',
+    '--field',
+    'title',
+    '--seq',
+    String(seq),
+    '--actor',
+    'human:ann',
+  )
+  assert.deepEqual(json(reverted), { reverted: 1, conflicts: [], run_id: null })
+  assert.deepEqual(json(await run('get', 'a', '--fields', 'title')), { title: 'Apple' })
+})
+
+test('validate finds a fault in each file and says where, and makes nothing', async (t) => {
+  const { sheet, run } = await open(t)
+  assert.deepEqual(json(await run('validate', '--records')), { faults: [], valid: true })
+  await writeFile(join(sheet, 'transport.yaml'), 'hosts:\n  "*":\n    concurrency: none\n')
+  await writeFile(join(sheet, 'derivations', 'rate.yaml'), 'targets: [rates]\ninputs: []\nkind: http\n')
+  const { code, stdout } = await run('validate', '--format', 'table')
+  assert.equal(code, 1)
+  assert.deepEqual(
+    stdout.split('\n').map((line) => line.replace(/^(\S+:\d+): .*$/, '$1')),
+    [join(sheet, 'derivations/rate.yaml:1'), join(sheet, 'transport.yaml:3'), ''],
+  )
+  assert.ok(!existsSync(join(sheet, 'sheet.db')))
+})
+
+test('validate --records finds every fault of records.jsonl, and of the store', async (t) => {
+  const lines = [
+    '{"id":"a","title":"Apple"}',
+    '{"id":"b","title":3,"price":"x"}',
+    '',
+    '{"id":"a","title":"Again"}',
+    'nonsense',
+    '{"id":"c","title":"Corn","colour":1}',
+    '[]',
+  ]
+  const { sheet, run } = await open(t)
+  await writeFile(join(sheet, 'records.jsonl'), lines.join('\n'))
+  const { code, stdout } = await run('validate', '--records', '--format', 'ndjson')
+  assert.equal(code, 1)
+  const faults = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { file: string; line: number; message: string })
+  assert.deepEqual(new Set(faults.map(({ file }) => file)), new Set(['records.jsonl']))
+  assert.deepEqual(
+    faults.map(({ line, message }) => `${line} ${message.slice(0, 20)}`),
+    [
+      '2 field "title": 3 is ',
+      '2 field "price": "x" i',
+      '4 field "id": must be ',
+      '5 not JSON: Unexpected',
+      '6 field "colour": the ',
+      '7 a line must be a JSO',
+    ],
+  )
+  await writeFile(join(sheet, 'records.jsonl'), '{"id":"a","title":"Apple"}\n')
+  await run('list')
+  const tight = (await readFile(join(sheet, 'contract.yaml'), 'utf8')).replace(
+    '{name: title, logicalType: string,',
+    '{name: title, logicalType: string, logicalTypeOptions: {maxLength: 2},',
+  )
+  await writeFile(join(sheet, 'contract.yaml'), tight)
+  const stored = await run('validate', '--records')
+  assert.equal(stored.code, 1)
+  assert.match(stored.stdout, /"contract\.yaml".*does not fit the stored records.*\\"Apple\\"/)
+})
+
+test('a broken derivation file is told beside a result that does not need it, and once where it does', async (t) => {
+  const { run } = await open(t, { derivations: { 'rate.yaml': 'targets: 1\n' } })
+  const fine = await run('get', 'a', '--fields', 'id')
+  assert.deepEqual([fine.code, fine.stdout], [0, '{"id":"a"}\n'])
+  assert.match(fine.stderr, /^error: derivations\/rate\.yaml:1: [^\n]*\n$/)
+  const broken = await run('status')
+  assert.deepEqual([broken.code, broken.stdout], [1, ''])
+  assert.match(broken.stderr, /^error: derivations\/rate\.yaml:1: [^\n]*\n$/)
+})
+
+test('every command has help with examples, printed without opening anything', async () => {
+  const { stdout } = await runColophon(['--help'])
+  const names = [...stdout.matchAll(/^ {2}([a-z]+) (?:\[|<)/gm)].map(([, name = '']) => name)
+  assert.ok(names.length >= 13, stdout)
+  await Promise.all(
+    names.map(async (name) => {
+      const help = await runColophon([name, '--help'])
+      assert.equal(help.code, 0)
+      assert.equal(help.stderr, '')
+      if (name !== 'serve') assert.match(help.stdout, /\nExamples:\n {2}# /, name)
+    }),
+  )
+})

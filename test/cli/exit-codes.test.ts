@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { EXIT } from '../../src/cli/exit-codes.ts'
+import { createProgram } from '../../src/cli/program.ts'
+import { ColophonProcess } from '../support/colophon-process.ts'
+import { HeldRates } from '../support/held-rates.ts'
+import { readPage, section, tableOf } from '../support/markdown.ts'
+import { BIN, runColophon } from '../support/run-colophon.ts'
+import { RATES, writeSheet } from '../support/sheet-fixture.ts'
+
+test('the exit codes are those of the command line reference', () => {
+  const { rows } = tableOf(section(readPage('docs/reference/cli.md'), 'Exit codes'), 'Code')
+  assert.deepEqual(
+    rows.map(([code = '']) => Number(code.replaceAll('`', ''))),
+    Object.values(EXIT),
+  )
+})
+
+/** What follows the sheet for each command that works on one: done, and refused by the sheet. */
+const CASES: Readonly<Record<string, { done: string[]; refused: string[] }>> = {
+  validate: { done: [], refused: ['--records'] },
+  list: { done: [], refused: ['--fields', 'colour'] },
+  get: { done: ['a'], refused: ['nobody'] },
+  upsert: { done: [], refused: ['no-such-file.csv'] },
+  delete: { done: ['nobody'], refused: [] },
+  query: { done: ['SELECT 1'], refused: ['DROP TABLE records'] },
+  materialize: { done: ['--dry-run'], refused: ['--target', 'title'] },
+  status: { done: [], refused: ['--target', 'title'] },
+  provenance: { done: ['a', 'rate'], refused: ['nobody', 'rate'] },
+  runs: { done: [], refused: ['7'] },
+  revert: { done: ['--record', 'a', '--field', 'title', '--seq', '2'], refused: ['--run', '7'] },
+}
+
+const env = { COLOPHON_ACTOR: 'human:ann' }
+
+test('every command ends with 0 when it is done', async (t) => {
+  const sheet = await writeSheet(t)
+  // Entry 2, for `revert`.
+  assert.equal((await runColophon(['upsert', sheet], { env, input: '{"id":"a","title":"B"}' })).code, 0)
+  await Promise.all(
+    Object.entries(CASES).map(async ([command, { done }]) => {
+      const { code, stderr } = await runColophon([command, sheet, ...done], { env })
+      assert.deepEqual([command, code, stderr], [command, EXIT.done, ''])
+    }),
+  )
+})
+
+test('every command ends with 1 and one line on standard error when it cannot be done', async (t) => {
+  const sheet = await writeSheet(t)
+  await Promise.all(
+    Object.entries(CASES)
+      .filter(([command]) => command !== 'validate' && command !== 'delete')
+      .map(async ([command, { refused }]) => {
+        const { code, stdout, stderr } = await runColophon([command, sheet, ...refused], { env })
+        assert.deepEqual([command, code, stdout], [command, EXIT.error, ''])
+        assert.match(stderr, /^error: [^\n]+\n$/)
+        assert.doesNotMatch(stderr, /\/api\//)
+      }),
+  )
+  await Promise.all(
+    Object.entries(CASES).map(async ([command, { done }]) => {
+      const { code, stdout, stderr } = await runColophon([command, join(sheet, 'nowhere'), ...done], { env })
+      assert.deepEqual([command, code, stdout], [command, EXIT.error, ''])
+      assert.match(stderr, /^error: \S+ is not a directory; [^\n]+\n$/)
+    }),
+  )
+})
+
+test('every command ends with 2 for options and arguments that make no sense', async (t) => {
+  const sheet = await writeSheet(t)
+  const cases = Object.entries(CASES).flatMap(([command, { done }]) => [
+    [command],
+    [command, sheet, ...done, '--no-such-option'],
+    [command, sheet, ...done, '--format', 'xml'],
+  ])
+  const further = [
+    ['list', sheet, '--limit', '0'],
+    ['list', sheet, '--all', '--limit', '3'],
+    ['list', sheet, '--fields', ','],
+    ['query', sheet, 'SELECT 1', '--query-rows', 'many'],
+    ['materialize', sheet, '--max-cost', 'lots'],
+    ['materialize', sheet, '--offline', '--allow-net', 'x.example'],
+    ['runs', sheet, '--failures'],
+    ['revert', sheet],
+    ['revert', sheet, '--run', '1', '--record', 'a'],
+    ['status', sheet, 'a'],
+    ['completion', 'tcsh'],
+  ]
+  await Promise.all(
+    [...cases, ...further].map(async (args) => {
+      const { code, stdout, stderr } = await runColophon(args, { env })
+      assert.deepEqual([args.slice(0, 1), code, stdout], [args.slice(0, 1), EXIT.usage, ''], args.join(' '))
+      assert.match(stderr, /^error: /)
+    }),
+  )
+})
+
+test('each command of these tables exists, and each command that works on a sheet is in them', () => {
+  // These have tests of their own.
+  const elsewhere = new Set(['serve', 'mcp', 'init', 'import', 'export', 'completion', 'proposals'])
+  const names = createProgram().commands.map((command) => command.name())
+  assert.deepEqual(new Set(names.filter((name) => !elsewhere.has(name))), new Set(Object.keys(CASES)))
+})
+
+test('a reader that has enough ends a command quietly with 0', async (t) => {
+  const records = Array.from({ length: 20_000 }, (_, index) => ({ id: `r${index}`, title: 'x'.repeat(50) }))
+  const sheet = await writeSheet(t, { records })
+  for (const args of [
+    ['list', sheet, '--all', '--format', 'ndjson'],
+    ['list', sheet, '--all'],
+    ['query', sheet, 'SELECT * FROM records', '--query-rows', '20000'],
+  ]) {
+    const child = spawn(process.execPath, [BIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let stderr = ''
+    child.stderr.on('data', (chunk) => (stderr += String(chunk)))
+    const closed = once(child, 'close')
+    await once(child.stdout, 'data')
+    child.stdout.destroy()
+    const [code] = (await closed) as [number | null]
+    assert.deepEqual([code, stderr], [0, ''], args.join(' '))
+  }
+})
+
+test('SIGINT ends a run in a pipe with 130 when its end has been written', async (t) => {
+  const rates = await HeldRates.start(t, 12)
+  const args = ['materialize', rates.sheet, '--actor', 'agent:test', '--progress', 'plain']
+  const first = new ColophonProcess(t, args)
+  await rates.waiting(8)
+  first.kill('SIGINT')
+  const { code, stdout, stderr } = await first.end()
+  assert.deepEqual([code, stdout], [EXIT.interrupted, ''])
+  assert.match(stderr, /^Cancelled: 0 of 12 cells were done and stay \(run 1, 8 calls\)\.\n$/)
+  const { stdout: runs } = await runColophon(['runs', rates.sheet])
+  assert.partialDeepStrictEqual(JSON.parse(runs), { runs: [{ id: '1', state: 'cancelled' }] })
+})
+
+test('3 is for failed cells alone: a run that its bounds cut short is done', async (t) => {
+  const sheet = await writeSheet(t)
+  const stub = join(sheet, 'stub.json')
+  await writeFile(stub, RATES)
+  const run = (...args: string[]) => runColophon(['materialize', sheet, '--stub', stub, ...args], { env })
+  assert.equal((await run('--max-calls', '1')).code, EXIT.done)
+  assert.equal((await run()).code, EXIT.failedCells)
+})

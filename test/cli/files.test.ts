@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { runColophon } from '../support/run-colophon.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
+import { temporaryDirectory } from '../support/temporary-file.ts'
+
+const ANN = { env: { COLOPHON_ACTOR: 'human:ann' } }
+
+test('what export writes, import takes, in every format', async (t) => {
+  const sheet = await writeSheet(t)
+  const directory = await temporaryDirectory(t)
+  for (const format of ['csv', 'json', 'ndjson', 'parquet', 'xlsx']) {
+    const file = join(directory, `data.${format}`)
+    assert.deepEqual(await runColophon(['export', sheet, file]), { code: 0, stdout: '', stderr: '' })
+    const { code, stdout, stderr } = await runColophon(['import', sheet, file], ANN)
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.deepEqual(JSON.parse(stdout), {
+      records: 3,
+      inserted: 0,
+      updated: 0,
+      unchanged: 3,
+      written: true,
+      faults: [],
+      fault_count: 0,
+    })
+  }
+  // Nothing of how they were made is left beside them.
+  assert.equal((await readdir(directory)).length, 5)
+})
+
+test('export writes some fields of some records to standard output', async (t) => {
+  const sheet = await writeSheet(t)
+  const args = ['--fields', 'id,price', '--filter', 'price > 1', '--sort', '-price']
+  assert.deepEqual(await runColophon(['export', sheet, '-', '--format', 'csv', ...args]), {
+    code: 0,
+    stdout: 'id,price\r\nb,2\r\na,1.5\r\n',
+    stderr: '',
+  })
+  assert.equal(
+    (await runColophon(['export', sheet, ...args])).stdout,
+    '{"id":"b","price":2}\n{"id":"a","price":1.5}\n',
+  )
+})
+
+test('import reads standard input, and says what would happen with --dry-run', async (t) => {
+  const sheet = await writeSheet(t)
+  const input = 'id,title,price\na,Apple,9\nd,Date,1\n'
+  const args = ['import', sheet, '-', '--input-format', 'csv', '--format', 'table']
+  const dry = await runColophon([...args, '--dry-run'], { ...ANN, input })
+  assert.deepEqual(dry, {
+    code: 0,
+    stdout: 'nothing was written; it would be 1 inserted, 1 updated, 0 unchanged\n',
+    stderr: '',
+  })
+  const done = await runColophon(args, { ...ANN, input })
+  assert.deepEqual([done.code, done.stdout], [0, '1 inserted, 1 updated, 0 unchanged\n'])
+})
+
+test('faults go to standard error with file and line, nothing is written, and the exit code is 1', async (t) => {
+  const sheet = await writeSheet(t)
+  const file = join(await temporaryDirectory(t), 'bad.csv')
+  await writeFile(file, 'id,title,price\nx,New,cheap\n')
+  const { code, stdout, stderr } = await runColophon(['import', sheet, file], ANN)
+  assert.equal(code, 1)
+  assert.equal(stderr, `error: ${file}:2 (id "x"), field "price": "cheap" is not a number\n`)
+  const { fault_count: count, written } = JSON.parse(stdout) as { fault_count: number; written: boolean }
+  assert.deepEqual([count, written], [1, false])
+})
+
+test('an export that fails leaves the file that was there', async (t) => {
+  const sheet = await writeSheet(t)
+  const directory = await temporaryDirectory(t)
+  const file = join(directory, 'data.csv')
+  await writeFile(file, 'mine')
+  const failed = await runColophon(['export', sheet, file, '--filter', 'nope = 1'])
+  assert.equal(failed.code, 1)
+  assert.match(failed.stderr, /^error: .*nope.*\n$/)
+  assert.equal(await readFile(file, 'utf8'), 'mine')
+  const nowhere = await runColophon(['export', sheet, join(directory, 'none', 'data.csv')])
+  assert.deepEqual(
+    [nowhere.code, nowhere.stderr],
+    [1, `error: ${join(directory, 'none', 'data.csv')} cannot be written: there is no such directory\n`],
+  )
+  assert.deepEqual(await readdir(directory), ['data.csv'])
+})
+
+const WRONG: readonly (readonly [args: readonly string[], fault: RegExp])[] = [
+  [
+    ['import', 'SHEET', 'data.txt'],
+    /the name of data\.txt does not say what it is; say it with --input-format/,
+  ],
+  [['import', 'SHEET', '-'], /standard input does not say what it is; say it with --input-format/],
+  [['import', 'SHEET', 'data.csv', '--input-format', 'pdf'], /Allowed choices are csv, json/],
+  [['export', 'SHEET', 'data.txt'], /does not say what to write; say it with --format/],
+  [
+    ['export', 'SHEET', 'data.zip'],
+    /does not say what to write, archive or datapackage; say it with --format/,
+  ],
+  [
+    ['export', 'SHEET', 'data.zip', '--format', 'archive', '--fields', 'id'],
+    /an archive has the whole sheet/,
+  ],
+]
+
+for (const [args, fault] of WRONG) {
+  test(`colophon ${args.join(' ')} is wrong usage`, async (t) => {
+    const sheet = await writeSheet(t)
+    const { code, stderr, stdout } = await runColophon(
+      args.map((arg) => (arg === 'SHEET' ? sheet : arg)),
+      ANN,
+    )
+    assert.deepEqual([code, stdout], [2, ''])
+    assert.match(stderr, fault)
+  })
+}
+
+test('a file that is not there is told in one line', async (t) => {
+  const sheet = await writeSheet(t)
+  assert.deepEqual(await runColophon(['import', sheet, 'none.csv'], ANN), {
+    code: 1,
+    stdout: '',
+    stderr: 'error: none.csv: no such file\n',
+  })
+})
+
+test('progress goes to standard error when it is asked for', async (t) => {
+  const sheet = await writeSheet(t)
+  const { stdout, code } = await runColophon(['export', sheet, '--format', 'csv', '--progress', 'plain'])
+  assert.equal(code, 0)
+  assert.match(stdout, /^id,/)
+})

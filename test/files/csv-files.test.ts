@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readAll } from '../support/read-all.ts'
+import { temporaryDirectory, temporaryFile } from '../support/temporary-file.ts'
+
+const RECORDS = [
+  { id: 'a', name: 'Ærø; x' },
+  { id: 'b', name: '1,5' },
+]
+
+const UTF16 = (text: string): Buffer => Buffer.from(`\ufeff${text}`, 'utf16le')
+
+const FILES: readonly (readonly [what: string, content: string | Buffer])[] = [
+  ['UTF-8', 'id,name\na,Ærø; x\nb,"1,5"\n'],
+  ['UTF-8 with a byte order mark', '\ufeffid,name\r\na,Ærø; x\r\nb,"1,5"\r\n'],
+  ['UTF-16, low byte first', UTF16('id,name\r\na,Ærø; x\r\nb,"1,5"')],
+  ['UTF-16, high byte first', UTF16('id,name\na,Ærø; x\nb,"1,5"').swap16()],
+  ['semicolons', 'id;name\na;"Ærø; x"\nb;1,5\n'],
+  ['tabs', 'id\tname\na\tÆrø; x\nb\t1,5\n'],
+  ['a first line that states the delimiter', 'sep=;\nid;name\na;"Ærø; x"\nb;1,5\n'],
+]
+
+for (const [what, content] of FILES) {
+  test(`CSV is read in ${what}`, async (t) => {
+    const { file, records } = await readAll(await temporaryFile(t, 'data.csv', content), 'csv')
+    assert.deepEqual(file.fields, ['id', 'name'])
+    assert.deepEqual(records, RECORDS)
+    assert.equal(file.progress(), 1)
+  })
+}
+
+test('the delimiter is that of the header outside of quotes', async (t) => {
+  const { file } = await readAll(await temporaryFile(t, 'data.csv', '"a,b,c";d\n1;2\n'), 'csv')
+  assert.deepEqual(file.fields, ['a,b,c', 'd'])
+})
+
+test('an empty cell is absent, a pair of quotes is an empty text, and lines are counted', async (t) => {
+  const { records, places } = await readAll(
+    await temporaryFile(t, 'data.csv', 'sep=,\nid,name\na,\n"b\n",""\n\nc,x\n'),
+    'csv',
+  )
+  assert.deepEqual(records, [{ id: 'a' }, { id: 'b\n', name: '' }, { id: 'c', name: 'x' }])
+  assert.deepEqual(places, [3, 4, 7])
+})
+
+test('what a spreadsheet program took for a formula is what it was before', async (t) => {
+  const { records } = await readAll(await temporaryFile(t, 'data.csv', "id,name\na,'=1+1\nb,'tis\n"), 'csv')
+  assert.deepEqual(records, [
+    { id: 'a', name: '=1+1' },
+    { id: 'b', name: "'tis" },
+  ])
+})
+
+test('a column named __proto__ is a column as any', async (t) => {
+  const { records } = await readAll(await temporaryFile(t, 'data.csv', '__proto__,constructor\na,b\n'), 'csv')
+  assert.deepEqual(Object.entries(records[0] ?? {}), [
+    ['__proto__', 'a'],
+    ['constructor', 'b'],
+  ])
+})
+
+const FAULTS: readonly (readonly [what: string, content: string | Buffer, fault: RegExp])[] = [
+  ['an empty file', '', /^data\.csv is empty; its first line must name the columns/],
+  ['a column without a name', 'id,,x\n', /^data\.csv:1, column 2: the column has no name/],
+  [
+    'two columns of one name',
+    '\nid,x, id\n',
+    /^data\.csv:2, column 3: the name "id" is that of column 1 already/,
+  ],
+  ['too few cells', 'id,x\na\n', /^data\.csv:2: the line has 1 cell, but the header has 2 columns/],
+  ['too many cells', 'id\na\n"b\nc",d\n', /^data\.csv:3: the line has 2 cells, but the header has 1 column/],
+  [
+    'bytes that are no UTF-8',
+    Buffer.from('id\na\n\xe4b\n', 'latin1'),
+    /^data\.csv:3: the file has bytes that are not UTF-8/,
+  ],
+]
+
+for (const [what, content, fault] of FAULTS) {
+  test(`${what} is refused with its place`, async (t) => {
+    const source = await temporaryFile(t, 'data.csv', content)
+    await assert.rejects(readAll(source, 'csv'), { type: 'ValidationError', message: fault })
+  })
+}
+
+test('a file that is not there, and a directory, are told', async (t) => {
+  const path = await temporaryDirectory(t)
+  await assert.rejects(readAll({ path: `${path}/none.csv`, name: 'none.csv' }, 'csv'), {
+    type: 'SheetError',
+    message: 'none.csv: no such file',
+  })
+  await assert.rejects(readAll({ path, name: 'folder' }, 'csv'), /folder is a directory/)
+})

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readAll } from '../support/read-all.ts'
+import { temporaryFile } from '../support/temporary-file.ts'
+
+const RECORDS = [
+  { id: 'a', list: [1, { x: null }] },
+  { id: 'b', name: null },
+]
+
+test('JSON is an array of records, or an answer of the service with one', async (t) => {
+  for (const text of [
+    JSON.stringify(RECORDS),
+    JSON.stringify({ records: RECORDS, format: 'json', limit: 50, next_cursor: null }, null, 2),
+    `\ufeff${JSON.stringify(RECORDS)}`,
+  ]) {
+    const { file, records } = await readAll(await temporaryFile(t, 'data.json', text), 'json')
+    assert.deepEqual(records, RECORDS)
+    assert.equal(file.fields, null)
+  }
+})
+
+test('NDJSON is a record to a line, whether or not the last one ends', async (t) => {
+  const text = `\ufeff${JSON.stringify(RECORDS[0])}\r\n\n${JSON.stringify(RECORDS[1])}`
+  const { records, places } = await readAll(await temporaryFile(t, 'data.ndjson', text), 'ndjson')
+  assert.deepEqual(records, RECORDS)
+  assert.deepEqual(places, [1, 3])
+})
+
+test('a record is in one batch whatever its size, and batches end when they are large', async (t) => {
+  const records = [
+    { id: 'a', text: 'x'.repeat(5 << 20) },
+    ...Array.from({ length: 2500 }, (_, n) => ({ id: `r${n}` })),
+  ]
+  const text = records.map((record) => `${JSON.stringify(record)}\n`).join('')
+  const { file, records: read } = await readAll(await temporaryFile(t, 'data.ndjson', text), 'ndjson')
+  assert.deepEqual(read, records)
+  const sizes: number[] = []
+  for await (const batch of file.batches) sizes.push(batch.length)
+  assert.deepEqual(sizes, [1, 1000, 1000, 500])
+})
+
+const FAULTS: readonly (readonly ['json' | 'ndjson', text: string, fault: RegExp])[] = [
+  ['ndjson', '{"id":"a"}\n\n{"id":\n', /^data\.ndjson:3: not JSON: Unexpected end of JSON input$/],
+  [
+    'ndjson',
+    '{"id":"a"}\n["b"]\n',
+    /^data\.ndjson:2: a record must be a JSON object, got an array of 1 item$/,
+  ],
+  ['json', '[{"id":"a"},\n{"id":,}]', /^data\.json:2: not JSON: /],
+  ['json', '[{"id":"a"},\n]', /^data\.json:2: not JSON: /],
+  ['json', '[1]', /^data\.json:1: a record must be a JSON object, got 1$/],
+  ['json', `[{"x":${'['.repeat(600)}${']'.repeat(600)}}]`, /^data\.json:1: nested more than 512 levels deep/],
+]
+
+for (const [format, text, fault] of FAULTS) {
+  test(`${format} ${JSON.stringify(text.slice(0, 40))} is refused with its line`, async (t) => {
+    const source = await temporaryFile(t, `data.${format}`, text)
+    await assert.rejects(readAll(source, format), { type: 'ValidationError', message: fault })
+  })
+}
+
+test('a line without end is refused before it is all in memory', async (t) => {
+  const source = await temporaryFile(t, 'data.ndjson', Buffer.alloc(40 << 20, 'x'))
+  await assert.rejects(readAll(source, 'ndjson'), /data\.ndjson:1: the record is longer than 32 MiB/)
+  const json = await temporaryFile(
+    t,
+    'data.json',
+    Buffer.concat([Buffer.from('["'), Buffer.alloc(40 << 20, 'x')]),
+  )
+  await assert.rejects(readAll(json, 'json'), /data\.json:1: the record is longer than 32 MiB/)
+})

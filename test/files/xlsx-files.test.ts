@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test, type TestContext } from 'node:test'
+import type { JsonObject } from '../../src/contract/json.ts'
+import { readXml } from '../../src/files/xlsx/read-xml.ts'
+import { makeWorkbook, workbookXml, worksheetXml, type WorkbookParts } from '../support/make-workbook.ts'
+import { readAll } from '../support/read-all.ts'
+import { temporaryFile } from '../support/temporary-file.ts'
+
+const HEADER =
+  '<row r="1"><c r="A1" t="inlineStr"><is><t>id</t></is></c><c r="B1" t="inlineStr"><is><t>x</t></is></c></row>'
+
+async function read(t: TestContext, parts: WorkbookParts): Promise<JsonObject[]> {
+  const source = await temporaryFile(t, 'data.xlsx', await makeWorkbook(parts))
+  return (await readAll(source, 'xlsx')).records
+}
+
+/** The value of the cell B2, written like this. */
+async function cell(t: TestContext, xml: string, parts: WorkbookParts = {}): Promise<unknown> {
+  const sheet = worksheetXml(`${HEADER}<row r="2"><c r="A2" t="inlineStr"><is><t>a</t></is></c>${xml}</row>`)
+  const [record] = await read(t, { 'xl/worksheets/sheet1.xml': sheet, ...parts })
+  return record?.['x']
+}
+
+const TEXTS: WorkbookParts = {
+  'xl/sharedStrings.xml':
+    '<x:sst xmlns:x="main"><x:si><x:t>plain</x:t></x:si><x:si/>' +
+    '<x:si><x:r><x:t xml:space="preserve">rich </x:t></x:r><x:r><x:rPr/><x:t>text</x:t></x:r><x:rPh><x:t>said</x:t></x:rPh></x:si>' +
+    '<x:si><x:t>_x0041_ &amp;_x000D_</x:t></x:si></x:sst>',
+  'xl/styles.xml':
+    '<styleSheet><numFmts><numFmt numFmtId="170" formatCode="d.m.yy"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs>' +
+    '<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="170"/><xf numFmtId="20"/><xf numFmtId="4"/></cellXfs></styleSheet>',
+}
+
+const CELLS: readonly (readonly [what: string, xml: string, value: unknown])[] = [
+  ['a text of the table', '<c r="B2" t="s"><v>0</v></c>', 'plain'],
+  ['an empty text of the table', '<c r="B2" t="s"><v>1</v></c>', ''],
+  ['a rich text, without its pronunciation', '<c r="B2" t="s"><v>2</v></c>', 'rich text'],
+  ['escaped characters', '<c r="B2" t="s"><v>3</v></c>', 'A &\r'],
+  ['a text in the cell', '<c r="B2" t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r></is></c>', 'inline'],
+  ['an empty text in the cell', '<c r="B2" t="inlineStr"><is><t/></is></c>', ''],
+  ['a number', '<c r="B2"><v>-1.5E3</v></c>', -1500],
+  ['a truth value', '<c r="B2" t="b"><v>1</v></c>', true],
+  ['a date', '<c r="B2" s="1"><v>45351</v></c>', '2024-02-29'],
+  ['a date in a format of its own', '<c r="B2" s="2"><v>45351.25</v></c>', '2024-02-29T06:00:00'],
+  ['a time', '<c r="B2" s="3"><v>0.5</v></c>', '12:00:00'],
+  ['a number with thousands', '<c r="B2" s="4"><v>45351</v></c>', 45351],
+  ['an ISO date', '<c r="B2" t="d"><v>2024-02-29T00:00:00Z</v></c>', '2024-02-29T00:00:00Z'],
+  ['a formula with its number', '<c r="B2"><f>1+1</f><v>2</v></c>', 2],
+  ['a formula with its text', '<c r="B2" t="str"><f>"a"&amp;"b"</f><v>ab</v></c>', 'ab'],
+  ['a cell with a style alone', '<c r="B2" s="1"/>', undefined],
+]
+
+for (const [what, xml, value] of CELLS) {
+  test(`a cell of another program is read: ${what}`, async (t) => {
+    assert.deepEqual(await cell(t, xml, TEXTS), value)
+  })
+}
+
+test('a workbook that counts days from 1904 has the dates that it shows', async (t) => {
+  const parts = {
+    ...TEXTS,
+    'xl/workbook.xml': workbookXml('<sheet name="S" r:id="r1"/>', '<workbookPr date1904="1"/>'),
+  }
+  assert.equal(await cell(t, '<c r="B2" s="1"><v>43889</v></c>', parts), '2024-02-29')
+})
+
+test('the first worksheet that is not hidden is read; cells without references follow each other; empty rows do not count', async (t) => {
+  const rows =
+    '<row/><row><c t="inlineStr"><is><t>id</t></is></c><c t="inlineStr"><is><t>x</t></is></c></row>' +
+    '<row r="5"><c t="inlineStr"><is><t>a</t></is></c><c><v>1</v></c></row><row><c r="A6"/></row>'
+  const source = await temporaryFile(
+    t,
+    'data.xlsx',
+    await makeWorkbook({
+      'xl/workbook.xml': workbookXml('<sheet name="A" state="hidden" r:id="r1"/><sheet name="B" r:id="r2"/>'),
+      'xl/worksheets/sheet1.xml': worksheetXml(''),
+      'xl/worksheets/sheet2.xml': worksheetXml(rows),
+    }),
+  )
+  const { records, places, file } = await readAll(source, 'xlsx')
+  assert.deepEqual([records, places, file.fields], [[{ id: 'a', x: 1 }], [5], ['id', 'x']])
+})
+
+const FAULTS: readonly (readonly [what: string, xml: string, fault: RegExp])[] = [
+  [
+    'a formula without a value',
+    '<c r="B2"><f>1+1</f></c>',
+    /^data\.xlsx, row 2: the cell B2 has a formula without a value/,
+  ],
+  [
+    'an error',
+    '<c r="B2" t="e"><f>1/0</f><v>#DIV/0!</v></c>',
+    /^data\.xlsx, row 2: the cell B2 has the error #DIV\/0!/,
+  ],
+  [
+    'a text that is not there',
+    '<c r="B2" t="s"><v>7</v></c>',
+    /the cell B2 refers to a text that the file does not have/,
+  ],
+  [
+    'a value beside the header',
+    '<c r="D2"><v>1</v></c>',
+    /the cell D2 has a value, but the header has no name for its column/,
+  ],
+  ['cells out of order', '<c r="A2"><v>1</v></c>', /its cells are not in order/],
+]
+
+for (const [what, xml, fault] of FAULTS) {
+  test(`${what} is refused with its cell`, async (t) => {
+    await assert.rejects(cell(t, xml, TEXTS), { type: 'ValidationError', message: fault })
+  })
+}
+
+test('a header with a gap, or without anything, is refused', async (t) => {
+  const gap = worksheetXml('<row r="3"><c r="A3" t="b"><v>1</v></c><c r="C3" t="b"><v>0</v></c></row>')
+  await assert.rejects(
+    read(t, { 'xl/worksheets/sheet1.xml': gap }),
+    /row 3, column 2: the column has no name/,
+  )
+  await assert.rejects(read(t, { 'xl/worksheets/sheet1.xml': worksheetXml('') }), /the worksheet is empty/)
+})
+
+test('what is no workbook is told from what is an old or encrypted one', async (t) => {
+  const text = await temporaryFile(t, 'data.xlsx', 'id,x\n')
+  await assert.rejects(readAll(text, 'xlsx'), {
+    type: 'ValidationError',
+    message: /^data\.xlsx is no XLSX file: /,
+  })
+  const old = await temporaryFile(t, 'data.xlsx', Buffer.from('d0cf11e0a1b11ae1', 'hex'))
+  await assert.rejects(readAll(old, 'xlsx'), /is an encrypted workbook, or one of before 2007/)
+  const empty = await temporaryFile(t, 'data.xlsx', await makeWorkbook({}))
+  await assert.rejects(readAll(empty, 'xlsx'), /has no worksheet that could be read/)
+})
+
+const HOSTILE: readonly (readonly [what: string, parts: WorkbookParts, fault: RegExp])[] = [
+  [
+    'entities that grow',
+    { 'xl/worksheets/sheet1.xml': `<!DOCTYPE x [<!ENTITY a "aaaa">]>${worksheetXml('')}` },
+    /xl\/worksheets\/sheet1\.xml: it has a document type/,
+  ],
+  [
+    'elements without end inside each other',
+    { 'xl/worksheets/sheet1.xml': '<a>'.repeat(1000) },
+    /its elements are nested too deep/,
+  ],
+  [
+    'a text without end',
+    { 'xl/worksheets/sheet1.xml': worksheetXml(`<row><c><v>${'1'.repeat(20 << 20)}</v></c></row>`) },
+    /a text or a tag that is larger than possible/,
+  ],
+  [
+    'a tag without end',
+    { 'xl/worksheets/sheet1.xml': `<worksheet ${'a'.repeat(20 << 20)}` },
+    /a text or a tag that is larger than possible/,
+  ],
+  [
+    'a row beyond the last one',
+    { 'xl/worksheets/sheet1.xml': worksheetXml('<row r="99999999"><c><v>1</v></c></row>') },
+    /its rows are not in order/,
+  ],
+  [
+    'XML that is none',
+    { 'xl/worksheets/sheet1.xml': '<worksheet><sheetData></worksheet>' },
+    /it is no well-formed XML/,
+  ],
+]
+
+for (const [what, parts, fault] of HOSTILE) {
+  test(`a workbook with ${what} is refused`, async (t) => {
+    await assert.rejects(read(t, parts), { type: 'ValidationError', message: fault })
+  })
+}
+
+test('a row whose cells all refer to one long text is refused before it is all in memory', async (t) => {
+  const long = 'x'.repeat(32_000)
+  const cells = Array.from({ length: 2000 }, () => '<c t="s"><v>0</v></c>').join('')
+  await assert.rejects(
+    read(t, {
+      'xl/sharedStrings.xml': `<sst><si><t>${long}</t></si></sst>`,
+      'xl/worksheets/sheet1.xml': worksheetXml(`<row>${cells}</row>`),
+    }),
+    /data\.xlsx, row 1: the record is longer than 32 MiB/,
+  )
+})
+
+test('what a part comes to is counted as it is unpacked, whatever the archive says', async () => {
+  const none = { open: () => undefined, close: () => undefined, text: () => undefined }
+  const unpack = async (size: number): Promise<void> => {
+    const stream = Readable.from([Buffer.from('<a>'), Buffer.alloc(size - 7, ' '), Buffer.from('</a>')])
+    for await (const _piece of readXml({ name: 'part', stream, limit: 3 << 20 }, none)) continue
+  }
+  await unpack(3 << 20)
+  await assert.rejects(unpack((3 << 20) + 1), /part: it is larger than 3 MiB once it is decompressed/)
+})

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createApp } from '../../src/http/app.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+import { assertEnvelope, startApp } from '../support/http-fixture.ts'
+import { onEnd } from '../support/on-end.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
+
+const HEALTH = { url: '/api/healthz' }
+
+test('the service is well for as long as it answers, and says nothing about the sheet', async (t) => {
+  const { app } = await startApp(t)
+  const response = await app.inject(HEALTH)
+  assert.deepEqual([response.statusCode, response.json()], [200, { status: 'ok' }])
+  assert.equal((await app.inject({ ...HEALTH, method: 'HEAD' })).statusCode, 200)
+})
+
+test('D3: a broken contract does not make the service unwell', async (t) => {
+  const directory = await writeSheet(t)
+  await writeFile(join(directory, 'contract.yaml'), 'nonsense: [')
+  const sheet = await openSheet(directory)
+  onEnd(t, () => sheet.close())
+  const app = createApp(sheet)
+  onEnd(t, () => app.close())
+  assert.equal((await app.inject({ url: '/api/contract' })).statusCode, 500)
+  assert.equal((await app.inject(HEALTH)).statusCode, 200)
+})
+
+test('a service that is being stopped is a 503 that says when to ask again, and is no fault for the log', async (t) => {
+  const { app, sheet, logged } = await startApp(t)
+  await sheet.stopRuns()
+  const response = await app.inject(HEALTH)
+  assert.equal(response.statusCode, 503)
+  assertEnvelope(response, 'OperationError', /being stopped|stopping/)
+  assert.match(String(response.headers['retry-after']), /^\d+$/)
+  assert.deepEqual(logged, [])
+})

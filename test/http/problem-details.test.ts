@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { InjectOptions } from 'fastify'
+import { listen, startApp } from '../support/http-fixture.ts'
+import { exchange } from '../support/raw-client.ts'
+
+const PROBLEM = 'application/problem+json'
+
+const FAULTS: readonly [request: InjectOptions, status: number, type: string][] = [
+  [{ url: '/api/records?limit=0' }, 400, 'ValidationError'],
+  [{ url: '/api/records/nobody' }, 404, 'SheetError'],
+  [{ url: '/nowhere' }, 404, 'SheetError'],
+  [{ url: '/api/records/%ff' }, 400, 'ValidationError'],
+  [{ url: '/api/records?filter=(' }, 400, 'QueryError'],
+  [{ method: 'POST', url: '/api/records' }, 403, 'PermissionDeniedError'],
+  [{ method: 'PUT', url: '/api/records' }, 405, 'OperationError'],
+  [{ url: '/api/records', headers: { host: 'evil.example' } }, 403, 'PermissionDeniedError'],
+]
+
+test('RFC 9457: an error is problem details for who would rather have that, and the envelope otherwise', async (t) => {
+  const { app } = await startApp(t)
+  for (const [request, status, type] of FAULTS) {
+    const about = `${request.method ?? 'GET'} ${String(request.url)}`
+    const ask = (accept: string) => app.inject({ ...request, headers: { ...request.headers, accept } })
+    const envelope = await ask('*/*')
+    const { message } = envelope.json<{ error: { message: string } }>().error
+    for (const accept of [PROBLEM, `${PROBLEM}, application/json;q=0.9`]) {
+      const response = await ask(accept)
+      assert.equal(response.statusCode, status, about)
+      assert.equal(response.headers['content-type'], `${PROBLEM}; charset=utf-8`, about)
+      assert.deepEqual(
+        response.json(),
+        { type: `/docs#${type}`, title: type, status, detail: message },
+        about,
+      )
+    }
+    for (const accept of [
+      'application/json',
+      `application/json, ${PROBLEM}`,
+      'application/*',
+      `${PROBLEM};q=0`,
+    ]) {
+      const response = await ask(accept)
+      assert.equal(response.headers['content-type'], 'application/json; charset=utf-8', `${about} ${accept}`)
+      assert.deepEqual(response.json(), envelope.json())
+    }
+    assert.match(String(envelope.headers.vary), /\bAccept\b/, about)
+  }
+})
+
+test('the type of every problem leads to what the documentation says of it', async (t) => {
+  const { app } = await startApp(t)
+  const { body } = await app.inject({ url: '/docs' })
+  for (const [, , type] of FAULTS) assert.ok(body.includes(` id="${type}"`), type)
+})
+
+test('an internal error says no more as problem details than as an envelope', async (t) => {
+  const { app, sheet } = await startApp(t)
+  sheet.current = () => Promise.reject(new Error('secret detail'))
+  const response = await app.inject({ url: '/api/records/a', headers: { accept: PROBLEM } })
+  assert.deepEqual(response.json(), {
+    type: '/docs#ServiceError',
+    title: 'ServiceError',
+    status: 500,
+    detail: 'internal error',
+  })
+})
+
+test('CONNECT and other protocols are answered as the client would rather have it; a message without headers is not', async (t) => {
+  const { app } = await startApp(t)
+  const port = await listen(app)
+  const ask = (start: string) =>
+    exchange(t, port, `${start}\r\nHost: localhost\r\nAccept: ${PROBLEM}\r\n\r\n`)
+  for (const start of ['CONNECT a.example:443 HTTP/1.1', 'DESCRIBE /api/csrf RTSP/1.0']) {
+    const { headers, body, status } = await ask(start)
+    assert.match(headers, /content-type: application\/problem\+json; charset=utf-8\r\n/i, start)
+    assert.equal((JSON.parse(body) as { status: number }).status, status)
+  }
+  const { headers } = await ask('garbage')
+  assert.match(headers, /content-type: application\/json; charset=utf-8\r\n/i)
+})

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RESULT_LIMIT } from '../../src/mcp/call-tool.ts'
+import { agentOverStdio } from '../support/agent.ts'
+import { writeLookupSheet } from '../support/lookup-files.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
+
+test('an error says what is wrong and what an agent can do, in words of tools', async (t) => {
+  const { sheet } = await writeLookupSheet(t)
+  const agent = await agentOverStdio(t, sheet)
+  for (const [tool, args, message] of [
+    [
+      'list_records',
+      { field: ['a'] },
+      /^ValidationError: unknown argument "field"; known here: fields, filter/,
+    ],
+    [
+      'list_records',
+      { fields: ['x'] },
+      /^ValidationError: unknown field "x"; the contract has id, a, b, secret_note/,
+    ],
+    ['get_contract', { fields: ['x'] }, /^ValidationError: unknown field "x"; the contract has id, a, b/],
+    ['list_records', { limit: 0 }, /^ValidationError: "limit" is 0; expected a whole number from 1 to 1000/],
+    ['list_records', { fields: 'a' }, /^ValidationError: "fields" is "a"; expected an array of field names/],
+    ['list_records', { cursor: 'made-up' }, /^ValidationError: cursor was not issued/],
+    ['list_records', { filter: 'a =' }, /^QueryError: [^]*The dialect is SQLite/],
+    ['query', { sql: 'DELETE FROM records' }, /^QueryError: [^]*One SELECT/],
+    ['query', {}, /^ValidationError: "sql" is required/],
+    ['get_record', { id: 'nobody' }, /^SheetError: no record "nobody"\nLook up what there is: list_records/],
+    ['get_run', { id: '7' }, /^SheetError: no run "7"; list_runs lists them/],
+    ['get_status', { targets: ['a'] }, /^OperationError: no derivation has the target "a"; targets are b/],
+    [
+      'plan_materialize',
+      { only: 'all' },
+      /^ValidationError: "only" is "all"; expected missing, stale or failed/,
+    ],
+    [
+      'upsert_records',
+      { records: [{ id: 'r0', secret_note: 'x' }] },
+      /^PermissionDeniedError: .*actor "agent" may not write it; it is editable by human:\*.*\nget_permissions/,
+    ],
+    ['upsert_records', { records: [{ id: 'r0', b: 'x' }] }, /it is derived, so materialize computes it/],
+    ['upsert_records', { records: ['r0'] }, /^ValidationError: "records\[0\]" is "r0"; expected an object/],
+    ['upsert_records', { records: [{ id: 'r0', a: 1 }] }, /^ValidationError: records\[0\]/],
+    [
+      'upsert_records',
+      { records: [] },
+      /^ValidationError: "records" is an empty array; expected an array of records/,
+    ],
+    [
+      'upsert_records',
+      { records: [{ id: 'r0' }], if_version: '99' },
+      /^OperationError: record "r0" has version [^]*\nget_record reads it again/,
+    ],
+    ['cancel_run', { id: '7' }, /^SheetError: no run "7"/],
+    ['revert_cell', { record_id: 'r0', field: 'a', seq: 99 }, /^SheetError: .*get_provenance/],
+    ['get_provenance', { record_id: 'r0', field: 'x' }, /^ValidationError: unknown field "x"/],
+  ] as const) {
+    assert.match(await agent.fails(tool, args), message, `${tool} ${JSON.stringify(args)}`)
+  }
+})
+
+test('an optional argument that is null is absent', async (t) => {
+  const { sheet } = await writeLookupSheet(t)
+  const agent = await agentOverStdio(t, sheet)
+  const { structured } = await agent.call('list_records', { fields: null, filter: null, limit: 1 })
+  assert.equal((structured['records'] as unknown[]).length, 1)
+})
+
+test('results are small unless asked for more, and say how to get it', async (t) => {
+  const { sheet } = await writeLookupSheet(t, { records: 30 })
+  const agent = await agentOverStdio(t, sheet)
+  const page = await agent.call('list_records', { fields: ['id'] })
+  assert.equal((page.structured['records'] as unknown[]).length, 20)
+  assert.match(page.text, /^20 records\. More follow: call again with cursor set to next_cursor\.$/)
+  const rows = await agent.call('query', { sql: 'SELECT id FROM records' })
+  assert.deepEqual([rows.structured['count'], rows.structured['truncated']], [20, true])
+  assert.match(rows.text, /^The first 20 of 30 rows\./)
+  await agent.call('materialize')
+  await agent.call('materialize', { force: true })
+  for (let times = 0; times < 21; times += 1) {
+    await agent.call('upsert_records', { records: [{ id: 'r0', a: `w${times}` }] })
+  }
+  const history = await agent.call('get_provenance', { record_id: 'r0', field: 'a', history: true })
+  assert.deepEqual(
+    [(history.structured['entries'] as unknown[]).length, history.structured['total']],
+    [20, 22],
+  )
+  assert.match(history.text, /^20 of 22 entries\. Give a higher limit/)
+})
+
+test('a result beyond all measure is refused with how to have less', async (t) => {
+  const sheet = await writeSheet(t, {
+    records: [{ id: 'a', title: 'x'.repeat(RESULT_LIMIT) }],
+    derivations: {},
+  })
+  const agent = await agentOverStdio(t, sheet)
+  assert.match(await agent.fails('get_record', { id: 'a' }), /^OperationError: the answer has .*with fields$/)
+  assert.match(await agent.fails('list_records'), /with fields or limit$/)
+  await agent.call('get_record', { id: 'a', fields: ['id'] })
+})
+
+test('arguments that nest beyond all measure are refused, and the server goes on', async (t) => {
+  const { sheet } = await writeLookupSheet(t)
+  for (const flags of [[], ['--propose']]) {
+    const agent = await agentOverStdio(t, sheet, { flags })
+    for (const depth of [600, 3000]) {
+      const deep = JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`) as unknown
+      assert.match(
+        await agent.fails('upsert_records', { records: [{ id: 'r0', a: deep }] }),
+        /^ValidationError: .*(nests?|too deep)/,
+      )
+    }
+    await agent.call('get_status')
+  }
+})

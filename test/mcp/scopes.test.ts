@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { getRecord } from '../../src/sheet/get-record.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+import { acceptProposal } from '../../src/sheet/proposals.ts'
+import { readProvenance } from '../../src/sheet/read-provenance.ts'
+import { toolsOf } from '../../src/mcp/tool-list.ts'
+import { agentOverStdio, forEveryClient, startAgent, type Agent } from '../support/agent.ts'
+import { ColophonProcess } from '../support/colophon-process.ts'
+import { writeLookupSheet } from '../support/lookup-files.ts'
+import { onEnd } from '../support/on-end.ts'
+
+async function names(agent: Agent): Promise<readonly string[]> {
+  return (await agent.tools()).map(({ name }) => name).toSorted()
+}
+
+const READING = toolsOf('read-only').map(({ name }) => name)
+
+forEveryClient(({ transport, era, name }) => {
+  void test(`${name}: with --read-only no tool that writes is there, and none can be called`, async (t) => {
+    const { sheet, api } = await writeLookupSheet(t)
+    const agent = await startAgent(t, sheet, { transport, era, flags: ['--read-only'] })
+    assert.deepEqual(await names(agent), READING.toSorted())
+    for (const { annotations, name: tool } of await agent.tools()) {
+      assert.equal(annotations?.readOnlyHint, true, tool)
+    }
+    for (const tool of toolsOf('write').filter(({ name: one }) => !READING.includes(one))) {
+      await assert.rejects(agent.raw(tool.name, {}), /not found/, tool.name)
+    }
+    const { structured } = await agent.call('get_permissions')
+    assert.deepEqual(structured, { actor: 'agent', write: [], delete: false, mode: 'read-only' })
+    // What it says of the rest, it does not do.
+    assert.equal((await agent.call('plan_materialize')).structured['calls'], 3)
+    assert.deepEqual((await agent.call('list_runs')).structured['runs'], [])
+    assert.deepEqual(api.requests, [])
+  })
+
+  void test(`${name}: with --propose writes wait for a person, who then is in the provenance with the agent`, async (t) => {
+    const { sheet } = await writeLookupSheet(t)
+    const flags = ['--propose', '--actor', 'agent:intern']
+    const agent = await startAgent(t, sheet, { transport, era, flags })
+    const proposing = ['upsert_records', 'delete_records', 'materialize', 'cancel_run']
+    assert.deepEqual(await names(agent), [...READING, ...proposing].toSorted())
+    const { structured, text } = await agent.call('upsert_records', {
+      records: [{ id: 'r0', a: 'better' }],
+      note: 'A better value.',
+    })
+    const proposal = structured['proposal'] as Readonly<Record<string, unknown>>
+    assert.equal(proposal['state'], 'waiting')
+    assert.equal(proposal['proposed_by'], 'agent:intern')
+    assert.match(text, /waits for a person/)
+    assert.equal(
+      ((await agent.call('get_record', { id: 'r0' })).structured['record'] as { a: string }).a,
+      'v0',
+    )
+    await agent.call('delete_records', { ids: ['r2'] })
+    const waiting = await agent.call('list_proposals', { state: 'waiting' })
+    assert.equal(waiting.structured['waiting'], 2)
+    const shown = await agent.call('get_proposal', { id: String(proposal['id']) })
+    assert.deepEqual((shown.structured['records'] as { fields: unknown }[])[0]?.fields, [
+      { field: 'a', was: 'v0', now: 'v0', proposed: 'better', moved: false },
+    ])
+
+    const person = await openSheet(sheet)
+    onEnd(t, () => person.close())
+    await acceptProposal(person, { id: String(proposal['id']), actor: 'human:ann' })
+    const record = JSON.parse(String((await getRecord(person, 'r0', ['a'])).json)) as object
+    assert.deepEqual(record, { a: 'better' })
+    const entry = JSON.stringify(await readProvenance(person, { recordId: 'r0', field: 'a', history: false }))
+    assert.match(entry, /agent:intern/)
+    assert.match(entry, /human:ann/)
+    const told = await agent.call('get_proposal', { id: String(proposal['id']) })
+    assert.match(told.text, /is accepted/)
+  })
+})
+
+test('with --propose a run leaves alone what people wrote by hand, since it cannot be forced', async (t) => {
+  const { sheet } = await writeLookupSheet(t)
+  const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2025-11-25', flags: ['--propose'] })
+  assert.match(
+    await agent.fails('materialize', { force: true }),
+    /unknown argument "force"; known here: targets/,
+  )
+})
+
+test('with --propose an agent cancels its own runs and no others', async (t) => {
+  const { sheet, api } = await writeLookupSheet(t)
+  const hold = api.hold('/b/*')
+  const owner = await startAgent(t, sheet, {
+    transport: 'stdio',
+    era: '2025-11-25',
+    flags: ['--actor', 'human:ann'],
+  })
+  const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2026-07-28', flags: ['--propose'] })
+  const { structured } = await owner.call('materialize', { background: true })
+  const { id } = structured['run'] as { id: string }
+  await hold.arrived()
+  assert.match(
+    await agent.fails('cancel_run', { id }),
+    /^PermissionDeniedError: run 1 is of "human:ann".*\nget_permissions/,
+  )
+  assert.equal((await owner.call('cancel_run', { id })).structured['state'], 'cancelled')
+  hold.release()
+})
+
+test('who writes is who the person said that started the server, whatever a call says', async (t) => {
+  const { sheet } = await writeLookupSheet(t)
+  const agent = await startAgent(t, sheet, {
+    transport: 'stdio',
+    era: '2025-11-25',
+    flags: ['--actor', 'agent:fixed'],
+  })
+  for (const [tool, args] of [
+    ['upsert_records', { records: [{ id: 'x' }] }],
+    ['delete_records', { ids: ['r0'] }],
+    ['materialize', {}],
+  ] as const) {
+    assert.match(await agent.fails(tool, { ...args, actor: 'human:ann' }), /unknown argument "actor"/)
+  }
+  await agent.call('upsert_records', { records: [{ id: 'x', a: 'new' }] })
+  const { structured } = await agent.call('get_provenance', { record_id: 'x', field: 'a' })
+  assert.equal((structured['entries'] as { actor: string }[])[0]?.actor, 'agent:fixed')
+})
+
+test('an agent does not write as the person whose environment it inherits', async (t) => {
+  const { sheet } = await writeLookupSheet(t)
+  const env = { COLOPHON_ACTOR: 'human:ann' }
+  const agent = await agentOverStdio(t, sheet, { env })
+  assert.equal((await agent.call('get_permissions')).structured['actor'], 'agent')
+})
+
+test('bounds for agents that are not there, and bounds that exclude each other, are wrong usage', async (t) => {
+  const { sheet } = await writeLookupSheet(t)
+  for (const [args, message] of [
+    [['serve', sheet, '--mcp-read-only'], /'--mcp-read-only' needs '--mcp'/],
+    [['serve', sheet, '--mcp-max-cost', '2'], /'--mcp-max-cost <dollars>' needs '--mcp'/],
+    [['serve', sheet, '--mcp', '--mcp-read-only', '--mcp-propose'], /cannot be used with/],
+    [['mcp', sheet, '--read-only', '--propose'], /cannot be used with/],
+    [['mcp', sheet, '--max-calls', 'many'], /whole number/],
+    [['mcp', sheet, '--max-cost', '-1'], /dollars/],
+  ] as const) {
+    const { code, stdout, stderr } = await new ColophonProcess(t, args).end()
+    assert.equal(code, 2, args.join(' '))
+    assert.equal(stdout, '')
+    assert.match(stderr, message)
+  }
+})
+
+test('a path that is no sheet is one line on standard error and exit code 1, and nothing on standard output', async (t) => {
+  const { code, stdout, stderr } = await new ColophonProcess(t, ['mcp', import.meta.dirname]).end()
+  assert.deepEqual([code, stdout], [1, ''])
+  assert.match(stderr, /^error: .* has no contract\.yaml[^\n]*\n$/)
+})

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { JsonObject } from '../../src/contract/json.ts'
+import { OperationError } from '../../src/errors/service-error.ts'
+import { importRecords, type ImportOptions, type ImportProgress } from '../../src/sheet/import-records.ts'
+import { listRecords } from '../../src/sheet/list-records.ts'
+import { startMaterialize } from '../../src/sheet/materialize.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { openTestSheet } from '../support/sheet-fixture.ts'
+import { contractText } from '../support/contract-with.ts'
+import { temporaryFile } from '../support/temporary-file.ts'
+
+async function importCsv(
+  t: TestContext,
+  sheet: Sheet,
+  text: string,
+  options: Partial<ImportOptions> = {},
+): ReturnType<typeof importRecords> {
+  const source = await temporaryFile(t, 'data.csv', text)
+  return importRecords(sheet, source, { format: 'csv', actor: 'human:ann', ...options })
+}
+
+async function recordsOf(sheet: Sheet, ...fields: string[]): Promise<JsonObject[]> {
+  return JSON.parse((await listRecords(sheet, { fields })).records.toString()) as JsonObject[]
+}
+
+test('an import inserts what is new, updates what is another, and leaves alone what is the same', async (t) => {
+  const sheet = await openTestSheet(t)
+  const result = await importCsv(t, sheet, 'id,title,price\na,Apple,1.5\nb,Bean,3\nd,Date,4\n')
+  assert.deepEqual(result, {
+    records: 3,
+    inserted: 1,
+    updated: 1,
+    unchanged: 1,
+    faults: [],
+    faultCount: 0,
+    written: true,
+  })
+  assert.deepEqual(await recordsOf(sheet, 'id', 'price', 'currency'), [
+    { id: 'a', price: 1.5, currency: 'EUR' },
+    { id: 'b', price: 3, currency: 'USD' },
+    { id: 'c', price: 0.25, currency: 'XXX' },
+    { id: 'd', price: 4, currency: null },
+  ])
+})
+
+test('an empty cell clears a value, unless empty ones are kept; a column that is not there says nothing', async (t) => {
+  const sheet = await openTestSheet(t)
+  const kept = await importCsv(t, sheet, 'id,price\na,\n', { keepEmpty: true })
+  assert.deepEqual([kept.updated, kept.unchanged], [0, 1])
+  await importCsv(t, sheet, 'id,price\na,\n')
+  assert.deepEqual((await recordsOf(sheet, 'id', 'price', 'title'))[0], {
+    id: 'a',
+    price: null,
+    title: 'Apple',
+  })
+})
+
+test('a file with faults is not written at all, and each fault has its place', async (t) => {
+  const sheet = await openTestSheet(t)
+  const result = await importCsv(
+    t,
+    sheet,
+    'id,title,price,owner_note\nx,"two\nlines",1,\na,Apple,cheap,\n,Nobody,1,\ny,,1,mine\nz,Zest,2,\n',
+  )
+  assert.deepEqual(
+    result.faults.map(({ place, id, field }) => [place, id, field]),
+    [
+      ['data.csv:4', 'a', 'price'],
+      ['data.csv:5', null, 'id'],
+      ['data.csv:6', 'y', 'owner_note'],
+      ['data.csv:6', 'y', 'title'],
+    ],
+  )
+  assert.match(result.faults[0]?.message ?? '', /^"cheap" is not a number$/)
+  assert.match(
+    result.faults[2]?.message ?? '',
+    /^actor "human:ann" may not write it; it is editable by agent:owner$/,
+  )
+  assert.deepEqual([result.written, result.faultCount], [false, 4])
+  assert.equal((await recordsOf(sheet, 'id')).length, 3)
+})
+
+test('a dry run says what an import would do, and does nothing', async (t) => {
+  const sheet = await openTestSheet(t)
+  const { store } = await sheet.current()
+  const before = await store.history()
+  const result = await importCsv(t, sheet, 'id,title,price\na,Apple,1.5\nb,Bean,3\nd,Date,4\n', {
+    dryRun: true,
+  })
+  assert.deepEqual([result.inserted, result.updated, result.unchanged, result.written], [1, 1, 1, false])
+  assert.deepEqual(await store.history(), before)
+  assert.equal((await store.status()).total, 3)
+})
+
+test('faults are counted all and listed up to a hundred', async (t) => {
+  const sheet = await openTestSheet(t)
+  const lines = Array.from({ length: 2500 }, (_, index) => `n${index},Title,x\n`).join('')
+  const { faults, faultCount, records } = await importCsv(t, sheet, `id,title,price\n${lines}`)
+  assert.deepEqual([faults.length, faultCount, records], [100, 2500, 2500])
+})
+
+test('without the check, what comes before a bad record is in the sheet, and the message says how far', async (t) => {
+  const sheet = await openTestSheet(t)
+  const lines = Array.from(
+    { length: 1500 },
+    (_, index) => `n${index},Title,${index === 1200 ? 'x' : 1}\n`,
+  ).join('')
+  await assert.rejects(importCsv(t, sheet, `id,title,price\n${lines}`, { check: false }), {
+    type: 'ValidationError',
+    message:
+      'data.csv:1202 (id "n1200"), field "price": "x" is not a number; the 1000 records up to data.csv:1001 are in the ' +
+      'sheet, nothing after them; to go on, import the file again',
+  })
+  assert.equal((await (await sheet.current()).store.status()).total, 1003)
+})
+
+test('one value of a unique field in two records of a file stops the import where it is found', async (t) => {
+  const contract = contractText(['{name: code, logicalType: string, unique: true}'])
+  const sheet = await openTestSheet(t, { contract, records: [], derivations: {} })
+  const lines = Array.from({ length: 1100 }, (_, index) => `n${index},${index === 1050 ? 7 : index}\n`).join(
+    '',
+  )
+  await assert.rejects(importCsv(t, sheet, `id,code\n${lines}`), {
+    type: 'ValidationError',
+    message:
+      /^data\.csv:1052 \(id "n1050"\), field "code": must be unique, but record "n7" .* the 1000 records up to data\.csv:1001 are/,
+  })
+})
+
+test('D7: a derived field may come with the value that it has, or without one, and with another only for who may write it', async (t) => {
+  const sheet = await openTestSheet(t)
+  const run = await startMaterialize(sheet, {
+    targets: null,
+    recordIds: null,
+    force: false,
+    only: null,
+    limit: null,
+    maxCalls: null,
+    maxCost: null,
+    actor: 'agent:run',
+  })
+  await run.done
+  const same = await importCsv(t, sheet, 'id,title,rate\na,Apple,1\nb,Bean,\n')
+  assert.deepEqual([same.unchanged, same.faultCount], [2, 0])
+  assert.deepEqual((await recordsOf(sheet, 'rate')).slice(0, 2), [{ rate: 1 }, { rate: 0.9 }])
+  const other = await importCsv(t, sheet, 'id,title,rate\na,Apple,2\n')
+  assert.deepEqual(
+    other.faults.map(({ place, field }) => [place, field]),
+    [['data.csv:2', 'rate']],
+  )
+  assert.match(other.faults[0]?.message ?? '', /it is derived, so materialize computes it/)
+})
+
+const HEADERS: readonly (readonly [text: string, fault: RegExp])[] = [
+  ['id,titel\n', /^data\.csv, column "titel": the contract has no such field; was title meant\?$/],
+  ['title,price\n', /^data\.csv has no column id/],
+]
+
+for (const [text, fault] of HEADERS) {
+  test(`the header ${JSON.stringify(text)} is refused before anything is read`, async (t) => {
+    const sheet = await openTestSheet(t)
+    await assert.rejects(importCsv(t, sheet, text), { type: 'ValidationError', message: fault })
+  })
+}
+
+test('JSON says what it means: null clears, what is absent stays', async (t) => {
+  const sheet = await openTestSheet(t)
+  const source = await temporaryFile(
+    t,
+    'data.ndjson',
+    '{"id":"a","price":null}\n{"id":"b","title":"Big bean"}\n',
+  )
+  await importRecords(sheet, source, { format: 'ndjson', actor: 'human:ann' })
+  assert.deepEqual((await recordsOf(sheet, 'title', 'price')).slice(0, 2), [
+    { title: 'Apple', price: null },
+    { title: 'Big bean', price: 2 },
+  ])
+})
+
+test('an import that is stopped ends between two batches, and says how far it came', async (t) => {
+  const sheet = await openTestSheet(t)
+  const lines = Array.from({ length: 5000 }, (_, index) => `n${index},Title\n`).join('')
+  const stop = new AbortController()
+  const seen: ImportProgress[] = []
+  await assert.rejects(
+    importCsv(t, sheet, `id,title\n${lines}`, {
+      signal: stop.signal,
+      onProgress: (progress) => {
+        seen.push(progress)
+        if (progress.phase === 'write' && progress.records === 2000) stop.abort(new OperationError('stopped'))
+      },
+    }),
+    { type: 'OperationError', message: /^stopped; the 2000 records up to data\.csv:2001 are in the sheet/ },
+  )
+  assert.equal((await (await sheet.current()).store.status()).total, 2003)
+  assert.deepEqual(
+    seen.map(({ phase, records }) => [phase, records]),
+    [
+      ...[1000, 2000, 3000, 4000, 5000].map((records) => ['check', records]),
+      ['write', 1000],
+      ['write', 2000],
+    ],
+  )
+  assert.ok(seen.every(({ share }) => share >= 0 && share <= 1))
+})
+
+test('without an actor nothing is read', async (t) => {
+  const sheet = await openTestSheet(t)
+  await assert.rejects(importCsv(t, sheet, 'id\n', { actor: null }), { message: 'actor is required' })
+})

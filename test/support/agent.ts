@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import {
+  Client,
+  StreamableHTTPClientTransport,
+  type CallToolResult,
+  type RequestOptions,
+  type Tool,
+} from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { ColophonProcess } from './colophon-process.ts'
+import { onEnd } from './on-end.ts'
+
+const BIN = join(import.meta.dirname, '..', '..', 'bin', 'colophon.js')
+
+/** The protocol that a client speaks: of 2025, with sessions, or of 2026, without. */
+export type Era = '2025-11-25' | '2026-07-28'
+export const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28']
+
+/** How clients reach a sheet. */
+export const TRANSPORTS = ['stdio', 'http'] as const
+
+/** What a call came to, for a test. */
+export interface Called {
+  readonly structured: Readonly<Record<string, unknown>>
+  /** The sentence before the data; of an error all of it. */
+  readonly text: string
+}
+
+/** A client of the SDK. Every answer is held to the schema that the tool was listed with. */
+export class Agent {
+  readonly client: Client
+  readonly transport: StdioClientTransport | StreamableHTTPClientTransport
+  #tools: readonly Tool[] = []
+  readonly #schemas = new Map<string, ValidateFunction>()
+
+  constructor(client: Client, transport: StdioClientTransport | StreamableHTTPClientTransport) {
+    this.client = client
+    this.transport = transport
+  }
+
+  async tools(): Promise<readonly Tool[]> {
+    if (this.#tools.length > 0) return this.#tools
+    this.#tools = (await this.client.listTools()).tools
+    for (const { name, outputSchema } of this.#tools) {
+      assert.ok(outputSchema, `${name} says what it answers`)
+      this.#schemas.set(
+        name,
+        new Ajv({ strict: true, allErrors: true }).compile({ ...outputSchema } as object),
+      )
+    }
+    return this.#tools
+  }
+
+  /** Calls a tool that shall succeed. */
+  async call(
+    name: string,
+    args: Record<string, unknown> = {},
+    options: RequestOptions = {},
+  ): Promise<Called> {
+    const result = await this.raw(name, args, options)
+    assert.equal(result.isError ?? false, false, `${name}: ${JSON.stringify(result.content)}`)
+    const [sentence, data] = result.content
+    assert.ok(sentence?.type === 'text' && data?.type === 'text')
+    assert.deepEqual(JSON.parse(data.text), result.structuredContent, 'the text has the same data')
+    const validate = this.#schemas.get(name)
+    assert.ok(validate?.(result.structuredContent), `${name}: ${JSON.stringify(validate?.errors)}`)
+    return { structured: result.structuredContent as Called['structured'], text: sentence.text }
+  }
+
+  /** Calls a tool that shall fail; answers with what it tells. */
+  async fails(
+    name: string,
+    args: Record<string, unknown> = {},
+    options: RequestOptions = {},
+  ): Promise<string> {
+    const { isError, content, structuredContent } = await this.raw(name, args, options)
+    assert.equal(isError, true, `${name}: ${JSON.stringify(content)}`)
+    assert.equal(structuredContent, undefined)
+    const [told, ...rest] = content
+    assert.ok(told?.type === 'text' && rest.length === 0)
+    return told.text
+  }
+
+  async raw(
+    name: string,
+    args: Record<string, unknown>,
+    options: RequestOptions = {},
+  ): Promise<CallToolResult> {
+    await this.tools()
+    return this.client.callTool({ name, arguments: args }, options)
+  }
+}
+
+function clientOf(era: Era): Client {
+  const mode = era === '2025-11-25' ? 'legacy' : 'auto'
+  return new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+}
+
+/** Starts `colophon mcp` with a sheet for a client of its own. */
+export async function agentOverStdio(
+  t: TestContext,
+  sheet: string,
+  {
+    flags = [],
+    era = '2025-11-25',
+    env = {},
+  }: { flags?: readonly string[]; era?: Era; env?: Record<string, string> } = {},
+): Promise<Agent> {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [BIN, 'mcp', sheet, ...flags],
+    stderr: 'inherit',
+    env: { ...(process.env as Record<string, string>), ...env },
+  })
+  return connect(t, new Agent(clientOf(era), transport), era)
+}
+
+/** Connects to the `/mcp` of a server. */
+export async function agentOverHttp(
+  t: TestContext,
+  port: number,
+  { era = '2025-11-25', headers = {} }: { era?: Era; headers?: Record<string, string> } = {},
+): Promise<Agent> {
+  const url = new URL(`http://127.0.0.1:${port}/mcp`)
+  const transport = new StreamableHTTPClientTransport(url, { requestInit: { headers } })
+  return connect(t, new Agent(clientOf(era), transport), era)
+}
+
+async function connect(t: TestContext, agent: Agent, era: Era): Promise<Agent> {
+  onEnd(t, () => agent.client.close())
+  await agent.client.connect(agent.transport)
+  assert.equal(agent.client.getNegotiatedProtocolVersion(), era)
+  return agent
+}
+
+/** Starts `colophon serve --mcp`; what agents may do is said as for `colophon mcp`. */
+export function serveAgents(
+  t: TestContext,
+  sheet: string,
+  { flags = [], env = {} }: { flags?: readonly string[]; env?: NodeJS.ProcessEnv } = {},
+): ColophonProcess {
+  const prefixed = flags.map((flag) =>
+    flag.replace(/^--(actor|read-only|propose|max-calls|max-cost)\b/, '--mcp-$1'),
+  )
+  return new ColophonProcess(t, ['serve', sheet, '--port', '0', '--mcp', ...prefixed], { env })
+}
+
+/** An agent of a process of its own, whichever way. */
+export async function startAgent(
+  t: TestContext,
+  sheet: string,
+  {
+    transport,
+    era,
+    flags = [],
+  }: { transport: (typeof TRANSPORTS)[number]; era: Era; flags?: readonly string[] },
+): Promise<Agent> {
+  if (transport === 'stdio') return agentOverStdio(t, sheet, { flags, era })
+  return agentOverHttp(t, await serveAgents(t, sheet, { flags }).port(), { era })
+}
+
+/** Runs a test once for each transport and protocol. */
+export function forEveryClient(
+  run: (how: {
+    readonly transport: (typeof TRANSPORTS)[number]
+    readonly era: Era
+    readonly name: string
+  }) => void,
+): void {
+  for (const transport of TRANSPORTS) {
+    for (const era of ERAS) run({ transport, era, name: `${transport}, ${era}` })
+  }
+}

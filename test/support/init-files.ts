@@ -1,0 +1,54 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { JsonObject } from '../../src/contract/json.ts'
+import { formatOf, type FileFormat } from '../../src/files/file-format.ts'
+import { initSheet, type InitOptions, type InitReport, type InitSource } from '../../src/sheet/init-sheet.ts'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { onEnd } from './on-end.ts'
+
+/** A directory of a test, which goes when it ends. */
+export async function scratch(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'colophon-init-'))
+  onEnd(t, () => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** Makes a sheet at `<root>/sheet` of a file with this text; its report and its directory. */
+export async function initFrom(
+  root: string,
+  [name, content]: readonly [name: string, content: string | Uint8Array],
+  { key = null, ...options }: { readonly key?: string | null } & Partial<InitOptions> = {},
+): Promise<{ report: InitReport; directory: string }> {
+  const path = join(root, name)
+  await writeFile(path, content)
+  const format: FileFormat | null = formatOf(name)
+  if (format === null) throw new Error(`${name} has no format`)
+  const source: InitSource = { kind: 'records', data: { file: { path, name }, format }, key }
+  const directory = join(root, 'sheet')
+  return { report: await initSheet(directory, source, { actor: null, ...options }), directory }
+}
+
+/** Opens a sheet until the test ends. */
+export async function openUntilEnd(t: TestContext, directory: string): Promise<Sheet> {
+  const sheet = await openSheet(directory, { defaultActor: 'human:me' })
+  onEnd(t, () => sheet.close())
+  return sheet
+}
+
+/** All records of a sheet in creation order. */
+export async function recordsOf(sheet: Sheet): Promise<JsonObject[]> {
+  const { contract, store } = await sheet.current()
+  const fields = contract.fields.map(({ name }) => name)
+  const page = await store.page({ fields, limit: 100_000, after: null, filter: null, sort: [], skip: 0 })
+  return JSON.parse(String(page.records)) as JsonObject[]
+}
+
+/** The bytes that come in pieces. */
+export async function allBytes(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  for await (const piece of pieces) chunks.push(piece)
+  return Buffer.concat(chunks)
+}

@@ -1,0 +1,21 @@
+import type { JsonObject } from '../../src/contract/json.ts'
+import type { FileFormat } from '../../src/files/file-format.ts'
+import type { FileSource, RawRecords } from '../../src/files/raw-records.ts'
+import { readRecordFile } from '../../src/files/read-record-file.ts'
+
+/** Opens a file of records and reads it to its end. */
+export async function readAll(
+  source: FileSource,
+  format: FileFormat,
+): Promise<{ readonly file: RawRecords; readonly records: JsonObject[]; readonly places: number[] }> {
+  const file = await readRecordFile(source, format)
+  const records: JsonObject[] = []
+  const places: number[] = []
+  for await (const batch of file.batches) {
+    for (const { values, at } of batch) {
+      records.push({ ...values })
+      places.push(at)
+    }
+  }
+  return { file, records, places }
+}

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+export const BIN = join(import.meta.dirname, '..', '..', 'bin', 'colophon.js')
+
+/** How a command ended, and all that it printed. */
+export interface Ran {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions {
+  /** What it finds on standard input, which otherwise is empty. */
+  readonly input?: string
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+}
+
+/** Runs the command `colophon` to its end, with pipes for its streams. */
+export async function runColophon(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const { input = '', env = {}, cwd } = options
+  const child = spawn(process.execPath, [BIN, ...args], {
+    env: { ...process.env, COLOPHON_ACTOR: undefined, FORCE_COLOR: undefined, NO_COLOR: undefined, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+    timeout: 60_000,
+  })
+  const { promise: code, resolve, reject } = Promise.withResolvers<number | null>()
+  child.on('error', reject)
+  child.on('close', resolve)
+  // Whoever wants no input may have gone.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(input)
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { code: await code, stdout, stderr }
+}

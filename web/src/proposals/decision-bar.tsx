@@ -1,0 +1,121 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Check, X } from 'lucide-react'
+import { useEffect, useMemo, useState } from 'react'
+import type { ProposalAnswer } from '../../../src/wire/proposals.ts'
+import { messageOf } from '../api/api-error.ts'
+import { server } from '../api/server.ts'
+import type { SheetContract } from '../api/contract.ts'
+import { permissionsQuery } from '../api/queries.ts'
+import { useCommands } from '../app/command-menu.tsx'
+import { useActor } from '../state/actor.ts'
+import { Button } from '../ui/button.tsx'
+import { tellDone } from '../ui/toasts.tsx'
+import { movedRecords, proposalName, whyNotAllowed } from './proposal-text.ts'
+import { RejectDialog } from './reject-dialog.tsx'
+
+interface DecisionBarProps {
+  readonly contract: SheetContract
+  readonly proposal: ProposalAnswer
+}
+
+/** Accepts a proposal that waits, or rejects it with a reason; Ctrl-Enter and R do the same. */
+export function DecisionBar({ contract, proposal }: DecisionBarProps) {
+  const client = useQueryClient()
+  const [actor] = useActor()
+  const { data: permissions } = useQuery(permissionsQuery(actor))
+  const [isAccepting, setIsAccepting] = useState(false)
+  const [isRejecting, setIsRejecting] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const titleOf = (field: string): string => contract.fieldByName.get(field)?.title ?? field
+  const hindrance = whyNotAllowed(proposal, actor, permissions, titleOf)
+  const hasMoved = movedRecords(proposal).length > 0
+  const mayAccept = hindrance === null && !hasMoved && !isAccepting
+  const isOwn = proposal.proposed_by === actor
+  const meaning = `Accepted, it is written as ${actor}, with ${proposal.proposed_by} beside.`
+
+  const accept = async (): Promise<void> => {
+    setIsAccepting(true)
+    setFault(null)
+    try {
+      await server.proposals.accept(proposal.id, { actor })
+      tellDone(`${proposalName(proposal)} is accepted`, {
+        href: `/proposals/${proposal.id}`,
+        name: 'Show it',
+      })
+    } catch (error) {
+      setFault(messageOf(error))
+    } finally {
+      setIsAccepting(false)
+      void client.invalidateQueries({ queryKey: ['proposals'] })
+      void client.invalidateQueries({ queryKey: ['records'] })
+    }
+  }
+  useDecisionKeys({
+    accept: mayAccept ? () => void accept() : null,
+    reject: () => setIsRejecting(true),
+  })
+  useCommands(
+    'proposal',
+    useMemo(
+      () => [
+        { group: 'Proposals', name: `Reject proposal ${proposal.id}…`, run: () => setIsRejecting(true) },
+      ],
+      [proposal.id],
+    ),
+  )
+  return (
+    <footer className="decision">
+      {fault !== null ? (
+        <p className="form-fault" role="alert">
+          {fault}
+        </p>
+      ) : (
+        <p>{hasMoved ? 'It does not fit the sheet any more.' : (hindrance ?? meaning)}</p>
+      )}
+      <div className="decision-buttons">
+        <Button
+          look={hasMoved ? 'primary' : 'plain'}
+          icon={<X size={15} />}
+          onClick={() => setIsRejecting(true)}
+          aria-keyshortcuts="R"
+        >
+          {isOwn ? 'Take back…' : 'Reject…'} <kbd aria-hidden="true">R</kbd>
+        </Button>
+        <Button
+          look={hasMoved ? 'plain' : 'primary'}
+          icon={<Check size={15} />}
+          disabled={!mayAccept}
+          onClick={() => void accept()}
+          aria-keyshortcuts="Control+Enter"
+        >
+          {isAccepting ? 'Accepting…' : 'Accept'} <kbd aria-hidden="true">Ctrl ↵</kbd>
+        </Button>
+      </div>
+      {isRejecting && <RejectDialog proposal={proposal} onClose={() => setIsRejecting(false)} />}
+    </footer>
+  )
+}
+
+interface DecisionKeys {
+  /** Null while the proposal cannot be accepted. */
+  readonly accept: (() => void) | null
+  readonly reject: () => void
+}
+
+/** Decides by keyboard, wherever the focus is but where somebody writes or is asked something. */
+function useDecisionKeys({ accept, reject }: DecisionKeys): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { target } = event
+      if (event.defaultPrevented || event.repeat) return
+      if (target instanceof Element && target.closest('input, textarea, [role=dialog], [role=menu]')) return
+      const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && accept !== null) accept()
+      else if (event.key.toLowerCase() === 'r' && isPlain && !event.shiftKey) reject()
+      else return
+      event.preventDefault()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  })
+}

@@ -1,0 +1,111 @@
+import { useQuery } from '@tanstack/react-query'
+import { ArrowLeft, X } from 'lucide-react'
+import { Link } from 'wouter'
+import type { ProposalAnswer } from '../../../src/wire/proposals.ts'
+import { ApiError, messageOf } from '../api/api-error.ts'
+import type { SheetContract } from '../api/contract.ts'
+import { Moment } from '../ui/moment.tsx'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { DecisionBar } from './decision-bar.tsx'
+import './proposal-detail.css'
+import { proposalQuery } from './proposal-queries.ts'
+import { ProposalState } from './proposal-state.tsx'
+import { changeText, MOVES, movedRecords, proposalName } from './proposal-text.ts'
+import { RecordDifferences } from './record-differences.tsx'
+import { useProposalFilter } from './use-proposal-filter.ts'
+
+interface ProposalDetailProps {
+  readonly contract: SheetContract
+  readonly id: string
+}
+
+/** One proposal: who proposes what and why, the differences it would make, and what can be done with it. */
+export function ProposalDetail({ contract, id }: ProposalDetailProps) {
+  const { data: proposal, error, refetch } = useQuery(proposalQuery(id))
+  const { pathOf } = useProposalFilter()
+  return (
+    <section className="proposal" aria-label={proposalName({ id })}>
+      <header className="proposal-head">
+        <Link href={pathOf(null)} className="proposal-back" aria-label="Back to the proposals" title="Back">
+          <ArrowLeft size={16} />
+        </Link>
+        <h2>{proposalName({ id })}</h2>
+        {proposal !== undefined && <ProposalState state={proposal.state} />}
+        <Link href={pathOf(null)} className="proposal-close" aria-label="Close" title="Close">
+          <X size={16} />
+        </Link>
+      </header>
+      {error !== null ? (
+        <Notice
+          kind="error"
+          title="This proposal cannot be shown"
+          actions={
+            !(error instanceof ApiError && error.status === 404) && (
+              <Button onClick={() => void refetch()}>Try again</Button>
+            )
+          }
+        >
+          {messageOf(error)}
+        </Notice>
+      ) : proposal === undefined ? (
+        <div className="proposal-body" aria-busy="true" />
+      ) : (
+        <>
+          <div className="proposal-body">
+            <Story proposal={proposal} />
+            <Moved proposal={proposal} />
+            <RecordDifferences contract={contract} proposal={proposal} />
+          </div>
+          {proposal.state === 'waiting' && <DecisionBar contract={contract} proposal={proposal} />}
+        </>
+      )}
+    </section>
+  )
+}
+
+/** Who proposed it, why, and what became of it. */
+function Story({ proposal }: { readonly proposal: ProposalAnswer }) {
+  const { state, note, reason, decided_by: decidedBy, decided_at: decidedAt } = proposal
+  return (
+    <div className="proposal-story">
+      <p>
+        {changeText(proposal)}: proposed by <strong>{proposal.proposed_by}</strong>,{' '}
+        <Moment at={proposal.proposed_at} />.
+      </p>
+      {note !== null && <blockquote>{note}</blockquote>}
+      {decidedBy !== null && decidedAt !== null && (
+        <p>
+          {state === 'accepted' ? 'Accepted' : 'Rejected'} by <strong>{decidedBy}</strong>,{' '}
+          <Moment at={decidedAt} />.
+        </p>
+      )}
+      {reason !== null && <blockquote>{reason}</blockquote>}
+    </div>
+  )
+}
+
+/** How many records that have moved are named. */
+const NAMED = 5
+
+/** Why a proposal cannot be accepted any more, as it is. */
+function Moved({ proposal }: { readonly proposal: ProposalAnswer }) {
+  const moved = movedRecords(proposal)
+  if (moved.length === 0) return null
+  return (
+    <div className="proposal-moved" role="status">
+      <p>
+        <strong>The sheet has moved since this was proposed,</strong> so it cannot be accepted as it is.
+        Reject it, and have it proposed again for what is there now.
+      </p>
+      <ul>
+        {moved.slice(0, NAMED).map(({ record_id: id, moved: how }) => (
+          <li key={id}>
+            <code>{id}</code> {how !== null && MOVES[how]}
+          </li>
+        ))}
+        {moved.length > NAMED && <li>and {moved.length - NAMED} more</li>}
+      </ul>
+    </div>
+  )
+}

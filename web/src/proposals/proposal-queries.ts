@@ -1,0 +1,58 @@
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { server } from '../api/server.ts'
+
+const PROPOSALS_AT_ONCE = 50
+
+/** Which proposals a list shows. */
+export type ProposalFilter = 'waiting' | 'accepted' | 'rejected' | 'all'
+
+/** How many proposals wait for somebody. */
+export const waitingQuery = queryOptions({
+  queryKey: ['proposals', 'waiting'],
+  queryFn: async ({ signal }) =>
+    (await server.proposals.list({ state: 'waiting', limit: 1 }, { signal })).waiting,
+  staleTime: Infinity,
+})
+
+/** The proposals, newest first, as far as they have been scrolled to. */
+export function proposalPagesQuery(filter: ProposalFilter) {
+  return infiniteQueryOptions({
+    queryKey: ['proposals', 'pages', filter],
+    queryFn: ({ pageParam, signal }) =>
+      server.proposals.list(
+        { state: filter === 'all' ? undefined : filter, cursor: pageParam, limit: PROPOSALS_AT_ONCE },
+        { signal },
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor: next }) => next,
+    staleTime: Infinity,
+  })
+}
+
+/** One proposal, with its differences to the records as they are. */
+export function proposalQuery(id: string) {
+  return queryOptions({
+    queryKey: ['proposals', 'one', id],
+    queryFn: ({ signal }) => server.proposals.get(id, { signal }),
+    staleTime: Infinity,
+  })
+}
+
+/** What people call these records, by id: what they have in a field. */
+export function recordNamesQuery(ids: readonly string[], field: string) {
+  return queryOptions({
+    queryKey: ['records', 'names', field, ...ids],
+    queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
+      const filter = `id IN (${ids.map((id) => `'${id.replaceAll("'", "''")}'`).join(', ')})`
+      const query = { filter, fields: ['id', field], limit: ids.length }
+      const { records } = await server.records.list(query, { signal })
+      return new Map(records.map((record) => [String(record['id']), nameOf(record[field])]))
+    },
+    staleTime: Infinity,
+    placeholderData: keepPreviousData,
+  })
+}
+
+function nameOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,16 @@
+import { CircleCheck, CircleX, Hourglass } from 'lucide-react'
+import type { ProposalSummary } from '../../../src/wire/proposals.ts'
+import './proposal-state.css'
+
+const ICONS = { waiting: Hourglass, accepted: CircleCheck, rejected: CircleX } as const
+
+/** The state of a proposal, as an icon and a word. */
+export function ProposalState({ state }: Pick<ProposalSummary, 'state'>) {
+  const Icon = ICONS[state]
+  return (
+    <span className={`proposal-state ${state}`}>
+      <Icon size={15} aria-hidden="true" />
+      {state}
+    </span>
+  )
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ProposalAnswer, RecordDifferenceAnswer } from '../../../src/wire/proposals.ts'
+import { changeText, isShown, movedRecords, reasonForMoved, whyNotAllowed } from './proposal-text.ts'
+
+function recordOf(id: string, more: Partial<RecordDifferenceAnswer> = {}): RecordDifferenceAnswer {
+  const fields = [{ field: 'price', was: 1, now: 1, proposed: 2, moved: false }]
+  return { record_id: id, change: 'update', version: '3', moved: null, fields, ...more }
+}
+
+function proposalOf(more: Partial<ProposalAnswer> = {}): ProposalAnswer {
+  return {
+    id: '4',
+    kind: 'upsert',
+    state: 'waiting',
+    proposed_by: 'agent:writer',
+    proposed_at: '2026-05-01T00:00:00.000Z',
+    note: null,
+    record_count: 1,
+    decided_by: null,
+    decided_at: null,
+    reason: null,
+    records: [recordOf('a')],
+    ...more,
+  }
+}
+
+const moved = (id: string): RecordDifferenceAnswer =>
+  recordOf(id, { moved: 'changed', fields: [{ field: 'price', was: 1, now: 3, proposed: 2, moved: true }] })
+
+test('what a proposal is about, in a few words', () => {
+  assert.equal(changeText(proposalOf()), 'Write 1 record')
+  assert.equal(changeText(proposalOf({ kind: 'delete', record_count: 1200 })), 'Delete 1,200 records')
+})
+
+test('a reason names what has moved, and not all of many', () => {
+  assert.equal(reasonForMoved([]), '')
+  const records = [recordOf('kept'), moved('a'), recordOf('gone', { moved: 'deleted' })]
+  assert.equal(
+    reasonForMoved(movedRecords(proposalOf({ records }))),
+    'The sheet has moved since: price of a; gone',
+  )
+  assert.equal(
+    reasonForMoved(['a', 'b', 'c', 'd', 'e'].map(moved)),
+    'The sheet has moved since: price of a; price of b; price of c and 2 more records',
+  )
+})
+
+test('who may not accept a proposal is told why', () => {
+  const titleOf = (field: string): string => field.toUpperCase()
+  const why = (proposal: ProposalAnswer, write: string[], mayDelete: boolean): string | null =>
+    whyNotAllowed(proposal, 'human:ann', { actor: 'human:ann', write, delete: mayDelete }, titleOf)
+  assert.match(String(why(proposalOf({ proposed_by: 'human:ann' }), ['price'], true)), /yourself/)
+  assert.equal(why(proposalOf(), ['price'], false), null)
+  assert.match(String(why(proposalOf(), ['name'], true)), /does not let human:ann write PRICE\.$/)
+  assert.equal(why(proposalOf({ kind: 'delete' }), [], true), null)
+  assert.match(String(why(proposalOf({ kind: 'delete' }), ['price'], false)), /delete records/)
+  assert.equal(whyNotAllowed(proposalOf(), 'human:ann', undefined, titleOf), null)
+})
+
+test('a field without any value is not shown', () => {
+  assert.equal(isShown({ field: 'x', was: null, now: null, proposed: null, moved: false }), false)
+  assert.equal(isShown({ field: 'x', was: null, now: null, proposed: false, moved: false }), true)
+})

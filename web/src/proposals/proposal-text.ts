@@ -1,0 +1,71 @@
+import type {
+  FieldDifferenceAnswer,
+  ProposalAnswer,
+  ProposalSummary,
+  RecordDifferenceAnswer,
+} from '../../../src/wire/proposals.ts'
+import type { PermissionsAnswer } from '../../../src/wire/permissions.ts'
+import { countOf } from '../ui/format.ts'
+
+export function proposalName({ id }: Pick<ProposalSummary, 'id'>): string {
+  return `Proposal ${id}`
+}
+
+/** What a proposal is about, in a few words. */
+export function changeText({ kind, record_count: count }: ProposalSummary): string {
+  return `${kind === 'delete' ? 'Delete' : 'Write'} ${countOf(count, 'record')}`
+}
+
+/** How a record has moved under a proposal, as the end of a sentence about it. */
+export const MOVES: Readonly<Record<Exclude<RecordDifferenceAnswer['moved'], null>, string>> = {
+  created: 'has been created by somebody else since',
+  deleted: 'has been deleted since',
+  recreated: 'has been deleted and created again since',
+  changed: 'has other values since',
+}
+
+/** The records that keep a proposal from being accepted. */
+export function movedRecords({ records }: ProposalAnswer): readonly RecordDifferenceAnswer[] {
+  return records.filter(({ moved }) => moved !== null)
+}
+
+/** How many records a reason names. */
+const NAMED = 3
+
+/** Why somebody would reject what has moved; they may say it otherwise. */
+export function reasonForMoved(records: readonly RecordDifferenceAnswer[]): string {
+  if (records.length === 0) return ''
+  const named = records.slice(0, NAMED).map(({ record_id: id, fields }) => {
+    const moved = fields.filter((field) => field.moved).map(({ field }) => field)
+    return moved.length === 0 ? id : `${moved.join(', ')} of ${id}`
+  })
+  const more = records.length > NAMED ? ` and ${countOf(records.length - NAMED, 'more record')}` : ''
+  return `The sheet has moved since: ${named.join('; ')}${more}`
+}
+
+/**
+ * Why this actor cannot accept the proposal, by who they are or what the contract lets them write; null when they can, as
+ * far as is known.
+ */
+export function whyNotAllowed(
+  proposal: ProposalAnswer,
+  actor: string,
+  permissions: PermissionsAnswer | undefined,
+  titleOf: (field: string) => string,
+): string | null {
+  if (proposal.proposed_by === actor)
+    return 'You have proposed this yourself: somebody else has to accept it.'
+  if (permissions === undefined || permissions.actor !== actor) return null
+  if (proposal.kind === 'delete') {
+    return permissions.delete ? null : `The contract does not let ${actor} delete records.`
+  }
+  const fields = new Set(proposal.records.flatMap((record) => record.fields.map(({ field }) => field)))
+  const denied = [...fields].filter((field) => !permissions.write.includes(field))
+  if (denied.length === 0) return null
+  return `The contract does not let ${actor} write ${denied.map(titleOf).join(', ')}.`
+}
+
+/** Whether a field of a difference has anything to show: a deletion of a record that is gone has fields without values. */
+export function isShown({ was, now, proposed }: FieldDifferenceAnswer): boolean {
+  return [was, now, proposed].some((value) => value !== null)
+}

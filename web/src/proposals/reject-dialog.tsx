@@ -1,0 +1,90 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState, type KeyboardEvent } from 'react'
+import type { ProposalAnswer } from '../../../src/wire/proposals.ts'
+import { messageOf } from '../api/api-error.ts'
+import { server } from '../api/server.ts'
+import { useActor } from '../state/actor.ts'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import '../ui/form.css'
+import { tellDone } from '../ui/toasts.tsx'
+import { movedRecords, proposalName, reasonForMoved } from './proposal-text.ts'
+import './reject-dialog.css'
+
+interface RejectDialogProps {
+  readonly proposal: ProposalAnswer
+  readonly onClose: () => void
+}
+
+/** Asks why a proposal is rejected, and rejects it. */
+export function RejectDialog({ proposal, onClose }: RejectDialogProps) {
+  const client = useQueryClient()
+  const [actor] = useActor()
+  const [reason, setReason] = useState(() => reasonForMoved(movedRecords(proposal)))
+  const [isRejecting, setIsRejecting] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const isOwn = proposal.proposed_by === actor
+
+  const reject = async (): Promise<void> => {
+    setIsRejecting(true)
+    setFault(null)
+    try {
+      await server.proposals.reject(proposal.id, reason, { actor })
+      const done = isOwn ? 'taken back' : 'rejected'
+      tellDone(`${proposalName(proposal)} is ${done}`, { href: `/proposals/${proposal.id}`, name: 'Show it' })
+      onClose()
+    } catch (error) {
+      setFault(messageOf(error))
+      setIsRejecting(false)
+    } finally {
+      void client.invalidateQueries({ queryKey: ['proposals'] })
+    }
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || isRejecting) return
+    event.preventDefault()
+    void reject()
+  }
+  return (
+    <Dialog
+      title={
+        isOwn
+          ? `Take back ${proposalName(proposal).toLowerCase()}?`
+          : `Reject ${proposalName(proposal).toLowerCase()}?`
+      }
+      open
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Let it wait</Button>
+          <Button look="danger" disabled={isRejecting} onClick={() => void reject()}>
+            {isOwn ? 'Take it back' : 'Reject it'}
+          </Button>
+        </>
+      }
+    >
+      <div className="form reject-form">
+        <label>
+          Why?
+          <textarea
+            value={reason}
+            rows={3}
+            maxLength={2000}
+            autoFocus
+            onChange={(event) => setReason(event.target.value)}
+            onKeyDown={onKeyDown}
+          />
+        </label>
+        <p className="form-hint">
+          For {isOwn ? 'whoever reads it' : proposal.proposed_by}; it may be left empty. Nothing in the sheet
+          changes, and the proposal stays to be read.
+        </p>
+        {fault !== null && (
+          <p className="form-fault" role="alert">
+            {fault}
+          </p>
+        )}
+      </div>
+    </Dialog>
+  )
+}

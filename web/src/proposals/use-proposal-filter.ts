@@ -1,0 +1,21 @@
+import { useSearchParams } from 'wouter'
+import type { ProposalFilter } from './proposal-queries.ts'
+
+const FILTERS: readonly ProposalFilter[] = ['waiting', 'accepted', 'rejected', 'all']
+
+/** Which proposals are listed, as the address bar says; and addresses with the same, or another, list. */
+export function useProposalFilter(): {
+  readonly filter: ProposalFilter
+  /** The list with a proposal beside it; with null, the list alone. */
+  pathOf(id: string | null): string
+  pathFor(filter: ProposalFilter): string
+} {
+  const [params] = useSearchParams()
+  const filter = FILTERS.find((one) => one === params.get('state')) ?? 'waiting'
+  const query = (one: ProposalFilter): string => (one === 'waiting' ? '' : `?state=${one}`)
+  return {
+    filter,
+    pathOf: (id) => `/proposals${id === null ? '' : `/${encodeURIComponent(id)}`}${query(filter)}`,
+    pathFor: (one) => `/proposals${query(one)}`,
+  }
+}
