@@ -52,7 +52,7 @@ beforeEach(async () => {
   }
   await writeFile(join(project, 'package-lock.json'), JSON.stringify(LOCKFILE))
   await writeFile(join(project, 'npm-cli.js'), NPM)
-  for (const folder of ['web/src', 'web/public', 'src/wire']) {
+  for (const folder of ['web/src', 'web/public', 'src/wire', 'src/client']) {
     await mkdir(join(project, folder), { recursive: true })
   }
   for (const name of ['index.html', 'vite.config.ts', 'src/main.tsx']) {

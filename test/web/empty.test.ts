@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { NO_BROWSER } from '../support/browser.ts'
 import { onEnd } from '../support/on-end.ts'
+import { runColophon } from '../support/run-colophon.ts'
 import { cellAt, picture, SheetViewer, shows } from '../support/viewer.ts'
 
 const CONTRACT = `apiVersion: v3.1.0
@@ -28,12 +29,13 @@ async function emptySheet(t: TestContext): Promise<string> {
 }
 
 test('a sheet without records', { skip: NO_BROWSER }, async (t) => {
-  const viewer = await SheetViewer.on(t, await emptySheet(t))
+  const directory = await emptySheet(t)
+  const viewer = await SheetViewer.on(t, directory)
   const page = await viewer.open()
 
   await t.test('says so, and how records come into it', async () => {
     await page.getByRole('heading', { name: 'There are no records yet' }).waitFor()
-    await page.getByText('records.jsonl').waitFor()
+    await page.getByText('colophon import <sheet> data.csv --actor you').waitFor()
     await page.getByText('POST /api/records').waitFor()
     await picture(page, 'empty-light')
     const context = await viewer.newContext({ viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
@@ -68,6 +70,15 @@ test('a sheet without records', { skip: NO_BROWSER }, async (t) => {
     })
     await shows(page.locator('.match-count'), '2 records')
     await shows(await cellAt(page, 1, 'title'), 'Emma')
+  })
+
+  await t.test('shows at once what the command that it names imports', async () => {
+    const file = join(directory, 'data.csv')
+    await writeFile(file, 'id,title,year\nb3,Ulysses,1922\n')
+    const { code } = await runColophon(['import', directory, file, '--actor', 'you'])
+    assert.equal(code, 0)
+    await shows(page.locator('.match-count'), '3 records')
+    await shows(await cellAt(page, 2, 'title'), 'Ulysses')
   })
 
   await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())

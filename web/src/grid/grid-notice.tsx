@@ -60,12 +60,12 @@ export function GridNotice({ model: { view, change, rows }, onAdd }: GridNoticeP
         <p>Add them here, one by one, or bring many at once:</p>
         <ul className="grid-ways">
           <li>
-            Send them to <code>POST /api/records</code>, as JSON.
+            Import a file, also while the server runs:{' '}
+            <code>colophon import &lt;sheet&gt; data.csv --actor you</code> takes CSV, JSON, NDJSON, Parquet
+            and XLSX.
           </li>
           <li>
-            Or import a file: stop the server, save them as <code>records.jsonl</code> beside{' '}
-            <code>contract.yaml</code>, one JSON object to a line, delete the empty <code>sheet.db</code>, and
-            start the server again.
+            Or send them to <code>POST /api/records</code>, as JSON.
           </li>
         </ul>
       </Notice>
