@@ -23,6 +23,10 @@ const PLAIN_ENVIRONMENT = {
   SHELL: '/bin/sh',
   TERM: 'xterm-256color',
   COLOPHON_ACTOR: 'human:ann',
+  // Node takes a CI for a terminal without colours, and several more by their own variables.
+  CI: undefined,
+  TEAMCITY_VERSION: undefined,
+  TF_BUILD: undefined,
   FORCE_COLOR: undefined,
   NO_COLOR: undefined,
   NODE_DISABLE_COLORS: undefined,

@@ -182,7 +182,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
     await detail('3').waitFor()
     await page.reload()
     await detail('3').waitFor()
-    assert.equal(await list.getByRole('listitem').count(), 3)
+    await eventually(async () => assert.equal(await list.getByRole('listitem').count(), 3))
     await page.goto(`${viewer.url}/proposals/99`)
     await page.getByRole('alert').getByText('no proposal "99"').waitFor()
   })

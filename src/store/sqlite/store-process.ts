@@ -1,4 +1,4 @@
-import type { Upsert } from '../sheet-store.ts'
+import type { RunLock, Upsert } from '../sheet-store.ts'
 import { takeRunLock } from './run-lock.ts'
 import { storePaths } from './create-store.ts'
 import type { OpenRequest } from './writer-protocol.ts'
@@ -21,6 +21,8 @@ export interface ProcessAnswer {
 /** A process with a writer of its own, for tests that take several. It ends with its parent. */
 class StoreProcess {
   readonly #writer = new Writer()
+  /** Kept: a lock that nobody can reach any more is let go with the rest of the garbage. */
+  readonly #locks: RunLock[] = []
 
   async carryOut(command: ProcessCommand): Promise<void> {
     switch (command.do) {
@@ -30,7 +32,7 @@ class StoreProcess {
       case 'write':
         return this.#write(command.prefix, command.count)
       case 'lock':
-        await takeRunLock(storePaths(command.directory).lock, 5000)
+        this.#locks.push(await takeRunLock(storePaths(command.directory).lock, 5000))
         return
       case 'close':
         await this.#writer.handle('close', null)
