@@ -1,5 +1,5 @@
 import { OperationError, ValidationError } from '../errors/service-error.ts'
-import type { JsonBytes, RecordKey, SheetStore, SortKey } from '../store/sheet-store.ts'
+import type { JsonBytes, PagePlace, RecordKey, SheetStore, SortKey } from '../store/sheet-store.ts'
 import { resolveAsOf } from './as-of.ts'
 import { openCursor, openPlace, sealCursor, sealPlace } from './cursor.ts'
 import { pageLimit } from './page-limit.ts'
@@ -63,7 +63,23 @@ export async function listRecords(
   const after = cursor === null ? null : openPlace(store.cursorKey, cursor, scope)
   const skip = query.position ?? 0
   const { records, next } = await store.page({ fields, limit, after, filter, sort, skip }, signal)
-  return { records, limit, nextCursor: next === null ? null : sealPlace(store.cursorKey, next, scope) }
+  return { records, limit, nextCursor: next === null ? null : cursorAfter(records, store, { next, scope }) }
+}
+
+/** Cursors of pages that the store keeps and gives again, so that they are sealed once. */
+const CURSORS = new WeakMap<JsonBytes, { readonly scope: string; readonly cursor: string }>()
+
+/** The cursor of what follows a page of the list that `scope` is. */
+function cursorAfter(
+  records: JsonBytes,
+  store: SheetStore,
+  { next, scope }: { readonly next: PagePlace; readonly scope: string },
+): string {
+  const known = CURSORS.get(records)
+  if (known?.scope === scope) return known.cursor
+  const cursor = sealPlace(store.cursorKey, next, scope)
+  CURSORS.set(records, { scope, cursor })
+  return cursor
 }
 
 /** What a cursor is bound to. */
