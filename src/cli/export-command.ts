@@ -3,7 +3,7 @@ import { addSheetOptions, withSheet, type SheetFlags } from './command-context.t
 import { addExamples } from './examples.ts'
 import { progressOption } from './progress-option.ts'
 import type { ProgressStyle } from './progress.ts'
-import { fieldsOption, filterOption, parseList } from './record-options.ts'
+import { fieldsOption, filterOption, sortOption } from './record-options.ts'
 
 const EXPORT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx', 'datapackage', 'archive'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
@@ -31,12 +31,7 @@ export function exportCommand(): Command {
     )
     .addOption(fieldsOption())
     .addOption(filterOption())
-    .addOption(
-      new Option(
-        '--sort <names>',
-        'fields to sort by, with commas between; a minus before those from the greatest down',
-      ).argParser(parseList),
-    )
+    .addOption(sortOption())
     .option('--raw', 'leave the texts of CSV as they are, those too that look like formulas')
     .addOption(progressOption())
   addExamples(command, [

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
 import { integerBetween } from './option-values.ts'
-import { asOfOption, cursorOption, fieldsOption, filterOption, parseList } from './record-options.ts'
+import { asOfOption, cursorOption, fieldsOption, filterOption, sortOption } from './record-options.ts'
 
 interface Flags extends Omit<SheetFlags, 'sheet'> {
   readonly fields?: readonly string[]
@@ -21,12 +21,7 @@ export function listCommand(): Command {
     .argument('<sheet>', 'directory of the sheet')
     .addOption(fieldsOption())
     .addOption(filterOption())
-    .addOption(
-      new Option(
-        '--sort <names>',
-        'fields to sort by, with commas between; a minus before those from the greatest down',
-      ).argParser(parseList),
-    )
+    .addOption(sortOption())
     .addOption(
       new Option('--limit <number>', 'records at most; 50 unless given').argParser(
         integerBetween(1, Number.MAX_SAFE_INTEGER),

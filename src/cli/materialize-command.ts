@@ -4,6 +4,7 @@ import { addExamples } from './examples.ts'
 import { integerBetween, parseDollars } from './option-values.ts'
 import type { ProgressStyle } from './progress.ts'
 import { parseList } from './record-options.ts'
+import { progressOption } from './progress-option.ts'
 
 interface Flags extends Omit<SheetFlags, 'sheet'> {
   readonly target?: readonly string[]
@@ -48,12 +49,7 @@ export function materializeCommand(): Command {
     )
     .option('--dry-run', 'only show what would be computed, and what it would cost')
     .option('-y, --yes', 'do not ask')
-    .addOption(
-      new Option(
-        '--progress <style>',
-        'how to tell of the progress on standard error; bar at a terminal, else none',
-      ).choices(['bar', 'plain', 'none']),
-    )
+    .addOption(progressOption())
   addExamples(command, [
     ['colophon materialize countries --dry-run', 'What it would take'],
     ['colophon materialize countries --actor human:ann', 'Compute what is missing, stale or failed'],

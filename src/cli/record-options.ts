@@ -33,3 +33,11 @@ export function filterOption(): Option {
 export function cursorOption(): Option {
   return new Option('--cursor <cursor>', 'go on after what was shown, with the cursor that came with it')
 }
+
+/** `--sort`. */
+export function sortOption(): Option {
+  return new Option(
+    '--sort <names>',
+    'fields to sort by, with commas between; a minus before those from the greatest down',
+  ).argParser(parseList)
+}

@@ -3,6 +3,7 @@ import { addSheetOptions, withSheet, type SheetFlags } from './command-context.t
 import { addExamples } from './examples.ts'
 import { integerBetween } from './option-values.ts'
 import type { ProgressStyle } from './progress.ts'
+import { progressOption } from './progress-option.ts'
 
 interface Flags extends Omit<SheetFlags, 'sheet'> {
   readonly run?: string
@@ -25,12 +26,7 @@ export function revertCommand(): Command {
         integerBetween(1, Number.MAX_SAFE_INTEGER),
       ),
     )
-    .addOption(
-      new Option(
-        '--progress <style>',
-        'how to tell of the progress on standard error; bar at a terminal, else none',
-      ).choices(['bar', 'plain', 'none']),
-    )
+    .addOption(progressOption())
   addExamples(command, [
     ['colophon revert countries --run 3 --actor human:ann', 'Put back all that run 3 changed'],
     [

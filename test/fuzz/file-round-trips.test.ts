@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
-import type { LogicalType } from '../../src/contract/contract.ts'
+import { LOGICAL_TYPES, type LogicalType } from '../../src/contract/contract.ts'
 import type { JsonObject } from '../../src/contract/json.ts'
 import { FILE_FORMATS, type FileFormat } from '../../src/files/file-format.ts'
 import { exportRecords, type ExportQuery } from '../../src/sheet/export-records.ts'
@@ -10,7 +10,7 @@ import type { Sheet } from '../../src/sheet/sheet.ts'
 import type { Random } from '../../src/store/suite/random.ts'
 import { contractText } from '../support/contract-with.ts'
 import { fuzzRun } from '../support/fuzz.ts'
-import { oddId, oddValue, TYPES } from '../support/odd-records.ts'
+import { oddId, oddValue } from '../support/odd-records.ts'
 import { openTestSheet } from '../support/sheet-fixture.ts'
 import { temporaryFile } from '../support/temporary-file.ts'
 
@@ -24,8 +24,8 @@ async function exported(sheet: Sheet, format: FileFormat, more: Partial<ExportQu
 function oddSheet(random: Random): { contract: string; records: JsonObject[] } {
   const names = ['constructor', 'select', '_', 'toString', 'Id2']
   const fields: [name: string, type: LogicalType][] = [
-    ...TYPES.map((type): [string, LogicalType] => [`f_${type}`, type]),
-    ...names.map((name): [string, LogicalType] => [name, random.pick(TYPES)]),
+    ...LOGICAL_TYPES.map((type): [string, LogicalType] => [`f_${type}`, type]),
+    ...names.map((name): [string, LogicalType] => [name, random.pick(LOGICAL_TYPES)]),
   ]
   const contract = contractText(fields.map(([name, type]) => `{name: ${name}, logicalType: ${type}}`))
   const records = Array.from({ length: 60 }, (_, number) =>

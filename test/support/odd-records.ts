@@ -88,19 +88,6 @@ const TIMESTAMPS = [
 ]
 const TIMES = ['00:00', '23:59:59', '12:00:00.000000001', '12:00:00Z', '12:00:00.5-08:00']
 
-/** Types that fields can have. */
-export const TYPES: readonly LogicalType[] = [
-  'string',
-  'integer',
-  'number',
-  'boolean',
-  'date',
-  'timestamp',
-  'time',
-  'array',
-  'object',
-]
-
 /** A value of a type that is hard to keep, or null. */
 export function oddValue(random: Random, type: LogicalType): JsonValue {
   if (random.chance(0.2)) return null

@@ -8,7 +8,7 @@ import { RestartableViewer } from '../support/restartable-viewer.ts'
 import { cellAt, eventually, picture, settled, shows } from '../support/viewer.ts'
 
 const AWAY = /^The server does not answer\./
-/** Browsers take a few seconds before they try to connect again. */
+/** The page tries to connect again after longer and longer, at most 15 seconds. */
 const BACK = { state: 'detached', timeout: 30_000 } as const
 
 /** How often the page has asked for the stream of changes. */

@@ -1,19 +1,12 @@
 import { Batch, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
-import { readText, type TextReader } from '../read-text.ts'
+import type { TextReader } from '../read-text.ts'
+import { jsonRecords } from './json-records.ts'
 import { JsonSplitter, type JsonItem } from './json-splitter.ts'
 import { parseRecord } from './parse-record.ts'
 
 /** Reads a file that is a JSON array of records, or an object whose member `records` is one. */
-export async function readJsonFile(source: FileSource): Promise<RawRecords> {
-  const text = await readText(source)
-  return {
-    source,
-    fields: null,
-    cells: 'values',
-    unit: 'line',
-    batches: { [Symbol.asyncIterator]: () => batchesOf(source, text) },
-    progress: () => text.progress(),
-  }
+export function readJsonFile(source: FileSource): Promise<RawRecords> {
+  return jsonRecords(source, batchesOf)
 }
 
 async function* batchesOf(source: FileSource, text: TextReader): AsyncGenerator<readonly RawRecord[]> {

@@ -1,19 +1,12 @@
 import { MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
 import { Batch, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
-import { readText, type TextReader } from '../read-text.ts'
+import type { TextReader } from '../read-text.ts'
+import { jsonRecords } from './json-records.ts'
 import { parseRecord } from './parse-record.ts'
 
 /** Reads a file with a JSON object on each line. Lines of white space alone do not count. */
-export async function readNdjsonFile(source: FileSource): Promise<RawRecords> {
-  const text = await readText(source)
-  return {
-    source,
-    fields: null,
-    cells: 'values',
-    unit: 'line',
-    batches: { [Symbol.asyncIterator]: () => batchesOf(source, text) },
-    progress: () => text.progress(),
-  }
+export function readNdjsonFile(source: FileSource): Promise<RawRecords> {
+  return jsonRecords(source, batchesOf)
 }
 
 async function* batchesOf(source: FileSource, text: TextReader): AsyncGenerator<readonly RawRecord[]> {

@@ -1,8 +1,6 @@
-import { cancelRun } from '../../sheet/cancel-run.ts'
 import { startMaterialize, type StartedRun } from '../../sheet/materialize.ts'
 import { planMaterialize } from '../../sheet/plan-materialize.ts'
 import { getRun, listRunFailures } from '../../sheet/read-runs.ts'
-import { resolveActor } from '../../sheet/resolve-actor.ts'
 import type { RunSelection } from '../../sheet/run-selection.ts'
 import { OperationError } from '../../errors/service-error.ts'
 import { toRunPlanAnswer } from '../../wire/materialize.ts'
@@ -10,7 +8,7 @@ import { toRunFailuresAnswer, toRunSummary } from '../../wire/runs.ts'
 import { MaterializeToolAnswer, PlanToolAnswer } from '../../wire/tool-answers.ts'
 import { MaterializeInput, PlanInput, ProposedMaterializeInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
 import { budgetText, withBudget, type RunBounds, type Turn } from '../call-budget.ts'
-import { reportProgress } from '../run-progress.ts'
+import { followRun } from '../follow-run.ts'
 import { defineTool, READS, type Tool, type ToolContext, type ToolResult } from '../tool.ts'
 import { runText } from './run-tools.ts'
 
@@ -115,24 +113,14 @@ async function begin(
   }
 }
 
-/** Waits for a run, telling how far it is; the run is cancelled when the call is. */
-async function untilEnded(run: StartedRun, { sheet, actor, signal, onProgress }: ToolContext): Promise<void> {
-  const cancel = (): void => {
-    void cancelRun(sheet, run.id, resolveActor(sheet, actor)).catch(() => undefined)
-  }
-  signal.addEventListener('abort', cancel)
-  if (signal.aborted) cancel()
-  const stop = onProgress === null ? null : await reportProgress(sheet, run.id, onProgress)
+/** Waits for a run; one that was ended early has a row that tells all. */
+async function untilEnded(run: StartedRun, context: ToolContext): Promise<void> {
   try {
-    await run.done
+    await followRun(run, context)
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    // The run has a row that tells all.
-    const { state } = await getRun(sheet, run.id).catch(() => ({ state: 'running' }))
+    const { state } = await getRun(context.sheet, run.id).catch(() => ({ state: 'running' }))
     if (state === 'running' || state === 'finished') throw error
-  } finally {
-    signal.removeEventListener('abort', cancel)
-    stop?.()
   }
 }
 

@@ -1,10 +1,8 @@
-import { cancelRun } from '../../sheet/cancel-run.ts'
-import { resolveActor } from '../../sheet/resolve-actor.ts'
 import { revertCell, startRevert, type RevertReport } from '../../sheet/revert.ts'
 import { toRevertAnswer } from '../../wire/revert.ts'
 import { RevertToolAnswer } from '../../wire/tool-answers.ts'
 import { RevertCellInput, RevertRunInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
-import { reportProgress } from '../run-progress.ts'
+import { followRun } from '../follow-run.ts'
 import { defineTool, type ToolResult } from '../tool.ts'
 
 /** Puts earlier values back in place of what is there; done again it does not change the same cells again. */
@@ -19,20 +17,9 @@ export const revertRunTool = defineTool({
   input: RevertRunInput,
   output: RevertToolAnswer,
   annotations: PUTS_BACK,
-  async run({ run_id: runId }, { sheet, actor, signal, onProgress }) {
-    const run = await startRevert(sheet, { runId, actor })
-    const cancel = (): void => {
-      void cancelRun(sheet, run.id, resolveActor(sheet, actor)).catch(() => undefined)
-    }
-    signal.addEventListener('abort', cancel)
-    if (signal.aborted) cancel()
-    const stop = onProgress === null ? null : await reportProgress(sheet, run.id, onProgress)
-    try {
-      return described(await run.done)
-    } finally {
-      signal.removeEventListener('abort', cancel)
-      stop?.()
-    }
+  async run({ run_id: runId }, context) {
+    const { sheet, actor } = context
+    return described(await followRun(await startRevert(sheet, { runId, actor }), context))
   },
 })
 

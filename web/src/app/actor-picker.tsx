@@ -4,6 +4,7 @@ import { Popover } from 'radix-ui'
 import { useState } from 'react'
 import { permissionsQuery } from '../api/queries.ts'
 import { useActor } from '../state/actor.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import '../ui/form.css'
 import '../ui/popover.css'
@@ -75,11 +76,7 @@ function ActorForm({ actor, fault, onChoose }: ActorFormProps) {
         Who are you?
         <input name="actor" defaultValue={actor} maxLength={200} required autoFocus spellCheck={false} />
       </label>
-      {fault !== null && (
-        <p className="form-fault" role="alert">
-          {fault}
-        </p>
-      )}
+      <FormFault text={fault} />
       <p className="form-hint">
         What you write bears this name, and the contract may let only some names write a field. For example
         human:ann.

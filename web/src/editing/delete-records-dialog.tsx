@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
 import { useActor } from '../state/actor.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import '../ui/form.css'
@@ -83,11 +84,7 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
         is kept: the history still tells who wrote which value when, and that you deleted{' '}
         {ids.length === 1 ? 'it' : 'them'}.
       </p>
-      {fault !== null && (
-        <p className="form-fault" role="alert">
-          {fault}
-        </p>
-      )}
+      <FormFault text={fault} />
     </Dialog>
   )
 }

@@ -1,3 +1,4 @@
+import { FormFault } from '../ui/form-fault.tsx'
 import { useId } from 'react'
 import type { SheetField } from '../api/contract.ts'
 import { hasLines } from './draft.ts'
@@ -39,11 +40,7 @@ export function FieldInput({ field, draft, onDraft, fault, autoFocus = false }: 
           {hint}
         </p>
       )}
-      {fault !== null && (
-        <p className="form-fault" id={`${id}-fault`} role="alert">
-          {fault}
-        </p>
-      )}
+      <FormFault text={fault} id={`${id}-fault`} />
     </div>
   )
 }

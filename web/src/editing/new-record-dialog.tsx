@@ -3,6 +3,7 @@ import { useId, useState, type SubmitEvent } from 'react'
 import type { SheetContract } from '../api/contract.ts'
 import { permissionsQuery } from '../api/queries.ts'
 import { useActor } from '../state/actor.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import '../ui/form.css'
@@ -76,11 +77,7 @@ export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecor
       }
     >
       <form id={formId} className="form" onSubmit={submit} noValidate onKeyDown={submitByKey}>
-        {faults.other !== null && (
-          <p className="form-fault" role="alert">
-            {faults.other}
-          </p>
-        )}
+        <FormFault text={faults.other} />
         {fields.map((field, index) => (
           <FieldInput
             key={field.name}

@@ -5,6 +5,7 @@ import type { SheetField } from '../api/contract.ts'
 import { summaryQuery } from '../api/queries.ts'
 import { TypeIcon } from '../grid/type-icon.tsx'
 import { OPERATORS, type Condition, type Operator } from '../state/conditions.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
 import '../ui/form.css'
 import './condition-form.css'
@@ -114,11 +115,7 @@ export function ConditionForm(props: ConditionFormProps) {
           }}
         />
       )}
-      {showsFault && 'fault' in drafted && (
-        <p className="form-fault" role="alert">
-          {drafted.fault}
-        </p>
-      )}
+      {showsFault && 'fault' in drafted && <FormFault text={drafted.fault} />}
       <div className="condition-actions">
         {onRemove !== undefined && (
           <Button look="quiet" onClick={onRemove}>

@@ -1,22 +1,11 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { LOGICAL_TYPES } from '../../../src/contract/contract.ts'
 import type { FieldType } from '../api/contract.ts'
 import type { Condition, Operator } from '../state/conditions.ts'
 import { draftOf, firstOperator, toCondition, typedItem } from './draft.ts'
 import { operatorsFor } from './operators-for.ts'
 import { testField } from '../api/test-field.ts'
-
-const TYPES: readonly FieldType[] = [
-  'string',
-  'integer',
-  'number',
-  'boolean',
-  'date',
-  'timestamp',
-  'time',
-  'array',
-  'object',
-]
 
 function written(type: FieldType, is: Operator, first: string, second = ''): unknown {
   const field = testField({ type })
@@ -49,7 +38,7 @@ suite('a condition that is being written', () => {
   })
 
   test('a new one has an operator that fits, and every type can be asked for no value', () => {
-    for (const type of TYPES) {
+    for (const type of LOGICAL_TYPES) {
       const field = testField({ type })
       const operators = operatorsFor(field)
       assert.equal(draftOf(field, null).is, operators[0])

@@ -4,6 +4,7 @@ import { messageOf } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { countQuery } from '../api/queries.ts'
 import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import '../ui/form.css'
 import './sql-editor.css'
@@ -86,9 +87,7 @@ export function SqlEditor({ contract, view, change, onClose }: SqlEditorProps) {
           One SQL expression over the fields. Enter applies it, Shift Enter begins a new line.
         </p>
       ) : (
-        <p className="form-fault" id={hintId} role="alert">
-          {fault}
-        </p>
+        <FormFault text={fault} id={hintId} />
       )}
     </div>
   )

@@ -8,6 +8,7 @@ import type { SheetContract } from '../api/contract.ts'
 import { permissionsQuery } from '../api/queries.ts'
 import { useCommands } from '../app/command-menu.tsx'
 import { useActor } from '../state/actor.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { tellDone } from '../ui/toasts.tsx'
 import { movedRecords, proposalName, whyNotAllowed } from './proposal-text.ts'
@@ -66,9 +67,7 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
   return (
     <footer className="decision">
       {fault !== null ? (
-        <p className="form-fault" role="alert">
-          {fault}
-        </p>
+        <FormFault text={fault} />
       ) : (
         <p>{hasMoved ? 'It does not fit the sheet any more.' : (hindrance ?? meaning)}</p>
       )}

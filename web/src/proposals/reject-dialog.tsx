@@ -4,6 +4,7 @@ import type { ProposalAnswer } from '../../../src/wire/proposals.ts'
 import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
 import { useActor } from '../state/actor.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import '../ui/form.css'
@@ -79,11 +80,7 @@ export function RejectDialog({ proposal, onClose }: RejectDialogProps) {
           For {isOwn ? 'whoever reads it' : proposal.proposed_by}; it may be left empty. Nothing in the sheet
           changes, and the proposal stays to be read.
         </p>
-        {fault !== null && (
-          <p className="form-fault" role="alert">
-            {fault}
-          </p>
-        )}
+        <FormFault text={fault} />
       </div>
     </Dialog>
   )

@@ -5,6 +5,7 @@ import { messageOf } from '../api/api-error.ts'
 import type { SheetField } from '../api/contract.ts'
 import { useActor } from '../state/actor.ts'
 import type { CellRef } from '../state/view-state.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { tellDone, tellError } from '../ui/toasts.tsx'
 import { putBackValue } from './put-back-value.ts'
@@ -67,11 +68,7 @@ export function PutBackAction({ label, field, cell, how, value, current }: PutBa
     <div ref={question} className="put-back-question" role="group" aria-label={label} onKeyDown={onKeyDown}>
       <ValueChange type={field.type} was={current} is={value} />
       <p className="panel-faint">{consequence(field, how)}</p>
-      {change.error !== null && (
-        <p className="form-fault" role="alert">
-          {messageOf(change.error)}
-        </p>
-      )}
+      <FormFault text={change.error === null ? null : messageOf(change.error)} />
       <div className="put-back-buttons">
         <Button look="primary" autoFocus disabled={change.isPending} onClick={() => change.mutate()}>
           {how.by === 'undo' ? 'Put it back' : 'Write it'}

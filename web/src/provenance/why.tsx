@@ -7,6 +7,7 @@ import { openRunDialog } from '../runs/run-dialog.tsx'
 import { retryCell } from '../runs/retry-cell.ts'
 import { useActor } from '../state/actor.ts'
 import type { CellRef } from '../state/view-state.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { Moment } from '../ui/moment.tsx'
 import { FieldButton, ReasonItem } from './reason-item.tsx'
@@ -106,11 +107,7 @@ function Failure({ cell, failure, hasValue }: FailureProps) {
           {retry.isPending ? 'Trying…' : 'Try again'}
         </Button>
       </div>
-      {retry.error !== null && (
-        <p className="form-fault" role="alert">
-          {messageOf(retry.error)}
-        </p>
-      )}
+      <FormFault text={retry.error === null ? null : messageOf(retry.error)} />
     </div>
   )
 }

@@ -3,6 +3,7 @@ import type { RunSummary } from '../../../src/wire/runs.ts'
 import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
 import { useActor } from '../state/actor.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { countOf, formatMoney } from '../ui/format.ts'
@@ -53,11 +54,7 @@ export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
           ? 'To put back the rest, revert the same run again.'
           : 'No new call starts, and calls under way are given up. A later run goes on from there.'}
       </p>
-      {fault !== null && (
-        <p className="form-fault" role="alert">
-          {fault}
-        </p>
-      )}
+      <FormFault text={fault} />
     </Dialog>
   )
 }

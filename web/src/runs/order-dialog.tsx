@@ -6,6 +6,7 @@ import type { RunOrder } from '../../../src/client/client.ts'
 import { server } from '../api/server.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { useActor } from '../state/actor.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { isNothing, runButtonText } from './plan-text.ts'
@@ -85,11 +86,7 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
             Another run goes on. This one waits until that has ended, and gives up if it takes too long.
           </p>
         )}
-        {fault !== null && (
-          <p className="form-fault" role="alert">
-            {fault}
-          </p>
-        )}
+        <FormFault text={fault} />
       </form>
     </Dialog>
   )

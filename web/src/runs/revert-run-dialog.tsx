@@ -6,6 +6,7 @@ import type { RunSummary } from '../../../src/wire/runs.ts'
 import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
 import { useActor } from '../state/actor.ts'
+import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { countOf, formatCount } from '../ui/format.ts'
@@ -68,11 +69,7 @@ export function RevertRunDialog({ run, onClose }: RevertRunDialogProps) {
       }
     >
       {outcome !== null ? <Outcome outcome={outcome} onClose={onClose} /> : <WhatItDoes run={run} />}
-      {fault !== null && (
-        <p className="form-fault" role="alert">
-          {fault}
-        </p>
-      )}
+      <FormFault text={fault} />
     </Dialog>
   )
 }

@@ -1,9 +1,31 @@
+import { cancelRun } from '../sheet/cancel-run.ts'
+import { resolveActor } from '../sheet/resolve-actor.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { watchRun } from '../sheet/watch-run.ts'
-import type { ToolProgress } from './tool.ts'
+import type { ToolContext, ToolProgress } from './tool.ts'
+
+/** Waits for a run, telling how far it is; the run is cancelled when the call is. Rejects with what ended it early. */
+export async function followRun<T>(
+  { id, done }: { readonly id: string; readonly done: Promise<T> },
+  { sheet, actor, signal, onProgress }: ToolContext,
+): Promise<T> {
+  const cancel = (): void => {
+    void cancelRun(sheet, id, resolveActor(sheet, actor)).catch(() => undefined)
+  }
+  signal.addEventListener('abort', cancel)
+  if (signal.aborted) cancel()
+  let stop: (() => void) | null = null
+  try {
+    if (onProgress !== null) stop = await reportProgress(sheet, id, onProgress)
+    return await done
+  } finally {
+    signal.removeEventListener('abort', cancel)
+    stop?.()
+  }
+}
 
 /** Tells how far a run is, a few times a second and only when it got further; answers with how to stop that. */
-export async function reportProgress(
+async function reportProgress(
   sheet: Sheet,
   id: string,
   onProgress: (progress: ToolProgress) => void,
