@@ -1,3 +1,4 @@
+import type { SQLInputValue } from 'node:sqlite'
 import type { Contract } from '../../contract/contract.ts'
 import {
   formatLine,
@@ -34,7 +35,7 @@ interface RecordCounters {
 const TRIED = new Error('this was tried out only')
 
 /** Lines that go into the table with one statement. */
-const LINES_AT_ONCE = 32
+const LINES_AT_ONCE = 64
 
 /**
  * What a transaction is making: record writes, cell states, provenance lines. Everything that must change together
@@ -111,21 +112,23 @@ export class ChangeSet {
 
   /** Puts the lines so far into the table, where they can be read. */
   insertLines(): void {
-    const lines = this.#lines.slice(this.#inserted)
+    const lines = this.#inserted === 0 ? this.#lines : this.#lines.slice(this.#inserted)
     if (lines.length === 0) return
     const from = this.#firstSeq + this.#inserted
     // Lines of no run, which are those of large upserts, do without the column.
-    if (lines.every(({ run }) => run === null)) {
-      this.db.run(
-        `INSERT INTO "$provenance" (seq, record, line) VALUES ${lines.map(() => '(?, ?, ?)').join(', ')}`,
-        ...lines.flatMap(({ record, text }, index) => [from + index, record, text]),
-      )
-    } else {
-      this.db.run(
-        `INSERT INTO "$provenance" (seq, record, line, run) VALUES ${lines.map(() => '(?, ?, ?, ?)').join(', ')}`,
-        ...lines.flatMap(({ record, text, run }, index) => [from + index, record, text, run]),
-      )
+    const ofRuns = lines.some(({ run }) => run !== null)
+    const params: SQLInputValue[] = []
+    for (const [index, { record, text, run }] of lines.entries()) {
+      params.push(from + index, record, text)
+      if (ofRuns) params.push(run)
     }
+    const [columns, places] = ofRuns
+      ? ['seq, record, line, run', '(?, ?, ?, ?)']
+      : ['seq, record, line', '(?, ?, ?)']
+    this.db.run(
+      `INSERT INTO "$provenance" (${columns}) VALUES ${places}${`, ${places}`.repeat(lines.length - 1)}`,
+      ...params,
+    )
     this.#inserted = this.#lines.length
   }
 

@@ -68,12 +68,15 @@ class UpsertBatch {
   readonly #writer: RecordWriter
   readonly #denied = new Faults()
   readonly #faults = new Faults()
-  readonly #mayWrite = new Map<Field, boolean>()
   readonly #plan: UpsertPlan
+  /** Whether the actor may write the field of each column, once that was asked. */
+  readonly #mayWrite: (boolean | undefined)[] = []
   readonly #claims: UniqueClaims
   /** Ids of records with faults: what follows for them is no more complete than they were. */
   readonly #refused = new Set<string>()
   #position = 0
+  /** The fields that the last record changed. */
+  #lastFields: readonly Field[] = []
   /** Those of the faults that are put into words. */
   readonly #told: UpsertFault[] = []
   #inserted = 0
@@ -95,7 +98,7 @@ class UpsertBatch {
     const stored = id === null ? undefined : this.#change.db.get(this.#plan.select, id)
     const faultsBefore = this.#faults.count + this.#denied.count
     this.#position = position
-    const changes = this.#changes(record, stored)
+    const write = this.#changes(record, stored)
     if (stored === undefined && (id === null || !this.#refused.has(id))) this.#checkRequired(record)
     // A record without an id has a fault at any rate.
     if (id === null) return
@@ -103,9 +106,8 @@ class UpsertBatch {
       this.#refused.add(id)
       return
     }
-    const write = { id, record, changes }
-    if (stored === undefined) this.#insert(write)
-    else this.#update(write, stored)
+    if (stored === undefined) this.#insert(id, write)
+    else this.#update(id, write, stored)
   }
 
   finish(): UpsertResult {
@@ -144,27 +146,46 @@ class UpsertBatch {
     }
   }
 
-  /** The fields that this record writes: those sent with another value than they have (D7). */
-  #changes(record: JsonObject, stored: StoredRow | undefined): Field[] {
-    const changes: Field[] = []
+  /** What this record changes: the fields that are sent with another value than they have (D7). */
+  #changes(record: JsonObject, stored: StoredRow | undefined): RecordWrite {
+    const fields: Field[] = []
+    const values: SQLInputValue[] = []
     let known = 0
     for (const column of this.#plan.columns) {
       const { field } = column
-      if (!Object.hasOwn(record, field.name)) continue
-      known += 1
-      const value = record[field.name] as JsonValue
-      if (isStored(field, value, stored?.[field.name])) continue
-      changes.push(field)
-      if (!this.#allowed(field)) {
-        this.#denied.add(this.#at(record, field.name, () => writeDenial(field, this.#writer.actor)))
+      const sent = Object.hasOwn(record, field.name)
+      if (sent) known += 1
+      const value = sent ? (record[field.name] as JsonValue) : null
+      if (sent && !isStored(field, value, stored?.[field.name])) {
+        fields.push(field)
+        if (this.#accepts(column, record, value)) values.push(toColumn(value))
+      } else if (stored === undefined) {
+        values.push(null)
       }
-      const fault = this.#faultOf(column, value)
-      if (fault !== null) this.#faults.add(this.#at(record, field.name, () => fault))
-      else if (field.unique && !field.primaryKey) this.#claim(record, field, value)
     }
     const names = Object.keys(record)
     if (known < names.length) this.#refuseUnknown(record, names)
-    return changes
+    return { record, fields: this.#asLast(fields), values }
+  }
+
+  /** The list that the record before had, where it is the same: what is made for a list is then made once. */
+  #asLast(fields: readonly Field[]): readonly Field[] {
+    const last = this.#lastFields
+    if (last.length !== fields.length || last.some((field, index) => field !== fields[index]))
+      this.#lastFields = fields
+    return this.#lastFields
+  }
+
+  /** Whether a value may be written; what is against it is noted. */
+  #accepts(column: Column, record: JsonObject, value: JsonValue): boolean {
+    const { field } = column
+    if (!this.#allowed(column)) {
+      this.#denied.add(this.#at(record, field.name, () => writeDenial(field, this.#writer.actor)))
+    }
+    const fault = this.#faultOf(column, value)
+    if (fault !== null) this.#faults.add(this.#at(record, field.name, () => fault))
+    else if (field.unique && !field.primaryKey) this.#claim(record, field, value)
+    return fault === null
   }
 
   #claim(record: JsonObject, field: Field, value: JsonValue): void {
@@ -197,12 +218,12 @@ class UpsertBatch {
     return value === null && this.#change.cells.isDerived(field.name) ? null : check(value)
   }
 
-  #allowed(field: Field): boolean {
-    let allowed = this.#mayWrite.get(field)
+  #allowed({ field, place }: Column): boolean {
+    let allowed = this.#mayWrite[place]
     if (allowed === undefined) {
       const { actor, anyField } = this.#writer
       allowed = anyField || mayWrite(field, actor, this.#change.cells.isDerived(field.name))
-      this.#mayWrite.set(field, allowed)
+      this.#mayWrite[place] = allowed
     }
     return allowed
   }
@@ -215,34 +236,31 @@ class UpsertBatch {
     }
   }
 
-  #insert(write: RecordWrite): void {
+  #insert(id: string, write: RecordWrite): void {
     const change = this.#change
-    const { record } = write
-    const columns = this.#contract.fields.map((field): SQLInputValue => toColumn(own(record, field.name)))
     const key = change.newRecord()
-    const seq = this.#log(key, write, undefined)
-    change.db.run(this.#plan.insert, key, seq, ...columns)
-    change.cells.created(key, (field) => own(record, field) !== null, seq)
+    const seq = this.#log(key, id, write, null)
+    change.db.run(this.#plan.insert, key, seq, ...write.values)
+    change.cells.created(key, (field) => own(write.record, field) !== null, seq)
     this.#inserted += 1
     this.#version = seq
   }
 
-  #update(write: RecordWrite, stored: StoredRow): void {
-    const { record, changes } = write
+  #update(id: string, write: RecordWrite, stored: StoredRow): void {
+    const { record, fields, values } = write
     this.#updated += 1
     this.#version = Number(stored['$version'])
-    if (changes.length === 0) {
+    if (fields.length === 0) {
       this.#unchanged += 1
       return
     }
     const change = this.#change
     const key = Number(stored['$seq'])
-    const seq = this.#log(key, write, stored)
+    const seq = this.#log(key, id, write, stored)
     this.#version = seq
-    const set = changes.map((field) => `${quoted(field.name)} = ?`).join(', ')
-    const values = changes.map((field) => toColumn(own(record, field.name)))
+    const set = fields.map((field) => `${quoted(field.name)} = ?`).join(', ')
     change.db.run(`UPDATE "$data" SET "$version" = ?, ${set} WHERE "$seq" = ?`, seq, ...values, key)
-    for (const field of changes) {
+    for (const field of fields) {
       const target = change.cells.target(field.name)
       if (target !== undefined) {
         change.cells.writtenByHand(target, key, { hasValue: own(record, field.name) !== null, seq })
@@ -251,31 +269,34 @@ class UpsertBatch {
     }
   }
 
-  #log(key: number, { id, record, changes }: RecordWrite, stored: StoredRow | undefined): number {
+  #log(key: number, id: string, { record, fields }: RecordWrite, stored: StoredRow | null): number {
     return this.#change.logRecord(
       {
         actor: this.#writer.actor,
         proposal: this.#writer.proposal,
         source: 'write',
         recordId: id,
-        fields: changes,
+        fields,
         values: record,
-        previous: (field) => (stored === undefined ? null : fromColumn(field, stored[field.name])),
+        previous: stored === null ? null : (field) => fromColumn(field, stored[field.name]),
       },
       key,
     )
   }
 }
 
-/** A record without faults, and what of it changes. */
+/** What a record changes. */
 interface RecordWrite {
-  readonly id: string
   readonly record: JsonObject
-  readonly changes: readonly Field[]
+  readonly fields: readonly Field[]
+  /** What columns get: of a new record all of them, else those of the fields. Incomplete where there are faults. */
+  readonly values: readonly SQLInputValue[]
 }
 
 interface Column {
   readonly field: Field
+  /** Among the columns, from 0. */
+  readonly place: number
   readonly check: Check
 }
 
@@ -293,7 +314,7 @@ function planOf(contract: Contract): UpsertPlan {
   if (plan === undefined) {
     const names = contract.fields.map((field) => quoted(field.name))
     plan = {
-      columns: contract.fields.map((field) => ({ field, check: checkOf(field) })),
+      columns: contract.fields.map((field, place) => ({ field, place, check: checkOf(field) })),
       select: 'SELECT * FROM "$data" WHERE id = ?',
       insert: `INSERT INTO "$data" ("$seq", "$version", ${names.join(', ')}) VALUES (?, ?${', ?'.repeat(names.length)})`,
     }
