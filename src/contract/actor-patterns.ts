@@ -1,4 +1,4 @@
-import { own } from './document-shape.ts'
+import { customProperty } from './custom-property.ts'
 import type { Path, ShapeContext } from './document-shape.ts'
 import { globFault } from './glob.ts'
 import type { JsonObject, JsonValue } from './json.ts'
@@ -14,22 +14,8 @@ export function actorPatterns(
   path: Path,
   context: ShapeContext,
 ): readonly string[] | null {
-  const custom = (own(element, 'customProperties') ?? []) as readonly JsonObject[]
-  const indexes = [...custom.keys()].filter((index) => own(custom[index]!, 'property') === name)
-  const [index, second] = indexes
-  if (index === undefined) return null
-  if (second !== undefined) {
-    context.file.fail(
-      [...path, 'customProperties', second],
-      `the custom property ${name} is there twice; keep one`,
-    )
-  }
-  return patternList(
-    own(custom[index]!, 'value'),
-    name,
-    [...path, 'customProperties', index, 'value'],
-    context,
-  )
+  const custom = customProperty(element, name, path, context)
+  return custom === null ? null : patternList(custom.value, name, custom.path, context)
 }
 
 /** Checks a list of actor patterns; `name` is what messages call it. */

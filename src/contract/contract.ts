@@ -45,6 +45,8 @@ export interface Field extends PropertyRule {
   /** True for `id` (D5). */
   readonly primaryKey: boolean
   readonly unique: boolean
+  /** Whether the store keeps an index of its values, so that finding and sorting by them need not look at every record. */
+  readonly indexed: boolean
   /** Patterns of the actors who may write the field by hand, or null when the contract names none (D7). */
   readonly editableBy: readonly string[] | null
   /** What the contract itself says of derivation (`x-derived`, `x-inputs`); must agree with the derivations (D7). */

@@ -279,6 +279,21 @@ test('D7: editableBy and x-editable-by are lists of patterns and mean the same',
   )
 })
 
+test('indexed and x-indexed are booleans and mean the same', () => {
+  const custom = (value: string): string => `customProperties: [{property: indexed, value: ${value}}]`
+  assert.equal(fieldWith('string').indexed, false)
+  assert.equal(fieldWith('timestamp', 'x-indexed: true').indexed, true)
+  assert.equal(fieldWith('string', 'x-indexed: false').indexed, false)
+  assert.equal(fieldWith('string', custom('true')).indexed, true)
+  assert.match(fieldFault('string', 'x-indexed: yes please'), /:9: .*x-indexed must be a boolean/)
+  assert.match(fieldFault('string', custom('[1]')), /:9: .*must be a boolean/)
+  assert.match(fieldFault('string', `${custom('true')}, x-indexed: true`), /mean the same; keep one/)
+  for (const type of ['array', 'object'] as const) {
+    assert.match(fieldFault(type, 'x-indexed: true'), new RegExp(`type ${type} has no order`))
+    assert.equal(fieldWith(type, 'x-indexed: false').indexed, false)
+  }
+})
+
 test('D7: deletableBy stands on the contract or on its schema entry', () => {
   const custom = "customProperties: [{property: deletableBy, value: ['user:*']}]"
   const onEntry = (text: string): string => text.replace('name: things', `name: things\n    ${custom}`)

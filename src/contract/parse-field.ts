@@ -1,4 +1,5 @@
 import { actorPatterns, patternList } from './actor-patterns.ts'
+import { customProperty } from './custom-property.ts'
 import type { Field, LogicalType, PropertyRule } from './contract.ts'
 import { LOGICAL_TYPES } from './contract.ts'
 import { at, checkKeys, checkShape, own } from './document-shape.ts'
@@ -41,6 +42,7 @@ export function parseField(value: JsonValue, path: Path, context: ShapeContext):
     required: rule.required || (primaryKey && own(property, 'required') === null),
     primaryKey,
     unique: own(property, 'unique') === true,
+    indexed: indexed(property, rule.type, path, context),
     editableBy: editableBy(property, path, context),
     declaredDerived: declaredDerived(property, path, context),
     declaredInputs: declaredInputs(property, path, context),
@@ -128,6 +130,25 @@ function editableBy(property: JsonObject, path: Path, context: ShapeContext): re
   if (custom)
     context.file.fail([...path, key], `${key} and the custom property editableBy mean the same; keep one`)
   return patternList(direct, key, [...path, key], context)
+}
+
+/** The custom property `indexed`, or `x-indexed` on the property itself. */
+function indexed(property: JsonObject, type: LogicalType | null, path: Path, context: ShapeContext): boolean {
+  const custom = customProperty(property, 'indexed', path, context)
+  const key = 'x-indexed'
+  const direct = own(property, key)
+  if (direct !== null && custom !== null)
+    context.file.fail([...path, key], `${key} and the custom property indexed mean the same; keep one`)
+  const given = custom ?? { value: direct, path: [...path, key] }
+  if (given.value === null) return false
+  checkShape(given.value, 'boolean', given.path, context)
+  if (given.value === true && (type === 'array' || type === 'object')) {
+    context.file.fail(
+      given.path,
+      `a field of type ${type} has no order, so that an index on it would serve nothing; take it away`,
+    )
+  }
+  return given.value === true
 }
 
 function declaredDerived(property: JsonObject, path: Path, context: ShapeContext): boolean | null {

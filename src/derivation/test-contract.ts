@@ -23,6 +23,7 @@ function testField(name: string, type: LogicalType): Field {
     primaryKey: isId,
     required: isId,
     unique: isId,
+    indexed: false,
     options: {},
     validValues: null,
     editableBy: null,

@@ -41,6 +41,7 @@ const ID: Field = {
   required: true,
   primaryKey: true,
   unique: false,
+  indexed: false,
   options: {},
   validValues: null,
   editableBy: null,

@@ -14,6 +14,7 @@ export function field(name: string, type: LogicalType): Field {
     primaryKey: name === 'id',
     required: name === 'id',
     unique: name === 'id',
+    indexed: false,
     options: {},
     validValues: null,
     editableBy: null,

@@ -3,7 +3,7 @@ import { parseStoredContract } from '../../contract/parse-contract.ts'
 import { showValue } from '../../contract/show-value.ts'
 import { ContractError, RecordsError } from '../../errors/service-error.ts'
 import { Connection, sqliteCode, type StoredRow } from './connection.ts'
-import { dataTable, FIRST_TABLES, MIGRATIONS, recordsView, SCHEMA_VERSION, uniqueIndex } from './schema.ts'
+import { dataTable, fieldIndexes, FIRST_TABLES, MIGRATIONS, recordsView, SCHEMA_VERSION } from './schema.ts'
 
 const SQLITE_ERROR = 1
 
@@ -92,8 +92,8 @@ function schemasOfVersions(): ReadonlyMap<number, Schema> {
 function schemaOfRecords(contract: Contract): Schema {
   const db = Connection.inMemory()
   try {
-    const indexed = contract.fields.filter((field) => field.unique && !field.primaryKey)
-    for (const sql of [dataTable(contract), recordsView(contract), ...indexed.map(uniqueIndex)]) db.exec(sql)
+    const indexes = fieldIndexes(contract).map(({ sql }) => sql)
+    for (const sql of [dataTable(contract), recordsView(contract), ...indexes]) db.exec(sql)
     return schemaOf(db)
   } finally {
     db.close()

@@ -11,7 +11,7 @@ import { MAX_LINE_BYTES, readLines, type FileLine } from '../../provenance/read-
 import type { TargetDefinition } from '../sheet-store.ts'
 import { Connection } from './connection.ts'
 import { applyTargets } from './define.ts'
-import { dataTable, INTERNAL_TABLES, quoted, recordsView, SCHEMA_VERSION, uniqueIndex } from './schema.ts'
+import { dataTable, fieldIndexes, INTERNAL_TABLES, quoted, recordsView, SCHEMA_VERSION } from './schema.ts'
 import { runNumber, toColumn } from './values.ts'
 
 /** A log that was there before leaves the store as many numbers again. */
@@ -54,8 +54,7 @@ export function createStore(paths: StorePaths, store: NewStore): void {
   try {
     db.exec('BEGIN')
     db.exec(`${INTERNAL_TABLES};${dataTable(store.contract)};${recordsView(store.contract)}`)
-    for (const field of store.contract.fields)
-      if (field.unique && !field.primaryKey) db.exec(uniqueIndex(field))
+    for (const { sql } of fieldIndexes(store.contract)) db.exec(sql)
     db.run(
       'INSERT INTO "$sheet" (one, schema_version, contract, cursor_key) VALUES (1, ?, ?, ?)',
       SCHEMA_VERSION,

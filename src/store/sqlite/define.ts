@@ -9,11 +9,11 @@ import type { Connection } from './connection.ts'
 import {
   columnDefinition,
   MISSING,
+  fieldIndexes,
   quoted,
   recordsView,
   STALE,
-  uniqueIndex,
-  uniqueIndexName,
+  type FieldIndex,
 } from './schema.ts'
 import { fromColumn } from './values.ts'
 
@@ -25,10 +25,11 @@ import { fromColumn } from './values.ts'
 export function applyContract(db: Connection, contract: Contract, derived: ReadonlySet<string>): void {
   const stored = String(db.get('SELECT contract FROM "$sheet"')?.['contract'])
   if (stored === contract.text) return
-  const change = compareContracts(parseStoredContract(stored), contract)
+  const before = parseStoredContract(stored)
+  const change = compareContracts(before, contract)
   const faults = [
     ...change.removed.map((field) => removalFault(db, field)),
-    ...change.retyped.map(({ before, after }) => retypingFault(db, before, after)),
+    ...change.retyped.map((pair) => retypingFault(db, pair.before, pair.after)),
     ...change.added.filter((field) => !derived.has(field.name)).map((field) => additionFault(db, field)),
     ...change.recheck.map((field) => tighteningFault(db, field, derived.has(field.name))),
     ...change.uniqueAdded.map((field) => uniquenessFault(db, field)),
@@ -37,21 +38,19 @@ export function applyContract(db: Connection, contract: Contract, derived: Reado
     throw new ContractError(`contract.yaml does not fit the stored records: ${faults.join('; ')}`)
   }
   db.exec('DROP VIEW records')
-  for (const field of change.uniqueRemoved) db.exec(`DROP INDEX IF EXISTS ${quoted(uniqueIndexName(field))}`)
-  const retyped = change.retyped.map(({ before }) => before)
-  for (const field of [...change.removed, ...retyped]) dropColumn(db, field)
-  for (const field of [...change.added, ...change.retyped.map(({ after }) => after)]) {
+  const gone = [...change.removed, ...change.retyped.map((pair) => pair.before)]
+  const isKept = ({ name, field }: FieldIndex, others: readonly FieldIndex[]): boolean =>
+    others.some((other) => other.name === name) && !gone.some((dropped) => dropped.name === field)
+  const [indexes, wanted] = [fieldIndexes(before), fieldIndexes(contract)]
+  for (const index of indexes)
+    if (!isKept(index, wanted)) db.exec(`DROP INDEX IF EXISTS ${quoted(index.name)}`)
+  for (const { name } of gone) db.exec(`ALTER TABLE "$data" DROP COLUMN ${quoted(name)}`)
+  for (const field of [...change.added, ...change.retyped.map((pair) => pair.after)]) {
     db.exec(`ALTER TABLE "$data" ADD COLUMN ${columnDefinition(field)}`)
-    if (field.unique) db.exec(uniqueIndex(field))
   }
-  for (const field of change.uniqueAdded) db.exec(uniqueIndex(field))
+  for (const index of wanted) if (!isKept(index, indexes)) db.exec(index.sql)
   db.exec(recordsView(contract))
   db.run('UPDATE "$sheet" SET contract = ?', contract.text)
-}
-
-function dropColumn(db: Connection, field: Field): void {
-  db.exec(`DROP INDEX IF EXISTS ${quoted(uniqueIndexName(field))}`)
-  db.exec(`ALTER TABLE "$data" DROP COLUMN ${quoted(field.name)}`)
 }
 
 function recordCount(db: Connection): number {

@@ -184,15 +184,44 @@ export function recordsView(contract: Contract): string {
   return `CREATE VIEW records AS SELECT ${contract.fields.map((field) => quoted(field.name)).join(', ')} FROM "$data"`
 }
 
-/**
- * Creates the index behind a unique field. It finds who has a value and refuses nothing: within a batch two records
- * may have the same value for a moment, when they swap theirs, and SQLite cannot put the check off until the end.
- */
-export function uniqueIndex(field: Field): string {
-  return `CREATE INDEX ${quoted(uniqueIndexName(field))} ON "$data" (${quoted(field.name)})`
+/** An index of the table of records. */
+export interface FieldIndex {
+  readonly name: string
+  readonly field: string
+  /** Creates it. */
+  readonly sql: string
 }
 
-/** Name of the index behind a unique field. */
-export function uniqueIndexName(field: Field): string {
-  return `$unique_${field.name}`
+/**
+ * The indexes of a contract's fields, but for that of `id`, which is the table's.
+ *
+ * That of a unique field finds who has a value and refuses nothing: within a batch two records may have the same value
+ * for a moment, when they swap theirs, and SQLite cannot put the check off until the end. Timestamps are found by their text
+ * and sorted by their moment, which takes an index each.
+ */
+export function fieldIndexes({ fields }: Pick<Contract, 'fields'>): FieldIndex[] {
+  return fields.flatMap((field) => {
+    const { name, primaryKey, unique, indexed, type } = field
+    const column = quoted(name)
+    const indexes: FieldIndex[] = []
+    if ((unique || indexed) && !primaryKey)
+      indexes.push(fieldIndex(unique ? 'unique' : 'index', name, column))
+    if (indexed && type === 'timestamp') indexes.push(fieldIndex('moment', name, momentOf(column)))
+    return indexes
+  })
+}
+
+function fieldIndex(use: 'unique' | 'index' | 'moment', field: string, indexed: string): FieldIndex {
+  const name = `$${use}_${field}`
+  return { name, field, sql: `CREATE INDEX ${quoted(name)} ON "$data" (${indexed})` }
+}
+
+/** Whether there is an index in the order in which records are sorted by a field. */
+export function hasSortIndex({ primaryKey, unique, indexed, type }: Field): boolean {
+  return type === 'timestamp' ? indexed : primaryKey || unique || indexed
+}
+
+/** The moment that a timestamp's column means, in seconds to the millisecond: texts may have different offsets. */
+export function momentOf(column: string): string {
+  return `unixepoch(${column}, 'subsec')`
 }

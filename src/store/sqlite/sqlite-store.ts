@@ -40,6 +40,7 @@ import { storePaths } from './create-store.ts'
 import { Reader } from './reader.ts'
 import { reading, readingOn } from './reading.ts'
 import { takeRunLock } from './run-lock.ts'
+import { hasSortIndex } from './schema.ts'
 import { SqliteProposals } from './sqlite-proposals.ts'
 import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
 import { takeSnapshot } from './take-snapshot.ts'
@@ -139,7 +140,7 @@ export class SqliteStore implements SheetStore {
       fields: this.#fields(query.fields),
       allFields: this.#definition.contract.fields,
       sort: sort.flatMap(({ field: name, descending }) =>
-        this.#fields([name]).map((field) => ({ field, descending })),
+        this.#fields([name]).map((field) => ({ field, descending, indexed: hasSortIndex(field) })),
       ),
     }
     return this.#sql.page(run, signal)

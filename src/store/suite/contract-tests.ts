@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import { ContractError } from '../../errors/service-error.ts'
-import { computed, HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import {
+  computed,
+  FIRST_PAGE,
+  HUMAN,
+  IN_TURN,
+  sha256,
+  target,
+  TestSheet,
+  type OpenStore,
+} from './test-sheet.ts'
 
 const PROPERTIES = [
   '{name: name, logicalType: string, required: true, logicalTypeOptions: {minLength: 1}}',
@@ -46,6 +55,34 @@ export function testDefinitions(open: OpenStore): void {
       assert.deepEqual((await sheet.latest('b', 'extra'))?.['previous'], [1, { a: null }])
       await sheet.reopen()
       assert.equal((await sheet.counts('label')).fresh, 1)
+    })
+
+    test('an index is added and taken away, and answers stay the same', async () => {
+      await sheet.write([3, 1, 2].map((n) => ({ id: `r${n}`, name: `N${n}`, n, code: `c${n}` })))
+      const query = { ...FIRST_PAGE, fields: ['id'], limit: 2, filter: 'n < 3' }
+      const answers = async (): Promise<readonly string[]> => {
+        const pages = [query, { ...query, sort: [{ field: 'n', descending: true }] }].map((asked) =>
+          sheet.store.page(asked),
+        )
+        return (await Promise.all(pages)).map(({ records }) => String(records))
+      }
+      const before = await answers()
+      assert.deepEqual(before, ['[{"id":"r1"},{"id":"r2"}]', '[{"id":"r2"},{"id":"r1"}]'])
+      const [name = '', , , label = ''] = PROPERTIES
+      const variants = [
+        [
+          '{name: n, logicalType: integer, x-indexed: true}',
+          '{name: code, logicalType: string, unique: true, x-indexed: true}',
+        ],
+        ['{name: n, logicalType: integer}', '{name: code, logicalType: string, x-indexed: true}'],
+        ['{name: n, logicalType: integer, unique: true}', '{name: code, logicalType: string}'],
+      ]
+      for (const variant of variants) {
+        await sheet.define({ ...setup, properties: [name, ...variant, label] })
+        assert.deepEqual(await answers(), before, String(variant))
+        await sheet.reopen()
+        assert.deepEqual(await answers(), before, String(variant))
+      }
     })
 
     test('D9: each refusal says what it would do to how many records, and nothing is changed', async () => {

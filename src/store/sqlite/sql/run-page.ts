@@ -3,7 +3,7 @@ import type { PagePlace, SortValue } from '../../sheet-store.ts'
 import { quoted } from '../schema.ts'
 import { recordJsonExpression, type TypedField } from './json-columns.ts'
 import { rowsOf } from './rows-of.ts'
-import { sortColumn, sortColumns, sortedAfter, sortOrder, type SortTerm } from './sort-sql.ts'
+import { heldColumns, sortColumn, sortColumns, sortedParts, type SortTerm } from './sort-sql.ts'
 import type { SqlAnswer } from './sql-answer.ts'
 import { checkFilter, type CheckedSql } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
@@ -75,23 +75,10 @@ function confineFilter(database: SqlDatabase, { text, names }: CheckedSql): void
 }
 
 function writePage(database: SqlDatabase, run: PageRun, answer: SqlAnswer): PagePlace | null {
-  const { sql, params } = run.sort.length > 0 ? sortedPage(run) : pageInCreationOrder(database, run)
-  const rows = rowsOf(database.prepare(sql), params) as Iterable<readonly unknown[]> as Iterable<PageRow>
-  let count = 0
-  let last: PagePlace | null = null
-  answer.text('[')
-  for (const [key, json, ...values] of rows) {
-    if (count === run.limit) {
-      answer.text(']')
-      return last
-    }
-    if (count > 0) answer.text(',')
-    answer.bytes(json)
-    last = { key, values }
-    count += 1
-  }
-  answer.text(']')
-  return null
+  const page = new PageWriter(database, run, answer)
+  if (run.sort.length > 0) writeSorted(page, run)
+  else writeInCreationOrder(page, run)
+  return page.finish()
 }
 
 type PageRow = readonly [key: number, json: Uint8Array, ...values: SortValue[]]
@@ -101,45 +88,152 @@ interface BoundSql {
   readonly params: readonly (string | number)[]
 }
 
-/** Finds the records of the page by what they are sorted by, and only then makes their JSON. */
-function sortedPage({ sort, after, skip, limit, fields, allFields, filter }: PageRun): BoundSql {
-  const columns = `"$seq"${sortColumns(sort)}, ${allFields.map(({ name }) => quoted(name)).join(', ')}`
-  const keys = sort.map((_term, index) => sortColumn(index)).join(', ')
-  const found = `SELECT "$seq", ${keys} FROM ${filteredRecords(columns, filter)}`
-  const place = after === null ? null : sortedAfter(sort, after)
-  const page = `SELECT * FROM (${found}) ${place === null ? '' : `WHERE ${place.sql}`}
-    ORDER BY ${sortOrder(sort)} LIMIT ? OFFSET ?`
-  return {
-    sql: `SELECT place."$seq", CAST(${recordJsonExpression(fields, 'records')} AS BLOB), ${keys}
-      FROM (${page}) AS place JOIN "$data" AS records ON records."$seq" = place."$seq"
-      ORDER BY ${sortOrder(sort).replace('"$seq"', 'place."$seq"')}`,
-    params: [...(place?.params ?? []), limit + 1, skip],
+/** Writes the records of a page as they are found, perhaps by several statements, until it is full. */
+class PageWriter {
+  readonly database: SqlDatabase
+  readonly #answer: SqlAnswer
+  readonly #limit: number
+  #count = 0
+  #last: PagePlace | null = null
+  #full = false
+
+  constructor(database: SqlDatabase, { limit }: PageRun, answer: SqlAnswer) {
+    this.database = database
+    this.#answer = answer
+    this.#limit = limit
+    answer.text('[')
+  }
+
+  /** How many records to look for: those that are wanted yet, and one to know whether any follow. */
+  get wanted(): number {
+    return this.#full ? 0 : this.#limit - this.#count + 1
+  }
+
+  /** Writes the records that a statement finds; answers with how many rows it had. */
+  add({ sql, params }: BoundSql): number {
+    let found = 0
+    for (const [key, json, ...values] of rowsOf(
+      this.database.prepare(sql),
+      params,
+    ) as Iterable<unknown> as Iterable<PageRow>) {
+      found += 1
+      if (this.#count === this.#limit) {
+        this.#full = true
+        break
+      }
+      if (this.#count > 0) this.#answer.text(',')
+      this.#answer.bytes(json)
+      this.#last = { key, values }
+      this.#count += 1
+    }
+    return found
+  }
+
+  /** The place of the last record when others follow, else null. */
+  finish(): PagePlace | null {
+    this.#answer.text(']')
+    return this.#full ? this.#last : null
   }
 }
 
-function pageInCreationOrder(database: SqlDatabase, run: PageRun): BoundSql {
-  const sql = pageSql(run, sortsWithoutNeed(database, run) ? 'NOT INDEXED' : '')
-  return { sql, params: [run.after?.key ?? 0, run.limit + 1, run.skip] }
+/** Finds the records of each part by what they are sorted by, and only then makes their JSON. */
+function writeSorted(page: PageWriter, run: PageRun): void {
+  const { sort, fields, allFields, filter } = run
+  const columns = `"$seq"${sortColumns(sort)}, ${allFields.map(({ name }) => quoted(name)).join(', ')}`
+  const keys = sort.map((_term, index) => sortColumn(index)).join(', ')
+  const found = `SELECT "$seq", ${keys} FROM ${filteredRecords(columns, filter)}`
+  const held = heldColumns(sort, 'place').join(', ')
+  let { skip } = run
+  for (const { where, params, orderBy } of sortedParts(sort, run.after)) {
+    if (page.wanted === 0) return
+    const part = `SELECT * FROM (${found}) ${where === '' ? '' : `WHERE ${where}`}`
+    const rows = page.add({
+      sql: `SELECT place."$seq", CAST(${recordJsonExpression(fields, 'records')} AS BLOB), ${held}
+        FROM (${part} ORDER BY ${orderBy} LIMIT ? OFFSET ?) AS place JOIN "$data" AS records ON records."$seq" = place."$seq"
+        ORDER BY ${orderBy.replace('"$seq"', 'place."$seq"')}`,
+      params: [...params, page.wanted, skip],
+    })
+    // Passed over were all records of the part, or as many as there were to pass over.
+    if (skip > 0) skip = rows > 0 ? 0 : skip - countRows(page.database, { sql: part, params })
+  }
 }
 
-/** The cursor's condition stands in a query of its own, so that it never shares a WHERE with the filter. */
-function pageSql({ fields, allFields, filter }: PageRun, index: '' | 'NOT INDEXED'): string {
-  const columns = ['"$seq"', ...allFields.map(({ name }) => quoted(name))]
-  const records = filteredRecords(columns.join(', '), filter, `${index} WHERE "$seq" > ?`)
-  return `SELECT "$seq", CAST(${recordJsonExpression(fields, 'records')} AS BLOB)
-    FROM ${records} ORDER BY "$seq" LIMIT ? OFFSET ?`
+function countRows(database: SqlDatabase, { sql, params }: BoundSql): number {
+  const [row] = rowsOf(database.prepare(`SELECT count(*) FROM (${sql})`), params)
+  return Number(row?.[0])
+}
+
+/** Records gone through in creation order before an index is asked where the others are. */
+const GONE_THROUGH_FIRST = 5000
+
+/**
+ * Where a filter is a range of an index, SQLite would either go through all records in order or read the range and sort it,
+ * however few are asked for. So a piece of the list is gone through first: mostly it has enough of them. Only then the
+ * index is asked, which takes as long as the range is.
+ */
+function writeInCreationOrder(page: PageWriter, run: PageRun): void {
+  const above = run.after?.key ?? 0
+  const range = run.filter !== null && isRange(page.database, run)
+  if (!range || run.skip > 0) {
+    page.add(inCreationOrder(run, { wanted: page.wanted, above, way: range ? 'by an index' : 'any' }))
+    return
+  }
+  const upTo = above + GONE_THROUGH_FIRST
+  page.add(inCreationOrder(run, { wanted: page.wanted, above, way: { upTo } }))
+  if (page.wanted > 0)
+    page.add(inCreationOrder(run, { wanted: page.wanted, above: upTo, way: 'by an index' }))
+}
+
+interface Piece {
+  /** How many records. */
+  readonly wanted: number
+  /** Records with keys above this one. */
+  readonly above: number
+  /** In order up to a key; or by an index, sorting what it finds; or as SQLite sees fit. */
+  readonly way: { readonly upTo: number } | 'by an index' | 'any'
 }
 
 /**
- * Whether SQLite would read a range of an index and sort it, which takes as long as the range has records, however
- * few are asked for. Without the index it reads in order and stops early. A few single keys are worth sorting.
+ * The cursor's condition stands in a query of its own, so that it never shares a WHERE with the filter. JSON is made only
+ * of the records that are found.
  */
-function sortsWithoutNeed(database: SqlDatabase, run: PageRun): boolean {
-  if (run.filter === null) return false
-  const plan = database.prepare(`EXPLAIN QUERY PLAN ${pageSql(run, '')}`).all(0, 1, 0)
-  const steps = plan.map(({ detail }) => String(detail))
-  return (
-    steps.some((step) => step.includes('TEMP B-TREE FOR ORDER BY')) &&
-    steps.some((step) => /USING (?:COVERING )?INDEX .*\(.*[<>]/.test(step.replaceAll(/rowid[<>]=?\?/g, '')))
-  )
+function inCreationOrder(
+  { fields, allFields, filter, skip }: PageRun,
+  { wanted, above, way }: Piece,
+): BoundSql {
+  const columns = ['"$seq"', ...allFields.map(({ name }) => quoted(name))]
+  const upTo = typeof way === 'object' ? [way.upTo] : []
+  // The plus keeps SQLite from taking the order of the table, in which it would go through all records.
+  const key = way === 'by an index' ? '+"$seq"' : '"$seq"'
+  const piece = typeof way === 'object' ? `NOT INDEXED WHERE ${key} > ? AND ${key} <= ?` : `WHERE ${key} > ?`
+  const found = `SELECT "$seq" FROM ${filteredRecords(columns.join(', '), filter, piece)} ORDER BY ${key} LIMIT ? OFFSET ?`
+  return {
+    sql: `SELECT place."$seq", CAST(${recordJsonExpression(fields, 'records')} AS BLOB)
+      FROM (${found}) AS place JOIN "$data" AS records ON records."$seq" = place."$seq" ORDER BY place."$seq"`,
+    params: [above, ...upTo, wanted, skip],
+  }
+}
+
+/** Whether what a filter lets through is a range of an index, which does not come in creation order. */
+function isRange(database: SqlDatabase, run: PageRun): boolean {
+  const plan = planOf(database, run, 'any')
+  if (plan.index && !(plan.sorts && plan.range)) return false
+  return planOf(database, run, 'by an index').range
+}
+
+function planOf(
+  database: SqlDatabase,
+  run: PageRun,
+  way: Piece['way'],
+): { readonly index: boolean; readonly range: boolean; readonly sorts: boolean } {
+  const { sql, params } = inCreationOrder(run, { wanted: 1, above: 0, way })
+  const steps = database
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all(...params)
+    .map(({ detail }) => String(detail).replaceAll(/rowid[<>]=?\?/g, ''))
+  return {
+    index: steps.some((step) => /USING (?:COVERING )?INDEX/.test(step)),
+    range: steps.some((step) => /USING (?:COVERING )?INDEX .*\(.*[<>]/.test(step)),
+    sorts: steps.some((step) => step.includes('TEMP B-TREE FOR ORDER BY')),
+  }
 }

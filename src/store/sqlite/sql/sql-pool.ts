@@ -94,7 +94,7 @@ export class SqlPool {
       kind: 'page',
       fields: typed(fields),
       allFields: typed(allFields),
-      sort: sort.map(({ field, descending }) => ({ field: typedField(field), descending })),
+      sort: sort.map((term) => ({ ...term, field: typedField(term.field) })),
     }
     const result = await this.#run(request, signal)
     return { records: result.json, next: result.next }

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { CASES } from '../../bench/cases.ts'
+import type { BenchCase, BenchRow, BenchSettings } from '../../bench/support/case.ts'
+import { renderReport } from '../../bench/support/report.ts'
+import { runCases } from '../../bench/support/run-cases.ts'
+
+const RUN = join(import.meta.dirname, '..', '..', 'bench', 'run.ts')
+const SETTINGS: BenchSettings = { records: 200, cells: 600, seconds: 0.1, rounds: 1 }
+const TITLES = ['Figures to reach', 'Latency while others work', 'Beside what else there is', 'Also measured']
+
+/** Those that need nothing but Node. */
+const SMALL = CASES.filter(({ name }) => name !== 'viewer')
+
+const run = promisify(execFile)
+
+function textOf(row: BenchRow): string {
+  if (row.kind === 'latency') return row.meanwhile
+  return row.kind === 'program' ? row.program : row.what
+}
+
+test('every benchmark gives rows with figures, and each of these is in the report', async () => {
+  // Both processors are of use while no time counts.
+  const halves = [0, 1].map((half) => SMALL.filter((_, index) => index % 2 === half))
+  const results = (await Promise.all(halves.map((cases) => runCases(cases, SETTINGS)))).flat()
+  const report = renderReport(results, SETTINGS)
+
+  assert.deepEqual(results.map(({ name }) => name).toSorted(), SMALL.map(({ name }) => name).toSorted())
+  for (const { name, rows, failure } of results) {
+    assert.equal(failure, null, `${name}: ${String(failure)}`)
+    assert.notEqual(rows.length, 0, name)
+    for (const row of rows) {
+      const figures = Object.entries(row).filter(([, value]) => typeof value === 'number')
+      assert.notEqual(figures.length, 0, textOf(row))
+      for (const [figure, value] of figures) {
+        assert.ok(Number.isFinite(value) && value > 0, `${figure} of "${textOf(row)}" is ${String(value)}`)
+      }
+      assert.ok(report.includes(`| ${textOf(row)} |`), textOf(row))
+    }
+  }
+  for (const title of TITLES) assert.ok(report.includes(`\n## ${title}\n`), title)
+  assert.doesNotMatch(report, /NaN|Infinity|undefined/)
+})
+
+test('a case that fails keeps the rows that it had, and does not cost those of others', async () => {
+  const figure = { kind: 'figure', table: 'reach', unit: 'ms', value: 1, bound: { atMost: 2 } } as const
+  const failing: BenchCase = {
+    name: 'failing',
+    async *run() {
+      yield { ...figure, what: 'before the fault' }
+      throw new Error('no figure')
+    },
+  }
+  const fine: BenchCase = {
+    name: 'fine',
+    async *run() {
+      yield { ...figure, what: 'of another case', value: 3 }
+    },
+  }
+  const report = renderReport(await runCases([failing, fine], SETTINGS), SETTINGS)
+  assert.match(report, /^\| before the fault \| 1 ms \| – \| – \| ≤ 2 ms \| ✓ \|$/m)
+  assert.match(report, /^\| of another case \| 3 ms \| – \| – \| ≤ 2 ms \| ✗ \|$/m)
+  assert.match(report, /^The case `failing` failed, so rows are missing: no figure$/m)
+})
+
+test('the command measures the cases that it is told, and writes the report where it is told', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'colophon-bench-test-'))
+  const out = join(directory, 'report.md')
+  try {
+    const sizes = ['--records', '50', '--cells', '50', '--seconds', '0.1', '--rounds', '1']
+    const { stdout } = await run(process.execPath, [RUN, ...sizes, '--only', 'materialize', '--out', out])
+    assert.equal(readFileSync(out, 'utf8'), stdout)
+    assert.match(stdout, /^\| Materialize 1 distinct http cells \|/m)
+    assert.doesNotMatch(stdout, /POST/)
+
+    const refused = run(process.execPath, [
+      RUN,
+      '--only',
+      'status,nonsense',
+      '--out',
+      join(directory, 'none'),
+    ])
+    await assert.rejects(refused, (error: { code?: number; stderr?: string }) => {
+      assert.equal(error.code, 2)
+      assert.match(String(error.stderr), /^no case nonsense; there are reads, /)
+      return true
+    })
+    assert.equal(existsSync(join(directory, 'none')), false)
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+})
