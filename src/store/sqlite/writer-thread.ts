@@ -1,8 +1,12 @@
 import { parentPort, receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
 import { toPlainError } from '../../errors/service-error.ts'
 import { asRecordsError } from './connection.ts'
+import type { Upsert } from '../sheet-store.ts'
 import type { WriterAnswer, WriterRequest } from './writer-protocol.ts'
 import { Writer } from './writer.ts'
+
+/** An upsert with a body of so many bytes has its transaction to itself, see {@link Writer.change}. */
+const LARGE_BODY = 64 << 10
 
 /** How many requests share a commit at most, so that the first of many is not kept waiting by the last. */
 const GROUP_LIMIT = 256
@@ -48,8 +52,12 @@ class WriterThread {
   }
 
   #takeChanges(): WriterRequest[] {
-    const end = this.#queue.findIndex(({ operation }) => !this.#writer.isChange(operation))
-    return this.#queue.splice(0, Math.min(end === -1 ? this.#queue.length : end, GROUP_LIMIT))
+    const end = this.#queue.findIndex(
+      (request, index) => !this.#writer.isChange(request.operation) || (index > 0 && isLarge(request)),
+    )
+    const first = this.#queue[0]
+    const group = first !== undefined && isLarge(first) ? 1 : end === -1 ? this.#queue.length : end
+    return this.#queue.splice(0, Math.min(group, GROUP_LIMIT))
   }
 
   async #change(requests: readonly WriterRequest[]): Promise<void> {
@@ -75,6 +83,12 @@ class WriterThread {
       return failure(id, error)
     }
   }
+}
+
+function isLarge({ operation, argument }: WriterRequest): boolean {
+  if (operation !== 'upsert') return false
+  const { body } = argument as Upsert
+  return (typeof body === 'string' || body instanceof Uint8Array) && body.length >= LARGE_BODY
 }
 
 function failure(id: number, thrown: unknown): WriterAnswer {

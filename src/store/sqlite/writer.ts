@@ -5,7 +5,7 @@ import { RecordsError } from '../../errors/service-error.ts'
 import { LogMirror, type LogSource } from '../../provenance/log-mirror.ts'
 import { CellStates } from './cell-states.ts'
 import { ChangeSet, lastSeq } from './change-set.ts'
-import type { CellCommit } from '../sheet-store.ts'
+import type { CellCommit, Upsert, UpsertTrial } from '../sheet-store.ts'
 import { commitCells } from './commit-cells.ts'
 import { beginWhenFree, isDiskFault, type Connection } from './connection.ts'
 import { createStore, hashFile, storePaths, type StorePaths } from './create-store.ts'
@@ -45,14 +45,13 @@ const MIRROR_SYNC_MS = 1000
  */
 const CHECKPOINT_IDLE_MS = 25
 
-type Changes = Omit<WriterOperations, 'open' | 'define' | 'close'>
+type Changes = Omit<WriterOperations, 'open' | 'define' | 'tryUpsert' | 'close'>
 
 /** The operations that share transactions. */
 const CHANGES: {
   [Op in keyof Changes]: (change: ChangeSet, request: Parameters<Changes[Op]>[0]) => ReturnType<Changes[Op]>
 } = {
   upsert,
-  tryUpsert,
   delete: deleteRecords,
   commitCells: (change, commit) => commitCells(change, JSON.parse(commit) as CellCommit),
   revert,
@@ -101,10 +100,11 @@ export class Writer {
         return this.#open(argument as OpenRequest)
       case 'define':
         return this.#define(argument as DefineRequest)
+      case 'tryUpsert':
+        return this.#tryUpsert(argument as Upsert)
       case 'close':
         return this.#close()
       case 'upsert':
-      case 'tryUpsert':
       case 'delete':
       case 'commitCells':
       case 'revert':
@@ -122,14 +122,19 @@ export class Writer {
     }
   }
 
-  /** Makes a group of changes one transaction; each happens whole or not at all. */
+  /**
+   * Makes a group of changes one transaction; each happens whole or not at all. One that is alone needs no savepoint for
+   * that: SQLite would keep a copy of every page that it changes, and the next statements would be slower for it.
+   */
   async change(requests: readonly WriterRequest[]): Promise<readonly ChangeOutcome[]> {
+    const [first, ...others] = requests
+    if (first === undefined) return []
+    if (others.length === 0)
+      return [{ value: await this.#transaction((change) => this.#carryOut(change, first)) }]
     return this.#transaction((change) =>
-      requests.map(({ operation, argument }): ChangeOutcome => {
-        if (!this.isChange(operation)) return { error: new Error(`${operation} is no change`) }
-        const carryOut = CHANGES[operation] as (change: ChangeSet, argument: unknown) => unknown
+      requests.map((request): ChangeOutcome => {
         try {
-          return { value: change.atomically(() => carryOut(change, argument)) }
+          return { value: change.atomically(() => this.#carryOut(change, request)) }
         } catch (error) {
           return { error }
         }
@@ -137,17 +142,27 @@ export class Writer {
     )
   }
 
+  #carryOut(change: ChangeSet, { operation, argument }: WriterRequest): unknown {
+    if (!this.isChange(operation)) throw new Error(`${operation} is no change`)
+    const carryOut = CHANGES[operation] as (change: ChangeSet, argument: unknown) => unknown
+    return carryOut(change, argument)
+  }
+
+  /** Carries out an upsert to see what comes of it, and takes it back. */
+  async #tryUpsert(request: Upsert): Promise<UpsertTrial> {
+    const { store, change } = await this.#begin()
+    try {
+      return tryUpsert(change, request)
+    } finally {
+      this.#rollBack(store)
+    }
+  }
+
   /** Runs `work` in a transaction; what it adds to the log goes to the file before the lock is let go. */
   async #transaction<T>(work: (change: ChangeSet, store: OpenStore) => T): Promise<T> {
-    const store = this.#writable()
-    await beginWhenFree(store.db, 'IMMEDIATE', {
-      deadline: performance.now() + store.lockTimeoutMs,
-      what: 'the store',
-    })
+    const { store, change } = await this.#begin()
     const { position } = store.mirror
     try {
-      this.#refreshStates(store)
-      const change = new ChangeSet(store.db, store.contract, store.states)
       const result = work(change, store)
       change.finish()
       if (change.lineCount > 0) store.mirror.append(change.lines(), change.lastSeq)
@@ -165,9 +180,28 @@ export class Writer {
     }
   }
 
+  async #begin(): Promise<{ readonly store: OpenStore; readonly change: ChangeSet }> {
+    const store = this.#writable()
+    await beginWhenFree(store.db, 'IMMEDIATE', {
+      deadline: performance.now() + store.lockTimeoutMs,
+      what: 'the store',
+    })
+    try {
+      this.#refreshStates(store)
+      return { store, change: new ChangeSet(store.db, store.contract, store.states) }
+    } catch (error) {
+      this.#undo(store, error)
+      throw error
+    }
+  }
+
   /** Takes a transaction back. A failed sync is final: what the disk holds is known only after a restart. */
   #undo(store: OpenStore, error: unknown): void {
     if (isDiskFault(error)) this.#failed = true
+    this.#rollBack(store)
+  }
+
+  #rollBack(store: OpenStore): void {
     if (store.db.db.isTransaction) store.db.exec('ROLLBACK')
     store.states.recount()
   }
