@@ -22,7 +22,7 @@ function linesOf(content: string, from = 0, limit?: number): ReadLine[] {
   writeFileSync(path, content)
   const fd = openSync(path, 'r')
   try {
-    return Array.from(readLines(fd, from, limit), ({ bytes, tooLong, ...line }) => ({
+    return Array.from(readLines(fd, from, { limit }), ({ bytes, tooLong, ...line }) => ({
       text: Buffer.from(bytes).toString(),
       ...line,
       ...(tooLong ? { tooLong } : {}),

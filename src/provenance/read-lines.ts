@@ -22,11 +22,21 @@ export interface FileLine {
   readonly tooLong: boolean
 }
 
+export interface ReadLinesOptions {
+  /** How many bytes a line may have. */
+  readonly limit?: number | undefined
+  readonly onBytes?: ((bytes: Uint8Array) => void) | undefined
+}
+
 /**
  * The lines of an open file from an offset on, in flat memory. Only a line feed ends a line: JSON text may hold the
- * other line separators of Unicode as they are. `bytes` is good until the next line is asked for.
+ * other line separators of Unicode as they are. `bytes` is good until the next line is asked for. `onBytes` is told what is read.
  */
-export function* readLines(fd: number, from: number, limit = MAX_LINE_BYTES): Generator<FileLine, void> {
+export function* readLines(
+  fd: number,
+  from: number,
+  { limit = MAX_LINE_BYTES, onBytes }: ReadLinesOptions = {},
+): Generator<FileLine, void> {
   /** The line that has begun, in pieces: put together once, since it can have many. */
   let pieces: Uint8Array[] = []
   let length = 0
@@ -42,6 +52,7 @@ export function* readLines(fd: number, from: number, limit = MAX_LINE_BYTES): Ge
     if (size === 0) break
     position += size
     const data = chunk.subarray(0, size)
+    onBytes?.(data)
     let start = 0
     for (let end = data.indexOf(LINE_FEED); end !== -1; end = data.indexOf(LINE_FEED, start)) {
       const next = line(data.subarray(start, end), { whole: true, tooLong: length + end - start > limit })

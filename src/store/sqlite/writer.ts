@@ -7,8 +7,9 @@ import { CellStates } from './cell-states.ts'
 import { ChangeSet, lastSeq } from './change-set.ts'
 import type { CellCommit, Upsert, UpsertTrial } from '../sheet-store.ts'
 import { commitCells } from './commit-cells.ts'
-import { beginWhenFree, isDiskFault, type Connection } from './connection.ts'
-import { createStore, hashFile, storePaths, type StorePaths } from './create-store.ts'
+import { beginWhenFree, isDiskFault, type Connection, type StoredRow } from './connection.ts'
+import { sourceDiffers, type ImportedSource } from '../import-lines.ts'
+import { createStore, storePaths, type StorePaths } from './create-store.ts'
 import { applyContract, applyTargets, loadTargets } from './define.ts'
 import { acceptProposal, rejectProposal } from './decide-proposal.ts'
 import { deleteRecords } from './delete-records.ts'
@@ -27,6 +28,7 @@ import {
   startRun,
 } from './run-writer.ts'
 import { tryUpsert, upsert } from './upsert.ts'
+import { textOrNull } from './values.ts'
 import type {
   DefineRequest,
   OpenRequest,
@@ -258,7 +260,7 @@ export class Writer {
     }
     return {
       cursorKey: sheet['cursor_key'] as Uint8Array,
-      sourceDiffers: sourceDiffers(paths.source, sheet),
+      sourceDiffers: sourceDiffers(paths.source, importedSource(sheet)),
     }
   }
 
@@ -354,12 +356,13 @@ function logSource(db: Connection): LogSource {
   }
 }
 
-/** Whether `records.jsonl` is not the file that was imported; its hash is taken only when size or time differ. */
-function sourceDiffers(path: string, sheet: Readonly<Record<string, unknown>>): boolean {
-  if (!existsSync(path)) return false
-  const { size, mtimeMs } = statSync(path)
-  if (sheet['source_size'] === size && sheet['source_mtime'] === Math.trunc(mtimeMs)) return false
-  return sheet['source_sha256'] !== hashFile(path)
+function importedSource(sheet: StoredRow): ImportedSource {
+  const number = (column: string): number | null => (sheet[column] === null ? null : Number(sheet[column]))
+  return {
+    size: number('source_size'),
+    mtime: number('source_mtime'),
+    sha256: textOrNull(sheet['source_sha256']),
+  }
 }
 
 function inodeOf(path: string): number | undefined {
