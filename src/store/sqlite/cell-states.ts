@@ -1,6 +1,7 @@
+import type { SQLOutputValue } from 'node:sqlite'
 import type { RecordKey, TargetDefinition } from '../sheet-store.ts'
-import type { Connection } from './connection.ts'
-import { FAILED, MISSING, STALE, type TodoState } from './schema.ts'
+import type { Connection, StoredRow } from './connection.ts'
+import { FAILED, MISSING, quoted, STALE, type TodoState } from './schema.ts'
 
 /** A derived field as the store keeps it. */
 export interface StoredTarget extends Omit<TargetDefinition, 'text'> {
@@ -20,9 +21,12 @@ export interface CellRow {
 
 const COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
 
+/** What a cell has in the tables of cells; null for what it has not. */
+const CELL_COLUMNS = 'cell.hash, cell.mark AS cell_mark, todo.state, todo.mark AS todo_mark'
+
 /** One row for each cell, whatever there is of it. */
 const CELL_ROW = `
-  SELECT cell.hash, cell.mark AS cell_mark, todo.state, todo.mark AS todo_mark
+  SELECT ${CELL_COLUMNS}
   FROM (SELECT ? AS target, ? AS record) AS asked
   LEFT JOIN "$cell" AS cell ON cell.target = asked.target AND cell.record = asked.record
   LEFT JOIN "$todo" AS todo ON todo.target = asked.target AND todo.record = asked.record`
@@ -64,15 +68,25 @@ export class CellStates {
   }
 
   cell(target: StoredTarget, record: RecordKey): CellRow {
-    const row = this.#db.get(CELL_ROW, target.id, record)
-    const [hash, cellMark] = [row?.['hash'], row?.['cell_mark']]
-    const state = row?.['state']
-    return {
-      hash: hash instanceof Uint8Array ? hash : null,
-      overridden: hash === null && cellMark !== null,
-      todo: state === null ? null : (state as TodoState),
-      mark: markOf(cellMark, row?.['todo_mark']),
-    }
+    return cellOf(this.#db.get(CELL_ROW, target.id, record) ?? {})
+  }
+
+  /** A cell with the value that it has, as its column holds it, and the id of its record; null when there is none. */
+  cellOfRecord(
+    target: StoredTarget,
+    record: RecordKey,
+  ): { readonly cell: CellRow; readonly id: string; readonly value: SQLOutputValue | undefined } | null {
+    const row = this.#db.get(
+      `SELECT data.id AS "$id", data.${quoted(target.field)} AS "$value", ${CELL_COLUMNS}
+       FROM "$data" AS data
+       LEFT JOIN "$cell" AS cell ON cell.target = ? AND cell.record = data."$seq"
+       LEFT JOIN "$todo" AS todo ON todo.target = ? AND todo.record = data."$seq"
+       WHERE data."$seq" = ?`,
+      target.id,
+      target.id,
+      record,
+    )
+    return row === undefined ? null : { cell: cellOf(row), id: String(row['$id']), value: row['$value'] }
   }
 
   /** A record has been created: its derived cells are missing, or overridden where a value came with it (D2). */
@@ -146,12 +160,15 @@ export class CellStates {
     const { before, hash, seq, current } = result
     if (before.overridden) this.#count(target, 'overridden', -1)
     if (before.todo !== null) this.#dropTodo(target, record)
+    const known = before.hash !== null || before.overridden
     this.#db.run(
-      'INSERT OR REPLACE INTO "$cell" (target, record, hash, mark) VALUES (?, ?, ?, ?)',
-      target.id,
-      record,
+      known
+        ? 'UPDATE "$cell" SET hash = ?, mark = ? WHERE target = ? AND record = ?'
+        : 'INSERT INTO "$cell" (hash, mark, target, record) VALUES (?, ?, ?, ?)',
       hash,
       seq,
+      target.id,
+      record,
     )
     if (!current) this.#putTodo(target, record, STALE, seq)
   }
@@ -255,6 +272,15 @@ export class CellStates {
   #count(target: StoredTarget, counter: Counter, delta: number): void {
     const key = `${target.id} ${counter}`
     this.#deltas.set(key, (this.#deltas.get(key) ?? 0) + delta)
+  }
+}
+
+function cellOf({ hash, cell_mark: cellMark, state, todo_mark: todoMark }: StoredRow): CellRow {
+  return {
+    hash: hash instanceof Uint8Array ? hash : null,
+    overridden: hash === null && cellMark !== null,
+    todo: state === null ? null : (state as TodoState),
+    mark: markOf(cellMark, todoMark),
   }
 }
 

@@ -32,9 +32,10 @@ function storeCacheEntry(change: ChangeSet, { inputHash, values, provenance }: C
   const added = change.db.run('INSERT OR IGNORE INTO "$cache" (hash, entry) VALUES (?, ?)', hash, entry)
   if (added === 1) return
   const known = change.db.get('SELECT entry FROM "$cache" WHERE hash = ?', hash)
+  // The same values again: the call that first brought them explains them as well.
+  if (String(known?.['entry']).startsWith(`{"values":${JSON.stringify(values)},`)) return
   const before = readCacheEntry(inputHash, known?.['entry']).values
   const merged = { ...before, ...values }
-  // The same values again: the call that first brought them explains them as well.
   if (JSON.stringify(merged) === JSON.stringify(before)) return
   const after = JSON.stringify({ values: merged, provenance })
   change.db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', after, hash)
@@ -55,11 +56,9 @@ function commitCell(change: ChangeSet, cell: CellResult, { commit, failures }: C
   const target = change.cells.target(cell.target)
   const field = change.contract.fieldByName.get(cell.target)
   if (target === undefined || !target.active || field === undefined) return { outcome: 'superseded' }
-  const before = change.cells.cell(target, cell.key)
-  if (before.mark !== cell.mark) return { outcome: 'superseded' }
-  const column = quoted(field.name)
-  const stored = change.db.get(`SELECT id, ${column} AS value FROM "$data" WHERE "$seq" = ?`, cell.key)
-  if (stored === undefined) return { outcome: 'superseded' }
+  const found = change.cells.cellOfRecord(target, cell.key)
+  if (found?.cell.mark !== cell.mark) return { outcome: 'superseded' }
+  const { cell: before, id, value } = found
   const current = target.sha256 === cell.sha256
   switch (cell.result.kind) {
     case 'unchanged':
@@ -68,15 +67,11 @@ function commitCell(change: ChangeSet, cell: CellResult, { commit, failures }: C
     case 'failed': {
       const { error, errorType } = cell.result
       change.cells.failed(target, cell.key, { error, errorType, at: change.at })
-      failures.push({ recordId: String(stored['id']), field: field.name, error, errorType })
+      failures.push({ recordId: id, field: field.name, error, errorType })
       return { outcome: 'stored' }
     }
     case 'computed': {
-      const written = {
-        key: cell.key,
-        id: String(stored['id']),
-        previous: fromColumn(field, stored['value']),
-      }
+      const written = { key: cell.key, id, previous: fromColumn(field, value) }
       return storeComputed(change, { before, computed: cell.result, target, field, commit, current, written })
     }
   }

@@ -77,7 +77,7 @@ export class Connection {
    */
   static forBuilding(path: string): Connection {
     const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
-    db.exec('PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536')
+    db.exec('PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-32768')
     return new Connection(db)
   }
 

@@ -24,13 +24,10 @@ export class WorkReader {
     const inputs = query.inputs
       .map((name) => contract.fieldByName.get(name))
       .filter((field) => field !== undefined)
-    const sql = itemStatement(inputs, [...targets.values()])
-    return this.#workKeys(query, [...targets.values()])
-      .map((key) => {
-        const row = this.#db.get(sql, key)
-        return row === undefined ? null : workItem(row, { key, inputs, targets: query.targets })
-      })
-      .filter((item) => item !== null)
+    const keys = this.#workKeys(query, [...targets.values()])
+    return this.#db
+      .all(itemsStatement(inputs, [...targets.values()]), JSON.stringify(keys))
+      .map((row) => workItem(row, inputs, query.targets))
   }
 
   #targetIds(fields: readonly string[]): Map<string, number> {
@@ -97,9 +94,13 @@ export class WorkReader {
   }
 }
 
-/** A record with its inputs and the state of each target's cell, in one row. Target ids are the store's own numbers. */
-function itemStatement(inputs: readonly Field[], targets: readonly number[]): string {
+/**
+ * Records of a list of keys, in their order, each with its inputs and the state of each target's cell in one row. Target ids
+ * are the store's own numbers.
+ */
+function itemsStatement(inputs: readonly Field[], targets: readonly number[]): string {
   const columns = [
+    'data."$seq"',
     'data.id',
     ...inputs.map(({ name }) => `data.${quoted(name)}`),
     ...targets.flatMap((_, index) => [
@@ -114,17 +115,15 @@ function itemStatement(inputs: readonly Field[], targets: readonly number[]): st
       `LEFT JOIN "$cell" AS cell${index} ON cell${index}.target = ${id} AND cell${index}.record = data."$seq"
        LEFT JOIN "$todo" AS todo${index} ON todo${index}.target = ${id} AND todo${index}.record = data."$seq"`,
   )
-  return `SELECT ${columns.join(', ')} FROM "$data" AS data ${joins.join(' ')} WHERE data."$seq" = ?`
+  return `SELECT ${columns.join(', ')} FROM "$data" AS data ${joins.join(' ')} 
+    WHERE data."$seq" IN (SELECT value FROM json_each(?)) ORDER BY data."$seq"`
 }
 
-function workItem(
-  row: StoredRow,
-  { key, inputs, targets }: { key: RecordKey; inputs: readonly Field[]; targets: readonly string[] },
-): WorkItem {
+function workItem(row: StoredRow, inputs: readonly Field[], targets: readonly string[]): WorkItem {
   const values = Object.create(null) as Record<string, JsonValue>
   for (const field of inputs) values[field.name] = fromColumn(field, row[field.name])
   return {
-    key,
+    key: Number(row['$seq']),
     id: String(row['id']),
     inputs: values,
     cells: targets.map((target, index) => workCell(row, target, index)),

@@ -164,7 +164,6 @@ async function follow(
   request: TransportRequest,
   options: ExchangeOptions,
 ): Promise<HopResponse> {
-  const { origin } = new URL(request.url)
   let hop: Hop = { ...request, headers: withDefaults(request) }
   for (let redirects = 0; ; redirects++) {
     const response = await sendHop(dispatcher, hop, options)
@@ -173,7 +172,7 @@ async function follow(
     if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
     options.guard.checkRedirect(new URL(next.url))
     hop = next
-    if (new URL(hop.url).origin === origin) await options.another()
+    if (new URL(hop.url).origin === new URL(request.url).origin) await options.another()
     options.signal.throwIfAborted()
   }
 }
