@@ -1,65 +1,44 @@
-import pLimit from 'p-limit'
-import { Agent } from 'undici'
-import type { BenchCase, BenchSettings } from '../support/case.ts'
-import { benchRecord, makeBenchSheet } from '../support/bench-sheet.ts'
+import type { BenchCase } from '../support/case.ts'
+import { benchId } from '../support/bench-sheet.ts'
+import { CallsAlone } from '../support/calls-alone.ts'
 import { compare } from '../support/load.ts'
-import { serveSheet, startServer } from '../support/processes.ts'
-import { timeRun } from '../support/run.ts'
-
-const CELLS = 10_000
-const CONCURRENCY = 8
+import { serveSheet } from '../support/processes.ts'
+import { computeCells } from '../support/writes.ts'
 
 /** A run over distinct http cells against a local server, beside the HTTP client alone. */
 export const materialize: BenchCase = {
   name: 'materialize',
-  async run({ rounds }: BenchSettings) {
-    const api = await startServer('bench/servers/api.ts')
-    const directory = await makeBenchSheet('materialize', { records: CELLS, api: api.url })
+  async *run({ cells: most, rounds, api, sheets }) {
+    const cells = Math.ceil(most / 100)
+    const directory = await sheets.withoutStore('materialize', { records: cells, derivations: 'each' })
     const sheet = await serveSheet(directory)
+    const paths = Array.from({ length: cells }, (_, index) => `/0/${benchId(index + 1)}`)
+    const perSecond = (milliseconds: number): number => (cells * 1000) / milliseconds
     try {
       const comparison = await compare(
         rounds,
-        () => runOnce(sheet.url),
-        () => callOnce(api.url),
-      )
-      return [
-        {
-          what: `Materialize ${CELLS.toLocaleString('en')} distinct http cells`,
-          unit: 'cells/s',
-          reference: 'undici alone, same concurrency and server',
-          oursPerSecond: comparison.ours,
-          referencePerSecond: comparison.reference,
-          ratio: comparison.ratio,
-          reach: 0.4,
+        async () => {
+          const asked = { targets: ['label_a'], force: true }
+          return perSecond((await computeCells(sheet.url, asked, cells)).milliseconds)
         },
-      ]
+        async () => {
+          const calls = new CallsAlone(api)
+          const milliseconds = await calls.time(paths)
+          await calls.close()
+          return perSecond(milliseconds)
+        },
+      )
+      yield {
+        kind: 'comparison',
+        table: 'reach',
+        what: `Materialize ${cells.toLocaleString('en')} distinct http cells`,
+        unit: 'cells/s',
+        reference: 'undici alone, same concurrency and server',
+        ...comparison,
+        bound: { atLeast: 0.4 },
+      }
     } finally {
       await sheet.stop()
-      await api.stop()
     }
   },
-}
-
-async function runOnce(url: string): Promise<number> {
-  const { materialized, milliseconds } = await timeRun(url, { targets: ['label_a'], force: true })
-  if (materialized !== CELLS) throw new Error(`only ${materialized} cells were computed`)
-  return (CELLS * 1000) / milliseconds
-}
-
-async function callOnce(url: string): Promise<number> {
-  const agent = new Agent({ connections: CONCURRENCY, pipelining: 1 })
-  const limit = pLimit(CONCURRENCY)
-  const start = performance.now()
-  await Promise.all(
-    Array.from({ length: CELLS }, (_, index) =>
-      limit(async () => {
-        const path = `/0/${String(benchRecord(index + 1)['id'])}`
-        const { body } = await agent.request({ origin: url, path, method: 'GET' })
-        await body.json()
-      }),
-    ),
-  )
-  const cellsPerSecond = (CELLS * 1000) / (performance.now() - start)
-  await agent.close()
-  return cellsPerSecond
 }

@@ -1,10 +1,7 @@
-import type { BenchCase, BenchSettings } from '../support/case.ts'
-import { makeBenchSheet } from '../support/bench-sheet.ts'
+import type { BenchCase } from '../support/case.ts'
 import { median } from '../support/load.ts'
-import { serveSheet, startServer } from '../support/processes.ts'
-import { timeRun } from '../support/run.ts'
-
-const CELLS = 100_000
+import { serveSheet } from '../support/processes.ts'
+import { computeCells, timeRun } from '../support/writes.ts'
 
 /** Runs timed in a round. */
 const RUNS = 20
@@ -12,25 +9,29 @@ const RUNS = 20
 /** A run over cells that are all fresh: what it costs to find out that there is nothing to do. */
 export const nothingToDo: BenchCase = {
   name: 'nothing-to-do',
-  async run({ rounds }: BenchSettings) {
-    const api = await startServer('bench/servers/api.ts')
-    const directory = await makeBenchSheet('nothing-to-do', { records: CELLS, api: api.url })
+  async *run({ cells: most, rounds, sheets }) {
+    const cells = Math.ceil(most / 10)
+    const directory = await sheets.withoutStore('nothing-to-do', { records: cells, derivations: 'each' })
     const sheet = await serveSheet(directory)
-    const request = { targets: ['label_a'] }
+    const asked = { targets: ['label_a'] }
     try {
-      const { materialized } = await timeRun(sheet.url, request)
-      if (materialized !== CELLS) throw new Error(`only ${materialized} cells were computed`)
+      await computeCells(sheet.url, asked, cells)
       const times: number[] = []
       for (let count = 0; count < rounds * RUNS; count += 1) {
-        const { skipped, milliseconds } = await timeRun(sheet.url, request)
-        if (skipped !== CELLS) throw new Error(`only ${skipped} cells were fresh`)
+        const { skipped, milliseconds } = await timeRun(sheet.url, asked)
+        if (skipped !== cells) throw new Error(`only ${skipped} cells were fresh`)
         times.push(milliseconds)
       }
-      const what = `A run with nothing to do, ${CELLS.toLocaleString('en')} fresh cells`
-      return [{ what, milliseconds: median(times), atMostMs: 50 }]
+      yield {
+        kind: 'figure',
+        table: 'reach',
+        what: `A run with nothing to do, ${cells.toLocaleString('en')} fresh cells`,
+        unit: 'ms',
+        value: median(times),
+        bound: { atMost: 50 },
+      }
     } finally {
       await sheet.stop()
-      await api.stop()
     }
   },
 }

@@ -1,42 +1,33 @@
-import type { BenchCase, BenchRow, BenchSettings } from '../support/case.ts'
-import { benchRecord, makeBenchSheet } from '../support/bench-sheet.ts'
-import { compare, requestsPerSecond } from '../support/load.ts'
+import type { Bench, BenchCase, BenchRow, BenchSettings } from '../support/case.ts'
+import { benchId } from '../support/bench-sheet.ts'
+import { compare, getText, requestsPerSecond, scattered } from '../support/load.ts'
 import { serveSheet, startServer, type ServerProcess } from '../support/processes.ts'
+
+const PAGES = 500
 
 /** Reading over HTTP: a record, the same page again and again, random pages of a large sheet. */
 export const reads: BenchCase = {
   name: 'reads',
-  async run(settings) {
-    const directory = await makeBenchSheet('reads', { records: settings.records })
-    const sheet = await serveSheet(directory)
+  async *run(bench) {
+    const sheet = await serveSheet(await bench.sheets.shared(bench.records))
     const bare = await startServer('bench/servers/bare.ts')
     try {
-      const cursors = await someCursors(sheet.url, settings.records)
-      return [
-        await row(
-          settings,
-          { sheet, bare },
-          { what: 'GET /api/records/{id}', reach: 0.6, paths: [recordPath(7)] },
-        ),
-        await row(
-          settings,
-          { sheet, bare },
-          {
-            what: 'GET /api/records?limit=50, the same page',
-            reach: 0.6,
-            paths: ['/api/records?limit=50'],
-          },
-        ),
-        await row(
-          settings,
-          { sheet, bare },
-          {
-            what: `the same, random pages of ${settings.records.toLocaleString('en')} records`,
-            reach: 0.25,
-            paths: cursors.map((cursor) => `/api/records?limit=50&cursor=${cursor}`),
-          },
-        ),
-      ]
+      const servers = { sheet, bare }
+      yield row(bench, servers, {
+        what: 'GET /api/records/{id}',
+        reach: 0.6,
+        paths: [`/api/records/${benchId(7)}`],
+      })
+      yield row(bench, servers, {
+        what: 'GET /api/records?limit=50, the same page',
+        reach: 0.6,
+        paths: ['/api/records?limit=50'],
+      })
+      yield row(bench, servers, {
+        what: `the same, random pages of ${bench.records.toLocaleString('en')} records`,
+        reach: 0.25,
+        paths: await somePages(sheet.url, bench),
+      })
     } finally {
       await sheet.stop()
       await bare.stop()
@@ -44,29 +35,19 @@ export const reads: BenchCase = {
   },
 }
 
-function recordPath(number: number): string {
-  return `/api/records/${String(benchRecord(number)['id'])}`
-}
-
-/** Cursors of pages all over the sheet. */
-async function someCursors(url: string, records: number): Promise<string[]> {
-  const limit = Math.max(1, Math.min(10_000, Math.floor(records / 500)))
-  const cursors: string[] = []
-  for (let cursor: string | null = ''; cursor !== null;) {
-    const query: string = cursor === '' ? '' : `&cursor=${cursor}`
-    const answer = await fetch(`${url}/api/records?fields=id&limit=${limit}${query}`)
-    const page = (await answer.json()) as { next_cursor: string | null }
-    cursor = page.next_cursor
-    if (cursor !== null) cursors.push(cursor)
+/** Pages all over the sheet, each by its cursor. */
+async function somePages(url: string, { records }: Bench): Promise<string[]> {
+  const place = scattered(Math.max(1, records - 50))
+  const paths: string[] = []
+  for (let count = 0; count < PAGES; count += 1) {
+    const page = JSON.parse(
+      await getText(`${url}/api/records?fields=id&limit=1&position=${place() - 1}`),
+    ) as {
+      next_cursor: string
+    }
+    paths.push(`/api/records?limit=50&cursor=${page.next_cursor}`)
   }
-  return shuffled(cursors.slice(0, -1))
-}
-
-function shuffled<T>(items: readonly T[]): T[] {
-  return items
-    .map((item, index) => ({ item, order: (index * 7919) % items.length }))
-    .toSorted((a, b) => a.order - b.order)
-    .map(({ item }) => item)
+  return paths
 }
 
 interface Measured {
@@ -81,7 +62,7 @@ async function row(
   { what, reach, paths }: Measured,
 ): Promise<BenchRow> {
   const first = paths[0] ?? '/'
-  const text = await (await fetch(sheet.url + first)).text()
+  const text = await getText(sheet.url + first)
   await fetch(`${bare.url}/answer`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
@@ -95,12 +76,12 @@ async function row(
     () => requestsPerSecond({ url: bare.url, seconds, next: () => ({ path: '/answer' }) }),
   )
   return {
+    kind: 'comparison',
+    table: 'reach',
     what,
     unit: 'requests/s',
     reference: 'bare Fastify, the same bytes',
-    oursPerSecond: comparison.ours,
-    referencePerSecond: comparison.reference,
-    ratio: comparison.ratio,
-    reach,
+    ...comparison,
+    bound: { atLeast: reach },
   }
 }

@@ -5,8 +5,7 @@ import { chromium, type Browser, type Page } from 'playwright-core'
 import { CHROMIUM, findProgram } from '../../scripts/test-programs.mjs'
 import { watchGrid } from '../../test/support/grid-watch.ts'
 import { writeWideSheet } from '../../test/support/wide-sheet.ts'
-import { makeBenchDirectory, makeBenchSheet } from '../support/bench-sheet.ts'
-import type { BenchCase, BenchRow, BenchSettings } from '../support/case.ts'
+import type { Bench, BenchCase, BenchRow } from '../support/case.ts'
 import { median } from '../support/load.ts'
 import { serveSheet } from '../support/processes.ts'
 
@@ -16,27 +15,26 @@ const MOST_FIRST_VIEW_MS = 1000
 const FRAME_MS = 16
 /** The greatest height of what scrolls (web/src/grid/scroll-scale.ts). */
 const THUMB_RANGE = 8_000_000
+const FIGURE = { kind: 'figure', table: 'also' } as const
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'countries')
 
 /** The viewer in Chromium: what is blank while records scroll, how smooth it is, and how soon there is something. */
 export const viewer: BenchCase = {
   name: 'viewer',
-  async run(settings) {
+  async *run(bench) {
     const executablePath = findProgram(CHROMIUM)
     if (executablePath === null) {
       process.stderr.write(`${CHROMIUM.name} is not on this machine: nothing measured\n`)
-      return []
+      return
     }
     const browser = await chromium.launch({
       executablePath,
       args: ['--no-sandbox', '--disable-background-networking'],
     })
     try {
-      return [
-        ...(await blanks(browser, settings)),
-        await sideways(browser, settings),
-        await firstView(browser, settings),
-      ]
+      yield* await blanks(browser, bench)
+      yield sideways(browser, bench)
+      yield firstView(browser, bench)
     } finally {
       await browser.close()
     }
@@ -46,14 +44,14 @@ export const viewer: BenchCase = {
 type Scroll = (page: Page) => Promise<void>
 
 /** The longest time in which some of the rows in sight are not there, for each way to scroll. */
-async function blanks(browser: Browser, { records, rounds }: BenchSettings): Promise<BenchRow[]> {
+async function blanks(browser: Browser, { records, rounds, sheets }: Bench): Promise<BenchRow[]> {
   const name = records === 1_000_000 ? 'a million records' : `${records.toLocaleString('en')} records`
   const ways: Readonly<Record<string, Scroll>> = {
     [`Longest blank while scrolling ${name} by wheel`]: byWheel,
     'the same, dragging the scroll bar from end to end': byThumb,
     'the same, jumping anywhere': byJumps,
   }
-  const directory = await makeBenchSheet('viewer', { records })
+  const directory = await sheets.shared(records)
   return withPage(browser, directory, async (page) => {
     const rows: BenchRow[] = []
     for (const [what, scroll] of Object.entries(ways)) {
@@ -62,7 +60,7 @@ async function blanks(browser: Browser, { records, rounds }: BenchSettings): Pro
         const { longestBlankMs } = await watchGrid(page, () => scroll(page))
         blank.push(longestBlankMs)
       }
-      rows.push({ what, milliseconds: Math.max(...blank), atMostMs: MOST_BLANK_MS })
+      rows.push({ ...FIGURE, what, unit: 'ms', value: Math.max(...blank), bound: { atMost: MOST_BLANK_MS } })
     }
     return rows
   })
@@ -93,8 +91,8 @@ function scrollTop(page: Page, top: number): Promise<unknown> {
   return page.evaluate(`document.querySelector('[role=grid]').scrollTop = ${top}`)
 }
 
-async function sideways(browser: Browser, { rounds }: BenchSettings): Promise<BenchRow> {
-  const directory = makeBenchDirectory('viewer-wide')
+async function sideways(browser: Browser, { rounds, sheets }: Bench): Promise<BenchRow> {
+  const directory = sheets.directory('viewer-wide')
   writeWideSheet(directory, { columns: 200, records: 2000 })
   return withPage(browser, directory, async (page) => {
     const rates: number[] = []
@@ -108,10 +106,11 @@ async function sideways(browser: Browser, { rounds }: BenchSettings): Promise<Be
       rates.push(frames / seconds)
     }
     return {
+      ...FIGURE,
       what: 'Scrolling 200 columns sideways',
       unit: 'frames/s',
-      perSecond: median(rates),
-      atLeast: LEAST_FRAMES_PER_SECOND,
+      value: median(rates),
+      bound: { atLeast: LEAST_FRAMES_PER_SECOND },
     }
   })
 }
@@ -123,8 +122,8 @@ const NOTE_FIRST_ROWS = `(function look() {
 })()`
 
 /** From the address to the first records, in a browser that has never been there. */
-async function firstView(browser: Browser, { rounds }: BenchSettings): Promise<BenchRow> {
-  const directory = makeBenchDirectory('viewer-countries')
+async function firstView(browser: Browser, { rounds, sheets }: Bench): Promise<BenchRow> {
+  const directory = sheets.directory('viewer-countries')
   for (const name of ['contract.yaml', 'records.jsonl', 'transport.yaml', 'derivations']) {
     cpSync(join(EXAMPLE, name), join(directory, name), { recursive: true })
   }
@@ -141,9 +140,11 @@ async function firstView(browser: Browser, { rounds }: BenchSettings): Promise<B
       await context.close()
     }
     return {
+      ...FIGURE,
       what: 'First records of the countries example in a new browser profile',
-      milliseconds: median(times),
-      atMostMs: MOST_FIRST_VIEW_MS,
+      unit: 'ms',
+      value: median(times),
+      bound: { atMost: MOST_FIRST_VIEW_MS },
     }
   } finally {
     await sheet.stop()

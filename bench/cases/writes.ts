@@ -1,58 +1,51 @@
-import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { request } from 'undici'
-import type { BenchCase, BenchRow, BenchSettings } from '../support/case.ts'
-import { benchRecord, DERIVED, makeBenchSheet } from '../support/bench-sheet.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Bench, BenchCase, BenchRow } from '../support/case.ts'
+import { benchRecord } from '../support/bench-sheet.ts'
+import { insertRows, openReference, sqlRow } from '../support/sqlite-reference.ts'
 import { compare, requestsPerSecond } from '../support/load.ts'
 import { serveSheet, startServer } from '../support/processes.ts'
+import { postRecords, upsertBody, WRITE_HEADERS } from '../support/writes.ts'
 
 const BATCH = 10_000
-const TOKEN = 'b'.repeat(43)
-const HEADERS = { 'content-type': 'application/json', 'x-csrf-token': TOKEN, cookie: `svc_csrf=${TOKEN}` }
+const BATCHES = 2
 
 /** Writing over HTTP: one record a request, and 10,000. Every record is new, and durable before it is answered. */
 export const writes: BenchCase = {
   name: 'writes',
-  async run(settings) {
-    return [await single(settings), await bulk(settings)]
+  async *run(bench) {
+    yield single(bench)
+    yield bulk(bench)
   },
 }
 
-async function single({ seconds, rounds }: BenchSettings): Promise<BenchRow> {
-  const directory = await makeBenchSheet('writes-single', { records: 0 })
-  const sheet = await serveSheet(directory)
+async function single({ seconds, rounds, sheets }: Bench): Promise<BenchRow> {
+  const sheet = await serveSheet(await sheets.withoutStore('single', { records: 0 }))
   const bare = await startServer('bench/servers/bare.ts')
   let number = 0
   const body = (): string => JSON.stringify({ records: [benchRecord((number += 1))] })
+  const post = (url: string, path: string): Promise<number> =>
+    requestsPerSecond({
+      url,
+      seconds,
+      method: 'POST',
+      headers: WRITE_HEADERS,
+      next: () => ({ path, body: body() }),
+    })
   try {
     const comparison = await compare(
       rounds,
-      () =>
-        requestsPerSecond({
-          url: sheet.url,
-          seconds,
-          method: 'POST',
-          headers: HEADERS,
-          next: () => ({ path: '/api/records', body: body() }),
-        }),
-      () =>
-        requestsPerSecond({
-          url: bare.url,
-          seconds,
-          method: 'POST',
-          headers: HEADERS,
-          next: () => ({ path: '/records', body: body() }),
-        }),
+      () => post(sheet.url, '/api/records'),
+      () => post(bare.url, '/records'),
     )
     return {
+      kind: 'comparison',
+      table: 'reach',
       what: 'POST /api/records, one record, durable',
       unit: 'requests/s',
       reference: 'bare Fastify that parses the same body',
-      oursPerSecond: comparison.ours,
-      referencePerSecond: comparison.reference,
-      ratio: comparison.ratio,
-      reach: 0.3,
+      ...comparison,
+      bound: { atLeast: 0.3 },
     }
   } finally {
     await sheet.stop()
@@ -60,88 +53,50 @@ async function single({ seconds, rounds }: BenchSettings): Promise<BenchRow> {
   }
 }
 
-async function bulk({ rounds }: BenchSettings): Promise<BenchRow> {
-  const directory = await makeBenchSheet('writes-bulk', { records: 0 })
-  const sheet = await serveSheet(directory)
+async function bulk({ records, rounds, sheets }: Bench): Promise<BenchRow> {
+  const size = Math.min(BATCH, records)
+  const sheet = await serveSheet(await sheets.withoutStore('bulk', { records: 0 }))
+  const db = openReference(join(sheets.directory('reference'), 'reference.db'))
   let first = 1
-  const nextBatch = (): Record<string, unknown>[] => {
-    const batch = Array.from({ length: BATCH }, (_, index) => benchRecord(first + index))
-    first += BATCH
-    return batch
-  }
-  const reference = join(directory, 'reference.db')
-  const db = referenceTable(reference)
+  const nextBatches = (): Batches =>
+    Array.from({ length: BATCHES }, () => {
+      const batch = Array.from({ length: size }, (_, index) => benchRecord(first + index))
+      first += size
+      return batch
+    })
   try {
     const comparison = await compare(
       rounds * 2,
-      () => postBatches(sheet.url, [nextBatch(), nextBatch()]),
-      async () => insertBatches(db, [nextBatch(), nextBatch()]),
+      () => postBatches(sheet.url, nextBatches()),
+      async () => insertBatches(db, nextBatches()),
     )
     return {
-      what: `POST /api/records, ${BATCH.toLocaleString('en')} records a request`,
+      kind: 'comparison',
+      table: 'reach',
+      what: `POST /api/records, ${size.toLocaleString('en')} records a request`,
       unit: 'records/s',
       reference: 'node:sqlite, the same rows in one transaction',
-      oursPerSecond: comparison.ours,
-      referencePerSecond: comparison.reference,
-      ratio: comparison.ratio,
-      reach: 0.25,
+      ...comparison,
+      bound: { atLeast: 0.25 },
     }
   } finally {
     db.close()
-    rmSync(reference, { force: true })
     await sheet.stop()
   }
 }
 
-async function postBatches(url: string, batches: readonly Record<string, unknown>[][]): Promise<number> {
-  const bodies = batches.map((records) => Buffer.from(JSON.stringify({ records })))
+type Batches = readonly Record<string, unknown>[][]
+
+async function postBatches(url: string, batches: Batches): Promise<number> {
+  const bodies = batches.map(upsertBody)
   const start = performance.now()
-  for (const body of bodies) {
-    const answer = await request(`${url}/api/records`, { method: 'POST', headers: HEADERS, body })
-    const text = await answer.body.text()
-    if (answer.statusCode !== 200) throw new Error(text)
-  }
-  return (batches.length * BATCH * 1000) / (performance.now() - start)
+  for (const body of bodies) await postRecords(url, body)
+  return (batches.flat().length * 1000) / (performance.now() - start)
 }
 
-function referenceTable(path: string): DatabaseSync {
-  const db = new DatabaseSync(path)
-  const columns = Object.entries(benchRow(1)).map(
-    ([name, value]) => `${name} ${typeof value === 'number' ? 'REAL' : 'TEXT'}`,
-  )
-  db.exec(
-    `PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE bench (${columns.join(', ')}, UNIQUE (id))`,
-  )
-  return db
-}
-
-/** A record as a row of the reference: all 20 fields, the derived ones null. */
-function benchRow(number: number): Record<string, unknown> {
-  return { ...benchRecord(number), ...Object.fromEntries(DERIVED.map((name) => [name, null])) }
-}
-
-function insertBatches(db: DatabaseSync, batches: readonly Record<string, unknown>[][]): number {
-  const insert = db.prepare(
-    `INSERT INTO bench VALUES (${Object.keys(benchRow(1))
-      .map(() => '?')
-      .join(', ')})`,
-  )
-  const rows = batches.map((batch) =>
-    batch.map((record) =>
-      Object.values({ ...benchRow(1), ...record }).map((value) =>
-        typeof value === 'boolean'
-          ? Number(value)
-          : Array.isArray(value)
-            ? JSON.stringify(value)
-            : (value as string | number | null),
-      ),
-    ),
-  )
+function insertBatches(db: DatabaseSync, batches: Batches): number {
+  const rows = batches.map((batch) => batch.map(sqlRow))
   const start = performance.now()
-  for (const batch of rows) {
-    db.exec('BEGIN')
-    for (const row of batch) insert.run(...row)
-    db.exec('COMMIT')
-  }
-  return (batches.length * BATCH * 1000) / (performance.now() - start)
+  for (const batch of rows) insertRows(db, batch)
+  return (batches.flat().length * 1000) / (performance.now() - start)
 }

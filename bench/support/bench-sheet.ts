@@ -1,18 +1,27 @@
-import { createWriteStream, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { createWriteStream, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
+import { join } from 'node:path'
 
-// 20 fields with `id` and the three derived ones.
-const TEXTS = Array.from({ length: 8 }, (_, index) => `text_${index}`)
+// 20 fields with `id`, `code` and the three derived ones.
+const TEXTS = Array.from({ length: 7 }, (_, index) => `text_${index}`)
 const NUMBERS = Array.from({ length: 4 }, (_, index) => `number_${index}`)
 export const DERIVED = ['label_a', 'label_b', 'label_c']
 
-function property(name: string, logicalType: string): string {
-  return `      - {name: ${name}, logicalType: ${logicalType}}`
+/** A prime: codes are scattered over the numbers below it, and differ for as many records. */
+export const CODES = 10_000_019
+const STEP = 7919
+
+export interface BenchSheetOptions {
+  readonly records: number
+  /** Whether `code` has an index, and with it a check that nobody has it twice. */
+  readonly indexed?: boolean
+  /** A derivation for each derived field, with a call of its own for each record, or one with few calls for all three. */
+  readonly derivations?: 'each' | 'together'
 }
 
-const CONTRACT = `apiVersion: v3.1.0
+/** The text of the contract. */
+function contractText(indexed: boolean): string {
+  return `apiVersion: v3.1.0
 kind: DataContract
 id: bench
 version: 1.0.0
@@ -21,6 +30,7 @@ schema:
   - name: bench
     properties:
       - {name: id, logicalType: string, primaryKey: true, required: true}
+      - {name: code, logicalType: string${indexed ? ', unique: true' : ''}}
 ${[
   ...TEXTS.map((name) => property(name, 'string')),
   ...NUMBERS.map((name) => property(name, 'number')),
@@ -31,12 +41,27 @@ ${[
   ...DERIVED.map((name) => property(name, 'string')),
 ].join('\n')}
 `
+}
+
+function property(name: string, logicalType: string): string {
+  return `      - {name: ${name}, logicalType: ${logicalType}}`
+}
+
+/** The id of the record of this number, counted from 1. */
+export function benchId(number: number): string {
+  return `r${String(number).padStart(8, '0')}`
+}
+
+/** A code as it is in records, of a number from 0 to below {@link CODES}. */
+export function benchCode(place: number): string {
+  return `c${String(place).padStart(8, '0')}`
+}
 
 /** A record of the bench sheet, without its derived fields; the same number makes the same record. */
 export function benchRecord(number: number): Record<string, unknown> {
-  const id = `r${String(number).padStart(8, '0')}`
   return {
-    id,
+    id: benchId(number),
+    code: benchCode((number * STEP) % CODES),
     ...Object.fromEntries(
       TEXTS.map((name, index) => [name, `value ${(number * 31 + index * 7) % 99991} of ${name}`]),
     ),
@@ -48,43 +73,46 @@ export function benchRecord(number: number): Record<string, unknown> {
   }
 }
 
-export interface BenchSheetOptions {
-  readonly records: number
-  /** Base address of the API that the derivations call; without it the sheet has no derivations. */
-  readonly api?: string
+/** A record with all 20 fields, the derived ones null. */
+export function wholeRecord(number: number): Record<string, unknown> {
+  return { ...benchRecord(number), ...Object.fromEntries(DERIVED.map((name) => [name, null])) }
 }
 
-/** Makes an empty directory, which goes with the bench sheets. */
-export function makeBenchDirectory(name: string): string {
-  const directory = join(tmpdir(), `colophon-bench-${process.pid}`, name)
-  if (existsSync(directory)) rmSync(directory, { recursive: true })
-  mkdirSync(directory, { recursive: true })
-  return directory
+/** The record of this number with other values in all fields but `id` and `code`, and again others in each round. */
+export function changedRecord(number: number, round: number): Record<string, unknown> {
+  const { id, code } = benchRecord(number)
+  return { ...benchRecord(number + (round + 1) * 1_000_003), id, code }
 }
 
-/** Makes the directory of a bench sheet, without a store. The caller removes it. */
-export async function makeBenchSheet(name: string, { records, api }: BenchSheetOptions): Promise<string> {
-  const directory = makeBenchDirectory(name)
-  mkdirSync(join(directory, 'derivations'), { recursive: true })
-  writeFileSync(join(directory, 'contract.yaml'), CONTRACT)
-  if (api !== undefined) {
+/** Writes contract and derivations into a directory. `api` is the base address of the API that these call. */
+export function writeDefinitions(directory: string, options: Partial<BenchSheetOptions>, api: string): void {
+  writeFileSync(join(directory, 'contract.yaml'), contractText(options.indexed === true))
+  const folder = join(directory, 'derivations')
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  if (options.derivations === 'each') {
     DERIVED.forEach((target, index) =>
       writeFileSync(
-        join(directory, 'derivations', `${target}.yaml`),
+        join(folder, `${target}.yaml`),
         `targets: [${target}]\ninputs: [id]\nkind: http\nurl: ${api}/${index}/{{ id }}\nresponse_path: label\n`,
       ),
     )
+  } else if (options.derivations === 'together') {
+    // As few calls as there are days, so that a million computed cells do not take minutes to make.
+    const paths = DERIVED.map((target) => `${target}: label`).join(', ')
+    writeFileSync(
+      join(folder, 'labels.yaml'),
+      `targets: [${DERIVED.join(', ')}]\ninputs: [day]\nkind: http\nurl: ${api}/days/{{ day }}\nresponse_schema: {${paths}}\n`,
+    )
   }
-  const out = createWriteStream(join(directory, 'records.jsonl'))
+}
+
+/** Writes records 1 to `records` into a file, one to a line. */
+export async function writeRecords(path: string, records: number): Promise<void> {
+  const out = createWriteStream(path)
   for (let number = 1; number <= records; number += 1) {
     if (!out.write(`${JSON.stringify(benchRecord(number))}\n`)) await once(out, 'drain')
   }
   out.end()
   await once(out, 'close')
-  return directory
-}
-
-/** Removes every bench sheet of this process. */
-export function removeBenchSheets(): void {
-  rmSync(join(tmpdir(), `colophon-bench-${process.pid}`), { recursive: true, force: true })
 }

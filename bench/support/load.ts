@@ -1,4 +1,5 @@
 import autocannon from 'autocannon'
+import { request } from 'undici'
 
 export interface Load {
   readonly url: string
@@ -7,7 +8,7 @@ export interface Load {
   readonly method?: 'GET' | 'POST'
   readonly headers?: Record<string, string>
   /** Path and body of each request; called for every one. */
-  next?(): { readonly path: string; readonly body?: string }
+  next(): { readonly path: string; readonly body?: string }
 }
 
 /** Sends requests as fast as they are answered, from 64 connections; answers with requests per second. */
@@ -17,16 +18,37 @@ export async function requestsPerSecond(load: Load): Promise<number> {
     url,
     connections,
     duration: seconds,
+    // A measurement ends when a sample does.
+    sampleInt: Math.min(1000, seconds * 1000),
     method,
     headers,
-    ...(next === undefined
-      ? {}
-      : { requests: [{ setupRequest: (request: autocannon.Request) => ({ ...request, ...next() }) }] }),
+    requests: [{ setupRequest: (one: autocannon.Request) => ({ ...one, ...next() }) }],
   })
   if (result.non2xx > 0 || result.errors > 0) {
     throw new Error(`${url}: ${result.non2xx} answers that are no success, ${result.errors} errors`)
   }
+  // Only where a measurement is very short, as in the smoke test.
+  if (result.requests.total === 0) return requestsPerSecond({ ...load, seconds: 2 * seconds })
   return result.requests.total / result.duration
+}
+
+/** Asks for one path after the other over one connection; answers with the milliseconds that each took. */
+export async function timeRequests(url: string, paths: readonly string[]): Promise<number[]> {
+  const times: number[] = []
+  for (const path of paths) {
+    const start = performance.now()
+    await getText(url + path)
+    times.push(performance.now() - start)
+  }
+  return times
+}
+
+/** The body of an answer. Throws when it is no success. */
+export async function getText(url: string): Promise<string> {
+  const { statusCode, body } = await request(url)
+  const text = await body.text()
+  if (statusCode !== 200) throw new Error(`${url} -> ${statusCode}: ${text.slice(0, 300)}`)
+  return text
 }
 
 /** Runs two measurements in turn, A B A B …, and answers with the medians and the median of the ratios A/B. */
@@ -35,24 +57,39 @@ export async function compare(
   ours: () => Promise<number>,
   reference: () => Promise<number>,
 ): Promise<Comparison> {
-  const pairs: { ours: number; reference: number }[] = []
+  const pairs: { ours: number; theirs: number }[] = []
   for (let round = 0; round < rounds; round += 1) {
-    pairs.push({ ours: await ours(), reference: await reference() })
+    pairs.push({ ours: await ours(), theirs: await reference() })
   }
   return {
     ours: median(pairs.map((pair) => pair.ours)),
-    reference: median(pairs.map((pair) => pair.reference)),
-    ratio: median(pairs.map((pair) => pair.ours / pair.reference)),
+    theirs: median(pairs.map((pair) => pair.theirs)),
+    ratio: median(pairs.map((pair) => pair.ours / pair.theirs)),
   }
 }
 
 export interface Comparison {
   readonly ours: number
-  readonly reference: number
+  readonly theirs: number
   readonly ratio: number
 }
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+/** The value that so large a share of the values does not exceed. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
+}
+
+/** Numbers from 1 to `most`, in an order that jumps about and is the same each time. */
+export function scattered(most: number): () => number {
+  let state = 1
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return (state % most) + 1
+  }
 }

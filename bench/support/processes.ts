@@ -1,47 +1,104 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 /** A server in a process of its own. */
 export interface ServerProcess {
   readonly url: string
-  readonly process: ChildProcess
+  readonly pid: number
   stop(): Promise<void>
 }
 
+/** Is told the process id as soon as there is one. */
+export type OnStart = (pid: number) => void
+
 /** Starts a program that says its address on its first line of output. */
-export async function startServer(script: string, args: readonly string[] = []): Promise<ServerProcess> {
-  const path = fileURLToPath(new URL(`../../${script}`, import.meta.url))
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const [line] = (await Promise.race([
-    once(createInterface({ input: child.stdout }), 'line'),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`${script} ended with ${String(code)}`))),
-  ])) as [string]
+export async function startServer(
+  script: string | URL,
+  args: readonly string[] = [],
+  onStart?: OnStart,
+): Promise<ServerProcess> {
+  const { child, ended } = start(script, args)
+  onStart?.(child.pid!)
+  const [line] = (await Promise.race([once(createInterface({ input: child.stdout! }), 'line'), ended])) as [
+    string,
+  ]
   const url = /http:\/\/\S+/.exec(line)?.[0]
-  if (url === undefined) throw new Error(`${script} said no address: ${line}`)
-  child.stdout.resume()
+  if (url === undefined) throw new Error(`${String(script)} said no address: ${line}`)
+  child.stdout!.resume()
+  return serverProcess(child, url)
+}
+
+/** Starts a program that was told its address, and waits until it answers there. */
+export async function startServerAt(
+  url: string,
+  script: string | URL,
+  args: readonly string[],
+): Promise<ServerProcess> {
+  const { child, ended } = start(script, args)
+  child.stdout!.resume()
+  await Promise.race([untilItAnswers(url), ended])
+  return serverProcess(child, url)
+}
+
+/** Serves a sheet. */
+export function serveSheet(
+  directory: string,
+  args: readonly string[] = [],
+  onStart?: OnStart,
+): Promise<ServerProcess> {
+  const usual = ['--port', '0', '--actor', 'agent:bench', '--log-level', 'error']
+  return startServer('bin/colophon.js', ['serve', directory, ...usual, ...args], onStart)
+}
+
+/** Runs a program to its end. */
+export async function runProgram(
+  script: string | URL,
+  args: readonly string[],
+  onStart?: OnStart,
+): Promise<void> {
+  const { child } = start(script, args)
+  child.stdout!.resume()
+  onStart?.(child.pid!)
+  const [code] = (await once(child, 'exit')) as [number | null]
+  if (code !== 0) throw new Error(`${String(script)} ${args.join(' ')} ended with ${String(code)}`)
+}
+
+/** Spawns a script, named by its path in this repository or by its address. `ended` is rejected when it ends; for who waits for something of it. */
+function start(
+  script: string | URL,
+  args: readonly string[],
+): { child: ChildProcess; ended: Promise<never> } {
+  const path = fileURLToPath(new URL(script, new URL('../../', import.meta.url)))
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit').then(([code]) =>
+    Promise.reject(new Error(`${String(script)} ended with ${String(code)}`)),
+  )
+  ended.catch(() => {})
+  return { child, ended }
+}
+
+function serverProcess(child: ChildProcess, url: string): ServerProcess {
   return {
     url,
-    process: child,
+    pid: child.pid!,
     stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return
       child.kill('SIGTERM')
       await once(child, 'exit')
     },
   }
 }
 
-/** Serves a sheet. */
-export function serveSheet(directory: string, args: readonly string[] = []): Promise<ServerProcess> {
-  return startServer('bin/colophon.js', [
-    'serve',
-    directory,
-    '--port',
-    '0',
-    '--actor',
-    'agent:bench',
-    '--log-level',
-    'error',
-    ...args,
-  ])
+async function untilItAnswers(url: string): Promise<void> {
+  for (;;) {
+    try {
+      await (await fetch(url)).arrayBuffer()
+      return
+    } catch {
+      await sleep(10)
+    }
+  }
 }

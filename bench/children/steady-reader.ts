@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool } from 'undici'
+import { benchId } from '../support/bench-sheet.ts'
+import { scattered } from '../support/load.ts'
+import type { ReaderOrder, SteadyReads } from '../support/steady-reads.ts'
+
+/**
+ * Asks for single records at a steady rate, whether or not earlier ones have been answered, and times each from when
+ * it was meant to be sent. A process of its own, so that nothing but the machine makes it late.
+ */
+const [url = '', records = '', perSecond = ''] = process.argv.slice(2)
+const interval = 1000 / Number(perSecond)
+const pool = new Pool(url, { connections: null })
+const number = scattered(Number(records))
+/** Of the measurement that goes on; null between measurements. */
+let measured: Measurement | null = null
+
+class Measurement {
+  readonly latencies: number[] = []
+  readonly late: number[] = []
+  readonly underWay = new Set<Promise<void>>()
+
+  async end(): Promise<SteadyReads> {
+    await Promise.all(this.underWay)
+    return { latencies: this.latencies, late: this.late }
+  }
+}
+
+process.on('message', (order: ReaderOrder) => {
+  const ended = measured
+  measured = order === 'begin' ? new Measurement() : null
+  if (order === 'end') void ended?.end().then((reads) => process.send?.(reads))
+})
+process.on('disconnect', () => process.exit())
+
+await read(performance.now(), null)
+process.send?.('ready')
+for (let due = performance.now(); ; due += interval) {
+  const early = due - performance.now()
+  if (early > 0) await sleep(early)
+  send(due, measured)
+}
+
+/** Does not wait for the answer. */
+function send(due: number, measurement: Measurement | null): void {
+  const reading = read(due, measurement)
+  measurement?.underWay.add(reading)
+  void reading.finally(() => measurement?.underWay.delete(reading))
+}
+
+async function read(due: number, measurement: Measurement | null): Promise<void> {
+  measurement?.late.push(performance.now() - due)
+  const { statusCode, body } = await pool.request({
+    method: 'GET',
+    path: `/api/records/${benchId(number())}`,
+  })
+  await body.dump()
+  if (statusCode !== 200) throw new Error(`a record was answered with ${statusCode}`)
+  measurement?.latencies.push(performance.now() - due)
+}

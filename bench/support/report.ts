@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process'
+import { arch, cpus, platform, totalmem } from 'node:os'
+import type {
+  BenchRow,
+  BenchSettings,
+  Bound,
+  ComparisonRow,
+  FigureRow,
+  LatencyRow,
+  ProgramRow,
+} from './case.ts'
+import type { CaseResult } from './run-cases.ts'
+
+/** The report of a run as Markdown: what was measured where, and the rows in a table for each kind. */
+export function renderReport(results: readonly CaseResult[], settings: BenchSettings): string {
+  const rows = results.flatMap((result) => result.rows)
+  const sections = [
+    section('Figures to reach', FIGURE_HEAD, rows.filter(inTable('reach')).map(figureCells)),
+    section('Latency while others work', LATENCY_HEAD, rows.filter(isOfKind('latency')).map(latencyCells)),
+    section('Beside what else there is', PROGRAM_HEAD, rows.filter(isOfKind('program')).map(programCells)),
+    section('Also measured', FIGURE_HEAD, rows.filter(inTable('also')).map(figureCells)),
+    ...results.map(({ name, failure }) =>
+      failure === null ? '' : `The case \`${name}\` failed, so rows are missing: ${failure.message}\n`,
+    ),
+  ]
+  return [head(settings), ...sections.filter((text) => text !== '')].join('\n')
+}
+
+const FIGURE_HEAD = ['What', 'Colophon', 'Reference', 'Ratio', 'To reach', '']
+const LATENCY_HEAD = ['Meanwhile', 'Requests', 'p50', 'p99', 'max', 'p99 of sent late', 'p99 to reach', '']
+const PROGRAM_HEAD = ['Program', 'Start', 'Record by id', 'Page of 50', 'One write', 'Memory']
+
+function head({ records, rounds, seconds }: BenchSettings): string {
+  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
+  const processors = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`
+  return `# Benchmark results
+
+${new Date().toISOString().slice(0, 10)}, commit ${commit}; Node ${process.version}, ${platform()} ${arch()}, ${processors},
+${Math.round(totalmem() / 2 ** 30)} GiB of memory. The large sheet has ${records.toLocaleString('en')} records × 20 fields, 3 of them derived. Pairs were
+measured in turn in the same run (rounds: ${rounds}, of ${seconds} s each, 64 connections over HTTP); figures are medians, the ratio is the
+median of the pairs'. What each row does is in [README.md](README.md); \`npm run bench\` writes this file.
+`
+}
+
+function section(title: string, columns: readonly string[], lines: readonly (readonly string[])[]): string {
+  if (lines.length === 0) return ''
+  const cells = [columns, columns.map(() => '---'), ...lines]
+  return `## ${title}\n\n${cells.map((line) => `| ${line.join(' | ')} |`).join('\n')}\n`
+}
+
+function figureCells(row: ComparisonRow | FigureRow): string[] {
+  if (row.kind === 'comparison') {
+    const reference = `${row.reference}: ${amount(row.theirs, row.unit)}`
+    const ratio = `**${row.ratio.toFixed(2)}**`
+    return [row.what, amount(row.ours, row.unit), reference, ratio, ...judged(row.ratio, row.bound, '×')]
+  }
+  const bound = row.bound === undefined ? ['–', ''] : judged(row.value, row.bound, row.unit)
+  return [row.what, amount(row.value, row.unit), row.note ?? '–', '–', ...bound]
+}
+
+/** What is to be reached, and whether it is. */
+function judged(value: number, bound: Bound, unit: string): [string, string] {
+  return 'atLeast' in bound
+    ? [`≥ ${amount(bound.atLeast, unit)}`, value >= bound.atLeast ? '✓' : '✗']
+    : [`≤ ${amount(bound.atMost, unit)}`, value <= bound.atMost ? '✓' : '✗']
+}
+
+function latencyCells(row: LatencyRow): string[] {
+  const times = [row.p50, row.p99, row.max, row.lateP99].map((time) => amount(time, 'ms'))
+  return [
+    row.meanwhile,
+    amount(row.requests, ''),
+    ...times,
+    ...judged(row.p99, { atMost: row.p99AtMost }, 'ms'),
+  ]
+}
+
+function programCells(row: ProgramRow): string[] {
+  return [
+    row.program,
+    amount(row.startMs, 'ms'),
+    amount(row.recordsPerSecond, 'requests/s'),
+    amount(row.pagesPerSecond, 'requests/s'),
+    amount(row.writeMs, 'ms'),
+    row.memoryMb === null ? '–' : amount(row.memoryMb, 'MB'),
+  ]
+}
+
+/** A number with as many digits as mean something, and its unit. */
+function amount(value: number, unit: string): string {
+  const digits = value >= 100 || Number.isInteger(value) ? 0 : value >= 10 ? 1 : 2
+  const text = value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits })
+  return `${text} ${unit}`.trim()
+}
+
+function inTable(table: 'reach' | 'also'): (row: BenchRow) => row is ComparisonRow | FigureRow {
+  return (row): row is ComparisonRow | FigureRow => 'table' in row && row.table === table
+}
+
+function isOfKind<Kind extends BenchRow['kind']>(
+  kind: Kind,
+): (row: BenchRow) => row is Extract<BenchRow, { kind: Kind }> {
+  return (row): row is Extract<BenchRow, { kind: Kind }> => row.kind === kind
+}

@@ -1,0 +1,57 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { wholeRecord } from './bench-sheet.ts'
+
+/** The columns of a record, each with a value of its type. */
+const COLUMNS = Object.entries(wholeRecord(1))
+
+/** Makes a database as durable as a sheet's, with a table `bench` for whole records that has nothing but a unique id. */
+export function openReference(path: string): DatabaseSync {
+  const db = new DatabaseSync(path)
+  const columns = COLUMNS.map(([name, value]) => `${name} ${typeof value === 'number' ? 'REAL' : 'TEXT'}`)
+  db.exec(
+    `PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE bench (${columns.join(', ')}, UNIQUE (id))`,
+  )
+  return db
+}
+
+/** Inserts rows in one transaction. */
+export function insertRows(db: DatabaseSync, rows: Iterable<SQLInputValue[]>): void {
+  const insert = db.prepare(`INSERT INTO bench VALUES (${COLUMNS.map(() => '?').join(', ')})`)
+  db.exec('BEGIN')
+  for (const row of rows) insert.run(...row)
+  db.exec('COMMIT')
+}
+
+/** A record as a row of the table. */
+export function sqlRow(record: Record<string, unknown>): SQLInputValue[] {
+  return COLUMNS.map(([name]) => sqlValue(record[name]))
+}
+
+/** A value of a record as SQLite takes it. */
+export function sqlValue(value: unknown): SQLInputValue {
+  if (value === undefined || value === null) return null
+  if (typeof value === 'boolean') return Number(value)
+  return typeof value === 'object' ? JSON.stringify(value) : (value as string | number)
+}
+
+/** Inserts the records of a file that has one on each line, in one transaction. */
+export function insertFile(db: DatabaseSync, path: string): void {
+  insertRows(
+    db,
+    linesOf(path).map((line) => sqlRow(JSON.parse(line) as Record<string, unknown>)),
+  )
+}
+
+function* linesOf(path: string): Generator<string> {
+  const decoder = new TextDecoder()
+  const chunk = Buffer.allocUnsafe(1 << 20)
+  const fd = openSync(path, 'r')
+  let rest = ''
+  for (let size = readSync(fd, chunk); size > 0; size = readSync(fd, chunk)) {
+    const lines = (rest + decoder.decode(chunk.subarray(0, size), { stream: true })).split('\n')
+    rest = lines.pop()!
+    yield* lines
+  }
+  closeSync(fd)
+}

@@ -1,0 +1,23 @@
+import { watchMemory } from './memory.ts'
+import type { OnStart } from './processes.ts'
+
+/** How long something took, and the most memory that its process and the children of that had. */
+export interface Watched<T> {
+  readonly result: T
+  readonly seconds: number
+  readonly peakMb: number
+}
+
+/** Does something with a process that it starts, and looks at its memory meanwhile. */
+export async function watched<T>(work: (onStart: OnStart) => Promise<T>): Promise<Watched<T>> {
+  let stop = (): number => 0
+  const start = performance.now()
+  try {
+    const result = await work((pid) => {
+      stop = watchMemory(pid)
+    })
+    return { result, seconds: (performance.now() - start) / 1000, peakMb: stop() }
+  } finally {
+    stop()
+  }
+}

@@ -1,0 +1,52 @@
+import { request } from 'undici'
+
+const TOKEN = 'b'.repeat(43)
+
+/** Headers of every request that changes something. */
+export const WRITE_HEADERS = {
+  'content-type': 'application/json',
+  'x-csrf-token': TOKEN,
+  cookie: `svc_csrf=${TOKEN}`,
+}
+
+/** The body of an upsert. */
+export function upsertBody(records: readonly Record<string, unknown>[]): Buffer {
+  return Buffer.from(JSON.stringify({ records }))
+}
+
+/** Upserts records into a served sheet. Throws when they are refused. */
+export async function postRecords(url: string, body: Buffer): Promise<void> {
+  await post(`${url}/api/records`, body)
+}
+
+/** What a run came to, and how long its answer took. */
+export interface TimedRun {
+  readonly materialized: number
+  readonly skipped: number
+  readonly milliseconds: number
+}
+
+/** Runs derivations of a served sheet. Throws when it is refused. */
+export async function timeRun(url: string, asked: object): Promise<TimedRun> {
+  const start = performance.now()
+  const text = await post(`${url}/api/materialize`, Buffer.from(JSON.stringify(asked)))
+  const milliseconds = performance.now() - start
+  const { materialized, skipped } = JSON.parse(text) as { materialized: number; skipped: number }
+  return { materialized, skipped, milliseconds }
+}
+
+/** Runs derivations, and throws unless exactly so many cells are computed. */
+export async function computeCells(url: string, asked: object, cells: number): Promise<TimedRun> {
+  const run = await timeRun(url, asked)
+  if (run.materialized !== cells) throw new Error(`${run.materialized} cells were computed, not ${cells}`)
+  return run
+}
+
+async function post(url: string, body: Buffer): Promise<string> {
+  // A run may take as long as it likes.
+  const options = { method: 'POST', headers: WRITE_HEADERS, body, headersTimeout: 0, bodyTimeout: 0 } as const
+  const answer = await request(url, options)
+  const text = await answer.body.text()
+  if (answer.statusCode !== 200) throw new Error(`${url} -> ${answer.statusCode}: ${text.slice(0, 300)}`)
+  return text
+}
