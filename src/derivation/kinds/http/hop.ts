@@ -60,10 +60,14 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop, options: HopOptions): 
   })
 }
 
+/** The last start of a URL and its origin: calls of a run go to few hosts, mostly to one after the other. */
+let known: { readonly start: string | null; readonly origin: string } = { start: null, origin: '' }
+
 /** Splits a URL so that its path goes out as it is written; a fragment is not sent (RFC 9110, section 7.1). */
 function target(url: string): { origin: string; path: string } {
   const [, start = '', rest = ''] = /^([a-z]+:\/\/[^/?#]*)([^#]*)/i.exec(url) ?? []
-  return { origin: new URL(start).origin, path: rest.startsWith('/') ? rest : `/${rest}` }
+  if (start !== known.start) known = { start, origin: new URL(start).origin }
+  return { origin: known.origin, path: rest.startsWith('/') ? rest : `/${rest}` }
 }
 
 class HopReading implements Dispatcher.DispatchHandler {

@@ -3,6 +3,7 @@ import type { Result } from '../../../errors/result.ts'
 import { DEFAULT_HOST_POLICY } from '../../host-policies.ts'
 import type { HostPolicy } from '../../host-policies.ts'
 import type { Clock } from './clock.ts'
+import { AbortWatch } from './abort-watch.ts'
 import { HostPause } from './host-pause.ts'
 import { RateLimiter } from './rate-limiter.ts'
 
@@ -49,6 +50,7 @@ export class HostQueue {
   /** In the order of their coming; before all that have not been let in. */
   readonly #hops: WaitingHop[] = []
   readonly #pause = new HostPause()
+  readonly #aborts = new AbortWatch()
   #policy = DEFAULT_HOST_POLICY
   #underWay = 0
   #closed = false
@@ -79,11 +81,11 @@ export class HostQueue {
         this.#admit()
       }
       const settle = (turn: Result<Turn, number>): void => {
-        signal.removeEventListener('abort', onAbort)
+        this.#aborts.remove(signal, onAbort)
         resolve(turn)
       }
       const waiting: Waiting = { order, notBefore, settle }
-      signal.addEventListener('abort', onAbort, { once: true })
+      this.#aborts.add(signal, onAbort)
       const before = this.#waiting.findLastIndex((other) => other.order < order)
       this.#waiting.splice(before + 1, 0, waiting)
       this.#admit()

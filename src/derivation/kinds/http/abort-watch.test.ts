@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { test } from 'node:test'
+import { AbortWatch } from './abort-watch.ts'
+
+test('all who wait on a signal are told, in their order, and with one listener', () => {
+  const watch = new AbortWatch()
+  const [controller, other] = [new AbortController(), new AbortController()]
+  const told: string[] = []
+  const gone = (): void => void told.push('gone')
+  watch.add(controller.signal, () => told.push('first'))
+  watch.add(controller.signal, gone)
+  watch.add(controller.signal, () => told.push('second'))
+  watch.add(other.signal, () => told.push('other'))
+  watch.remove(controller.signal, gone)
+  assert.equal(getEventListeners(controller.signal, 'abort').length, 1)
+  controller.abort()
+  assert.deepEqual(told, ['first', 'second'])
+  other.abort()
+  assert.deepEqual(told, ['first', 'second', 'other'])
+})
+
+test('who is told may take others away', () => {
+  const watch = new AbortWatch()
+  const controller = new AbortController()
+  const told: string[] = []
+  const second = (): void => void told.push('second')
+  watch.add(controller.signal, () => {
+    told.push('first')
+    watch.remove(controller.signal, second)
+  })
+  watch.add(controller.signal, second)
+  controller.abort()
+  assert.deepEqual(told, ['first', 'second'])
+})
+
+test('nothing is left on a signal that nobody waits on', () => {
+  const watch = new AbortWatch()
+  const { signal } = new AbortController()
+  const callbacks = [1, 2, 3].map(() => (): void => assert.fail('nobody waits'))
+  for (const callback of callbacks) watch.add(signal, callback)
+  for (const callback of callbacks) watch.remove(signal, callback)
+  watch.remove(signal, () => undefined)
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
+})
