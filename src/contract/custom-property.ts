@@ -12,9 +12,7 @@ export function customProperty(
   path: Path,
   context: ShapeContext,
 ): { readonly value: JsonValue; readonly path: Path } | null {
-  const custom = (own(element, 'customProperties') ?? []) as readonly JsonObject[]
-  const indexes = [...custom.keys()].filter((index) => own(custom[index]!, 'property') === name)
-  const [index, second] = indexes
+  const [index, second] = placesOf(element, name)
   if (index === undefined) return null
   if (second !== undefined) {
     context.file.fail(
@@ -22,5 +20,22 @@ export function customProperty(
       `the custom property ${name} is there twice; keep one`,
     )
   }
-  return { value: own(custom[index]!, 'value'), path: [...path, 'customProperties', index, 'value'] }
+  return {
+    value: customValues(element, name)[0] ?? null,
+    path: [...path, 'customProperties', index, 'value'],
+  }
+}
+
+/** The values of all custom properties of an element by this name. */
+export function customValues(element: JsonObject, name: string): JsonValue[] {
+  return placesOf(element, name).map((index) => own(customProperties(element)[index]!, 'value'))
+}
+
+function placesOf(element: JsonObject, name: string): number[] {
+  const custom = customProperties(element)
+  return [...custom.keys()].filter((index) => own(custom[index]!, 'property') === name)
+}
+
+function customProperties(element: JsonObject): readonly JsonObject[] {
+  return (own(element, 'customProperties') ?? []) as readonly JsonObject[]
 }

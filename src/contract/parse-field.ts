@@ -1,5 +1,5 @@
 import { actorPatterns, patternList } from './actor-patterns.ts'
-import { customProperty } from './custom-property.ts'
+import { customProperty, customValues } from './custom-property.ts'
 import type { Field, LogicalType, PropertyRule } from './contract.ts'
 import { LOGICAL_TYPES } from './contract.ts'
 import { at, checkKeys, checkShape, own } from './document-shape.ts'
@@ -132,17 +132,22 @@ function editableBy(property: JsonObject, path: Path, context: ShapeContext): re
   return patternList(direct, key, [...path, key], context)
 }
 
-/** The custom property `indexed`, or `x-indexed` on the property itself. */
+/**
+ * The custom property `indexed`, or `x-indexed` on the property itself. Stored contracts may be older than these: whatever
+ * makes no sense is none there.
+ */
 function indexed(property: JsonObject, type: LogicalType | null, path: Path, context: ShapeContext): boolean {
-  const custom = customProperty(property, 'indexed', path, context)
   const key = 'x-indexed'
   const direct = own(property, key)
+  const isOrdered = type !== 'array' && type !== 'object'
+  if (context.stored) return isOrdered && (direct ?? customValues(property, 'indexed')[0]) === true
+  const custom = customProperty(property, 'indexed', path, context)
   if (direct !== null && custom !== null)
     context.file.fail([...path, key], `${key} and the custom property indexed mean the same; keep one`)
   const given = custom ?? { value: direct, path: [...path, key] }
   if (given.value === null) return false
   checkShape(given.value, 'boolean', given.path, context)
-  if (given.value === true && (type === 'array' || type === 'object')) {
+  if (given.value === true && !isOrdered) {
     context.file.fail(
       given.path,
       `a field of type ${type} has no order, so that an index on it would serve nothing; take it away`,

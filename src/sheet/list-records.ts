@@ -85,7 +85,8 @@ function cursorAfter(
 /** What a cursor is bound to. */
 function scopeOf(filter: string | null, sort: readonly SortKey[]): string {
   const order = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join()
-  if (order !== '') return `sort ${order} ${filter === null ? 'all' : `filter ${filter}`}`
+  // Cursors of `sort` are from when equal records came in creation order whatever the direction.
+  if (order !== '') return `order ${order} ${filter === null ? 'all' : `filter ${filter}`}`
   return filter === null ? 'all' : `filter ${filter}`
 }
 

@@ -68,7 +68,7 @@ test('the example of the contract reference is valid by the standard', { skip: o
 for (const [title, shape, own] of [
   ['The contract itself', DOCUMENT, []],
   ['The schema entry', SCHEMA_ENTRY, []],
-  ['Fields', PROPERTY, ['items', 'x-editable-by', 'x-derived', 'x-inputs', 'properties']],
+  ['Fields', PROPERTY, ['items', 'x-editable-by', 'x-indexed', 'x-derived', 'x-inputs', 'properties']],
   ['Closed lists', { keys: everyQualityKey() }, []],
 ] as const) {
   test(`"${title}" of the contract reference has every key that the service knows there, and no other`, () => {

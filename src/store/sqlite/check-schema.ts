@@ -27,7 +27,7 @@ export function checkSchema(path: string): void {
     const versions = schemasOfVersions()
     if (![...versions.values()].some((schema) => schema.get(SHEET) === sheet)) throw notOurs(SHEET)
     const { version, contract } = readSheet(db)
-    const expected = new Map([...(versions.get(version) ?? []), ...schemaOfRecords(contract)])
+    const expected = new Map([...(versions.get(version) ?? []), ...schemaOfRecords(contract, version)])
     const other = firstDifference(found, expected)
     if (other !== null) throw notOurs(other)
   } catch (error) {
@@ -88,11 +88,11 @@ function schemasOfVersions(): ReadonlyMap<number, Schema> {
   }
 }
 
-/** What the records of a contract have in the schema. */
-function schemaOfRecords(contract: Contract): Schema {
+/** What the records of a contract have in the schema of a version. */
+function schemaOfRecords(contract: Contract, version: number): Schema {
   const db = Connection.inMemory()
   try {
-    const indexes = fieldIndexes(contract).map(({ sql }) => sql)
+    const indexes = fieldIndexes(contract).flatMap(({ since, sql }) => (since <= version ? [sql] : []))
     for (const sql of [dataTable(contract), recordsView(contract), ...indexes]) db.exec(sql)
     return schemaOf(db)
   } finally {

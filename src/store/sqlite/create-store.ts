@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Contract } from '../../contract/contract.ts'
+import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { formatLine } from '../../provenance/log-line.ts'
@@ -157,26 +157,28 @@ function* recordLines(path: string, onBytes?: (bytes: Uint8Array) => void): Gene
 
 /** Throws RecordsError for the first line with a value of a unique field that an earlier one has. Walks along the fields' indexes. */
 function checkUnique(db: Connection, path: string, { fields }: Contract): void {
-  for (const field of fields) {
-    if (!field.unique || field.primaryKey) continue
-    const column = quoted(field.name)
-    if (
-      db.get(
-        `SELECT 1 FROM "$data" WHERE ${column} IS NOT NULL GROUP BY ${column} HAVING count(*) > 1 LIMIT 1`,
-      ) === undefined
-    )
-      continue
-    const row = db.get(
-      `SELECT min("$seq") AS "$second", ${column} AS "$value" FROM (
-         SELECT "$seq", ${column}, row_number() OVER (PARTITION BY ${column} ORDER BY "$seq") AS "$nth" FROM "$data"
-         WHERE ${column} IS NOT NULL) WHERE "$nth" = 2`,
-    )
-    const second = Number(row?.['$second'])
-    const line = recordLines(path)
-      .drop(second - 1)
-      .next().value
-    throw notUnique(line?.number ?? 0, field.name, fromColumn(field, row?.['$value']))
-  }
+  const repeats = fields
+    .filter(({ unique, primaryKey }) => unique && !primaryKey)
+    .flatMap((field) => firstRepeat(db, field))
+  const [first] = repeats.toSorted((a, b) => a.record - b.record)
+  if (first === undefined) return
+  const line = recordLines(path)
+    .drop(first.record - 1)
+    .next().value
+  throw notUnique(line?.number ?? first.record, first.field.name, first.value)
+}
+
+/** The first record with a value that an earlier one has, counted from 1; none when there is no such. */
+function firstRepeat(db: Connection, field: Field): { field: Field; record: number; value: JsonValue }[] {
+  const column = quoted(field.name)
+  const repeated = `SELECT 1 FROM "$data" WHERE ${column} IS NOT NULL GROUP BY ${column} HAVING count(*) > 1 LIMIT 1`
+  if (db.get(repeated) === undefined) return []
+  const row = db.get(
+    `SELECT min("$seq") AS "$record", ${column} AS "$value" FROM (
+       SELECT "$seq", ${column}, row_number() OVER (PARTITION BY ${column} ORDER BY "$seq") AS "$nth" FROM "$data"
+       WHERE ${column} IS NOT NULL) WHERE "$nth" = 2`,
+  )
+  return [{ field, record: Number(row?.['$record']), value: fromColumn(field, row?.['$value']) }]
 }
 
 function notUnique(line: number, field: string, value: JsonValue | undefined): RecordsError {

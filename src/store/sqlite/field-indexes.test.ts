@@ -93,6 +93,32 @@ suite('indexes of fields', () => {
     assert.deepEqual(await numbers({ filter: 'n > 4998 AND n <> 4999' }), [5000, 5001, 5002])
   })
 
+  test('a broad range of which few records are let through is gone through in pieces, page by page', async () => {
+    for (const filter of [
+      'n >= 0 AND n % 40 = 5',
+      'n > 6000 AND n % 1000 = 7',
+      "n >= 0 AND word LIKE '%99'",
+    ]) {
+      const wanted = Array.from({ length: COUNT }, (_, n) => n).filter((n) =>
+        filter.includes('40')
+          ? n % 40 === 5
+          : filter.includes('1000')
+            ? n > 6000 && n % 1000 === 7
+            : n % 100 === 99,
+      )
+      for (const limit of [3, 250, 9999]) {
+        const walked: number[] = []
+        for (let place: PagePlace | null = null; ;) {
+          const page = await store.page({ fields: ['n'], limit, filter, sort: [], after: place, skip: 0 })
+          walked.push(...(JSON.parse(String(page.records)) as { n: number }[]).map(({ n }) => n))
+          place = page.next
+          if (place === null) break
+        }
+        assert.deepEqual(walked, wanted, `${filter}, ${limit} at a time`)
+      }
+    }
+  })
+
   test('the table has the indexes that the contract asks for, and no others', async () => {
     const indexesWith = async (properties: readonly string[]): Promise<readonly unknown[]> => {
       await store.define({ contract: parseContract(contractText(properties)), targets: [] })

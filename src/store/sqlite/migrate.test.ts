@@ -288,3 +288,39 @@ test('to define again what is defined writes nothing', async (t) => {
   await writer.handle('define', { contractText: CONTRACT.text, targets: changed })
   assert.notEqual(version(), known)
 })
+
+test('a store of version 3 whose contract had x-indexed before that meant anything gets its indexes', async (t) => {
+  const directory = directoryFor(t)
+  const properties = [
+    '{name: a, logicalType: string, x-indexed: true}',
+    '{name: at, logicalType: timestamp, x-indexed: true}',
+  ]
+  const contract = parseContract(contractText([...properties, '{name: tags, logicalType: array}']))
+  const open = (): Promise<SqliteStore> =>
+    SqliteStore.open(directory, {
+      definition: { contract, targets: [] },
+      actor: 'system:import',
+      lockTimeoutMs: 5000,
+      queryLimits: DEFAULT_QUERY_LIMITS,
+      onSourceDiffers: () => undefined,
+    })
+  const made = await open()
+  await write(made, { id: 'r', a: 'x' })
+  await made.close()
+  const names =
+    "SELECT name FROM sqlite_schema WHERE tbl_name = '$data' AND sql LIKE 'CREATE INDEX%' ORDER BY name"
+  const indexes = sql(directory, (db) => db.prepare(names).all())
+  assert.equal(indexes.length, 3)
+  // As the former version took it: anything at all.
+  const stored = contract.text.replace('name: tags', "x-indexed: 'yes', name: tags")
+  sql(directory, (db) => {
+    for (const { name } of indexes) db.exec(`DROP INDEX "${String(name)}"`)
+    db.prepare('UPDATE "$sheet" SET schema_version = 3, contract = ?').run(stored)
+  })
+  const store = await open()
+  t.after(() => store.close())
+  assert.deepEqual(
+    sql(directory, (db) => db.prepare(names).all()),
+    indexes,
+  )
+})

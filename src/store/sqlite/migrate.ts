@@ -1,6 +1,8 @@
+import type { Contract } from '../../contract/contract.ts'
+import { parseStoredContract } from '../../contract/parse-contract.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { beginWhenFree, whenFree, type Connection, type LockWait } from './connection.ts'
-import { MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
+import { fieldIndexes, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
 
 /**
  * Brings a store of an earlier version to that of this program, a step at a time, each with its number in one
@@ -26,7 +28,12 @@ function step(db: Connection): void {
   const sql = MIGRATIONS[next]
   if (sql === undefined) return
   db.exec(sql)
+  for (const index of fieldIndexes(storedContract(db))) if (index.since === next) db.exec(index.sql)
   db.run('UPDATE "$sheet" SET schema_version = ?', next)
+}
+
+function storedContract(db: Connection): Contract {
+  return parseStoredContract(String(db.get('SELECT contract FROM "$sheet"')?.['contract']))
 }
 
 function versionOf(db: Connection): number {

@@ -1,7 +1,7 @@
 import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 3
+export const SCHEMA_VERSION = 4
 
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
@@ -87,6 +87,8 @@ export const FIRST_TABLES = `
  *   proposed, null where it did not exist; `was` is JSON of the values that the touched fields had then, `change` of those
  *   that are proposed, null for a deletion.
  * - `$sheet.last_proposal`: the last proposal id given out. `$sheet.proposal_changes` counts up whenever one is made or decided.
+ *
+ * 4: indexes of fields that are no more than `indexed`; see {@link fieldIndexes}.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -136,6 +138,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
     PRIMARY KEY (proposal, number)
   ) STRICT, WITHOUT ROWID;
   `,
+  4: '',
 }
 
 /** Makes the tables of a new store. */
@@ -190,6 +193,8 @@ export interface FieldIndex {
   readonly field: string
   /** Creates it. */
   readonly sql: string
+  /** The version of the store that has it for the first time. */
+  readonly since: number
 }
 
 /**
@@ -213,7 +218,8 @@ export function fieldIndexes({ fields }: Pick<Contract, 'fields'>): FieldIndex[]
 
 function fieldIndex(use: 'unique' | 'index' | 'moment', field: string, indexed: string): FieldIndex {
   const name = `$${use}_${field}`
-  return { name, field, sql: `CREATE INDEX ${quoted(name)} ON "$data" (${indexed})` }
+  const since = use === 'unique' ? 1 : 4
+  return { name, field, since, sql: `CREATE INDEX ${quoted(name)} ON "$data" (${indexed})` }
 }
 
 /** Whether there is an index in the order in which records are sorted by a field. */

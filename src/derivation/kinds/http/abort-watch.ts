@@ -5,14 +5,14 @@
 export class AbortWatch {
   readonly #watched = new Map<AbortSignal, Watched>()
 
-  /** Calls back when the signal aborts, unless {@link remove} comes first. The signal must not have aborted yet. */
+  /** Calls back when the signal aborts, unless {@link remove} comes first, be it in another's call. The signal must not have aborted yet. */
   add(signal: AbortSignal, onAbort: () => void): void {
     let watched = this.#watched.get(signal)
     if (watched === undefined) {
       const callbacks = new Set<() => void>()
       const listener = (): void => {
-        this.#watched.delete(signal)
         for (const callback of callbacks) callback()
+        this.#watched.delete(signal)
       }
       watched = { callbacks, listener }
       this.#watched.set(signal, watched)
@@ -24,6 +24,7 @@ export class AbortWatch {
   remove(signal: AbortSignal, onAbort: () => void): void {
     const watched = this.#watched.get(signal)
     if (watched === undefined || !watched.callbacks.delete(onAbort) || watched.callbacks.size > 0) return
+    // In the course of the calls, too: who waits on the signal from now on comes too late.
     this.#watched.delete(signal)
     signal.removeEventListener('abort', watched.listener)
   }

@@ -310,3 +310,17 @@ test('closing lets everybody in', async (t) => {
   await line.join('c')
   line.saw('a', 'b', 'c')
 })
+
+test('calls that are ended by one signal take no other with them, though one is due', async (t) => {
+  const line = new Line(t)
+  const run = new AbortController()
+  await line.join('a', { wait: 100, signal: run.signal })
+  await line.join('b', { wait: 100, signal: run.signal })
+  await line.join('other', { wait: 1000 })
+  // Both are due, and their timer has not fired.
+  t.mock.timers.setTime(1_000_101)
+  run.abort(new Error('ended'))
+  await setImmediate()
+  await line.pass(5000)
+  assert.ok(line.log.includes('other'), line.log.join(', '))
+})

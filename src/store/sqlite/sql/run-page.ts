@@ -164,24 +164,35 @@ function countRows(database: SqlDatabase, { sql, params }: BoundSql): number {
 }
 
 /** Records gone through in creation order before an index is asked where the others are. */
-const GONE_THROUGH_FIRST = 5000
+const FIRST_PIECE = 5000
+
+/** As long as what was found promises a full page within so many records, the list is gone through on. */
+const WORTH_GOING_ON = 100_000
 
 /**
- * Where a filter is a range of an index, SQLite would either go through all records in order or read the range and sort it,
- * however few are asked for. So a piece of the list is gone through first: mostly it has enough of them. Only then the
- * index is asked, which takes as long as the range is.
+ * Where an index has all that a filter asks for, and what it lets through is a range of it, SQLite would either go through
+ * all records in order or read the range and sort it, however few are asked for. So a piece of the list is gone through
+ * first: mostly it has enough of them, or promises that the next will. Only then the index is asked, which takes as
+ * long as the range is. Records that an index leads to one by one are thirty times slower to look at than in their order,
+ * so that a filter that needs more than the index goes through them.
  */
 function writeInCreationOrder(page: PageWriter, run: PageRun): void {
-  const above = run.after?.key ?? 0
-  const range = run.filter !== null && isRange(page.database, run)
-  if (!range || run.skip > 0) {
-    page.add(inCreationOrder(run, { wanted: page.wanted, above, way: range ? 'by an index' : 'any' }))
+  let above = run.after?.key ?? 0
+  const way = run.filter === null ? 'any' : wayOf(page.database, run)
+  if (way !== 'by an index' || run.skip > 0) {
+    page.add(inCreationOrder(run, { wanted: page.wanted, above, way }))
     return
   }
-  const upTo = above + GONE_THROUGH_FIRST
-  page.add(inCreationOrder(run, { wanted: page.wanted, above, way: { upTo } }))
-  if (page.wanted > 0)
-    page.add(inCreationOrder(run, { wanted: page.wanted, above: upTo, way: 'by an index' }))
+  for (let records = FIRST_PIECE; records <= WORTH_GOING_ON;) {
+    const found = page.add(
+      inCreationOrder(run, { wanted: page.wanted, above, way: { upTo: above + records } }),
+    )
+    if (page.wanted === 0) return
+    above += records
+    // Twice as many as there should be needed. What was not found at all may be anywhere.
+    records = found === 0 ? Infinity : Math.max(FIRST_PIECE, Math.ceil((2 * records * page.wanted) / found))
+  }
+  page.add(inCreationOrder(run, { wanted: page.wanted, above, way }))
 }
 
 interface Piece {
@@ -189,9 +200,11 @@ interface Piece {
   readonly wanted: number
   /** Records with keys above this one. */
   readonly above: number
-  /** In order up to a key; or by an index, sorting what it finds; or as SQLite sees fit. */
-  readonly way: { readonly upTo: number } | 'by an index' | 'any'
+  readonly way: Way
 }
+
+/** In order up to a key, or to the end; by an index, sorting what it finds; as SQLite sees fit. */
+type Way = { readonly upTo: number } | 'in order' | 'by an index' | 'any'
 
 /**
  * The cursor's condition stands in a query of its own, so that it never shares a WHERE with the filter. JSON is made only
@@ -205,7 +218,8 @@ function inCreationOrder(
   const upTo = typeof way === 'object' ? [way.upTo] : []
   // The plus keeps SQLite from taking the order of the table, in which it would go through all records.
   const key = way === 'by an index' ? '+"$seq"' : '"$seq"'
-  const piece = typeof way === 'object' ? `NOT INDEXED WHERE ${key} > ? AND ${key} <= ?` : `WHERE ${key} > ?`
+  const hint = way === 'by an index' || way === 'any' ? '' : 'NOT INDEXED '
+  const piece = `${hint}WHERE ${key} > ?${upTo.length > 0 ? ` AND ${key} <= ?` : ''}`
   const found = `SELECT "$seq" FROM ${filteredRecords(columns.join(', '), filter, piece)} ORDER BY ${key} LIMIT ? OFFSET ?`
   return {
     sql: `SELECT place."$seq", CAST(${recordJsonExpression(fields, 'records')} AS BLOB)
@@ -214,18 +228,23 @@ function inCreationOrder(
   }
 }
 
-/** Whether what a filter lets through is a range of an index, which does not come in creation order. */
-function isRange(database: SqlDatabase, run: PageRun): boolean {
+/** How to find what a filter lets through, where that is a range of an index, which does not come in creation order. */
+function wayOf(database: SqlDatabase, run: PageRun): Way {
   const plan = planOf(database, run, 'any')
-  if (plan.index && !(plan.sorts && plan.range)) return false
-  return planOf(database, run, 'by an index').range
+  if (plan.index && !(plan.sorts && plan.range)) return 'any'
+  const { range, covering } = planOf(database, run, 'by an index')
+  if (range && covering) return 'by an index'
+  return plan.index ? 'in order' : 'any'
 }
 
-function planOf(
-  database: SqlDatabase,
-  run: PageRun,
-  way: Piece['way'],
-): { readonly index: boolean; readonly range: boolean; readonly sorts: boolean } {
+interface Plan {
+  readonly index: boolean
+  readonly covering: boolean
+  readonly range: boolean
+  readonly sorts: boolean
+}
+
+function planOf(database: SqlDatabase, run: PageRun, way: Way): Plan {
   const { sql, params } = inCreationOrder(run, { wanted: 1, above: 0, way })
   const steps = database
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)
@@ -233,6 +252,7 @@ function planOf(
     .map(({ detail }) => String(detail).replaceAll(/rowid[<>]=?\?/g, ''))
   return {
     index: steps.some((step) => /USING (?:COVERING )?INDEX/.test(step)),
+    covering: steps.some((step) => step.includes('USING COVERING INDEX')),
     range: steps.some((step) => /USING (?:COVERING )?INDEX .*\(.*[<>]/.test(step)),
     sorts: steps.some((step) => step.includes('TEMP B-TREE FOR ORDER BY')),
   }
