@@ -25,7 +25,8 @@ export {
 export { planMaterialize } from './sheet/plan-materialize.ts'
 export { getRun, listRunFailures, listRuns } from './sheet/read-runs.ts'
 export { revertCell, startRevert, type RevertReport, type StartedRevert } from './sheet/revert.ts'
-export { watchRun, type RunWatch } from './sheet/watch-run.ts'
+export type { RunWatch } from './sheet/run-feed.ts'
+export { watchRun } from './sheet/watch-run.ts'
 
 export { explainCell, type CellExplanation } from './sheet/explain-cell.ts'
 export { readCellStates, type CellStates } from './sheet/read-cell-states.ts'

@@ -72,10 +72,18 @@ test('the linter refuses exactly the imports that the architecture forbids', asy
 
 test('only open-sheet.ts names a concrete store, the page imports only wire, and neither it nor wire needs Node', async () => {
   await put('src/sheet/list.ts', `export { store } from '../store/sqlite/sqlite-store.ts'\n`)
-  await put('src/sheet/open-sheet.ts', `export { store } from '../store/sqlite/sqlite-store.ts'\n`)
+  await put(
+    'src/sheet/open-sheet.ts',
+    `export { store } from '../store/sqlite/sqlite-store.ts'\nexport { other } from '../store/postgres/postgres-store.ts'\n`,
+  )
   await put(
     'src/derivation/run.ts',
     `import type { S } from '../store/sqlite/store.ts'\n\nexport type T = S\n`,
+  )
+  await put('src/sheet/pull.ts', `export { store } from '../store/postgres/postgres-store.ts'\n`)
+  await put(
+    'src/derivation/plan.ts',
+    `import type { S } from '../store/postgres/postgres-store.ts'\n\nexport type T = S\n`,
   )
   await put('src/wire/file.ts', `export { join } from 'node:path'\n`)
   await put(
@@ -85,8 +93,10 @@ test('only open-sheet.ts names a concrete store, the page imports only wire, and
   await put('web/file.ts', `export { join } from 'node:path'\n`)
   await put('src/http/app.test.ts', `export { open } from '../store/sqlite/store.ts'\n`)
   assert.deepEqual(await refused('no-restricted-imports'), [
+    'src/derivation/plan.ts',
     'src/derivation/run.ts',
     'src/sheet/list.ts',
+    'src/sheet/pull.ts',
     'src/wire/file.ts',
     'web/file.ts',
     'web/grid.ts',

@@ -9,6 +9,7 @@ import { inOneLine } from './one-line.ts'
 import { inOwnWords } from './own-words.ts'
 import { parseActor, secondsBetween } from './option-values.ts'
 import { Output, OUTPUT_FORMATS, OutputClosed, type OutputFormat } from './output.ts'
+import { addStoreOption, type StoreFlags } from './sheet-argument.ts'
 import { UsageError } from './usage-error.ts'
 
 /** What commander makes of {@link addOutputOptions}. */
@@ -16,9 +17,9 @@ export interface OutputFlags {
   readonly format?: OutputFormat
 }
 
-/** What commander makes of {@link addSheetOptions}, with the argument `<sheet>`; times in milliseconds. */
-export interface SheetFlags extends OutputFlags {
-  /** The sheet's directory. */
+/** What commander makes of {@link addSheetOptions}, with what `onSheet` adds; times in milliseconds. */
+export interface SheetFlags extends OutputFlags, StoreFlags {
+  /** The sheet's directory, or the URL of its store. */
   readonly sheet: string
   readonly lockTimeout: number
   readonly logLevel: LogLevel
@@ -75,17 +76,20 @@ export function addSheetOptions(
   }
   if (calls) addCallOptions(command)
   if (prints) addOutputOptions(command)
-  return command
-    .addOption(
-      new Option('--lock-timeout <seconds>', 'how long to wait for other writers and runs')
-        .argParser(secondsBetween(0, 86_400))
-        .default(30_000, '30'),
-    )
-    .addOption(
-      new Option('--log-level <level>', 'least serious messages to tell on standard error')
-        .choices(LOG_LEVELS)
-        .default('warn'),
-    )
+  return addLockTimeout(addStoreOption(command)).addOption(
+    new Option('--log-level <level>', 'least serious messages to tell on standard error')
+      .choices(LOG_LEVELS)
+      .default('warn'),
+  )
+}
+
+/** Adds `--lock-timeout`, in milliseconds once it is parsed. */
+export function addLockTimeout(command: Command): Command {
+  return command.addOption(
+    new Option('--lock-timeout <seconds>', 'how long to wait for other writers and runs')
+      .argParser(secondsBetween(0, 86_400))
+      .default(30_000, '30'),
+  )
 }
 
 /**

@@ -1,16 +1,17 @@
 import { Command } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
-interface Flags extends Omit<SheetFlags, 'sheet'> {
+interface Flags extends SheetFlags {
   readonly yes?: true
 }
 
 /** `colophon delete <sheet> <id...>`. */
 export function deleteCommand(): Command {
-  const command = new Command('delete')
-    .description('Deletes records, all or none. Asks at a terminal.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('delete').description('Deletes records, all or none. Asks at a terminal.'),
+  )
     .argument('<ids...>', 'ids of the records; - reads them from standard input, one to a line')
     .option('-y, --yes', 'do not ask')
   addExamples(command, [
@@ -21,10 +22,11 @@ export function deleteCommand(): Command {
     ],
   ])
   return addSheetOptions(command, { writes: true }).action(
-    (sheet: string, ids: readonly string[], flags: Flags) =>
-      withSheet({ ...flags, sheet }, async (context) => {
+    onSheet((flags: Flags, ids: readonly string[]) =>
+      withSheet(flags, async (context) => {
         const { runDelete } = await import('./run-delete.ts')
         return runDelete(context, { ids, ask: flags.yes !== true })
       }),
+    ),
   )
 }

@@ -4,11 +4,12 @@ import { addExamples } from './examples.ts'
 import { progressOption } from './progress-option.ts'
 import type { ProgressStyle } from './progress.ts'
 import { fieldsOption, filterOption, sortOption } from './record-options.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
 const EXPORT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx', 'datapackage', 'archive'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-interface Flags extends Omit<SheetFlags, 'sheet' | 'format'> {
+interface Flags extends Omit<SheetFlags, 'format'> {
   readonly format?: ExportFormat
   readonly fields?: readonly string[]
   readonly filter?: string
@@ -19,9 +20,11 @@ interface Flags extends Omit<SheetFlags, 'sheet' | 'format'> {
 
 /** `colophon export <sheet> [file]`. */
 export function exportCommand(): Command {
-  const command = new Command('export')
-    .description('Writes records to a file, or the whole sheet to one that opens elsewhere.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('export').description(
+      'Writes records to a file, or the whole sheet to one that opens elsewhere.',
+    ),
+  )
     .argument('[file]', 'where to, replaced if it is there; standard output when absent or -')
     .addOption(
       new Option(
@@ -45,8 +48,8 @@ export function exportCommand(): Command {
     ['colophon export countries package --format datapackage', 'A Frictionless Data Package in a directory'],
   ])
   return addSheetOptions(command, { prints: false }).action(
-    (sheet: string, file: string | undefined, { format, ...flags }: Flags) =>
-      withSheet({ ...flags, sheet }, async (context) => {
+    onSheet(({ format, ...flags }: Flags, file: string | undefined) =>
+      withSheet(flags, async (context) => {
         const { runExport } = await import('./run-export.ts')
         return runExport(context, {
           file: file === undefined || file === '-' ? null : file,
@@ -58,5 +61,6 @@ export function exportCommand(): Command {
           progress: flags.progress ?? null,
         })
       }),
+    ),
   )
 }

@@ -2,17 +2,16 @@ import { Command } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
 import { asOfOption, fieldsOption } from './record-options.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
-interface Flags extends Omit<SheetFlags, 'sheet'> {
+interface Flags extends SheetFlags {
   readonly fields?: readonly string[]
   readonly asOf?: string
 }
 
 /** `colophon get <sheet> <id>`. */
 export function getCommand(): Command {
-  const command = new Command('get')
-    .description('Shows one record.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(new Command('get').description('Shows one record.'))
     .argument('<id>', 'id of the record')
     .addOption(fieldsOption())
     .addOption(asOfOption())
@@ -23,10 +22,12 @@ export function getCommand(): Command {
       'Two fields of it, as they were after entry 42 of the log',
     ],
   ])
-  return addSheetOptions(command).action((sheet: string, id: string, flags: Flags) =>
-    withSheet({ ...flags, sheet }, async (context) => {
-      const { printRecord } = await import('./print-record.ts')
-      await printRecord(context, { id, fields: flags.fields ?? null, asOf: flags.asOf ?? null })
-    }),
+  return addSheetOptions(command).action(
+    onSheet((flags: Flags, id: string) =>
+      withSheet(flags, async (context) => {
+        const { printRecord } = await import('./print-record.ts')
+        await printRecord(context, { id, fields: flags.fields ?? null, asOf: flags.asOf ?? null })
+      }),
+    ),
   )
 }

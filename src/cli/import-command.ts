@@ -3,10 +3,11 @@ import { addSheetOptions, withSheet, type SheetFlags } from './command-context.t
 import { addExamples } from './examples.ts'
 import { progressOption } from './progress-option.ts'
 import type { ProgressStyle } from './progress.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
 const INPUT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx'] as const
 
-interface Flags extends Omit<SheetFlags, 'sheet'> {
+interface Flags extends SheetFlags {
   readonly inputFormat?: (typeof INPUT_FORMATS)[number]
   readonly dryRun?: true
   readonly check: boolean
@@ -17,9 +18,11 @@ interface Flags extends Omit<SheetFlags, 'sheet'> {
 
 /** `colophon import <sheet> <file>`. */
 export function importCommand(): Command {
-  const command = new Command('import')
-    .description('Writes the records of a file, after a look whether all of them can be written.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('import').description(
+      'Writes the records of a file, after a look whether all of them can be written.',
+    ),
+  )
     .argument('<file>', 'CSV, JSON, NDJSON, Parquet or XLSX; - is standard input')
     .addOption(
       new Option(
@@ -40,18 +43,20 @@ export function importCommand(): Command {
       'A file that is packed',
     ],
   ])
-  return addSheetOptions(command, { writes: true }).action((sheet: string, file: string, flags: Flags) =>
-    withSheet({ ...flags, sheet }, async (context) => {
-      const { runImport } = await import('./run-import.ts')
-      return runImport(context, {
-        file,
-        format: flags.inputFormat ?? null,
-        dryRun: flags.dryRun === true,
-        check: flags.check,
-        keepEmpty: flags.keepEmpty === true,
-        raw: flags.raw === true,
-        progress: flags.progress ?? null,
-      })
-    }),
+  return addSheetOptions(command, { writes: true }).action(
+    onSheet((flags: Flags, file: string) =>
+      withSheet(flags, async (context) => {
+        const { runImport } = await import('./run-import.ts')
+        return runImport(context, {
+          file,
+          format: flags.inputFormat ?? null,
+          dryRun: flags.dryRun === true,
+          check: flags.check,
+          keepEmpty: flags.keepEmpty === true,
+          raw: flags.raw === true,
+          progress: flags.progress ?? null,
+        })
+      }),
+    ),
   )
 }

@@ -3,8 +3,9 @@ import { addSheetOptions, withSheet, type SheetFlags } from './command-context.t
 import { addExamples } from './examples.ts'
 import { integerBetween } from './option-values.ts'
 import { asOfOption, cursorOption, fieldsOption, filterOption, sortOption } from './record-options.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
-interface Flags extends Omit<SheetFlags, 'sheet'> {
+interface Flags extends SheetFlags {
   readonly fields?: readonly string[]
   readonly filter?: string
   readonly sort?: readonly string[]
@@ -16,9 +17,9 @@ interface Flags extends Omit<SheetFlags, 'sheet'> {
 
 /** `colophon list <sheet>`. */
 export function listCommand(): Command {
-  const command = new Command('list')
-    .description('Shows records: 50 unless it is told otherwise.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('list').description('Shows records: 50 unless it is told otherwise.'),
+  )
     .addOption(fieldsOption())
     .addOption(filterOption())
     .addOption(sortOption())
@@ -39,12 +40,14 @@ export function listCommand(): Command {
     ['colophon list countries --all --format ndjson > countries.ndjson', 'Everything, a record to a line'],
     ['colophon list countries --as-of 2026-11-20T10:00:00Z', 'The records as they were then'],
   ])
-  return addSheetOptions(command).action((sheet: string, flags: Flags) =>
-    withSheet({ ...flags, sheet }, async (context) => {
-      const { printRecords } = await import('./print-records.ts')
-      const { fields = null, filter = null, sort = null, cursor = null, asOf = null } = flags
-      const limit = flags.all === true ? Infinity : (flags.limit ?? 50)
-      await printRecords(context, { fields, filter, sort, cursor, asOf, limit })
-    }),
+  return addSheetOptions(command).action(
+    onSheet((flags: Flags) =>
+      withSheet(flags, async (context) => {
+        const { printRecords } = await import('./print-records.ts')
+        const { fields = null, filter = null, sort = null, cursor = null, asOf = null } = flags
+        const limit = flags.all === true ? Infinity : (flags.limit ?? 50)
+        await printRecords(context, { fields, filter, sort, cursor, asOf, limit })
+      }),
+    ),
   )
 }

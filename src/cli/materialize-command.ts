@@ -5,8 +5,9 @@ import { integerBetween, parseDollars } from './option-values.ts'
 import type { ProgressStyle } from './progress.ts'
 import { parseList } from './record-options.ts'
 import { progressOption } from './progress-option.ts'
+import { addSheetArgument, onSheet, sheetWords } from './sheet-argument.ts'
 
-interface Flags extends Omit<SheetFlags, 'sheet'> {
+interface Flags extends SheetFlags {
   readonly target?: readonly string[]
   readonly ids?: readonly string[]
   readonly only?: 'missing' | 'stale' | 'failed'
@@ -21,9 +22,11 @@ interface Flags extends Omit<SheetFlags, 'sheet'> {
 
 /** `colophon materialize <sheet>`. */
 export function materializeCommand(): Command {
-  const command = new Command('materialize')
-    .description('Computes derived fields. Asks at a terminal before calls are made.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('materialize').description(
+      'Computes derived fields. Asks at a terminal before calls are made.',
+    ),
+  )
     .addOption(
       new Option('--target <names>', 'only these derived fields, with commas between').argParser(parseList),
     )
@@ -59,24 +62,26 @@ export function materializeCommand(): Command {
     ],
     ['colophon materialize countries --actor human:ann --only failed', 'Try again what failed'],
   ])
-  return addSheetOptions(command, { calls: true }).action((sheet: string, flags: Flags) =>
-    withSheet({ ...flags, sheet }, async (context) => {
-      const { runMaterialize, showPlan } = await import('./run-materialize.ts')
-      const selection = {
-        targets: flags.target ?? null,
-        recordIds: flags.ids ?? null,
-        force: flags.force ?? false,
-        only: flags.only ?? null,
-        limit: flags.limit ?? null,
-        maxCalls: flags.maxCalls ?? null,
-        maxCost: flags.maxCost ?? null,
-      }
-      if (flags.dryRun === true) return showPlan(context, selection)
-      return runMaterialize(context, selection, {
-        name: sheet,
-        ask: flags.yes !== true,
-        progress: flags.progress ?? null,
-      })
-    }),
+  return addSheetOptions(command, { calls: true }).action(
+    onSheet((flags: Flags) =>
+      withSheet(flags, async (context) => {
+        const { runMaterialize, showPlan } = await import('./run-materialize.ts')
+        const selection = {
+          targets: flags.target ?? null,
+          recordIds: flags.ids ?? null,
+          force: flags.force ?? false,
+          only: flags.only ?? null,
+          limit: flags.limit ?? null,
+          maxCalls: flags.maxCalls ?? null,
+          maxCost: flags.maxCost ?? null,
+        }
+        if (flags.dryRun === true) return showPlan(context, selection)
+        return runMaterialize(context, selection, {
+          name: sheetWords(flags.sheet),
+          ask: flags.yes !== true,
+          progress: flags.progress ?? null,
+        })
+      }),
+    ),
   )
 }

@@ -2,14 +2,17 @@ import { Command } from 'commander'
 import { addAgentActor, addAgentOptions, agentScope, type AgentFlags } from './agent-options.ts'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
-interface Flags extends Omit<SheetFlags, 'sheet' | 'actor'>, AgentFlags {}
+interface Flags extends Omit<SheetFlags, 'actor'>, AgentFlags {}
 
 /** `colophon mcp <sheet>`. */
 export function mcpCommand(): Command {
-  const command = new Command('mcp')
-    .description('Serves a sheet to an AI agent: the Model Context Protocol over standard input and output.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('mcp').description(
+      'Serves a sheet to an AI agent: the Model Context Protocol over standard input and output.',
+    ),
+  )
   addAgentActor(command, '')
   addAgentOptions(command, '')
   addExamples(command, [
@@ -20,10 +23,11 @@ export function mcpCommand(): Command {
     ],
   ])
   return addSheetOptions(command, { calls: true, prints: false, names: false }).action(
-    (sheet: string, flags: Flags) =>
-      withSheet({ ...flags, sheet }, async (context) => {
+    onSheet((flags: Flags) =>
+      withSheet(flags, async (context) => {
         const { runMcp } = await import('./run-mcp.ts')
         await runMcp(context, agentScope(flags))
       }),
+    ),
   )
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { isStoreUrl } from '../sheet/store-place.ts'
 import { validateSheet, type SheetFault } from '../sheet/validate-sheet.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { inOneLine } from './one-line.ts'
@@ -35,6 +36,12 @@ export async function printFaults(
 
 /** As compilers say it, with the path from here, so that editors and terminals can go there. */
 function faultLine({ file, line, message }: SheetFault, sheet: string): string {
-  const place = [file === null ? sheet : join(sheet, file), ...(line === null ? [] : [line])].join(':')
+  const place = [placeOf(sheet, file), ...(line === null ? [] : [line])].join(':')
   return visibleText(`${place}: ${inOneLine(message)}`)
+}
+
+/** What is in a store is nowhere that an editor could go. */
+function placeOf(sheet: string, file: string | null): string {
+  if (isStoreUrl(sheet)) return file ?? 'the sheet'
+  return file === null ? sheet : join(sheet, file)
 }

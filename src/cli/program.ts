@@ -10,6 +10,8 @@ import { materializeCommand } from './materialize-command.ts'
 import { mcpCommand } from './mcp-command.ts'
 import { packageVersion } from './package-version.ts'
 import { provenanceCommand } from './provenance-command.ts'
+import { pullCommand } from './pull-command.ts'
+import { pushCommand } from './push-command.ts'
 import { queryCommand } from './query-command.ts'
 import { revertCommand } from './revert-command.ts'
 import { runsCommand } from './runs-command.ts'
@@ -35,6 +37,8 @@ const COMMANDS = [
   provenanceCommand,
   runsCommand,
   revertCommand,
+  pushCommand,
+  pullCommand,
   mcpCommand,
   completionCommand,
 ]

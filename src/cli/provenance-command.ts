@@ -1,16 +1,17 @@
 import { Command } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
-interface Flags extends Omit<SheetFlags, 'sheet'> {
+interface Flags extends SheetFlags {
   readonly history?: true
 }
 
 /** `colophon provenance <sheet> <id> <field>`. */
 export function provenanceCommand(): Command {
-  const command = new Command('provenance')
-    .description('Shows where the value of a cell came from.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('provenance').description('Shows where the value of a cell came from.'),
+  )
     .argument('<id>', 'id of the record')
     .argument('<field>', 'field of the cell')
     .option('--history', 'every value that the cell has had, the oldest first')
@@ -18,10 +19,12 @@ export function provenanceCommand(): Command {
     ['colophon provenance countries CH currency_name', 'Who or what wrote the value that is there'],
     ['colophon provenance countries CH currency_name --history', 'All that were there'],
   ])
-  return addSheetOptions(command).action((sheet: string, id: string, field: string, flags: Flags) =>
-    withSheet({ ...flags, sheet }, async (context) => {
-      const { printProvenance } = await import('./print-provenance.ts')
-      await printProvenance(context, { recordId: id, field, history: flags.history ?? false })
-    }),
+  return addSheetOptions(command).action(
+    onSheet((flags: Flags, id: string, field: string) =>
+      withSheet(flags, async (context) => {
+        const { printProvenance } = await import('./print-provenance.ts')
+        await printProvenance(context, { recordId: id, field, history: flags.history ?? false })
+      }),
+    ),
   )
 }

@@ -2,10 +2,11 @@ import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
 import { integerBetween, secondsBetween } from './option-values.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
 const MIB = 1024 * 1024
 
-interface Flags extends Omit<SheetFlags, 'sheet' | 'queryLimits'> {
+interface Flags extends Omit<SheetFlags, 'queryLimits'> {
   readonly param: readonly SqlValue[]
   readonly queryTimeout: number
   readonly queryRows: number
@@ -16,9 +17,9 @@ type SqlValue = string | number | boolean | null
 
 /** `colophon query <sheet> <sql>`. */
 export function queryCommand(): Command {
-  const command = new Command('query')
-    .description('Runs one SELECT over the table `records`.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('query').description('Runs one SELECT over the table `records`.'),
+  )
     .argument('<sql>', 'the statement; - reads it from standard input')
     .addOption(
       new Option(
@@ -54,17 +55,19 @@ export function queryCommand(): Command {
     ],
     ['colophon query countries - --format ndjson < report.sql', 'From a file, a row to a line'],
   ])
-  return addSheetOptions(command).action((sheet: string, sql: string, flags: Flags) => {
-    const queryLimits = {
-      timeoutMs: flags.queryTimeout,
-      maxRows: flags.queryRows,
-      maxMemoryBytes: flags.queryMemory,
-    }
-    return withSheet({ ...flags, sheet, queryLimits }, async (context) => {
-      const { printQuery } = await import('./print-query.ts')
-      await printQuery(context, { sql, params: flags.param })
-    })
-  })
+  return addSheetOptions(command).action(
+    onSheet((flags: Flags, sql: string) => {
+      const queryLimits = {
+        timeoutMs: flags.queryTimeout,
+        maxRows: flags.queryRows,
+        maxMemoryBytes: flags.queryMemory,
+      }
+      return withSheet({ ...flags, queryLimits }, async (context) => {
+        const { printQuery } = await import('./print-query.ts')
+        await printQuery(context, { sql, params: flags.param })
+      })
+    }),
+  )
 }
 
 /** `1` is a number and `abc` a text; a text that looks like JSON is written `'"1"'`. */

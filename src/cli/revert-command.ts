@@ -4,8 +4,9 @@ import { addExamples } from './examples.ts'
 import { integerBetween } from './option-values.ts'
 import type { ProgressStyle } from './progress.ts'
 import { progressOption } from './progress-option.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
-interface Flags extends Omit<SheetFlags, 'sheet'> {
+interface Flags extends SheetFlags {
   readonly run?: string
   readonly record?: string
   readonly field?: string
@@ -15,9 +16,11 @@ interface Flags extends Omit<SheetFlags, 'sheet'> {
 
 /** `colophon revert <sheet>`. */
 export function revertCommand(): Command {
-  const command = new Command('revert')
-    .description('Takes back what a run wrote, or what one entry of the provenance log did.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('revert').description(
+      'Takes back what a run wrote, or what one entry of the provenance log did.',
+    ),
+  )
     .addOption(new Option('--run <number>', 'the run to take back').conflicts(['record', 'field', 'seq']))
     .option('--record <id>', 'the record of the cell')
     .option('--field <name>', 'the field of the cell')
@@ -34,11 +37,13 @@ export function revertCommand(): Command {
       'Put back one cell; `colophon provenance` tells the seq',
     ],
   ])
-  return addSheetOptions(command, { writes: true }).action((sheet: string, flags: Flags) =>
-    withSheet({ ...flags, sheet }, async (context) => {
-      const { runRevert } = await import('./run-revert.ts')
-      const { run: runId, record: recordId, field, seq, progress = null } = flags
-      return runRevert(context, { runId, recordId, field, seq }, progress)
-    }),
+  return addSheetOptions(command, { writes: true }).action(
+    onSheet((flags: Flags) =>
+      withSheet(flags, async (context) => {
+        const { runRevert } = await import('./run-revert.ts')
+        const { run: runId, record: recordId, field, seq, progress = null } = flags
+        return runRevert(context, { runId, recordId, field, seq }, progress)
+      }),
+    ),
   )
 }

@@ -3,8 +3,9 @@ import { addSheetOptions, withSheet, type SheetFlags } from './command-context.t
 import { addExamples } from './examples.ts'
 import { integerBetween } from './option-values.ts'
 import { cursorOption } from './record-options.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
-interface Flags extends Omit<SheetFlags, 'sheet'> {
+interface Flags extends SheetFlags {
   readonly failures?: true
   readonly limit?: number
   readonly all?: true
@@ -14,9 +15,9 @@ interface Flags extends Omit<SheetFlags, 'sheet'> {
 
 /** `colophon runs <sheet> [run]`. */
 export function runsCommand(): Command {
-  const command = new Command('runs')
-    .description('Shows the runs of a sheet, the newest first, or one run.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('runs').description('Shows the runs of a sheet, the newest first, or one run.'),
+  )
     .argument('[run]', 'number of one run')
     .option('--failures', 'the cells that failed in the run, and why')
     .addOption(new Option('--cancel', 'end the run, whichever process it is in').conflicts('failures'))
@@ -33,8 +34,8 @@ export function runsCommand(): Command {
     ['colophon runs countries 4 --cancel --actor human:ann', 'End a run that is under way, of a server too'],
   ])
   return addSheetOptions(command, { writes: true }).action(
-    (sheet: string, id: string | undefined, flags: Flags) =>
-      withSheet({ ...flags, sheet }, async (context) => {
+    onSheet((flags: Flags, id: string | undefined) =>
+      withSheet(flags, async (context) => {
         const { printRuns } = await import('./print-runs.ts')
         await printRuns(context, {
           id: id ?? null,
@@ -43,5 +44,6 @@ export function runsCommand(): Command {
           cursor: flags.cursor ?? null,
         })
       }),
+    ),
   )
 }

@@ -9,11 +9,13 @@ import { parseActorHeader } from './actor-header.ts'
 import { addCallOptions } from './call-options.ts'
 import { integerBetween, parseActor, parseAddress, parseHostName, secondsBetween } from './option-values.ts'
 import type { ServeOptions } from './serve.ts'
+import { addSheetArgument, addStoreOption, onSheet, type StoreFlags } from './sheet-argument.ts'
 
 const MIB = 1024 * 1024
 
 /** What commander makes of the options; times in milliseconds, sizes in bytes. */
-interface Flags extends PrefixedAgentFlags {
+interface Flags extends PrefixedAgentFlags, StoreFlags {
+  readonly sheet: string
   readonly host: string
   readonly port: number
   readonly actor?: string
@@ -33,9 +35,9 @@ interface Flags extends PrefixedAgentFlags {
 
 /** `colophon serve <sheet>`. */
 export function serveCommand(): Command {
-  const command = new Command('serve')
-    .description('Serves a sheet over HTTP on this machine.')
-    .argument('<sheet>', 'directory of the sheet, with its contract.yaml')
+  const command = addStoreOption(
+    addSheetArgument(new Command('serve').description('Serves a sheet over HTTP on this machine.')),
+  )
     .addOption(
       new Option('--host <address>', 'address to listen on').argParser(parseAddress).default('127.0.0.1'),
     )
@@ -90,12 +92,14 @@ export function serveCommand(): Command {
     .option('--mcp', 'serve AI agents at /mcp: the Model Context Protocol over Streamable HTTP')
   addAgentActor(command, 'mcp-')
   addAgentOptions(command, 'mcp-')
-  return command.helpOption('-h, --help', 'show help').action(async (sheet: string, flags: Flags) => {
-    if (flags.mcp !== true) refuseAgentOptions(command)
-    // Loaded only now: help and wrong usage are told before half the program has been read.
-    const { serve } = await import('./serve.ts')
-    await serve(toServeOptions(sheet, flags))
-  })
+  return command.helpOption('-h, --help', 'show help').action(
+    onSheet(async (flags: Flags) => {
+      if (flags.mcp !== true) refuseAgentOptions(command)
+      // Loaded only now: help and wrong usage are told before half the program has been read.
+      const { serve } = await import('./serve.ts')
+      await serve(toServeOptions(flags))
+    }),
+  )
 }
 
 /** What is to keep agents in bounds does nothing without them, which whoever gave it should know. */
@@ -107,9 +111,9 @@ function refuseAgentOptions(command: Command): void {
   if (given !== undefined) command.error(`error: option '${given.flags}' needs '--mcp'`)
 }
 
-function toServeOptions(sheet: string, flags: Flags): ServeOptions {
+function toServeOptions(flags: Flags): ServeOptions {
   return {
-    sheet,
+    sheet: flags.sheet,
     host: flags.host,
     port: flags.port,
     actor: flags.actor ?? null,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
-import { basename, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { pino, type Logger } from 'pino'
 import type { AgentScope } from '../mcp/agent-scope.ts'
@@ -17,7 +17,7 @@ import { stopOnSignal } from './stop-on-signal.ts'
 
 /** What `serve` is told. */
 export interface ServeOptions {
-  /** Path of the sheet's directory. */
+  /** Path of the sheet's directory, or the URL of its store. */
   readonly sheet: string
   readonly host: string
   readonly port: number
@@ -68,7 +68,7 @@ export async function serve(options: ServeOptions): Promise<void> {
         'listening beyond this machine: the service knows no users, so put a reverse proxy in front of it',
       )
     }
-    process.stdout.write(`Colophon serves ${basename(resolve(options.sheet))} at ${urlOf(app)}\n${hosts}`)
+    process.stdout.write(`Colophon serves ${sheet.name} at ${urlOf(app)}\n${hosts}`)
   } catch (error) {
     const reason = whyNotStarted(error, options)
     if (reason === undefined) throw error

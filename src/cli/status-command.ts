@@ -2,16 +2,17 @@ import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
 import { parseList } from './record-options.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
-interface Flags extends Omit<SheetFlags, 'sheet'> {
+interface Flags extends SheetFlags {
   readonly target?: readonly string[]
 }
 
 /** `colophon status <sheet>`. */
 export function statusCommand(): Command {
-  const command = new Command('status')
-    .description('Shows how the derived fields stand, or why one cell is as it is.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('status').description('Shows how the derived fields stand, or why one cell is as it is.'),
+  )
     .argument('[id]', 'id of a record, to ask about one cell')
     .argument('[field]', 'derived field of the cell')
     .addOption(
@@ -22,11 +23,12 @@ export function statusCommand(): Command {
     ['colophon status countries CH currency_name', 'Why a cell is in the state that it is in'],
   ])
   return addSheetOptions(command).action(
-    (sheet: string, id: string | undefined, field: string | undefined, flags: Flags) =>
-      withSheet({ ...flags, sheet }, async (context) => {
+    onSheet((flags: Flags, id: string | undefined, field: string | undefined) =>
+      withSheet(flags, async (context) => {
         const { printCellStatus, printStatus } = await import('./print-status.ts')
         if (id === undefined) return printStatus(context, flags.target ?? null)
         return printCellStatus(context, { id, field })
       }),
+    ),
   )
 }

@@ -1,18 +1,19 @@
 import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
+import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
 const INPUT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx'] as const
 
-interface Flags extends Omit<SheetFlags, 'sheet'> {
+interface Flags extends SheetFlags {
   readonly inputFormat?: (typeof INPUT_FORMATS)[number]
 }
 
 /** `colophon upsert <sheet> [file]`. */
 export function upsertCommand(): Command {
-  const command = new Command('upsert')
-    .description('Inserts records, and merges those that are there already.')
-    .argument('<sheet>', 'directory of the sheet')
+  const command = addSheetArgument(
+    new Command('upsert').description('Inserts records, and merges those that are there already.'),
+  )
     .argument('[file]', 'file of records; standard input when absent or -')
     .addOption(
       new Option(
@@ -32,10 +33,11 @@ export function upsertCommand(): Command {
     ],
   ])
   return addSheetOptions(command, { writes: true }).action(
-    (sheet: string, file: string | undefined, flags: Flags) =>
-      withSheet({ ...flags, sheet }, async (context) => {
+    onSheet((flags: Flags, file: string | undefined) =>
+      withSheet(flags, async (context) => {
         const { runUpsert } = await import('./run-upsert.ts')
         await runUpsert(context, { file: file ?? '-', format: flags.inputFormat ?? null })
       }),
+    ),
   )
 }

@@ -11,7 +11,10 @@ const LONGEST_DELAY_MS = 15_000
 export interface StreamOptions extends CallOptions {
   /** Called when the connection is lost, each time. */
   readonly onLost?: (() => void) | undefined
-  /** Called when the connection is there again after it was lost: what was sent meanwhile has been missed. */
+  /**
+   * Called when the connection is there again after it was lost, and when the server says so: what was sent meanwhile may have
+   * been missed.
+   */
   readonly onReconnect?: (() => void) | undefined
 }
 
@@ -20,6 +23,8 @@ export interface StreamEvent {
   readonly kind: string
   /** JSON text. */
   readonly data: string
+  /** Of servers that send again what a client has missed. */
+  readonly id: string | undefined
 }
 
 /**
@@ -33,13 +38,17 @@ export async function* readEvents(
   { signal, onLost, onReconnect }: StreamOptions = {},
 ): AsyncGenerator<StreamEvent, void, undefined> {
   let isFirst = true
+  let lastId: string | undefined
   for (let failures = 0; ;) {
     try {
-      const stream = await openStream(connection, path, signal)
+      const stream = await openStream(connection, path, { signal, lastId })
       if (!isFirst) onReconnect?.()
       isFirst = false
       failures = 0
-      yield* stream
+      for await (const event of stream) {
+        lastId = event.id ?? lastId
+        yield event
+      }
     } catch (error) {
       signal?.throwIfAborted()
       if (isFirst || isRefusal(error)) throw error
@@ -54,12 +63,15 @@ export async function* readEvents(
 async function openStream(
   connection: Connection,
   path: string,
-  signal: AbortSignal | undefined,
+  { signal, lastId }: { readonly signal: AbortSignal | undefined; readonly lastId: string | undefined },
 ): Promise<AsyncGenerator<StreamEvent, void, undefined>> {
   const silence = new AbortController()
   const signals = signal === undefined ? [silence.signal] : [signal, silence.signal]
   const response = await connection.request('GET', path, {
-    headers: { accept: 'text/event-stream' },
+    headers: {
+      accept: 'text/event-stream',
+      ...(lastId === undefined ? {} : { 'last-event-id': lastId }),
+    },
     signal: AbortSignal.any(signals),
   })
   if (response.body === null) throw new ApiError(response.status, 'ServiceError', 'the stream has no body')
@@ -84,7 +96,7 @@ async function* parse(
     for (;;) {
       const { done, value } = await events.read()
       if (done) return
-      yield { kind: value.event ?? 'message', data: value.data }
+      yield { kind: value.event ?? 'message', data: value.data, id: value.id }
     }
   } finally {
     clearTimeout(timer)

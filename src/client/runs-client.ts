@@ -76,6 +76,10 @@ export class RunsClient {
   /** What a run does, until its end; a lost connection is made again. */
   async *events(id: string, options?: StreamOptions): AsyncGenerator<RunEvent, void, undefined> {
     for await (const { kind, data } of readEvents(this.#connection, `${pathOf(id)}/events`, options)) {
+      if (kind === 'frames.missed') {
+        options?.onReconnect?.()
+        continue
+      }
       yield { kind, data: JSON.parse(data) } as RunEvent
       if (kind === 'run.end') return
     }

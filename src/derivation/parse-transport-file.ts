@@ -19,7 +19,7 @@ const MAX_HOST_LENGTH = 300
  * Reads `transport.yaml`, which says how each host is treated. A key whose value is null counts as absent; without
  * `hosts` the defaults hold. Throws ContractError `transport.yaml:<line>: …`.
  */
-export function parseTransportFile(bytes: Buffer): HostPolicies {
+export function parseTransportFile(bytes: Uint8Array): HostPolicies {
   const yaml = parseYaml(decode(bytes))
   if (yaml.value === null) return hostPolicies(new Map())
   const top = mapAt([], yaml.value, yaml)
@@ -28,7 +28,7 @@ export function parseTransportFile(bytes: Buffer): HostPolicies {
   return hostPolicies(readHosts(mapAt(['hosts'], hosts ?? {}, yaml), yaml))
 }
 
-function decode(bytes: Buffer): string {
+function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

@@ -9,12 +9,22 @@ export const QUEUE_BYTES = 8 * 1024 * 1024
 /** How many bytes a frame takes while it waits; must not throw, and say the same each time. */
 export type SizeOf<F> = (frame: F) => number
 
+/** The frames that wait for one subscriber. */
+export interface FrameQueue<F> {
+  /** True once no further frame can come; what waits can still be taken. */
+  readonly closed: boolean
+  /** Removes and returns the oldest waiting frame, or undefined when none waits. */
+  take(): F | undefined
+  /** Ends the subscription: nothing is queued any more. May be called more than once. */
+  close(): void
+}
+
 /**
  * One subscriber's queue of frames, bounded in number and in bytes. When it is full the oldest frames make room for the
  * newest, so a subscriber that stalls loses its own frames and nobody else's. The newest frame always has its place:
  * what waits is at most {@link QUEUE_BYTES}, or one frame that is larger than that.
  */
-export class Subscription<F = Frame> {
+export class Subscription<F = Frame> implements FrameQueue<F> {
   readonly #queue: F[] = []
   readonly #wake: () => void
   readonly #sizeOf: SizeOf<F>
@@ -29,19 +39,16 @@ export class Subscription<F = Frame> {
     this.#leave = leave
   }
 
-  /** True once no further frame can come; what is queued can still be taken. */
   get closed(): boolean {
     return this.#closed
   }
 
-  /** Removes and returns the oldest waiting frame, or undefined when none waits. */
   take(): F | undefined {
     const frame = this.#queue.shift()
     if (frame !== undefined) this.#bytes -= this.#sizeOf(frame)
     return frame
   }
 
-  /** Ends the subscription: nothing is queued any more. May be called more than once. */
   close(): void {
     if (this.#closed) return
     this.#closed = true

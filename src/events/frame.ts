@@ -4,6 +4,17 @@
  */
 export type Frame = MaterializeStartFrame | MaterializeEndFrame | MaterializeErrorFrame
 
+/** A frame with its place among those that servers share; without one where frames are told by one process alone. */
+export type Placed<F> = F & { readonly eventId?: number }
+
+/**
+ * Frames were told that are not kept any more, and that this subscriber has not had: it reads what it shows anew. Only where
+ * servers share their frames.
+ */
+export interface FramesMissed {
+  readonly kind: 'frames.missed'
+}
+
 /** A run has begun and is about to wait for its lock. */
 export interface MaterializeStartFrame {
   readonly kind: 'materialize.start'

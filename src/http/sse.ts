@@ -1,13 +1,15 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { SizeOf, Subscription } from '../events/event-bus.ts'
-import { CONNECTED_COMMENT, KEEPALIVE_COMMENT } from '../wire/frames.ts'
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { FrameQueue, SizeOf } from '../events/event-bus.ts'
+import { CONNECTED_COMMENT, eventId, KEEPALIVE_COMMENT } from '../wire/frames.ts'
 
 /** What a stream tells. */
 export interface EventSource<F extends object> {
   /** Frames that every subscriber gets first. */
   readonly first?: readonly F[]
+  /** The id of the last frame before those that come, where frames have ids. */
+  readonly position?: number | null
   /** See `EventBus.subscribe`; the stream ends when the subscription does. */
-  subscribe(wake: () => void, sizeOf: SizeOf<F>): Subscription<F>
+  subscribe(wake: () => void, sizeOf: SizeOf<F>): FrameQueue<F>
   /** A frame as the stream carries it; every source of the same frame must say the same. */
   render(frame: F): string
 }
@@ -102,6 +104,8 @@ export class EventStreams {
     this.#open.add(stream)
     response.writeHead(200, headers)
     write(CONNECTED_COMMENT)
+    // So that a client that is told nothing before it has to come back misses nothing either.
+    if (typeof source.position === 'number') write(eventId(source.position))
     for (const frame of source.first ?? []) write(rendered(frame))
     if (this.#closed) stream.close()
   }
@@ -119,6 +123,15 @@ export class EventStreams {
     this.#closed = true
     for (const stream of this.#open) stream.close()
   }
+}
+
+/**
+ * The id of the last frame that a client that comes back has had; null when it says none. What cannot be one counts as none,
+ * as it would be that of another server.
+ */
+export function lastEventId({ headers }: Pick<IncomingMessage, 'headers'>): number | null {
+  const given = headers['last-event-id']
+  return typeof given === 'string' && /^\d{1,15}$/.test(given) ? Number(given) : null
 }
 
 /** The headers of an event stream, beside those that the answer has already. */

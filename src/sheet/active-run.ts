@@ -1,4 +1,5 @@
 import { OperationError } from '../errors/service-error.ts'
+import type { SharedFrames } from '../store/shared-frames.ts'
 import type { SheetStore } from '../store/sheet-store.ts'
 import type { RunId, RunProgress } from '../store/stored-run.ts'
 import { RunFeed } from './run-feed.ts'
@@ -28,9 +29,10 @@ export class ActiveRun {
   #cancelledBy: string | null = null
   readonly #end: () => void
 
-  constructor(id: RunId, stopping: AbortSignal) {
+  /** `shared`: where what it does is told to subscribers of all servers. */
+  constructor(id: RunId, stopping: AbortSignal, shared?: SharedFrames) {
     this.id = id
-    this.feed = new RunFeed(id, NO_PROGRESS)
+    this.feed = new RunFeed(id, NO_PROGRESS, shared)
     this.signal = AbortSignal.any([stopping, this.#cancelling.signal])
     const { promise, resolve } = Promise.withResolvers<void>()
     this.ended = promise

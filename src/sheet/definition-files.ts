@@ -9,8 +9,7 @@ import { parseDerivation, type DerivationSource } from '../derivation/parse-deri
 import { parseTransportFile } from '../derivation/parse-transport-file.ts'
 import { ContractError } from '../errors/service-error.ts'
 import type { TargetDefinition } from '../store/sheet-store.ts'
-import { DerivationFolder } from './derivation-folder.ts'
-import { TextFile } from './text-file.ts'
+import type { DefinitionSource } from './definition-source.ts'
 
 /** The derivations of a sheet, in order and checked against each other. */
 export interface Derivations {
@@ -28,64 +27,71 @@ export interface DefinitionFile {
   readonly bytes: Uint8Array
 }
 
-/** The files that say what a sheet is: `contract.yaml`, `derivations/*.yaml` (D1), and `transport.yaml`. */
+/** The files that say what a sheet is: `contract.yaml`, `derivations/*.yaml` (D1), and `transport.yaml`, wherever they are. */
 export class DefinitionFiles {
-  readonly #contract: TextFile
-  readonly #folder: DerivationFolder
-  readonly #transport: TextFile
+  readonly #source: DefinitionSource
   readonly #kinds: Kinds
   /** What the file came to when it was last read. */
   #policies: HostPolicies | ContractError | null = null
 
-  constructor(directory: string, kinds: Kinds) {
-    this.#contract = new TextFile(directory, 'contract.yaml')
-    this.#folder = new DerivationFolder(directory)
-    this.#transport = new TextFile(directory, 'transport.yaml')
+  constructor(source: DefinitionSource, kinds: Kinds) {
+    this.#source = source
     this.#kinds = kinds
   }
 
-  /** What `transport.yaml` says, as it is now. Throws ContractError. */
+  /** Sees whether the files are others by now, where that takes time; undefined where it takes none. Throws RecordsError. */
+  look(): Promise<void> | undefined {
+    return this.#source.look?.()
+  }
+
+  /** Which revision the files as last looked at are; null for those of a directory. */
+  get revision(): number | null {
+    return this.#source.revision
+  }
+
+  /** What `transport.yaml` says, as it is now, or, of a revision, as it was last looked at. Throws ContractError. */
   policies(): HostPolicies {
-    if (this.#transport.refresh()) this.#policies = null
-    this.#policies ??= readPolicies(this.#transport)
+    if (this.#source.transportChanged()) this.#policies = null
+    this.#policies ??= readPolicies(this.#source)
     if (this.#policies instanceof ContractError) throw this.#policies
     return this.#policies
   }
 
   /** Whether `contract.yaml` is another than when this was last asked. */
   contractChanged(): boolean {
-    return this.#contract.refresh()
+    return this.#source.contractChanged()
   }
 
   /** Whether the derivation files are others than when this was last asked. */
   derivationsChanged(): boolean {
-    return this.#folder.refresh()
+    return this.#source.derivationsChanged()
   }
 
   /** Parses `contract.yaml` as last looked at. Throws ContractError. */
   contract(): Contract {
-    const { bytes } = this.#contract
+    const bytes = this.#source.contract
     if (bytes === null) throw new ContractError('contract.yaml is missing; put it back into the sheet')
     return parseContract(textOf(bytes))
   }
 
   /** All of them as last looked at; `transport.yaml` as it is now. Throws ContractError for one that cannot be read. */
   all(): DefinitionFile[] {
-    this.#transport.refresh()
+    // The policies follow what is looked at here.
+    if (this.#source.transportChanged()) this.#policies = null
     const file = (path: string, bytes: Uint8Array | null): DefinitionFile[] =>
       bytes === null ? [] : [{ path, bytes }]
     return [
-      ...file('contract.yaml', this.#contract.bytes),
-      ...file('transport.yaml', this.#transport.bytes),
-      ...this.#folder
-        .sources()
+      ...file('contract.yaml', this.#source.contract),
+      ...file('transport.yaml', this.#source.transport),
+      ...this.#source
+        .derivations()
         .map((source) => ({ path: `derivations/${source.file}`, bytes: source.bytes })),
     ]
   }
 
   /** Parses the derivation files as last looked at. Throws ContractError. */
   derivations(contract: Contract): Derivations {
-    const parsed = this.#folder.sources().map((source) => this.parse(source, contract))
+    const parsed = this.#source.derivations().map((source) => this.parse(source, contract))
     const levels = orderDerivations(parsed)
     const byTarget = new Map(
       parsed.flatMap((derivation) => derivation.targets.map((target) => [target, derivation])),
@@ -111,7 +117,7 @@ export class DefinitionFiles {
     }
     const contract = attempt(() => this.contract())
     if (contract !== null) {
-      const sources = attempt(() => this.#folder.sources())
+      const sources = attempt(() => this.#source.derivations())
       const parsed = sources?.map((source) => attempt(() => this.parse(source, contract)))
       // What is wrong between files is looked at when nothing is within one.
       if (parsed?.includes(null) === false) attempt(() => this.derivations(contract))
@@ -124,10 +130,16 @@ export class DefinitionFiles {
   parse(source: DerivationSource, contract: Contract): Derivation {
     return parseDerivation(source, contract, this.#kinds)
   }
+
+  /** Lets go of where they are. */
+  async close(): Promise<void> {
+    await this.#source.close?.()
+  }
 }
 
-function readPolicies({ bytes }: TextFile): HostPolicies | ContractError {
+function readPolicies(source: DefinitionSource): HostPolicies | ContractError {
   try {
+    const bytes = source.transport
     return bytes === null ? DEFAULT_HOST_POLICIES : parseTransportFile(bytes)
   } catch (error) {
     if (error instanceof ContractError) return error
@@ -139,7 +151,7 @@ function describe({ file, kind, inputs }: Derivation): Derived {
   return { derivation: file, kind: kind.name, inputs }
 }
 
-function textOf(bytes: Buffer): string {
+function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

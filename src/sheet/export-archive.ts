@@ -3,15 +3,11 @@ import { createReadStream } from 'node:fs'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { OperationError } from '../errors/service-error.ts'
-import type { StoreSnapshot } from '../store/sheet-store.ts'
 import { formatManifest, MANIFEST, type ArchivedFile } from './archive-format.ts'
+import { copySheet } from './copy-sheet.ts'
 import type { DefinitionFile } from './definition-files.ts'
 import type { Sheet } from './sheet.ts'
 import { bytesEntry, fileEntry, zipOf, type ZipEntry } from './zip-stream.ts'
-
-/** How often the whole is begun anew because the sheet's definition changed meanwhile. */
-const TRIES = 5
 
 /**
  * The bytes of an archive (zip) of the whole sheet, in pieces: its definition files, and its store as it is at one moment,
@@ -33,35 +29,6 @@ export async function* exportArchive(sheet: Sheet): AsyncGenerator<Uint8Array> {
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
-}
-
-interface SheetCopy {
-  readonly definitions: readonly DefinitionFile[]
-  readonly snapshot: StoreSnapshot
-}
-
-/** Copies the store, with the definition files that it follows. */
-async function copySheet(sheet: Sheet, directory: string): Promise<SheetCopy> {
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const { store, contract } = await sheet.deriving()
-    const definitions = sheet.definitionFiles()
-    const snapshot = await store.snapshot(directory)
-    await sheet.deriving()
-    const same = isSame(definitions, sheet.definitionFiles())
-    // Another process may have had the store follow another contract.
-    if (same && snapshot.contractText === contract.text) return { definitions, snapshot }
-  }
-  throw new OperationError('the contract or a derivation changed while the sheet was copied; try again')
-}
-
-function isSame(before: readonly DefinitionFile[], now: readonly DefinitionFile[]): boolean {
-  return (
-    before.length === now.length &&
-    before.every(({ path, bytes }, index) => {
-      const other = now[index]
-      return other !== undefined && other.path === path && Buffer.compare(bytes, other.bytes) === 0
-    })
-  )
 }
 
 interface Part {

@@ -73,11 +73,11 @@ async function publishRun(
   onStarted: (id: RunId) => void,
 ): Promise<MaterializeResult> {
   const { actor, targets, recordIds, force } = order
-  sheet.events.publish({ kind: 'materialize.start', ts: now(), actor, targets, recordIds, force })
+  sheet.publish({ kind: 'materialize.start', ts: now(), actor, targets, recordIds, force })
   try {
     const { progress, failures } = await run(sheet, order, onStarted)
     const { materialized, skipped, totalCost } = progress
-    sheet.events.publish({
+    sheet.publish({
       kind: 'materialize.end',
       ts: now(),
       actor,
@@ -89,7 +89,7 @@ async function publishRun(
     return { materialized, skipped, totalCost, failures: failures.map(toReport) }
   } catch (error) {
     const { type, message } = toldOf(error)
-    sheet.events.publish({ kind: 'materialize.error', ts: now(), actor, errorType: type, message })
+    sheet.publish({ kind: 'materialize.error', ts: now(), actor, errorType: type, message })
     throw error
   }
 }
@@ -101,7 +101,7 @@ async function run(sheet: Sheet, order: RunOrder, onStarted: (id: RunId) => void
   selectTargets(derivations, order.targets)
   sheet.policies()
   const id = await store.startRun({ ...order, silentMs: SILENT_MS })
-  const active = new ActiveRun(id, sheet.stopping)
+  const active = new ActiveRun(id, sheet.stopping, store.frames)
   return sheet.runs.during(active, store, () => {
     onStarted(id)
     // Files may have been edited while the run waited: they are read when it has the lock.

@@ -4,11 +4,17 @@ import type { DerivationKind } from '../derivation/derivation-kind.ts'
 import { createKinds } from '../derivation/kinds.ts'
 import { ContractError, SheetError } from '../errors/service-error.ts'
 import { EventBus } from '../events/event-bus.ts'
+import type { PushOutcome, RevisionPush, RevisionStore } from '../store/revision-store.ts'
+import type { SheetStore, StoreDefinition } from '../store/sheet-store.ts'
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../store/sqlite/sql/sql-pool.ts'
+import { DefinitionDirectory } from './definition-directory.ts'
 import { DefinitionFiles } from './definition-files.ts'
+import type { DefinitionSource } from './definition-source.ts'
 import { Sheet, type Logger } from './sheet.ts'
 import { checkStoreFiles } from './store-files.ts'
+import { isStoreUrl, STORE_VARIABLE } from './store-place.ts'
+import { StoredDefinition } from './stored-definition.ts'
 import type { Transport } from './transports.ts'
 
 export interface SheetOptions {
@@ -28,41 +34,138 @@ export interface SheetOptions {
 /** Who imports a sheet's records when nobody is named. */
 const IMPORTER = 'system'
 
+const LOCK_TIMEOUT_MS = 30_000
+
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /**
- * Opens the sheet in a directory; its store is made from `records.jsonl` if there is none (D2). A broken contract or
- * record file is logged and told by every operation until it is mended (D3). Throws SheetError where there is no
- * sheet.
+ * Opens a sheet: that in a directory, whose store is made from `records.jsonl` if there is none (D2), or that of a store's
+ * URL ({@link isStoreUrl}), which has its definition in the store. A broken contract or record file is logged and told by
+ * every operation until it is mended (D3). Throws SheetError where there is no sheet, RecordsError where a store at a URL
+ * cannot be reached.
  */
 export async function openSheet(path: string, options: Partial<SheetOptions> = {}): Promise<Sheet> {
-  const directory = resolve(path)
-  checkSheetDirectory(path)
-  const { defaultActor = null, lockTimeoutMs = 30_000, logger = SILENT } = options
-  const { queryLimits = DEFAULT_QUERY_LIMITS, kinds = [] } = options
+  const { defaultActor = null, lockTimeoutMs = LOCK_TIMEOUT_MS, logger = SILENT } = options
+  if (!isStoreUrl(path)) checkSheetDirectory(path)
+  const place = isStoreUrl(path)
+    ? await storedSheet(path, { ...options, lockTimeoutMs })
+    : sheetDirectory(path, { ...options, lockTimeoutMs, logger })
   const transport = options.transport ?? (await networkTransport())
+  const kinds = createKinds({ transport, env: place.env, own: options.kinds ?? [] })
   const sheet = new Sheet({
-    name: basename(directory),
+    name: place.name,
     defaultActor,
     lockTimeoutMs,
     logger,
     events: new EventBus(),
-    files: new DefinitionFiles(directory, createKinds({ transport, own: kinds })),
+    shared: place.shared,
+    files: new DefinitionFiles(place.source, kinds),
+    openStore: (definition) => place.openStore(definition),
+    closeTransport: () => transport.close(),
+  })
+  await sheet.deriving().catch(() => undefined)
+  tellOfFault(sheet, logger)
+  return sheet
+}
+
+/** What the kinds of places of a sheet differ in. */
+interface SheetPlace {
+  readonly name: string
+  readonly source: DefinitionSource
+  /** Whether servers share the sheet, and what its subscribers are told. */
+  readonly shared: boolean
+  /** What derivations may have of the environment (D23). */
+  readonly env: NodeJS.ProcessEnv
+  openStore(definition: StoreDefinition): Promise<SheetStore>
+}
+
+type PlaceOptions = Partial<SheetOptions> & Pick<SheetOptions, 'lockTimeoutMs'>
+
+function sheetDirectory(
+  path: string,
+  { defaultActor, lockTimeoutMs, queryLimits, logger }: PlaceOptions & Pick<SheetOptions, 'logger'>,
+): SheetPlace {
+  const directory = resolve(path)
+  return {
+    name: basename(directory),
+    source: new DefinitionDirectory(directory),
+    shared: false,
+    env: process.env,
     openStore: async (definition) => {
       checkStoreFiles(directory)
       return SqliteStore.open(directory, {
         definition,
         actor: defaultActor ?? IMPORTER,
         lockTimeoutMs,
-        queryLimits,
+        queryLimits: queryLimits ?? DEFAULT_QUERY_LIMITS,
         onSourceDiffers: () => logger.warn({ file: 'records.jsonl' }, SOURCE_DIFFERS),
       })
     },
-    closeTransport: () => transport.close(),
-  })
-  await sheet.deriving().catch(() => undefined)
-  tellOfFault(sheet, logger)
-  return sheet
+  }
+}
+
+async function storedSheet(
+  url: string,
+  { defaultActor, lockTimeoutMs, queryLimits }: PlaceOptions,
+): Promise<SheetPlace> {
+  const revisions = await openRevisions(url, lockTimeoutMs)
+  const { PostgresStore } = await import('../store/postgres/postgres-store.ts')
+  const source = await readDefinition(revisions)
+  return {
+    name: revisions.name,
+    source,
+    shared: true,
+    env: withoutStoreSecrets(process.env),
+    openStore: (definition) =>
+      PostgresStore.open(url, {
+        definition,
+        directory: null,
+        actor: defaultActor ?? IMPORTER,
+        lockTimeoutMs,
+        queryLimits: queryLimits ?? DEFAULT_QUERY_LIMITS,
+        onSourceDiffers: () => undefined,
+      }),
+  }
+}
+
+/**
+ * The definition files of the sheet at a place, to be closed when they have been read. Throws SheetError where there is no
+ * sheet, RecordsError for a store that cannot be reached.
+ */
+export async function openDefinition(path: string): Promise<DefinitionSource> {
+  if (isStoreUrl(path)) return readDefinition(await openRevisions(path, LOCK_TIMEOUT_MS))
+  checkSheetDirectory(path)
+  return new DefinitionDirectory(resolve(path))
+}
+
+/** The revisions of the sheet of a store's URL. Throws SheetError where there is none, RecordsError for a store away. */
+async function openRevisions(url: string, lockTimeoutMs: number): Promise<RevisionStore> {
+  // Loaded only now: most sheets are directories.
+  const { PostgresRevisions } = await import('../store/postgres/revisions.ts')
+  return PostgresRevisions.open(url, lockTimeoutMs)
+}
+
+async function readDefinition(revisions: RevisionStore): Promise<StoredDefinition> {
+  try {
+    return await StoredDefinition.read(revisions)
+  } catch (error) {
+    await revisions.close()
+    throw error
+  }
+}
+
+/** Puts a sheet's definition, and at first the sheet itself, into a store; see pushRevision. */
+export async function pushToStore(url: string, push: RevisionPush): Promise<PushOutcome> {
+  checkStoreFiles(push.directory)
+  const { pushRevision } = await import('../store/postgres/push-revision.ts')
+  return pushRevision(url, push)
+}
+
+/** The way into the store is for nobody whom a derivation calls. */
+function withoutStoreSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => name !== STORE_VARIABLE && name !== 'PGPASSWORD'),
+  )
 }
 
 /** Loaded only when it is needed: it is a good part of the program, and most commands call nobody. */

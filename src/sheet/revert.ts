@@ -87,7 +87,7 @@ async function revertRun(
     )
   }
   const id = await store.startRun({ ...UNFILTERED, kind: 'revert', reverts, actor, silentMs: SILENT_MS })
-  const active = new ActiveRun(id, sheet.stopping)
+  const active = new ActiveRun(id, sheet.stopping, store.frames)
   const result = await sheet.runs.during(active, store, () => {
     onStarted(id)
     return runToEnd(sheet, active, () => undoRun(store, active, { actor, reverts }))

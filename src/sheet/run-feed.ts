@@ -1,6 +1,8 @@
 import type { JsonValue } from '../contract/json.ts'
 import type { CellChange } from '../derivation/run-request.ts'
-import { EventBus, type SizeOf, type Subscription } from '../events/event-bus.ts'
+import { EventBus, type FrameQueue, type SizeOf, type Subscription } from '../events/event-bus.ts'
+import type { FramesMissed, Placed } from '../events/frame.ts'
+import type { SharedFrames } from '../store/shared-frames.ts'
 import type { RunId, RunProgress, StoredRun } from '../store/stored-run.ts'
 
 /** What somebody who watches a run is told. */
@@ -15,6 +17,16 @@ export type RunFrame =
     }
   /** The run has ended; nothing follows. */
   | { readonly kind: 'run.end'; readonly run: StoredRun }
+  | FramesMissed
+
+/** A run to watch: how it stands, and how to hear of the rest. */
+export interface RunWatch {
+  readonly first: readonly Placed<RunFrame>[]
+  /** The id of the last frame before those that come; null where frames have none, and where all that comes is the end. */
+  readonly position: number | null
+  /** See {@link EventBus.subscribe}; ends with the run. */
+  subscribe(wake: () => void, sizeOf?: SizeOf<RunFrame>): FrameQueue<Placed<RunFrame>>
+}
 
 /** What became of a cell; a long value is left out. */
 export type WatchedCell =
@@ -30,19 +42,29 @@ const THROTTLE_MS = 200
 /** Cells that one frame lists. */
 export const CELLS_LISTED = 200
 
-/** Gathers what happens in a run and passes it on to who watches, a few times a second. */
+/** The frames of a run among those that servers share. */
+export function runStream(id: RunId): string {
+  return `run:${id}`
+}
+
+/**
+ * Gathers what happens in a run and passes it on to who watches, a few times a second: to subscribers of this process, or,
+ * where servers share their frames, to them, whether or not anybody watches.
+ */
 export class RunFeed {
   readonly #id: RunId
   readonly #bus = new EventBus<RunFrame>()
+  readonly #shared: SharedFrames | undefined
   #cells: WatchedCell[] = []
   #omitted = 0
   #progress: RunProgress
   #timer: NodeJS.Timeout | null = null
   #ended: StoredRun | null = null
 
-  constructor(id: RunId, progress: RunProgress) {
+  constructor(id: RunId, progress: RunProgress, shared?: SharedFrames) {
     this.#id = id
     this.#progress = progress
+    this.#shared = shared
   }
 
   /** How far the run is. */
@@ -57,11 +79,11 @@ export class RunFeed {
 
   onProgress(progress: RunProgress): void {
     this.#progress = progress
-    if (this.#bus.size > 0) this.#flushLater()
+    if (this.#isHeard) this.#flushLater()
   }
 
   onCells(cells: readonly CellChange[]): void {
-    if (this.#bus.size === 0) return
+    if (!this.#isHeard) return
     const room = Math.min(CELLS_LISTED - this.#cells.length, cells.length)
     this.#cells.push(...cells.slice(0, room).map(abridged))
     this.#omitted += cells.length - room
@@ -72,8 +94,7 @@ export class RunFeed {
   end(run: StoredRun): void {
     this.#progress = run
     this.#ended = run
-    this.#flush()
-    this.#bus.publish({ kind: 'run.end', run })
+    this.#flush({ kind: 'run.end', run })
     this.#bus.close()
   }
 
@@ -87,15 +108,27 @@ export class RunFeed {
     this.#timer ??= setTimeout(() => this.#flush(), THROTTLE_MS)
   }
 
-  #flush(): void {
+  /** Whether anybody listens, or may read later what is told now. */
+  get #isHeard(): boolean {
+    return this.#shared !== undefined || this.#bus.size > 0
+  }
+
+  #flush(...last: readonly RunFrame[]): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
+    const frames: RunFrame[] = []
     if (this.#cells.length > 0) {
-      this.#bus.publish({ kind: 'run.cells', id: this.#id, cells: this.#cells, omitted: this.#omitted })
+      frames.push({ kind: 'run.cells', id: this.#id, cells: this.#cells, omitted: this.#omitted })
       this.#cells = []
       this.#omitted = 0
     }
-    this.#bus.publish({ kind: 'run.progress', id: this.#id, progress: this.#progress })
+    frames.push({ kind: 'run.progress', id: this.#id, progress: this.#progress }, ...last)
+    if (this.#shared === undefined) for (const frame of frames) this.#bus.publish(frame)
+    else
+      this.#shared.publish(
+        runStream(this.#id),
+        frames.map((frame) => JSON.stringify(frame)),
+      )
   }
 }
 

@@ -4,6 +4,9 @@ import type { HostPolicies } from '../derivation/host-policies.ts'
 import type { DerivationSource } from '../derivation/parse-derivation.ts'
 import { ContractError, OperationError, ServiceError } from '../errors/service-error.ts'
 import type { EventBus } from '../events/event-bus.ts'
+import type { Frame } from '../events/frame.ts'
+import { OutdatedDefinitionError } from '../store/revision-store.ts'
+import type { SharedFrames } from '../store/shared-frames.ts'
 import type { SheetStore, StoreDefinition } from '../store/sheet-store.ts'
 import { ActiveRuns } from './active-run.ts'
 import {
@@ -46,6 +49,8 @@ export interface SheetParts {
   readonly defaultActor: string | null
   readonly lockTimeoutMs: number
   readonly events: EventBus
+  /** Whether the store has frames that servers share; else they are told by {@link events}. */
+  readonly shared?: boolean
   readonly logger: Logger
   readonly files: DefinitionFiles
   openStore(definition: StoreDefinition): Promise<SheetStore>
@@ -57,7 +62,7 @@ export interface SheetParts {
  * operation on, and what was broken is looked at again until it is mended (D3).
  */
 export class Sheet {
-  /** The name of the sheet's directory. */
+  /** The name of the sheet's directory, or of the schema that its store is in. */
   readonly name: string
   readonly defaultActor: string | null
   readonly lockTimeoutMs: number
@@ -72,6 +77,7 @@ export class Sheet {
   #refreshing: Promise<Reading> | null = null
   /** Messages of the faults that there were when the files were last read. */
   #logged: ReadonlySet<string> = new Set()
+  #isAway = false
   #closed: Promise<void> | null = null
 
   constructor(parts: SheetParts) {
@@ -121,6 +127,23 @@ export class Sheet {
     return this.#parts.files.parse(source, contract)
   }
 
+  /** Tells subscribers, of this process or of all servers; waits for nobody and never throws. */
+  publish(frame: Frame): void {
+    const shared = this.#store?.frames
+    if (shared === undefined) this.events.publish(frame)
+    else shared.publish(SHEET_STREAM, [JSON.stringify(frame)])
+  }
+
+  /**
+   * The frames that servers share; null where they are those of this process. Throws RecordsError and ContractError while a
+   * shared store cannot be opened.
+   */
+  async frames(): Promise<SharedFrames | null> {
+    const opened = this.#store?.frames ?? null
+    if (opened !== null || this.#parts.shared !== true) return opened
+    return (await this.current()).store.frames ?? null
+  }
+
   /** Keeps the sheet open until a run that has begun has ended. */
   async during<T>(run: Promise<T>): Promise<T> {
     this.#runs.add(run)
@@ -138,6 +161,7 @@ export class Sheet {
   async stopRuns(reason: ServiceError = new OperationError('the service is stopping')): Promise<void> {
     this.#stopping.abort(reason)
     await Promise.allSettled(this.#runs)
+    await this.#store?.frames?.settled()
   }
 
   /** Stops runs, finishes the writes under way and lets go of the store. Later calls wait for the first. */
@@ -150,10 +174,27 @@ export class Sheet {
     this.events.close()
     await this.#refreshing?.catch(() => undefined)
     await this.#store?.close()
+    await this.#parts.files.close()
     await this.#parts.closeTransport()
   }
 
   async #read(withDerivations: boolean): Promise<Reading> {
+    for (let tries = 1; ; tries += 1) {
+      const reading = await this.#readOnce(withDerivations)
+      // Whoever pushes again and again makes others wait, but not for ever.
+      if (!isOutdated(reading) || tries === READ_TRIES) return reading
+    }
+  }
+
+  async #readOnce(withDerivations: boolean): Promise<Reading> {
+    const looking = this.#parts.files.look()
+    if (looking !== undefined) {
+      const fault = await faultOf(looking)
+      if (fault !== null) return this.#away(fault)
+      // Should it happen again, the operator is told again.
+      if (this.#isAway) this.#log([])
+      this.#isAway = false
+    }
     while (this.#refreshing !== null) await this.#refreshing.catch(() => undefined)
     const { files } = this.#parts
     const contractChanged = files.contractChanged()
@@ -176,11 +217,12 @@ export class Sheet {
       const derivations = this.#derivations(contract)
       if (derivations instanceof ContractError) faults.push(derivations)
       const targets = derivations instanceof ContractError ? null : targetDefinitions(derivations)
-      const store = await this.#define({ contract, targets })
+      const { revision } = this.#parts.files
+      const store = await this.#define({ contract, targets, ...(revision !== null && { revision }) })
       return { contract, store, derivations }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      faults.push(error)
+      if (!(error instanceof OutdatedDefinitionError)) faults.push(error)
       return { fault: error }
     } finally {
       this.#log(faults)
@@ -205,12 +247,40 @@ export class Sheet {
     return this.#store
   }
 
+  /** The files are where they cannot be looked at, such as in a database that is away; what was known of them is kept. */
+  #away(fault: ServiceError): Reading {
+    this.#log([fault])
+    this.#isAway = true
+    return { fault }
+  }
+
   /** Tells the operator of faults, of each once for as long as it stays. */
   #log(faults: readonly ServiceError[]): void {
     for (const { type, message } of faults) {
       if (!this.#logged.has(message)) this.#parts.logger.error({ type }, message)
     }
     this.#logged = new Set(faults.map(({ message }) => message))
+  }
+}
+
+/** The frames of the sheet among those that servers share. */
+export const SHEET_STREAM = 'sheet'
+
+/** How often a definition is read again because another was pushed before the store could follow it. */
+const READ_TRIES = 10
+
+function isOutdated(reading: Reading): boolean {
+  return 'fault' in reading && reading.fault instanceof OutdatedDefinitionError
+}
+
+/** What a promise is rejected with, where that is for callers to be told; null once it is fulfilled. */
+async function faultOf(promise: Promise<void>): Promise<ServiceError | null> {
+  try {
+    await promise
+    return null
+  } catch (error) {
+    if (error instanceof ServiceError) return error
+    throw error
   }
 }
 

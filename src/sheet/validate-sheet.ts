@@ -6,10 +6,11 @@ import { createKinds } from '../derivation/kinds.ts'
 import { ServiceError } from '../errors/service-error.ts'
 import { DefinitionFiles } from './definition-files.ts'
 import { listRecords } from './list-records.ts'
-import { checkSheetDirectory, openSheet } from './open-sheet.ts'
+import { openDefinition, openSheet } from './open-sheet.ts'
 import { noCalls } from './no-calls.ts'
 import { valueFaults } from './record-rules.ts'
 import { recordsFileFaults } from './records-file-faults.ts'
+import { isStoreUrl } from './store-place.ts'
 
 /** Something that is wrong with a sheet. */
 export interface SheetFault {
@@ -23,32 +24,37 @@ export interface SheetFault {
 const RECORDS_AT_ONCE = 1000
 
 /**
- * Looks for what is wrong with the sheet in a directory: contract, derivation files and `transport.yaml`, of each the first
- * fault; with `records` also every record, of the store or, where there is none yet, of `records.jsonl`, which changes
- * nothing. Calls nobody. Throws SheetError where there is no sheet.
+ * Looks for what is wrong with a sheet, that of a directory or of a store's URL: contract, derivation files and
+ * `transport.yaml`, of each the first fault; with `records` also every record, of the store or, where there is none yet, of
+ * `records.jsonl`, which changes nothing. Calls nobody. Throws SheetError where there is no sheet, and RecordsError where a
+ * store at a URL cannot be reached.
  */
 export async function* validateSheet(
   path: string,
   { records }: { readonly records: boolean },
 ): AsyncGenerator<SheetFault> {
-  checkSheetDirectory(path)
-  const directory = resolve(path)
-  const files = new DefinitionFiles(directory, createKinds({ transport: noCalls() }))
-  const faults = files.faults()
-  for (const { message } of faults) yield faultFrom(message)
-  if (!records || faults.length > 0) return
-  if (existsSync(join(directory, 'sheet.db'))) {
-    yield* storedFaults(directory)
-  } else {
-    const contract = files.contract()
-    const derived = new Set(files.derivations(contract).derived.keys())
-    for (const message of recordsFileFaults(directory, { contract, derived })) yield faultFrom(message)
+  const source = await openDefinition(path)
+  try {
+    const files = new DefinitionFiles(source, createKinds({ transport: noCalls() }))
+    const faults = files.faults()
+    for (const { message } of faults) yield faultFrom(message)
+    if (!records || faults.length > 0) return
+    if (isStoreUrl(path) || existsSync(join(resolve(path), 'sheet.db'))) {
+      yield* storedFaults(path)
+    } else {
+      const contract = files.contract()
+      const derived = new Set(files.derivations(contract).derived.keys())
+      for (const message of recordsFileFaults(resolve(path), { contract, derived })) yield faultFrom(message)
+    }
+  } finally {
+    await source.close?.()
   }
 }
 
 /** What is wrong with stored records: with all of them, when they do not fit the contract as it is now. */
-async function* storedFaults(directory: string): AsyncGenerator<SheetFault> {
-  const sheet = await openSheet(directory, { transport: noCalls() })
+async function* storedFaults(path: string): AsyncGenerator<SheetFault> {
+  const sheet = await openSheet(path, { transport: noCalls() })
+  const file = isStoreUrl(path) ? null : 'sheet.db'
   try {
     const { contract, derivations } = await sheet.deriving()
     const derived = new Set(derivations.derived.keys())
@@ -57,7 +63,7 @@ async function* storedFaults(directory: string): AsyncGenerator<SheetFault> {
       for (const record of JSON.parse(Buffer.from(page.records).toString()) as readonly JsonObject[]) {
         for (const { field, fault } of valueFaults(record, { contract, derived })) {
           const message = `record ${showValue(record['id'] ?? null)}, field "${field}": ${fault}`
-          yield { file: 'sheet.db', line: null, message }
+          yield { file, line: null, message }
         }
       }
       cursor = page.nextCursor

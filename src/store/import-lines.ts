@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Contract } from '../contract/contract.ts'
 import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../contract/json-text.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
@@ -8,6 +8,23 @@ import { faultOf } from '../contract/validate-value.ts'
 import { RecordsError } from '../errors/service-error.ts'
 import { parseLine } from '../provenance/log-line.ts'
 import { MAX_LINE_BYTES, readLines } from '../provenance/read-lines.ts'
+
+/** The files of a sheet's directory that a new store begins from (D2). */
+export interface SourcePaths {
+  /** A store of the other engine. */
+  readonly database: string
+  readonly log: string
+  readonly source: string
+}
+
+/** Where a sheet's directory has these files. */
+export function sourcePaths(directory: string): SourcePaths {
+  return {
+    database: join(directory, 'sheet.db'),
+    log: join(directory, 'provenance.jsonl'),
+    source: join(directory, 'records.jsonl'),
+  }
+}
 
 /** A line of a file. */
 export interface TextLine {
@@ -128,7 +145,7 @@ export function sourceDiffers(path: string, imported: ImportedSource): boolean {
 }
 
 /** Hex SHA-256 of a file. */
-function hashFile(path: string): string {
+export function hashFile(path: string): string {
   const digest = createHash('sha256')
   const chunk = Buffer.allocUnsafe(1 << 20)
   const fd = openSync(path, 'r')

@@ -2,6 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { ErrorType } from '../errors/service-error.ts'
 import type { CellState, WorkState } from './cell-state.ts'
+import type { SharedFrames } from './shared-frames.ts'
 import type { ProposalStore } from './stored-proposal.ts'
 import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunProgress, StoredRun } from './stored-run.ts'
 
@@ -24,6 +25,9 @@ export interface SheetStore {
    * Throws ContractError, and changes nothing, where stored records would be lost or break the contract.
    */
   define(definition: StoreDefinition): Promise<void>
+
+  /** Frames for the subscribers of all servers; absent where a store is not there to be shared between servers. */
+  readonly frames?: SharedFrames
 
   /** A key of 32 bytes that is the sheet's own and stays the same for as long as the store exists. */
   readonly cursorKey: Uint8Array
@@ -171,6 +175,11 @@ export interface StoreDefinition {
   readonly contract: Contract
   /** The derived fields, or null to leave them as they are (when a derivation file is broken, D3). */
   readonly targets: readonly TargetDefinition[] | null
+  /**
+   * The revision that it is, where the store itself has the definition: `define` throws OutdatedDefinitionError, and changes
+   * nothing, when another one is in force by now.
+   */
+  readonly revision?: number
 }
 
 /** A derived field, as much of it as the store needs. Plain data. */

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { Frame } from '../events/frame.ts'
+import type { Frame, FramesMissed, Placed } from '../events/frame.ts'
 
 const nullableList = Type.Union([Type.Array(Type.String()), Type.Null()])
 
@@ -33,12 +33,16 @@ export const ErrorFrame = Type.Object({
   message: Type.String(),
 })
 
+/** Payload of `frames.missed`, which only servers that share their frames send. */
+export const MissedFrame = Type.Object({ kind: Type.Literal('frames.missed') })
+
 /** A frame as the stream carries it (specification, "Frame kinds"). */
-export const WireFrame = Type.Union([StartFrame, EndFrame, ErrorFrame])
+export const WireFrame = Type.Union([StartFrame, EndFrame, ErrorFrame, MissedFrame])
 export type WireFrame = Static<typeof WireFrame>
 
 /** Turns a frame into its wire form. */
-export function toWireFrame(frame: Frame): WireFrame {
+export function toWireFrame(frame: Frame | FramesMissed): WireFrame {
+  if (frame.kind === 'frames.missed') return { kind: frame.kind }
   const { ts, actor } = frame
   switch (frame.kind) {
     case 'materialize.start':
@@ -76,7 +80,17 @@ export function toWireFrame(frame: Frame): WireFrame {
 export const CONNECTED_COMMENT = ': connected\n\n'
 export const KEEPALIVE_COMMENT = ': keepalive\n\n'
 
-/** The text of a frame on the stream: `event:`, one line of JSON as `data:`, and an empty line. */
-export function renderFrame(frame: Frame): string {
-  return `event: ${frame.kind}\ndata: ${JSON.stringify(toWireFrame(frame))}\n\n`
+/** Has a client remember an id, without a frame. */
+export function eventId(id: number): string {
+  return `id: ${id}\n\n`
+}
+
+/** The text of a frame on the stream: `event:`, one line of JSON as `data:`, and an empty line; `id:` before, if it has one. */
+export function eventText({ kind, eventId: id }: Placed<{ readonly kind: string }>, payload: object): string {
+  return `${id === undefined ? '' : `id: ${id}\n`}event: ${kind}\ndata: ${JSON.stringify(payload)}\n\n`
+}
+
+/** The text of a frame on the stream; see {@link eventText}. */
+export function renderFrame(frame: Placed<Frame | FramesMissed>): string {
+  return eventText(frame, toWireFrame(frame))
 }

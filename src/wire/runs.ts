@@ -1,8 +1,10 @@
 import { Type, type Static } from 'typebox'
+import type { Placed } from '../events/frame.ts'
 import type { RunDetail, RunFailureList, RunList } from '../sheet/read-runs.ts'
 import type { RunFrame } from '../sheet/run-feed.ts'
 import type { RunProgress, StoredRun } from '../store/stored-run.ts'
 import { closedObject } from './closed-object.ts'
+import { eventText } from './frames.ts'
 import { limitParameter } from './page-parameters.ts'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
@@ -111,7 +113,18 @@ export const RunCellsFrame = Type.Object({
 })
 
 /** Payload of a frame of `GET /api/runs/{id}/events`; that of `run.end` is the run. */
-export const RunFrameAnswer = Type.Union([RunProgressFrame, RunCellsFrame, RunSummary])
+export const RunFrameAnswer = Type.Union([
+  RunProgressFrame,
+  RunCellsFrame,
+  RunSummary,
+  Type.Object(
+    {},
+    {
+      additionalProperties: false,
+      description: 'Of `frames.missed`, which only servers that share their frames send.',
+    },
+  ),
+])
 
 /** Turns a run with the records it was asked for into its wire form. */
 export function toRunAnswer({ run, recordIds }: RunDetail): RunAnswer {
@@ -173,8 +186,8 @@ export function toRunFailuresAnswer({ failures, nextCursor: next }: RunFailureLi
 }
 
 /** The text of a frame on the stream of a run. */
-export function renderRunFrame(frame: RunFrame): string {
-  return `event: ${frame.kind}\ndata: ${JSON.stringify(toPayload(frame))}\n\n`
+export function renderRunFrame(frame: Placed<RunFrame>): string {
+  return eventText(frame, toPayload(frame))
 }
 
 function toPayload(frame: RunFrame): object {
@@ -189,6 +202,8 @@ function toPayload(frame: RunFrame): object {
       } satisfies Static<typeof RunCellsFrame>
     case 'run.end':
       return toRunSummary(frame.run)
+    case 'frames.missed':
+      return {}
   }
 }
 

@@ -22,7 +22,14 @@ export interface RunOptions {
 export async function runColophon(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { input = '', env = {}, cwd } = options
   const child = spawn(process.execPath, [BIN, ...args], {
-    env: { ...process.env, COLOPHON_ACTOR: undefined, FORCE_COLOR: undefined, NO_COLOR: undefined, ...env },
+    env: {
+      ...process.env,
+      COLOPHON_ACTOR: undefined,
+      COLOPHON_STORE: undefined,
+      FORCE_COLOR: undefined,
+      NO_COLOR: undefined,
+      ...env,
+    },
     ...(cwd === undefined ? {} : { cwd }),
     timeout: 60_000,
   })

@@ -19,7 +19,7 @@ import {
 } from '../../wire/runs.ts'
 import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
-import { STREAM_HEADERS } from '../sse.ts'
+import { lastEventId, STREAM_HEADERS } from '../sse.ts'
 
 const LIST: Operation = {
   id: 'listRuns',
@@ -80,8 +80,8 @@ export function runsRoutes(app: Api, { sheet, streams, actors, read, write }: Ro
     schema: { params: RunParams, querystring: NoQuery },
     config: { operation: WATCH },
   }
-  app.get('/api/runs/:id/events', watchOptions, async ({ params }, reply) => {
-    const watch = await watchRun(sheet, params.id)
+  app.get('/api/runs/:id/events', watchOptions, async (request, reply) => {
+    const watch = await watchRun(sheet, request.params.id, lastEventId(request))
     reply.hijack()
     const headers = { ...(reply.getHeaders() as OutgoingHttpHeaders), ...STREAM_HEADERS }
     streams.open(reply.raw, headers, { ...watch, render: renderRunFrame })

@@ -2,6 +2,7 @@ import type { StatementSync } from 'node:sqlite'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { entryOfField, entryOfImport, parseLine } from '../../provenance/log-line.ts'
+import { begun, undoneBy, type Beginning, type PlacedEntry } from '../cell-entries.ts'
 import type { RecordKey } from '../sheet-store.ts'
 import type { Connection } from './connection.ts'
 import { quoted } from './schema.ts'
@@ -18,15 +19,6 @@ const EARLIER_LINES = 'SELECT line FROM "$provenance" WHERE earlier_id = ? ORDER
 
 /** A life of a record; null for one that is known from a log of before the store. */
 export type Life = RecordKey | null
-
-/** What a life of the record says of the cell by having begun; it depends on the value of the life before. */
-type Beginning = (previous: JsonValue) => JsonObject | null
-
-/** An entry of a cell, and the one before it; null when it is the first. */
-export interface PlacedEntry {
-  readonly entry: JsonObject
-  readonly before: JsonObject | null
-}
 
 /** What the log says of one cell, over all lives of its record. Reads no more of it than is asked for. */
 export class CellLog {
@@ -160,23 +152,4 @@ export class CellLog {
     const { name } = this.#field
     return entryOfField({ ...created, values: { [name]: null }, previous: { [name]: previous } }, name)
   }
-}
-
-/** The seq of the entry that an entry undid; null for one that is no revert. */
-export function undoneBy({ seq, source, reverts }: JsonObject): number | null {
-  // A log that was there before the store may say anything, even that an entry undid itself.
-  return source === 'revert' && typeof reverts === 'number' && reverts < Number(seq) ? reverts : null
-}
-
-/** What lives say by having begun, the latest first as they are given; `value` is that of the life before them all. */
-function begun(beginnings: readonly Beginning[], value: JsonValue): JsonObject[] {
-  const entries: JsonObject[] = []
-  let previous = value
-  for (const beginning of beginnings.toReversed()) {
-    const entry = beginning(previous)
-    if (entry === null) continue
-    entries.push(entry)
-    previous = entry['value'] ?? null
-  }
-  return entries.toReversed()
 }

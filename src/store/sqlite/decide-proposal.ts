@@ -1,17 +1,17 @@
 import { showValue } from '../../contract/show-value.ts'
-import { ConflictError, PermissionDeniedError, SheetError } from '../../errors/service-error.ts'
+import { PermissionDeniedError, SheetError } from '../../errors/service-error.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
+import { differenceOf } from '../proposal-difference.ts'
+import { checkWaiting, refuseMoved } from '../proposal-rules.ts'
 import type {
   ProposalDecision,
   ProposalRejection,
   ProposalState,
-  RecordDifference,
-  RecordMove,
+  StoredProposal,
 } from '../stored-proposal.ts'
-import { Faults } from '../upsert-body.ts'
 import type { ChangeSet } from './change-set.ts'
 import { deleteRecords } from './delete-records.ts'
-import { differenceOf } from './proposal-difference.ts'
+import { presentRecord } from './present-record.ts'
 import { readProposal, readProposedRecords } from './proposal-reader.ts'
 import { writeRecords } from './upsert.ts'
 import { runNumber } from './values.ts'
@@ -21,10 +21,10 @@ export function acceptProposal(change: ChangeSet, { id, actor }: ProposalDecisio
   const { kind, proposedBy } = waitingProposal(change, id)
   const records = readProposedRecords(change.db, id)
   const { db, contract, cells } = change
-  const present = { db, contract, isDerived: (field: string) => cells.isDerived(field) }
+  const present = { contract, isDerived: (field: string) => cells.isDerived(field) }
   refuseMoved(
     id,
-    records.map((record) => differenceOf(present, record)),
+    records.map((record) => differenceOf(present, record, presentRecord(db, record.recordId))),
   )
   if (actor === proposedBy) {
     throw new PermissionDeniedError(
@@ -47,14 +47,11 @@ export function rejectProposal(change: ChangeSet, rejection: ProposalRejection):
   return decide(change, rejection, 'rejected')
 }
 
-function waitingProposal({ db }: ChangeSet, id: string): { kind: 'upsert' | 'delete'; proposedBy: string } {
+function waitingProposal({ db }: ChangeSet, id: string): StoredProposal {
   const proposal = readProposal(db, id)
   if (proposal === null) throw new SheetError(`no proposal ${showValue(id)}`)
-  const { state, decidedBy, decidedAt } = proposal
-  if (state === 'waiting') return proposal
-  throw new ConflictError(
-    `proposal ${id} does not wait any more: ${JSON.stringify(decidedBy)} ${state} it at ${decidedAt}; nothing was changed`,
-  )
+  checkWaiting(proposal)
+  return proposal
 }
 
 function decide(
@@ -69,30 +66,4 @@ function decide(
   )
   db.run('UPDATE "$sheet" SET proposal_changes = proposal_changes + 1')
   return null
-}
-
-const MOVES: Readonly<Record<Exclude<RecordMove, 'changed'>, string>> = {
-  created: 'exists by now',
-  deleted: 'has been deleted',
-  recreated: 'has been deleted and created again',
-}
-
-function refuseMoved(id: string, records: readonly RecordDifference[]): void {
-  const faults = new Faults()
-  for (const { recordId, moved, fields } of records) {
-    const record = `record ${showValue(recordId)}`
-    if (moved === null) continue
-    if (moved !== 'changed') {
-      faults.add(() => `${record} ${MOVES[moved]}`)
-      continue
-    }
-    for (const { field, was, now } of fields.filter((difference) => difference.moved)) {
-      faults.add(() => `${record}, field "${field}": was ${showValue(was)} then and is ${showValue(now)} now`)
-    }
-  }
-  if (faults.count === 0) return
-  throw new ConflictError(
-    `the records have moved since proposal ${id} was made, and nothing was changed: ${faults.message()}; ` +
-      'reject it, and have it proposed again for what they are now',
-  )
 }

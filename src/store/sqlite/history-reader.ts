@@ -2,9 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { parseLine } from '../../provenance/log-line.ts'
+import { jsonArray, noteValuesBefore } from '../past-values.ts'
 import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage, RecordKey } from '../sheet-store.ts'
 import type { Connection } from './connection.ts'
-import { noteValuesBefore, pastRecordJson, selectionOf, type Selection } from './past-record.ts'
+import { pastRecordJson, selectionOf, type Selection } from './past-record.ts'
 import { jsonBytes } from './values.ts'
 
 /** Records and lines that are read before other requests have their turn: a few milliseconds. */
@@ -201,11 +202,4 @@ export class HistoryReader {
     }
     return values
   }
-}
-
-/** A JSON array of these records. */
-function jsonArray(records: readonly JsonBytes[]): JsonBytes {
-  const comma = Buffer.from(',')
-  const parts = records.flatMap((record, index) => (index === 0 ? [record] : [comma, record]))
-  return Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')])
 }

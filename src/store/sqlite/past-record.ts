@@ -1,7 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Field, LogicalType } from '../../contract/contract.ts'
 import { isJsonObject, type JsonValue } from '../../contract/json.ts'
-import { parseLine, valuesBefore } from '../../provenance/log-line.ts'
 import type { JsonBytes } from '../sheet-store.ts'
 import type { Connection, StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
@@ -46,18 +45,6 @@ export function pastRecordJson(
     return value === undefined ? (row?.[name] ?? null) : toColumn(value)
   })
   return jsonBytes(db.get(json, ...columns)?.['$json'])
-}
-
-/** Notes the values of fields before a line changed them, unless an earlier line did. */
-export function noteValuesBefore(
-  text: string,
-  fields: readonly Field[],
-  values: Map<string, JsonValue>,
-): void {
-  const before = valuesBefore(parseLine(text) ?? {})
-  for (const { name } of fields) {
-    if (!values.has(name) && Object.hasOwn(before, name)) values.set(name, before[name] ?? null)
-  }
 }
 
 /** What it takes to answer with these fields; made once for an answer. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import { differenceOf, type ProposedRecord } from '../proposal-difference.ts'
 import type {
   ProposalCounts,
   ProposalDetail,
@@ -10,7 +11,7 @@ import type {
   StoredProposal,
 } from '../stored-proposal.ts'
 import type { Connection, StoredRow } from './connection.ts'
-import { differenceOf, type ProposedRecord } from './proposal-difference.ts'
+import { presentRecord } from './present-record.ts'
 import { runNumber, textOrNull } from './values.ts'
 
 /** A proposal; null for a text that is the id of none. */
@@ -67,13 +68,13 @@ async function readDifferences(
   { id, state, recordCount }: StoredProposal,
 ): Promise<RecordDifference[]> {
   const derived = new Set(db.all('SELECT field FROM "$target" WHERE active = 1').map(({ field }) => field))
-  const present = { db, contract, isDerived: (field: string) => derived.has(field) }
+  const present = { contract, isDerived: (field: string) => derived.has(field) }
   const records: RecordDifference[] = []
   while (records.length < recordCount) {
     if (records.length > 0) await nextTurn()
     const page = { after: records.length - 1, limit: RECORDS_AT_ONCE }
     for (const record of readProposedRecords(db, id, page)) {
-      const difference = differenceOf(present, record)
+      const difference = differenceOf(present, record, presentRecord(db, record.recordId))
       records.push(state === 'waiting' ? difference : settled(difference))
     }
   }

@@ -1,14 +1,10 @@
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { ConflictError, OperationError, ValidationError } from '../../errors/service-error.ts'
-import {
-  PROPOSAL_LIMITS,
-  type NewProposal,
-  type ProposalId,
-  type ProposedChange,
-} from '../stored-proposal.ts'
+import type { ProposedRecord } from '../proposal-difference.ts'
+import { checkProposedCount, checkRoom, nothingToPropose, type WaitingProposals } from '../proposal-rules.ts'
+import type { NewProposal, ProposalId, ProposedChange } from '../stored-proposal.ts'
 import type { ChangeSet } from './change-set.ts'
-import { storedRow, type ProposedRecord } from './proposal-difference.ts'
+import { storedRow } from './present-record.ts'
 import { idOf, writeRecords } from './upsert.ts'
 import { fromColumn, isStored } from './values.ts'
 
@@ -19,24 +15,19 @@ export type ProposeRequest = Omit<NewProposal, 'change'> & { readonly change: st
 export function propose(change: ChangeSet, { change: text, actor, note }: ProposeRequest): ProposalId {
   const proposed = JSON.parse(text) as ProposedChange
   const kind = 'records' in proposed ? 'upsert' : 'delete'
-  const count = 'records' in proposed ? proposed.records.length : proposed.ids.length
-  if (count > PROPOSAL_LIMITS.records) {
-    throw new ValidationError(
-      `a proposal has at most ${PROPOSAL_LIMITS.records} records, got ${count}; propose them in parts`,
-    )
-  }
+  checkProposedCount(proposed)
   const records =
     'records' in proposed
       ? changedRecords(change, proposed.records, actor)
       : deletedRecords(change, proposed.ids)
-  if (records.length === 0) throw new OperationError(NOTHING_TO_DO[kind])
+  if (records.length === 0) throw nothingToPropose(kind)
   const rows = records.map(({ was, change: values, ...rest }) => ({
     ...rest,
     was: JSON.stringify(was),
     change: values === null ? null : JSON.stringify(values),
   }))
   const bytes = rows.reduce((sum, row) => sum + sizeOf(row.was) + sizeOf(row.change), 0)
-  checkRoom(change, bytes)
+  checkRoom(bytes, waitingProposals(change))
   const id = newProposal(change)
   change.db.run(
     `INSERT INTO "$proposal" (id, kind, state, actor, note, at, records, bytes)
@@ -74,31 +65,15 @@ function newProposal({ db }: ChangeSet): number {
   return Number(sheet?.['id'])
 }
 
-const NOTHING_TO_DO = {
-  upsert: 'there is nothing to propose: every record has these values already',
-  delete: 'there is nothing to propose: none of these records exists',
-} as const
-
 function sizeOf(text: string | null): number {
   return text === null ? 0 : Buffer.byteLength(text)
 }
 
-function checkRoom(change: ChangeSet, bytes: number): void {
-  const { bytes: most, waiting: mostWaiting, waitingBytes } = PROPOSAL_LIMITS
-  if (bytes > most) {
-    throw new ValidationError(
-      `a proposal takes at most ${most} bytes with the values that it replaces, and this one takes ${bytes}; propose it in parts`,
-    )
-  }
-  const row = change.db.get(
+function waitingProposals({ db }: ChangeSet): WaitingProposals {
+  const row = db.get(
     `SELECT count(*) AS waiting, coalesce(sum(bytes), 0) AS bytes FROM "$proposal" WHERE state = 'waiting'`,
   )
-  const [waiting, taken] = [Number(row?.['waiting']), Number(row?.['bytes'])]
-  if (waiting < mostWaiting && taken + bytes <= waitingBytes) return
-  throw new ConflictError(
-    `${waiting} proposals of ${taken} bytes wait already, and there is room for ${mostWaiting} of ${waitingBytes}; ` +
-      'have some of them accepted or rejected first',
-  )
+  return { waiting: Number(row?.['waiting']), bytes: Number(row?.['bytes']) }
 }
 
 /**

@@ -4,9 +4,10 @@ import { mayWrite, writeDenial } from '../../contract/permissions.ts'
 import { showValue } from '../../contract/show-value.ts'
 import { faultOf } from '../../contract/validate-value.ts'
 import { PermissionDeniedError, SheetError, ValidationError } from '../../errors/service-error.ts'
+import { answerOf, undoneBy } from '../cell-entries.ts'
 import type { EntryRef, RecordKey, RevertRequest, RevertResult } from '../sheet-store.ts'
 import { Faults } from '../upsert-body.ts'
-import { undoneBy, type CellLog } from './cell-log.ts'
+import type { CellLog } from './cell-log.ts'
 import type { ChangeSet } from './change-set.ts'
 import { hashBytes, readCacheEntry } from './commit-cells.ts'
 import type { Connection } from './connection.ts'
@@ -151,11 +152,6 @@ function isByHand(entry: JsonObject, log: CellLog): boolean {
     undone = origin === null ? null : undoneBy(origin)
   }
   return origin === null || answerOf(origin) === null
-}
-
-/** The input hash of what a derivation answered; null for an entry that is of no derivation, such as a revert. */
-function answerOf({ source, input_hash: inputHash }: JsonObject): string | null {
-  return source !== 'revert' && typeof inputHash === 'string' ? inputHash : null
 }
 
 function throwIfDenied(undoings: readonly Undoing[]): void {

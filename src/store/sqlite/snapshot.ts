@@ -1,15 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, rmSync, utimesSync, writeSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { rmSync, utimesSync } from 'node:fs'
 import type { Contract } from '../../contract/contract.ts'
 import { parseStoredContract } from '../../contract/parse-contract.ts'
+import { LineFile } from '../line-file.ts'
 import type { StoreSnapshot } from '../sheet-store.ts'
 import { Connection, type StoredRow } from './connection.ts'
 import { storePaths } from './create-store.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
 import { jsonBytes } from './values.ts'
-
-/** Bytes that are collected before they are written. */
-const CHUNK = 1 << 20
 
 /** Lines read at once, so that no statement stays open over a large table. */
 const LINES_AT_ONCE = 1000
@@ -104,46 +102,3 @@ function forEachLine(db: Connection, sql: string, each: (row: StoredRow) => numb
     for (const row of rows) after = each(row)
   }
 }
-
-/** A new file of lines, written in large pieces. */
-class LineFile {
-  readonly #fd: number
-  readonly #digest = createHash('sha256')
-  #pieces: Buffer[] = []
-  #waiting = 0
-  size = 0
-
-  constructor(path: string) {
-    this.#fd = openSync(path, 'w')
-  }
-
-  add(line: Buffer): void {
-    this.#pieces.push(line, LINE_FEED)
-    this.#waiting += line.length + 1
-    if (this.#waiting >= CHUNK) this.#write()
-  }
-
-  end(): void {
-    try {
-      this.#write()
-      fsyncSync(this.#fd)
-    } finally {
-      closeSync(this.#fd)
-    }
-  }
-
-  sha256(): string {
-    return this.#digest.digest('hex')
-  }
-
-  #write(): void {
-    const bytes = Buffer.concat(this.#pieces)
-    this.#pieces = []
-    this.#waiting = 0
-    this.#digest.update(bytes)
-    for (let written = 0; written < bytes.length;) written += writeSync(this.#fd, bytes, written)
-    this.size += bytes.length
-  }
-}
-
-const LINE_FEED = Buffer.from('\n')

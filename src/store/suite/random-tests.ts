@@ -86,7 +86,7 @@ export function testAgainstModel(open: OpenStore): void {
     }
     await play.check()
     await sheet.close()
-    const log = sheet.log()
+    const log = await sheet.log()
     assert.deepEqual(
       log.map(({ seq }) => seq),
       Array.from(log, (_, index) => index + 1),

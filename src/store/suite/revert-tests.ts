@@ -588,9 +588,10 @@ export function testRevert(open: OpenStore): void {
     await sheet.reopen()
     assert.deepEqual(await sheet.latest('r', 'one'), before)
     await sheet.close()
-    assert.deepEqual(sheet.log().at(-1), before)
+    const log = await sheet.log()
+    assert.deepEqual(log.at(-1), before)
     assert.deepEqual(
-      sheet.log().map(({ seq, source }) => [seq, source]),
+      log.map(({ seq, source }) => [seq, source]),
       [
         [1, 'import'],
         [2, 'http'],

@@ -104,10 +104,7 @@ export function testSnapshots(openStore: OpenStore): void {
         lines.map((line) => JSON.parse(line) as unknown),
         await sheet.all(),
       )
-      assert.equal(
-        await readFile(join(directory, 'provenance.jsonl'), 'utf8'),
-        await readFile(join(sheet.directory, 'provenance.jsonl'), 'utf8'),
-      )
+      assert.equal(await readFile(join(directory, 'provenance.jsonl'), 'utf8'), await sheet.logText())
     })
 
     test('it is of one moment, while others write', async (t) => {

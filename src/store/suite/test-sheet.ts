@@ -35,7 +35,11 @@ export interface StoreOptions {
 }
 
 /** Opens the store of the sheet in a directory, or makes it. */
-export type OpenStore = (directory: string, options: StoreOptions) => Promise<SheetStore>
+export interface OpenStore {
+  (directory: string, options: StoreOptions): Promise<SheetStore>
+  /** False for an engine that keeps no `provenance.jsonl` in the directory: its log is that of a snapshot. */
+  readonly keepsLog?: boolean
+}
 
 export interface SheetSetup {
   /** Properties of the contract beside `id`, each in YAML flow style. */
@@ -218,15 +222,30 @@ export class TestSheet {
   }
 
   /** The lines of `provenance.jsonl`; close the store first. */
-  log(): JsonObject[] {
-    const path = join(this.directory, 'provenance.jsonl')
-    if (!existsSync(path)) return []
-    const text = readFileSync(path, 'utf8')
+  async log(): Promise<JsonObject[]> {
+    const text = await this.logText()
     assert.ok(text === '' || text.endsWith('\n'), 'provenance.jsonl ends in the middle of a line')
     return text
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line) as JsonObject)
+  }
+
+  /** The text of `provenance.jsonl`; empty when there is none. */
+  async logText(): Promise<string> {
+    if (this.#open.keepsLog !== false) {
+      const path = join(this.directory, 'provenance.jsonl')
+      return existsSync(path) ? readFileSync(path, 'utf8') : ''
+    }
+    const directory = mkdtempSync(join(tmpdir(), 'colophon-log-'))
+    const store = await this.openAnother()
+    try {
+      await store.snapshot(directory)
+      return readFileSync(join(directory, 'provenance.jsonl'), 'utf8')
+    } finally {
+      await store.close()
+      await rm(directory, { recursive: true })
+    }
   }
 
   write(records: readonly JsonValue[], actor: string | null = HUMAN): Promise<UpsertResult> {

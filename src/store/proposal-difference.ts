@@ -1,9 +1,7 @@
-import type { Contract, Field } from '../../contract/contract.ts'
-import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json.ts'
-import type { RecordKey } from '../sheet-store.ts'
-import type { FieldDifference, RecordDifference, RecordMove } from '../stored-proposal.ts'
-import type { Connection, StoredRow } from './connection.ts'
-import { canBeId, fromColumn } from './values.ts'
+import type { Contract, Field } from '../contract/contract.ts'
+import { jsonEqual, type JsonObject, type JsonValue } from '../contract/json.ts'
+import type { RecordKey } from './sheet-store.ts'
+import type { FieldDifference, RecordDifference, RecordMove } from './stored-proposal.ts'
 
 /** What a proposal does to one record, as the store keeps it. */
 export interface ProposedRecord {
@@ -17,42 +15,45 @@ export interface ProposedRecord {
   readonly change: JsonObject | null
 }
 
+/** A record as it is now. */
+export interface PresentRecord {
+  readonly key: RecordKey
+  value(field: Field): JsonValue
+}
+
 /** Against what a proposal is compared. */
 export interface Present {
-  readonly db: Connection
   readonly contract: Contract
   isDerived(field: string): boolean
 }
 
-/** What a proposal does to a record as it is now, and whether that has moved. */
-export function differenceOf(present: Present, record: ProposedRecord): RecordDifference {
+/** What a proposal does to a record as it is now, null when it does not exist, and whether that has moved. */
+export function differenceOf(
+  present: Present,
+  record: ProposedRecord,
+  now: PresentRecord | null,
+): RecordDifference {
   const { recordId, key, version, change } = record
-  const row = storedRow(present.db, recordId)
-  const fields = touchedFields(present, record, row).map((name) =>
-    fieldDifference(present, { record, row, name }),
+  const fields = touchedFields(present, record, now).map((name) =>
+    fieldDifference(present, { record, now, name }),
   )
   return {
     recordId,
     change: change === null ? 'delete' : key === null ? 'create' : 'update',
     version,
-    moved: moveOf(key, row, fields),
+    moved: moveOf(key, now, fields),
     fields,
   }
 }
 
-/** The stored record with an id. */
-export function storedRow(db: Connection, id: string): StoredRow | undefined {
-  return canBeId(id) ? db.get('SELECT * FROM "$data" WHERE id = ?', id) : undefined
-}
-
 function moveOf(
   key: RecordKey | null,
-  row: StoredRow | undefined,
+  now: PresentRecord | null,
   fields: readonly FieldDifference[],
 ): RecordMove | null {
-  if (key === null) return row === undefined ? null : 'created'
-  if (row === undefined) return 'deleted'
-  if (Number(row['$seq']) !== key) return 'recreated'
+  if (key === null) return now === null ? null : 'created'
+  if (now === null) return 'deleted'
+  if (now.key !== key) return 'recreated'
   return fields.some(({ moved }) => moved) ? 'changed' : null
 }
 
@@ -60,37 +61,35 @@ function moveOf(
 function touchedFields(
   { contract }: Present,
   { was, change }: ProposedRecord,
-  row: StoredRow | undefined,
+  now: PresentRecord | null,
 ): string[] {
   const names = new Set(Object.keys({ ...was, ...change }))
-  if (change === null) for (const field of contract.fields) if (hasValue(row, field)) names.add(field.name)
+  if (change === null && now !== null) {
+    for (const field of contract.fields) if (now.value(field) !== null) names.add(field.name)
+  }
   const known = contract.fields.filter(({ name, primaryKey }) => names.delete(name) && !primaryKey)
   return [...known.map(({ name }) => name), ...names]
 }
 
-function hasValue(row: StoredRow | undefined, { name }: Field): boolean {
-  return (row?.[name] ?? null) !== null
-}
-
 interface TouchedField {
   readonly record: ProposedRecord
-  readonly row: StoredRow | undefined
+  readonly now: PresentRecord | null
   readonly name: string
 }
 
 /** A record is deleted with what is computed for it, so that a run that computes it anew is no reason to ask again. */
-function fieldDifference(present: Present, { record, row, name }: TouchedField): FieldDifference {
+function fieldDifference(present: Present, { record, now, name }: TouchedField): FieldDifference {
   const { was: values, change } = record
   const field = present.contract.fieldByName.get(name)
   const was = own(values, name)
-  const now = field === undefined ? null : fromColumn(field, row?.[name])
+  const current = field === undefined || now === null ? null : now.value(field)
   const counts = change !== null || !present.isDerived(name)
   return {
     field: name,
     was,
-    now,
+    now: current,
     proposed: change === null ? null : own(change, name),
-    moved: counts && !jsonEqual(was, now),
+    moved: counts && !jsonEqual(was, current),
   }
 }
 

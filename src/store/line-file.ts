@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
+
+/** Bytes that are collected before they are written. */
+const CHUNK = 1 << 20
+
+const LINE_FEED = Buffer.from('\n')
+
+/** A new file of lines, written in large pieces, synced at its end. Throws what the file system does. */
+export class LineFile {
+  readonly #fd: number
+  readonly #digest = createHash('sha256')
+  #pieces: Buffer[] = []
+  #waiting = 0
+  #closed = false
+  /** Bytes that have been written. */
+  size = 0
+
+  constructor(path: string) {
+    this.#fd = openSync(path, 'w')
+  }
+
+  /** Adds a line, given without its line break. */
+  add(line: Buffer): void {
+    this.#pieces.push(line, LINE_FEED)
+    this.#waiting += line.length + 1
+    if (this.#waiting >= CHUNK) this.#write()
+  }
+
+  /** Writes what is left, makes it durable, and closes the file. */
+  end(): void {
+    try {
+      this.#write()
+      fsyncSync(this.#fd)
+    } finally {
+      this.close()
+    }
+  }
+
+  /** Closes the file without what is left to write; one that has ended is closed already. */
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    closeSync(this.#fd)
+  }
+
+  /** Hex SHA-256 of what has been written. */
+  sha256(): string {
+    return this.#digest.digest('hex')
+  }
+
+  #write(): void {
+    const bytes = Buffer.concat(this.#pieces)
+    this.#pieces = []
+    this.#waiting = 0
+    this.#digest.update(bytes)
+    for (let written = 0; written < bytes.length;) written += writeSync(this.#fd, bytes, written)
+    this.size += bytes.length
+  }
+}

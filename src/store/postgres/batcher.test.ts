@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { test } from 'node:test'
+import { Batcher } from './batcher.ts'
+
+/** One that answers with doubles, after a while, and what it was asked each time. */
+function doubling(): { batcher: Batcher<number, number>; asked: (readonly number[])[] } {
+  const asked: (readonly number[])[] = []
+  const batcher = new Batcher<number, number>(async (questions) => {
+    asked.push(questions)
+    await sleep(1)
+    if (questions.includes(0)) throw new Error('zero')
+    return questions.map((question) => question * 2)
+  })
+  return { batcher, asked }
+}
+
+test('what many ask step by step is answered with one statement a step', async () => {
+  const { batcher, asked } = doubling()
+  const threeSteps = async (start: number): Promise<number> => {
+    let value = start
+    for (let step = 0; step < 3; step += 1) {
+      value = await batcher.ask(value)
+      // Some need more microtasks than others to go on.
+      for (let tasks = 0; tasks < start; tasks += 1) await Promise.resolve()
+    }
+    return value
+  }
+  assert.deepEqual(await Promise.all([1, 5, 3].map(threeSteps)), [8, 40, 24])
+  assert.deepEqual(
+    asked.map((questions) => questions.toSorted((a, b) => a - b)),
+    [
+      [1, 3, 5],
+      [2, 6, 10],
+      [4, 12, 20],
+    ],
+  )
+})
+
+test('what the statement throws, everybody who asked with it is told, and nobody else', async () => {
+  const { batcher } = doubling()
+  const failed = await Promise.allSettled([batcher.ask(1), batcher.ask(0)])
+  assert.deepEqual(
+    failed.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  assert.equal(await batcher.ask(4), 8)
+})

@@ -1,0 +1,63 @@
+import type { CacheEntry } from '../sheet-store.ts'
+import type { Connection } from './connection.ts'
+
+/** The cache entries of those of the input hashes that have one (D25). */
+export async function readCacheEntries(
+  db: Connection,
+  hashes: readonly string[],
+): Promise<Map<string, CacheEntry>> {
+  if (hashes.length === 0) return new Map()
+  const rows = await db.all(
+    `SELECT hash, entry FROM "$cache" WHERE hash IN (SELECT decode(asked, 'hex') FROM unnest($1::text[]) AS asked)`,
+    hashes.map((hash) => hash.slice(PREFIX.length)),
+  )
+  return new Map(
+    rows.map(({ hash, entry }) => {
+      const inputHash = hashText(hash as Buffer)
+      return [inputHash, readCacheEntry(inputHash, entry)]
+    }),
+  )
+}
+
+/** Adds entries; one with a known hash replaces it, target by target. */
+export async function storeCacheEntries(db: Connection, entries: readonly CacheEntry[]): Promise<void> {
+  if (entries.length === 0) return
+  const known = await readCacheEntries(
+    db,
+    entries.map(({ inputHash }) => inputHash),
+  )
+  const changed = new Map<string, string>()
+  for (const { inputHash, values, provenance } of entries) {
+    const before = known.get(inputHash)
+    const merged = { ...before?.values, ...values }
+    // The same values again: the call that first brought them explains them as well.
+    if (before !== undefined && JSON.stringify(merged) === JSON.stringify(before.values)) continue
+    known.set(inputHash, { inputHash, values: merged, provenance })
+    changed.set(inputHash, JSON.stringify({ values: merged, provenance }))
+  }
+  if (changed.size === 0) return
+  await db.run(
+    `INSERT INTO "$cache" (hash, entry)
+     SELECT decode(hash, 'hex'), entry FROM unnest($1::text[], $2::text[]) AS new(hash, entry)
+     ON CONFLICT (hash) DO UPDATE SET entry = excluded.entry`,
+    [...changed.keys()].map((hash) => hash.slice(PREFIX.length)),
+    [...changed.values()],
+  )
+}
+
+/** A cache entry from what its column holds. */
+export function readCacheEntry(inputHash: string, stored: unknown): CacheEntry {
+  return { inputHash, ...(JSON.parse(String(stored)) as Omit<CacheEntry, 'inputHash'>) }
+}
+
+const PREFIX = 'sha256:'
+
+/** The bytes of `sha256:<hex>`. */
+export function hashBytes(inputHash: string): Uint8Array {
+  return Buffer.from(inputHash.slice(PREFIX.length), 'hex')
+}
+
+/** `sha256:<hex>` of these bytes. */
+export function hashText(bytes: Uint8Array): string {
+  return `${PREFIX}${Buffer.from(bytes).toString('hex')}`
+}

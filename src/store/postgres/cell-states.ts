@@ -1,0 +1,159 @@
+import type { RecordKey } from '../sheet-store.ts'
+import type { CellFacts, CellPlace } from './cell-writer.ts'
+import { NOTHING, placeOf, type KnownCells, type StoredTarget } from './known-cells.ts'
+import { FAILED, MISSING, STALE, type TodoState } from './schema.ts'
+
+/** What is known of a cell before a change. */
+export interface CellRow {
+  /** Null when the cell was never computed, or was written by hand. */
+  readonly hash: Uint8Array | null
+  readonly overridden: boolean
+  readonly todo: TodoState | null
+  /** See {@link WorkCell.mark}. */
+  readonly mark: string
+}
+
+/**
+ * Keeps the states of cells while an operation goes on: which cells are missing, stale, failed or overridden (D32). The
+ * cells of records that exist are loaded first. Nothing of what is changed counts before {@link keep}.
+ */
+export class CellStates {
+  readonly targets: readonly StoredTarget[]
+  readonly #known: KnownCells
+  readonly #byField: ReadonlyMap<string, StoredTarget>
+  readonly #byInput: ReadonlyMap<string, readonly StoredTarget[]>
+  readonly #own = new Map<string, CellFacts & CellPlace>()
+
+  constructor(known: KnownCells) {
+    const { targets } = known
+    this.#known = known
+    this.targets = targets
+    this.#byField = new Map(targets.map((target) => [target.field, target]))
+    this.#byInput = new Map(
+      [...new Set(targets.flatMap((target) => target.inputs))].map((input) => [
+        input,
+        targets.filter((target) => target.inputs.includes(input)),
+      ]),
+    )
+  }
+
+  /** The derived field of this name, active or once active; `undefined` for an ordinary field. */
+  target(field: string): StoredTarget | undefined {
+    return this.#byField.get(field)
+  }
+
+  isDerived(field: string): boolean {
+    return this.#byField.get(field)?.active === true
+  }
+
+  /** Reads the states of all cells of these records. */
+  load(records: readonly RecordKey[]): Promise<void> {
+    return this.#known.load(records)
+  }
+
+  cell(target: StoredTarget, record: RecordKey): CellRow {
+    const { cell, todo } = this.#facts(target, record)
+    return {
+      hash: cell?.hash ?? null,
+      overridden: cell?.hash === null,
+      todo: todo?.state ?? null,
+      mark: markOf(cell?.mark, todo?.mark),
+    }
+  }
+
+  /** A record has been created: its derived cells are missing, or overridden where a value came with it (D2). */
+  created(record: RecordKey, hasValue: (field: string) => boolean, seq: number): void {
+    this.#known.created(record)
+    for (const target of this.targets) {
+      if (hasValue(target.field)) this.#override(target, record, seq)
+      else this.#put(target, record, { ...NOTHING, todo: { state: MISSING, mark: seq } })
+    }
+  }
+
+  /** A record is gone, and its cells with it. */
+  deleted(record: RecordKey): void {
+    for (const target of this.targets) this.#put(target, record, NOTHING)
+  }
+
+  /** Somebody wrote a derived field by hand, or that was put back: a value overrides the cell, null ends that (D28). */
+  writtenByHand(target: StoredTarget, record: RecordKey, write: { hasValue: boolean; seq: number }): void {
+    if (write.hasValue) this.#override(target, record, write.seq)
+    else this.#put(target, record, { ...NOTHING, todo: { state: MISSING, mark: write.seq } })
+  }
+
+  /**
+   * A computed value has been put back. It is fresh where the cell is, and has this very hash; else its inputs may have
+   * changed since, so that it is stale, and the next run finds out (D32). What failed for the cell is forgotten.
+   */
+  restored(target: StoredTarget, record: RecordKey, { hash, seq }: { hash: Uint8Array; seq: number }): void {
+    const before = this.cell(target, record)
+    const known = before.hash !== null && Buffer.compare(before.hash, hash) === 0
+    const fresh = known && before.todo === null
+    const todo = fresh ? null : ({ state: STALE, mark: seq } as const)
+    this.#put(target, record, { cell: { hash, mark: seq }, todo, failure: null })
+  }
+
+  /** A field has got another value: cells computed from it are stale. */
+  inputWritten(field: string, record: RecordKey, seq: number): void {
+    for (const target of this.#byInput.get(field) ?? []) {
+      const facts = this.#facts(target, record)
+      const { cell, todo } = facts
+      if (cell?.hash === null) {
+        this.#put(target, record, { ...facts, cell: { hash: null, mark: seq } })
+      } else if (todo !== null) {
+        this.#put(target, record, { ...facts, todo: { state: todo.state, mark: seq } })
+      } else if (cell !== null) {
+        this.#put(target, record, { ...facts, todo: { state: STALE, mark: seq } })
+      }
+    }
+  }
+
+  /** A cell was computed. `current` is false when its derivation file has changed during the run: stale at once. */
+  computed(
+    target: StoredTarget,
+    record: RecordKey,
+    { hash, seq, current }: { hash: Uint8Array; seq: number; current: boolean },
+  ): void {
+    const todo = current ? null : ({ state: STALE, mark: seq } as const)
+    this.#put(target, record, { cell: { hash, mark: seq }, todo, failure: null })
+  }
+
+  /** The inputs of a cell are those of its last success after all: fresh again. */
+  unchanged(target: StoredTarget, record: RecordKey): void {
+    this.#put(target, record, { ...this.#facts(target, record), todo: null, failure: null })
+  }
+
+  /** The last try to compute a cell failed. A cell that was overridden stays so. */
+  failed(
+    target: StoredTarget,
+    record: RecordKey,
+    failure: { error: string; errorType: string; at: string },
+  ): void {
+    const { cell, todo } = this.#facts(target, record)
+    if (cell?.hash === null) return
+    this.#put(target, record, { cell, todo: { state: FAILED, mark: todo?.mark ?? 0 }, failure })
+  }
+
+  /** Has the transaction go on from what this operation has changed. */
+  keep(): void {
+    for (const cell of this.#own.values()) this.#known.put(cell)
+    this.#own.clear()
+  }
+
+  #facts({ id }: StoredTarget, record: RecordKey): CellFacts {
+    return this.#own.get(placeOf(id, record)) ?? this.#known.facts(id, record)
+  }
+
+  #override(target: StoredTarget, record: RecordKey, seq: number): void {
+    this.#put(target, record, { ...NOTHING, cell: { hash: null, mark: seq } })
+  }
+
+  #put({ id }: StoredTarget, record: RecordKey, { cell, todo, failure }: CellFacts): void {
+    this.#own.set(placeOf(id, record), { target: id, record, cell, todo, failure })
+  }
+}
+
+/** The mark of a cell from those of its two rows, where there are any. */
+export function markOf(cell: unknown, todo: unknown): string {
+  return `${Number(cell ?? 0)}.${Number(todo ?? 0)}`
+}

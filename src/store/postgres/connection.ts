@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import type { ClientBase, CustomTypesConfig, QueryConfig, QueryResult, QueryResultRow } from 'pg'
+
+/** What a column answers with: bigint and numeric as numbers, bytea as bytes, all that is not named here as text. */
+export type StoredValue = null | boolean | number | string | Buffer
+
+export type StoredRow = Readonly<Record<string, StoredValue | undefined>>
+
+/** What a statement can be given. Arrays become arrays of PostgreSQL. */
+export type SqlInput =
+  null | boolean | number | string | Uint8Array | readonly (number | null)[] | readonly (string | null)[]
+
+/** Carries out statements, each one by the extended protocol and prepared once for a connection. */
+export interface Connection {
+  /** The rows of the answer. */
+  all(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow[]>
+  /** The first row of the answer. */
+  get(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow | undefined>
+  /** How many rows the statement touched. */
+  run(sql: string, ...params: readonly SqlInput[]): Promise<number>
+  /** Statements without parameters and answers, in one round trip. */
+  exec(sql: string): Promise<void>
+}
+
+/** How many statements a connection keeps prepared; texts that come after these are parsed each time. */
+const STATEMENT_LIMIT = 500
+
+const NAMES = new Map<string, string>()
+
+/** The statement as node-postgres takes it. */
+export function statement(sql: string, params: readonly SqlInput[]): QueryConfig & { queryMode: 'extended' } {
+  const name = nameOf(sql)
+  const values: unknown[] = params.map(storable)
+  return name === null
+    ? { text: sql, values, types: TYPES, queryMode: 'extended' }
+    : { name, text: sql, values, types: TYPES, queryMode: 'extended' }
+}
+
+/** PostgreSQL has no U+0000 in its texts: of what strangers say in messages it becomes U+FFFD. */
+function storable(param: SqlInput): unknown {
+  if (typeof param === 'string') return withoutNull(param)
+  if (!Array.isArray(param)) return param
+  return (param as readonly unknown[]).map((item) => (typeof item === 'string' ? withoutNull(item) : item))
+}
+
+function withoutNull(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
+}
+
+function nameOf(sql: string): string | null {
+  const known = NAMES.get(sql)
+  if (known !== undefined || NAMES.size >= STATEMENT_LIMIT) return known ?? null
+  const name = createHash('sha256').update(sql).digest('base64url').slice(0, 32)
+  NAMES.set(sql, name)
+  return name
+}
+
+/** A client as {@link Connection}; errors come as node-postgres throws them. */
+export class ClientConnection implements Connection {
+  readonly client: ClientBase
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(client: ClientBase) {
+    this.client = client
+  }
+
+  async all(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow[]> {
+    return (await this.#ask<Record<string, StoredValue>>(statement(sql, params))).rows
+  }
+
+  async get(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow | undefined> {
+    return (await this.all(sql, ...params))[0]
+  }
+
+  async run(sql: string, ...params: readonly SqlInput[]): Promise<number> {
+    return (await this.#ask(statement(sql, params))).rowCount ?? 0
+  }
+
+  async exec(sql: string): Promise<void> {
+    await this.#ask({ text: sql })
+  }
+
+  /** One after the other: what is worked out for many cells at once asks at once, and node-postgres wants to be asked in turn. */
+  #ask<R extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<R>> {
+    const ask = (): Promise<QueryResult<R>> => this.client.query<R>(query)
+    const answer = this.#turn.then(ask, ask)
+    this.#turn = answer
+    return answer
+  }
+
+  /** Carries out statements without parameters in one round trip; answers with the rows of the last. */
+  async execForRows(sql: string): Promise<StoredRow[]> {
+    return (await this.#last(sql)).rows
+  }
+
+  /** The same; answers with the name of the last, as PostgreSQL reports it. */
+  async execForCommand(sql: string): Promise<string> {
+    return (await this.#last(sql)).command
+  }
+
+  async #last(sql: string): Promise<QueryResult<Record<string, StoredValue>>> {
+    // Of several statements node-postgres answers with several results, whatever its types say.
+    const results: unknown = await this.#ask({ text: sql, types: TYPES })
+    return (Array.isArray(results) ? results.at(-1) : results) as QueryResult<Record<string, StoredValue>>
+  }
+}
+
+const PARSERS: Readonly<Record<number, (text: string) => StoredValue>> = {
+  16: (text) => text === 't',
+  17: (text) => Buffer.from(text.slice(2), 'hex'),
+  20: Number,
+  21: Number,
+  23: Number,
+  26: Number,
+  700: Number,
+  701: Number,
+  1700: Number,
+}
+
+const asText = (text: string): string => text
+
+/** How columns become values, by the number of their type. */
+export const TYPES: CustomTypesConfig = {
+  getTypeParser: ((oid: number) => PARSERS[oid] ?? asText) as CustomTypesConfig['getTypeParser'],
+}

@@ -1,0 +1,162 @@
+import type { Contract, Field } from '../../contract/contract.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import type { RecordKey } from '../sheet-store.ts'
+import type { Connection } from './connection.ts'
+import { columnType, quoted } from './schema.ts'
+import { RecordUnderChange } from './stored-record.ts'
+import { canBeId, toColumn, writtenOf } from './values.ts'
+
+/**
+ * The records that a transaction knows, as its operations so far leave them: read from the table many at a time, and written
+ * many at a time.
+ */
+export class KnownRecords {
+  readonly #db: Connection
+  readonly #contract: Contract
+  /** Null where there is no such record. */
+  readonly #byId = new Map<string, RecordUnderChange | null>()
+  readonly #byKey = new Map<RecordKey, RecordUnderChange | null>()
+  readonly #created = new Map<RecordKey, RecordUnderChange>()
+  readonly #updated = new Map<RecordKey, RecordUnderChange>()
+  readonly #deleted = new Map<RecordKey, string>()
+
+  constructor(db: Connection, contract: Contract) {
+    this.#db = db
+    this.#contract = contract
+  }
+
+  get fields(): readonly Field[] {
+    return this.#contract.fields
+  }
+
+  /** Reads what exists of these ids. */
+  async load(ids: readonly string[]): Promise<void> {
+    const unknown = [...new Set(ids)].filter((id) => !this.#byId.has(id))
+    const asked = unknown.filter(canBeId)
+    for (const id of unknown) this.#byId.set(id, null)
+    if (asked.length > 0) await this.#read('unnest($1::text[]) AS asked(id) ON data.id = asked.id', asked)
+  }
+
+  /** Reads what exists of these keys. */
+  async loadKeys(keys: readonly RecordKey[]): Promise<void> {
+    const asked = [...new Set(keys)].filter((key) => !this.#byKey.has(key))
+    for (const key of asked) this.#byKey.set(key, null)
+    if (asked.length > 0)
+      await this.#read('unnest($1::bigint[]) AS asked(key) ON data."$seq" = asked.key', asked)
+  }
+
+  async #read(asked: string, values: readonly string[] | readonly number[]): Promise<void> {
+    const columns = this.#contract.fields.map(({ name }) => `data.${quoted(name)}`).join(', ')
+    const sql = `SELECT data."$seq", data."$version", data."$written", ${columns} FROM "$data" AS data JOIN ${asked}`
+    for (const row of await this.#db.all(sql, values)) {
+      // One that is known by its other name may have been changed since.
+      if (this.#byKey.get(Number(row['$seq'])) || this.#deleted.has(Number(row['$seq']))) continue
+      const record = RecordUnderChange.stored(row)
+      this.#byId.set(record.id, record)
+      this.#byKey.set(record.key, record)
+    }
+  }
+
+  /** The record with this id, which must have been loaded; null when there is none. */
+  byId(id: string): RecordUnderChange | null {
+    return loaded(this.#byId.get(id))
+  }
+
+  /** The record with this key, which must have been loaded; null when there is none. */
+  byKey(key: RecordKey): RecordUnderChange | null {
+    return loaded(this.#byKey.get(key))
+  }
+
+  /** Takes over a record that an operation has created or changed. */
+  put(record: RecordUnderChange): void {
+    this.#byId.set(record.id, record)
+    this.#byKey.set(record.key, record)
+    if (record.isNew) this.#created.set(record.key, record)
+    else this.#updated.set(record.key, record)
+  }
+
+  /** Takes note that an operation has deleted a record. */
+  remove(key: RecordKey, id: string): void {
+    if (this.#byId.get(id)?.key === key) this.#byId.set(id, null)
+    this.#byKey.set(key, null)
+    this.#updated.delete(key)
+    this.#created.delete(key)
+    this.#deleted.set(key, id)
+  }
+
+  /** Writes what was changed into the tables. */
+  async flush(): Promise<void> {
+    if (this.#deleted.size > 0) await this.#writeDeleted()
+    if (this.#updated.size > 0) await this.#writeUpdated()
+    if (this.#created.size > 0) await this.#writeCreated()
+  }
+
+  async #writeDeleted(): Promise<void> {
+    const [keys, ids] = [[...this.#deleted.keys()], [...this.#deleted.values()]]
+    await this.#db.run(
+      'DELETE FROM "$data" AS data USING unnest($1::bigint[]) AS gone(key) WHERE data."$seq" = gone.key',
+      keys,
+    )
+    await this.#db.run(
+      'INSERT INTO "$deleted" (record_id, record) SELECT * FROM unnest($1::text[], $2::bigint[])',
+      ids,
+      keys,
+    )
+    this.#deleted.clear()
+  }
+
+  async #writeUpdated(): Promise<void> {
+    const records = [...this.#updated.values()]
+    const fields = this.#contract.fields.filter(({ name }) =>
+      records.some((record) => record.hasChanged(name)),
+    )
+    const set = ['"$version"', ...fields.map(({ name }) => quoted(name))].map(
+      (name) => `${name} = new.${name}`,
+    )
+    await this.#db.run(
+      `UPDATE "$data" AS data SET ${set.join(', ')}, "$written" = new."$written"::json
+       FROM json_to_recordset($1::json) AS new(${recordset(fields)}) WHERE data."$seq" = new."$seq"`,
+      this.#rows(records, fields),
+    )
+    this.#updated.clear()
+    for (const record of records) record.written()
+  }
+
+  async #writeCreated(): Promise<void> {
+    const { fields } = this.#contract
+    const records = [...this.#created.values()]
+    const columns = fields.map(({ name }) => quoted(name)).join(', ')
+    await this.#db.run(
+      `INSERT INTO "$data" ("$seq", "$version", "$written", ${columns})
+       SELECT "$seq", "$version", "$written"::json, ${columns} FROM json_to_recordset($1::json) AS new(${recordset(fields)})`,
+      this.#rows(records, fields),
+    )
+    this.#created.clear()
+    for (const record of records) record.written()
+  }
+
+  /** Records as the JSON of which {@link recordset} makes rows with these fields. */
+  #rows(records: readonly RecordUnderChange[], fields: readonly Field[]): string {
+    const rows = records.map((record) => {
+      const row: Record<string, JsonValue> = {
+        $seq: record.key,
+        $version: record.version,
+        $written: writtenOf(this.#contract.fields, (field) => record.value(field)),
+      }
+      for (const field of fields) row[field.name] = toColumn(field, record.value(field))
+      return row
+    })
+    return JSON.stringify(rows)
+  }
+}
+
+function loaded(record: RecordUnderChange | null | undefined): RecordUnderChange | null {
+  if (record === undefined) throw new Error('a record was asked for that is not loaded')
+  return record
+}
+
+/** The columns of rows made from JSON. */
+export function recordset(fields: readonly Field[]): string {
+  const columns = fields.map((field) => `${quoted(field.name)} ${columnType(field)}`)
+  return ['"$seq" bigint', '"$version" bigint', '"$written" text', ...columns].join(', ')
+}

@@ -1,0 +1,228 @@
+import type { Field } from '../../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { parseLine } from '../../provenance/log-line.ts'
+import type { RecordKey } from '../sheet-store.ts'
+import { Batcher } from './batcher.ts'
+import type { Connection, StoredRow } from './connection.ts'
+import { quoted } from './schema.ts'
+import { fieldValue } from './values.ts'
+
+/** A life of a record; null for one that is known from a log of before the store. */
+export type Life = RecordKey | null
+
+/** Some lines of a life of a record, the latest first. */
+export interface LinesBack {
+  readonly life: Life
+  readonly recordId: string
+  readonly field: string
+  /** Only lines before this seq. */
+  readonly below: number
+  readonly limit: number
+}
+
+/** A line of the log. */
+export interface PlacedLine {
+  readonly seq: number
+  readonly text: string
+}
+
+/** Whose line of the log it is. */
+export interface OwnedLine {
+  /** Null, as `earlierId` is, for the line of an import. */
+  readonly record: RecordKey | null
+  /** The record's id in a log of before the store. */
+  readonly earlierId: string | null
+  readonly text: string
+}
+
+/** An entry and a life of a record. */
+export interface EntryOfLife {
+  readonly seq: number
+  readonly key: RecordKey
+}
+
+/** A cell of a life of a record. */
+export interface CellOfLife {
+  readonly key: RecordKey
+  readonly field: Field
+}
+
+/**
+ * What is asked of the log to tell what happened to a cell. Questions that are put together, for many cells, share
+ * statements; so all of them are for one connection, and for a state of the store in which the log does not change.
+ */
+export class LogQueries {
+  readonly #lives: Batcher<string, Life[]>
+  readonly #lines: Batcher<LinesBack, PlacedLine[]>
+  readonly #earlierLines: Batcher<LinesBack, PlacedLine[]>
+  readonly #lineAt: Batcher<number, OwnedLine | null>
+  readonly #firstLine: Batcher<RecordKey, JsonObject | null>
+  readonly #importLine: Batcher<RecordKey, JsonObject | null>
+  readonly #ofLife: Batcher<EntryOfLife, boolean>
+  readonly #value: Batcher<CellOfLife, JsonValue>
+
+  constructor(db: Connection) {
+    this.#lives = new Batcher((ids) => readLives(db, ids))
+    this.#lines = new Batcher((asked) => readLines(db, asked))
+    this.#earlierLines = new Batcher((asked) => readEarlierLines(db, asked))
+    this.#lineAt = new Batcher((seqs) => readLinesAt(db, seqs))
+    this.#firstLine = new Batcher((keys) => readFirstLines(db, keys))
+    this.#importLine = new Batcher((keys) => readImportLines(db, keys))
+    this.#ofLife = new Batcher((asked) => readOfLife(db, asked))
+    this.#value = new Batcher((asked) => readValues(db, asked))
+  }
+
+  /** The lives of a record, oldest first: deleted and created again, it has several. */
+  lives(recordId: string): Promise<Life[]> {
+    return this.#lives.ask(recordId)
+  }
+
+  /** Of the lines of a life hardly any that say nothing of the field, unless they are of a log of before the store. */
+  linesBack(asked: LinesBack): Promise<PlacedLine[]> {
+    return asked.life === null ? this.#earlierLines.ask(asked) : this.#lines.ask(asked)
+  }
+
+  lineAt(seq: number): Promise<OwnedLine | null> {
+    return this.#lineAt.ask(seq)
+  }
+
+  /** The line by which a record was created, when it was not imported. */
+  firstLine(key: RecordKey): Promise<JsonObject | null> {
+    return this.#firstLine.ask(key)
+  }
+
+  /** The line of the import that brought a record; null when it came otherwise. */
+  importLine(key: RecordKey): Promise<JsonObject | null> {
+    return this.#importLine.ask(key)
+  }
+
+  /** Whether an entry is of this life of its record. An import line is of many records, and of none in particular. */
+  isOfLife(entry: EntryOfLife): Promise<boolean> {
+    return this.#ofLife.ask(entry)
+  }
+
+  /** The value that a cell has now; null for one of a record that is gone. */
+  currentValue(cell: CellOfLife): Promise<JsonValue> {
+    return this.#value.ask(cell)
+  }
+}
+
+async function readLives(db: Connection, ids: readonly string[]): Promise<Life[][]> {
+  const rows = await db.all(
+    `SELECT EXISTS (SELECT FROM "$provenance" WHERE earlier_id = asked.id) AS earlier,
+       to_json(ARRAY(
+         SELECT record FROM "$deleted" WHERE record_id = asked.id UNION SELECT "$seq" FROM "$data" WHERE id = asked.id ORDER BY 1
+       )) AS keys
+     FROM unnest($1::text[]) WITH ORDINALITY AS asked(id, place) ORDER BY place`,
+    ids,
+  )
+  return rows.map(({ earlier, keys }) => {
+    const lives = JSON.parse(String(keys)) as RecordKey[]
+    return earlier === true ? [null, ...lives] : lives
+  })
+}
+
+/** The store writes the names of fields as JSON.stringify does, so that a long log of other fields costs little. */
+async function readLines(db: Connection, asked: readonly LinesBack[]): Promise<PlacedLine[][]> {
+  const rows = await db.all(
+    `SELECT asked.place, found.seq, found.line
+     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS asked(record, name, below, count, place)
+     CROSS JOIN LATERAL (
+       SELECT seq, line FROM "$provenance"
+       WHERE record = asked.record AND seq < asked.below AND strpos(line, asked.name) > 0 ORDER BY seq DESC LIMIT asked.count
+     ) AS found ORDER BY asked.place, found.seq DESC`,
+    asked.map(({ life }) => life),
+    asked.map(({ field }) => JSON.stringify(field)),
+    asked.map(({ below }) => below),
+    asked.map(({ limit }) => limit),
+  )
+  return byPlace(rows, asked.length)
+}
+
+/** In a log that was there before the store, names may be written otherwise: all of its lines are looked at. */
+async function readEarlierLines(db: Connection, asked: readonly LinesBack[]): Promise<PlacedLine[][]> {
+  const rows = await db.all(
+    `SELECT asked.place, found.seq, found.line
+     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked(id, below, count, place)
+     CROSS JOIN LATERAL (
+       SELECT seq, line FROM "$provenance"
+       WHERE earlier_id = asked.id AND seq < asked.below ORDER BY seq DESC LIMIT asked.count
+     ) AS found ORDER BY asked.place, found.seq DESC`,
+    asked.map(({ recordId }) => recordId),
+    asked.map(({ below }) => below),
+    asked.map(({ limit }) => limit),
+  )
+  return byPlace(rows, asked.length)
+}
+
+function byPlace(rows: readonly StoredRow[], count: number): PlacedLine[][] {
+  const answers: PlacedLine[][] = Array.from({ length: count }, () => [])
+  for (const { place, seq, line } of rows) {
+    answers[Number(place) - 1]?.push({ seq: Number(seq), text: String(line) })
+  }
+  return answers
+}
+
+async function readLinesAt(db: Connection, seqs: readonly number[]): Promise<(OwnedLine | null)[]> {
+  const rows = await db.all(
+    'SELECT seq, record, earlier_id, line FROM "$provenance" WHERE seq = ANY($1::bigint[])',
+    seqs,
+  )
+  const lines = new Map(
+    rows.map(({ seq, record, earlier_id: earlierId, line }) => [
+      Number(seq),
+      {
+        record: typeof record === 'number' ? record : null,
+        earlierId: typeof earlierId === 'string' ? earlierId : null,
+        text: String(line),
+      },
+    ]),
+  )
+  return seqs.map((seq) => lines.get(seq) ?? null)
+}
+
+async function readFirstLines(db: Connection, keys: readonly RecordKey[]): Promise<(JsonObject | null)[]> {
+  const rows = await db.all(
+    `SELECT (SELECT line FROM "$provenance" WHERE record = asked.key ORDER BY seq LIMIT 1) AS line
+     FROM unnest($1::bigint[]) WITH ORDINALITY AS asked(key, place) ORDER BY place`,
+    keys,
+  )
+  return rows.map(parsedLine)
+}
+
+async function readImportLines(db: Connection, keys: readonly RecordKey[]): Promise<(JsonObject | null)[]> {
+  const rows = await db.all(
+    `SELECT (SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= asked.key AND last >= asked.key LIMIT 1) AS line
+     FROM unnest($1::bigint[]) WITH ORDINALITY AS asked(key, place) ORDER BY place`,
+    keys,
+  )
+  return rows.map(parsedLine)
+}
+
+function parsedLine({ line }: StoredRow): JsonObject | null {
+  return typeof line === 'string' ? parseLine(line) : null
+}
+
+async function readOfLife(db: Connection, asked: readonly EntryOfLife[]): Promise<boolean[]> {
+  const rows = await db.all(
+    `SELECT EXISTS (SELECT FROM "$provenance" WHERE seq = asked.seq AND record = asked.key)
+       OR EXISTS (SELECT FROM "$import" WHERE seq = asked.seq AND first <= asked.key AND last >= asked.key) AS found
+     FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS asked(seq, key, place) ORDER BY place`,
+    asked.map(({ seq }) => seq),
+    asked.map(({ key }) => key),
+  )
+  return rows.map(({ found }) => found === true)
+}
+
+async function readValues(db: Connection, asked: readonly CellOfLife[]): Promise<JsonValue[]> {
+  const names = [...new Set(asked.map(({ field }) => field.name))].toSorted()
+  const rows = await db.all(
+    `SELECT ${['"$seq"', '"$written"', ...names.map(quoted)].join(', ')} FROM "$data" WHERE "$seq" = ANY($1::bigint[])`,
+    asked.map(({ key }) => key),
+  )
+  const byKey = new Map(rows.map((row) => [Number(row['$seq']), row]))
+  return asked.map(({ key, field }) => {
+    const row = byKey.get(key)
+    return row === undefined ? null : fieldValue(field, row)
+  })
+}

@@ -1,0 +1,113 @@
+import type { Field, LogicalType } from '../../contract/contract.ts'
+import { parseMoment } from '../../contract/date-time.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
+import type { JsonBytes } from '../sheet-store.ts'
+import type { Connection, StoredRow } from './connection.ts'
+import { RECORD_JSON, recordJsonSource } from './record-json.ts'
+import { quoted } from './schema.ts'
+import { recordset } from './known-records.ts'
+import { fieldValue, toColumn, writtenOf } from './values.ts'
+
+/** A list of fields, and the statements that answer with them. */
+export interface Selection {
+  readonly fields: readonly Field[]
+  /**
+   * The keys after $1 up to $2 that records have or had, in order, at most $3 of them, each with the JSON of its record if
+   * no entry after the seq $4 has changed it. Each of the two tables is cut to $3 by itself: together, they would be sorted whole.
+   */
+  readonly lives: string
+  /** The columns of the records with these keys. */
+  readonly columns: string
+  /** The JSON of records from values for their columns, in the same order. */
+  readonly json: string
+}
+
+/** What is known of a record as it was. */
+export interface PastRecord {
+  /** The columns of today; undefined for a record that is gone. */
+  readonly row: StoredRow | undefined
+  /** Where fields had another value. */
+  readonly before: ReadonlyMap<string, JsonValue>
+}
+
+/**
+ * The JSON of records as they were, in their order. PostgreSQL writes it, so that it is to the byte what a plain read would
+ * have answered.
+ */
+export async function pastRecordsJson(
+  db: Connection,
+  { fields, json }: Selection,
+  records: readonly PastRecord[],
+): Promise<JsonBytes[]> {
+  const all = records.map((record) => new Map(fields.map((field) => [field, pastValue(record, field)])))
+  const held = all.filter(canAllBeHeld)
+  const rows = held.length === 0 ? [] : await db.all(json, JSON.stringify(held.map(inColumns)))
+  const texts = new Map(held.map((values, index) => [values, String(rows[index]?.['$json'])]))
+  return all.map((values) => Buffer.from(texts.get(values) ?? plainJson(values)))
+}
+
+/** The values of a record's fields. */
+type PastValues = ReadonlyMap<Field, JsonValue>
+
+function pastValue({ row, before }: PastRecord, field: Field): JsonValue {
+  const value = before.get(field.name)
+  if (value !== undefined) return value
+  return row === undefined ? null : fieldValue(field, row)
+}
+
+/** The values as a row of `$data`, and their place among others. */
+function inColumns(values: PastValues, place: number): JsonObject {
+  const columns = [...values].map(([field, value]) => [field.name, toColumn(field, value)] as const)
+  const byName = new Map([...values].map(([{ name }, value]) => [name, value]))
+  const written = writtenOf([...values.keys()], ({ name }) => byName.get(name) ?? null)
+  return { ...Object.fromEntries(columns), $seq: place, $written: written }
+}
+
+/** In other words than PostgreSQL's, where a field had another type; it can while there are no records (D9). */
+function plainJson(values: PastValues): string {
+  return JSON.stringify(Object.fromEntries([...values].map(([{ name }, value]) => [name, value])))
+}
+
+/** What it takes to answer with these fields; made once for an answer. */
+export function selectionOf(fields: readonly Field[]): Selection {
+  const columns = fields.map(({ name }) => quoted(name))
+  return {
+    fields,
+    lives: `SELECT life.key, CASE WHEN data."$version" <= $4 THEN ${RECORD_JSON} END AS "$json" FROM (
+        (SELECT "$seq" AS key FROM "$data" WHERE "$seq" > $1 AND "$seq" <= $2 ORDER BY 1 LIMIT $3)
+        UNION ALL (SELECT record FROM "$deleted" WHERE record > $1 AND record <= $2 ORDER BY 1 LIMIT $3)
+        ORDER BY 1 LIMIT $3
+      ) AS life LEFT JOIN "$data" AS data ON data."$seq" = life.key ${recordJsonSource(fields, 'data')} ORDER BY life.key`,
+    columns: `SELECT ${['"$seq"', '"$written"', ...columns].join(', ')} FROM "$data" WHERE "$seq" = ANY($1::bigint[])`,
+    json: `SELECT ${RECORD_JSON} AS "$json" FROM (
+        SELECT "$seq", "$written"::json AS "$written", ${columns.join(', ')}
+        FROM json_to_recordset($1::json) AS past(${recordset(fields)})
+      ) AS data ${recordJsonSource(fields, 'data')} ORDER BY data."$seq"`,
+  }
+}
+
+function canAllBeHeld(values: PastValues): boolean {
+  return [...values].every(([{ type }, value]) => canHold(type, value))
+}
+
+/** Whether the column of this type can hold a value. */
+function canHold(type: LogicalType, value: JsonValue): boolean {
+  if (value === null) return true
+  switch (type) {
+    case 'integer':
+      return Number.isSafeInteger(value)
+    case 'number':
+    case 'boolean':
+      return typeof value === type
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isJsonObject(value)
+    case 'date':
+    case 'timestamp':
+      return typeof value === 'string' && parseMoment(type, value) !== null
+    case 'string':
+    case 'time':
+      return typeof value === 'string'
+  }
+}

@@ -1,0 +1,23 @@
+import { startPostgres } from '../../../test/support/postgres.ts'
+import { testStore } from '../store-suite.ts'
+import type { OpenStore } from '../suite/test-sheet.ts'
+import { PostgresStore } from './postgres-store.ts'
+import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
+
+const server = await startPostgres()
+
+/** A schema for each directory. */
+const urls = new Map<string, string>()
+
+const open: OpenStore = (directory, { contract, targets, ...options }) => {
+  const url = urls.get(directory) ?? server.freshUrl()
+  urls.set(directory, url)
+  return PostgresStore.open(url, {
+    ...options,
+    directory,
+    definition: { contract, targets },
+    queryLimits: DEFAULT_QUERY_LIMITS,
+  })
+}
+
+testStore('PostgreSQL', Object.assign(open, { keepsLog: false }))

@@ -1,0 +1,361 @@
+import type { Field } from '../../contract/contract.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import { RecordsError } from '../../errors/service-error.ts'
+import { sourceDiffers, sourcePaths } from '../import-lines.ts'
+import type {
+  CacheEntry,
+  CellCommit,
+  CellFailureNote,
+  CellOutcome,
+  CellProvenance,
+  DeleteResult,
+  DerivationVersion,
+  EntryRef,
+  HistoryRange,
+  JsonBytes,
+  Page,
+  PageAsOfQuery,
+  PageQuery,
+  PastPage,
+  RecordKey,
+  RevertRequest,
+  RevertResult,
+  RunEntriesQuery,
+  RunFailuresQuery,
+  RunLock,
+  SheetStore,
+  SqlStatement,
+  StoreDefinition,
+  StoreSnapshot,
+  StoreStatus,
+  SummaryQuery,
+  Upsert,
+  UpsertResult,
+  UpsertTrial,
+  VersionedRecord,
+  WorkItem,
+  WorkQuery,
+} from '../sheet-store.ts'
+import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, StoredRun } from '../stored-run.ts'
+import { readCacheEntries } from './cache.ts'
+import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
+import type { ChangeSet } from './change-set.ts'
+import { commitCells } from './commit-cells.ts'
+import { Database } from './database.ts'
+import { deleteRecords } from './delete-records.ts'
+import { FrameFeed } from './frame-feed.ts'
+import { HistoryReader } from './history-reader.ts'
+import { openSheetTables } from './open-sheet-tables.ts'
+import { PostgresProposals } from './postgres-proposals.ts'
+import { ProvenanceReader } from './provenance-reader.ts'
+import { RecordReader } from './record-reader.ts'
+import { revert } from './revert.ts'
+import { takeRunLock, type HeldRunLock } from './run-lock.ts'
+import { RunReader } from './run-reader.ts'
+import {
+  endRun,
+  interruptRuns,
+  keepWaiting,
+  noteCalls,
+  requestCancel,
+  runLocked,
+  startRun,
+} from './run-writer.ts'
+import type { QueryLimits } from './sql/sql-limits.ts'
+import { SqlPool } from './sql/sql-pool.ts'
+import { parseStoreUrl } from './store-url.ts'
+import { takeSnapshot } from './take-snapshot.ts'
+import { readBody } from '../upsert-body.ts'
+import { idsOf, tryUpsert, upsert } from './upsert.ts'
+import { canBeId } from './values.ts'
+import { readWork } from './work-reader.ts'
+import { Writer } from './writer.ts'
+
+export interface PostgresStoreOptions {
+  readonly definition: StoreDefinition
+  /** The sheet's directory, from whose files a new store begins (D2); null for none. */
+  readonly directory: string | null
+  /** Who imports `records.jsonl`, should it come to that. */
+  readonly actor: string
+  readonly lockTimeoutMs: number
+  readonly queryLimits: QueryLimits
+  /** Told when `records.jsonl` is not the file that was imported (D2). */
+  onSourceDiffers(): void
+}
+
+/** A sheet's store in one schema of a PostgreSQL database, which several processes can share. */
+export class PostgresStore implements SheetStore {
+  readonly cursorKey: Uint8Array
+  readonly proposals: PostgresProposals
+  readonly frames: FrameFeed
+  readonly #database: Database
+  readonly #writer: Writer
+  readonly #records: RecordReader
+  readonly #history: HistoryReader
+  readonly #provenance: ProvenanceReader
+  readonly #runs: RunReader
+  readonly #sql: SqlPool
+  #definition: StoreDefinition
+  #runLock: HeldRunLock | null = null
+
+  private constructor(
+    database: Database,
+    writer: Writer,
+    { definition, queryLimits, cursorKey }: PostgresStoreOptions & { cursorKey: Uint8Array },
+  ) {
+    this.cursorKey = cursorKey
+    this.#database = database
+    this.#writer = writer
+    this.#definition = definition
+    const contract = (): StoreDefinition['contract'] => this.#definition.contract
+    this.#records = new RecordReader(database, contract)
+    this.#history = new HistoryReader(database)
+    this.#provenance = new ProvenanceReader(database)
+    this.#runs = new RunReader(database)
+    this.#sql = new SqlPool({ database, limits: queryLimits })
+    this.proposals = new PostgresProposals({ writer, db: database, contract })
+    this.frames = new FrameFeed(database)
+  }
+
+  /**
+   * Opens the store at a URL ({@link parseStoreUrl}), or makes it from the files of the sheet's directory (D2). Throws
+   * RecordsError for a database that cannot be used, and what {@link SheetStore.define} does.
+   */
+  static async open(url: string, options: PostgresStoreOptions): Promise<PostgresStore> {
+    const { definition, directory, actor, lockTimeoutMs } = options
+    const { contract, targets } = definition
+    const database = new Database(parseStoreUrl(url))
+    try {
+      const { schema } = database.location
+      const sources = directory === null ? null : sourcePaths(directory)
+      // Where there is a revision there are tables, and none must be made of it should they be gone.
+      if (definition.revision === undefined) {
+        const store = { schema, contract, targets: targets ?? [], actor, sources }
+        await openSheetTables(database, store, lockTimeoutMs)
+      }
+      const writer = new Writer(database, { lockTimeoutMs })
+      await writer.define(definition)
+      const sheet = await database.get(
+        'SELECT cursor_key, source_size AS size, source_mtime AS mtime, source_sha256 AS sha256 FROM "$sheet"',
+      )
+      const imported = sheet as unknown as Parameters<typeof sourceDiffers>[1]
+      if (sources !== null && sourceDiffers(sources.source, imported)) options.onSourceDiffers()
+      return new PostgresStore(database, writer, { ...options, cursorKey: sheet?.['cursor_key'] as Buffer })
+    } catch (error) {
+      await database.close()
+      throw error
+    }
+  }
+
+  async define(definition: StoreDefinition): Promise<void> {
+    await this.#writer.define(definition)
+    this.#definition = definition
+    this.#records.refresh()
+  }
+
+  record(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {
+    return this.#records.record(id, fields)
+  }
+
+  async page(query: PageQuery, signal?: AbortSignal): Promise<Page> {
+    const { filter, sort } = query
+    signal?.throwIfAborted()
+    if (filter === null && sort.length === 0) return this.#records.page(query)
+    const run = {
+      ...query,
+      fields: this.#fields(query.fields),
+      allFields: this.#definition.contract.fields,
+      sort: sort.flatMap(({ field: name, descending }) =>
+        this.#fields([name]).map((field) => ({ field, descending })),
+      ),
+    }
+    return this.#sql.page(run, signal)
+  }
+
+  summary({ fields, filter }: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes> {
+    const { fields: allFields } = this.#definition.contract
+    return this.#sql.summary({ filter, fields: this.#fields(fields), allFields }, signal)
+  }
+
+  query(statement: SqlStatement, signal?: AbortSignal): Promise<JsonBytes> {
+    return this.#sql.query({ ...statement, allFields: this.#definition.contract.fields }, signal)
+  }
+
+  #fields(names: readonly string[]): Field[] {
+    const { fieldByName } = this.#definition.contract
+    return names.map((name) => fieldByName.get(name)).filter((field) => field !== undefined)
+  }
+
+  #field(name: string): Field {
+    const [field] = this.#fields([name])
+    if (field === undefined) throw new Error(`no field ${name}`)
+    return field
+  }
+
+  async upsert(request: Upsert): Promise<UpsertResult> {
+    const body = readBody(request)
+    const { ifMatch } = request
+    return this.#writer.changeRecords(idsOf(body.records), (change) => upsert(change, body, ifMatch))
+  }
+
+  async tryUpsert(request: Upsert): Promise<UpsertTrial> {
+    const body = readBody(request)
+    return this.#writer.changeRecords(idsOf(body.records), (change) => tryUpsert(change, body))
+  }
+
+  delete(ids: readonly string[], actor: string, ifMatch: Upsert['ifMatch'] = null): Promise<DeleteResult> {
+    return this.#writer.changeRecords(ids, (change) => deleteRecords(change, { ids, actor, ifMatch }))
+  }
+
+  status(): Promise<StoreStatus> {
+    return this.#records.status()
+  }
+
+  provenance(recordId: string, field: string, history: boolean): Promise<CellProvenance> {
+    return this.#provenance.read(recordId, this.#field(field), history)
+  }
+
+  computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null> {
+    return this.#provenance.computation(recordId, this.#field(field), inputHash)
+  }
+
+  cellFailure(record: RecordKey, target: string): Promise<CellFailureNote | null> {
+    return readCellFailure(this.#database, record, target)
+  }
+
+  derivationVersions(file: string): Promise<readonly DerivationVersion[]> {
+    return readDerivationVersions(this.#database, file)
+  }
+
+  revert(request: RevertRequest): Promise<RevertResult> {
+    return this.#changeInRun((change) => revert(change, request), request.run)
+  }
+
+  startRun(run: NewRun): Promise<RunId> {
+    return this.#writer.change((change) => startRun(change, run))
+  }
+
+  keepWaiting(id: RunId, silentMs: number): Promise<void> {
+    return this.#writer.change((change) => keepWaiting(change, id, silentMs))
+  }
+
+  runLocked(id: RunId, begin: RunBegin): Promise<void> {
+    return this.#changeInRun((change) => runLocked(change, id, begin), id)
+  }
+
+  noteCalls(id: RunId, progress: CellCommit['progress']): Promise<void> {
+    return this.#changeInRun((change) => noteCalls(change, id, progress), id)
+  }
+
+  endRun(id: RunId, end: RunEnd): Promise<void> {
+    return this.#writer.change((change) => endRun(change, id, end))
+  }
+
+  requestCancel(id: RunId, actor: string): Promise<void> {
+    return this.#writer.change((change) => requestCancel(change, id, actor))
+  }
+
+  interruptRuns(except: RunId | null): Promise<void> {
+    return this.#writer.change((change) => interruptRuns(change, except))
+  }
+
+  cancelRequest(id: RunId): Promise<string | null> {
+    return this.#runs.cancelRequest(id)
+  }
+
+  run(id: RunId): Promise<StoredRun | null> {
+    return this.#runs.run(id)
+  }
+
+  runRecordIds(id: RunId): Promise<readonly string[] | null> {
+    return this.#runs.recordIds(id)
+  }
+
+  runs(query: { readonly before: RunId | null; readonly limit: number }): Promise<readonly StoredRun[]> {
+    return this.#runs.runs(query)
+  }
+
+  runFailures(query: RunFailuresQuery): Promise<readonly RunFailure[]> {
+    return this.#runs.failures(query)
+  }
+
+  runEntryCount(run: RunId): Promise<number> {
+    return this.#runs.entryCount(run)
+  }
+
+  runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]> {
+    return this.#runs.entries(query)
+  }
+
+  history(): Promise<HistoryRange> {
+    return this.#history.range()
+  }
+
+  seqAt(time: string): Promise<number> {
+    return this.#history.seqAt(time)
+  }
+
+  async recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
+    return canBeId(id) ? this.#history.record(id, this.#fields(fields), seq) : null
+  }
+
+  pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
+    return this.#history.page({ ...query, fields: this.#fields(fields) })
+  }
+
+  async lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock> {
+    const lock = await takeRunLock(this.#database, { timeoutMs, signal })
+    this.#runLock = lock
+    return {
+      release: () => {
+        if (this.#runLock === lock) this.#runLock = null
+        lock.release()
+      },
+    }
+  }
+
+  /** Changes something for a run; refuses when the run lock was had here and is lost, since another run may be under way. */
+  #changeInRun<T>(operation: (change: ChangeSet) => Promise<T>, run: RunId | null): Promise<T> {
+    const lock = run === null ? null : this.#runLock
+    return this.#writer.change(async (change) => {
+      if (lock !== null && (lock.lost || (await this.#tokenOf(change)) !== lock.token)) {
+        throw new RecordsError(
+          'the connection that held the run lock is lost, and what the run came to is not stored any more; start it again',
+        )
+      }
+      return operation(change)
+    })
+  }
+
+  async #tokenOf({ db }: ChangeSet): Promise<number> {
+    return Number((await db.get('SELECT run_token FROM "$sheet"'))?.['run_token'])
+  }
+
+  recordKeys(ids: readonly string[]): Promise<ReadonlyMap<string, RecordKey>> {
+    return this.#records.keys(ids)
+  }
+
+  work(query: WorkQuery): Promise<readonly WorkItem[]> {
+    return this.#database.reading((db) => readWork(db, query, this.#definition.contract))
+  }
+
+  cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {
+    return readCacheEntries(this.#database, hashes)
+  }
+
+  commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {
+    return this.#changeInRun((change) => commitCells(change, commit), commit.run)
+  }
+
+  snapshot(directory: string): Promise<StoreSnapshot> {
+    return takeSnapshot(this.#database.location, directory)
+  }
+
+  async close(): Promise<void> {
+    await this.frames.close()
+    await this.#writer.close()
+    this.#runLock?.release()
+    await this.#sql.close()
+    await this.#database.close()
+  }
+}

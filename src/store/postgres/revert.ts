@@ -1,0 +1,207 @@
+import type { Field } from '../../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { mayWrite, writeDenial } from '../../contract/permissions.ts'
+import { showValue } from '../../contract/show-value.ts'
+import { faultOf } from '../../contract/validate-value.ts'
+import { PermissionDeniedError, SheetError, ValidationError } from '../../errors/service-error.ts'
+import { answerOf, undoneBy } from '../cell-entries.ts'
+import type { EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
+import { Faults } from '../upsert-body.ts'
+import { cellLogOf, type CellLog } from './cell-log.ts'
+import type { ChangeSet } from './change-set.ts'
+import { hashBytes } from './cache.ts'
+import type { Connection } from './connection.ts'
+import { forgetAnswers } from './forget-answers.ts'
+import { LogQueries } from './log-queries.ts'
+import { runReverted } from './run-writer.ts'
+import type { StoredRecord } from './stored-record.ts'
+import { UniqueClaims } from './unique-claims.ts'
+import { canBeId, sameValue } from './values.ts'
+
+/** An entry that can be undone, and what its cell then is. */
+interface Undoing {
+  readonly entry: EntryRef
+  readonly field: Field
+  readonly record: StoredRecord
+  /** What the cell has now. */
+  readonly current: JsonValue
+  /** What it gets back. */
+  readonly value: JsonValue
+  /** Of a value that was computed, what its entry says of that. */
+  readonly computed: { readonly inputHash: string; readonly derivation: JsonValue } | null
+  /** The input hash of the answer that is taken back; null when the entry is not of a derivation. */
+  readonly answer: string | null
+  /** Why the actor may not undo the entry; null when they may. */
+  readonly denial: string | null
+}
+
+/**
+ * Undoes entries, the latest first: each cell that holds what its entry wrote gets back the value and the state from
+ * before. What a derivation answered and is taken back leaves the cache as well. Goes through all of them before it
+ * writes. The caller takes everything back when this throws: PermissionDeniedError for what would be undone, was written
+ * by hand and the actor may not write (D7), SheetError for a cell without the entry, ValidationError for the field `id`.
+ */
+export async function revert(change: ChangeSet, request: RevertRequest): Promise<RevertResult> {
+  const found = await findUndoings(change, request)
+  const latestFirst = found.toSorted((a, b) => b.entry.seq - a.entry.seq)
+  const undoings = await withoutClashes(change.db, latestFirst)
+  throwIfDenied(undoings)
+  await forgetAnswers(
+    change.db,
+    undoings.flatMap(({ answer, field }) =>
+      answer === null ? [] : [{ inputHash: answer, target: field.name }],
+    ),
+  )
+  await change.cells.load([...new Set(undoings.map(({ record }) => record.key))])
+  for (const undoing of undoings) putBack(change, undoing, request)
+  const undone = new Set(undoings.map(({ entry }) => entry))
+  const conflicts = request.entries
+    .filter((entry) => !undone.has(entry))
+    .map(({ recordId, field }) => ({ recordId, field }))
+  const result = { reverted: undone.size, conflicts }
+  if (request.run !== null) await runReverted(change, request.run, result)
+  return result
+}
+
+/** Finds out what undoing each of the entries comes to, all of them together; an entry named twice is undone once. */
+async function findUndoings(change: ChangeSet, { entries, actor }: RevertRequest): Promise<Undoing[]> {
+  await change.records.load([...new Set(entries.map(({ recordId }) => recordId).filter(canBeId))])
+  const finder = new UndoingFinder(change, actor)
+  // All of them settle before anything is thrown, so that no statement of them runs on after that.
+  const found = await Promise.allSettled(entries.map((entry) => finder.find(entry)))
+  const cells = new Set<string>()
+  return found.flatMap((outcome) => {
+    if (outcome.status === 'rejected') throw outcome.reason
+    const undoing = outcome.value
+    if (undoing === null) return []
+    const cell = `${undoing.record.key} ${undoing.field.name}`
+    if (cells.has(cell)) return []
+    cells.add(cell)
+    return [undoing]
+  })
+}
+
+/** Finds out what undoing an entry comes to. */
+class UndoingFinder {
+  readonly #change: ChangeSet
+  readonly #actor: string
+  readonly #log: LogQueries
+
+  constructor(change: ChangeSet, actor: string) {
+    this.#change = change
+    this.#actor = actor
+    this.#log = new LogQueries(change.db)
+  }
+
+  /** Null for a conflict. */
+  async find(entry: EntryRef): Promise<Undoing | null> {
+    const field = this.#change.contract.fieldByName.get(entry.field)
+    if (field === undefined) return null
+    if (field.primaryKey) throw new ValidationError('the field "id" cannot be reverted; it never changes')
+    const log = await cellLogOf(this.#log, { recordId: entry.recordId, field })
+    if (log === null) throw new SheetError(`no record ${showValue(entry.recordId)} has ever existed`)
+    const placed = await log.inForce(entry.seq)
+    if (placed === null && (await log.at(entry.seq)) === null) throw noSuchEntry(entry)
+    const record = this.#change.records.get(entry.recordId)
+    if (placed === null || record === undefined) return null
+    if (!(await this.#log.isOfLife({ seq: entry.seq, key: record.key }))) return null
+    const value = placed.entry['previous'] ?? null
+    const derived = this.#change.cells.isDerived(field.name)
+    if (!(value === null && derived) && faultOf(field, value) !== null) return null
+    const denied = !mayWrite(field, this.#actor, derived) && (await isByHand(placed.entry, log))
+    return {
+      entry,
+      field,
+      record,
+      current: record.value(field),
+      value,
+      computed: await this.#computedBefore(placed.before, record.key),
+      answer: answerOf(placed.entry),
+      denial: denied ? `${nameOf(entry)}: ${writeDenial(field, this.#actor)}` : null,
+    }
+  }
+
+  /** What was computed before an entry, if what the cell had then was computed; null when it was written, or missing. */
+  async #computedBefore(before: JsonObject | null, key: number): Promise<Undoing['computed']> {
+    const inputHash = before?.['input_hash']
+    if (typeof inputHash !== 'string') return null
+    if (!(await this.#log.isOfLife({ seq: Number(before?.['seq']), key }))) return null
+    return { inputHash, derivation: before?.['derivation'] ?? null }
+  }
+}
+
+/**
+ * Whether an entry is somebody's own writing, which only those may undo who may write the field. What a derivation
+ * computed is not. Of a revert, what it undid counts: whoever may undo that may change their mind.
+ */
+async function isByHand(entry: JsonObject, log: CellLog): Promise<boolean> {
+  let origin: JsonObject | null = entry
+  for (let undone = undoneBy(entry); undone !== null && origin !== null;) {
+    origin = await log.at(undone)
+    undone = origin === null ? null : undoneBy(origin)
+  }
+  return origin === null || answerOf(origin) === null
+}
+
+function throwIfDenied(undoings: readonly Undoing[]): void {
+  const denials = new Faults()
+  for (const { denial } of undoings) if (denial !== null) denials.add(() => denial)
+  if (denials.count > 0) throw new PermissionDeniedError(denials.message())
+}
+
+/**
+ * Those that leave every value of a unique field with one record, found before anything is written: what a cell has
+ * that goes back is free for others. What cannot be undone keeps its value, which may stand in the way of others.
+ */
+async function withoutClashes(db: Connection, undoings: readonly Undoing[]): Promise<readonly Undoing[]> {
+  const claims = new UniqueClaims(db)
+  undoings.forEach(({ field, entry, value }, position) => {
+    if (field.unique) claims.add({ field, id: entry.recordId, position, value })
+  })
+  const clashing = new Set((await claims.conflicts()).map(({ claim }) => claim.position))
+  if (clashing.size === 0) return undoings
+  return withoutClashes(
+    db,
+    undoings.filter((_, position) => !clashing.has(position)),
+  )
+}
+
+function putBack(change: ChangeSet, undoing: Undoing, { actor, run }: RevertRequest): void {
+  const { entry, field, record, current, value, computed } = undoing
+  const { key } = record
+  const seq = change.logRevert(
+    {
+      actor,
+      source: 'revert',
+      record_id: entry.recordId,
+      field: field.name,
+      value,
+      previous: current,
+      reverts: entry.seq,
+      ...(run === null ? {} : { run_id: run }),
+      ...(computed === null ? {} : { input_hash: computed.inputHash }),
+      ...(typeof computed?.derivation === 'string' ? { derivation: computed.derivation } : {}),
+    },
+    key,
+  )
+  const target = change.cells.target(field.name)
+  if (target !== undefined && computed !== null) {
+    change.cells.restored(target, key, { hash: hashBytes(computed.inputHash), seq })
+  } else if (target !== undefined) {
+    change.cells.writtenByHand(target, key, { hasValue: value !== null, seq })
+  }
+  if (sameValue(value, current)) return
+  change.records.update(record, { [field.name]: value }, seq)
+  change.cells.inputWritten(field.name, key, seq)
+}
+
+function noSuchEntry(entry: EntryRef): SheetError {
+  return new SheetError(
+    `${nameOf(entry)}: there is no provenance entry ${entry.seq}; ` +
+      'GET /api/provenance with history=true lists those that there are',
+  )
+}
+
+function nameOf({ recordId, field }: EntryRef): string {
+  return `record ${showValue(recordId)}, field ${showValue(field)}`
+}

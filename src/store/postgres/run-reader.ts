@@ -1,0 +1,113 @@
+import type { ErrorType } from '../../errors/service-error.ts'
+import { parseLine } from '../../provenance/log-line.ts'
+import type { EntryRef, RunEntriesQuery, RunFailuresQuery } from '../sheet-store.ts'
+import type { RunFailure, RunId, StoredRun } from '../stored-run.ts'
+import type { Connection, StoredRow } from './connection.ts'
+import type { StoredRequest } from './run-writer.ts'
+import { runNumber, textOrNull } from './values.ts'
+
+/** All but `record_ids`. */
+const RUN_COLUMNS = `id, kind, reverts, state, actor, request, started_at, ended_at, total, materialized, skipped, failed,
+  calls, total_cost, error, error_type, cancelled_by`
+
+/** Reads what the store knows of runs. A text that is no run id is the id of no run. */
+export class RunReader {
+  readonly #db: Connection
+
+  constructor(db: Connection) {
+    this.#db = db
+  }
+
+  async run(id: RunId): Promise<StoredRun | null> {
+    const row = await this.#db.get(`SELECT ${RUN_COLUMNS} FROM "$run" WHERE id = $1`, runNumber(id))
+    return row === undefined ? null : storedRun(row)
+  }
+
+  /** The records that a run was asked for; null when it did not filter. */
+  async recordIds(id: RunId): Promise<readonly string[] | null> {
+    const row = await this.#db.get('SELECT record_ids FROM "$run" WHERE id = $1', runNumber(id))
+    const ids = textOrNull(row?.['record_ids'])
+    return ids === null ? null : (JSON.parse(ids) as string[])
+  }
+
+  /** Runs, newest first, before a run; `before` null starts at the newest. */
+  async runs(query: { readonly before: RunId | null; readonly limit: number }): Promise<StoredRun[]> {
+    const { before, limit } = query
+    const end = before === null ? Number.MAX_SAFE_INTEGER : runNumber(before)
+    const sql = `SELECT ${RUN_COLUMNS} FROM "$run" WHERE id < $1 ORDER BY id DESC LIMIT $2`
+    return (await this.#db.all(sql, end, limit)).map(storedRun)
+  }
+
+  /** Who wants a run to end; null when nobody does. */
+  async cancelRequest(id: RunId): Promise<string | null> {
+    const row = await this.#db.get('SELECT cancelled_by FROM "$run" WHERE id = $1', runNumber(id))
+    return textOrNull(row?.['cancelled_by'])
+  }
+
+  async failures({ run, after, limit }: RunFailuresQuery): Promise<RunFailure[]> {
+    const rows = await this.#db.all(
+      `SELECT number, record_id, field, error, error_type, at FROM "$run_failure"
+       WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3`,
+      runNumber(run),
+      after,
+      limit,
+    )
+    return rows.map((row) => ({
+      number: Number(row['number']),
+      recordId: String(row['record_id']),
+      field: String(row['field']),
+      error: String(row['error']),
+      errorType: row['error_type'] as ErrorType,
+      at: String(row['at']),
+    }))
+  }
+
+  async entryCount(run: RunId): Promise<number> {
+    const sql = 'SELECT count(*) AS count FROM "$provenance" WHERE run = $1'
+    return Number((await this.#db.get(sql, runNumber(run)))?.['count'])
+  }
+
+  /** The cells that a run wrote, entry by entry, the last first; every line of a run is about one cell. */
+  async entries({ run, before, limit }: RunEntriesQuery): Promise<EntryRef[]> {
+    const rows = await this.#db.all(
+      'SELECT seq, line FROM "$provenance" WHERE run = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3',
+      runNumber(run),
+      before ?? Number.MAX_SAFE_INTEGER,
+      limit,
+    )
+    return rows.map((row) => {
+      // Every line of a run is of this kind.
+      const line = parseLine(String(row['line'])) as unknown as { record_id: string; field: string }
+      return { seq: Number(row['seq']), recordId: line.record_id, field: line.field }
+    })
+  }
+}
+
+function storedRun(row: StoredRow): StoredRun {
+  const count = (column: string): number => Number(row[column])
+  const [materialized, skipped, failed] = [count('materialized'), count('skipped'), count('failed')]
+  return {
+    id: String(row['id']),
+    kind: row['kind'] as StoredRun['kind'],
+    reverts: row['reverts'] === null ? null : String(row['reverts']),
+    actor: String(row['actor']),
+    ...(JSON.parse(String(row['request'])) as StoredRequest),
+    state: row['state'] as StoredRun['state'],
+    startedAt: String(row['started_at']),
+    endedAt: textOrNull(row['ended_at']),
+    done: materialized + skipped + failed,
+    total: count('total'),
+    materialized,
+    skipped,
+    failed,
+    calls: count('calls'),
+    totalCost: count('total_cost'),
+    error: errorOf(row),
+    cancelledBy: textOrNull(row['cancelled_by']),
+  }
+}
+
+function errorOf(row: StoredRow): StoredRun['error'] {
+  if (row['error_type'] === null) return null
+  return { type: row['error_type'] as ErrorType, message: String(row['error']) }
+}

@@ -1,0 +1,160 @@
+import type { CellCommit, RevertResult } from '../sheet-store.ts'
+import type { FailedCell, NewRun, RunBegin, RunEnd, RunId, RunOrder, StoredRun } from '../stored-run.ts'
+import type { ChangeSet } from './change-set.ts'
+import type { SqlInput } from './connection.ts'
+import { runNumber } from './values.ts'
+
+/** How much longer than it said a waiting run may be silent before it is taken for dead. */
+const WAIT_GRACE_MS = 1000
+
+/** What of a run's order is in the column `request`, as JSON. */
+export type StoredRequest = Omit<RunOrder, 'kind' | 'reverts' | 'actor' | 'recordIds'> &
+  Pick<StoredRun, 'recordCount'>
+
+/** What a commit adds to the counts of its run. */
+interface RunGain {
+  readonly materialized: number
+  readonly failures: readonly FailedCell[]
+  readonly progress: CellCommit['progress']
+}
+
+/** Writes down that a run begins, and answers with its id; ids are given out in order and never twice. */
+export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
+  const { kind, reverts, actor, targets, recordIds, force, only, limit, maxCalls, maxCost } = run
+  const row = await change.db.get('UPDATE "$sheet" SET last_run = last_run + 1 RETURNING last_run')
+  const id = Number(row?.['last_run'])
+  const recordCount = recordIds?.length ?? null
+  const request: StoredRequest = { targets, recordCount, force, only, limit, maxCalls, maxCost }
+  await change.db.run(
+    `INSERT INTO "$run" (id, kind, reverts, state, actor, request, record_ids, started_at, waits_until, active_at)
+     VALUES ($1, $2, $3, 'running', $4, $5, $6, $7, $8, $7)`,
+    id,
+    kind,
+    reverts === null ? null : runNumber(reverts),
+    actor,
+    JSON.stringify(request),
+    recordIds === null ? null : JSON.stringify(recordIds),
+    change.at,
+    later(change.at, run.silentMs),
+  )
+  return String(id)
+}
+
+/** Notes that a run still waits for the run lock, and for how long it may be silent from now on. */
+export async function keepWaiting(change: ChangeSet, id: RunId, silentMs: number): Promise<void> {
+  await change.db.run(
+    'UPDATE "$run" SET waits_until = $1 WHERE id = $2 AND waits_until IS NOT NULL',
+    later(change.at, silentMs),
+    runNumber(id),
+  )
+}
+
+/** Notes that a run has the run lock. It runs, even if it had been given up for having waited too long. */
+export async function runLocked(change: ChangeSet, id: RunId, { total, absent }: RunBegin): Promise<void> {
+  const set =
+    "state = 'running', ended_at = NULL, waits_until = NULL, active_at = $2, total = $3, failed = $4"
+  await updateRun(change, id, { set, values: [change.at, total, absent.length] })
+  await addFailures(change, id, absent)
+}
+
+/** Notes how far a run is that has nothing to store yet. */
+export function noteCalls(change: ChangeSet, id: RunId, progress: CellCommit['progress']): Promise<void> {
+  return runGained(change, id, { materialized: 0, failures: [], progress })
+}
+
+/** Adds what a commit stored to the counts of its run. */
+export async function runGained(change: ChangeSet, id: RunId, gain: RunGain): Promise<void> {
+  const { materialized, failures, progress } = gain
+  const { skipped, calls, totalCost } = progress
+  await updateRun(change, id, {
+    set: 'materialized = materialized + $2, failed = failed + $3, skipped = $4, calls = $5, total_cost = $6, active_at = $7',
+    values: [materialized, failures.length, skipped, calls, totalCost, change.at],
+  })
+  await addFailures(change, id, failures)
+}
+
+/** Adds what a piece of a revert came to to the counts of its run. */
+export function runReverted(
+  change: ChangeSet,
+  id: RunId,
+  { reverted, conflicts }: RevertResult,
+): Promise<void> {
+  return updateRun(change, id, {
+    set: 'materialized = materialized + $2, skipped = skipped + $3, active_at = $4',
+    values: [reverted, conflicts.length, change.at],
+  })
+}
+
+/** Notes how a run ended, with its last counts. */
+export function endRun(change: ChangeSet, id: RunId, end: RunEnd): Promise<void> {
+  const { state, error, cancelledBy, progress } = end
+  const { total, materialized, skipped, failed, calls, totalCost } = progress
+  return updateRun(change, id, {
+    set: `state = $2, cancelled_by = $3, error = $4, error_type = $5, ended_at = $6, active_at = $6,
+      total = $7, materialized = $8, skipped = $9, failed = $10, calls = $11, total_cost = $12`,
+    values: [
+      state,
+      cancelledBy,
+      error?.message ?? null,
+      error?.type ?? null,
+      change.at,
+      total,
+      materialized,
+      skipped,
+      failed,
+      calls,
+      totalCost,
+    ],
+  })
+}
+
+/** Notes who wants a run to end. Whoever came first is remembered; a run that has ended cannot be stopped any more. */
+export async function requestCancel(change: ChangeSet, id: RunId, actor: string): Promise<void> {
+  await change.db.run(
+    `UPDATE "$run" SET cancelled_by = $1 WHERE id = $2 AND state = 'running' AND cancelled_by IS NULL`,
+    actor,
+    runNumber(id),
+  )
+}
+
+/** Marks as interrupted what claims to run and cannot; see {@link SheetStore.interruptRuns}. */
+export async function interruptRuns(change: ChangeSet, except: RunId | null): Promise<void> {
+  await change.db.run(
+    `UPDATE "$run" SET state = 'interrupted', ended_at = active_at
+     WHERE state = 'running' AND id IS DISTINCT FROM $1::bigint AND (waits_until IS NULL OR waits_until < $2)`,
+    except === null ? null : runNumber(except),
+    later(change.at, -WAIT_GRACE_MS),
+  )
+}
+
+/** `$1` is the run. Throws an Error when there is no such run, which only a mistake of the program can bring about. */
+async function updateRun(
+  change: ChangeSet,
+  id: RunId,
+  { set, values }: { set: string; values: readonly SqlInput[] },
+): Promise<void> {
+  const updated = await change.db.run(`UPDATE "$run" SET ${set} WHERE id = $1`, runNumber(id), ...values)
+  if (updated === 0) throw new Error(`no run ${id}`)
+}
+
+async function addFailures(change: ChangeSet, id: RunId, failures: readonly FailedCell[]): Promise<void> {
+  if (failures.length === 0) return
+  await change.db.run(
+    `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, at)
+     SELECT $1, place + (SELECT coalesce(max(number), 0) FROM "$run_failure" WHERE run = $1),
+            record_id, field, error, error_type, $2
+     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[])
+       WITH ORDINALITY AS new(record_id, field, error, error_type, place)`,
+    runNumber(id),
+    change.at,
+    failures.map(({ recordId }) => recordId),
+    failures.map(({ field }) => field),
+    failures.map(({ error }) => error),
+    failures.map(({ errorType }) => errorType),
+  )
+}
+
+/** A time so many milliseconds after another. */
+function later(at: string, ms: number): string {
+  return new Date(Date.parse(at) + ms).toISOString()
+}

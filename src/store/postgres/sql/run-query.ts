@@ -1,0 +1,82 @@
+import { QueryError } from '../../../errors/service-error.ts'
+import type { JsonBytes, SqlParam, SqlStatement } from '../../sheet-store.ts'
+import type { TypedField } from '../values.ts'
+import { toJsonOf } from './column-json.ts'
+import { OID } from './sort-sql.ts'
+import { SqlAnswer } from './sql-answer.ts'
+import type { CheckedSql } from './sql-checks.ts'
+import { shown } from './sql-errors.ts'
+import type { SqlSession } from './sql-session.ts'
+import type { ColumnText, TypedParam } from './wire-query.ts'
+
+/** A statement from a user, with the contract's fields. */
+export interface QueryOfFields extends SqlStatement {
+  readonly allFields: readonly TypedField[]
+}
+
+/** A statement that was checked, with what the answer may be. */
+export interface CheckedQuery {
+  readonly sql: CheckedSql
+  readonly params: readonly SqlParam[]
+  readonly maxRows: number
+  /** Whether the names of the columns are wanted beside the rows. */
+  readonly columns: boolean
+}
+
+/** Runs a statement from a user and answers with the query result as JSON (D18, D19). Throws QueryError. */
+export async function runQuery(session: SqlSession, query: CheckedQuery): Promise<JsonBytes> {
+  const params = query.params.map(typed)
+  await session.confine(query.sql.names)
+  const fields = await session.parse(query.sql.text, params)
+  const columns = fields.map((field, index) => ({
+    key: `${index === 0 ? '{' : ','}${JSON.stringify(field.name)}:`,
+    toJson: toJsonOf(field),
+  }))
+  checkDistinct(fields.map(({ name }) => name))
+  const answer = new SqlAnswer()
+  answer.text('{"rows":[')
+  let count = 0
+  const onRow = (row: readonly ColumnText[]): void => {
+    count += 1
+    if (count > query.maxRows) return
+    if (count > 1) answer.text(',')
+    if (columns.length === 0) answer.text('{')
+    for (const [index, { key, toJson }] of columns.entries()) {
+      const value = row[index] ?? null
+      answer.text(key + (value === null ? 'null' : toJson(value)))
+    }
+    answer.text('}')
+  }
+  await session.run({ values: params.map(({ text }) => text), rows: query.maxRows + 1, onRow })
+  answer.text(
+    `],"count":${Math.min(count, query.maxRows)}${count > query.maxRows ? ',"truncated":true' : ''}`,
+  )
+  if (query.columns) answer.text(`,"columns":${JSON.stringify(fields.map(({ name }) => name))}`)
+  answer.text('}')
+  return answer.finish()
+}
+
+/**
+ * A number is of the type that it would have in the statement itself. What a text or null is, the statement decides. Throws
+ * QueryError.
+ */
+function typed(param: SqlParam): TypedParam {
+  if (param === null) return { text: null, type: 0 }
+  if (typeof param === 'boolean') return { text: String(param), type: OID.boolean }
+  if (typeof param === 'number') return { text: String(param), type: numberType(param) }
+  if (param.includes('\0')) throw new QueryError('a value in params has a NUL character (U+0000)')
+  return { text: param.toWellFormed(), type: 0 }
+}
+
+function numberType(param: number): number {
+  if (!Number.isSafeInteger(param)) return OID.numeric
+  return Math.abs(param) < 2 ** 31 ? OID.int4 : OID.int8
+}
+
+function checkDistinct(names: readonly string[]): void {
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice === undefined) return
+  throw new QueryError(
+    `two columns of the result are called ${JSON.stringify(shown(twice))}: name one of them with AS`,
+  )
+}

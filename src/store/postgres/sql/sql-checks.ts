@@ -1,0 +1,233 @@
+import { QueryError } from '../../../errors/service-error.ts'
+import { shown } from './sql-errors.ts'
+import {
+  ALLOWED_FUNCTIONS,
+  PLAIN_WORDS,
+  REFUSED_TYPES,
+  TELLING_WORDS,
+  WORDS_BEFORE_BRACKETS,
+} from './sql-functions.ts'
+import { isSignificant, nameOf, sqlTokens, wordOf, type SqlToken } from './sql-lexer.ts'
+import { inMebibytes, MAX_NAME_BYTES, MAX_SQL_BYTES, MAX_TABLES, MAX_TOKENS } from './sql-limits.ts'
+
+/** Text from a user that passed the checks. */
+export interface CheckedSql {
+  /** What to send: without a trailing `;`, and with `$1`, `$2` and so on for `?`. */
+  readonly text: string
+  readonly names: SqlNames
+}
+
+/** What stands in a text and means something that only the database can tell; as names, so in small letters unless quoted. */
+export interface SqlNames {
+  /** Everything that could be a table. */
+  readonly tables: ReadonlySet<string>
+  /** What is called, or has a list of columns, and is no function that may be called. */
+  readonly functions: ReadonlySet<string>
+  /** What stands before a dot. */
+  readonly qualifiers: ReadonlySet<string>
+  /** What stands behind one and is no field: of a record it may be a function as well as a column. */
+  readonly members: ReadonlySet<string>
+  /** All names, fields among them. */
+  readonly all: ReadonlySet<string>
+}
+
+const VIEW = 'records'
+
+/** What begins another part of a SELECT. PostgreSQL keeps all of these words, so that no field can have one for its name. */
+const CLAUSES: ReadonlySet<string> = new Set(
+  'SELECT WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH FOR WINDOW UNION EXCEPT INTERSECT INTO'.split(' '),
+)
+
+/** Checks a statement before the database sees it (D18). `fields` are the contract's. Throws QueryError. */
+export function checkStatement(sql: string, parameters: number, fields: ReadonlySet<string>): CheckedSql {
+  const tokens = tokensOf(sql, 'statement')
+  const significant = tokens.filter(isSignificant)
+  checkTokens(significant, 'statement')
+  const [first] = significant
+  if (first === undefined) throw new QueryError('the statement is empty')
+  const semicolon = significant.find(({ kind }) => kind === 'semicolon')
+  if (semicolon !== undefined && semicolon !== significant.at(-1)) {
+    throw new QueryError('only one statement can be run: there is text after its semicolon')
+  }
+  const verb = mainVerb(significant)
+  if (verb !== 'SELECT')
+    throw new QueryError(`only SELECT statements can be run, not ${shown(verb || first.text)}`)
+  const placeholders = significant.filter(({ kind }) => kind === 'placeholder').length
+  if (placeholders !== parameters) {
+    throw new QueryError(`placeholders in the statement: ${placeholders}, values in params: ${parameters}`)
+  }
+  checkTables(significant)
+  return { text: numbered(tokens, semicolon), names: namesIn(significant, fields) }
+}
+
+/** Checks that a filter is one expression, as much of it as can be told without its types (D16). Throws QueryError. */
+export function checkFilter(filter: string, fields: ReadonlySet<string>): CheckedSql {
+  const tokens = tokensOf(filter, 'filter')
+  const significant = tokens.filter(isSignificant)
+  checkTokens(significant, 'filter')
+  const [first] = significant
+  if (first === undefined) throw new QueryError('the filter is empty')
+  if (significant.some(({ kind }) => kind === 'semicolon')) {
+    throw new QueryError('a filter is one expression: it cannot have a semicolon')
+  }
+  if (significant.some(({ kind }) => kind === 'placeholder'))
+    throw new QueryError('a filter cannot have placeholders: ?')
+  if (tokens.at(-1)?.kind === 'comment' && tokens.at(-1)?.text.startsWith('--') === true) {
+    throw new QueryError('a comment runs to the end of the filter: end it with */ or a line break')
+  }
+  checkOneExpression(significant, first)
+  checkTables(significant)
+  return { text: filter, names: namesIn(significant, fields) }
+}
+
+/** Throws QueryError for a text that is longer than SQL from a user may be. */
+function tokensOf(text: string, what: 'statement' | 'filter'): readonly SqlToken[] {
+  if (Buffer.byteLength(text) > MAX_SQL_BYTES)
+    throw new QueryError(`the ${what} is longer than ${inMebibytes(MAX_SQL_BYTES)}`)
+  const tokens = sqlTokens(text, MAX_TOKENS + 1)
+  if (tokens.length > MAX_TOKENS) {
+    throw new QueryError(`the ${what} is too long: it has more than ${MAX_TOKENS} words, numbers and marks`)
+  }
+  return tokens
+}
+
+/**
+ * Within `WHERE (…)` a text is one expression if it never closes a bracket that it did not open, and is no SELECT: that
+ * begins with a word of its own, or has a clause behind a bracket.
+ */
+function checkOneExpression(tokens: readonly SqlToken[], first: SqlToken): void {
+  if (/^(?:SELECT|WITH|VALUES|TABLE)$/.test(wordOf(first))) {
+    throw new QueryError(`the filter cannot be used: it is not one expression but a ${wordOf(first)}`)
+  }
+  const open: string[] = []
+  for (const token of tokens) {
+    const { kind, text } = token
+    if (kind === 'operator' && (text === '(' || text === '[')) open.push(text === '(' ? ')' : ']')
+    const closes = kind === 'operator' && (text === ')' || text === ']')
+    if ((closes && open.pop() !== text) || (open.length === 0 && CLAUSES.has(wordOf(token)))) {
+      throw new QueryError(`the filter cannot be used: syntax error at or near "${shown(text)}"`)
+    }
+  }
+  if (open.length > 0) throw new QueryError('the filter cannot be used: a bracket is never closed')
+}
+
+function checkTokens(tokens: readonly SqlToken[], what: string): void {
+  for (const [index, token] of tokens.entries()) {
+    const { kind, text } = token
+    if (kind === 'illegal' || kind === 'unterminated') throw new QueryError(`the ${what} ${fault(token)}`)
+    if (kind === 'placeholder' && text !== '?') {
+      throw new QueryError(`the placeholder ${shown(text)} cannot be used: params are positional, write ?`)
+    }
+    if (wordOf(token) === 'FOR' && /^(?:UPDATE|SHARE|NO|KEY)$/.test(wordOf(tokens[index + 1]))) {
+      throw new QueryError('only SELECT statements can be run: they cannot lock records')
+    }
+    const name = nameOf(token)
+    if (name !== null) checkName(name, { what, token, next: tokens[index + 1] })
+  }
+}
+
+interface NamePlace {
+  readonly what: string
+  readonly token: SqlToken
+  readonly next: SqlToken | undefined
+}
+
+function checkName(name: string, { what, token, next }: NamePlace): void {
+  // Of the store's inside, and of what a session keeps for itself.
+  if (/^_*\$[A-Za-z0-9_]|^pg_(?:toast_)?temp/i.test(name))
+    throw new QueryError(`a name in the ${what} is reserved`)
+  if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
+    throw new QueryError(
+      `a name in the ${what} is longer than ${MAX_NAME_BYTES} bytes: ${shown(name)} cannot be used`,
+    )
+  }
+  if (REFUSED_TYPES.has(name)) throw new QueryError(`the name ${shown(name)} cannot be used`)
+  if (token.kind === 'word' && TELLING_WORDS.has(name)) {
+    const hint = next?.text === '(' ? '' : `; of a field of that name write "${name}"`
+    throw new QueryError(`the function ${name} cannot be used${hint}`)
+  }
+}
+
+function fault(token: SqlToken): string {
+  const { kind, text } = token
+  if (text.includes('\0')) return 'has a NUL character (U+0000)'
+  if (kind === 'unterminated') {
+    return `has a ${text.startsWith('/*') ? 'comment' : 'quote'} that is never closed: ${shown(text)}`
+  }
+  if (text.startsWith('$')) {
+    return 'has a $ that cannot be used: params are positional, write ?, and texts go in single quotes'
+  }
+  return `has something that cannot be used: ${shown(text)}`
+}
+
+/** The word that says what the statement does; behind WITH, the first such word outside brackets. */
+function mainVerb(tokens: readonly SqlToken[]): string {
+  const first = wordOf(tokens[0])
+  if (first !== 'WITH') return first
+  const verb = /^(?:SELECT|VALUES|TABLE|INSERT|UPDATE|DELETE|MERGE)$/
+  let depth = 0
+  for (const token of tokens) {
+    if (token.text === ')') depth -= 1
+    if (depth === 0 && verb.test(wordOf(token))) return wordOf(token)
+    if (token.text === '(') depth += 1
+  }
+  return 'SELECT'
+}
+
+function checkTables(tokens: readonly SqlToken[]): void {
+  let tables = 0
+  /** For each bracket that is open, whether a comma in it stands between tables. */
+  const inFrom: boolean[] = []
+  for (const [index, token] of tokens.entries()) {
+    const word = wordOf(token)
+    if (token.text === '(') inFrom.push(false)
+    else if (token.text === ')') inFrom.pop()
+    else if (word === 'FROM' && wordOf(tokens[index - 1]) !== 'DISTINCT') {
+      tables += 1
+      inFrom[Math.max(0, inFrom.length - 1)] = true
+    } else if (word === 'JOIN' || (token.text === ',' && inFrom.at(-1) === true)) tables += 1
+    else if (CLAUSES.has(word)) inFrom[Math.max(0, inFrom.length - 1)] = false
+  }
+  if (tables > MAX_TABLES)
+    throw new QueryError(`the statement names more than ${MAX_TABLES} tables in FROM and JOIN`)
+}
+
+/** The text up to its semicolon, its placeholders numbered. */
+function numbered(tokens: readonly SqlToken[], semicolon: SqlToken | undefined): string {
+  let number = 0
+  let text = ''
+  for (const token of tokens) {
+    if (token === semicolon) break
+    // What is glued to a `?` must not become part of its number.
+    text += token.kind === 'placeholder' ? ` $${(number += 1)} ` : token.text
+  }
+  return text
+}
+
+function namesIn(tokens: readonly SqlToken[], fields: ReadonlySet<string>): SqlNames {
+  const names = {
+    tables: new Set<string>(),
+    functions: new Set<string>(),
+    qualifiers: new Set<string>(),
+    members: new Set<string>(),
+    all: new Set<string>(),
+  }
+  for (const [index, token] of tokens.entries()) {
+    const name = nameOf(token)
+    if (name === null) continue
+    const next = tokens[index + 1]?.text
+    const unquoted = token.kind === 'word'
+    names.all.add(name)
+    if (next === '.' && name !== VIEW) names.qualifiers.add(name)
+    if (tokens[index - 1]?.text === '.' && !fields.has(name) && !ALLOWED_FUNCTIONS.has(name))
+      names.members.add(name)
+    if (next === '(') {
+      if (ALLOWED_FUNCTIONS.has(name) || (unquoted && WORDS_BEFORE_BRACKETS.has(name))) continue
+      names.functions.add(name)
+    }
+    // Of the names of fields only these can be those of PostgreSQL's own tables as well.
+    const harmless = fields.has(name) ? !name.startsWith('pg_') : unquoted && PLAIN_WORDS.has(name)
+    if (name !== VIEW && !harmless) names.tables.add(name)
+  }
+  return names
+}

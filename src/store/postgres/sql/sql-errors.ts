@@ -1,0 +1,59 @@
+import { QueryError } from '../../../errors/service-error.ts'
+import { sqlState } from '../errors.ts'
+
+/** Longest message that is passed on; PostgreSQL repeats pieces of the statement. */
+const MAX_MESSAGE = 500
+
+/** Longest piece of a statement in a message of our own. */
+const MAX_SHOWN = 40
+
+/**
+ * Turns what went wrong while SQL from a user was parsed or run into a QueryError with PostgreSQL's message, without names
+ * of the store's inside; `hidden` are further names that nobody shall read. What is not the statement's fault comes back as
+ * it is.
+ */
+export function toQueryError(error: unknown, hidden: readonly string[] = []): unknown {
+  const state = sqlState(error)
+  if (state === undefined || !(error instanceof Error)) return error
+  const words = WORDS[state]
+  if (words !== undefined) return new QueryError(words)
+  const table = /^relation "(.*)" does not exist$/s.exec(error.message)?.[1]
+  if (table !== undefined) return new QueryError(noSuchTable(table))
+  return NOT_THE_STATEMENT.test(state) ? error : new QueryError(scrubbed(error.message, hidden))
+}
+
+/** Classes of what is wrong with the connection, the server or the data; all others speak of the statement or its values. */
+const NOT_THE_STATEMENT = /^(?:08|28|3D|40|53|55P03|57|58|72|F0|XX)/
+
+const ONLY_SELECT = 'only SELECT statements can be run'
+
+const WORDS: Readonly<Record<string, string>> = {
+  '25006': ONLY_SELECT,
+  '25001': ONLY_SELECT,
+  '42501': ONLY_SELECT,
+  '53200': 'the statement needs more memory than there is',
+  '53400': 'the query needs more of the disk than it may use and was stopped',
+  '54001': 'the statement is too long, or nested too deeply',
+  '57014': 'the query took too long and was stopped',
+  '58P01': 'the statement uses something that is not installed',
+  XX000: 'PostgreSQL cannot run the statement',
+}
+
+function scrubbed(message: string, hidden: readonly string[]): string {
+  const named = hidden.reduce((text, name) => text.replaceAll(name, '…'), message)
+  const clean = named.replaceAll(/"?\$[A-Za-z_][\w$]*"?(?:\."?\$?\w+"?)?/g, '…')
+  return clean.length > MAX_MESSAGE ? `${clean.slice(0, MAX_MESSAGE)}…` : clean
+}
+
+/** Says that there is no such table, in the same words whether there is one that is not to be known of or not. */
+export function noSuchTable(name: string): string {
+  // Internal names are shown to nobody, those that are made up included.
+  if (name.startsWith('$')) return 'that table cannot be read: the only table is "records"'
+  return `no such table: ${shown(name)}; the only table is "records"`
+}
+
+/** A piece of a statement as messages show it, however long it is; without what looks like a name of the store's inside. */
+export function shown(text: string): string {
+  const piece = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+  return piece.replaceAll(/\$[A-Za-z_]\w*/g, '…')
+}

@@ -1,0 +1,57 @@
+import { QueryError } from '../../../errors/service-error.ts'
+import type { Connection } from '../connection.ts'
+import { noSuchTable, shown } from './sql-errors.ts'
+import type { SqlNames } from './sql-checks.ts'
+
+/**
+ * What of these names is something real: a table of PostgreSQL's own or beside `records` or the type of its rows, a function that SQL from users may
+ * not call, a word of the grammar that works as one, a function that behind a dot takes a record for its argument, or a
+ * schema.
+ */
+const REAL = `
+  SELECT 'table' AS kind, relname AS name FROM pg_catalog.pg_class
+  WHERE relname = ANY ($1) AND relkind IN ('r', 'v', 'm', 'f', 'p', 'S')
+    AND relnamespace IN ('pg_catalog'::regnamespace, current_schema()::regnamespace)
+    AND NOT (relname = 'records' AND relnamespace = current_schema()::regnamespace)
+  UNION ALL SELECT 'table', type.typname FROM pg_catalog.pg_type AS type LEFT JOIN pg_catalog.pg_type AS element ON element.oid = type.typelem
+  WHERE type.typname = ANY ($1) AND type.typname NOT IN ('records', '_records')
+    AND (type.typnamespace = current_schema()::regnamespace
+      OR type.typnamespace = 'pg_catalog'::regnamespace AND (type.typrelid <> 0 OR element.typrelid <> 0))
+  UNION ALL SELECT 'function', proname FROM pg_catalog.pg_proc
+  WHERE proname = ANY ($2) AND pronamespace IN ('pg_catalog'::regnamespace, current_schema()::regnamespace)
+  UNION ALL SELECT 'function', word FROM pg_catalog.pg_get_keywords() WHERE word = ANY ($2) AND catcode IN ('C', 'R', 'T')
+  UNION ALL SELECT 'function', proname FROM pg_catalog.pg_proc
+  WHERE proname = ANY ($4) AND pronargs > 0 AND pronargs - pronargdefaults <= 1
+    AND EXISTS (SELECT 1 FROM pg_catalog.pg_type WHERE pg_type.oid = proargtypes[0] AND typtype IN ('p', 'c'))
+  UNION ALL SELECT 'schema', nspname FROM pg_catalog.pg_namespace WHERE nspname = ANY ($3)
+  ORDER BY 1, 2 LIMIT 1`
+
+/**
+ * Holds the names of a text against what the database has, as the store's user. PostgreSQL lets everybody call nearly all
+ * of its functions and read its catalog, and no role can be kept from that without taking it from everybody else. What
+ * does not exist is harmless: it is a name that the statement defines itself, or a mistake. Throws QueryError.
+ */
+export async function checkNames(db: Pick<Connection, 'get'>, names: SqlNames): Promise<void> {
+  const { tables, functions, qualifiers, members } = names
+  if (tables.size + functions.size + qualifiers.size + members.size === 0) return
+  const found = await db.get(REAL, [...tables], [...functions], [...qualifiers], [...members])
+  if (found === undefined) return
+  const name = String(found['name'])
+  switch (found['kind']) {
+    case 'function':
+      throw new QueryError(`the function ${shown(name)}() cannot be used`)
+    case 'schema':
+      throw new QueryError(`"${shown(name)}" cannot be read: the only table is "records"`)
+    default:
+      throw new QueryError(noSuchTable(name))
+  }
+}
+
+/**
+ * Of a text that failed, the name of a table beside `records`, null when it has none. PostgreSQL says which columns a table
+ * has before it asks whether that may be known.
+ */
+export async function otherTable(db: Pick<Connection, 'get'>, names: SqlNames): Promise<string | null> {
+  const found = await db.get(REAL, [...names.all], [], [], [])
+  return found === undefined ? null : String(found['name'])
+}

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createPostgresRecords, type PostgresRecords } from '../../../../test/support/postgres-records.ts'
+import { field } from '../../../../test/support/sheet-database.ts'
+import { QueryError } from '../../../errors/service-error.ts'
+import type { PageRun } from './run-page.ts'
+import { readerRole } from './reader-role.ts'
+import { SqlConnection } from './sql-connection.ts'
+import { MAX_ROW_BYTES } from './sql-limits.ts'
+import type { SqlSession } from './sql-session.ts'
+import { DEFAULT_QUERY_LIMITS, SqlPool, type SqlPoolOptions } from './sql-pool.ts'
+
+const FIELDS = [field('id', 'string'), field('n', 'integer')]
+
+/** Goes on for longer than any test waits. */
+const ENDLESS = 'SELECT count(*) FROM generate_series(1, 1000000000000) AS a(x)'
+
+const ENDLESS_FILTER = '(SELECT count(*) FROM generate_series(1, 1000000000000) AS a(x)) > n'
+
+suite('the connections for SQL from users', { timeout: 120_000 }, () => {
+  let sheet: PostgresRecords
+
+  before(async () => {
+    sheet = await createPostgresRecords(FIELDS)
+    await sheet.insert(...Array.from({ length: 10 }, (_, index) => ({ id: `r${index}`, n: index })))
+  })
+
+  after(() => sheet.close())
+
+  function poolOf(
+    t: TestContext,
+    options: Partial<SqlPoolOptions> & { readonly timeoutMs?: number } = {},
+  ): SqlPool {
+    const { timeoutMs = 30_000, ...rest } = options
+    const pool = new SqlPool({
+      database: sheet.database,
+      limits: { ...DEFAULT_QUERY_LIMITS, timeoutMs },
+      ...rest,
+    })
+    t.after(() => pool.close())
+    return pool
+  }
+
+  const query = (pool: SqlPool, sql: string, signal?: AbortSignal): Promise<Buffer> =>
+    pool.query({ sql, params: [], allFields: FIELDS }, signal)
+
+  const page = (pool: SqlPool, filter: string, signal?: AbortSignal): ReturnType<SqlPool['page']> => {
+    const run: PageRun = {
+      filter,
+      fields: FIELDS,
+      allFields: FIELDS,
+      limit: 5,
+      after: null,
+      sort: [],
+      skip: 0,
+    }
+    return pool.page(run, signal)
+  }
+
+  /** Statements of users that PostgreSQL is at, and connections for them. */
+  async function atWork(): Promise<{ readonly running: number; readonly connections: number }> {
+    const row = await sheet.database.get(
+      `SELECT count(*) FILTER (WHERE state = 'active') AS running, count(*) AS connections
+      FROM pg_stat_activity WHERE application_name = 'colophon sql'`,
+    )
+    return { running: Number(row?.['running']), connections: Number(row?.['connections']) }
+  }
+
+  /** Resolves when PostgreSQL is at this many; fails when that takes too long. */
+  async function until(wanted: number): Promise<void> {
+    for (let tries = 0; tries < 500; tries += 1) {
+      if ((await atWork()).running === wanted) return
+      await sleep(20)
+    }
+    assert.equal((await atWork()).running, wanted)
+  }
+
+  test('D19: past its deadline a query, page or summary is a QueryError, and PostgreSQL stops it', async (t) => {
+    const pool = poolOf(t, { timeoutMs: 300 })
+    const words = /^the query took longer than 0\.3 s and was stopped$/
+    const told = (error: unknown): boolean => error instanceof QueryError && words.test(error.message)
+    await assert.rejects(query(pool, ENDLESS), told)
+    await assert.rejects(page(pool, ENDLESS_FILTER), told)
+    await assert.rejects(pool.summary({ filter: ENDLESS_FILTER, fields: [], allFields: FIELDS }), told)
+    await until(0)
+    assert.equal(String(await query(pool, 'SELECT 1 AS a')), '{"rows":[{"a":1}],"count":1}')
+  })
+
+  test('D19: statements that PostgreSQL is long in planning or sending are stopped as well', async (t) => {
+    const pool = poolOf(t, { timeoutMs: 500 })
+    const joined = Array.from({ length: 60 }, (_, index) => `records AS a${index}`).join(', ')
+    for (const sql of [
+      `SELECT count(*) FROM ${joined}`,
+      'WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t) SELECT max(x) FROM t',
+      "SELECT regexp_replace(string_agg('ab', ''), '(a|b)*c', '') FROM generate_series(1, 3000000)",
+      'SELECT power(1.0000001::numeric(30, 20), n * 1000000) FROM generate_series(1, 100000) AS a(n)',
+    ]) {
+      await assert.rejects(query(pool, sql), QueryError, sql)
+    }
+    await until(0)
+  })
+
+  test('D19: one that PostgreSQL cannot stop is answered at its deadline, and has its turn for as long as it goes on', async (t) => {
+    const pool = poolOf(t, { timeoutMs: 200, maxWaitMs: 100 })
+    const products = Array.from({ length: 50 }, () => 'x * x').join(' + ')
+    const sql = `SELECT scale(${products}) FROM (SELECT repeat('9', 65000)::numeric AS x OFFSET 0) AS t`
+    const stopped = Array.from({ length: 4 }, () =>
+      assert.rejects(query(pool, sql), /took longer than 0.2 s/),
+    )
+    await Promise.all(stopped)
+    await assert.rejects(query(pool, 'SELECT 1 AS a'), /too many queries at once/)
+    await until(0)
+    assert.equal(String(await query(pool, 'SELECT 1 AS a')), '{"rows":[{"a":1}],"count":1}')
+  })
+
+  test('a query that nobody waits for any more is stopped, one that waits leaves the queue', async (t) => {
+    const pool = poolOf(t, { patienceMs: 0 })
+    const running = Array.from({ length: 4 }, () => new AbortController())
+    const first = running.map(({ signal }) =>
+      assert.rejects(query(pool, ENDLESS, signal), { name: 'AbortError' }),
+    )
+    await until(4)
+    const waiting = new AbortController()
+    const second = assert.rejects(query(pool, 'SELECT 1 AS a', waiting.signal), { name: 'AbortError' })
+    waiting.abort()
+    await second
+    const third = page(pool, 'n < 2')
+    for (const controller of running) controller.abort()
+    await Promise.all(first)
+    assert.equal(JSON.parse(String((await third).records)).length, 2)
+    await until(0)
+  })
+
+  test('a request that was given up before it began does not begin', async (t) => {
+    const pool = poolOf(t)
+    await assert.rejects(query(pool, 'SELECT 1', AbortSignal.abort()), { name: 'AbortError' })
+  })
+
+  test('queries run a few at a time, in the order in which they came', async (t) => {
+    const pool = poolOf(t)
+    const done: number[] = []
+    await Promise.all(
+      Array.from({ length: 40 }, async (_, number) => {
+        await query(pool, `SELECT ${number} AS a, count(*) AS c FROM records`)
+        done.push(number)
+      }),
+    )
+    assert.equal(done.length, 40)
+    assert.ok((await atWork()).connections <= 4)
+    assert.ok(
+      done.every((number, index) => Math.abs(number - index) < 20),
+      done.join(),
+    )
+  })
+
+  test('D19: whoever has waited too long for a turn is told to come again', async (t) => {
+    const pool = poolOf(t, { maxWaitMs: 50 })
+    const controller = new AbortController()
+    const busy = Array.from({ length: 4 }, () =>
+      query(pool, ENDLESS, controller.signal).catch(() => undefined),
+    )
+    await until(4)
+    await assert.rejects(query(pool, 'SELECT 1'), { message: 'too many queries at once: try again later' })
+    controller.abort()
+    await Promise.all(busy)
+  })
+
+  test('D19: an answer of more than 64 MiB is refused, and so is a row of more than 16', async (t) => {
+    const pool = poolOf(t)
+    const answer = { message: 'the answer is larger than 64 MiB: select less' }
+    const row = { message: 'a row of the result is larger than 16 MiB: select less' }
+    await assert.rejects(query(pool, "SELECT repeat('x', 1000000) AS a FROM generate_series(1, 70)"), answer)
+    await assert.rejects(query(pool, "SELECT repeat('x', 17000000) AS a"), row)
+    await assert.rejects(query(pool, "SELECT repeat('x', 9000000) AS a, repeat('x', 9000000) AS b"), row)
+    await assert.rejects(
+      query(pool, `SELECT repeat(chr(1), 2000000) AS a FROM generate_series(1, 10)`),
+      answer,
+    )
+    const bytes = JSON.parse(
+      String(await query(pool, "SELECT decode(repeat('00ff', 2000000), 'hex') AS a")),
+    ) as {
+      rows: { a: string }[]
+    }
+    assert.equal(bytes.rows[0]?.a.length, Math.ceil(4_000_000 / 3) * 4)
+  })
+
+  test('a connection that was lost while nothing was asked of it is made anew', async (t) => {
+    const pool = poolOf(t)
+    await query(pool, 'SELECT 1 AS a')
+    await sheet.database.all(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'colophon sql'",
+    )
+    assert.equal(String(await query(pool, 'SELECT 2 AS a')), '{"rows":[{"a":2}],"count":1}')
+  })
+
+  test('a connection that breaks in the middle of a query is an error for the operator', async (t) => {
+    const pool = poolOf(t)
+    const broken = assert.rejects(query(pool, ENDLESS), { type: 'RecordsError' })
+    await until(1)
+    await sheet.database.all(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'colophon sql'",
+    )
+    await broken
+    await query(pool, 'SELECT 1 AS a')
+  })
+
+  test('a query whose client is gone is stopped by PostgreSQL itself', async () => {
+    const connection = await SqlConnection.open(sheet.database, DEFAULT_QUERY_LIMITS)
+    const role = await readerRole(sheet.database, sheet.database.location.schema)
+    const work = (session: SqlSession): Promise<unknown> => session.rows(ENDLESS)
+    const lost = assert.rejects(connection.run({ role, rowBytes: MAX_ROW_BYTES, work }))
+    await until(1)
+    connection.drop()
+    await Promise.all([lost, connection.ended])
+    await until(0)
+  })
+
+  test('closing ends what is under way and waits for no query', async () => {
+    const pool = new SqlPool({ database: sheet.database, limits: DEFAULT_QUERY_LIMITS })
+    const closing = { message: 'the sheet is being closed' }
+    const ended = [ENDLESS, ENDLESS, ENDLESS, ENDLESS, ENDLESS].map((sql) =>
+      assert.rejects(query(pool, sql), closing),
+    )
+    await until(4)
+    await pool.close()
+    await Promise.all(ended)
+    await assert.rejects(query(pool, 'SELECT 1'), closing)
+    assert.deepEqual(await atWork(), { running: 0, connections: 0 })
+  })
+
+  test('a query keeps one processor of the database busy, and little memory for each step', async () => {
+    const pool = new SqlPool({
+      database: sheet.database,
+      limits: { ...DEFAULT_QUERY_LIMITS, timeoutMs: 20_000 },
+    })
+    const controller = new AbortController()
+    const running = query(pool, ENDLESS, controller.signal).catch(() => undefined)
+    await until(1)
+    const workers = await sheet.database.get(
+      "SELECT count(*) AS count FROM pg_stat_activity WHERE backend_type = 'parallel worker'",
+    )
+    assert.equal(workers?.['count'], 0)
+    controller.abort()
+    await running
+    await pool.close()
+  })
+
+  test('D19: a query that needs too much of the disk is stopped', async (t) => {
+    const limits = { ...DEFAULT_QUERY_LIMITS, maxMemoryBytes: 4 * 1024 * 1024, timeoutMs: 60_000 }
+    const pool = poolOf(t, { limits })
+    const sql = `SELECT count(*) FROM (SELECT md5(x::text) || repeat('x', 3000) AS a FROM generate_series(1, 100000) AS t(x) ORDER BY a) AS s`
+    await assert.rejects(query(pool, sql), {
+      message: 'the query needs more of the disk than it may use and was stopped',
+    })
+  })
+})

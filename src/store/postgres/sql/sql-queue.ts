@@ -1,0 +1,206 @@
+import { QueryError } from '../../../errors/service-error.ts'
+import type { SqlConnection } from './sql-connection.ts'
+
+/** So many queries run at once. */
+const CONCURRENT = 4
+
+/**
+ * A request that nobody waits for any more may go on until so many milliseconds after it began: what is as good as done
+ * costs less than a new connection.
+ */
+const PATIENCE_MS = 150
+
+/** So many requests may wait, and so many characters of SQL and params with them: params can be as long as a body. */
+const MAX_WAITING = 1000
+const MAX_WAITING_CHARACTERS = 32 * 1024 * 1024
+
+/** A connection that has had nothing to do for so long is closed. */
+const IDLE_MS = 60_000
+
+/** What a request has a connection do. */
+export interface QueuedWork<T> {
+  readonly work: (connection: SqlConnection) => Promise<T>
+  /** About how much memory the request takes while it waits. */
+  readonly characters: number
+  readonly signal: AbortSignal | undefined
+}
+
+export interface SqlQueueOptions {
+  open(): Promise<SqlConnection>
+  /** How long a request may take once it is its turn. */
+  readonly timeoutMs: number
+  /** How long one may wait for its turn. */
+  readonly maxWaitMs: number
+  readonly patienceMs?: number
+}
+
+interface Waiting {
+  readonly characters: number
+  start(): void
+  reject(error: unknown): void
+}
+
+/** Has requests carried out in the order in which they come, a few at a time, each on a connection and within its deadline. */
+export class SqlQueue {
+  readonly #options: SqlQueueOptions
+  readonly #idle: { readonly connection: SqlConnection; readonly timer: NodeJS.Timeout }[] = []
+  readonly #waiting: Waiting[] = []
+  /** Until the database has let go of them. */
+  readonly #connections = new Set<SqlConnection>()
+  #waitingCharacters = 0
+  /** Turns that are taken, by requests and by connections that do not end. */
+  #taken = 0
+  #closed = false
+
+  constructor(options: SqlQueueOptions) {
+    this.#options = options
+  }
+
+  /** Carries out a request. Throws QueryError at its deadline, and when there is no room for it. */
+  async run<T>(request: QueuedWork<T>): Promise<T> {
+    request.signal?.throwIfAborted()
+    await this.#turn(request)
+    try {
+      return await this.#serve(request)
+    } catch (error) {
+      throw this.#closed ? closing() : error
+    }
+  }
+
+  /** Ends every connection. Resolves when they are gone. */
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#waitingCharacters = 0
+    for (const { reject } of this.#waiting.splice(0)) reject(closing())
+    for (const { connection, timer } of this.#idle.splice(0)) {
+      clearTimeout(timer)
+      void connection.close()
+    }
+    const connections = [...this.#connections]
+    await Promise.all(connections.map((connection) => connection.stop(closing())))
+    for (const connection of connections) connection.drop()
+    await Promise.all(connections.map(({ ended }) => ended))
+  }
+
+  /** Waits until it is the turn of a request. */
+  #turn({ characters, signal }: QueuedWork<unknown>): Promise<void> {
+    if (this.#closed) throw closing()
+    if (this.#taken < CONCURRENT && this.#waiting.length === 0) {
+      this.#taken += 1
+      return Promise.resolve()
+    }
+    // The first in the queue may be as long as it likes, or it would never be its turn.
+    const tooLong = this.#waiting.length > 0 && this.#waitingCharacters + characters > MAX_WAITING_CHARACTERS
+    if (tooLong || this.#waiting.length >= MAX_WAITING) throw tooMany()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiting: Waiting = { characters, start: resolve, reject }
+    const giveUp = (error: unknown): void => {
+      this.#dequeue(waiting)
+      reject(error)
+    }
+    const abort = (): void => giveUp(signal?.reason)
+    const timer = setTimeout(() => giveUp(tooMany()), this.#options.maxWaitMs)
+    signal?.addEventListener('abort', abort, { once: true })
+    this.#waiting.push(waiting)
+    this.#waitingCharacters += characters
+    return promise.finally(() => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    })
+  }
+
+  /** Takes a request out of the queue, if it is there. */
+  #dequeue(waiting: Waiting): void {
+    const place = this.#waiting.indexOf(waiting)
+    if (place < 0) return
+    this.#waiting.splice(place, 1)
+    this.#waitingCharacters -= waiting.characters
+  }
+
+  #nextTurn(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) {
+      this.#taken -= 1
+      return
+    }
+    this.#waitingCharacters -= next.characters
+    next.start()
+  }
+
+  async #serve<T>({ work, signal }: QueuedWork<T>): Promise<T> {
+    let connection: SqlConnection
+    try {
+      connection = await this.#connection()
+    } catch (error) {
+      this.#nextTurn()
+      throw error
+    }
+    const { timeoutMs, patienceMs = PATIENCE_MS } = this.#options
+    const since = performance.now()
+    const stopAfter = (ms: number, why: string): NodeJS.Timeout =>
+      setTimeout(() => void connection.stop(new QueryError(`${why} and was stopped`)), ms)
+    let timer = stopAfter(timeoutMs, `the query took longer than ${timeoutMs / 1000} s`)
+    const given = Promise.withResolvers<never>()
+    const abort = (): void => {
+      clearTimeout(timer)
+      const left = Math.min(patienceMs, timeoutMs) - (performance.now() - since)
+      timer = stopAfter(Math.max(0, left), 'the query was not waited for any more')
+      given.reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+    if (signal?.aborted === true) abort()
+    const done = work(connection)
+    void done
+      .catch(() => undefined)
+      .then(() => connection.rest())
+      .then(() => {
+        clearTimeout(timer)
+        return this.#free(connection)
+      })
+    try {
+      return await Promise.race([done, given.promise])
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  async #connection(): Promise<SqlConnection> {
+    for (let rested = this.#idle.pop(); rested !== undefined; rested = this.#idle.pop()) {
+      clearTimeout(rested.timer)
+      if (rested.connection.usable) return rested.connection
+    }
+    const connection = await this.#options.open()
+    this.#connections.add(connection)
+    void connection.ended.then(() => this.#connections.delete(connection))
+    if (!this.#closed) return connection
+    await connection.close()
+    throw closing()
+  }
+
+  /** A turn is over only when what took it is at rest: a query that cannot be stopped keeps others from being the next. */
+  async #free(connection: SqlConnection): Promise<void> {
+    if (connection.usable && !this.#closed) {
+      const timer = setTimeout(() => void this.#retire(connection), IDLE_MS)
+      timer.unref()
+      this.#idle.push({ connection, timer })
+    } else {
+      await connection.ended
+    }
+    this.#nextTurn()
+  }
+
+  async #retire(connection: SqlConnection): Promise<void> {
+    const place = this.#idle.findIndex((each) => each.connection === connection)
+    if (place < 0) return
+    this.#idle.splice(place, 1)
+    await connection.close()
+  }
+}
+
+function closing(): QueryError {
+  return new QueryError('the sheet is being closed')
+}
+
+function tooMany(): QueryError {
+  return new QueryError('too many queries at once: try again later')
+}

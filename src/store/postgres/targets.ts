@@ -1,0 +1,126 @@
+import type { TargetDefinition } from '../sheet-store.ts'
+import type { StoredTarget } from './known-cells.ts'
+import type { Connection } from './connection.ts'
+import { MISSING, quoted, STALE } from './schema.ts'
+
+/** The derived fields that the store knows. */
+export async function loadTargets(db: Connection): Promise<StoredTarget[]> {
+  const rows = await db.all(
+    'SELECT id, field, derivation, sha256, kind, inputs, active FROM "$target" ORDER BY id',
+  )
+  return rows.map((row) => ({
+    id: Number(row['id']),
+    field: String(row['field']),
+    derivation: String(row['derivation']),
+    sha256: String(row['sha256']),
+    kind: String(row['kind']),
+    inputs: JSON.parse(String(row['inputs'])) as string[],
+    active: row['active'] === true,
+  }))
+}
+
+/**
+ * Makes the cell states follow the derivations. The cells of a new target are missing, or overridden where the field
+ * has a value already; a changed file makes computed cells stale. A target without its derivation keeps its states
+ * for the day that it comes back, and is then stale. Keeps every version of the files. To be called in a transaction.
+ * Answers with whether anything is another than before.
+ */
+export async function applyTargets(
+  db: Connection,
+  definitions: readonly TargetDefinition[],
+): Promise<boolean> {
+  const known = new Map((await loadTargets(db)).map((target) => [target.field, target]))
+  await keepVersions(db, definitions)
+  let nextId = Math.max(0, ...[...known.values()].map(({ id }) => id)) + 1
+  let changed = false
+  for (const definition of definitions) {
+    const target = known.get(definition.field)
+    known.delete(definition.field)
+    if (target === undefined) {
+      await addTarget(db, nextId, definition)
+      nextId += 1
+      changed = true
+    } else if (!isSame(target, definition)) {
+      await updateTarget(db, target, definition)
+      changed = true
+    }
+  }
+  const idle = [...known.values()].filter(({ active }) => active).map(({ id }) => id)
+  if (idle.length > 0) await db.run('UPDATE "$target" SET active = false WHERE id = ANY($1)', idle)
+  return changed || idle.length > 0
+}
+
+/** Keeps the texts of derivation files, so that it can be told what changed since; writes nothing for those known. */
+async function keepVersions(db: Connection, definitions: readonly TargetDefinition[]): Promise<void> {
+  if (definitions.length === 0) return
+  await db.run(
+    `INSERT INTO "$derivation" (file, sha256, text, at)
+     SELECT DISTINCT ON (file, sha256) file, sha256, text, $1
+     FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS new(file, sha256, text, place)
+     WHERE NOT EXISTS (SELECT FROM "$derivation" AS old WHERE old.file = new.file AND old.sha256 = new.sha256)
+     ORDER BY file, sha256, place`,
+    new Date().toISOString(),
+    definitions.map(({ derivation }) => derivation),
+    definitions.map(({ sha256 }) => sha256),
+    definitions.map(({ text }) => text),
+  )
+}
+
+async function addTarget(db: Connection, id: number, definition: TargetDefinition): Promise<void> {
+  const { field, derivation, sha256, kind, inputs } = definition
+  const column = quoted(field)
+  const overridden = await db.run(
+    `INSERT INTO "$cell" (target, record, hash, mark) SELECT $1, "$seq", NULL, "$version" FROM "$data" WHERE ${column} IS NOT NULL`,
+    id,
+  )
+  const missing = await db.run(
+    `INSERT INTO "$todo" (target, record, state, mark) SELECT $1, "$seq", ${MISSING}, "$version" FROM "$data" WHERE ${column} IS NULL`,
+    id,
+  )
+  await db.run(
+    `INSERT INTO "$target" (id, field, derivation, sha256, kind, inputs, active, overridden, missing)
+     VALUES ($1, $2, $3, $4, $5, $6::jsonb, true, $7, $8)`,
+    id,
+    field,
+    derivation,
+    sha256,
+    kind,
+    JSON.stringify(inputs),
+    overridden,
+    missing,
+  )
+}
+
+function isSame(target: StoredTarget, { sha256, derivation, kind, inputs }: TargetDefinition): boolean {
+  return (
+    target.active &&
+    target.sha256 === sha256 &&
+    target.derivation === derivation &&
+    target.kind === kind &&
+    JSON.stringify(target.inputs) === JSON.stringify(inputs)
+  )
+}
+
+async function updateTarget(
+  db: Connection,
+  target: StoredTarget,
+  definition: TargetDefinition,
+): Promise<void> {
+  const { derivation, sha256, kind, inputs } = definition
+  await db.run(
+    'UPDATE "$target" SET derivation = $1, sha256 = $2, kind = $3, inputs = $4::jsonb, active = true WHERE id = $5',
+    derivation,
+    sha256,
+    kind,
+    JSON.stringify(inputs),
+    target.id,
+  )
+  if (target.active && target.sha256 === sha256) return
+  // Mark 0 leaves the cell's mark as it is: a result that is under way is of the old file, but nobody wrote (D28).
+  const stale = await db.run(
+    `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell"
+     WHERE target = $1 AND hash IS NOT NULL ON CONFLICT (target, record) DO NOTHING`,
+    target.id,
+  )
+  await db.run('UPDATE "$target" SET stale = stale + $1 WHERE id = $2', stale, target.id)
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import type { Field } from '../../src/contract/contract.ts'
+import type { JsonObject } from '../../src/contract/json.ts'
+import { Database } from '../../src/store/postgres/database.ts'
+import {
+  columnType,
+  dataTable,
+  ID_INDEX,
+  INTERNAL_TABLES,
+  quoted,
+  recordsView,
+} from '../../src/store/postgres/schema.ts'
+import { giveReaderAccess } from '../../src/store/postgres/sql/reader-role.ts'
+import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+import { toColumn, writtenOf } from '../../src/store/postgres/values.ts'
+import { startPostgres } from './postgres.ts'
+import { contractOf } from './sheet-database.ts'
+
+/** A sheet in a schema of its own in PostgreSQL, written to without the store. */
+export interface PostgresRecords {
+  readonly url: string
+  readonly database: Database
+  readonly fields: readonly Field[]
+  /** Adds records, in creation order. */
+  insert(...records: readonly JsonObject[]): Promise<void>
+  /** Changes when anything in the sheet does. */
+  hash(): Promise<string>
+  close(): Promise<void>
+}
+
+/** Makes the tables of a sheet with these fields, without records. */
+export async function createPostgresRecords(
+  fields: readonly Field[],
+  { user }: { readonly user?: string } = {},
+): Promise<PostgresRecords> {
+  const server = await startPostgres()
+  const schema = parseStoreUrl(server.freshUrl()).schema
+  const url = server.url(schema, user === undefined ? {} : { user })
+  const database = new Database(parseStoreUrl(url))
+  const contract = contractOf(fields)
+  await database.writing(5000, async (db) => {
+    await db.exec(`CREATE SCHEMA ${quoted(schema)}`)
+    await db.exec(INTERNAL_TABLES)
+    await db.exec(dataTable(contract))
+    await db.exec(`${ID_INDEX}; ${recordsView(contract)}`)
+    await giveReaderAccess(db, schema)
+  })
+  let count = 0
+  return {
+    url,
+    database,
+    fields,
+    insert: async (...records) => {
+      const rows = records.map((record) => ({
+        $seq: (count += 1),
+        $version: 0,
+        $written: writtenOf(fields, (field) => record[field.name] ?? null),
+        ...Object.fromEntries(
+          fields.map((field) => [field.name, toColumn(field, record[field.name] ?? null)]),
+        ),
+      }))
+      const columns = fields.map((field) => `, ${quoted(field.name)} ${columnType(field)}`).join('')
+      await database.run(
+        `INSERT INTO "$data" SELECT "$seq", "$version", "$written"::json ${fields.map(({ name }) => `, ${quoted(name)}`).join('')}
+          FROM json_to_recordset($1) AS record ("$seq" bigint, "$version" bigint, "$written" text ${columns})`,
+        JSON.stringify(rows),
+      )
+    },
+    hash: async () => {
+      const tables = await database.all(
+        'SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace ORDER BY relname',
+      )
+      const hash = createHash('sha256').update(JSON.stringify(tables))
+      const data = await database.all(`SELECT data::text, xmin::text FROM "$data" AS data ORDER BY "$seq"`)
+      return hash.update(JSON.stringify(data)).digest('hex')
+    },
+    close: () => database.close(),
+  }
+}

