@@ -12,7 +12,7 @@ import { join } from 'path'
 import { findNode, missingNode, ROOT, runInForeground } from './node24.mjs'
 
 const TEST_TIMEOUT_MS = 2 * 60_000
-const RUN_TIMEOUT_MS = 22 * 60_000
+const RUN_TIMEOUT_MS = 27 * 60_000
 
 const ALL = ['src', 'test', 'scripts', 'examples'].map(testsIn)
 
