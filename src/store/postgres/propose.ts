@@ -5,7 +5,8 @@ import { checkProposedCount, checkRoom, nothingToPropose, type WaitingProposals 
 import type { NewProposal, ProposalId } from '../stored-proposal.ts'
 import type { ChangeSet } from './change-set.ts'
 import type { StoredRecord } from './stored-record.ts'
-import { idOf, writeRecords } from './upsert.ts'
+import { idOf } from '../upsert-judge.ts'
+import { writeRecords } from './upsert.ts'
 import { canBeId, isStored } from './values.ts'
 
 /** Writes down a change that waits for a decision; see {@link ProposalStore.propose}. */

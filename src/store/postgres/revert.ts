@@ -15,7 +15,8 @@ import { forgetAnswers } from './forget-answers.ts'
 import { LogQueries } from './log-queries.ts'
 import { runReverted } from './run-writer.ts'
 import type { StoredRecord } from './stored-record.ts'
-import { UniqueClaims } from './unique-claims.ts'
+import { UniqueClaims } from '../unique-claims.ts'
+import { readHolders } from './unique-holders.ts'
 import { canBeId, sameValue } from './values.ts'
 
 /** An entry that can be undone, and what its cell then is. */
@@ -154,11 +155,11 @@ function throwIfDenied(undoings: readonly Undoing[]): void {
  * that goes back is free for others. What cannot be undone keeps its value, which may stand in the way of others.
  */
 async function withoutClashes(db: Connection, undoings: readonly Undoing[]): Promise<readonly Undoing[]> {
-  const claims = new UniqueClaims(db)
+  const claims = new UniqueClaims()
   undoings.forEach(({ field, entry, value }, position) => {
     if (field.unique) claims.add({ field, id: entry.recordId, position, value })
   })
-  const clashing = new Set((await claims.conflicts()).map(({ claim }) => claim.position))
+  const clashing = new Set(claims.conflicts(await readHolders(db, claims)).map(({ claim }) => claim.position))
   if (clashing.size === 0) return undoings
   return withoutClashes(
     db,

@@ -1,6 +1,7 @@
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import type { RecordKey } from '../sheet-store.ts'
+import type { UniqueClaims } from '../unique-claims.ts'
 import type { Connection } from './connection.ts'
 import { columnType, quoted } from './schema.ts'
 import { fieldValue, toColumnText } from './values.ts'
@@ -54,4 +55,15 @@ export class UniqueHolders {
       this.of(value).filter((holder) => holder.key !== key),
     )
   }
+}
+
+/** Reads which records have the values that are claimed, for {@link UniqueClaims.conflicts}. */
+export async function readHolders(
+  db: Connection,
+  claims: UniqueClaims,
+): Promise<(field: Field, value: JsonValue) => string[]> {
+  const holders = new Map<Field, UniqueHolders>()
+  for (const [field, values] of claims.values())
+    holders.set(field, await UniqueHolders.read(db, field, values))
+  return (field, value) => (holders.get(field)?.of(value) ?? []).map(({ id }) => id)
 }

@@ -5,7 +5,8 @@ import { checkProposedCount, checkRoom, nothingToPropose, type WaitingProposals 
 import type { NewProposal, ProposalId, ProposedChange } from '../stored-proposal.ts'
 import type { ChangeSet } from './change-set.ts'
 import { storedRow } from './present-record.ts'
-import { idOf, writeRecords } from './upsert.ts'
+import { idOf } from '../upsert-judge.ts'
+import { writeRecords } from './upsert.ts'
 import { fromColumn, isStored } from './values.ts'
 
 /** A proposal as it goes to the writing thread: `change` as JSON text, which crosses several times as fast. */

@@ -14,7 +14,8 @@ import type { Connection } from './connection.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
 import { runReverted } from './run-writer.ts'
 import { quoted } from './schema.ts'
-import { UniqueClaims } from './unique-claims.ts'
+import { UniqueClaims } from '../unique-claims.ts'
+import { holdersIn } from './unique-holders.ts'
 import { canBeId, fromColumn, toColumn } from './values.ts'
 
 /** An entry that can be undone, and what its cell then is. */
@@ -165,11 +166,11 @@ function throwIfDenied(undoings: readonly Undoing[]): void {
  * that goes back is free for others. What cannot be undone keeps its value, which may stand in the way of others.
  */
 function withoutClashes(db: Connection, undoings: readonly Undoing[]): readonly Undoing[] {
-  const claims = new UniqueClaims(db)
+  const claims = new UniqueClaims()
   undoings.forEach(({ field, entry, value }, position) => {
     if (field.unique) claims.add({ field, id: entry.recordId, position, value })
   })
-  const clashing = new Set(claims.conflicts().map(({ claim }) => claim.position))
+  const clashing = new Set(claims.conflicts(holdersIn(db)).map(({ claim }) => claim.position))
   if (clashing.size === 0) return undoings
   return withoutClashes(
     db,

@@ -1,18 +1,14 @@
-import type { SQLInputValue } from 'node:sqlite'
-import type { Contract, Field } from '../../contract/contract.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { mayWrite, writeDenial } from '../../contract/permissions.ts'
-import type { Check } from '../../contract/scalar-checks.ts'
-import { checkOf } from '../../contract/validate-value.ts'
-import type { AcceptedProposal } from '../../provenance/log-line.ts'
-import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
-import type { Upsert, UpsertFault, UpsertResult, UpsertTrial } from '../sheet-store.ts'
+import type { Contract } from '../../contract/contract.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { Upsert, UpsertResult, UpsertTrial } from '../sheet-store.ts'
+import { readBody } from '../upsert-body.ts'
+import { memberOf } from '../import-lines.ts'
+import { idOf, UpsertJudge, type RecordWrite, type RecordWriter } from '../upsert-judge.ts'
 import type { ChangeSet } from './change-set.ts'
 import { checkVersion } from './check-version.ts'
 import type { StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
-import { Faults, readBody } from '../upsert-body.ts'
-import { UniqueClaims } from './unique-claims.ts'
+import { holdersIn } from './unique-holders.ts'
 import { fromColumn, isStored, toColumn } from './values.ts'
 
 /**
@@ -36,15 +32,6 @@ export function tryUpsert(change: ChangeSet, request: Upsert): UpsertTrial {
   return batch.trial()
 }
 
-/** Who writes records, and how. */
-export interface RecordWriter {
-  readonly actor: string
-  /** The proposal that is accepted by this; null for a write of the actor's own. */
-  readonly proposal: AcceptedProposal | null
-  /** Whether the actor may write every field, whatever the contract says. */
-  readonly anyField: boolean
-}
-
 /** The same for records that are known to be objects. */
 export function writeRecords(
   change: ChangeSet,
@@ -58,21 +45,9 @@ export function writeRecords(
 
 class UpsertBatch {
   readonly #change: ChangeSet
-  readonly #contract: Contract
   readonly #writer: RecordWriter
-  readonly #denied = new Faults()
-  readonly #faults = new Faults()
-  readonly #plan: UpsertPlan
-  /** Whether the actor may write the field of each column, once that was asked. */
-  readonly #mayWrite: (boolean | undefined)[] = []
-  readonly #claims: UniqueClaims
-  /** Ids of records with faults: what follows for them is no more complete than they were. */
-  readonly #refused = new Set<string>()
-  #position = 0
-  /** The fields that the last record changed. */
-  #lastFields: readonly Field[] = []
-  /** Those of the faults that are put into words. */
-  readonly #told: UpsertFault[] = []
+  readonly #statements: UpsertStatements
+  readonly #judge: UpsertJudge
   #inserted = 0
   #updated = 0
   #unchanged = 0
@@ -81,33 +56,27 @@ class UpsertBatch {
 
   constructor(change: ChangeSet, writer: RecordWriter) {
     this.#change = change
-    this.#contract = change.contract
     this.#writer = writer
-    this.#plan = planOf(change.contract)
-    this.#claims = new UniqueClaims(change.db)
+    this.#statements = statementsOf(change.contract)
+    this.#judge = new UpsertJudge(change.contract, writer, (field) => change.cells.isDerived(field))
   }
 
   add(record: JsonObject, position: number): void {
     const id = idOf(record)
-    const stored = id === null ? undefined : this.#change.db.get(this.#plan.select, id)
-    const faultsBefore = this.#faults.count + this.#denied.count
-    this.#position = position
-    const write = this.#changes(record, stored)
-    if (stored === undefined && (id === null || !this.#refused.has(id))) this.#checkRequired(record)
-    // A record without an id has a fault at any rate.
-    if (id === null) return
-    if (this.#faults.count + this.#denied.count > faultsBefore) {
-      this.#refused.add(id)
-      return
-    }
-    if (stored === undefined) this.#insert(id, write)
-    else this.#update(id, write, stored)
+    const stored = id === null ? undefined : this.#change.db.get(this.#statements.select, id)
+    const write = this.#judge.judge(
+      record,
+      position,
+      stored === undefined ? null : (field, value) => isStored(field, value, stored[field.name]),
+    )
+    if (write === null) return
+    if (stored === undefined) this.#insert(write)
+    else this.#update(write, stored)
   }
 
   finish(): UpsertResult {
     this.#checkUnique()
-    if (this.#denied.count > 0) throw new PermissionDeniedError(this.#denied.message())
-    if (this.#faults.count > 0) throw new ValidationError(this.#faults.message())
+    this.#judge.throwFaults()
     const [inserted, updated] = [this.#inserted, this.#updated]
     const version = inserted + updated === 1 ? String(this.#version) : null
     return {
@@ -126,122 +95,28 @@ class UpsertBatch {
       inserted: this.#inserted,
       updated: this.#updated,
       unchanged: this.#unchanged,
-      faults: this.#told,
-      faultCount: this.#denied.count + this.#faults.count,
+      ...this.#judge.faults(),
     }
   }
 
   #checkUnique(): void {
-    for (const { claim, holder } of this.#claims.conflicts()) {
-      const { field, value, id, position } = claim
-      const fault = (): string =>
-        `must be unique, but record ${JSON.stringify(holder)} has ${shorten(JSON.stringify(value))} already`
-      this.#faults.add(this.#tell({ position, id, field: field.name }, fault))
-    }
+    this.#judge.refuse(this.#judge.claims.conflicts(holdersIn(this.#change.db)))
   }
 
-  /** What this record changes: the fields that are sent with another value than they have (D7). */
-  #changes(record: JsonObject, stored: StoredRow | undefined): RecordWrite {
-    const fields: Field[] = []
-    const values: SQLInputValue[] = []
-    let known = 0
-    for (const column of this.#plan.columns) {
-      const { field } = column
-      const sent = Object.hasOwn(record, field.name)
-      if (sent) known += 1
-      const value = sent ? (record[field.name] as JsonValue) : null
-      if (sent && !isStored(field, value, stored?.[field.name])) {
-        fields.push(field)
-        if (this.#accepts(column, record, value)) values.push(toColumn(value))
-      } else if (stored === undefined) {
-        values.push(null)
-      }
-    }
-    const names = Object.keys(record)
-    if (known < names.length) this.#refuseUnknown(record, names)
-    return { record, fields: this.#asLast(fields), values }
-  }
-
-  /** The list that the record before had, where it is the same: what is made for a list is then made once. */
-  #asLast(fields: readonly Field[]): readonly Field[] {
-    const last = this.#lastFields
-    if (last.length !== fields.length || last.some((field, index) => field !== fields[index]))
-      this.#lastFields = fields
-    return this.#lastFields
-  }
-
-  /** Whether a value may be written; what is against it is noted. */
-  #accepts(column: Column, record: JsonObject, value: JsonValue): boolean {
-    const { field } = column
-    if (!this.#allowed(column)) {
-      this.#denied.add(this.#at(record, field.name, () => writeDenial(field, this.#writer.actor)))
-    }
-    const fault = this.#faultOf(column, value)
-    if (fault !== null) this.#faults.add(this.#at(record, field.name, () => fault))
-    else if (field.unique && !field.primaryKey) this.#claim(record, field, value)
-    return fault === null
-  }
-
-  #claim(record: JsonObject, field: Field, value: JsonValue): void {
-    const id = idOf(record)
-    if (id !== null) this.#claims.add({ field, id, position: this.#position, value })
-  }
-
-  #refuseUnknown(record: JsonObject, names: readonly string[]): void {
-    for (const name of names) {
-      if (this.#contract.fieldByName.has(name)) continue
-      this.#faults.add(this.#at(record, name, () => 'the contract has no such field'))
-    }
-  }
-
-  #at(record: JsonObject, field: string, fault: () => string): () => string {
-    return this.#tell({ position: this.#position, id: idOf(record), field }, fault)
-  }
-
-  /** A fault with its place, in words once it is asked for. */
-  #tell(place: Omit<UpsertFault, 'fault'>, fault: () => string): () => string {
-    return () => {
-      const told = { ...place, fault: fault() }
-      this.#told.push(told)
-      return at(told.position, told.id, told.field, told.fault)
-    }
-  }
-
-  #faultOf({ field, check }: Column, value: JsonValue): string | null {
-    // Clearing a derived cell ends an override (D28), whether or not computed values are required.
-    return value === null && this.#change.cells.isDerived(field.name) ? null : check(value)
-  }
-
-  #allowed({ field, place }: Column): boolean {
-    let allowed = this.#mayWrite[place]
-    if (allowed === undefined) {
-      const { actor, anyField } = this.#writer
-      allowed = anyField || mayWrite(field, actor, this.#change.cells.isDerived(field.name))
-      this.#mayWrite[place] = allowed
-    }
-    return allowed
-  }
-
-  #checkRequired(record: JsonObject): void {
-    for (const field of this.#contract.fields) {
-      if (!field.required || own(record, field.name) !== null) continue
-      if (this.#change.cells.isDerived(field.name)) continue
-      this.#faults.add(this.#at(record, field.name, () => 'is required'))
-    }
-  }
-
-  #insert(id: string, write: RecordWrite): void {
+  #insert(write: RecordWrite): void {
     const change = this.#change
+    const { record } = write
     const key = change.newRecord()
-    const seq = this.#log(key, id, write, null)
-    change.db.run(this.#plan.insert, key, seq, ...write.values)
-    change.cells.created(key, (field) => own(write.record, field) !== null, seq)
+    const seq = this.#log(key, write, null)
+    const values = change.contract.fields.map(({ name }) => toColumn(memberOf(record, name)))
+    change.db.run(this.#statements.insert, key, seq, ...values)
+    change.cells.created(key, (field) => memberOf(record, field) !== null, seq)
     this.#inserted += 1
     this.#version = seq
   }
 
-  #update(id: string, write: RecordWrite, stored: StoredRow): void {
-    const { record, fields, values } = write
+  #update(write: RecordWrite, stored: StoredRow): void {
+    const { record, fields } = write
     this.#updated += 1
     this.#version = Number(stored['$version'])
     if (fields.length === 0) {
@@ -250,20 +125,21 @@ class UpsertBatch {
     }
     const change = this.#change
     const key = Number(stored['$seq'])
-    const seq = this.#log(key, id, write, stored)
+    const seq = this.#log(key, write, stored)
     this.#version = seq
-    const set = fields.map((field) => `${quoted(field.name)} = ?`).join(', ')
+    const set = fields.map(({ name }) => `${quoted(name)} = ?`).join(', ')
+    const values = fields.map(({ name }) => toColumn(memberOf(record, name)))
     change.db.run(`UPDATE "$data" SET "$version" = ?, ${set} WHERE "$seq" = ?`, seq, ...values, key)
     for (const field of fields) {
       const target = change.cells.target(field.name)
       if (target !== undefined) {
-        change.cells.writtenByHand(target, key, { hasValue: own(record, field.name) !== null, seq })
+        change.cells.writtenByHand(target, key, { hasValue: memberOf(record, field.name) !== null, seq })
       }
       change.cells.inputWritten(field.name, key, seq)
     }
   }
 
-  #log(key: number, id: string, { record, fields }: RecordWrite, stored: StoredRow | null): number {
+  #log(key: number, { id, record, fields }: RecordWrite, stored: StoredRow | null): number {
     return this.#change.logRecord(
       {
         actor: this.#writer.actor,
@@ -279,61 +155,23 @@ class UpsertBatch {
   }
 }
 
-/** What a record changes. */
-interface RecordWrite {
-  readonly record: JsonObject
-  readonly fields: readonly Field[]
-  /** What columns get: of a new record all of them, else those of the fields. Incomplete where there are faults. */
-  readonly values: readonly SQLInputValue[]
-}
-
-interface Column {
-  readonly field: Field
-  /** Among the columns, from 0. */
-  readonly place: number
-  readonly check: Check
-}
-
-/** What writing records under a contract takes, made once. */
-interface UpsertPlan {
-  readonly columns: readonly Column[]
+interface UpsertStatements {
   readonly select: string
   readonly insert: string
 }
 
-const PLANS = new WeakMap<Contract, UpsertPlan>()
+const STATEMENTS = new WeakMap<Contract, UpsertStatements>()
 
-function planOf(contract: Contract): UpsertPlan {
-  let plan = PLANS.get(contract)
-  if (plan === undefined) {
+/** The statements that write records under a contract, made once. */
+function statementsOf(contract: Contract): UpsertStatements {
+  let statements = STATEMENTS.get(contract)
+  if (statements === undefined) {
     const names = contract.fields.map((field) => quoted(field.name))
-    plan = {
-      columns: contract.fields.map((field, place) => ({ field, place, check: checkOf(field) })),
+    statements = {
       select: 'SELECT * FROM "$data" WHERE id = ?',
       insert: `INSERT INTO "$data" ("$seq", "$version", ${names.join(', ')}) VALUES (?, ?${', ?'.repeat(names.length)})`,
     }
-    PLANS.set(contract, plan)
+    STATEMENTS.set(contract, statements)
   }
-  return plan
-}
-
-/** A member of a record from outside, where `constructor` and the like are field names as any. */
-function own(record: JsonObject, field: string): JsonValue {
-  return Object.hasOwn(record, field) ? (record[field] ?? null) : null
-}
-
-/** The id that a record from outside has; null when it has none. */
-export function idOf(record: JsonObject): string | null {
-  const id = own(record, 'id')
-  return typeof id === 'string' ? id : null
-}
-
-/** A fault with its place in the batch. */
-function at(position: number, id: string | null, field: string, fault: string): string {
-  const who = id === null ? 'no id' : `id ${JSON.stringify(shorten(id))}`
-  return `records[${position}] (${who}), field ${JSON.stringify(shorten(field))}: ${fault}`
-}
-
-function shorten(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+  return statements
 }

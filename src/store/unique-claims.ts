@@ -1,7 +1,5 @@
-import type { Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
-import type { Connection } from './connection.ts'
-import { UniqueHolders } from './unique-holders.ts'
+import type { Field } from '../contract/contract.ts'
+import type { JsonValue } from '../contract/json.ts'
 
 /** A value that a record of a batch is to have in a unique field. */
 export interface UniqueClaim {
@@ -24,16 +22,7 @@ export interface UniqueConflict {
  * at its end: records can swap their values.
  */
 export class UniqueClaims {
-  readonly #db: Connection
   readonly #byField = new Map<Field, Map<string, UniqueClaim>>()
-
-  constructor(db: Connection) {
-    this.#db = db
-  }
-
-  get isEmpty(): boolean {
-    return this.#byField.size === 0
-  }
 
   /** Takes note of what a record is to have, instead of what it was to have before. */
   add(claim: UniqueClaim): void {
@@ -44,23 +33,41 @@ export class UniqueClaims {
     claims.set(id, claim)
   }
 
-  /** The claims that cannot stand: of several to one value those after the first, and any to a value of another record. */
-  async conflicts(): Promise<UniqueConflict[]> {
+  get isEmpty(): boolean {
+    return this.#byField.size === 0
+  }
+
+  /** The fields that values are claimed in, with these. */
+  values(): (readonly [Field, readonly JsonValue[]])[] {
+    return [...this.#byField].map(([field, claims]) => [
+      field,
+      [...claims.values()].map(({ value }) => value),
+    ])
+  }
+
+  /**
+   * The claims that cannot stand: of several to one value those after the first, and any to a value of another record.
+   * `holders` names the records that have a value when the batch is written.
+   */
+  conflicts(holders: (field: Field, value: JsonValue) => Iterable<string>): UniqueConflict[] {
     const conflicts: UniqueConflict[] = []
     for (const [field, claims] of this.#byField) {
-      const values = [...claims.values()].map(({ value }) => value)
-      const holders = await UniqueHolders.read(this.#db, field, values)
       const first = new Map<string, UniqueClaim>()
       for (const claim of claims.values()) {
         if (claim.value === null) continue
-        const stored = JSON.stringify(claim.value)
-        const earlier = first.get(stored)
-        if (earlier === undefined) first.set(stored, claim)
-        // A record that has the value, and no claim in this batch by which it would have got or lost it.
-        const holder = earlier?.id ?? holders.of(claim.value).find(({ id }) => !claims.has(id))?.id
-        if (holder !== undefined) conflicts.push({ claim, holder })
+        const text = JSON.stringify(claim.value)
+        const earlier = first.get(text)
+        if (earlier === undefined) first.set(text, claim)
+        const holder = earlier?.id ?? outsider(holders(field, claim.value), claims)
+        if (holder !== null) conflicts.push({ claim, holder })
       }
     }
     return conflicts.toSorted((a, b) => a.claim.position - b.claim.position)
   }
+}
+
+/** A holder that has no claim in the batch, by which it would have got or lost the value. */
+function outsider(holders: Iterable<string>, claims: ReadonlyMap<string, UniqueClaim>): string | null {
+  for (const holder of holders) if (!claims.has(holder)) return holder
+  return null
 }

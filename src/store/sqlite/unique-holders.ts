@@ -1,0 +1,13 @@
+import type { Field } from '../../contract/contract.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import type { Connection } from './connection.ts'
+import { quoted } from './schema.ts'
+import { toColumn } from './values.ts'
+
+/** Finds the ids of the records that have a value in a field, one after the other as they are asked for. */
+export function holdersIn(db: Connection): (field: Field, value: JsonValue) => Iterable<string> {
+  return function* (field, value) {
+    const holding = db.prepare(`SELECT id FROM "$data" WHERE ${quoted(field.name)} = ?`)
+    for (const row of holding.iterate(toColumn(value))) yield String(row['id'])
+  }
+}
