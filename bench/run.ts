@@ -2,14 +2,18 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { CASES } from './cases.ts'
-import type { BenchCase } from './support/case.ts'
+import { POSTGRES_CASES } from './postgres-cases.ts'
 import { renderReport } from './support/report.ts'
-import { runCases } from './support/run-cases.ts'
+import { runCases, runPostgresCases, type CaseResult } from './support/run-cases.ts'
 
 const MILLION = '1000000'
 
+/** The report of each store. */
+const RESULTS = { sqlite: 'RESULTS.md', postgres: 'RESULTS-postgresql.md' } as const
+
 const { values } = parseArgs({
   options: {
+    store: { type: 'string', default: 'sqlite' },
     records: { type: 'string', default: MILLION },
     cells: { type: 'string', default: MILLION },
     seconds: { type: 'string', default: '5' },
@@ -25,12 +29,13 @@ const settings = {
   rounds: numberOf('rounds'),
 }
 const isFull = values.only === undefined && values.records === MILLION && values.cells === MILLION
-const out = values.out ?? (isFull ? join(import.meta.dirname, 'RESULTS.md') : undefined)
+const store = storeOf(values.store)
+const out = values.out ?? (isFull ? join(import.meta.dirname, RESULTS[store]) : undefined)
 
 // So that `exit` is seen, and the sheets go.
 process.once('SIGINT', () => process.exit(130))
-const results = await runCases(chosen(), settings, (name) => process.stderr.write(`${name} …\n`))
-const report = renderReport(results, settings)
+const { results, server } = await measure()
+const report = renderReport(results, { ...settings, server })
 process.stdout.write(report)
 if (out !== undefined) writeFileSync(out, report)
 for (const { name, failure } of results) {
@@ -39,14 +44,33 @@ for (const { name, failure } of results) {
   process.exitCode = 1
 }
 
-function chosen(): BenchCase[] {
+async function measure(): Promise<{ results: CaseResult[]; server: string | null }> {
+  const onCase = (name: string): void => void process.stderr.write(`${name} …\n`)
+  if (store === 'sqlite') return { results: await runCases(chosen(CASES), settings, onCase), server: null }
+  let told: string | null = null
+  const onServer = (description: string): void => {
+    told = description
+  }
+  return {
+    results: await runPostgresCases(chosen(POSTGRES_CASES), settings, { onCase, onServer }),
+    server: told,
+  }
+}
+
+function chosen<Case extends { readonly name: string }>(cases: readonly Case[]): Case[] {
   const names = values.only?.split(',')
-  const unknown = names?.find((name) => !CASES.some((one) => one.name === name))
+  const unknown = names?.find((name) => !cases.some((one) => one.name === name))
   if (unknown !== undefined) {
-    console.error(`no case ${unknown}; there are ${CASES.map(({ name }) => name).join(', ')}`)
+    console.error(`no case ${unknown}; there are ${cases.map(({ name }) => name).join(', ')}`)
     process.exit(2)
   }
-  return CASES.filter(({ name }) => names === undefined || names.includes(name))
+  return cases.filter(({ name }) => names === undefined || names.includes(name))
+}
+
+function storeOf(name: string): keyof typeof RESULTS {
+  if (name === 'sqlite' || name === 'postgres') return name
+  console.error(`--store must be sqlite or postgres, not ${name}`)
+  process.exit(2)
 }
 
 function numberOf(option: 'records' | 'cells' | 'seconds' | 'rounds'): number {

@@ -36,7 +36,8 @@ mkdirSync('web/dist', { recursive: true })
 `
 
 /** Programs that are there in all these tests, which are about the others. */
-const TERMINAL_PROGRAMS = {
+const OTHER_PROGRAMS = {
+  COLOPHON_PGBOUNCER: process.execPath,
   COLOPHON_SCRIPT: process.execPath,
   COLOPHON_ZSH: process.execPath,
   COLOPHON_FISH: process.execPath,
@@ -148,7 +149,7 @@ test('for tests, says nothing when a browser and nginx are there, wherever they 
   const found = { code: 0, stdout: '', stderr: '' }
   assert.deepEqual(await setup(noPrograms(), '--for-tests'), found)
   const named = {
-    ...TERMINAL_PROGRAMS,
+    ...OTHER_PROGRAMS,
     COLOPHON_CHROMIUM: process.execPath,
     COLOPHON_NGINX: process.execPath,
     PATH: project,
@@ -260,7 +261,7 @@ test(
 /** An environment in which there are just the programs of the project's own `bin`. */
 function noPrograms(): NodeJS.ProcessEnv {
   return {
-    ...TERMINAL_PROGRAMS,
+    ...OTHER_PROGRAMS,
     PATH: join(project, 'bin'),
     CI: '',
     COLOPHON_CHROMIUM: '',

@@ -29,6 +29,14 @@ export const NGINX = {
   debianPackage: 'nginx-light',
 }
 
+/** @type {TestProgram} */
+export const PGBOUNCER = {
+  name: 'PgBouncer',
+  commands: ['pgbouncer'],
+  variable: 'COLOPHON_PGBOUNCER',
+  debianPackage: 'pgbouncer',
+}
+
 /** A terminal to run a command in. @type {TestProgram} */
 export const SCRIPT = {
   name: 'script',
@@ -44,7 +52,7 @@ export const ZSH = { name: 'zsh', commands: ['zsh'], variable: 'COLOPHON_ZSH', d
 export const FISH = { name: 'fish', commands: ['fish'], variable: 'COLOPHON_FISH', debianPackage: 'fish' }
 
 /** All of them. */
-export const TEST_PROGRAMS = [CHROMIUM, NGINX, SCRIPT, ZSH, FISH]
+export const TEST_PROGRAMS = [CHROMIUM, NGINX, PGBOUNCER, SCRIPT, ZSH, FISH]
 
 /**
  * Path of an installed program; null when there is none, or when its variable names a file that cannot be run.

@@ -18,8 +18,8 @@ export const fewStale: BenchCase = {
   async *run({ cells: most, rounds, api, sheets }) {
     const records = Math.ceil(most / DERIVED.length)
     const cells = records * DERIVED.length
-    const directory = await sheets.withoutStore('few-stale', { records, derivations: 'together' })
-    const sheet = await serveSheet(directory)
+    const place = await sheets.fresh('few-stale', { records, derivations: 'together' })
+    const sheet = await serveSheet(place)
     const calls = new CallsAlone(api)
     const number = scattered(records)
     const times: number[] = []

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Bench, BenchCase, BenchRow } from '../support/case.ts'
 import { download } from '../support/download.ts'
 import { TELLS_MEMORY } from '../support/memory.ts'
-import { runProgram, serveSheet } from '../support/processes.ts'
+import { placeArgs, runProgram, serveSheet } from '../support/processes.ts'
 import { watched, type Watched } from '../support/watched.ts'
 
 /** All records of a large sheet out into a CSV file, and in again into an empty sheet. */
@@ -21,8 +21,7 @@ export const files: BenchCase = {
 }
 
 async function exportAll({ sheets, records }: Bench, file: string): Promise<Watched<unknown>> {
-  const directory = await sheets.shared(records)
-  const sheet = await serveSheet(directory)
+  const sheet = await serveSheet(await sheets.shared(records))
   try {
     return await watched(async (onStart) => {
       onStart(sheet.pid)
@@ -34,8 +33,8 @@ async function exportAll({ sheets, records }: Bench, file: string): Promise<Watc
 }
 
 async function importAll({ sheets }: Bench, file: string): Promise<Watched<unknown>> {
-  const directory = await sheets.withoutStore('csv', { records: 0, indexed: true, derivations: 'each' })
-  const args = ['import', directory, file, '--actor', 'agent:bench']
+  const place = await sheets.fresh('csv', { records: 0, indexed: true, derivations: 'each' })
+  const args = ['import', ...placeArgs(place), file, '--actor', 'agent:bench']
   return watched((onStart) => runProgram('bin/colophon.js', args, onStart))
 }
 

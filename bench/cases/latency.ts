@@ -4,7 +4,7 @@ import { request } from 'undici'
 import type { Bench, BenchCase, BenchRow, LatencyRow } from '../support/case.ts'
 import { changedRecord } from '../support/bench-sheet.ts'
 import { download } from '../support/download.ts'
-import { runProgram, serveSheet } from '../support/processes.ts'
+import { placeArgs, runProgram, serveSheet, type SheetPlace } from '../support/processes.ts'
 import { latencyRow, SteadyReader, type SteadyReads } from '../support/steady-reads.ts'
 import { computeCells, postRecords, upsertBody } from '../support/writes.ts'
 
@@ -26,13 +26,13 @@ export const latency: BenchCase = {
   name: 'latency',
   async *run(bench) {
     const { records, seconds, rounds, sheets } = bench
-    const directory = await sheets.copy(records)
+    const place = await sheets.copy(records)
     const querySeconds = Math.min(QUERY_SECONDS, seconds)
-    const sheet = await serveSheet(directory, ['--query-timeout', String(querySeconds)])
+    const sheet = await serveSheet(place, ['--query-timeout', String(querySeconds)])
     const reader = await SteadyReader.start(sheet.url, bench)
     try {
       for (const { name, toReach, prepare } of disturbances(bench, {
-        directory,
+        place,
         url: sheet.url,
         querySeconds,
       })) {
@@ -53,12 +53,12 @@ export const latency: BenchCase = {
 }
 
 interface Place {
-  readonly directory: string
+  readonly place: SheetPlace
   readonly url: string
   readonly querySeconds: number
 }
 
-function disturbances(bench: Bench, { directory, url, querySeconds }: Place): Disturbance[] {
+function disturbances(bench: Bench, { place, url, querySeconds }: Place): Disturbance[] {
   const { records, cells, seconds, sheets } = bench
   const changed = Math.ceil(records / 10)
   const computed = Math.min(Math.ceil(cells / 10), Math.floor(records / bench.rounds))
@@ -102,7 +102,8 @@ function disturbances(bench: Bench, { directory, url, querySeconds }: Place): Di
         const file = join(files, `import-${round}.ndjson`)
         const lines = changedRecords(records, changed, round + bench.rounds).map((one) => JSON.stringify(one))
         writeFileSync(file, lines.join('\n'))
-        return () => runProgram('bin/colophon.js', ['import', directory, file, '--actor', 'agent:bench'])
+        return () =>
+          runProgram('bin/colophon.js', ['import', ...placeArgs(place), file, '--actor', 'agent:bench'])
       },
     },
   ]

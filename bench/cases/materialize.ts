@@ -10,8 +10,8 @@ export const materialize: BenchCase = {
   name: 'materialize',
   async *run({ cells: most, rounds, api, sheets }) {
     const cells = Math.ceil(most / 100)
-    const directory = await sheets.withoutStore('materialize', { records: cells, derivations: 'each' })
-    const sheet = await serveSheet(directory)
+    const place = await sheets.fresh('materialize', { records: cells, derivations: 'each' })
+    const sheet = await serveSheet(place)
     const paths = Array.from({ length: cells }, (_, index) => `/0/${benchId(index + 1)}`)
     const perSecond = (milliseconds: number): number => (cells * 1000) / milliseconds
     try {

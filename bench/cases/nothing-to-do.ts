@@ -11,8 +11,8 @@ export const nothingToDo: BenchCase = {
   name: 'nothing-to-do',
   async *run({ cells: most, rounds, sheets }) {
     const cells = Math.ceil(most / 10)
-    const directory = await sheets.withoutStore('nothing-to-do', { records: cells, derivations: 'each' })
-    const sheet = await serveSheet(directory)
+    const place = await sheets.fresh('nothing-to-do', { records: cells, derivations: 'each' })
+    const sheet = await serveSheet(place)
     const asked = { targets: ['label_a'] }
     try {
       await computeCells(sheet.url, asked, cells)

@@ -1,7 +1,7 @@
 import type { Bench, BenchCase, BenchRow } from '../support/case.ts'
 import { getText, median, scattered } from '../support/load.ts'
 import { memoryOf, TELLS_MEMORY, type MemoryUse } from '../support/memory.ts'
-import { serveSheet } from '../support/processes.ts'
+import { serveSheet, type SheetPlace } from '../support/processes.ts'
 
 const MOST_PAGES = 1000
 const MOST_MB = 200
@@ -18,9 +18,9 @@ interface Start {
 export const start: BenchCase = {
   name: 'start',
   async *run(bench) {
-    const directory = await bench.sheets.shared(bench.records)
+    const place = await bench.sheets.shared(bench.records)
     const starts: Start[] = []
-    for (let round = 0; round < bench.rounds; round += 1) starts.push(await startOnce(directory, bench))
+    for (let round = 0; round < bench.rounds; round += 1) starts.push(await startOnce(place, bench))
     const common = { kind: 'figure', table: 'reach' } as const
     yield {
       ...common,
@@ -42,18 +42,18 @@ export const start: BenchCase = {
   },
 }
 
-async function startOnce(directory: string, bench: Bench): Promise<Start> {
+async function startOnce(place: SheetPlace, bench: Bench): Promise<Start> {
   const spawned = performance.now()
-  const sheet = await serveSheet(directory)
+  const sheet = await serveSheet(place)
   try {
     await getText(`${sheet.url}/api/healthz`)
     const healthyMs = performance.now() - spawned
     await getText(`${sheet.url}/api/records?limit=50`)
     const firstPageMs = performance.now() - spawned
     const afterPage = memoryOf(sheet.pid)
-    const place = scattered(bench.records)
+    const position = scattered(bench.records)
     for (let count = 0; count < pagesOf(bench); count += 1) {
-      await getText(`${sheet.url}/api/records?limit=50&position=${place() - 1}`)
+      await getText(`${sheet.url}/api/records?limit=50&position=${position() - 1}`)
     }
     return { healthyMs, firstPageMs, afterPage, afterPages: memoryOf(sheet.pid) }
   } finally {

@@ -7,20 +7,24 @@ import { compare, requestsPerSecond } from '../support/load.ts'
 import { serveSheet, startServer } from '../support/processes.ts'
 import { postRecords, upsertBody, WRITE_HEADERS } from '../support/writes.ts'
 
-const BATCH = 10_000
+/** Records of a large request. */
+export const BATCH = 10_000
+
+/** How many of these are timed together. */
 const BATCHES = 2
 
 /** Writing over HTTP: one record a request, and 10,000. Every record is new, and durable before it is answered. */
 export const writes: BenchCase = {
   name: 'writes',
   async *run(bench) {
-    yield single(bench)
+    yield singleWrites(bench)
     yield bulk(bench)
   },
 }
 
-async function single({ seconds, rounds, sheets }: Bench): Promise<BenchRow> {
-  const sheet = await serveSheet(await sheets.withoutStore('single', { records: 0 }))
+/** One record a request, beside a server that does nothing with it. */
+export async function singleWrites({ seconds, rounds, sheets }: Bench): Promise<BenchRow> {
+  const sheet = await serveSheet(await sheets.fresh('single', { records: 0 }))
   const bare = await startServer('bench/servers/bare.ts')
   let number = 0
   const body = (): string => JSON.stringify({ records: [benchRecord((number += 1))] })
@@ -55,15 +59,9 @@ async function single({ seconds, rounds, sheets }: Bench): Promise<BenchRow> {
 
 async function bulk({ records, rounds, sheets }: Bench): Promise<BenchRow> {
   const size = Math.min(BATCH, records)
-  const sheet = await serveSheet(await sheets.withoutStore('bulk', { records: 0 }))
+  const sheet = await serveSheet(await sheets.fresh('bulk', { records: 0 }))
   const db = openReference(join(sheets.directory('reference'), 'reference.db'))
-  let first = 1
-  const nextBatches = (): Batches =>
-    Array.from({ length: BATCHES }, () => {
-      const batch = Array.from({ length: size }, (_, index) => benchRecord(first + index))
-      first += size
-      return batch
-    })
+  const nextBatches = newBatches(size)
   try {
     const comparison = await compare(
       rounds * 2,
@@ -85,9 +83,21 @@ async function bulk({ records, rounds, sheets }: Bench): Promise<BenchRow> {
   }
 }
 
-type Batches = readonly Record<string, unknown>[][]
+/** Gives batches of this size again and again, of records that none before had. */
+export function newBatches(size: number): () => Batches {
+  let first = 1
+  return () =>
+    Array.from({ length: BATCHES }, () => {
+      const batch = Array.from({ length: size }, (_, index) => benchRecord(first + index))
+      first += size
+      return batch
+    })
+}
 
-async function postBatches(url: string, batches: Batches): Promise<number> {
+export type Batches = readonly Record<string, unknown>[][]
+
+/** Upserts a batch with each request; answers with records per second. */
+export async function postBatches(url: string, batches: Batches): Promise<number> {
   const bodies = batches.map(upsertBody)
   const start = performance.now()
   for (const body of bodies) await postRecords(url, body)

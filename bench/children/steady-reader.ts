@@ -44,8 +44,13 @@ for (let due = performance.now(); ; due += interval) {
 /** Does not wait for the answer. */
 function send(due: number, measurement: Measurement | null): void {
   const reading = read(due, measurement)
-  measurement?.underWay.add(reading)
-  void reading.finally(() => measurement?.underWay.delete(reading))
+  if (measurement === null) {
+    // When all is measured the server may be stopped first.
+    reading.catch(() => undefined)
+    return
+  }
+  measurement.underWay.add(reading)
+  void reading.finally(() => measurement.underWay.delete(reading))
 }
 
 async function read(due: number, measurement: Measurement | null): Promise<void> {

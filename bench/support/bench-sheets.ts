@@ -2,15 +2,33 @@ import { constants, cpSync, existsSync, linkSync, mkdirSync, mkdtempSync, rmSync
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { writeDefinitions, writeRecords, type BenchSheetOptions } from './bench-sheet.ts'
-import { serveSheet } from './processes.ts'
+import { serveSheet, type SheetPlace } from './processes.ts'
 
 const SOURCE = 'records.jsonl'
 
 /**
- * The sheets of a run of the benchmarks, in a directory for temporary files. A large sheet takes long to make, so there is one of each
- * size for all cases that only read it, and a case that writes gets a copy.
+ * The sheets of a run of the benchmarks. A large sheet takes long to make, so there is one of each size for all cases that only read it,
+ * and a case that writes gets a copy.
  */
-export class BenchSheets {
+export interface BenchSheets {
+  /** A sheet with a store, an indexed `code`, and a derivation for each derived field. To be read only. */
+  shared(records: number): Promise<SheetPlace>
+  /** A copy of the shared sheet, for the case at hand. */
+  copy(records: number): Promise<SheetPlace>
+  /** A sheet that nobody has used, for the case at hand. */
+  fresh(name: string, options: BenchSheetOptions): Promise<SheetPlace>
+  /** A directory with the files that a sheet begins from, for the case at hand. */
+  withoutStore(name: string, options: BenchSheetOptions): Promise<string>
+  /** An empty directory for the case at hand. */
+  directory(name: string): string
+  /** Removes what was for the case at hand. */
+  endCase(): Promise<void>
+  /** Removes everything, at once. */
+  remove(): void
+}
+
+/** Sheets in directories, with stores of SQLite, among temporary files. */
+export class DirectorySheets implements BenchSheets {
   readonly #root = mkdtempSync(join(tmpdir(), 'colophon-bench-'))
   readonly #api: string
   readonly #shared = new Map<number, string>()
@@ -19,7 +37,6 @@ export class BenchSheets {
     this.#api = api
   }
 
-  /** A sheet with a store, an indexed `code`, and a derivation for each derived field. To be read only. */
   async shared(records: number): Promise<string> {
     const known = this.#shared.get(records)
     if (known !== undefined) return known
@@ -30,7 +47,6 @@ export class BenchSheets {
     return directory
   }
 
-  /** A copy of the shared sheet, for the case at hand. */
   async copy(records: number): Promise<string> {
     const shared = await this.shared(records)
     const directory = this.directory(`copy-${records}`)
@@ -44,14 +60,17 @@ export class BenchSheets {
     return directory
   }
 
-  /** A sheet without a store, for the case at hand. */
+  /** Its store is made when it is first opened. */
+  fresh(name: string, options: BenchSheetOptions): Promise<string> {
+    return this.withoutStore(name, options)
+  }
+
   async withoutStore(name: string, options: BenchSheetOptions): Promise<string> {
     const directory = this.directory(name)
     await this.#fill(directory, options)
     return directory
   }
 
-  /** An empty directory for the case at hand. */
   directory(name: string): string {
     const directory = join(this.#own(), name)
     rmSync(directory, { recursive: true, force: true })
@@ -59,12 +78,10 @@ export class BenchSheets {
     return directory
   }
 
-  /** Removes what was for the case at hand. */
-  endCase(): void {
+  async endCase(): Promise<void> {
     rmSync(this.#own(), { recursive: true, force: true })
   }
 
-  /** Removes everything. */
   remove(): void {
     rmSync(this.#root, { recursive: true, force: true })
   }

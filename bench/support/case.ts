@@ -1,4 +1,5 @@
 import type { BenchSheets } from './bench-sheets.ts'
+import type { PostgresSheets } from './postgres-sheets.ts'
 
 /** A line of the report. */
 export type BenchRow = ComparisonRow | FigureRow | LatencyRow | ProgramRow
@@ -73,14 +74,18 @@ export interface BenchSettings {
 }
 
 /** What a case has at hand. */
-export interface Bench extends BenchSettings {
-  readonly sheets: BenchSheets
+export interface Bench<Sheets extends BenchSheets = BenchSheets> extends BenchSettings {
+  readonly sheets: Sheets
   /** Base address of the API that derivations call. */
   readonly api: string
 }
 
 /** Rows that belong together. They are given as they are measured, so that a fault costs only those after it. */
-export interface BenchCase {
+export interface BenchCase<Sheets extends BenchSheets = BenchSheets> {
   readonly name: string
-  run(bench: Bench): AsyncIterable<BenchRow>
+  run(bench: Bench<Sheets>): AsyncIterable<BenchRow>
 }
+
+/** A case, and what it has at hand, that is about stores in PostgreSQL only. */
+export type PostgresCase = BenchCase<PostgresSheets>
+export type PostgresBench = Bench<PostgresSheets>

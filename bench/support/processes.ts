@@ -43,14 +43,30 @@ export async function startServerAt(
   return serverProcess(child, url)
 }
 
+/** Where a sheet is: a directory, or the URL of a store. */
+export type SheetPlace = string
+
+/** How a sheet is named on the command line: by its directory, or as a store. */
+export function placeArgs(place: SheetPlace): readonly string[] {
+  return /^postgres(?:ql)?:/.test(place) ? ['--store', place] : [place]
+}
+
 /** Serves a sheet. */
 export function serveSheet(
-  directory: string,
+  place: SheetPlace,
   args: readonly string[] = [],
   onStart?: OnStart,
 ): Promise<ServerProcess> {
   const usual = ['--port', '0', '--actor', 'agent:bench', '--log-level', 'error']
-  return startServer('bin/colophon.js', ['serve', directory, ...usual, ...args], onStart)
+  return startServer('bin/colophon.js', ['serve', ...placeArgs(place), ...usual, ...args], onStart)
+}
+
+/** Computes cells of the runs of a sheet in a store; resolves when it is there to. */
+export async function startWorker(store: string): Promise<ServerProcess> {
+  const { child, ended } = start('bin/colophon.js', ['worker', '--store', store, '--grace', '0'])
+  await Promise.race([once(createInterface({ input: child.stdout! }), 'line'), ended])
+  child.stdout!.resume()
+  return serverProcess(child, '')
 }
 
 /** Runs a program to its end. */

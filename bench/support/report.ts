@@ -11,8 +11,13 @@ import type {
 } from './case.ts'
 import type { CaseResult } from './run-cases.ts'
 
+export interface ReportSettings extends BenchSettings {
+  /** The server of the store, where it has one. */
+  readonly server?: string | null
+}
+
 /** The report of a run as Markdown: what was measured where, and the rows in a table for each kind. */
-export function renderReport(results: readonly CaseResult[], settings: BenchSettings): string {
+export function renderReport(results: readonly CaseResult[], settings: ReportSettings): string {
   const rows = results.flatMap((result) => result.rows)
   const sections = [
     section('Figures to reach', FIGURE_HEAD, rows.filter(inTable('reach')).map(figureCells)),
@@ -30,15 +35,19 @@ const FIGURE_HEAD = ['What', 'Colophon', 'Reference', 'Ratio', 'To reach', '']
 const LATENCY_HEAD = ['Meanwhile', 'Requests', 'p50', 'p99', 'max', 'p99 of sent late', 'p99 to reach', '']
 const PROGRAM_HEAD = ['Program', 'Start', 'Record by id', 'Page of 50', 'One write', 'Memory']
 
-function head({ records, rounds, seconds }: BenchSettings): string {
+function head({ records, rounds, seconds, server = null }: ReportSettings): string {
   const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
   const processors = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}`
-  return `# Benchmark results
+  const [title, where, command] =
+    server === null
+      ? ['Benchmark results', '', 'npm run bench']
+      : ['Benchmark results on PostgreSQL', ` The store is ${server}.`, 'npm run bench -- --store postgres']
+  return `# ${title}
 
 ${new Date().toISOString().slice(0, 10)}, commit ${commit}; Node ${process.version}, ${platform()} ${arch()}, ${processors},
-${Math.round(totalmem() / 2 ** 30)} GiB of memory. The large sheet has ${records.toLocaleString('en')} records × 20 fields, 3 of them derived. Pairs were
+${Math.round(totalmem() / 2 ** 30)} GiB of memory. The large sheet has ${records.toLocaleString('en')} records × 20 fields, 3 of them derived.${where} Pairs were
 measured in turn in the same run (rounds: ${rounds}, of ${seconds} s each, 64 connections over HTTP); figures are medians, the ratio is the
-median of the pairs'. What each row does is in [README.md](README.md); \`npm run bench\` writes this file.
+median of the pairs'. What each row does is in [README.md](README.md); \`${command}\` writes this file.
 `
 }
 

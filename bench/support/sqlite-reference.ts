@@ -1,6 +1,6 @@
-import { closeSync, openSync, readSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { wholeRecord } from './bench-sheet.ts'
+import { linesOf } from './lines-of.ts'
 
 /** The columns of a record, each with a value of its type. */
 const COLUMNS = Object.entries(wholeRecord(1))
@@ -41,17 +41,4 @@ export function insertFile(db: DatabaseSync, path: string): void {
     db,
     linesOf(path).map((line) => sqlRow(JSON.parse(line) as Record<string, unknown>)),
   )
-}
-
-function* linesOf(path: string): Generator<string> {
-  const decoder = new TextDecoder()
-  const chunk = Buffer.allocUnsafe(1 << 20)
-  const fd = openSync(path, 'r')
-  let rest = ''
-  for (let size = readSync(fd, chunk); size > 0; size = readSync(fd, chunk)) {
-    const lines = (rest + decoder.decode(chunk.subarray(0, size), { stream: true })).split('\n')
-    rest = lines.pop()!
-    yield* lines
-  }
-  closeSync(fd)
 }

@@ -19,6 +19,7 @@ import { serveCommand } from './serve-command.ts'
 import { statusCommand } from './status-command.ts'
 import { upsertCommand } from './upsert-command.ts'
 import { validateCommand } from './validate-command.ts'
+import { workerCommand } from './worker-command.ts'
 
 /** In the order of the help. Each loads what it needs when it is run. */
 const COMMANDS = [
@@ -39,6 +40,7 @@ const COMMANDS = [
   revertCommand,
   pushCommand,
   pullCommand,
+  workerCommand,
   mcpCommand,
   completionCommand,
 ]

@@ -6,7 +6,7 @@ import {
   type PrefixedAgentFlags,
 } from './agent-options.ts'
 import { parseActorHeader } from './actor-header.ts'
-import { addCallOptions } from './call-options.ts'
+import { addCallOptions, addLogLevel, callableHosts, type CallFlags } from './call-options.ts'
 import { integerBetween, parseActor, parseAddress, parseHostName, secondsBetween } from './option-values.ts'
 import type { ServeOptions } from './serve.ts'
 import { addSheetArgument, addStoreOption, onSheet, type StoreFlags } from './sheet-argument.ts'
@@ -14,7 +14,7 @@ import { addSheetArgument, addStoreOption, onSheet, type StoreFlags } from './sh
 const MIB = 1024 * 1024
 
 /** What commander makes of the options; times in milliseconds, sizes in bytes. */
-interface Flags extends PrefixedAgentFlags, StoreFlags {
+interface Flags extends PrefixedAgentFlags, StoreFlags, CallFlags {
   readonly sheet: string
   readonly host: string
   readonly port: number
@@ -26,9 +26,6 @@ interface Flags extends PrefixedAgentFlags, StoreFlags {
   readonly queryMemory: number
   readonly bodyLimit: number
   readonly logLevel: string
-  readonly stub?: string
-  readonly allowNet: readonly string[]
-  readonly offline?: true
   readonly trustActorHeader?: string
   readonly mcp?: true
 }
@@ -77,12 +74,7 @@ export function serveCommand(): Command {
         .argParser(integerBetween(1, 1024, MIB))
         .default(32 * MIB, '32'),
     )
-    .addOption(
-      new Option('--log-level <level>', 'least serious messages to log on standard error')
-        .choices(['debug', 'info', 'warn', 'error', 'silent'])
-        .default('info'),
-    )
-  addCallOptions(command)
+  addCallOptions(addLogLevel(command))
     .addOption(
       new Option(
         '--trust-actor-header <name>',
@@ -131,9 +123,4 @@ function toServeOptions(flags: Flags): ServeOptions {
     trustedActorHeader: flags.trustActorHeader ?? null,
     agents: flags.mcp === true ? prefixedAgentScope(flags) : null,
   }
-}
-
-function callableHosts({ offline, allowNet }: Flags): ServeOptions['callableHosts'] {
-  if (offline === true) return new Set()
-  return allowNet.length === 0 ? null : new Set(allowNet)
 }

@@ -7,16 +7,16 @@ import type { AgentScope } from '../mcp/agent-scope.ts'
 import type { McpEndpoint } from '../mcp/mcp-endpoint.ts'
 import { calledHosts } from '../sheet/called-hosts.ts'
 import { openSheet } from '../sheet/open-sheet.ts'
+import { RunKeeper } from '../sheet/run-keeper.ts'
 import type { Sheet } from '../sheet/sheet.ts'
-import { UndiciTransport } from '../sheet/transports.ts'
 import { calledHostsLine } from './called-hosts-line.ts'
 import { packageVersion } from './package-version.ts'
-import { readStub } from './read-stub.ts'
+import { serverTransport, type TransportOptions } from './server-transport.ts'
 import { whyNotStarted } from './start-fault.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 
 /** What `serve` is told. */
-export interface ServeOptions {
+export interface ServeOptions extends TransportOptions {
   /** Path of the sheet's directory, or the URL of its store. */
   readonly sheet: string
   readonly host: string
@@ -32,10 +32,6 @@ export interface ServeOptions {
   /** Largest body in bytes. */
   readonly bodyLimit: number
   readonly logLevel: string
-  /** File of prepared responses instead of the network (D41). */
-  readonly stubFile: string | null
-  /** The only hosts that derivations may call, as the transport compares them; none when it is empty, all for null. */
-  readonly callableHosts: ReadonlySet<string> | null
   /** Lower-case name of the header in which a reverse proxy says who writes. */
   readonly trustedActorHeader: string | null
   /** What agents may do at `/mcp`; null, and there is no such path. */
@@ -61,7 +57,9 @@ export async function serve(options: ServeOptions): Promise<void> {
       agents: options.agents === null ? null : await serveAgents(sheet, options.agents, logger),
     })
     const hosts = await listen(app, sheet, options)
-    stopOnSignal({ app, sheet, logger })
+    // Of another server or worker that is gone.
+    const keeper = new RunKeeper(sheet)
+    stopOnSignal({ app, sheet, logger, keeper })
     if (!isLoopback(options.host)) {
       logger.warn(
         { host: options.host },
@@ -88,10 +86,8 @@ function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
     defaultActor: options.actor,
     lockTimeoutMs: options.lockTimeoutMs,
     queryLimits: options.queryLimits,
-    transport:
-      options.stubFile === null
-        ? new UndiciTransport({ allowedHosts: options.callableHosts })
-        : readStub(options.stubFile),
+    transport: serverTransport(options),
+    handsRunsOver: true,
     logger,
   })
 }

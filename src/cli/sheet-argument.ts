@@ -58,6 +58,8 @@ export function neededStore(command: Command, { store = '' }: StoreFlags): strin
 
 /** Fails, without showing the URL, which may have a password in it. */
 function checkStoreUrl(command: Command, url: string): void {
+  // Everybody on a machine can read how its processes were called, and most do not go away at once.
+  if (process.argv.some((arg) => arg.includes(url))) process.title = `colophon ${command.name()}`
   if (!isStoreUrl(url)) {
     command.error(
       `error: --store or ${STORE_VARIABLE} is no URL of a store, such as postgres://user@host/database?schema=name`,

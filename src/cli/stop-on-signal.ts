@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify'
+import type { RunKeeper } from '../sheet/run-keeper.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 
 /** What there is to stop. */
 export interface Running {
   readonly app: FastifyInstance
   readonly sheet: Sheet
+  readonly keeper: RunKeeper
   readonly logger: {
     info(object: object, message: string): void
     error(object: object, message: string): void
@@ -21,22 +23,22 @@ const SHEET_MS = 2000
  * the commit under way, and exits with 0 within 5 seconds whatever clients do. A second signal exits at once with
  * 130. SIGHUP, as from a terminal that is closed, counts as SIGTERM.
  */
-export function stopOnSignal({ app, sheet, logger }: Running): void {
+export function stopOnSignal({ app, sheet, keeper, logger }: Running): void {
   let stopping = false
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(130)
     stopping = true
     logger.info({ signal }, 'stopping')
-    void stop(app, sheet)
+    void stop({ app, sheet, keeper })
       .catch((error: unknown) => logger.error({ err: error }, 'stopping went wrong'))
       .finally(() => process.exit(0))
   }
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
 }
 
-async function stop(app: FastifyInstance, sheet: Sheet): Promise<void> {
+async function stop({ app, sheet, keeper }: Omit<Running, 'logger'>): Promise<void> {
   // Before the event streams end: subscribers are told how the runs ended (D40).
-  await within(RUNS_MS, sheet.stopRuns())
+  await within(RUNS_MS, Promise.all([sheet.stopRuns(), keeper.stop()]))
   const appClosed = app.close()
   await within(REQUESTS_MS, appClosed)
   await within(SHEET_MS, Promise.all([sheet.close(), appClosed]))

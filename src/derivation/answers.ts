@@ -3,9 +3,11 @@ import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { coerceComputed, faultOf } from '../contract/validate-value.ts'
 import type { Failure } from '../errors/failure.ts'
 import { err, ok, type Result } from '../errors/result.ts'
-import type { CacheEntry, WorkCell, WorkItem } from '../store/sheet-store.ts'
+import type { SettledCall } from '../store/cell-work.ts'
+import type { CacheEntry, WorkCell, WorkItem } from '../store/cell-work.ts'
 import { NotWanted, type Computed, type Derivation, type Plan, type RunContext } from './derivation-kind.ts'
 import { digestOf } from './hash-digest.ts'
+import type { SharedCalls } from './run-request.ts'
 
 /** What one input hash comes to in this run: what the cache has for it and, once somebody needs it, a call. */
 export interface Answer {
@@ -32,6 +34,8 @@ export interface Answer {
 export interface CallOutcome {
   readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
   readonly provenance: JsonObject
+  /** Whether another process made the call, which stores what comes of it beside the cells. */
+  readonly isOthers: boolean
 }
 
 type FailedTargets = { readonly [target: string]: { readonly ok: false; readonly error: Failure } }
@@ -46,6 +50,15 @@ interface AnswersOptions {
   readonly asksAnew: boolean
   /** What the cache has for input hashes. */
   cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>>
+  /** The calls that processes share; absent where one process makes all. */
+  readonly calls?: SharedCalls
+}
+
+/** A call to be made, with what it costs in dollars. */
+interface PricedCall {
+  readonly derivation: Derivation
+  readonly plan: Plan
+  readonly price: number
 }
 
 /**
@@ -87,18 +100,17 @@ export class Answers {
     this.#inUse.delete(answer.hash)
     if (answer.outcome === null) return
     const digest = digestOf(answer.hash)
-    const failed = Object.entries(answer.outcome.values).filter(([, result]) => !result.ok)
-    if (failed.length > 0) this.#failed.set(digest, Object.fromEntries(failed) as FailedTargets)
+    const failed = failedTargets(answer.outcome)
+    if (failed !== null) this.#failed.set(digest, failed)
     if (this.#options.asksAnew) this.#refreshed.add(digest)
   }
 
   /** Makes the call of an answer. Whoever needs it waits for `answer.call`. */
-  call(
-    answer: Answer,
-    { derivation, plan }: { readonly derivation: Derivation; readonly plan: Plan },
-    context: RunContext,
-  ): void {
-    answer.call = this.#call(derivation, plan, context).then(
+  call(answer: Answer, call: PricedCall, context: RunContext): void {
+    const { calls } = this.#options
+    const called =
+      calls === undefined ? this.#call(call, context) : this.#callOnce(calls, answer, call, context)
+    answer.call = called.then(
       (outcome) => (answer.outcome = outcome),
       (error: unknown) => {
         if (!(error instanceof NotWanted)) throw error
@@ -110,12 +122,49 @@ export class Answers {
     )
   }
 
-  async #call(derivation: Derivation, plan: Plan, context: RunContext): Promise<CallOutcome> {
+  /** Makes a call, unless another process makes it. */
+  async #callOnce(
+    calls: SharedCalls,
+    { hash }: Answer,
+    call: PricedCall,
+    context: RunContext,
+  ): Promise<CallOutcome> {
+    const claim = { hash, price: call.price }
+    const settled = await calls.claim(claim, context.signal)
+    if (settled !== null) return this.#outcomeOf(call, settled)
+    let wasSent = false
+    const onSent = (): void => {
+      wasSent = true
+      context.onSent?.()
+    }
+    try {
+      return await this.#call(call, { ...context, onSent })
+    } catch (error) {
+      if (error instanceof NotWanted) await calls.release(claim, wasSent)
+      throw error
+    }
+  }
+
+  /** What a call came to that another process has made. */
+  async #outcomeOf({ derivation, plan }: PricedCall, { hash, failed }: SettledCall): Promise<CallOutcome> {
+    const entry = (await this.#options.cached([hash])).get(hash)
+    const failures = (failed ?? {}) as unknown as FailedTargets
+    const values = derivation.targets.map((target): readonly [string, Result<JsonValue, Failure>] => {
+      if (Object.hasOwn(failures, target)) return [target, failures[target] ?? err(missingTarget(plan))]
+      const value =
+        entry !== undefined && Object.hasOwn(entry.values, target) ? entry.values[target] : undefined
+      return [target, value === undefined ? err(missingTarget(plan)) : ok(value)]
+    })
+    return { values: Object.fromEntries(values), provenance: entry?.provenance ?? {}, isOthers: true }
+  }
+
+  async #call({ derivation, plan }: PricedCall, context: RunContext): Promise<CallOutcome> {
     const result = await derivation.kind.run(derivation.spec, plan, context)
     const values = derivation.targets.map(
       (target) => [target, result.ok ? this.#check(plan, target, result.value) : result] as const,
     )
-    return { values: Object.fromEntries(values), provenance: result.ok ? result.value.provenance : {} }
+    const provenance = result.ok ? result.value.provenance : {}
+    return { values: Object.fromEntries(values), provenance, isOthers: false }
   }
 
   /** Holds what was computed for a target against the contract (D26). */
@@ -148,6 +197,12 @@ export class Answers {
     this.#inUse.set(hash, answer)
     return answer
   }
+}
+
+/** Of a call, why targets got no value; null when all did. */
+export function failedTargets({ values }: CallOutcome): FailedTargets | null {
+  const failed = Object.entries(values).filter(([, result]) => !result.ok)
+  return failed.length === 0 ? null : (Object.fromEntries(failed) as FailedTargets)
 }
 
 /** What of a call goes into the cache: values that the contract has nothing against. */

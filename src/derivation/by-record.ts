@@ -1,4 +1,4 @@
-import type { RecordKey, WorkItem } from '../store/sheet-store.ts'
+import type { RecordKey, WorkItem } from '../store/cell-work.ts'
 
 /** What there is for one record: of each list its item, if it has one. */
 export interface RecordItems {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { renderFailure, type Failure } from '../errors/failure.ts'
 import type { Result } from '../errors/result.ts'
-import type { CellResult, WorkCell, WorkItem } from '../store/sheet-store.ts'
+import type { CellResult, WorkCell, WorkItem } from '../store/cell-work.ts'
 import type { Derivation, Plan } from './derivation-kind.ts'
 import type { CellChange } from './run-request.ts'
 

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CacheEntry, CellOutcome, SheetStore } from '../store/sheet-store.ts'
+import type { SettledCall } from '../store/cell-work.ts'
+import type { CacheEntry, CellOutcome } from '../store/cell-work.ts'
+import type { SheetStore } from '../store/sheet-store.ts'
 import type { RunId } from '../store/stored-run.ts'
 import type { ResultOfRun } from './cell-result.ts'
 import type { Tally } from './tally.ts'
@@ -12,18 +14,25 @@ interface CommitQueueOptions {
   readonly tally: Tally
 }
 
-interface Waiting {
+/** What is stored together. */
+interface Stored {
   readonly results: readonly ResultOfRun[]
   readonly cache: readonly CacheEntry[]
+  /** The calls that this comes of, for those who wait for them in other processes. */
+  readonly made: readonly SettledCall[]
+}
+
+interface Waiting extends Stored {
   resolve(outcomes: readonly CellOutcome[]): void
   reject(error: unknown): void
 }
 
-/** So many results make a commit worth its sync to the disk. */
-const WORTHWHILE = 32
+/** So many results make a commit well worth its sync to the disk. */
+const WORTHWHILE = 96
 
-/** How long fewer results than that wait for others. */
+/** How long fewer results than that wait for others, and wait again as long as this many come meanwhile. */
 const LINGER_MS = 2
+const MANY = 8
 
 /**
  * Brings results to the store in groups: a sync to the disk costs more than storing a result, so a few milliseconds'
@@ -39,9 +48,9 @@ export class CommitQueue {
   }
 
   /** Resolves when the results are durable, with what became of each cell. */
-  add(results: readonly ResultOfRun[], cache: readonly CacheEntry[]): Promise<readonly CellOutcome[]> {
+  add(stored: Stored): Promise<readonly CellOutcome[]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ results, cache, resolve, reject })
+      this.#waiting.push({ ...stored, resolve, reject })
       if (!this.#storing) void this.#storeAll()
     })
   }
@@ -49,12 +58,21 @@ export class CommitQueue {
   async #storeAll(): Promise<void> {
     this.#storing = true
     while (this.#waiting.length > 0) {
-      if (this.#waiting.length < WORTHWHILE) await delay(LINGER_MS)
+      await this.#linger()
       const group = this.#waiting
       this.#waiting = []
       await this.#storeGroup(group)
     }
     this.#storing = false
+  }
+
+  /** Waits for others, as long as many come: slow ones may wait for their place among the calls until they are stored. */
+  async #linger(): Promise<void> {
+    for (let before = -Infinity; this.#waiting.length < WORTHWHILE;) {
+      if (this.#waiting.length - before < MANY) return
+      before = this.#waiting.length
+      await delay(LINGER_MS)
+    }
   }
 
   async #storeGroup(group: readonly Waiting[]): Promise<void> {
@@ -67,6 +85,7 @@ export class CommitQueue {
         progress: tally.beside,
         cells: results.map(({ stored }) => stored),
         cache: group.flatMap(({ cache }) => cache),
+        made: group.flatMap(({ made }) => made),
       })
       tally.stored(results, outcomes)
       let start = 0

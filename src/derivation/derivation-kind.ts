@@ -2,6 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { Failure } from '../errors/failure.ts'
 import type { Result } from '../errors/result.ts'
+import type { SharedHosts } from '../store/shared-hosts.ts'
 import type { HostPolicies } from './host-policies.ts'
 
 /** The values of a derivation's inputs in one record; a field without a value is null. */
@@ -38,6 +39,8 @@ export interface RunContext {
   /** Aborts calls under way when the run is stopped. */
   readonly signal: AbortSignal
   readonly policies: HostPolicies
+  /** Where the limits of hosts hold for several processes together. */
+  readonly hosts?: SharedHosts | undefined
   /** To be called when the call goes out, once: from then on it counts, and may cost. */
   onSent(): void
   /**

@@ -1,22 +1,32 @@
 import type { JsonValue } from '../contract/json.ts'
 import type { Failure } from '../errors/failure.ts'
 import { err, ok, type Result } from '../errors/result.ts'
-import type { CacheEntry, CellOutcome, WorkCell, WorkItem } from '../store/sheet-store.ts'
-import { Answers, cacheEntries, contractFailure, type Answer } from './answers.ts'
+import type { SettledCall } from '../store/cell-work.ts'
+import type { CacheEntry, CellOutcome, WorkCell, WorkItem } from '../store/cell-work.ts'
+import {
+  Answers,
+  cacheEntries,
+  contractFailure,
+  failedTargets,
+  type Answer,
+  type CallOutcome,
+} from './answers.ts'
 import type { Budget } from './budget.ts'
 import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Derivation } from './derivation-kind.ts'
 import type { PlannedItem, Planner } from './planner.ts'
+import type { SharedCalls, TaskRequest } from './run-request.ts'
+import { StillWanted } from './still-wanted.ts'
 import type { Tally } from './tally.ts'
 import { UnderWay } from './under-way.ts'
 import type { UnusableCells } from './unusable-cells.ts'
 
 /** Records planned or under way at a time for a derivation, at least; how many calls that makes is the transport's to bound. */
-const WINDOW = 64
+const WINDOW = 256
 
 /** So long after it was planned a call is made without another look at the cells that it is for. */
-export const FRESH_MS = 100
+export const FRESH_MS = 250
 
 /** What the derivations of a run share. */
 export interface PartsOfRun {
@@ -25,6 +35,10 @@ export interface PartsOfRun {
   readonly tally: Tally
   readonly commits: CommitQueue
   readonly unusable: UnusableCells
+  /** The calls that processes share; absent where one process makes all. */
+  readonly calls?: SharedCalls | undefined
+  /** Which cells of these the run has settled before; absent where it can have settled none. */
+  readonly settled?: TaskRequest['settled']
   /** Aborted when the run is stopped or breaks: no new call starts, calls under way are aborted. */
   readonly signal: AbortSignal
   /** Ends the run. */
@@ -50,12 +64,14 @@ export class DerivationRun {
   readonly #parts: PartsOfRun
   readonly #answers: Answers
   readonly #underWay: UnderWay
+  readonly #stillWanted: StillWanted
   /** Why nothing is called, if so. */
   readonly #refusal: string | null
   #listed = 0
 
   constructor(derivation: Derivation, parts: PartsOfRun) {
     const { contract, force, only, policies } = parts.planner.request
+    const { calls } = parts
     this.#derivation = derivation
     this.#parts = parts
     this.#refusal = derivation.kind.refusal(derivation.spec)
@@ -64,27 +80,34 @@ export class DerivationRun {
       usesCache: !force,
       asksAnew: force || only === 'failed',
       cached: (hashes) => parts.planner.cached(hashes),
+      ...(calls !== undefined && { calls }),
     })
+    this.#stillWanted = new StillWanted((records) => parts.planner.every(derivation, records))
     // Records whose results are being stored take room too.
     this.#underWay = new UnderWay(Math.max(WINDOW, 2 * policies.maxConcurrency))
   }
 
-  /**
-   * Settles, without rejecting, when nothing is under way any more. `idle`: cells of the derivation that have been
-   * counted as left alone.
-   */
-  async run(idle: number): Promise<void> {
-    const { planner, tally, onFault, signal } = this.#parts
+  /** Settles, without rejecting, when nothing is under way any more; with how many cells were looked at. */
+  async run(): Promise<number> {
+    const { planner, onFault } = this.#parts
     try {
-      for await (const items of planner.work(this.#derivation)) await this.#startAll(items)
+      for await (const items of planner.work(this.#derivation))
+        await this.#startAll(await this.#unsettled(items))
     } catch (error) {
       onFault(error)
     }
     await this.#underWay.none()
-    if (signal.aborted) return
-    const cells = planner.scope.total * planner.targets(this.#derivation).length
-    tally.skip(cells - this.#listed - idle)
-    tally.report()
+    return this.#listed
+  }
+
+  /** Leaves out cells that the run has settled before. */
+  async #unsettled(items: readonly WorkItem[]): Promise<readonly WorkItem[]> {
+    const settled = (await this.#parts.settled?.(items)) ?? null
+    if (settled === null || settled.size === 0) return items
+    return items.flatMap((item) => {
+      const cells = item.cells.filter(({ target }) => settled.get(item.key)?.has(target) !== true)
+      return cells.length === 0 ? [] : [{ ...item, cells }]
+    })
   }
 
   async #startAll(items: readonly WorkItem[]): Promise<void> {
@@ -193,35 +216,28 @@ export class DerivationRun {
     const price = planner.price(planned)
     if (!budget.begin(price)) return false
     let sent = false
-    this.#answers.call(answer, planned, {
-      signal,
-      policies: planner.request.policies,
-      onSent: () => {
-        sent = true
-        tally.sent(price)
+    this.#answers.call(
+      answer,
+      { ...planned, price },
+      {
+        signal,
+        policies: planner.request.policies,
+        hosts: planner.request.store.hosts,
+        onSent: () => {
+          sent = true
+          tally.sent(price)
+        },
+        wanted: async () => {
+          if (performance.now() - answer.since < FRESH_MS || (await this.#stillWanted.ask(answer.waiting)))
+            return true
+          // A call that has been tried once has been made.
+          if (!sent) budget.giveBack(price)
+          return false
+        },
+        stored,
       },
-      wanted: async () => {
-        if (performance.now() - answer.since < FRESH_MS || (await this.#isWanted(answer))) return true
-        // A call that has been tried once has been made.
-        if (!sent) budget.giveBack(price)
-        return false
-      },
-      stored,
-    })
+    )
     return true
-  }
-
-  /** Whether a cell that waits for an answer is as it was when the call was planned (D28). */
-  async #isWanted(answer: Answer): Promise<boolean> {
-    const { planner } = this.#parts
-    const waiting = new Map(answer.waiting.map((each) => [each.item.key, each.cells]))
-    for await (const items of planner.every(this.#derivation, [...waiting.keys()])) {
-      for (const { key, cells: now } of items) {
-        const marks = new Map(now.map(({ target, mark }) => [target, mark]))
-        if (waiting.get(key)?.some(({ target, mark }) => marks.get(target) === mark)) return true
-      }
-    }
-    return false
   }
 
   async #storeCall(planned: PlannedItem, { call, cells, first }: CallOfCells): Promise<void> {
@@ -230,24 +246,25 @@ export class DerivationRun {
       this.#leave(planned.item, cells)
       return
     }
+    const mine = first && !outcome.isOthers
     const results = cells.flatMap((cell): ComputedCell[] => {
       const result: Result<JsonValue, Failure> | undefined = outcome.values[cell.target]
       // What has been paid for is stored, but what fails once the run is stopped may fail for that very reason.
       if (result === undefined || (this.#parts.signal.aborted && !result.ok)) return []
-      return [{ cell, result, provenance: { cached: !first, ...outcome.provenance } }]
+      return [{ cell, result, provenance: { cached: !mine, ...outcome.provenance } }]
     })
-    await this.#store(planned, results, first ? cacheEntries(planned.hash, outcome) : [])
+    await this.#store(planned, results, mine ? callBehind(planned.hash, outcome) : NO_CALL)
   }
 
   /** Stores what cells of one record came to. */
   async #store(
     of: ItemOfRun,
     cells: readonly ComputedCell[],
-    cache: readonly CacheEntry[] = [],
+    { cache, made }: CallBehind = NO_CALL,
   ): Promise<void> {
     if (cells.length === 0 && cache.length === 0) return
     const results = cells.map((cell) => resultOfRun(of, cell))
-    const outcomes = await this.#parts.commits.add(results, cache)
+    const outcomes = await this.#parts.commits.add({ results, cache, made })
     const refused: ComputedCell[] = []
     cells.forEach((computed, index) => {
       const { outcome, detail = '' } = outcomes[index] as CellOutcome & { readonly detail?: string }
@@ -261,6 +278,19 @@ export class DerivationRun {
     })
     await this.#store(of, refused)
   }
+}
+
+/** What is stored of a call beside its cells. */
+interface CallBehind {
+  readonly cache: readonly CacheEntry[]
+  readonly made: readonly SettledCall[]
+}
+
+const NO_CALL: CallBehind = { cache: [], made: [] }
+
+function callBehind(hash: string, outcome: CallOutcome): CallBehind {
+  const failed = failedTargets(outcome) as unknown as JsonValue
+  return { cache: cacheEntries(hash, outcome), made: [{ hash, failed }] }
 }
 
 interface CallOfCells {

@@ -1,4 +1,4 @@
-import type { CacheEntry, WorkCell, WorkItem } from '../store/sheet-store.ts'
+import type { CacheEntry, WorkCell, WorkItem } from '../store/cell-work.ts'
 import { Budget, mostPossible, Prices, type Bounds } from './budget.ts'
 import { byRecord, inChunks, oneByOne } from './by-record.ts'
 import type { Derivation } from './derivation-kind.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WorkQuery } from '../store/sheet-store.ts'
+import type { WorkQuery } from '../store/cell-work.ts'
 import { runScope } from './first-with-work.ts'
 import { runDerivations } from './materializer.ts'
 import { MemoryStore } from './memory-store.ts'

@@ -1,4 +1,4 @@
-import type { RecordKey, WorkItem } from '../store/sheet-store.ts'
+import type { RecordKey, WorkItem } from '../store/cell-work.ts'
 import { byRecord, oneByOne } from './by-record.ts'
 import type { Derivation } from './derivation-kind.ts'
 import { Planner, type RunScope } from './planner.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { err, ok } from '../errors/result.ts'
-import type { CellCommit } from '../store/sheet-store.ts'
+import type { CellCommit } from '../store/cell-work.ts'
 import { runDerivations } from './materializer.ts'
 import { MemoryStore } from './memory-store.ts'
 import { planRun } from './plan-run.ts'

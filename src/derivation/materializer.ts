@@ -88,7 +88,11 @@ class Run {
       signal: this.#signal,
       onFault: (error) => this.#break(error),
     })
-    await run.run(idle)
+    const listed = await run.run()
+    if (this.#signal.aborted) return
+    const cells = this.#planner.scope.total * this.#planner.targets(derivation).length
+    this.#tally.skip(cells - listed - idle)
+    this.#tally.report()
   }
 
   #break(error: unknown): void {

@@ -5,13 +5,11 @@ import type {
   CellCommit,
   CellOutcome,
   CellResult,
-  CellState,
   RecordKey,
-  StoreStatus,
   WorkItem,
   WorkQuery,
-  WorkState,
-} from '../store/sheet-store.ts'
+} from '../store/cell-work.ts'
+import type { CellState, StoreStatus, WorkState } from '../store/sheet-store.ts'
 import type { Derivation } from './derivation-kind.ts'
 import type { RunStore } from './run-request.ts'
 

@@ -2,14 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonValue } from '../contract/json.ts'
 import { faultOf } from '../contract/validate-value.ts'
 import type { Failure } from '../errors/failure.ts'
-import type {
-  CacheEntry,
-  RecordKey,
-  StoreStatus,
-  WorkCell,
-  WorkItem,
-  WorkQuery,
-} from '../store/sheet-store.ts'
+import type { CacheEntry, RecordKey, WorkCell, WorkItem, WorkQuery } from '../store/cell-work.ts'
+import type { StoreStatus } from '../store/sheet-store.ts'
 import type { Derivation, Plan } from './derivation-kind.ts'
 import { inputHash } from './input-hash.ts'
 import type { PlanRequest } from './run-request.ts'

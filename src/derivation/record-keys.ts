@@ -1,4 +1,4 @@
-import type { RecordKey } from '../store/sheet-store.ts'
+import type { RecordKey } from '../store/cell-work.ts'
 
 /** A set of records that are added in ascending order. */
 export class RecordKeys {

@@ -1,13 +1,16 @@
 import type { Contract } from '../contract/contract.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { RenderedFailure } from '../errors/failure.ts'
-import type { RecordKey, SheetStore, WorkState } from '../store/sheet-store.ts'
+import type { SettledCall } from '../store/cell-work.ts'
+import type { CallWish } from '../store/run-tasks.ts'
+import type { RecordKey, WorkItem } from '../store/cell-work.ts'
+import type { SheetStore, WorkState } from '../store/sheet-store.ts'
 import type { RunId, RunProgress } from '../store/stored-run.ts'
 import type { Derivation } from './derivation-kind.ts'
 import type { HostPolicies } from './host-policies.ts'
 
 /** What planning a run needs of a store. */
-export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached'>
+export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'hosts'>
 
 /** What the materializer needs of a store. */
 export type RunStore = PlanStore & Pick<SheetStore, 'commitCells'>
@@ -40,6 +43,37 @@ export interface RunRequest extends PlanRequest {
   readonly actor: string
   readonly store: RunStore
   readonly observer: RunObserver
+  /** The calls that processes share; absent where one process makes all. */
+  readonly calls?: SharedCalls
+}
+
+/** A piece of a run: what one derivation computes of some records. */
+export interface TaskRequest extends Omit<
+  RunRequest,
+  'levels' | 'records' | 'limit' | 'maxCalls' | 'maxCost'
+> {
+  readonly derivation: Derivation
+  /** Those that it depends on, directly or not, each after those that it depends on itself. */
+  readonly before: readonly Derivation[]
+  /** Ascending; null for all that there is work for. */
+  readonly records: readonly RecordKey[] | null
+  /** No record that came later is part of it. */
+  readonly lastKey: RecordKey
+  readonly calls: SharedCalls
+  /** Of records that may have been computed before, the cells that the run has settled; null where there can be none. */
+  readonly settled:
+    ((items: readonly WorkItem[]) => Promise<ReadonlyMap<RecordKey, ReadonlySet<string>>>) | null
+}
+
+/** The calls of a run that several processes compute: equal ones are made once, by one of them. */
+export interface SharedCalls {
+  /**
+   * Waits until it is known who makes a call: null when whoever asked does. Throws NotWanted where the bounds of the run have no
+   * room for it, and the signal's reason when aborted.
+   */
+  claim(call: CallWish, signal: AbortSignal): Promise<SettledCall | null>
+  /** A call that was claimed brings nothing; one that was sent counts all the same. */
+  release(call: CallWish, wasSent: boolean): Promise<void>
 }
 
 /** Told of a run as it goes; must neither throw nor take long. */

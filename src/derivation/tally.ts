@@ -1,4 +1,4 @@
-import type { CellCommit, CellOutcome } from '../store/sheet-store.ts'
+import type { CellCommit, CellOutcome } from '../store/cell-work.ts'
 import type { RunProgress } from '../store/stored-run.ts'
 import { Prices } from './budget.ts'
 import type { ResultOfRun } from './cell-result.ts'

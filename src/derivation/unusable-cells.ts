@@ -1,4 +1,4 @@
-import type { RecordKey } from '../store/sheet-store.ts'
+import type { RecordKey } from '../store/cell-work.ts'
 
 /**
  * Cells that a run has not brought up to date though they have work, by field: they failed, no call was left for them,

@@ -38,6 +38,9 @@ export class RecordsError extends ServiceError {
   readonly type = 'RecordsError'
 }
 
+/** The record store is away just now: nothing was changed, and the same request may go well a little later. */
+export class StoreAwayError extends RecordsError {}
+
 /** A statement or filter is refused, wrong, or went past its limits. */
 export class QueryError extends ServiceError {
   readonly type = 'QueryError'
@@ -73,6 +76,7 @@ const CLASSES = {
   ContractError,
   SheetError,
   RecordsError,
+  StoreAwayError,
   QueryError,
   OperationError,
   PreconditionFailedError,
@@ -98,6 +102,7 @@ export function toPlainError(error: unknown): PlainServiceError | undefined {
 /** A type has several classes where the status of its answer is not always the same. */
 function classNameOf(error: ServiceError, type: Exclude<ErrorType, 'ServiceError'>): keyof typeof CLASSES {
   if (error instanceof PreconditionFailedError) return 'PreconditionFailedError'
+  if (error instanceof StoreAwayError) return 'StoreAwayError'
   return error instanceof ConflictError ? 'ConflictError' : type
 }
 

@@ -4,6 +4,7 @@ import {
   OperationError,
   PreconditionFailedError,
   ServiceError,
+  StoreAwayError,
   ValidationError,
   type ErrorType,
 } from '../errors/service-error.ts'
@@ -55,7 +56,7 @@ export class StoppingError extends OperationError {
   }
 }
 
-/** Seconds after which it is worth trying again when a service was being stopped. */
+/** Seconds after which it is worth trying again when a service was being stopped, or its store was away. */
 const RETRY_AFTER = '5'
 
 /** What a handler of errors needs to know of the service. */
@@ -83,7 +84,8 @@ export function createErrorHandler(
     if (status >= 500 && status !== 503)
       options.logger.error({ type: known.type, ...about(request) }, known.message)
     if (known instanceof MethodError) reply.header('allow', known.allow)
-    if (known instanceof StoppingError) reply.header('retry-after', RETRY_AFTER)
+    if (known instanceof StoppingError || known instanceof StoreAwayError)
+      reply.header('retry-after', RETRY_AFTER)
     // Fastify wants to hang up after a body that it did not read to its end; a client that is still sending would
     // then see a reset instead of the answer. Node reads the rest and drops it, within the request's deadline.
     reply.removeHeader('connection')

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
 import { COMPRESSED_FROM, compress, compressStream, isCompressible } from './compress.ts'
@@ -77,9 +78,19 @@ function mayCompress(reply: FastifyReply, payload: Payload): boolean {
   return large && !reply.hasHeader('content-encoding') && isCompressible(reply.getHeader('content-type'))
 }
 
-/** An answer as it is; of a stream that nobody reads, nothing. */
+/** Bytes up to which an answer is sent as text. */
+const TEXT_UP_TO = 8192
+
+/**
+ * An answer as it is; of a stream that nobody reads, nothing. A short text goes out with the headers in one piece, where bytes
+ * would be a piece of their own, which costs more than turning them into text.
+ */
 function whole(method: string | undefined, payload: Payload): Payload {
-  return method === 'HEAD' && payload instanceof Readable ? nothing(payload) : payload
+  if (payload instanceof Readable) return method === 'HEAD' ? nothing(payload) : payload
+  if (typeof payload === 'string' || payload.byteLength > TEXT_UP_TO) return payload
+  return isUtf8(payload)
+    ? Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString()
+    : payload
 }
 
 /** A stream without anything, so that nobody puts a length beside it; what was to be sent is let go. */

@@ -71,6 +71,9 @@ export function formatLine(line: LogLine): string {
   return JSON.stringify(line)
 }
 
+/** A line without what the change set gives it. */
+export type Unnumbered<Line extends LogLine> = Omit<Line, 'seq' | 'at'>
+
 /** What a {@link RecordLine} says, field by field. */
 export interface RecordChange {
   readonly actor: string

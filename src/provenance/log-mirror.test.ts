@@ -60,6 +60,21 @@ class Log {
   }
 }
 
+test('lines of all lengths are written whole and in order, however many bytes their characters take', (t) => {
+  const log = new Log(t)
+  const mirror = log.mirror(t)
+  mirror.repair()
+  const lengths = [1, 700, 87_000, 87_400, 130_000, 262_100, 262_144, 600_000, 3]
+  for (const characters of ['x', 'é', '€', '😀']) {
+    log.append(
+      mirror,
+      ...lengths.map((length, index) => lineOf(log.lines.length + index + 1, characters.repeat(length))),
+    )
+    assert.equal(log.file === log.wanted, true, characters)
+    assert.deepEqual(mirror.position, log.end)
+  }
+})
+
 test('the file is made when there is none, and follows what is appended', (t) => {
   const log = new Log(t, [lineOf(1), lineOf(2)])
   const mirror = log.mirror(t)

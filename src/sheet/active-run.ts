@@ -55,7 +55,7 @@ export class ActiveRun {
   }
 }
 
-type RunsStore = Pick<SheetStore, 'cancelRequest' | 'noteCalls'>
+type RunsStore = Pick<SheetStore, 'cancelRequest' | 'noteCalls' | 'tasks'>
 
 /** The runs that this process has under way. */
 export class ActiveRuns {
@@ -71,7 +71,8 @@ export class ActiveRuns {
     let noted = 0
     const poll = setInterval(() => {
       const { calls } = run.feed.progress
-      if (calls !== noted) void noteCalls(run, store)
+      // Where others compute, they note what they call.
+      if (calls !== noted && store.tasks === undefined) void noteCalls(run, store)
       noted = calls
       void cancelIfAsked(run, store)
     }, POLL_MS)

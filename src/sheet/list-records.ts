@@ -1,5 +1,6 @@
 import { OperationError, ValidationError } from '../errors/service-error.ts'
-import type { JsonBytes, PagePlace, RecordKey, SheetStore, SortKey } from '../store/sheet-store.ts'
+import type { RecordKey } from '../store/cell-work.ts'
+import type { JsonBytes, PagePlace, SheetStore, SortKey } from '../store/sheet-store.ts'
 import { resolveAsOf } from './as-of.ts'
 import { openCursor, openPlace, sealCursor, sealPlace } from './cursor.ts'
 import { pageLimit } from './page-limit.ts'

@@ -7,8 +7,11 @@ import { prepareCalls } from './prepare-calls.ts'
 import { selectTargets } from './read-status.ts'
 import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import { checkBounds, resolveSelection, type RunSelection } from './run-selection.ts'
-import { runToEnd, SILENT_MS, toldOf } from './run-to-end.ts'
+import { RunFrames } from './run-frames.ts'
+import { runShared } from './run-shared.ts'
+import { runToEnd } from './run-to-end.ts'
 import type { Sheet } from './sheet.ts'
+import { SILENT_MS } from './with-run-lock.ts'
 
 export interface MaterializeRequest extends RunSelection {
   readonly actor: GivenActor
@@ -72,31 +75,29 @@ async function publishRun(
   order: RunOrder,
   onStarted: (id: RunId) => void,
 ): Promise<MaterializeResult> {
-  const { actor, targets, recordIds, force } = order
-  sheet.publish({ kind: 'materialize.start', ts: now(), actor, targets, recordIds, force })
+  const frames = new RunFrames(sheet, order.actor)
+  frames.start(order)
   try {
-    const { progress, failures } = await run(sheet, order, onStarted)
+    const { progress, failures } = await run(sheet, { order, frames, onStarted })
+    frames.end({ ...progress, failed: failures.length })
     const { materialized, skipped, totalCost } = progress
-    sheet.publish({
-      kind: 'materialize.end',
-      ts: now(),
-      actor,
-      materialized,
-      skipped,
-      failures: failures.length,
-      totalCost,
-    })
     return { materialized, skipped, totalCost, failures: failures.map(toReport) }
   } catch (error) {
-    const { type, message } = toldOf(error)
-    sheet.publish({ kind: 'materialize.error', ts: now(), actor, errorType: type, message })
+    frames.error(error)
     throw error
   }
 }
 
-async function run(sheet: Sheet, order: RunOrder, onStarted: (id: RunId) => void): Promise<RunOutcome> {
+interface OrderedRun {
+  readonly order: RunOrder
+  readonly frames: RunFrames
+  onStarted(id: RunId): void
+}
+
+async function run(sheet: Sheet, { order, frames, onStarted }: OrderedRun): Promise<RunOutcome> {
   sheet.stopping.throwIfAborted()
   const { store, derivations } = await sheet.deriving()
+  const { tasks } = store
   // A mistake is told at once, not when the lock is there.
   selectTargets(derivations, order.targets)
   sheet.policies()
@@ -105,7 +106,9 @@ async function run(sheet: Sheet, order: RunOrder, onStarted: (id: RunId) => void
   return sheet.runs.during(active, store, () => {
     onStarted(id)
     // Files may have been edited while the run waited: they are read when it has the lock.
-    return runToEnd(sheet, active, () => runLocked(sheet, order, active))
+    return tasks === undefined
+      ? runToEnd(sheet, active, () => runLocked(sheet, order, active))
+      : runShared({ sheet, store, tasks, active, order, frames })
   })
 }
 
@@ -150,8 +153,4 @@ function toReport({
   error_type: errorType,
 }: CellFailure): MaterializeResult['failures'][number] {
   return { recordId, field, error, errorType }
-}
-
-function now(): string {
-  return new Date().toISOString()
 }

@@ -5,6 +5,7 @@ import { createKinds } from '../derivation/kinds.ts'
 import { ContractError, SheetError } from '../errors/service-error.ts'
 import { EventBus } from '../events/event-bus.ts'
 import type { PushOutcome, RevisionPush, RevisionStore } from '../store/revision-store.ts'
+import type { SharedFrames } from '../store/shared-frames.ts'
 import type { SheetStore, StoreDefinition } from '../store/sheet-store.ts'
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../store/sqlite/sql/sql-pool.ts'
@@ -28,6 +29,8 @@ export interface SheetOptions {
   readonly transport: Transport
   /** Kinds of derivations beside those of the service. */
   readonly kinds: readonly DerivationKind[]
+  /** Whether runs under way go on at another server or worker when the sheet is closed; by default they end. */
+  readonly handsRunsOver: boolean
   readonly logger: Logger
 }
 
@@ -56,9 +59,10 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     name: place.name,
     defaultActor,
     lockTimeoutMs,
+    handsRunsOver: options.handsRunsOver ?? false,
     logger,
     events: new EventBus(),
-    shared: place.shared,
+    ...(place.frames !== undefined && { frames: place.frames }),
     files: new DefinitionFiles(place.source, kinds),
     openStore: (definition) => place.openStore(definition),
     closeTransport: () => transport.close(),
@@ -72,8 +76,8 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
 interface SheetPlace {
   readonly name: string
   readonly source: DefinitionSource
-  /** Whether servers share the sheet, and what its subscribers are told. */
-  readonly shared: boolean
+  /** What the subscribers of all servers are told, where they share the sheet. */
+  readonly frames?: SharedFrames
   /** What derivations may have of the environment (D23). */
   readonly env: NodeJS.ProcessEnv
   openStore(definition: StoreDefinition): Promise<SheetStore>
@@ -89,7 +93,6 @@ function sheetDirectory(
   return {
     name: basename(directory),
     source: new DefinitionDirectory(directory),
-    shared: false,
     env: process.env,
     openStore: async (definition) => {
       checkStoreFiles(directory)
@@ -114,7 +117,7 @@ async function storedSheet(
   return {
     name: revisions.name,
     source,
-    shared: true,
+    frames: revisions.frames,
     env: withoutStoreSecrets(process.env),
     openStore: (definition) =>
       PostgresStore.open(url, {
@@ -123,6 +126,7 @@ async function storedSheet(
         actor: defaultActor ?? IMPORTER,
         lockTimeoutMs,
         queryLimits: queryLimits ?? DEFAULT_QUERY_LIMITS,
+        frames: revisions.frames,
         onSourceDiffers: () => undefined,
       }),
   }

@@ -1,5 +1,6 @@
 import { ValidationError } from '../errors/service-error.ts'
-import type { CellState, RecordKey, SheetStore, WorkItem } from '../store/sheet-store.ts'
+import type { RecordKey, WorkItem } from '../store/cell-work.ts'
+import type { CellState, SheetStore } from '../store/sheet-store.ts'
 import { selectTargets } from './read-status.ts'
 import type { Sheet } from './sheet.ts'
 

@@ -4,9 +4,10 @@ import type { RunId, RunOrder } from '../store/stored-run.ts'
 import { ActiveRun, NO_PROGRESS } from './active-run.ts'
 import { getRun } from './read-runs.ts'
 import { resolveActor, type GivenActor } from './resolve-actor.ts'
-import { runToEnd, SILENT_MS } from './run-to-end.ts'
+import { runToEnd } from './run-to-end.ts'
 import { unknownFields } from './select-fields.ts'
 import type { Sheet } from './sheet.ts'
+import { SILENT_MS } from './with-run-lock.ts'
 
 /** Entries that are undone as one change. */
 const ENTRIES_AT_ONCE = 500

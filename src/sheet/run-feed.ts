@@ -2,6 +2,7 @@ import type { JsonValue } from '../contract/json.ts'
 import type { CellChange } from '../derivation/run-request.ts'
 import { EventBus, type FrameQueue, type SizeOf, type Subscription } from '../events/event-bus.ts'
 import type { FramesMissed, Placed } from '../events/frame.ts'
+import { LEASE_MS } from '../store/run-tasks.ts'
 import type { SharedFrames } from '../store/shared-frames.ts'
 import type { RunId, RunProgress, StoredRun } from '../store/stored-run.ts'
 
@@ -55,16 +56,20 @@ export class RunFeed {
   readonly #id: RunId
   readonly #bus = new EventBus<RunFrame>()
   readonly #shared: SharedFrames | undefined
+  readonly #tellsProgress: boolean
   #cells: WatchedCell[] = []
   #omitted = 0
   #progress: RunProgress
   #timer: NodeJS.Timeout | null = null
+  #heldSince = 0
   #ended: StoredRun | null = null
 
-  constructor(id: RunId, progress: RunProgress, shared?: SharedFrames) {
+  /** `tellsProgress`: false where what is gathered is of a piece of the run, and who sees to all of it tells how far it is. */
+  constructor(id: RunId, progress: RunProgress, shared?: SharedFrames, tellsProgress = true) {
     this.#id = id
     this.#progress = progress
     this.#shared = shared
+    this.#tellsProgress = tellsProgress
   }
 
   /** How far the run is. */
@@ -79,7 +84,7 @@ export class RunFeed {
 
   onProgress(progress: RunProgress): void {
     this.#progress = progress
-    if (this.#isHeard) this.#flushLater()
+    if (this.#isHeard && this.#tellsProgress) this.#flushLater()
   }
 
   onCells(cells: readonly CellChange[]): void {
@@ -105,12 +110,19 @@ export class RunFeed {
   }
 
   #flushLater(): void {
-    this.#timer ??= setTimeout(() => this.#flush(), THROTTLE_MS)
+    if (this.#timer !== null) return
+    this.#heldSince = performance.now()
+    this.#timer = setTimeout(() => this.#flush(), THROTTLE_MS)
   }
 
   /** Whether anybody listens, or may read later what is told now. */
   get #isHeard(): boolean {
     return this.#shared !== undefined || this.#bus.size > 0
+  }
+
+  /** A process that was halted meanwhile does not: others went on with the run, and may have told its end. */
+  get #knowsProgress(): boolean {
+    return this.#tellsProgress && (this.#ended !== null || performance.now() - this.#heldSince < LEASE_MS)
   }
 
   #flush(...last: readonly RunFrame[]): void {
@@ -122,7 +134,8 @@ export class RunFeed {
       this.#cells = []
       this.#omitted = 0
     }
-    frames.push({ kind: 'run.progress', id: this.#id, progress: this.#progress }, ...last)
+    if (this.#knowsProgress) frames.push({ kind: 'run.progress', id: this.#id, progress: this.#progress })
+    frames.push(...last)
     if (this.#shared === undefined) for (const frame of frames) this.#bus.publish(frame)
     else
       this.#shared.publish(

@@ -1,7 +1,8 @@
 import type { CellFailure, PlanRequest } from '../derivation/run-request.ts'
 import { renderFailure, type Failure } from '../errors/failure.ts'
 import { ValidationError } from '../errors/service-error.ts'
-import type { RecordKey, WorkState } from '../store/sheet-store.ts'
+import type { RecordKey } from '../store/cell-work.ts'
+import type { WorkState } from '../store/sheet-store.ts'
 import { selectTargets } from './read-status.ts'
 import type { DerivingSheet, Sheet } from './sheet.ts'
 

@@ -15,6 +15,7 @@ import {
   type DefinitionFiles,
   type Derivations,
 } from './definition-files.ts'
+import { endOfTurn } from './end-of-turn.ts'
 import { SheetFileError } from './sheet-paths.ts'
 
 /** Where the service writes what its operator should know; a subset of pino's. */
@@ -49,8 +50,10 @@ export interface SheetParts {
   readonly defaultActor: string | null
   readonly lockTimeoutMs: number
   readonly events: EventBus
-  /** Whether the store has frames that servers share; else they are told by {@link events}. */
-  readonly shared?: boolean
+  /** The frames that servers share; absent where they are told by {@link events}. */
+  readonly frames?: SharedFrames
+  /** Whether runs under way go on elsewhere when the sheet is closed, where processes share them; by default they end. */
+  readonly handsRunsOver?: boolean
   readonly logger: Logger
   readonly files: DefinitionFiles
   openStore(definition: StoreDefinition): Promise<SheetStore>
@@ -69,11 +72,16 @@ export class Sheet {
   readonly events: EventBus
   /** The runs that this process has under way. */
   readonly runs = new ActiveRuns()
+  readonly logger: Logger
+  /** Whether runs under way go on elsewhere when the sheet is closed, where there is an elsewhere. */
+  readonly handsRunsOver: boolean
   readonly #parts: SheetParts
   readonly #stopping = new AbortController()
   readonly #runs = new Set<Promise<unknown>>()
   #store: SheetStore | null = null
   #reading: Reading | null = null
+  /** Whether the contract was looked at since the event loop last called anything. */
+  #hasLooked = false
   #refreshing: Promise<Reading> | null = null
   /** Messages of the faults that there were when the files were last read. */
   #logged: ReadonlySet<string> = new Set()
@@ -85,6 +93,8 @@ export class Sheet {
     this.defaultActor = parts.defaultActor
     this.lockTimeoutMs = parts.lockTimeoutMs
     this.events = parts.events
+    this.logger = parts.logger
+    this.handsRunsOver = parts.handsRunsOver ?? false
     this.#parts = parts
   }
 
@@ -129,19 +139,14 @@ export class Sheet {
 
   /** Tells subscribers, of this process or of all servers; waits for nobody and never throws. */
   publish(frame: Frame): void {
-    const shared = this.#store?.frames
+    const shared = this.frames
     if (shared === undefined) this.events.publish(frame)
     else shared.publish(SHEET_STREAM, [JSON.stringify(frame)])
   }
 
-  /**
-   * The frames that servers share; null where they are those of this process. Throws RecordsError and ContractError while a
-   * shared store cannot be opened.
-   */
-  async frames(): Promise<SharedFrames | null> {
-    const opened = this.#store?.frames ?? null
-    if (opened !== null || this.#parts.shared !== true) return opened
-    return (await this.current()).store.frames ?? null
+  /** The frames that servers share; undefined where they are those of this process. */
+  get frames(): SharedFrames | undefined {
+    return this.#parts.frames
   }
 
   /** Keeps the sheet open until a run that has begun has ended. */
@@ -161,7 +166,7 @@ export class Sheet {
   async stopRuns(reason: ServiceError = new OperationError('the service is stopping')): Promise<void> {
     this.#stopping.abort(reason)
     await Promise.allSettled(this.#runs)
-    await this.#store?.frames?.settled()
+    await this.frames?.settled()
   }
 
   /** Stops runs, finishes the writes under way and lets go of the store. Later calls wait for the first. */
@@ -188,7 +193,9 @@ export class Sheet {
 
   async #readOnce(withDerivations: boolean): Promise<Reading> {
     const looking = this.#parts.files.look()
-    if (looking !== undefined) {
+    if (looking === undefined) {
+      await endOfTurn()
+    } else {
       const fault = await faultOf(looking)
       if (fault !== null) return this.#away(fault)
       // Should it happen again, the operator is told again.
@@ -197,7 +204,7 @@ export class Sheet {
     }
     while (this.#refreshing !== null) await this.#refreshing.catch(() => undefined)
     const { files } = this.#parts
-    const contractChanged = files.contractChanged()
+    const contractChanged = this.#contractChanged()
     const derivationsChanged = (withDerivations || contractChanged) && files.derivationsChanged()
     const known = this.#reading
     if (known !== null && isSettled(known) && !contractChanged && !derivationsChanged) return known
@@ -208,6 +215,14 @@ export class Sheet {
     } finally {
       this.#refreshing = null
     }
+  }
+
+  /** Looks once for all requests that the end of a turn has woken; they have arrived before that. */
+  #contractChanged(): boolean {
+    if (this.#hasLooked) return false
+    this.#hasLooked = true
+    process.nextTick(() => (this.#hasLooked = false))
+    return this.#parts.files.contractChanged()
   }
 
   async #refresh(): Promise<Reading> {

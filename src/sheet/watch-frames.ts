@@ -16,11 +16,11 @@ export interface FrameWatch {
 
 /**
  * Watches what `materialize.*` frames tell: from now on, or, where servers share their frames, from after the frame with the id
- * `after`. Throws RecordsError and ContractError while a shared store cannot be used.
+ * `after`. Throws RecordsError while a shared store cannot be reached.
  */
 export async function watchFrames(sheet: Sheet, after: number | null): Promise<FrameWatch> {
-  const frames = await sheet.frames()
-  if (frames === null) {
+  const { frames } = sheet
+  if (frames === undefined) {
     return { position: null, subscribe: (...subscriber) => sheet.events.subscribe(...subscriber) }
   }
   const position = after ?? (await frames.last())

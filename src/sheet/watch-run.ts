@@ -10,8 +10,8 @@ import { watchSharedRun } from './watch-shared-run.ts'
  * `after`, if one is given. Throws SheetError for an unknown run.
  */
 export async function watchRun(sheet: Sheet, id: RunId, after: number | null = null): Promise<RunWatch> {
-  const frames = await sheet.frames()
-  if (frames !== null) return watchSharedRun(sheet, frames, { id, after })
+  const { frames } = sheet
+  if (frames !== undefined) return watchSharedRun(sheet, frames, { id, after })
   const position = null
   const run = await getRun(sheet, id)
   const active = sheet.runs.get(id)

@@ -1,5 +1,5 @@
-import type { Field } from '../contract/contract.ts'
-import type { JsonValue } from '../contract/json.ts'
+import type { Field, LogicalType } from '../contract/contract.ts'
+import { isJsonObject, type JsonValue } from '../contract/json.ts'
 import { parseLine, valuesBefore } from '../provenance/log-line.ts'
 import type { JsonBytes } from './sheet-store.ts'
 
@@ -20,4 +20,25 @@ export function jsonArray(records: readonly JsonBytes[]): JsonBytes {
   const comma = Buffer.from(',')
   const parts = records.flatMap((record, index) => (index === 0 ? [record] : [comma, record]))
   return Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')])
+}
+
+/** Whether a value, which may be of a time when its field had another type, is of the kind that columns of this type hold. */
+export function canHold(type: LogicalType, value: JsonValue): boolean {
+  if (value === null) return true
+  switch (type) {
+    case 'integer':
+      return Number.isInteger(value)
+    case 'number':
+    case 'boolean':
+      return typeof value === type
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isJsonObject(value)
+    case 'string':
+    case 'date':
+    case 'timestamp':
+    case 'time':
+      return typeof value === 'string'
+  }
 }

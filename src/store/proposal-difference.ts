@@ -1,6 +1,6 @@
 import type { Contract, Field } from '../contract/contract.ts'
 import { jsonEqual, type JsonObject, type JsonValue } from '../contract/json.ts'
-import type { RecordKey } from './sheet-store.ts'
+import type { RecordKey } from './cell-work.ts'
 import type { FieldDifference, RecordDifference, RecordMove } from './stored-proposal.ts'
 
 /** What a proposal does to one record, as the store keeps it. */

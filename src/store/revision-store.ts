@@ -1,5 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import { ConflictError } from '../errors/service-error.ts'
+import type { SharedFrames } from './shared-frames.ts'
 import type { TargetDefinition } from './sheet-store.ts'
 
 /** A file that says what a sheet is. */
@@ -27,6 +28,8 @@ export interface Revision {
 export interface RevisionStore {
   /** The sheet's name. */
   readonly name: string
+  /** Frames for the subscribers of all servers, whether or not the definition can be followed. */
+  readonly frames: SharedFrames
   /** The number of the revision in force when this was asked, or of a later one. Cheap: every request asks. */
   newest(): Promise<number>
   /** Throws RecordsError for a number that there is none of. */

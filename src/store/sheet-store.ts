@@ -1,10 +1,12 @@
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { ErrorType } from '../errors/service-error.ts'
-import type { CellState, WorkState } from './cell-state.ts'
+import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from './cell-work.ts'
+import type { RunTasks } from './run-tasks.ts'
 import type { SharedFrames } from './shared-frames.ts'
+import type { SharedHosts } from './shared-hosts.ts'
 import type { ProposalStore } from './stored-proposal.ts'
-import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunProgress, StoredRun } from './stored-run.ts'
+import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunLock, StoredRun } from './stored-run.ts'
 
 export type { CellState, WorkState } from './cell-state.ts'
 
@@ -28,6 +30,11 @@ export interface SheetStore {
 
   /** Frames for the subscribers of all servers; absent where a store is not there to be shared between servers. */
   readonly frames?: SharedFrames
+  /** How processes that share the store compute runs together; absent where the process of a run does. */
+  readonly tasks?: RunTasks
+
+  /** Limits of hosts that hold for the processes of all servers together; absent where a store is not there to be shared. */
+  readonly hosts?: SharedHosts | undefined
 
   /** A key of 32 bytes that is the sheet's own and stays the same for as long as the store exists. */
   readonly cursorKey: Uint8Array
@@ -167,9 +174,6 @@ export interface StoreSnapshot {
 
 /** JSON text in UTF-8, sent on as it is. */
 export type JsonBytes = Buffer
-
-/** Identifies a record for as long as it exists; a record created again after deletion gets another one. */
-export type RecordKey = number
 
 export interface StoreDefinition {
   readonly contract: Contract
@@ -421,86 +425,3 @@ export interface TargetStatus {
 export type CellProvenance =
   /** The record has never existed. */
   { readonly known: false } | { readonly known: true; readonly entries: readonly JsonObject[] }
-
-/** The run lock, held. Gone by itself when its holder's process ends. */
-export interface RunLock {
-  release(): void
-}
-
-export interface WorkQuery {
-  /** The targets of one derivation that the run is about. */
-  readonly targets: readonly string[]
-  readonly inputs: readonly string[]
-  /** True asks for every record, false for those with a cell that is missing, stale or failed. */
-  readonly force: boolean
-  /** Only records with a cell of the targets in this state, `force` or not; null for no such condition. */
-  readonly state: WorkState | null
-  readonly after: RecordKey | null
-  readonly limit: number
-  /** Only these records, in ascending order; null for all. */
-  readonly only: readonly RecordKey[] | null
-}
-
-/** A record with work for a derivation, as it was when it was read. */
-export interface WorkItem {
-  readonly key: RecordKey
-  readonly id: string
-  readonly inputs: { readonly [field: string]: JsonValue }
-  readonly cells: readonly WorkCell[]
-}
-
-export interface WorkCell {
-  readonly target: string
-  readonly state: CellState
-  /** The input hash of the last successful computation (`sha256:…`), or null. */
-  readonly inputHash: string | null
-  /** Changes whenever the cell or one of its inputs is written (D28). Opaque. */
-  readonly mark: string
-}
-
-/** What a successful computation left for later ones with the same hash (D25). */
-export interface CacheEntry {
-  readonly inputHash: string
-  readonly values: { readonly [target: string]: JsonValue }
-  /** What provenance says of the call that brought the values. */
-  readonly provenance: JsonObject
-}
-
-export interface CellCommit {
-  readonly actor: string
-  /** The run that it belongs to; its counts of computed and failed cells grow by what is stored. */
-  readonly run: RunId
-  /** How far the run is otherwise. */
-  readonly progress: Pick<RunProgress, 'skipped' | 'calls' | 'totalCost'>
-  readonly cells: readonly CellResult[]
-  /** Entries to add; an entry with a known hash replaces it, target by target. */
-  readonly cache: readonly CacheEntry[]
-}
-
-/** What a run came to for one cell. */
-export interface CellResult {
-  readonly key: RecordKey
-  readonly target: string
-  /** As read: a cell whose mark has changed since is left alone. */
-  readonly mark: string
-  /** SHA-256 of the derivation file that the run used. */
-  readonly sha256: string
-  readonly result:
-    | {
-        readonly kind: 'computed'
-        readonly value: JsonValue
-        readonly inputHash: string
-        /** What the provenance line says beyond the common fields. */
-        readonly provenance: JsonObject
-      }
-    /** The hash is that of the last successful computation: fresh again, nothing written (D25, D32). */
-    | { readonly kind: 'unchanged' }
-    | { readonly kind: 'failed'; readonly error: string; readonly errorType: ErrorType }
-}
-
-/** `superseded`: the cell or an input was written meanwhile, or the record is gone; nothing was written (D28). */
-export type CellOutcome =
-  | { readonly outcome: 'stored' }
-  | { readonly outcome: 'superseded' }
-  /** The value breaks a constraint that only the store can check, `detail` says which; nothing was written. */
-  | { readonly outcome: 'refused'; readonly detail: string }

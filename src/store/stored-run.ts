@@ -93,3 +93,8 @@ export interface RunFailure extends FailedCell {
   readonly number: number
   readonly at: string
 }
+
+/** The run lock, held. Gone by itself when its holder's process ends. */
+export interface RunLock {
+  release(): void
+}

@@ -48,8 +48,6 @@ export class UpsertJudge {
   /** Those of the faults that are put into words. */
   readonly #told: UpsertFault[] = []
   #position = 0
-  /** The fields that the last record changed. */
-  #lastFields: readonly Field[] = []
 
   constructor(contract: Contract, writer: RecordWriter, isDerived: (field: string) => boolean) {
     this.#contract = contract
@@ -126,10 +124,10 @@ export class UpsertJudge {
 
   /** The list that the record before had, where it is the same: what is made for a list is then made once. */
   #asLast(fields: readonly Field[]): readonly Field[] {
-    const last = this.#lastFields
-    if (last.length !== fields.length || last.some((field, index) => field !== fields[index]))
-      this.#lastFields = fields
-    return this.#lastFields
+    const last = LAST_FIELDS.get(this.#contract)
+    if (last?.length === fields.length && fields.every((field, index) => field === last[index])) return last
+    LAST_FIELDS.set(this.#contract, fields)
+    return fields
   }
 
   #check(column: Column, record: JsonObject, value: JsonValue): void {
@@ -188,6 +186,9 @@ export class UpsertJudge {
     }
   }
 }
+
+/** The fields that the last record under a contract changed, be it of this batch or of another. */
+const LAST_FIELDS = new WeakMap<Contract, readonly Field[]>()
 
 interface Column {
   readonly field: Field

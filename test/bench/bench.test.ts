@@ -6,9 +6,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { CASES } from '../../bench/cases.ts'
-import type { BenchCase, BenchRow, BenchSettings } from '../../bench/support/case.ts'
+import type { BenchCase, BenchSettings } from '../../bench/support/case.ts'
 import { renderReport } from '../../bench/support/report.ts'
 import { runCases } from '../../bench/support/run-cases.ts'
+import { checkBenchResults } from '../support/check-bench-results.ts'
 
 const RUN = join(import.meta.dirname, '..', '..', 'bench', 'run.ts')
 const SETTINGS: BenchSettings = { records: 200, cells: 600, seconds: 0.1, rounds: 1 }
@@ -19,32 +20,14 @@ const SMALL = CASES.filter(({ name }) => name !== 'viewer')
 
 const run = promisify(execFile)
 
-function textOf(row: BenchRow): string {
-  if (row.kind === 'latency') return row.meanwhile
-  return row.kind === 'program' ? row.program : row.what
-}
-
 test('every benchmark gives rows with figures, and each of these is in the report', async () => {
   // Both processors are of use while no time counts.
   const halves = [0, 1].map((half) => SMALL.filter((_, index) => index % 2 === half))
   const results = (await Promise.all(halves.map((cases) => runCases(cases, SETTINGS)))).flat()
   const report = renderReport(results, SETTINGS)
 
-  assert.deepEqual(results.map(({ name }) => name).toSorted(), SMALL.map(({ name }) => name).toSorted())
-  for (const { name, rows, failure } of results) {
-    assert.equal(failure, null, `${name}: ${String(failure)}`)
-    assert.notEqual(rows.length, 0, name)
-    for (const row of rows) {
-      const figures = Object.entries(row).filter(([, value]) => typeof value === 'number')
-      assert.notEqual(figures.length, 0, textOf(row))
-      for (const [figure, value] of figures) {
-        assert.ok(Number.isFinite(value) && value > 0, `${figure} of "${textOf(row)}" is ${String(value)}`)
-      }
-      assert.ok(report.includes(`| ${textOf(row)} |`), textOf(row))
-    }
-  }
+  checkBenchResults(results, SMALL, report)
   for (const title of TITLES) assert.ok(report.includes(`\n## ${title}\n`), title)
-  assert.doesNotMatch(report, /NaN|Infinity|undefined/)
 })
 
 test('a case that fails keeps the rows that it had, and does not cost those of others', async () => {

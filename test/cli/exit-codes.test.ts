@@ -111,6 +111,7 @@ test('each command of these tables exists, and each command that works on a shee
     'proposals',
     'push',
     'pull',
+    'worker',
   ])
   const names = createProgram().commands.map((command) => command.name())
   assert.deepEqual(new Set(names.filter((name) => !elsewhere.has(name))), new Set(Object.keys(CASES)))

@@ -57,7 +57,7 @@ test('every answer and every frame fits its schema in wire/, without members tha
     const response = await app.inject(request)
     assertFits(response.json(), schema, `${request.method ?? 'GET'} ${String(request.url)}`)
   }
-  const frames = takeFrames()
+  const frames = await takeFrames()
   assert.equal(frames.length, 4)
   for (const frame of frames) assertFits(toWireFrame(frame), WireFrame, frame.kind)
 })

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
-import { rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
 import type { SheetFrame } from '../../src/wire/changes.ts'
 import { upsertRecords } from '../../src/sheet/upsert-records.ts'
 import { acceptProposal, propose } from '../../src/sheet/proposals.ts'
-import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { listen } from '../support/http-fixture.ts'
+import { openOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { RawClient } from '../support/raw-client.ts'
 import { openLookupSheet } from '../support/run-fixture.ts'
-import { openTestSheet, writeSheet } from '../support/sheet-fixture.ts'
+import { editSheet, openTestSheet, writeSheet } from '../support/sheet-fixture.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 
 interface Watching {
@@ -47,7 +47,7 @@ test('whoever listens for changes hears how the sheet stands, and again when a v
 
 test('what another process writes is told too', async (t) => {
   const directory = await writeSheet(t)
-  const sheets = [await openSheet(directory), await openSheet(directory)] as const
+  const sheets = [await openOnEngine(directory), await openOnEngine(directory)] as const
   for (const sheet of sheets) onEnd(t, () => sheet.close())
   const { next } = await watch(t, sheets[0])
   const { seq } = await next()
@@ -84,16 +84,15 @@ test('a run is told when it begins and when it ends', async (t) => {
 
 test('D3: a definition file that breaks and is mended is told', async (t) => {
   const directory = await writeSheet(t)
-  const sheet = await openSheet(directory)
+  const sheet = await openOnEngine(directory)
   onEnd(t, () => sheet.close())
   const { next } = await watch(t, sheet)
   const sound = await next()
-  const path = join(directory, 'contract.yaml')
-  await rename(path, `${path}.aside`)
-  await writeFile(path, 'kind: nothing\n')
+  const contract = await readFile(join(directory, 'contract.yaml'), 'utf8')
+  await editSheet(directory, 'contract.yaml', 'kind: nothing\n')
   const broken = await next()
   assert.notEqual(broken.definition, sound.definition)
-  await rename(`${path}.aside`, path)
+  await editSheet(directory, 'contract.yaml', contract)
   let mended = await next()
   while (mended.definition === broken.definition) mended = await next()
   assert.deepEqual(mended, sound)

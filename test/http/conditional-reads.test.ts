@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify'
 import { createApp } from '../../src/http/app.ts'
-import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { listRoutes } from '../support/app-routes.ts'
 import { CSRF, startApp } from '../support/http-fixture.ts'
+import { openOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
-import { writeSheet } from '../support/sheet-fixture.ts'
+import { editSheet, writeSheet } from '../support/sheet-fixture.ts'
 
 const LARGE = { id: 'a', title: 'Apple'.repeat(400) }
 
@@ -76,17 +74,14 @@ test('a page of records is another answer when a record changes, and when a reco
 
 test('a record is another answer when the contract changes, though its version is the same', async (t) => {
   const directory = await writeSheet(t)
-  const sheet = await openSheet(directory)
+  const sheet = await openOnEngine(directory)
   onEnd(t, () => sheet.close())
   const app = createApp(sheet)
   onEnd(t, () => app.close())
   const seen = await tagOf(app, '/api/records/a')
   assert.equal(await statusFor(app, '/api/records/a', seen), 304)
-  const file = join(directory, 'contract.yaml')
-  const contract = await readFile(file, 'utf8')
-  await writeFile(
-    file,
-    contract.replace('{name: price, logicalType: number}', '$&\n      - {name: weight, logicalType: number}'),
+  await editSheet(directory, 'contract.yaml', (text) =>
+    text.replace('{name: price, logicalType: number}', '$&\n      - {name: weight, logicalType: number}'),
   )
   const response = await app.inject({ url: '/api/records/a', headers: { 'if-none-match': seen } })
   assert.equal(response.statusCode, 200)

@@ -74,7 +74,7 @@ test('D36: a body of any content type but JSON is a 415, on every route with a b
       assertEnvelope(response, 'ValidationError', /send application\/json/)
     }
   }
-  assert.deepEqual(takeFrames(), [])
+  assert.deepEqual(await takeFrames(), [])
   assert.deepEqual(await history(app), before)
 })
 

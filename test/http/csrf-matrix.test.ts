@@ -102,7 +102,7 @@ test('D37: a write passes exactly when header and cookie are there, not empty an
     }
   }
   assert.ok(passed > writes.length * 10)
-  assert.deepEqual(takeFrames(), [])
+  assert.deepEqual(await takeFrames(), [])
 })
 
 test('D37: every route that reads keeps an arriving value of the right form, and replaces any other', async (t) => {

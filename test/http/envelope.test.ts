@@ -62,7 +62,7 @@ test('D36: whatever is wrong, on every path, the answer is an error envelope', a
       assert.ok(body.error.message.length > 0 && body.error.message.length < 1000, about)
     }
   }
-  assert.deepEqual(takeFrames(), [])
+  assert.deepEqual(await takeFrames(), [])
   assert.deepEqual(logged, [])
 })
 

@@ -94,7 +94,7 @@ test('D36: an upsert with a stale If-Match is a 412 OperationError that changes 
   const next = tagIn(await app.inject(upsert([{ id: 'a', price: 9 }], await tagOf(app, 'a'))))
   tagIn(await app.inject(upsert([{ id: 'a', price: 10 }], next)))
   assert.equal(await price(app), 10)
-  assert.deepEqual(takeFrames(), [])
+  assert.deepEqual(await takeFrames(), [])
 })
 
 test('what a run computes is a new version of its record, and so is what another client writes', async (t) => {

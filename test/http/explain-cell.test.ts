@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
@@ -117,10 +117,9 @@ test('of a derivation file that was edited both versions are told, with their te
   const app = createApp(lookups.sheet)
   onEnd(t, () => app.close())
   await lookups.run()
-  const file = join(lookups.directory, 'derivations', 'b.yaml')
-  const before = await readFile(file, 'utf8')
+  const before = await readFile(join(lookups.directory, 'derivations', 'b.yaml'), 'utf8')
   const after = before.replace('{{ a }}', 'v2-{{ a }}')
-  await writeFile(file, after)
+  await lookups.edit('derivations/b.yaml', after)
   const { reasons } = (await app.inject('/api/status/b/1')).json<{ reasons: readonly object[] }>()
   assert.deepEqual(reasons[0], {
     part: 'derivation',

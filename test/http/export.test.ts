@@ -8,6 +8,7 @@ import type { LightMyRequestResponse } from 'fastify'
 import { exportRecords } from '../../src/sheet/export-records.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { contractText } from '../support/contract-with.ts'
+import { perEngine } from '../support/engine.ts'
 import { listen, startApp } from '../support/http-fixture.ts'
 import { readAll } from '../support/read-all.ts'
 import type { SheetFiles } from '../support/sheet-fixture.ts'
@@ -36,7 +37,10 @@ test('records are exported as CSV, under a name and a type that browsers save', 
   assert.equal(answer.headers['content-type'], 'text/csv; charset=utf-8; header=present')
   assert.match(
     String(answer.headers['content-disposition']),
-    /^attachment; filename="colophon-sheet-\w+\.csv"$/,
+    perEngine({
+      sqlite: /^attachment; filename="colophon-sheet-\w+\.csv"$/,
+      postgres: /^attachment; filename="sheet_\d+\.csv"$/,
+    }),
   )
   assert.equal(answer.body, 'id,title,price\r\na,Apple,1.5\r\nb,Bean,2\r\nc,Corn,0.25\r\n')
 })

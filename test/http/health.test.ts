@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createApp } from '../../src/http/app.ts'
-import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { assertEnvelope, startApp } from '../support/http-fixture.ts'
+import { openOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 
@@ -20,7 +20,7 @@ test('the service is well for as long as it answers, and says nothing about the 
 test('D3: a broken contract does not make the service unwell', async (t) => {
   const directory = await writeSheet(t)
   await writeFile(join(directory, 'contract.yaml'), 'nonsense: [')
-  const sheet = await openSheet(directory)
+  const sheet = await openOnEngine(directory)
   onEnd(t, () => sheet.close())
   const app = createApp(sheet)
   onEnd(t, () => app.close())

@@ -171,7 +171,7 @@ test('a broken derivation is a ContractError that is published as materialize.er
   assert.equal(error.type, 'ContractError')
   assert.match(error.message, /rate\.yaml/)
   assert.deepEqual(
-    takeFrames().map(({ kind }) => kind),
+    (await takeFrames()).map(({ kind }) => kind),
     ['materialize.start', 'materialize.error'],
   )
   assert.deepEqual(

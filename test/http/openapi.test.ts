@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { createApp } from '../../src/http/app.ts'
@@ -8,8 +6,9 @@ import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { listRoutes } from '../support/app-routes.ts'
 import { exampleSheet } from '../support/example.ts'
 import { startApp } from '../support/http-fixture.ts'
+import { openOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
-import { writeSheet } from '../support/sheet-fixture.ts'
+import { editSheet, writeSheet } from '../support/sheet-fixture.ts'
 
 interface Operation {
   readonly operationId: string
@@ -107,7 +106,7 @@ test('the document knows the fields of the sheet and its examples, by what the c
 
 test('the document changes with the contract, and stays while that is broken', async (t) => {
   const directory = await writeSheet(t)
-  const sheet = await openSheet(directory)
+  const sheet = await openOnEngine(directory)
   onEnd(t, () => sheet.close())
   const app = createApp(sheet)
   onEnd(t, () => app.close())
@@ -124,16 +123,13 @@ test('the document changes with the contract, and stays while that is broken', a
   const before = await read()
   assert.deepEqual(before.fields, ['id', 'title', 'price', 'currency', 'owner_note', 'rate'])
   assert.equal((await read()).etag, before.etag)
-  const file = join(directory, 'contract.yaml')
-  const contract = await readFile(file, 'utf8')
-  await writeFile(
-    file,
-    contract.replace('{name: price, logicalType: number}', '$&\n      - {name: weight, logicalType: number}'),
+  await editSheet(directory, 'contract.yaml', (text) =>
+    text.replace('{name: price, logicalType: number}', '$&\n      - {name: weight, logicalType: number}'),
   )
   const after = await read()
   assert.ok(after.fields.includes('weight'))
   assert.notEqual(after.etag, before.etag)
-  await writeFile(file, 'nonsense: [')
+  await editSheet(directory, 'contract.yaml', 'nonsense: [')
   const broken = await read()
   assert.deepEqual(broken.fields, [])
   assert.deepEqual(Object.keys(broken.paths), Object.keys(before.paths))

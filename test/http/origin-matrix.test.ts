@@ -241,7 +241,7 @@ test('D38: whoever comes from elsewhere is refused, by any method on any path, a
     assert.doesNotMatch(answer.body, /Apple/, about)
   })
   assert.deepEqual(await stateOf(running), before)
-  assert.deepEqual(running.takeFrames(), [])
+  assert.deepEqual(await running.takeFrames(), [])
 })
 
 test('D38: whoever comes from the service itself, or from no page at all, is answered on every path', async (t) => {

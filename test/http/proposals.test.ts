@@ -80,7 +80,7 @@ test('a proposal is made, shown with its differences, accepted, and told of by t
     [entry.source, entry.actor, entry.proposed_by, entry.proposal, entry.previous],
     ['write', ANN, AGENT, '1', 1.5],
   )
-  assert.deepEqual(takeFrames(), [])
+  assert.deepEqual(await takeFrames(), [])
 })
 
 test('proposals are listed by state and pages, with how many wait', async (t) => {

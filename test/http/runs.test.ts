@@ -187,7 +187,7 @@ test('a client that goes away does not stop its run', async (t) => {
   )
   const kinds: string[] = []
   while (!kinds.includes('materialize.end')) {
-    kinds.push(...takeFrames().map(({ kind }) => kind))
+    kinds.push(...(await takeFrames()).map(({ kind }) => kind))
     if (kinds.length > 0) client.socket.destroy()
     await new Promise(setImmediate)
   }

@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { createClient } from '../../src/client/client.ts'
 import { createApp, type AppOptions } from '../../src/http/app.ts'
 import { startMaterialize, type MaterializeRequest } from '../../src/sheet/materialize.ts'
+import { RunKeeper } from '../../src/sheet/run-keeper.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { CSRF, listen, startApp } from '../support/http-fixture.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -223,9 +224,11 @@ test('a run is cancelled from any server', async (t) => {
   assert.equal((await listener.end()).at(-1)?.data['state'], 'cancelled')
 })
 
-test('who watches a run whose server was killed hears that it is over', async (t) => {
+test('who watches a run whose server was killed hears how it ended at another', async (t) => {
   const shared = await sharedLookupSheet(t, numbered(3))
-  const { port } = await serve(t, shared)
+  const { sheet, port } = await serve(t, shared)
+  const keeper = new RunKeeper(sheet)
+  onEnd(t, () => keeper.stop())
   const hold = shared.api.hold('*')
   onEnd(t, () => hold.release())
   const runner = spawn(process.execPath, [RUN_SHARED, shared.directory, shared.url], { stdio: 'ignore' })
@@ -235,10 +238,12 @@ test('who watches a run whose server was killed hears that it is over', async (t
   const listener = await Listener.open(t, port, '/api/runs/1/events')
   await listener.until(has('run.progress'))
   runner.kill('SIGKILL')
+  hold.release()
   const told = await listener.end()
-  assert.deepEqual([told.at(-1)?.kind, told.at(-1)?.data['state']], ['run.end', 'interrupted'])
+  assert.deepEqual([told.at(-1)?.kind, told.at(-1)?.data['state']], ['run.end', 'finished'])
+  assert.deepEqual(sorted(recordsOf(told)), ['0', '1', '2'])
   const late = await Listener.open(t, port, '/api/runs/1/events', 0)
-  assert.deepEqual((await late.end()).at(-1)?.data['state'], 'interrupted')
+  assert.deepEqual((await late.end()).at(-1)?.data['state'], 'finished')
 })
 
 test('D40: subscribers of every server are told how the runs of one that stops have ended', async (t) => {

@@ -82,7 +82,7 @@ test('a write that did not come through the proxy is refused, whatever the serve
       assertEnvelope(response, 'ValidationError', NOT_THERE)
     }
   }
-  assert.deepEqual(takeFrames(), [])
+  assert.deepEqual(await takeFrames(), [])
 })
 
 const NO_ACTORS: readonly (readonly [actor: string, message: RegExp])[] = [
@@ -183,7 +183,7 @@ test('the actor is whom the proxy names, whatever the client says, for every wri
 
   await asAnn({ method: 'POST', url: '/api/materialize', payload: { actor: 'agent:owner' } })
   assert.deepEqual(
-    takeFrames().map(({ actor }) => actor),
+    (await takeFrames()).map(({ actor }) => actor),
     ['ann', 'ann'],
   )
   assert.equal(await provenance(running, 'a', 'rate'), 'ann')

@@ -5,8 +5,13 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { isStoreUrl } from '../../src/sheet/store-place.ts'
+import { perEngine, placeOnEngine, readLog } from '../support/engine.ts'
+import { onEnd } from '../support/on-end.ts'
 
 const BIN = join(import.meta.dirname, '..', '..', 'bin', 'colophon.js')
+const ACTOR = 'agent:victim'
 const TOKEN = 'k'.repeat(43)
 const WRITE_HEADERS = {
   'content-type': 'application/json',
@@ -14,8 +19,8 @@ const WRITE_HEADERS = {
   cookie: `svc_csrf=${TOKEN}`,
 }
 
-/** How often each kill test kills its server. */
-export const KILLS = Number(process.env['COLOPHON_KILLS'] ?? 20)
+/** How often each kill test kills its server. On PostgreSQL there is less to be caught in the middle of. */
+export const KILLS = Number(process.env['COLOPHON_KILLS'] ?? perEngine({ sqlite: 20, postgres: 3 }))
 
 /** Numbers that look random and are the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
@@ -36,18 +41,23 @@ export function byText(a: string, b: string): number {
 /** A server in a process group of its own, to be killed with all its children. */
 export class Victim {
   readonly #child: ChildProcess
-  readonly #url: string
+  #url = ''
 
-  private constructor(child: ChildProcess, url: string) {
+  private constructor(child: ChildProcess) {
     this.#child = child
-    this.#url = url
   }
 
-  static async start(directory: string): Promise<Victim> {
-    const args = [BIN, 'serve', directory, '--port', '0', '--actor', 'agent:victim', '--log-level', 'error']
+  /** Serves the sheet of a directory, where it is on this engine; it is gone when the test ends. */
+  static async start(t: TestContext, directory: string): Promise<Victim> {
+    const place = await placeOnEngine(directory, ACTOR)
+    const sheet = isStoreUrl(place) ? ['--store', place] : [place]
+    const args = [BIN, 'serve', ...sheet, '--port', '0', '--actor', ACTOR, '--log-level', 'error']
     const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+    const victim = new Victim(child)
+    onEnd(t, () => victim.kill())
     const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
-    return new Victim(child, line.slice(line.indexOf('http')))
+    victim.#url = line.slice(line.indexOf('http'))
+    return victim
   }
 
   /** Sends a write; resolves to the answer's body when it is acknowledged, to null when the server died over it. */
@@ -69,6 +79,7 @@ export class Victim {
 
   /** Kills the whole group and waits until it is gone. */
   async kill(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const exited = once(this.#child, 'exit')
     process.kill(-(this.#child.pid ?? 0), 'SIGKILL')
     await exited
@@ -84,8 +95,15 @@ export interface LogEntry {
   readonly values?: Readonly<Record<string, unknown>>
 }
 
-/** Holds `provenance.jsonl` of a closed sheet to D34: every committed entry once, in order, each line whole. */
-export function checkedLog(directory: string): LogEntry[] {
+/** Holds the log of a closed sheet to D34: every committed entry once and in order, and in a file each line whole. */
+export async function checkedLog(directory: string): Promise<LogEntry[]> {
+  if (perEngine({ sqlite: true, postgres: false })) checkLogFile(directory)
+  const entries = (await readLog(directory)) as readonly unknown[] as LogEntry[]
+  entries.forEach(({ seq }, index) => assert.equal(seq, index + 1, 'numbers count up without gaps'))
+  return entries
+}
+
+function checkLogFile(directory: string): void {
   const text = readFileSync(join(directory, 'provenance.jsonl'), 'utf8')
   assert.ok(text === '' || text.endsWith('\n'), 'the last line is whole')
   const lines = text.split('\n').slice(0, -1)
@@ -100,7 +118,4 @@ export function checkedLog(directory: string): LogEntry[] {
   } finally {
     db.close()
   }
-  const entries = lines.map((line) => JSON.parse(line) as LogEntry)
-  entries.forEach(({ seq }, index) => assert.equal(seq, index + 1, 'numbers count up without gaps'))
-  return entries
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { listRecords } from '../../src/sheet/list-records.ts'
-import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { readStatus } from '../../src/sheet/read-status.ts'
 import { contractText } from '../support/contract-with.ts'
+import { openOnEngine } from '../support/engine.ts'
 import { startLocalApi } from '../support/local-api.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 import { byText, checkedLog, KILLS, seededRandom, Victim } from './kill-harness.ts'
@@ -22,7 +22,7 @@ test(`D30, D34: ${KILLS} kills during runs lose no stored cell and repeat no pai
   })
   let stored = new Set<string>()
   for (let round = 0; round < KILLS; round += 1) {
-    const victim = await Victim.start(directory)
+    const victim = await Victim.start(t, directory)
     const calls = 5 + Math.floor(random() * 20)
     const called: string[] = []
     const { promise: enough, resolve } = Promise.withResolvers<void>()
@@ -48,7 +48,7 @@ test(`D30, D34: ${KILLS} kills during runs lose no stored cell and repeat no pai
 
 /** Holds values, states and provenance of a sheet to each other; answers with the ids of the computed cells. */
 async function checkCells(directory: string): Promise<Set<string>> {
-  const sheet = await openSheet(directory)
+  const sheet = await openOnEngine(directory)
   const page = await listRecords(sheet, {
     fields: ['id', 'label'],
     limit: 10_000,
@@ -58,7 +58,7 @@ async function checkCells(directory: string): Promise<Set<string>> {
   const records = JSON.parse(String(page.records)) as { id: string; label: string | null }[]
   const computed = records.filter(({ label }) => label !== null)
   for (const { id, label } of computed) assert.equal(label, `label of ${id}`)
-  const entries = checkedLog(directory).filter(({ source }) => source === 'http')
+  const entries = (await checkedLog(directory)).filter(({ source }) => source === 'http')
   assert.deepEqual(
     entries.map(({ record_id }) => String(record_id)).toSorted(byText),
     computed.map(({ id }) => id).toSorted(byText),

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { listRecords } from '../../src/sheet/list-records.ts'
-import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { getProposal } from '../../src/sheet/proposals.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { contractText } from '../support/contract-with.ts'
+import { openOnEngine } from '../support/engine.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 import { checkedLog, KILLS, seededRandom, Victim } from './kill-harness.ts'
 
@@ -31,17 +31,17 @@ test(`${ROUNDS} kills while proposals are accepted leave none of them half done`
   const all: Issued[] = []
   const accepted = (): number => all.filter(({ acknowledged }) => acknowledged).length
   for (let round = 0; round < ROUNDS; round += 1) {
-    const victim = await Victim.start(directory)
+    const victim = await Victim.start(t, directory)
     const issued = await propose(victim, round)
     all.push(...issued)
     await killWhileAccepting(victim, issued, random)
-    const sheet = await openSheet(directory)
+    const sheet = await openOnEngine(directory)
     try {
       await check(sheet, all)
     } finally {
       await sheet.close()
     }
-    checkLog(directory, all)
+    await checkLog(directory, all)
   }
   assert.ok(accepted() > 0, 'some were accepted')
   assert.ok(accepted() < all.length, 'some were not')
@@ -97,8 +97,8 @@ async function check(sheet: Sheet, all: readonly Issued[]): Promise<void> {
 }
 
 /** Each record that was written has its line, which names both actors. */
-function checkLog(directory: string, all: readonly Issued[]): void {
-  const lines = Map.groupBy(checkedLog(directory), ({ values }) => String(values?.['batch']))
+async function checkLog(directory: string, all: readonly Issued[]): Promise<void> {
+  const lines = Map.groupBy(await checkedLog(directory), ({ values }) => String(values?.['batch']))
   for (const { id, name } of all) {
     for (const line of lines.get(name) ?? []) {
       const { actor, proposal, proposed_by: by } = line as unknown as Readonly<Record<string, unknown>>

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { listRecords } from '../../src/sheet/list-records.ts'
-import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { contractText } from '../support/contract-with.ts'
+import { openOnEngine } from '../support/engine.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 import { byText, checkedLog, KILLS, seededRandom, Victim, type LogEntry } from './kill-harness.ts'
 
@@ -60,9 +60,9 @@ test(`D17, D34: ${KILLS} kills while ${WRITERS} writers upsert lose nothing that
   const random = seededRandom(1)
   const writers = Array.from({ length: WRITERS }, (_, index) => new Writer(`w${index}`, random))
   for (let round = 0; round < KILLS; round += 1) {
-    await killWhileWriting(await Victim.start(directory), writers, random)
+    await killWhileWriting(await Victim.start(t, directory), writers, random)
     const records = await readAll(directory)
-    const entries = checkedLog(directory)
+    const entries = await checkedLog(directory)
     for (const writer of writers) checkWriter(writer, records, entries)
   }
 })
@@ -88,7 +88,7 @@ async function killWhileWriting(
 }
 
 async function readAll(directory: string): Promise<Map<string, Stored>> {
-  const sheet = await openSheet(directory)
+  const sheet = await openOnEngine(directory)
   try {
     const records = new Map<string, Stored>()
     for (let cursor: string | null = null; ;) {

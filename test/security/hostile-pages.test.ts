@@ -109,7 +109,7 @@ test('pages of other origins in a real browser', { skip: NO_BROWSER }, async (t)
         [],
       )
       assert.deepEqual(await stateOf(running), before)
-      assert.deepEqual(running.takeFrames(), [])
+      assert.deepEqual(await running.takeFrames(), [])
       // Cookies know no ports: what stands against these writes is not the token.
       const planted = seen.some((request) => isWrite(request) && request.cookie?.includes(PLANTED))
       assert.equal(planted, /another port|rebound/.test(what))
@@ -132,7 +132,7 @@ test('pages of other origins in a real browser', { skip: NO_BROWSER }, async (t)
         [],
       )
       assert.deepEqual(await stateOf(running), before)
-      assert.deepEqual(running.takeFrames(), [])
+      assert.deepEqual(await running.takeFrames(), [])
     },
   )
 

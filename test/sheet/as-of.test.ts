@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { copyFile, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { getRecordAsOf } from '../../src/sheet/get-record.ts'
 import { listRecords, type RecordList } from '../../src/sheet/list-records.ts'
-import { openSheet } from '../../src/sheet/open-sheet.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { upsertRecords } from '../../src/sheet/upsert-records.ts'
+import { changeStore, openOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 
@@ -24,7 +23,7 @@ async function open(
       log.map((line) => `${JSON.stringify(line)}\n`).join(''),
     )
   }
-  const sheet = await openSheet(directory)
+  const sheet = await openOnEngine(directory)
   onEnd(t, () => sheet.close())
   return { sheet, directory }
 }
@@ -67,7 +66,7 @@ test('a store beside a log that has no entry of its own yet knows of no time', a
     join(bare, 'provenance.jsonl'),
     `${JSON.stringify({ seq: 61, at: '2026-01-01T00:00:00.000Z', ...entry })}\n`,
   )
-  const sheet = await openSheet(bare)
+  const sheet = await openOnEngine(bare)
   onEnd(t, () => sheet.close())
   for (const asOf of ['0', '61', new Date().toISOString()]) {
     const refusal = {
@@ -89,11 +88,10 @@ test('a walk goes on from the entry that its time meant at the start, though the
     null,
   )
   // As a transaction that had begun by that time and was committed only now would have it.
-  const database = new DatabaseSync(join(directory, 'sheet.db'))
-  database
-    .prepare(`UPDATE "$provenance" SET line = json_set(line, '$.at', ?) WHERE seq > 1`)
-    .run('2020-01-01T00:00:00.000Z')
-  database.close()
+  await changeStore(directory, {
+    sqlite: `UPDATE "$provenance" SET line = json_set(line, '$.at', '2020-01-01T00:00:00.000Z') WHERE seq > 1`,
+    postgres: `UPDATE "$provenance" SET line = regexp_replace(line, '"at":"[^"]*"', '"at":"2020-01-01T00:00:00.000Z"') WHERE seq > 1`,
+  })
   const again = await listRecords(sheet, { ...PAGE, limit: 9, asOf })
   assert.equal(idsOf(again), 'a b c d', 'the time means another entry now')
   const rest = await listRecords(sheet, {

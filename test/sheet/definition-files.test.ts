@@ -66,7 +66,7 @@ async function openedAnew(
 ): Promise<RunSheet> {
   const sheet = await openSheet(run.directory, options)
   onEnd(t, () => sheet.close())
-  return new RunSheet({ sheet, api: run.api, directory: run.directory })
+  return RunSheet.of({ sheet, api: run.api, directory: run.directory })
 }
 
 test('D3: a broken contract breaks every operation, with file and line, until it is mended', async (t) => {

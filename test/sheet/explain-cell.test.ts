@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import type { JsonValue } from '../../src/contract/json.ts'
 import { explainCell, type CellExplanation } from '../../src/sheet/explain-cell.ts'
 import { revertCell } from '../../src/sheet/revert.ts'
+import { changeStore } from '../support/engine.ts'
 import {
   answerLookups,
   lookup,
@@ -29,11 +29,13 @@ async function reasonsOf(run: RunSheet, id: string, target = 'b'): Promise<reado
   ])
 }
 
-const derivationPath = (run: RunSheet, file = 'b.yaml'): string => join(run.directory, 'derivations', file)
+const DERIVATION = 'derivations/b.yaml'
+
+const readDerivation = (run: RunSheet): Promise<Buffer> => readFile(join(run.directory, DERIVATION))
 
 async function sha256(run: RunSheet): Promise<string> {
   return createHash('sha256')
-    .update(await readFile(derivationPath(run)))
+    .update(await readDerivation(run))
     .digest('hex')
 }
 
@@ -110,12 +112,12 @@ test('a cell is stale because of the inputs that were written, and of the URL an
 test('D32: what was changed and changed back is no reason, though the cell is stale', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
   await run.run()
-  const file = await readFile(derivationPath(run))
+  const file = await readDerivation(run)
   await run.write({ id: '1', a: 'y' })
-  await writeFile(derivationPath(run), `${String(file)}# another\n`)
+  await run.edit(DERIVATION, `${String(file)}# another\n`)
   assert.equal((await reasonsOf(run, '1')).length, 3)
   await run.write({ id: '1', a: 'x' })
-  await writeFile(derivationPath(run), file)
+  await run.edit(DERIVATION, file)
   const { state, reasons } = await explain(run, '1')
   assert.deepEqual([state, reasons], ['stale', []])
 })
@@ -166,7 +168,7 @@ test('of several versions of a derivation file the one is told that the cell was
   ])
   const texts = (await explain(run, '2')).reasons.find(({ part }) => part === 'derivation')
   assert.ok(texts?.part === 'derivation')
-  assert.equal(texts.isText, String(await readFile(derivationPath(run))))
+  assert.equal(texts.isText, String(await readDerivation(run)))
   assert.equal(texts.wasText, texts.isText.replace('/b/fourth-', '/b/second-'))
 })
 
@@ -188,17 +190,18 @@ test('fields that are inputs only before or only after a change of the derivatio
 
 test('a derivation file with a byte order mark, or under another name since, is known again', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
-  const text = await readFile(derivationPath(run))
-  await writeFile(derivationPath(run), Buffer.concat([Buffer.from('\uFEFF'), text]))
+  const text = await readDerivation(run)
+  await run.edit(DERIVATION, Buffer.concat([Buffer.from('\uFEFF'), text]))
   await run.run()
   const was = await sha256(run)
-  await writeFile(derivationPath(run), text)
+  await run.edit(DERIVATION, text)
   await run.checkStatus()
   const is = await sha256(run)
   assert.notEqual(was, is)
   assert.deepEqual(await reasonsOf(run, '1'), [['derivation', was, is]])
 
-  await rename(derivationPath(run), derivationPath(run, 'renamed.yaml'))
+  await run.edit(DERIVATION, null)
+  await run.edit('derivations/renamed.yaml', text)
   assert.deepEqual(await reasonsOf(run, '1'), [['derivation', was, is]])
 })
 
@@ -208,10 +211,9 @@ test('a version of the derivation file that is not known any more is null; the U
   const { url } = run.api
   await writeDerivations(run.directory, { 'b.yaml': { ...lookup(url, 'b', 'a'), url: `${url}/c/{{ a }}` } })
   await run.write({ id: '1', a: 'y' })
-  const database = new DatabaseSync(join(run.directory, 'sheet.db'))
   // As in a store of the first version, which kept no files.
-  database.exec('DELETE FROM "$derivation"')
-  database.close()
+  const forget = 'DELETE FROM "$derivation"'
+  await changeStore(run.directory, { sqlite: forget, postgres: forget })
   assert.deepEqual(await reasonsOf(run, '1'), [
     ['input a', 'x', 'y'],
     ['derivation', null, await sha256(run)],
@@ -309,8 +311,8 @@ test('an unknown target is an OperationError, an absent record a SheetError, a b
   }
   await run.delete('1')
   await assert.rejects(explain(run, '1'), { type: 'SheetError', message: /"1"/ })
-  await rm(derivationPath(run))
+  await run.edit(DERIVATION, null)
   await assert.rejects(explain(run, '1'), { type: 'OperationError' })
-  await writeFile(derivationPath(run), 'targets: 7')
+  await run.edit(DERIVATION, 'targets: 7')
   await assert.rejects(explain(run, '1'), { type: 'ContractError' })
 })

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../src/contract/json.ts'
 import { listRecords } from '../../src/sheet/list-records.ts'
 import { seededRandom } from '../../src/store/suite/random.ts'
+import { readLog } from '../support/engine.ts'
 import { lookup, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const RECORDS = 200
@@ -177,14 +176,6 @@ async function allRecords(run: RunSheet): Promise<readonly JsonObject[]> {
   return JSON.parse(String((await listRecords(run.sheet, { limit: 10_000 })).records)) as JsonObject[]
 }
 
-async function logLines(run: RunSheet): Promise<readonly JsonObject[]> {
-  const text = await readFile(join(run.directory, 'provenance.jsonl'), 'utf8')
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as JsonObject)
-}
-
 test('D28: whatever people write during a run stands, be it hundreds of edits to the very cells that are being computed', async (t) => {
   const records = Array.from({ length: RECORDS }, (_, number) => ({
     id: `r${number}`,
@@ -210,7 +201,7 @@ test('D28: whatever people write during a run stands, be it hundreds of edits to
   assert.deepEqual(failures, [])
 
   const replay = new Replay(records)
-  for (const line of await logLines(run)) replay.add(line)
+  for (const line of await readLog(run.directory)) replay.add(line)
   assert.equal(
     materialized,
     replay.computedCells.length,

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
 import { readContract } from '../../src/sheet/read-contract.ts'
@@ -60,8 +58,7 @@ test('D7, D8: the contract comes with its defaults, its own keys, and how each d
   await assert.rejects(readContract(run.sheet), {
     message: /^contract\.yaml:\d+: x-inputs of "b" lists used, a, but bc\.yaml uses a/,
   })
-  const path = join(run.directory, 'contract.yaml')
-  await writeFile(path, (await readFile(path, 'utf8')).replace('[used, a]', '[a]'))
+  await run.edit('contract.yaml', (text) => text.replace('[used, a]', '[a]'))
   assert.deepEqual((await properties(run))['b']?.['derived'], { ...derived, inputs: ['a'] })
 })
 
@@ -80,8 +77,7 @@ test('D7: who may write is asked anew with each edit of contract and derivations
   await assert.rejects(run.write({ id: '2', b: 'y' }), denied('b'))
   // A record that was read can be sent back: values that stay need no permission.
   await run.write({ ...(await run.record('1')), used: 5 }, { id: '2', a: null, b: null })
-  const path = join(run.directory, 'contract.yaml')
-  await writeFile(path, (await readFile(path, 'utf8')).replace('agent:*', 'user:a[mn]?'))
+  await run.edit('contract.yaml', (text) => text.replace('agent:*', 'user:a[mn]?'))
   await run.write({ id: '1', a: 'y' })
   await writeDerivations(run.directory, { 'b.yaml': lookupOf('used') })
   await assert.rejects(readContract(run.sheet), { message: /derivations form a cycle: used -> used/ })

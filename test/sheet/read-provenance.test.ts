@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/contract/json.ts'
+import { readLog } from '../support/engine.ts'
 import { lookup, openLookupSheet, openRunSheet } from '../support/run-fixture.ts'
 
 test('D35: an unknown field and a record that never existed are errors; a cell that nothing is known of is null', async (t) => {
@@ -67,7 +65,7 @@ test('D33, D34, D35: the history of a cell is all that happened to it, oldest fi
   )
 })
 
-test('D33: the log file has a line for each computed cell and none for what was skipped or failed', async (t) => {
+test('D33: the log has a line for each computed cell and none for what was skipped or failed', async (t) => {
   const run = await openLookupSheet(t, [
     { id: '1', a: 'x' },
     { id: '2', a: 'bad' },
@@ -77,11 +75,7 @@ test('D33: the log file has a line for each computed cell and none for what was 
   run.api.answer('/b/bad', { json: null, status: 500 })
   await run.run()
   await run.run()
-  const text = await readFile(join(run.directory, 'provenance.jsonl'), 'utf8')
-  const lines = text
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as JsonObject)
+  const lines = await readLog(run.directory)
   assert.deepEqual(
     lines.map(({ seq }) => seq),
     [1, 2, 3],

@@ -109,7 +109,7 @@ test('a first run taken back leaves everything missing, and the next asks the AP
     cancelledBy: null,
   })
   assert.deepEqual(
-    run.frames().map(({ kind }) => kind),
+    (await run.frames()).map(({ kind }) => kind),
     ['materialize.start', 'materialize.end'],
     'a revert publishes nothing',
   )

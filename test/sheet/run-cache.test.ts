@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
 import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
 import { contractText } from '../support/contract-with.ts'
+import { perEngine } from '../support/engine.ts'
 import { lookup, openLookupSheet, openRunSheet, writeDerivations } from '../support/run-fixture.ts'
 
 const COMPUTED = { materialized: 1, skipped: 0, failures: [], totalCost: 0 }
@@ -245,14 +246,13 @@ test('D25: within a run equal requests are one call also when the first was done
     await hold.arrived(8)
     hold.release()
     const { failures } = await running
-    assert.deepEqual(
-      failures.map(({ recordId }) => recordId),
-      ['bad-1', 'bad-2'],
-    )
+    assert.deepEqual(failures.map(({ recordId }) => recordId).toSorted(), ['bad-1', 'bad-2'])
     assert.deepEqual([run.api.calls()['GET /b/x'], run.api.calls()['GET /b/bad']], [round + 1, round + 1])
   }
+  const cached = [(await run.entry('first', 'b'))?.['cached'], (await run.entry('last', 'b'))?.['cached']]
+  // Where a run is cut into tasks, the call may be that of either.
   assert.deepEqual(
-    [(await run.entry('first', 'b'))?.['cached'], (await run.entry('last', 'b'))?.['cached']],
+    perEngine({ sqlite: cached, postgres: cached.toSorted((one, other) => Number(one) - Number(other)) }),
     [false, true],
   )
 })
@@ -341,10 +341,7 @@ test('D26: an answer in the cache that a tightened contract refuses is not writt
   await run.run()
   await run.delete('1')
   const short = '{name: b, logicalType: string, logicalTypeOptions: {maxLength: 3}}'
-  await writeFile(
-    join(run.directory, 'contract.yaml'),
-    contractText(['{name: a, logicalType: string}', short]),
-  )
+  await run.edit('contract.yaml', contractText(['{name: a, logicalType: string}', short]))
   await run.write({ id: '2', a: 'x' })
   const { failures } = await run.run()
   assert.equal(failures[0]?.errorType, 'ValidationError')

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
 import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
-import { answerLookups, lookup, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
+import { everythingStored, openOnEngine } from '../support/engine.ts'
+import { onEnd } from '../support/on-end.ts'
+import { answerLookups, lookup, openRunSheet, RunSheet } from '../support/run-fixture.ts'
 
 const NAME = 'COLOPHON_TEST_API_KEY'
 const SECRET = 'k3y-0f-the-t3st'
@@ -35,6 +35,14 @@ async function openSecretSheet(
   return run
 }
 
+/** The same sheet in a service that was started again, since one keeps the environment that it was started with. */
+async function restarted(t: TestContext, { sheet, api, directory }: RunSheet): Promise<RunSheet> {
+  await sheet.close()
+  const again = await openOnEngine(directory)
+  onEnd(t, () => again.close())
+  return RunSheet.of({ sheet: again, api, directory })
+}
+
 const MISSING = {
   type: 'OperationError',
   message: `derivations/d.yaml needs the environment variable ${NAME}, which is not set; set it and restart`,
@@ -42,19 +50,21 @@ const MISSING = {
 
 test('D23: without its variable a run stops before any call, but only when it would call for the derivation', async (t) => {
   setEnv(t, null)
-  const run = await openSecretSheet(t, [{ id: '1', a: 'x' }, { id: 'blocked' }])
+  let run = await openSecretSheet(t, [{ id: '1', a: 'x' }, { id: 'blocked' }])
   await assert.rejects(run.start(), MISSING)
   assert.deepEqual(run.api.calls(), {})
-  assert.deepEqual(run.frames().at(-1)?.kind, 'materialize.error')
+  assert.deepEqual((await run.frames()).at(-1)?.kind, 'materialize.error')
   assert.equal((await run.run({ targets: ['b'] })).materialized, 1)
   assert.equal((await run.run({ targets: ['d'] })).skipped, 2)
 
   setEnv(t, SECRET)
+  run = await restarted(t, run)
   await run.run()
   assert.equal(await run.value('1', 'd'), '<<<x>>>')
   assert.equal(run.api.requests.at(-1)?.headers.authorization, `Bearer ${SECRET}`)
 
   setEnv(t, null)
+  run = await restarted(t, run)
   const calls = run.api.requests.length
   // All fresh, or blocked by a null.
   assert.deepEqual(await run.run(), { materialized: 0, skipped: 6, failures: [], totalCost: 0 })
@@ -81,6 +91,7 @@ test('D23: without its variable a run stops before any call, but only when it wo
   assert.equal((await run.run({ recordIds: ['2'] })).skipped, 3)
 
   setEnv(t, 'line\nbreak')
+  run = await restarted(t, run)
   await assert.rejects(run.start(), (error: Error) => {
     assert.match(error.message, /line break or another control character/)
     return !error.message.includes('line\nbreak')
@@ -88,7 +99,7 @@ test('D23: without its variable a run stops before any call, but only when it wo
   assert.equal(run.api.requests.length, calls + 2)
 })
 
-test('D23: the value of the variable is in no file of the sheet, log, frame, failure or provenance entry', async (t) => {
+test('D23: the value of the variable is in no file or table of the sheet, log, frame, failure or provenance entry', async (t) => {
   setEnv(t, SECRET)
   const told: unknown[] = []
   const tell = (...what: unknown[]): void => void told.push(what)
@@ -106,14 +117,12 @@ test('D23: the value of the variable is in no file of the sheet, log, frame, fai
   run.api.answer('/d/%3C%3Cecho%3E%3E', ({ headers }) => ({
     json: { value: `you sent ${String(headers.authorization)}` },
   }))
-  told.push(await run.run(), run.frames(), await run.status('d'))
+  told.push(await run.run(), await run.frames(), await run.status('d'))
   for (const id of ['1', '2', '3']) told.push(await run.record(id), await run.history(id, 'd'))
   assert.equal(await run.value('1', 'd'), '<<<x>>>')
   assert.deepEqual(await run.counts('d'), { fresh: 1, failed: 2 })
   await run.sheet.close()
-  for (const name of await readdir(run.directory, { recursive: true, withFileTypes: true })) {
-    if (name.isFile()) told.push((await readFile(join(name.parentPath, name.name))).toString('latin1'))
-  }
+  told.push(await everythingStored(run.directory))
   assert.ok(!JSON.stringify(told).includes(SECRET))
   assert.ok(!JSON.stringify(told).includes(Buffer.from(SECRET).toString('base64').slice(0, 12)))
 })

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Frame } from '../../src/events/frame.ts'
 import type { MaterializeRequest } from '../../src/sheet/materialize.ts'
@@ -72,7 +70,7 @@ test('D40: a run publishes start, then end or error; a fault of the actor publis
   for (const { name, request, frames } of SCENARIOS) {
     await t.test(name, async () => {
       await run.start(request).catch(() => undefined)
-      assert.deepEqual(framesWithoutTime(run), frames)
+      assert.deepEqual(await framesWithoutTime(run), frames)
     })
   }
 })
@@ -82,19 +80,18 @@ test('D39, D40: without an actor and a default a run is refused and publishes no
   for (const actor of [null, '']) {
     await assert.rejects(run.start({ actor }), { type: 'ValidationError', message: 'actor is required' })
   }
-  assert.deepEqual(run.frames(), [])
+  assert.deepEqual(await run.frames(), [])
   assert.deepEqual(run.api.calls(), {})
 })
 
 test('D40, D3: a run over a broken contract publishes start and error', async (t) => {
   const run = await openLookupSheet(t, RECORDS)
-  const path = join(run.directory, 'contract.yaml')
-  await rename(path, `${path}.away`)
+  await run.edit('contract.yaml', null)
   await assert.rejects(run.start(), { type: 'ContractError' })
-  await writeFile(path, 'kind: [')
+  await run.edit('contract.yaml', 'kind: [')
   await assert.rejects(run.start(), { type: 'ContractError' })
   assert.deepEqual(
-    run.frames().map((frame) => [frame.kind, 'errorType' in frame ? frame.errorType : null]),
+    (await run.frames()).map((frame) => [frame.kind, 'errorType' in frame ? frame.errorType : null]),
     [
       ['materialize.start', null],
       ['materialize.error', 'ContractError'],
@@ -104,8 +101,8 @@ test('D40, D3: a run over a broken contract publishes start and error', async (t
   )
 })
 
-function framesWithoutTime(run: RunSheet): object[] {
-  return run.frames().map(({ ts, ...frame }: Frame) => {
+async function framesWithoutTime(run: RunSheet): Promise<object[]> {
+  return (await run.frames()).map(({ ts, ...frame }: Frame) => {
     assert.match(ts, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     return frame
   })

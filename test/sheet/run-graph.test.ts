@@ -146,7 +146,7 @@ test('D20: a cycle is named field by field, stops contract, upsert, status and r
   }
   await assert.rejects(run.start(), cycle)
   assert.deepEqual(
-    run.frames().map(({ ts: _, ...frame }) => frame),
+    (await run.frames()).map(({ ts: _, ...frame }) => frame),
     [
       { kind: 'materialize.start', actor: 'agent:runner', targets: null, recordIds: null, force: false },
       {

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { getRecord } from '../../src/sheet/get-record.ts'
 import { materialize } from '../../src/sheet/materialize.ts'
@@ -62,7 +60,7 @@ test('D26, H7: each failure has its text and type, the other cells are computed,
 
 test('D26, H6: an answer that does not come in time fails its cell, and tells how long was waited', async (t) => {
   const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
-  await writeFile(join(run.directory, 'transport.yaml'), "hosts: {'*': {timeout: 20ms}}")
+  await run.edit('transport.yaml', "hosts: {'*': {timeout: 20ms}}")
   const late = run.api.hold('*')
   const { failures } = await run.run()
   late.release()

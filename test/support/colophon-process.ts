@@ -68,6 +68,11 @@ export class ColophonProcess {
     return Number(/^Colophon serves \S+ at http:\/\/\S+:(\d+)\n/.exec(text)?.[1])
   }
 
+  /** Waits until it has printed this. */
+  async said(text: string): Promise<void> {
+    await this.#waitFor(() => (this.#stdout.includes(text) ? text : undefined))
+  }
+
   /** Waits until it has logged this. */
   async logged(text: string): Promise<void> {
     await this.#waitFor(() => (this.#stderr.includes(text) ? text : undefined))

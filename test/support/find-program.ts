@@ -3,6 +3,7 @@ import {
   findProgram,
   FISH,
   NGINX,
+  PGBOUNCER,
   SCRIPT,
   ZSH,
   type TestProgram,
@@ -24,6 +25,11 @@ export function findChromium(): FoundProgram {
 /** The nginx of this machine; throws like {@link findChromium}. */
 export function findNginx(): FoundProgram {
   return find(NGINX)
+}
+
+/** The PgBouncer of this machine; throws like {@link findChromium}. */
+export function findPgbouncer(): FoundProgram {
+  return find(PGBOUNCER)
 }
 
 /** The `script` of this machine, which gives a command a terminal; throws like {@link findChromium}. */

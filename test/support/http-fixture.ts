@@ -6,6 +6,7 @@ import { createApp, type AppOptions } from '../../src/http/app.ts'
 import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { checkAnswers } from './check-answers.ts'
+import { hearFrames, type TakeFrames } from './hear-frames.ts'
 import { onEnd } from './on-end.ts'
 import { openTestSheet, type SheetFiles } from './sheet-fixture.ts'
 
@@ -16,7 +17,7 @@ export interface TestApp {
   /** What was logged at error level, message by message. */
   readonly logged: { details: object; message: string }[]
   /** The frames published since it was last asked. */
-  takeFrames(): Frame[]
+  readonly takeFrames: TakeFrames
 }
 
 export interface TestAppOptions {
@@ -36,13 +37,7 @@ export async function startApp(t: TestContext, options: TestAppOptions = {}): Pr
   const app = createApp(sheet, { logger, ...options.app })
   checkAnswers(t, app, sheet)
   onEnd(t, () => app.close())
-  const subscription = sheet.events.subscribe(() => undefined)
-  const takeFrames = (): Frame[] => {
-    const frames: Frame[] = []
-    for (let frame = subscription.take(); frame !== undefined; frame = subscription.take()) frames.push(frame)
-    return frames
-  }
-  return { app, sheet, logged, takeFrames }
+  return { app, sheet, logged, takeFrames: await hearFrames(sheet) }
 }
 
 /** Starts listening on a free port of 127.0.0.1. */
@@ -94,12 +89,12 @@ function changesNothing({ options, given, request, status }: Scenario): boolean 
 
 async function runScenario(scenario: Scenario, running: TestApp): Promise<void> {
   await scenario.given?.(running)
-  running.takeFrames()
+  await running.takeFrames()
   const response = await running.app.inject(scenario.request)
   assert.equal(response.statusCode, scenario.status, response.body)
   if (scenario.body !== undefined) assert.deepEqual(response.json(), scenario.body)
   if (scenario.error !== undefined) assertEnvelope(response, ...scenario.error)
-  assert.deepEqual(running.takeFrames().map(withoutTime), scenario.frames ?? [])
+  assert.deepEqual((await running.takeFrames()).map(withoutTime), scenario.frames ?? [])
   await scenario.then?.(running, response)
 }
 

@@ -10,52 +10,76 @@ import { fileURLToPath } from 'node:url'
 /** A PostgreSQL that runs for as long as this process does. */
 export interface TestPostgres {
   /** The URL of a store in a schema of this name; the schema need not exist. */
-  url(schema: string, more?: { readonly user?: string; readonly database?: string }): string
+  url(
+    schema: string,
+    more?: { readonly user?: string; readonly password?: string; readonly database?: string },
+  ): string
   /** The same in a schema that nobody else has asked for. */
   freshUrl(): string
+  /** Ends the server as an operator does who restarts it, or as a crash does; it is gone when this is settled. */
+  stop(how?: 'fast' | 'crash'): Promise<void>
+  /** Starts it again, on the same socket and with all that it had; as a standby, it can only be read. */
+  start(as?: 'primary' | 'standby'): Promise<void>
 }
 
-/** It refuses to run as root, and then runs as nobody. */
-const NOBODY = 65_534
+/** A user whom the server asks for a password, once somebody has made it; all others it trusts. */
+export const GUARDED_USER = 'guarded'
 
-/** In tests nothing has to survive a power failure. */
+/** It refuses to run as root, and then runs as nobody. */
+export const NOBODY = 65_534
+
 const SETTINGS = `
 listen_addresses = ''
+max_connections = 200
+logging_collector = off
+`
+
+/** In tests nothing has to survive a power failure. */
+const TEST_SETTINGS = `
 fsync = off
 full_page_writes = off
-max_connections = 200
 shared_buffers = 64MB
 autovacuum_naptime = 10min
-logging_collector = off
 `
 
 /**
  * Keeps a server while its own standard input is open, which is for as long as the process that started it lives, however
- * that ends; then stops the server and removes its directory.
+ * that ends; then stops the server and removes its directory. Lines that it reads are signals to stop with, or `start`.
  */
 const KEEPER = `
-"$1" -D "$2/data" -k "$2" >>"$2/log" 2>&1 &
-pid=$!
-read -r _
+program=$1
+directory=$2
+start() {
+  "$program" -D "$directory/data" -k "$directory" >>"$directory/log" 2>&1 &
+  pid=$!
+}
+start
+while read -r word; do
+  case $word in
+    start) start ;;
+    *) kill -"$word" "$pid"; wait "$pid" ;;
+  esac
+done
 kill -QUIT "$pid"
 wait "$pid"
-rm -rf "$2"
+rm -rf "$directory"
 `
 
 let started: Promise<TestPostgres> | null = null
 
 /** A real PostgreSQL for the tests of this process, started when it is first asked for, on a Unix socket of its own. */
 export function startPostgres(): Promise<TestPostgres> {
-  started ??= start()
+  started ??= startPostgresWith(TEST_SETTINGS)
   return started
 }
 
-async function start(): Promise<TestPostgres> {
+/** Another one of this process, with settings in the manner of `postgresql.conf`. */
+export async function startPostgresWith(settings: string): Promise<TestPostgres> {
   const directory = mkdtempSync(join(tmpdir(), 'colophon-pg-'))
   const owner = userInfo().uid === 0 ? { uid: NOBODY, gid: NOBODY } : {}
   if (owner.uid !== undefined) chownSync(directory, owner.uid, owner.gid)
   const { postgres, initdb } = withinReach(await programs(), directory, owner)
-  initialise(initdb, directory, owner)
+  initialise(initdb, { directory, owner, settings })
   const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', postgres, directory], {
     ...owner,
     // The server gets no signal that is meant for this process, such as that of a Ctrl-C.
@@ -67,10 +91,25 @@ async function start(): Promise<TestPostgres> {
   const { stdin } = keeper
   if (stdin !== null && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref()
   await ready(directory)
+  const tell = (word: string): void => void stdin?.write(`${word}\n`)
   let count = 0
-  const url: TestPostgres['url'] = (schema, { user = 'colophon', database = 'postgres' } = {}) =>
-    `postgres://${user}@/${database}?host=${encodeURIComponent(directory)}&schema=${encodeURIComponent(schema)}`
-  return { url, freshUrl: () => url(`sheet_${(count += 1)}`) }
+  const url: TestPostgres['url'] = (schema, { user = 'colophon', password, database = 'postgres' } = {}) =>
+    `postgres://${user}${password === undefined ? '' : `:${encodeURIComponent(password)}`}@/${database}?host=${encodeURIComponent(directory)}&schema=${encodeURIComponent(schema)}`
+  return {
+    url,
+    freshUrl: () => url(`sheet_${(count += 1)}`),
+    stop: async (how = 'fast') => {
+      tell(how === 'crash' ? 'QUIT' : 'INT')
+      await until(directory, (file) => !existsSync(file))
+    },
+    start: async (as = 'primary') => {
+      const signal = join(directory, 'data', 'standby.signal')
+      if (as === 'standby') writeFileSync(signal, '')
+      else rmSync(signal, { force: true })
+      tell('start')
+      await ready(directory)
+    },
+  }
 }
 
 interface Programs {
@@ -113,7 +152,10 @@ function linkLibraries(root: string): void {
 }
 
 /** Sorts texts as people do unless it is told otherwise, so that tests see where somebody forgot to. */
-function initialise(initdb: string, directory: string, owner: Owner): void {
+function initialise(
+  initdb: string,
+  { directory, owner, settings }: { directory: string; owner: Owner; settings: string },
+): void {
   const data = join(directory, 'data')
   const args = ['-D', data, '-U', 'colophon', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--no-instructions']
   const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US']
@@ -122,16 +164,28 @@ function initialise(initdb: string, directory: string, owner: Owner): void {
     rmSync(directory, { recursive: true, force: true })
     assert.fail(`initdb failed: ${made.error?.message ?? made.stderr}`)
   }
-  writeFileSync(join(data, 'postgresql.auto.conf'), SETTINGS)
+  writeFileSync(join(data, 'postgresql.auto.conf'), SETTINGS + settings)
+  const rules = join(data, 'pg_hba.conf')
+  writeFileSync(rules, `local all ${GUARDED_USER} scram-sha-256\n${readFileSync(rules, 'utf8')}`)
 }
 
 /** Waits until the server takes connections, of which it leaves word in its directory. */
-async function ready(directory: string): Promise<void> {
-  const pid = join(directory, 'data', 'postmaster.pid')
+function ready(directory: string): Promise<void> {
+  return until(
+    directory,
+    (file) => existsSync(file) && /^(ready|standby)\s*$/m.test(readFileSync(file, 'utf8')),
+  )
+}
+
+/** Waits for something about the file that a server has for as long as it runs. */
+async function until(directory: string, holds: (file: string) => boolean): Promise<void> {
+  const file = join(directory, 'data', 'postmaster.pid')
   for (let tries = 0; tries < 600; tries += 1) {
-    if (existsSync(pid) && /^ready\s*$/m.test(readFileSync(pid, 'utf8'))) return
+    if (holds(file)) return
     await sleep(20)
   }
   const log = join(directory, 'log')
-  assert.fail(`PostgreSQL did not start: ${existsSync(log) ? readFileSync(log, 'utf8') : 'it left no log'}`)
+  assert.fail(
+    `PostgreSQL did not start or end: ${existsSync(log) ? readFileSync(log, 'utf8') : 'it left no log'}`,
+  )
 }

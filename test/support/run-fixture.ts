@@ -3,19 +3,20 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
-import type { Frame } from '../../src/events/frame.ts'
 import { deleteRecords } from '../../src/sheet/delete-records.ts'
 import { getRecord } from '../../src/sheet/get-record.ts'
 import { materialize, type MaterializeRequest, type MaterializeResult } from '../../src/sheet/materialize.ts'
-import { openSheet, type SheetOptions } from '../../src/sheet/open-sheet.ts'
+import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
 import { readProvenance } from '../../src/sheet/read-provenance.ts'
 import { readStatus, type TargetStatusReport } from '../../src/sheet/read-status.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { upsertRecords } from '../../src/sheet/upsert-records.ts'
 import { contractText } from './contract-with.ts'
+import { applyEdits, openOnEngine } from './engine.ts'
+import { hearFrames, type TakeFrames } from './hear-frames.ts'
 import { startLocalApi, type LocalApi } from './local-api.ts'
 import { onEnd } from './on-end.ts'
-import { writeSheet } from './sheet-fixture.ts'
+import { editSheet, writeSheet, type Edit } from './sheet-fixture.ts'
 
 /** A derivation file as a structure; JSON is YAML. */
 export type DerivationFile = JsonObject
@@ -33,13 +34,19 @@ export class RunSheet {
   readonly sheet: Sheet
   readonly api: LocalApi
   readonly directory: string
-  readonly #subscription: ReturnType<Sheet['events']['subscribe']>
+  /** The frames published since this was last asked. */
+  readonly frames: TakeFrames
 
-  constructor(parts: { sheet: Sheet; api: LocalApi; directory: string }) {
+  private constructor(parts: { sheet: Sheet; api: LocalApi; directory: string; frames: TakeFrames }) {
     this.sheet = parts.sheet
     this.api = parts.api
     this.directory = parts.directory
-    this.#subscription = parts.sheet.events.subscribe(() => undefined)
+    this.frames = parts.frames
+  }
+
+  /** A sheet that is open already. */
+  static async of(parts: { sheet: Sheet; api: LocalApi; directory: string }): Promise<RunSheet> {
+    return new RunSheet({ ...parts, frames: await hearFrames(parts.sheet) })
   }
 
   /** Runs derivations. The cells it tells of must be those that were selected, neither more nor less (D30). */
@@ -101,11 +108,9 @@ export class RunSheet {
     return (await readProvenance(this.sheet, { recordId, field, history: true })) as readonly JsonObject[]
   }
 
-  /** The frames published since this was last asked. */
-  frames(): Frame[] {
-    const frames: Frame[] = []
-    for (let frame = this.#subscription.take(); frame; frame = this.#subscription.take()) frames.push(frame)
-    return frames
+  /** Edits a definition file; see {@link editSheet}. */
+  edit(path: string, content: Edit): Promise<void> {
+    return editSheet(this.directory, path, content)
   }
 
   /** D32: the five counts of each target add up to the number of records. */
@@ -139,12 +144,12 @@ export async function openRunSheet(
     records: files.records,
     derivations: derivationTexts(files.derivations(api.url)),
   })
-  const sheet = await openSheet(directory, options)
+  const sheet = await openOnEngine(directory, options)
   onEnd(t, () => sheet.close())
-  return new RunSheet({ sheet, api, directory })
+  return RunSheet.of({ sheet, api, directory })
 }
 
-/** Writes derivation files into a sheet's directory. */
+/** Writes derivation files into a sheet's directory; on PostgreSQL they count when they have been pushed. */
 export async function writeDerivations(
   directory: string,
   files: Readonly<Record<string, DerivationFile>>,
@@ -153,6 +158,7 @@ export async function writeDerivations(
   for (const [name, text] of Object.entries(derivationTexts(files))) {
     await writeFile(join(directory, 'derivations', name), text)
   }
+  await applyEdits(directory)
 }
 
 function derivationTexts(files: Readonly<Record<string, DerivationFile>>): Record<string, string> {

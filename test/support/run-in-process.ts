@@ -1,4 +1,4 @@
-/** Runs the derivations of the sheet whose directory is the argument, for tests of several processes. */
+/** Runs the derivations of the sheet whose directory, or URL of its store, is the argument, for tests of several processes. */
 import { materialize } from '../../src/sheet/materialize.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 

@@ -6,8 +6,11 @@ import { DefinitionDirectory } from '../../src/sheet/definition-directory.ts'
 import { DefinitionFiles } from '../../src/sheet/definition-files.ts'
 import { Sheet } from '../../src/sheet/sheet.ts'
 import { UndiciTransport } from '../../src/sheet/transports.ts'
+import { Database } from '../../src/store/postgres/database.ts'
+import { FrameFeed } from '../../src/store/postgres/frame-feed.ts'
 import { PostgresStore } from '../../src/store/postgres/postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from '../../src/store/postgres/sql/sql-limits.ts'
+import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+import { DEFAULT_QUERY_LIMITS } from '../../src/store/query-limits.ts'
 import { contractText } from './contract-with.ts'
 import { startLocalApi, type LocalApi } from './local-api.ts'
 import { onEnd } from './on-end.ts'
@@ -49,13 +52,15 @@ export async function sharedLookupSheet(
 /** Opens a sheet with the definition of a directory and the store at a URL. */
 export async function openShared(directory: string, url: string): Promise<Sheet> {
   const transport = new UndiciTransport()
+  const database = new Database(parseStoreUrl(url))
+  const frames = new FrameFeed(database)
   const sheet = new Sheet({
     name: 'shared',
     defaultActor: null,
     lockTimeoutMs: 10_000,
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
     events: new EventBus(),
-    shared: true,
+    frames,
     files: new DefinitionFiles(
       new DefinitionDirectory(directory),
       createKinds({ transport, env: process.env, own: [] }),
@@ -67,9 +72,14 @@ export async function openShared(directory: string, url: string): Promise<Sheet>
         actor: 'system',
         lockTimeoutMs: 10_000,
         queryLimits: DEFAULT_QUERY_LIMITS,
+        frames,
         onSourceDiffers: () => undefined,
       }),
-    closeTransport: () => transport.close(),
+    closeTransport: async () => {
+      await frames.close()
+      await database.close()
+      await transport.close()
+    },
   })
   await sheet.deriving()
   return sheet

@@ -1,11 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { openSheet, type SheetOptions } from '../../src/sheet/open-sheet.ts'
+import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { parseStub } from '../../src/sheet/transports.ts'
 import { contractText } from './contract-with.ts'
+import { applyEdits, openOnEngine } from './engine.ts'
 import { onEnd } from './on-end.ts'
 
 /** The files of a sheet, as text. */
@@ -65,6 +66,19 @@ export async function writeSheet(t: TestContext, files: Partial<SheetFiles> = {}
   return directory
 }
 
+export type Edit = string | Uint8Array | null | ((text: string) => string)
+
+/**
+ * Edits a definition file of a sheet, by its path in the directory: writes this, or what the function makes of the text that
+ * there is, or removes it for null. On PostgreSQL that counts when it has been pushed.
+ */
+export async function editSheet(directory: string, path: string, content: Edit): Promise<void> {
+  const file = join(directory, path)
+  if (content === null) await rm(file)
+  else await writeFile(file, typeof content === 'function' ? content(await readFile(file, 'utf8')) : content)
+  await applyEdits(directory)
+}
+
 /** Opens a sheet that is closed and removed when the test ends; its http derivations are answered by {@link RATES}. */
 export async function openTestSheet(
   t: TestContext,
@@ -72,7 +86,7 @@ export async function openTestSheet(
   options: Partial<SheetOptions> = {},
 ): Promise<Sheet> {
   const directory = await writeSheet(t, files)
-  const sheet = await openSheet(directory, { transport: parseStub(RATES), ...options })
+  const sheet = await openOnEngine(directory, { transport: parseStub(RATES), ...options })
   onEnd(t, () => sheet.close())
   return sheet
 }

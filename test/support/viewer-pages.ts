@@ -1,8 +1,7 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import type { TestContext } from 'node:test'
+import { axeFaults } from './axe-faults.ts'
 import { picture, settled, Viewer } from './viewer.ts'
 import assert from 'node:assert/strict'
-import type { Page } from 'playwright-core'
 
 /** The states of the viewer that everybody sees, by what pictures of them are called. */
 export const PAGES: Readonly<Record<string, string>> = {
@@ -69,7 +68,7 @@ export async function assertAccessible(t: TestContext, colorScheme: 'light' | 'd
       await page.goto(viewer.url + path)
       await settled(page)
       await picture(page, `${name}-${colorScheme}`)
-      assert.deepEqual(await faultsOf(page, rules), [])
+      assert.deepEqual(await axeFaults(page, rules), [])
     })
   }
   await t.test(`nor in dialogs and menus in ${colorScheme}`, async () => {
@@ -79,24 +78,16 @@ export async function assertAccessible(t: TestContext, colorScheme: 'light' | 'd
     await page.getByRole('menuitem', { name: 'All that is to be computed' }).click()
     await page.getByRole('region', { name: 'Plan' }).waitFor()
     await picture(page, `plan-${colorScheme}`)
-    assert.deepEqual(await faultsOf(page, rules), [])
+    assert.deepEqual(await axeFaults(page, rules), [])
     await page.keyboard.press('Escape')
     await page.keyboard.press('Control+k')
     await page.getByRole('dialog', { name: 'Commands' }).waitFor()
     await picture(page, `commands-${colorScheme}`)
-    assert.deepEqual(await faultsOf(page, rules), [])
+    assert.deepEqual(await axeFaults(page, rules), [])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Add record' }).click()
     await page.getByRole('dialog', { name: 'New record' }).waitFor()
-    assert.deepEqual(await faultsOf(page, rules), [])
+    assert.deepEqual(await axeFaults(page, rules), [])
   })
   await t.test('nothing was wrong meanwhile', () => viewer.assertCalm())
-}
-
-/** What axe finds on a page by these of its rules, or by all. */
-async function faultsOf(page: Page, rules: string[] | null): Promise<string[]> {
-  // The type of the axe package is of another copy of playwright-core's.
-  const axe = new AxeBuilder({ page })
-  const { violations } = await (rules === null ? axe : axe.withRules(rules)).analyze()
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`))
 }

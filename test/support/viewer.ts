@@ -11,7 +11,7 @@ import { GatedApi } from './gated-api.ts'
 import { onEnd } from './on-end.ts'
 
 const PICTURES = join(import.meta.dirname, '..', '..', '.cache', 'screenshots')
-const PATIENCE_MS = 8000
+const PATIENCE_MS = 30_000
 const POLL_MS = 20
 const CALM_POLLS = 4
 
@@ -33,6 +33,11 @@ export class SheetViewer {
   /** Serves the sheet of a directory, with these options of `serve`; it ends with the test. */
   static async on(t: TestContext, directory: string, options: readonly string[] = []): Promise<SheetViewer> {
     return new SheetViewer(...(await serveAndBrowse(t, directory, options)))
+  }
+
+  /** What somebody else serves at an address; the browser ends with the test. */
+  static async at(t: TestContext, url: string): Promise<SheetViewer> {
+    return new SheetViewer(url, await startBrowser(t))
   }
 
   /** A browser profile of somebody, who has no memory of the viewer. */

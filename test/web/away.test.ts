@@ -9,7 +9,7 @@ import { cellAt, eventually, picture, settled, shows } from '../support/viewer.t
 
 const AWAY = /^The server does not answer\./
 /** The page tries to connect again after longer and longer, at most 15 seconds. */
-const BACK = { state: 'detached', timeout: 30_000 } as const
+const BACK = { state: 'detached' } as const
 
 /** How often the page has asked for the stream of changes. */
 function countStreams(...pages: readonly Page[]): () => number {

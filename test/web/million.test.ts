@@ -208,7 +208,7 @@ test('a million records', { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async
   })
 
   await t.test('what takes the server too long says so, and can be tried again', async () => {
-    const hasty = await SheetViewer.on(t, directory, ['--query-timeout', '0.5'])
+    const hasty = await SheetViewer.on(t, directory, ['--query-timeout', '0.1'])
     const other = await hasty.open()
     await shows(other.locator('.match-count'), '1,000,000 records')
     await assertRow(other, 0, 0)
@@ -219,13 +219,13 @@ test('a million records', { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async
       const why = (await again.getAttribute('title')) ?? ''
       // On a busy machine it may have waited for its turn in vain.
       if (why.includes('too many queries')) await again.click()
-      assert.match(why, /took longer than 0\.5 s/)
+      assert.match(why, /took longer than 0\.1 s/)
     }, SERVER_PATIENCE_MS)
     await shows(again, 'takes too long')
     await picture(other, 'million-hasty-light')
     await other.goto(`${hasty.url}/?sort=note,-name`)
     const fault = other.getByRole('main').getByRole('alert')
-    await fault.getByText('took longer than 0.5 s').waitFor()
+    await fault.getByText('took longer than 0.1 s').waitFor()
     assert.equal(await other.locator('.grid-row').count(), 0)
     await fault.getByRole('button', { name: 'Do not sort' }).click()
     await assertRow(other, 0, 0)

@@ -5,8 +5,8 @@ import type { JsonValue } from '../../contract/json.ts'
 import { COPIED_TABLES, type CopiedTable } from '../sqlite/sqlite-copy.ts'
 import { SqliteSource } from '../sqlite/sqlite-source.ts'
 import type { ClientConnection, Connection } from './connection.ts'
-import { TableCopy } from './copy-into.ts'
-import { quoted, SCHEMA_VERSION } from './schema.ts'
+import { copyRows } from './copy-into.ts'
+import { SCHEMA_VERSION } from './schema.ts'
 import { toColumnText, writtenOf, type TypedField } from './values.ts'
 
 /** The `sheet.db` of a sheet that is to go on in PostgreSQL. */
@@ -89,20 +89,6 @@ export class SheetDatabase {
       return [...inColumns, writtenOf(fields, valueOf)]
     })
     await copyRows(db, { table: '$data', columns: [...columns, '$written'] }, texts)
-  }
-}
-
-async function copyRows(
-  db: ClientConnection,
-  { table, columns }: { readonly table: string; readonly columns: readonly string[] },
-  rows: Iterable<readonly (string | null)[]>,
-): Promise<void> {
-  const copy = new TableCopy(db, quoted(table), columns.map(quoted))
-  try {
-    for (const row of rows) await copy.add(row)
-  } finally {
-    // Whatever happens: nothing else can be asked of the connection before.
-    await copy.end()
   }
 }
 

@@ -4,14 +4,14 @@ import { test } from 'node:test'
 import { Batcher } from './batcher.ts'
 
 /** One that answers with doubles, after a while, and what it was asked each time. */
-function doubling(): { batcher: Batcher<number, number>; asked: (readonly number[])[] } {
+function doubling(limit?: number): { batcher: Batcher<number, number>; asked: (readonly number[])[] } {
   const asked: (readonly number[])[] = []
   const batcher = new Batcher<number, number>(async (questions) => {
     asked.push(questions)
     await sleep(1)
     if (questions.includes(0)) throw new Error('zero')
     return questions.map((question) => question * 2)
-  })
+  }, limit)
   return { batcher, asked }
 }
 
@@ -45,4 +45,15 @@ test('what the statement throws, everybody who asked with it is told, and nobody
     ['rejected', 'rejected'],
   )
   assert.equal(await batcher.ask(4), 8)
+})
+
+test('more than a statement takes are asked with several at once, and each gets its own answer', async () => {
+  const { batcher, asked } = doubling(2)
+  const answers = [1, 2, 0, 3, 4].map((question) => batcher.ask(question))
+  const told = await Promise.allSettled(answers)
+  assert.deepEqual(asked, [[1, 2], [0, 3], [4]])
+  assert.deepEqual(
+    told.map((answer) => (answer.status === 'fulfilled' ? answer.value : null)),
+    [2, 4, null, null, 8],
+  )
 })

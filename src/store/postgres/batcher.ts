@@ -10,11 +10,16 @@ interface Waiting<Question, Answer> {
  */
 export class Batcher<Question, Answer> {
   readonly #answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>
+  readonly #limit: number
   #waiting: Waiting<Question, Answer>[] = []
 
-  /** `answerAll` answers to each question, in their order. */
-  constructor(answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>) {
+  /** `answerAll` answers to each question, in their order; it gets at most `limit` of them at a time. */
+  constructor(
+    answerAll: (questions: readonly Question[]) => Promise<readonly Answer[]>,
+    limit: number = Number.MAX_SAFE_INTEGER,
+  ) {
     this.#answerAll = answerAll
+    this.#limit = limit
   }
 
   /** The answer; rejects, as all of the turn do, with what the statement throws. */
@@ -22,13 +27,18 @@ export class Batcher<Question, Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ question, resolve, reject })
       // Whoever is woken by the same answers asks on in microtasks, which all come before this.
-      if (this.#waiting.length === 1) setImmediate(() => void this.#flush())
+      if (this.#waiting.length === 1) setImmediate(() => this.#flush())
     })
   }
 
-  async #flush(): Promise<void> {
+  #flush(): void {
     const asked = this.#waiting
     this.#waiting = []
+    for (let start = 0; start < asked.length; start += this.#limit)
+      void this.#answer(asked.slice(start, start + this.#limit))
+  }
+
+  async #answer(asked: readonly Waiting<Question, Answer>[]): Promise<void> {
     try {
       const answers = await this.#answerAll(asked.map(({ question }) => question))
       asked.forEach(({ resolve }, index) => resolve(answers[index] as Answer))

@@ -1,5 +1,6 @@
-import type { CacheEntry } from '../sheet-store.ts'
+import type { CacheEntry } from '../cell-work.ts'
 import type { Connection } from './connection.ts'
+import { HASH_PREFIX, hashText } from '../stored-rows.ts'
 
 /** The cache entries of those of the input hashes that have one (D25). */
 export async function readCacheEntries(
@@ -9,7 +10,7 @@ export async function readCacheEntries(
   if (hashes.length === 0) return new Map()
   const rows = await db.all(
     `SELECT hash, entry FROM "$cache" WHERE hash IN (SELECT decode(asked, 'hex') FROM unnest($1::text[]) AS asked)`,
-    hashes.map((hash) => hash.slice(PREFIX.length)),
+    hashes.map((hash) => hash.slice(HASH_PREFIX.length)),
   )
   return new Map(
     rows.map(({ hash, entry }) => {
@@ -40,7 +41,7 @@ export async function storeCacheEntries(db: Connection, entries: readonly CacheE
     `INSERT INTO "$cache" (hash, entry)
      SELECT decode(hash, 'hex'), entry FROM unnest($1::text[], $2::text[]) AS new(hash, entry)
      ON CONFLICT (hash) DO UPDATE SET entry = excluded.entry`,
-    [...changed.keys()].map((hash) => hash.slice(PREFIX.length)),
+    [...changed.keys()].map((hash) => hash.slice(HASH_PREFIX.length)),
     [...changed.values()],
   )
 }
@@ -48,16 +49,4 @@ export async function storeCacheEntries(db: Connection, entries: readonly CacheE
 /** A cache entry from what its column holds. */
 export function readCacheEntry(inputHash: string, stored: unknown): CacheEntry {
   return { inputHash, ...(JSON.parse(String(stored)) as Omit<CacheEntry, 'inputHash'>) }
-}
-
-const PREFIX = 'sha256:'
-
-/** The bytes of `sha256:<hex>`. */
-export function hashBytes(inputHash: string): Uint8Array {
-  return Buffer.from(inputHash.slice(PREFIX.length), 'hex')
-}
-
-/** `sha256:<hex>` of these bytes. */
-export function hashText(bytes: Uint8Array): string {
-  return `${PREFIX}${Buffer.from(bytes).toString('hex')}`
 }

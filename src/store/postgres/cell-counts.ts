@@ -1,5 +1,5 @@
 import type { CellFacts } from './cell-writer.ts'
-import { FAILED, MISSING, STALE } from './schema.ts'
+import { FAILED, MISSING, STALE } from '../stored-rows.ts'
 
 /** By how much the counters of targets change (D32). */
 export class CellCounts {

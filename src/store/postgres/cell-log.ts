@@ -2,7 +2,7 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { entryOfField, entryOfImport, parseLine } from '../../provenance/log-line.ts'
 import { begun, undoneBy, type Beginning, type PlacedEntry } from '../cell-entries.ts'
-import type { RecordKey } from '../sheet-store.ts'
+import type { RecordKey } from '../cell-work.ts'
 import type { Life, LogQueries } from './log-queries.ts'
 import { canBeId } from './values.ts'
 

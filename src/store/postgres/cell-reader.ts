@@ -1,5 +1,6 @@
 import type { ErrorType } from '../../errors/service-error.ts'
-import type { CellFailureNote, DerivationVersion, RecordKey } from '../sheet-store.ts'
+import type { RecordKey } from '../cell-work.ts'
+import type { CellFailureNote, DerivationVersion } from '../sheet-store.ts'
 import type { Connection } from './connection.ts'
 
 /** The failure of a cell whose last try failed; null for any other cell. */

@@ -1,7 +1,8 @@
-import type { RecordKey } from '../sheet-store.ts'
+import type { RecordKey } from '../cell-work.ts'
 import type { CellFacts, CellPlace } from './cell-writer.ts'
-import { NOTHING, placeOf, type KnownCells, type StoredTarget } from './known-cells.ts'
-import { FAILED, MISSING, STALE, type TodoState } from './schema.ts'
+import { NOTHING, placeOf, type KnownCells } from './known-cells.ts'
+import { StoredTargets, type StoredTarget } from '../stored-targets.ts'
+import { FAILED, MISSING, STALE, type TodoState, markOf } from '../stored-rows.ts'
 
 /** What is known of a cell before a change. */
 export interface CellRow {
@@ -17,33 +18,13 @@ export interface CellRow {
  * Keeps the states of cells while an operation goes on: which cells are missing, stale, failed or overridden (D32). The
  * cells of records that exist are loaded first. Nothing of what is changed counts before {@link keep}.
  */
-export class CellStates {
-  readonly targets: readonly StoredTarget[]
+export class CellStates extends StoredTargets {
   readonly #known: KnownCells
-  readonly #byField: ReadonlyMap<string, StoredTarget>
-  readonly #byInput: ReadonlyMap<string, readonly StoredTarget[]>
-  readonly #own = new Map<string, CellFacts & CellPlace>()
+  readonly #own = new Map<number, CellFacts & CellPlace>()
 
   constructor(known: KnownCells) {
-    const { targets } = known
+    super(known.targets)
     this.#known = known
-    this.targets = targets
-    this.#byField = new Map(targets.map((target) => [target.field, target]))
-    this.#byInput = new Map(
-      [...new Set(targets.flatMap((target) => target.inputs))].map((input) => [
-        input,
-        targets.filter((target) => target.inputs.includes(input)),
-      ]),
-    )
-  }
-
-  /** The derived field of this name, active or once active; `undefined` for an ordinary field. */
-  target(field: string): StoredTarget | undefined {
-    return this.#byField.get(field)
-  }
-
-  isDerived(field: string): boolean {
-    return this.#byField.get(field)?.active === true
   }
 
   /** Reads the states of all cells of these records. */
@@ -95,7 +76,7 @@ export class CellStates {
 
   /** A field has got another value: cells computed from it are stale. */
   inputWritten(field: string, record: RecordKey, seq: number): void {
-    for (const target of this.#byInput.get(field) ?? []) {
+    for (const target of this.computedFrom(field)) {
       const facts = this.#facts(target, record)
       const { cell, todo } = facts
       if (cell?.hash === null) {
@@ -151,9 +132,4 @@ export class CellStates {
   #put({ id }: StoredTarget, record: RecordKey, { cell, todo, failure }: CellFacts): void {
     this.#own.set(placeOf(id, record), { target: id, record, cell, todo, failure })
   }
-}
-
-/** The mark of a cell from those of its two rows, where there are any. */
-export function markOf(cell: unknown, todo: unknown): string {
-  return `${Number(cell ?? 0)}.${Number(todo ?? 0)}`
 }

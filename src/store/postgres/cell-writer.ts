@@ -1,6 +1,7 @@
-import type { RecordKey } from '../sheet-store.ts'
-import type { Connection } from './connection.ts'
-import { FAILED, type TodoState } from './schema.ts'
+import type { RecordKey } from '../cell-work.ts'
+import type { ClientConnection } from './connection.ts'
+import { copyRows, WORTH_COPYING } from './copy-into.ts'
+import { FAILED, type TodoState } from '../stored-rows.ts'
 
 /** What there is of a cell in the tables. */
 export interface CellFacts {
@@ -20,13 +21,15 @@ export interface CellPlace {
 
 /** Collects what becomes of cells, and writes it with a statement for each table and way. */
 export class CellWriter {
-  readonly #db: Connection
+  readonly #db: ClientConnection
   readonly #cells: (CellPlace & CellFacts)[] = []
   readonly #todos: (CellPlace & CellFacts)[] = []
+  /** Those of cells that had nothing to do before. */
+  readonly #newTodos: (CellPlace & CellFacts)[] = []
   readonly #failures: (CellPlace & CellFacts)[] = []
   readonly #gone: { readonly [table in Table]: CellPlace[] } = { $cell: [], $todo: [], $failure: [] }
 
-  constructor(db: Connection) {
+  constructor(db: ClientConnection) {
     this.#db = db
   }
 
@@ -38,7 +41,9 @@ export class CellWriter {
     }
     if (now.todo === null) {
       if (before.todo !== null) this.#gone.$todo.push(now)
-    } else if (now.todo.mark !== before.todo?.mark || now.todo.state !== before.todo.state) {
+    } else if (before.todo === null) {
+      this.#newTodos.push(now)
+    } else if (now.todo.mark !== before.todo.mark || now.todo.state !== before.todo.state) {
       this.#todos.push(now)
     }
     if (now.failure !== null) this.#failures.push(now)
@@ -48,6 +53,8 @@ export class CellWriter {
   async write(): Promise<void> {
     for (const table of ['$cell', '$todo', '$failure'] as const) await this.#delete(table)
     if (this.#cells.length > 0) await this.#putCells()
+    if (this.#newTodos.length >= WORTH_COPYING) await this.#copyTodos()
+    else this.#todos.push(...this.#newTodos)
     if (this.#todos.length > 0) await this.#putTodos()
     if (this.#failures.length > 0) await this.#putFailures()
   }
@@ -72,6 +79,18 @@ export class CellWriter {
       this.#cells.map(({ cell }) => (cell?.hash ? Buffer.from(cell.hash).toString('hex') : null)),
       this.#cells.map(({ cell }) => cell?.mark ?? 0),
     )
+  }
+
+  #copyTodos(): Promise<void> {
+    const rows = this.#newTodos
+      .values()
+      .map(({ target, record, todo }) => [
+        String(target),
+        String(record),
+        String(todo?.state),
+        String(todo?.mark),
+      ])
+    return copyRows(this.#db, { table: '$todo', columns: ['target', 'record', 'state', 'mark'] }, rows)
   }
 
   async #putTodos(): Promise<void> {

@@ -5,20 +5,15 @@ import {
   type CellLine,
   type RecordChange,
   type RevertLine,
+  type Unnumbered,
 } from '../../provenance/log-line.ts'
-import type { RecordKey } from '../sheet-store.ts'
+import type { RecordKey } from '../cell-work.ts'
 import { CellStates } from './cell-states.ts'
 import type { Connection } from './connection.ts'
 import type { PendingChanges, ProvenanceRow } from './pending-changes.ts'
 import type { NewRecord, StoredRecord } from './stored-record.ts'
 import { StoredRecords } from './stored-records.ts'
-import { runNumber } from './values.ts'
-
-/** The line of a computed cell without what the change set gives it. */
-export type UnnumberedCellLine = Omit<CellLine, 'seq' | 'at'>
-
-/** The line of a cell that is put back, likewise. */
-export type UnnumberedRevertLine = Omit<RevertLine, 'seq' | 'at'>
+import { runNumber } from '../stored-rows.ts'
 
 /** What is numbered and counted in a store, up to some point of a transaction. */
 export interface SheetCounts {
@@ -84,7 +79,7 @@ export class ChangeSet {
   }
 
   /** Adds the provenance line of a computed cell; answers with its seq. */
-  logCell(line: UnnumberedCellLine, record: RecordKey): number {
+  logCell(line: Unnumbered<CellLine>, record: RecordKey): number {
     const seq = this.nextSeq
     // Rest properties lose what TypeScript knows of an open-ended line.
     const numbered = { seq, at: this.at, ...line } as CellLine
@@ -92,7 +87,7 @@ export class ChangeSet {
   }
 
   /** Adds the provenance line of a cell that is put back; answers with its seq. */
-  logRevert(line: UnnumberedRevertLine, record: RecordKey): number {
+  logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number {
     const text = formatLine({ seq: this.nextSeq, at: this.at, ...line })
     return this.#add({ record, text, run: runNumber(line.run_id) })
   }

@@ -5,11 +5,18 @@ import type { StoreLocation } from './store-url.ts'
 /** How long it may take to get a connection. */
 const CONNECT_MS = 10_000
 
+/** How a connection of the store is made. */
+export interface StoreClientConfig extends ClientConfig {
+  /** A statement that a new connection begins with. */
+  readonly begin: string
+}
+
 /**
  * How connections of the store are made. A server that cannot hear of its client any more frees what it held within a
- * minute, and a client that is halted in the middle of a transaction does not keep the others waiting for long.
+ * minute, and a client that is halted in the middle of a transaction does not keep the others waiting for long. Settings are
+ * made by a statement and not as options of the connection, which poolers refuse.
  */
-export function clientConfig({ connectionString, options: asked, schema }: StoreLocation): ClientConfig {
+export function clientConfig({ connectionString, options, schema }: StoreLocation): StoreClientConfig {
   const settings = {
     search_path: `${quoted(schema)},pg_temp`,
     TimeZone: 'UTC',
@@ -20,13 +27,14 @@ export function clientConfig({ connectionString, options: asked, schema }: Store
     tcp_keepalives_interval: '10',
     tcp_keepalives_count: '3',
   }
-  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
+  const made = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)
   return {
     connectionString,
     fallback_application_name: 'colophon',
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 20_000,
-    options: [asked, ...options].join(' ').trim(),
+    ...(options === '' ? {} : { options }),
+    begin: `SELECT ${made.join(', ')}`,
   }
 }

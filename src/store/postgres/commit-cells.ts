@@ -1,20 +1,25 @@
 import type { Field } from '../../contract/contract.ts'
 import { faultOf } from '../../contract/validate-value.ts'
-import type { CellCommit, CellOutcome, CellResult } from '../sheet-store.ts'
+import type { CellCommit, CellOutcome, CellResult } from '../cell-work.ts'
 import type { FailedCell } from '../stored-run.ts'
-import { hashBytes, storeCacheEntries } from './cache.ts'
-import type { StoredTarget } from './known-cells.ts'
+import { storeCacheEntries } from './cache.ts'
+import type { StoredTarget } from '../stored-targets.ts'
 import type { ChangeSet } from './change-set.ts'
 import { runGained } from './run-writer.ts'
 import type { StoredRecord } from './stored-record.ts'
 import { UniqueHolders } from './unique-holders.ts'
 import { sameValue } from './values.ts'
+import { hashBytes } from '../stored-rows.ts'
 
 /**
  * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30), and counts them. A cell
- * that was written, or whose input was written, since it was planned is left alone (D28).
+ * that was written, or whose input was written, since it was planned is left alone (D28). `count` adds to the counts.
  */
-export async function commitCells(change: ChangeSet, commit: CellCommit): Promise<CellOutcome[]> {
+export async function commitCells(
+  change: ChangeSet,
+  commit: CellCommit,
+  count: typeof runGained = runGained,
+): Promise<CellOutcome[]> {
   await storeCacheEntries(change.db, commit.cache)
   const keys = commit.cells.map(({ key }) => key)
   await change.records.loadKeys(keys)
@@ -26,7 +31,7 @@ export async function commitCells(change: ChangeSet, commit: CellCommit): Promis
     result.kind === 'computed' && outcomes[index]?.outcome === 'stored'
   const materialized = commit.cells.filter(isComputed).length
   const { failures } = group
-  await runGained(change, commit.run, { materialized, failures, progress: commit.progress })
+  await count(change, commit.run, { materialized, failures, progress: commit.progress })
   return outcomes
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClientBase, CustomTypesConfig, QueryConfig, QueryResult, QueryResultRow } from 'pg'
+import type { ConnectionWatch } from './connection-watch.ts'
 
 /** What a column answers with: bigint and numeric as numbers, bytea as bytes, all that is not named here as text. */
 export type StoredValue = null | boolean | number | string | Buffer
@@ -20,6 +21,8 @@ export interface Connection {
   run(sql: string, ...params: readonly SqlInput[]): Promise<number>
   /** Statements without parameters and answers, in one round trip. */
   exec(sql: string): Promise<void>
+  /** Carries out a statement of another program, whose answer has the types of node-postgres. */
+  foreign(sql: string, params?: readonly unknown[]): Promise<{ rows: unknown[] }>
 }
 
 /** How many statements a connection keeps prepared; texts that come after these are parsed each time. */
@@ -58,10 +61,13 @@ function nameOf(sql: string): string | null {
 /** A client as {@link Connection}; errors come as node-postgres throws them. */
 export class ClientConnection implements Connection {
   readonly client: ClientBase
+  readonly #watch: ConnectionWatch | null
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(client: ClientBase) {
+  /** `watch`: who sees to it that whoever asks hears of a connection that is lost without a word. */
+  constructor(client: ClientBase, watch: ConnectionWatch | null = null) {
     this.client = client
+    this.#watch = watch
   }
 
   async all(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow[]> {
@@ -80,9 +86,22 @@ export class ClientConnection implements Connection {
     await this.#ask({ text: sql })
   }
 
+  foreign(sql: string, params?: readonly unknown[]): Promise<{ rows: unknown[] }> {
+    if (params === undefined) return this.#ask({ text: sql })
+    const name = nameOf(sql)
+    return this.#ask({ text: sql, values: [...params], ...(name !== null && { name }) })
+  }
+
   /** One after the other: what is worked out for many cells at once asks at once, and node-postgres wants to be asked in turn. */
   #ask<R extends QueryResultRow>(query: QueryConfig): Promise<QueryResult<R>> {
-    const ask = (): Promise<QueryResult<R>> => this.client.query<R>(query)
+    const ask = async (): Promise<QueryResult<R>> => {
+      this.#watch?.asked(this.client)
+      try {
+        return await this.client.query<R>(query)
+      } finally {
+        this.#watch?.answered(this.client)
+      }
+    }
     const answer = this.#turn.then(ask, ask)
     this.#turn = answer
     return answer

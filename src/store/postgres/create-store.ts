@@ -5,6 +5,7 @@ import type { SourcePaths } from '../import-lines.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
 import { SheetDatabase } from './adopt-store.ts'
 import type { ClientConnection } from './connection.ts'
+import { createIndex, fieldIndexes } from './field-indexes.ts'
 import { importLog, importRecords } from './import-files.ts'
 import { ANALYZE } from './plan-keeper.ts'
 import {
@@ -15,7 +16,6 @@ import {
   quoted,
   recordsView,
   SCHEMA_VERSION,
-  uniqueIndex,
 } from './schema.ts'
 import { applyTargets } from './targets.ts'
 
@@ -48,8 +48,24 @@ export async function createStore(db: ClientConnection, store: NewStore): Promis
     await importRecords(db, { ...store, path: sources.source, seq: lastSeq + 1 })
   }
   await makeIndexes(db, contract)
-  await applyTargets(db, store.targets)
+  await withoutKeys(db, ['$cell', '$todo'], () => applyTargets(db, store.targets))
   await db.exec(ANALYZE)
+}
+
+/** Fills tables whose primary key is made when all rows are there, which is faster. Both have the same. */
+async function withoutKeys(
+  db: ClientConnection,
+  tables: readonly string[],
+  fill: () => Promise<unknown>,
+): Promise<void> {
+  const altered = tables.map((table) => ({ table: quoted(table), key: quoted(`${table}_pkey`) }))
+  await db.exec(altered.map(({ table, key }) => `ALTER TABLE ${table} DROP CONSTRAINT ${key}`).join(';'))
+  await fill()
+  await db.exec(
+    altered
+      .map(({ table, key }) => `ALTER TABLE ${table} ADD CONSTRAINT ${key} PRIMARY KEY (target, record)`)
+      .join(';'),
+  )
 }
 
 /** A store of the other engine that goes on in a schema. */
@@ -80,6 +96,9 @@ export async function adoptStore(
   }
 }
 
+/** For sorting all values of a field, which is what checking and making indexes comes to. */
+const MEMORY = `SET LOCAL maintenance_work_mem = '256MB'; SET LOCAL work_mem = '64MB'`
+
 async function makeTables(
   db: ClientConnection,
   { schema, contract }: Pick<NewStore, 'schema' | 'contract'>,
@@ -88,11 +107,11 @@ async function makeTables(
   const known = await db.get('SELECT 1 FROM pg_namespace WHERE nspname = $1', schema)
   // Asked first: whoever may not make schemas can be given one.
   if (known === undefined) await db.exec(`CREATE SCHEMA ${quoted(schema)}`)
-  await db.exec(`${INTERNAL_TABLES};${dataTable(contract)}`)
+  await db.exec(`${MEMORY};${INTERNAL_TABLES};${dataTable(contract)}`)
 }
 
 /** Once the records are there, which is faster. */
 async function makeIndexes(db: ClientConnection, contract: Contract): Promise<void> {
-  const indexes = contract.fields.filter(({ unique, primaryKey }) => unique && !primaryKey).map(uniqueIndex)
+  const indexes = fieldIndexes(contract).map((index) => createIndex(index))
   await db.exec([ID_INDEX, ...indexes, recordsView(contract)].join(';'))
 }

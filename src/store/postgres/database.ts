@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client, Pool, type PoolClient } from 'pg'
+import { Pool, type Client, type PoolClient } from 'pg'
 import { clientConfig } from './client-config.ts'
+import { ConnectionWatch } from './connection-watch.ts'
 import { ClientConnection, type Connection, type SqlInput, type StoredRow } from './connection.ts'
 import { RecordsError } from '../../errors/service-error.ts'
-import { asConnectError, asRecordsError, isConnectionFault, isStalePlan } from './errors.ts'
+import { LEASE_MS } from '../run-tasks.ts'
+import { asConnectError, asRecordsError, isConnectionFault, isLost, isStalePlan } from './errors.ts'
+import { StoreClient } from './store-client.ts'
 import type { StoreLocation } from './store-url.ts'
 
 /** Connections that read at once. */
@@ -20,16 +23,19 @@ export class Database implements Connection {
   readonly location: StoreLocation
   readonly #readers: Pool
   readonly #writers: Pool
+  readonly #watch: ConnectionWatch
 
-  constructor(location: StoreLocation) {
+  /** `lookMs`: how often it is looked whether connections that do not answer still can. */
+  constructor(location: StoreLocation, lookMs?: number) {
     this.location = location
-    this.#readers = poolOf(location, READERS)
-    this.#writers = poolOf(location, 1)
+    this.#watch = new ConnectionWatch(location, lookMs)
+    this.#readers = poolOf(location, READERS, this.#watch)
+    this.#writers = poolOf(location, 1, this.#watch)
   }
 
   /** A connection of its own, already open; whoever asks for it ends it. */
   async dedicated(): Promise<Client> {
-    const client = new Client(clientConfig(this.location))
+    const client = new StoreClient(clientConfig(this.location))
     client.on('error', ignore)
     try {
       await client.connect()
@@ -37,6 +43,11 @@ export class Database implements Connection {
       throw asConnectError(error)
     }
     return client
+  }
+
+  /** Such a connection to ask, whose answers are waited for as long as there can be any. */
+  over(client: Client): ClientConnection {
+    return new ClientConnection(client, this.#watch)
   }
 
   all(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow[]> {
@@ -61,6 +72,15 @@ export class Database implements Connection {
     return this.#use(this.#readers, (db) => transaction(db, begin, read))
   }
 
+  /** Changes what is beside the sheet with several statements, in one transaction; writes of the sheet go on meanwhile. */
+  changing<T>(work: (db: ClientConnection) => Promise<T>): Promise<T> {
+    return this.#use(this.#readers, (db) => transaction(db, `BEGIN;${HALT}`, work))
+  }
+
+  foreign(sql: string, params?: readonly unknown[]): Promise<{ rows: unknown[] }> {
+    return this.#use(this.#readers, (db) => db.foreign(sql, params))
+  }
+
   /**
    * Runs `work` in a transaction that waits for locks of others for so many milliseconds, and commits it: when it is
    * settled, all is durable, or nothing has happened. Throws LockTimeoutError for a lock that is not free in time.
@@ -79,7 +99,7 @@ export class Database implements Connection {
   ): Promise<T> {
     return this.#use(this.#writers, async (db) => {
       try {
-        const [sheet] = await db.execForRows(`${beginWriting(lockTimeoutMs)};${TAKE_SHEET}`)
+        const [sheet] = await db.execForRows(`${beginWriting(lockTimeoutMs)};${HALT};${TAKE_SHEET}`)
         if (sheet === undefined)
           throw new RecordsError('the store cannot be used: its table "$sheet" is empty')
         const { value, last } = await work(db, sheet)
@@ -115,7 +135,7 @@ export class Database implements Connection {
     const client = await connect(pool)
     let fault: unknown
     try {
-      return { value: await work(new ClientConnection(client)) }
+      return { value: await work(new ClientConnection(client, this.#watch)) }
     } catch (error) {
       fault = error
       return { error }
@@ -137,7 +157,11 @@ function isWorthTrying(error: unknown): boolean {
 async function connect(pool: Pool): Promise<PoolClient> {
   if (pool.ending) throw new RecordsError('the store is closed')
   try {
-    return await pool.connect()
+    return await pool.connect().catch((error: unknown) => {
+      if (!isLost(error)) throw error
+      // It was there for a moment, and nothing has been asked of it.
+      return pool.connect()
+    })
   } catch (error) {
     throw asConnectError(error)
   }
@@ -182,15 +206,29 @@ function beginWriting(lockTimeoutMs: number): string {
   )
 }
 
+/**
+ * A process that is halted or cut off in the middle of a transaction lets go of what it holds before others, who cannot say
+ * meanwhile that they are there, count as gone; and long before they give up what they have to write.
+ */
+const HALT = `SET LOCAL idle_in_transaction_session_timeout = ${(LEASE_MS * 2) / 3}`
+
 const TAKE_SHEET = 'SELECT definition, records, last_record, last_seq FROM "$sheet" FOR UPDATE'
 
 function ignore(): void {}
 
-function poolOf(location: StoreLocation, max: number): Pool {
-  const pool = new Pool({ ...clientConfig(location), max, idleTimeoutMillis: 60_000 })
+function poolOf(location: StoreLocation, max: number, watch: ConnectionWatch): Pool {
+  const config = clientConfig(location)
+  class PooledClient extends StoreClient {
+    constructor() {
+      super(config)
+    }
+  }
+  const pool = new Pool({ ...config, max, idleTimeoutMillis: 60_000, Client: PooledClient })
   // Of connections that nobody uses: the pool opens others.
   pool.on('error', ignore)
   // Of one that is lost while nothing is asked of it, from its first moment on and until it is gone: whatever is asked next is told.
   pool.on('connect', (client) => client.on('error', ignore))
+  pool.on('connect', (client) => watch.pooled(client))
+  pool.on('remove', (client) => watch.forget(client))
   return pool
 }

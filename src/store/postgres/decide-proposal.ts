@@ -13,7 +13,7 @@ import type { ChangeSet } from './change-set.ts'
 import { deleteRecords } from './delete-records.ts'
 import { readProposal, readProposedRecords } from './proposal-reader.ts'
 import { writeRecords } from './upsert.ts'
-import { runNumber } from './values.ts'
+import { runNumber } from '../stored-rows.ts'
 
 /** Makes the proposed change, together with the decision; see {@link ProposalStore.accept}. */
 export async function acceptProposal(change: ChangeSet, { id, actor }: ProposalDecision): Promise<void> {

@@ -1,51 +1,57 @@
+import { isDeepStrictEqual } from 'node:util'
 import { compareContracts, type ContractChange } from '../../contract/compare-contracts.ts'
 import type { Contract, Field } from '../../contract/contract.ts'
 import { parseStoredContract } from '../../contract/parse-contract.ts'
 import { faultOf } from '../../contract/validate-value.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import type { Connection, StoredRow } from './connection.ts'
-import {
-  checkColumns,
-  columnDefinition,
-  quoted,
-  recordsView,
-  uniqueIndex,
-  uniqueIndexName,
-} from './schema.ts'
+import { checkColumns, columnDefinition, quoted, recordsView } from './schema.ts'
 import { fieldValue } from './values.ts'
 
+/** What it takes for the tables to follow a contract. */
+export interface TableChanges {
+  /** Fields whose columns are not there yet. */
+  readonly newColumns: ReadonlySet<string>
+  /** Statements that need the table of records for themselves. */
+  readonly statements: readonly string[]
+}
+
 /**
- * Makes the tables follow a contract (D9): new optional properties get a column, loosened constraints need nothing.
- * Throws ContractError where stored records would lose values or break the contract. `derived` names the fields that
- * derivations compute. To be called in a transaction. Answers with whether anything is another than before.
+ * Has the store follow a contract (D9), but for its tables, which the statements that it answers with are to change in the
+ * same transaction; null where nothing is another than before. New optional properties get a column, loosened constraints
+ * need nothing, and indexes follow later (`follow-indexes.ts`). Throws ContractError where stored records would lose values
+ * or break the contract. `derived` names the fields that derivations compute.
  */
 export async function applyContract(
   db: Connection,
   contract: Contract,
   derived: ReadonlySet<string>,
-): Promise<boolean> {
+): Promise<TableChanges | null> {
   const stored = String((await db.get('SELECT contract FROM "$sheet"'))?.['contract'])
-  if (stored === contract.text) return false
+  if (stored === contract.text) return null
   checkColumns(contract)
-  const change = compareContracts(parseStoredContract(stored), contract)
+  const before = parseStoredContract(stored)
+  const change = compareContracts(before, contract)
   const faults = await contractFaults(db, change, derived)
   if (faults.length > 0) {
     throw new ContractError(`contract.yaml does not fit the stored records: ${faults.join('; ')}`)
   }
-  const retyped = change.retyped.map(({ before }) => before)
-  const added = [...change.added, ...change.retyped.map(({ after }) => after)]
-  const dropped = [...change.uniqueRemoved, ...change.removed, ...retyped].map(uniqueIndexName)
-  const statements = [
-    'DROP VIEW records',
-    ...dropped.map((name) => `DROP INDEX IF EXISTS ${quoted(name)}`),
-    ...[...change.removed, ...retyped].map(({ name }) => `ALTER TABLE "$data" DROP COLUMN ${quoted(name)}`),
-    ...added.map((field) => `ALTER TABLE "$data" ADD COLUMN ${columnDefinition(field)}`),
-    ...[...added.filter(({ unique }) => unique), ...change.uniqueAdded].map(uniqueIndex),
-    recordsView(contract),
-  ]
-  await db.exec(statements.join(';'))
   await db.run('UPDATE "$sheet" SET contract = $1', contract.text)
-  return true
+  const gone = [...change.removed, ...change.retyped.map((field) => field.before)]
+  const added = [...change.added, ...change.retyped.map(({ after }) => after)]
+  const columns = [
+    ...gone.map(({ name }) => `ALTER TABLE "$data" DROP COLUMN ${quoted(name)}`),
+    ...added.map((field) => `ALTER TABLE "$data" ADD COLUMN ${columnDefinition(field)}`),
+  ]
+  const sameView = columns.length === 0 && isDeepStrictEqual(namesOf(before), namesOf(contract))
+  return {
+    newColumns: new Set(namesOf({ fields: added })),
+    statements: sameView ? [] : ['DROP VIEW records', ...columns, recordsView(contract)],
+  }
+}
+
+function namesOf({ fields }: Pick<Contract, 'fields'>): string[] {
+  return fields.map(({ name }) => name)
 }
 
 /** What stored records have against a change of the contract. */

@@ -5,7 +5,7 @@ import { PermissionDeniedError } from '../../errors/service-error.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
 import type { DeleteResult, Upsert } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
-import { checkVersion } from './check-version.ts'
+import { checkVersion } from '../check-version.ts'
 import type { StoredRecord } from './stored-record.ts'
 
 /** What shall be deleted, by whom, and if it is still of these versions. */
@@ -24,7 +24,7 @@ export async function deleteRecords(
   proposal: AcceptedProposal | null = null,
 ): Promise<DeleteResult> {
   await change.records.load(ids)
-  for (const id of ids) checkVersion(change.records, id, ifMatch)
+  for (const id of ids) checkVersion(id, ifMatch, (of) => change.records.versionOf(of))
   if (!mayDelete(change.contract, actor)) {
     throw new PermissionDeniedError(
       `actor ${JSON.stringify(actor)} may not delete records; the contract's deletableBy allows ` +

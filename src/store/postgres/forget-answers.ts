@@ -1,5 +1,6 @@
-import { hashBytes, readCacheEntries } from './cache.ts'
+import { readCacheEntries } from './cache.ts'
 import type { Connection } from './connection.ts'
+import { hashBytes } from '../stored-rows.ts'
 
 /** An answer of a derivation for one target. */
 export interface Answer {

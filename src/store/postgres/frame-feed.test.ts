@@ -3,27 +3,15 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { startPostgres } from '../../../test/support/postgres.ts'
+import { freshTables } from '../../../test/support/shared-tables.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import type { FrameListener, StoredFrame } from '../shared-frames.ts'
 import { Database } from './database.ts'
 import { FrameFeed } from './frame-feed.ts'
 import type { KeptFrames } from './frame-table.ts'
-import { INTERNAL_TABLES, quoted } from './schema.ts'
 import { parseStoreUrl } from './store-url.ts'
 
-const server = await startPostgres()
-
 const PUBLISHER = join(import.meta.dirname, '../../../test/support/publish-frames.ts')
-
-/** The URL of a schema with the tables of a sheet. */
-async function freshTables(t: TestContext): Promise<{ url: string; database: Database }> {
-  const url = server.freshUrl()
-  const database = new Database(parseStoreUrl(url))
-  t.after(() => database.close())
-  await database.exec(`CREATE SCHEMA ${quoted(database.location.schema)}; ${INTERNAL_TABLES}`)
-  return { url, database }
-}
 
 /** A feed with connections of its own, as another server has. */
 function openFeed(t: TestContext, url: string, kept?: KeptFrames): FrameFeed {

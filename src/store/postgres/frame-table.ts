@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { StoredFrame } from '../shared-frames.ts'
 import type { Connection } from './connection.ts'
+import { channelOf } from './notifications.ts'
 
 /** A frame of a process that is not stored yet. */
 export interface NewFrame {
@@ -29,9 +29,9 @@ export interface StreamsPage {
   readonly missedUpTo: number | null
 }
 
-/** The name under which listeners of a sheet hear that there are frames. A schema's own name can be too long for one. */
+/** The name under which listeners of a sheet hear that there are frames. */
 export function frameChannel(schema: string): string {
-  return `colophon_frames_${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
+  return channelOf('frames', schema)
 }
 
 /**

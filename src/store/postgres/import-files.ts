@@ -8,7 +8,8 @@ import type { TargetDefinition } from '../sheet-store.ts'
 import type { ClientConnection } from './connection.ts'
 import { TableCopy } from './copy-into.ts'
 import { quoted } from './schema.ts'
-import { runNumber, toColumnText, writtenOf } from './values.ts'
+import { toColumnText, writtenOf } from './values.ts'
+import { runNumber } from '../stored-rows.ts'
 
 /** Takes over a log that is there already, and goes on from its last run and proposal; answers with its last seq. */
 export async function importLog(db: ClientConnection, path: string): Promise<number> {

@@ -1,14 +1,13 @@
-import type { RecordKey, TargetDefinition } from '../sheet-store.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { RecordKey } from '../cell-work.ts'
 import type { CellCounts } from './cell-counts.ts'
 import { CellWriter, type CellFacts, type CellPlace } from './cell-writer.ts'
-import type { Connection } from './connection.ts'
-import type { TodoState } from './schema.ts'
+import type { ClientConnection } from './connection.ts'
+import { type TodoState } from '../stored-rows.ts'
+import type { StoredTarget } from '../stored-targets.ts'
 
-/** A derived field as the store keeps it. */
-export interface StoredTarget extends Omit<TargetDefinition, 'text'> {
-  readonly id: number
-  readonly active: boolean
-}
+/** Cells that are gone through before others have their turn: a few milliseconds' worth. */
+const CELLS_A_TURN = 2000
 
 /** What there is of a cell that is in no table. */
 export const NOTHING: CellFacts = { cell: null, todo: null, failure: null }
@@ -16,14 +15,14 @@ export const NOTHING: CellFacts = { cell: null, todo: null, failure: null }
 /** The states of cells that a transaction knows, as its operations so far leave them; read and written many at a time. */
 export class KnownCells {
   readonly targets: readonly StoredTarget[]
-  readonly #db: Connection
+  readonly #db: ClientConnection
   readonly #loaded = new Set<RecordKey>()
   /** What is in the tables, of loaded cells that are there. */
-  readonly #before = new Map<string, CellFacts>()
+  readonly #before = new Map<number, CellFacts>()
   /** What was changed. */
-  readonly #now = new Map<string, CellFacts & CellPlace>()
+  readonly #now = new Map<number, CellFacts & CellPlace>()
 
-  constructor(db: Connection, targets: readonly StoredTarget[]) {
+  constructor(db: ClientConnection, targets: readonly StoredTarget[]) {
     this.#db = db
     this.targets = targets
   }
@@ -72,7 +71,10 @@ export class KnownCells {
   async flush(counts: CellCounts): Promise<void> {
     if (this.#now.size === 0) return
     const writer = new CellWriter(this.#db)
+    let seen = 0
     for (const [place, now] of this.#now) {
+      // Between some of many, requests that read have their turn.
+      if ((seen += 1) % CELLS_A_TURN === 0) await nextTurn()
       const before = this.#before.get(place) ?? NOTHING
       writer.add(before, now)
       counts.moved(now.target, before, now)
@@ -83,7 +85,11 @@ export class KnownCells {
   }
 }
 
-/** Tells cells apart. */
-export function placeOf(target: number, record: RecordKey): string {
-  return `${target} ${record}`
+/** Targets that a store can have had: what a number of two parts has room for beside the records. */
+const TARGETS = 65_536
+
+/** A number that tells cells apart: quicker to make and to find than a text. */
+export function placeOf(target: number, record: RecordKey): number {
+  if (target >= TARGETS) throw new Error(`a sheet with more than ${TARGETS} derived fields`)
+  return record * TARGETS + target
 }

@@ -1,17 +1,18 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
-import type { RecordKey } from '../sheet-store.ts'
-import type { Connection } from './connection.ts'
+import type { RecordKey } from '../cell-work.ts'
+import type { ClientConnection } from './connection.ts'
+import { copyRows, WORTH_COPYING } from './copy-into.ts'
 import { columnType, quoted } from './schema.ts'
 import { RecordUnderChange } from './stored-record.ts'
-import { canBeId, toColumn, writtenOf } from './values.ts'
+import { canBeId, toColumn, toColumnText, writtenOf } from './values.ts'
 
 /**
  * The records that a transaction knows, as its operations so far leave them: read from the table many at a time, and written
  * many at a time.
  */
 export class KnownRecords {
-  readonly #db: Connection
+  readonly #db: ClientConnection
   readonly #contract: Contract
   /** Null where there is no such record. */
   readonly #byId = new Map<string, RecordUnderChange | null>()
@@ -20,7 +21,7 @@ export class KnownRecords {
   readonly #updated = new Map<RecordKey, RecordUnderChange>()
   readonly #deleted = new Map<RecordKey, string>()
 
-  constructor(db: Connection, contract: Contract) {
+  constructor(db: ClientConnection, contract: Contract) {
     this.#db = db
     this.#contract = contract
   }
@@ -123,16 +124,35 @@ export class KnownRecords {
   }
 
   async #writeCreated(): Promise<void> {
-    const { fields } = this.#contract
     const records = [...this.#created.values()]
+    if (records.length >= WORTH_COPYING) await this.#copyCreated(records)
+    else await this.#insertCreated(records)
+    this.#created.clear()
+    for (const record of records) record.written()
+  }
+
+  async #copyCreated(records: readonly RecordUnderChange[]): Promise<void> {
+    const { fields } = this.#contract
+    const columns = ['$seq', '$version', '$written', ...fields.map(({ name }) => name)]
+    const rows = records
+      .values()
+      .map((record) => [
+        String(record.key),
+        String(record.version),
+        writtenOf(fields, (field) => record.value(field)),
+        ...fields.map((field) => toColumnText(field, record.value(field))),
+      ])
+    await copyRows(this.#db, { table: '$data', columns }, rows)
+  }
+
+  async #insertCreated(records: readonly RecordUnderChange[]): Promise<void> {
+    const { fields } = this.#contract
     const columns = fields.map(({ name }) => quoted(name)).join(', ')
     await this.#db.run(
       `INSERT INTO "$data" ("$seq", "$version", "$written", ${columns})
        SELECT "$seq", "$version", "$written"::json, ${columns} FROM json_to_recordset($1::json) AS new(${recordset(fields)})`,
       this.#rows(records, fields),
     )
-    this.#created.clear()
-    for (const record of records) record.written()
   }
 
   /** Records as the JSON of which {@link recordset} makes rows with these fields. */

@@ -1,7 +1,7 @@
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { parseLine } from '../../provenance/log-line.ts'
-import type { RecordKey } from '../sheet-store.ts'
+import type { RecordKey } from '../cell-work.ts'
 import { Batcher } from './batcher.ts'
 import type { Connection, StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'

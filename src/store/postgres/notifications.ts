@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import type { Client } from 'pg'
-import { ClientConnection, type Connection } from './connection.ts'
+import { ClientConnection } from './connection.ts'
 import type { Database } from './database.ts'
 import { quoted } from './schema.ts'
+import { socketOf } from './store-client.ts'
 
 /** A connection that has had nothing to tell for so long is asked whether it is still one. */
 const CHECK_MS = 10_000
@@ -19,7 +21,14 @@ export interface NotificationOptions {
    * Called whenever there may be news: when a connection has been made, after notifications, however many, and every now and
    * then, one call after the other. When it rejects, the connection is made anew.
    */
-  onNews(db: Connection): Promise<void>
+  onNews(db: ClientConnection): Promise<void>
+  /** Called for each notification, before that, with what it says. */
+  onNotification?(payload: string): void
+}
+
+/** The name under which listeners of a sheet hear of something. A schema's own name can be too long for one. */
+export function channelOf(topic: string, schema: string): string {
+  return `colophon_${topic}_${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
 }
 
 /**
@@ -32,7 +41,8 @@ export class Notifications {
   #client: Client | null = null
   #closed = false
   #failures = 0
-  #wake: () => void = () => undefined
+  #wake: () => void = ignore
+  #look: () => void = ignore
 
   constructor(options: NotificationOptions) {
     this.#options = options
@@ -41,6 +51,11 @@ export class Notifications {
   /** Begins to listen, unless it has already. */
   start(): void {
     if (!this.#closed) this.#ending ??= this.#listen()
+  }
+
+  /** Has `onNews` called soon, if there is a connection; else it is called when there is one. */
+  look(): void {
+    this.#look()
   }
 
   /** Lets go of the connection. */
@@ -70,18 +85,23 @@ export class Notifications {
       await this.#follow(client)
     } finally {
       this.#client = null
+      this.#look = ignore
       await within(client.end().catch(() => undefined)).catch(() => undefined)
-      streamOf(client).destroy()
+      socketOf(client).destroy()
     }
   }
 
   async #follow(client: Client): Promise<void> {
-    const { channel, onNews } = this.#options
+    const { channel, onNews, onNotification = ignore } = this.#options
     const db = new ClientConnection(client)
     const state = { news: false, ended: false }
-    client.on('notification', () => {
+    this.#look = () => {
       state.news = true
       this.#wake()
+    }
+    client.on('notification', ({ payload = '' }) => {
+      onNotification(payload)
+      this.#look()
     })
     client.on('end', () => {
       state.ended = true
@@ -106,6 +126,8 @@ export class Notifications {
   }
 }
 
+function ignore(): void {}
+
 /** Rejects when the database has not answered in time: a connection can be gone without a word. */
 async function within<T>(answer: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
@@ -115,9 +137,4 @@ async function within<T>(answer: Promise<T>): Promise<T> {
   } finally {
     clearTimeout(timer)
   }
-}
-
-function streamOf(client: Client): { destroy(): void } {
-  return (client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }).connection
-    .stream
 }

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import { seededRandom } from '../suite/random.ts'
 import { FIRST_PAGE, HUMAN, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
+import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
 
 const server = await startPostgres()
 

@@ -3,7 +3,7 @@ import { CellCounts } from './cell-counts.ts'
 import { ChangeSet, type SheetCounts } from './change-set.ts'
 import type { ClientConnection, StoredRow } from './connection.ts'
 import { isConnectionFault, sqlState } from './errors.ts'
-import type { StoredTarget } from './known-cells.ts'
+import type { StoredTarget } from '../stored-targets.ts'
 import { PendingChanges } from './pending-changes.ts'
 
 /** Something that changes the store. What it throws takes all of it back, and nothing else. */

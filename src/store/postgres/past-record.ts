@@ -1,6 +1,7 @@
 import type { Field, LogicalType } from '../../contract/contract.ts'
 import { parseMoment } from '../../contract/date-time.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { canHold } from '../past-values.ts'
 import type { JsonBytes } from '../sheet-store.ts'
 import type { Connection, StoredRow } from './connection.ts'
 import { RECORD_JSON, recordJsonSource } from './record-json.ts'
@@ -87,27 +88,13 @@ export function selectionOf(fields: readonly Field[]): Selection {
 }
 
 function canAllBeHeld(values: PastValues): boolean {
-  return [...values].every(([{ type }, value]) => canHold(type, value))
+  return [...values].every(([{ type }, value]) => fitsColumn(type, value))
 }
 
-/** Whether the column of this type can hold a value. */
-function canHold(type: LogicalType, value: JsonValue): boolean {
+/** Whether the column of this type can hold a value: a `bigint` no fraction and nothing larger, a moment no other text. */
+function fitsColumn(type: LogicalType, value: JsonValue): boolean {
   if (value === null) return true
-  switch (type) {
-    case 'integer':
-      return Number.isSafeInteger(value)
-    case 'number':
-    case 'boolean':
-      return typeof value === type
-    case 'array':
-      return Array.isArray(value)
-    case 'object':
-      return isJsonObject(value)
-    case 'date':
-    case 'timestamp':
-      return typeof value === 'string' && parseMoment(type, value) !== null
-    case 'string':
-    case 'time':
-      return typeof value === 'string'
-  }
+  if (type === 'integer') return Number.isSafeInteger(value)
+  if (type !== 'date' && type !== 'timestamp') return canHold(type, value)
+  return typeof value === 'string' && parseMoment(type, value) !== null
 }

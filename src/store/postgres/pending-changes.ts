@@ -1,8 +1,10 @@
 import type { Contract } from '../../contract/contract.ts'
-import type { RecordKey } from '../sheet-store.ts'
+import type { RecordKey } from '../cell-work.ts'
 import { CellCounts } from './cell-counts.ts'
-import type { Connection } from './connection.ts'
-import { KnownCells, type StoredTarget } from './known-cells.ts'
+import type { ClientConnection } from './connection.ts'
+import { copyRows, WORTH_COPYING } from './copy-into.ts'
+import { KnownCells } from './known-cells.ts'
+import type { StoredTarget } from '../stored-targets.ts'
 import { KnownRecords } from './known-records.ts'
 
 /** A provenance line that belongs to a record. */
@@ -20,10 +22,10 @@ export class PendingChanges {
   readonly cells: KnownCells
   /** By how much the counters of targets have changed by what was flushed. */
   readonly counts = new CellCounts()
-  readonly #db: Connection
+  readonly #db: ClientConnection
   #lines: ProvenanceRow[] = []
 
-  constructor(db: Connection, contract: Contract, targets: readonly StoredTarget[]) {
+  constructor(db: ClientConnection, contract: Contract, targets: readonly StoredTarget[]) {
     this.#db = db
     this.records = new KnownRecords(db, contract)
     this.cells = new KnownCells(db, targets)
@@ -50,10 +52,23 @@ export class PendingChanges {
     const lines = this.#lines
     if (lines.length === 0) return
     this.#lines = []
+    if (lines.length >= WORTH_COPYING) return this.#copyLines(lines)
     await this.#db.run(
       `INSERT INTO "$provenance" (seq, record, run, line)
        SELECT s, r, n, l FROM json_to_recordset($1::json) AS new(s bigint, r bigint, n bigint, l text)`,
       JSON.stringify(lines.map(({ seq, record, run, text }) => ({ s: seq, r: record, n: run, l: text }))),
     )
+  }
+
+  #copyLines(lines: readonly ProvenanceRow[]): Promise<void> {
+    const rows = lines
+      .values()
+      .map(({ seq, record, run, text }) => [
+        String(seq),
+        String(record),
+        run === null ? null : String(run),
+        text,
+      ])
+    return copyRows(this.#db, { table: '$provenance', columns: ['seq', 'record', 'run', 'line'] }, rows)
   }
 }

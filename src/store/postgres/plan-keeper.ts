@@ -3,9 +3,12 @@ import type { Connection } from './connection.ts'
 /** Has PostgreSQL look at how large the tables are that grow with a sheet. */
 export const ANALYZE = 'ANALYZE "$data", "$provenance", "$import", "$deleted", "$cell", "$todo", "$cache"'
 
-/** A small sheet may grow by so many lines of the log, a large one by this part of its records. */
+/**
+ * A small sheet may grow by so many lines of the log, a large one by as many as it has records: what it costs to look at the
+ * tables is then little beside what made them grow.
+ */
 const LINES = 1000
-const PART = 0.2
+const PART = 1
 
 /**
  * Keeps the plans of statements fit for the size of the tables. A connection plans a statement once, for the tables as they

@@ -2,7 +2,7 @@ import { startPostgres } from '../../../test/support/postgres.ts'
 import { testStore } from '../store-suite.ts'
 import type { OpenStore } from '../suite/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
+import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
 
 const server = await startPostgres()
 
@@ -20,4 +20,4 @@ const open: OpenStore = (directory, { contract, targets, ...options }) => {
   })
 }
 
-testStore('PostgreSQL', Object.assign(open, { keepsLog: false }))
+testStore('PostgreSQL', Object.assign(open, { keepsLog: false, randomPart: 0.3 }))

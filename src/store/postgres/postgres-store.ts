@@ -2,11 +2,9 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../import-lines.ts'
+import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type {
-  CacheEntry,
-  CellCommit,
   CellFailureNote,
-  CellOutcome,
   CellProvenance,
   DeleteResult,
   DerivationVersion,
@@ -17,12 +15,10 @@ import type {
   PageAsOfQuery,
   PageQuery,
   PastPage,
-  RecordKey,
   RevertRequest,
   RevertResult,
   RunEntriesQuery,
   RunFailuresQuery,
-  RunLock,
   SheetStore,
   SqlStatement,
   StoreDefinition,
@@ -33,17 +29,18 @@ import type {
   UpsertResult,
   UpsertTrial,
   VersionedRecord,
-  WorkItem,
-  WorkQuery,
 } from '../sheet-store.ts'
-import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, StoredRun } from '../stored-run.ts'
+import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunLock, StoredRun } from '../stored-run.ts'
 import { readCacheEntries } from './cache.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import type { ChangeSet } from './change-set.ts'
 import { commitCells } from './commit-cells.ts'
 import { Database } from './database.ts'
 import { deleteRecords } from './delete-records.ts'
+import { sortIndexOf } from './field-indexes.ts'
+import { followIndexes } from './follow-indexes.ts'
 import { FrameFeed } from './frame-feed.ts'
+import { PostgresHosts } from './postgres-hosts.ts'
 import { HistoryReader } from './history-reader.ts'
 import { openSheetTables } from './open-sheet-tables.ts'
 import { PostgresProposals } from './postgres-proposals.ts'
@@ -61,10 +58,12 @@ import {
   runLocked,
   startRun,
 } from './run-writer.ts'
-import type { QueryLimits } from './sql/sql-limits.ts'
+import type { SharedFrames } from '../shared-frames.ts'
+import type { QueryLimits } from '../query-limits.ts'
 import { SqlPool } from './sql/sql-pool.ts'
 import { parseStoreUrl } from './store-url.ts'
 import { takeSnapshot } from './take-snapshot.ts'
+import { TaskQueue } from './task-queue.ts'
 import { readBody } from '../upsert-body.ts'
 import { idsOf, tryUpsert, upsert } from './upsert.ts'
 import { canBeId } from './values.ts'
@@ -79,6 +78,8 @@ export interface PostgresStoreOptions {
   readonly actor: string
   readonly lockTimeoutMs: number
   readonly queryLimits: QueryLimits
+  /** The frames of the sheet, where they are open already; they are not closed with the store. */
+  readonly frames?: SharedFrames
   /** Told when `records.jsonl` is not the file that was imported (D2). */
   onSourceDiffers(): void
 }
@@ -87,7 +88,11 @@ export interface PostgresStoreOptions {
 export class PostgresStore implements SheetStore {
   readonly cursorKey: Uint8Array
   readonly proposals: PostgresProposals
-  readonly frames: FrameFeed
+  readonly frames: SharedFrames
+  readonly tasks: TaskQueue
+  readonly hosts: PostgresHosts
+  /** Where nobody else has them open. */
+  readonly #ownFrames: FrameFeed | null
   readonly #database: Database
   readonly #writer: Writer
   readonly #records: RecordReader
@@ -101,7 +106,7 @@ export class PostgresStore implements SheetStore {
   private constructor(
     database: Database,
     writer: Writer,
-    { definition, queryLimits, cursorKey }: PostgresStoreOptions & { cursorKey: Uint8Array },
+    { definition, queryLimits, cursorKey, frames }: PostgresStoreOptions & { cursorKey: Uint8Array },
   ) {
     this.cursorKey = cursorKey
     this.#database = database
@@ -114,7 +119,10 @@ export class PostgresStore implements SheetStore {
     this.#runs = new RunReader(database)
     this.#sql = new SqlPool({ database, limits: queryLimits })
     this.proposals = new PostgresProposals({ writer, db: database, contract })
-    this.frames = new FrameFeed(database)
+    this.#ownFrames = frames === undefined ? new FrameFeed(database) : null
+    this.frames = frames ?? (this.#ownFrames as FrameFeed)
+    this.tasks = new TaskQueue(database, writer)
+    this.hosts = new PostgresHosts(database)
   }
 
   /**
@@ -135,6 +143,7 @@ export class PostgresStore implements SheetStore {
       }
       const writer = new Writer(database, { lockTimeoutMs })
       await writer.define(definition)
+      await followIndexes(database)
       const sheet = await database.get(
         'SELECT cursor_key, source_size AS size, source_mtime AS mtime, source_sha256 AS sha256 FROM "$sheet"',
       )
@@ -149,6 +158,7 @@ export class PostgresStore implements SheetStore {
 
   async define(definition: StoreDefinition): Promise<void> {
     await this.#writer.define(definition)
+    await followIndexes(this.#database)
     this.#definition = definition
     this.#records.refresh()
   }
@@ -166,7 +176,7 @@ export class PostgresStore implements SheetStore {
       fields: this.#fields(query.fields),
       allFields: this.#definition.contract.fields,
       sort: sort.flatMap(({ field: name, descending }) =>
-        this.#fields([name]).map((field) => ({ field, descending })),
+        this.#fields([name]).map((field) => ({ field, descending, index: sortIndexOf(field) })),
       ),
     }
     return this.#sql.page(run, signal)
@@ -248,7 +258,7 @@ export class PostgresStore implements SheetStore {
   }
 
   endRun(id: RunId, end: RunEnd): Promise<void> {
-    return this.#writer.change((change) => endRun(change, id, end))
+    return this.#changeInRun((change) => endRun(change, id, end), id)
   }
 
   requestCancel(id: RunId, actor: string): Promise<void> {
@@ -304,19 +314,12 @@ export class PostgresStore implements SheetStore {
   }
 
   async lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock> {
-    const lock = await takeRunLock(this.#database, { timeoutMs, signal })
-    this.#runLock = lock
-    return {
-      release: () => {
-        if (this.#runLock === lock) this.#runLock = null
-        lock.release()
-      },
-    }
+    return (this.#runLock = await takeRunLock(this.#database, { timeoutMs, signal }))
   }
 
   /** Changes something for a run; refuses when the run lock was had here and is lost, since another run may be under way. */
   #changeInRun<T>(operation: (change: ChangeSet) => Promise<T>, run: RunId | null): Promise<T> {
-    const lock = run === null ? null : this.#runLock
+    const lock = run === null || this.#runLock?.released === true ? null : this.#runLock
     return this.#writer.change(async (change) => {
       if (lock !== null && (lock.lost || (await this.#tokenOf(change)) !== lock.token)) {
         throw new RecordsError(
@@ -352,7 +355,7 @@ export class PostgresStore implements SheetStore {
   }
 
   async close(): Promise<void> {
-    await this.frames.close()
+    await Promise.all([this.#ownFrames?.close(), this.hosts.close(), this.tasks.close()])
     await this.#writer.close()
     this.#runLock?.release()
     await this.#sql.close()

@@ -9,9 +9,9 @@ import type {
   RecordDifference,
   StoredProposal,
 } from '../stored-proposal.ts'
-import type { Connection, StoredRow } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { readPresentRecords } from './present-records.ts'
-import { runNumber, textOrNull } from './values.ts'
+import { runNumber, storedProposal } from '../stored-rows.ts'
 
 const COLUMNS = 'id, kind, state, actor, note, at, records, decided_by, decided_at, reason'
 
@@ -114,19 +114,4 @@ export async function readProposalCounts(db: Connection): Promise<ProposalCounts
     `SELECT (SELECT count(*) FROM "$proposal" WHERE state = 'waiting') AS waiting, proposal_changes AS changes FROM "$sheet"`,
   )
   return { waiting: Number(row?.['waiting']), changes: Number(row?.['changes']) }
-}
-
-function storedProposal(row: StoredRow): StoredProposal {
-  return {
-    id: String(row['id']),
-    kind: row['kind'] as StoredProposal['kind'],
-    state: row['state'] as StoredProposal['state'],
-    proposedBy: String(row['actor']),
-    proposedAt: String(row['at']),
-    note: textOrNull(row['note']),
-    recordCount: Number(row['records']),
-    decidedBy: textOrNull(row['decided_by']),
-    decidedAt: textOrNull(row['decided_at']),
-    reason: textOrNull(row['reason']),
-  }
 }

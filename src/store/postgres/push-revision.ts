@@ -4,8 +4,11 @@ import { sourcePaths } from '../import-lines.ts'
 import type { PushOutcome, Revision, RevisionPush, TargetChange } from '../revision-store.ts'
 import { applyDefinition } from './apply-definition.ts'
 import type { ClientConnection, Connection } from './connection.ts'
+import { withAdvice } from './connect-advice.ts'
 import { Database } from './database.ts'
+import { followIndexes } from './follow-indexes.ts'
 import { makeSheetTables } from './open-sheet-tables.ts'
+import { refusePooling } from './refuse-pooling.ts'
 import { newestRevision, readRevision, writeRevision } from './revisions.ts'
 import { parseStoreUrl } from './store-url.ts'
 
@@ -17,14 +20,17 @@ import { parseStoreUrl } from './store-url.ts'
 export async function pushRevision(url: string, push: RevisionPush): Promise<PushOutcome> {
   const database = new Database(parseStoreUrl(url))
   try {
-    return await database.writing(push.lockTimeoutMs, async (db) => {
+    await refusePooling(database)
+    const pushed = await database.writing(push.lockTimeoutMs, async (db) => {
       const outcome = await carryOut(db, database.location.schema, push)
       if (push.dryRun) throw new OnlyTried(outcome)
       return outcome
     })
+    await followIndexes(database)
+    return pushed
   } catch (error) {
     if (error instanceof OnlyTried) return error.outcome
-    throw error
+    throw withAdvice(error, database.location)
   } finally {
     await database.close()
   }
@@ -47,7 +53,7 @@ async function carryOut(db: ClientConnection, schema: string, push: RevisionPush
   const sheet = await db.get('SELECT contract, records FROM "$sheet" FOR UPDATE')
   const before = await readRevision(db, await newestRevision(db))
   const targetsBefore = await readTargets(db)
-  const last = await applyDefinition(db, schema, { contract, targets })
+  const last = await applyDefinition(db, { contract, targets }, { schema, lockTimeoutMs })
   if (last.length > 0) await db.exec(last.join(';'))
   const revision: Revision = {
     number: (before?.number ?? 0) + 1,

@@ -1,17 +1,33 @@
 import type { Contract, Field } from '../../contract/contract.ts'
-import type { Page, PageQuery, RecordKey, StoreStatus, VersionedRecord } from '../sheet-store.ts'
+import type { RecordKey } from '../cell-work.ts'
+import type { Page, PageQuery, StoreStatus, VersionedRecord } from '../sheet-store.ts'
+import { Batcher } from './batcher.ts'
 import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
+import { KeptAnswers, STATE, type KeptAnswer } from './kept-answers.ts'
 import { RECORD_JSON, recordJsonSource } from './record-json.ts'
-import { canBeId, textOrNull } from './values.ts'
+import { canBeId } from './values.ts'
+import { textOrNull } from '../stored-rows.ts'
 
 /** A page that takes no more than walking along the table. */
 type PlainPage = Omit<PageQuery, 'filter' | 'sort'>
 
 interface ReadStatements {
-  readonly record: string
+  /** The fields, for telling apart what is kept. */
+  readonly name: string
   readonly page: string
+  /** Finds records by their ids. */
+  readonly records: Batcher<string, FoundAnswer | null>
 }
+
+/** An answer, and the state of the store that it is of. */
+interface FoundAnswer {
+  readonly answer: KeptAnswer
+  readonly state: string
+}
+
+/** Records that are read with one statement, at most, since each may have 10 MiB. */
+const RECORDS_AT_ONCE = 32
 
 /** Ids that are looked up with one statement. */
 const IDS_AT_ONCE = 10_000
@@ -20,44 +36,67 @@ const IDS_AT_ONCE = 10_000
 export class RecordReader {
   readonly #db: Database
   readonly #contract: () => Contract
+  readonly #answers: KeptAnswers
   #statements = new WeakMap<readonly string[], ReadStatements>()
 
   /** `contract` is asked for the one that the store follows now. */
   constructor(db: Database, contract: () => Contract) {
     this.#db = db
     this.#contract = contract
+    this.#answers = new KeptAnswers(db)
   }
 
   /** Follows a new contract. */
   refresh(): void {
     this.#statements = new WeakMap()
+    this.#answers.clear()
   }
 
   async record(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {
     if (!canBeId(id)) return null
-    const row = await this.#db.get(this.#statementsOf(fields).record, id)
-    if (row === undefined) return null
-    return { json: Buffer.from(String(row['json'])), version: String(row['version']) }
+    const { name, records } = this.#statementsOf(fields)
+    return this.#answers.get(`record ${name} ${id}`, () => records.ask(id))
+  }
+
+  /** What there is of records with these ids, in their order. */
+  async #records(sql: string, ids: readonly string[]): Promise<readonly (FoundAnswer | null)[]> {
+    const rows = await this.#db.all(sql, ids)
+    const found = new Map(
+      rows.map((row) => {
+        const json = Buffer.from(String(row['json']))
+        const answer = { json, version: String(row['version']), last: null }
+        return [String(row['$id']), { answer, state: String(row['$state']) }]
+      }),
+    )
+    return ids.map((id) => found.get(id) ?? null)
   }
 
   async page(query: PlainPage): Promise<Page> {
-    const { skip, after } = query
+    const { fields, limit, skip, after } = query
     const from = after?.key ?? 0
-    if (skip === 0) return this.#page(this.#db, query, from)
-    return this.#db.reading(async (db) => this.#page(db, query, await passOver(db, from, skip)))
+    if (skip > 0) {
+      const { answer } = await this.#db.reading(async (db) =>
+        this.#page(db, query, await passOver(db, from, skip)),
+      )
+      return pageOf(answer)
+    }
+    const key = `page ${this.#statementsOf(fields).name} ${limit} ${from}`
+    return pageOf(await this.#answers.get(key, () => this.#page(this.#db, query, from)))
   }
 
-  async #page(db: Connection, { fields, limit }: PlainPage, from: RecordKey): Promise<Page> {
+  async #page(db: Connection, { fields, limit }: PlainPage, from: RecordKey): Promise<FoundAnswer> {
     const row = await db.get(this.#statementsOf(fields).page, from, limit)
-    const next = row?.['$more'] === true ? { key: Number(row['$last']), values: [] } : null
-    return { records: Buffer.from(String(row?.['$page'])), next }
+    const last = row?.['$more'] === true ? Number(row['$last']) : null
+    const json = Buffer.from(String(row?.['$page']))
+    return { answer: { json, version: '', last }, state: String(row?.['$state']) }
   }
 
   /** The statements that answer with these fields, made once for a list of fields. */
   #statementsOf(fields: readonly string[]): ReadStatements {
     let statements = this.#statements.get(fields)
     if (statements === undefined) {
-      statements = statementsOf(this.#fields(fields))
+      const { record, ...others } = statementsOf(this.#fields(fields))
+      statements = { ...others, records: new Batcher((ids) => this.#records(record, ids), RECORDS_AT_ONCE) }
       this.#statements.set(fields, statements)
     }
     return statements
@@ -94,16 +133,27 @@ export class RecordReader {
   }
 }
 
-function statementsOf(fields: readonly Field[]): ReadStatements {
+function statementsOf(
+  fields: readonly Field[],
+): Pick<ReadStatements, 'name' | 'page'> & { readonly record: string } {
   const source = recordJsonSource(fields, 'data')
   return {
-    record: `SELECT ${RECORD_JSON} AS json, "$version" AS version FROM "$data" AS data ${source} WHERE data.id = $1`,
-    // Names that are no field's: a field named as one of these would be taken for it.
-    page: `SELECT "$page", "$last", EXISTS (SELECT FROM "$data" WHERE "$seq" > "$last") AS "$more" FROM (
+    name: fields.map(({ name }) => name).join(),
+    record: `SELECT data.id AS "$id", ${RECORD_JSON} AS json, "$version" AS version, ${STATE} AS "$state"
+      FROM "$data" AS data ${source} WHERE data.id = ANY($1::text[])`,
+    // Names that are no field's: a field named as one of these would be taken for it. Whether more come is told by the last
+    // key of all: with EXISTS, PostgreSQL would go through the table in search of a key beyond one that it does not know.
+    page: `SELECT "$page", "$last", "$last" < (SELECT max("$seq") FROM "$data") AS "$more", ${STATE} AS "$state" FROM (
       SELECT '[' || coalesce(string_agg("$record", ',' ORDER BY "$key"), '') || ']' AS "$page", max("$key") AS "$last" FROM (
         SELECT data."$seq" AS "$key", ${RECORD_JSON} AS "$record"
         FROM (SELECT * FROM "$data" WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2) AS data ${source}) AS "$records") AS "$pages"`,
   }
+}
+
+function pageOf(answer: KeptAnswer | null): Page {
+  if (answer === null) throw new Error('a page was read and not answered with')
+  const { json, last } = answer
+  return { records: json, next: last === null ? null : { key: last, values: [] } }
 }
 
 /**

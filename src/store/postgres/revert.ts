@@ -1,39 +1,34 @@
-import type { Field } from '../../contract/contract.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { mayWrite, writeDenial } from '../../contract/permissions.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import { mayWrite } from '../../contract/permissions.ts'
 import { showValue } from '../../contract/show-value.ts'
 import { faultOf } from '../../contract/validate-value.ts'
-import { PermissionDeniedError, SheetError, ValidationError } from '../../errors/service-error.ts'
+import { SheetError, ValidationError } from '../../errors/service-error.ts'
 import { answerOf, undoneBy } from '../cell-entries.ts'
 import type { EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
-import { Faults } from '../upsert-body.ts'
+import {
+  claimsOf,
+  computedBy,
+  denialOf,
+  markUndone,
+  noSuchEntry,
+  resultOf,
+  revertLine,
+  throwIfDenied,
+  type Undoing,
+} from '../revert-rules.ts'
 import { cellLogOf, type CellLog } from './cell-log.ts'
 import type { ChangeSet } from './change-set.ts'
-import { hashBytes } from './cache.ts'
 import type { Connection } from './connection.ts'
 import { forgetAnswers } from './forget-answers.ts'
 import { LogQueries } from './log-queries.ts'
 import { runReverted } from './run-writer.ts'
 import type { StoredRecord } from './stored-record.ts'
-import { UniqueClaims } from '../unique-claims.ts'
 import { readHolders } from './unique-holders.ts'
 import { canBeId, sameValue } from './values.ts'
 
-/** An entry that can be undone, and what its cell then is. */
-interface Undoing {
-  readonly entry: EntryRef
-  readonly field: Field
+/** An entry that can be undone, and its record. */
+interface RecordUndoing extends Undoing {
   readonly record: StoredRecord
-  /** What the cell has now. */
-  readonly current: JsonValue
-  /** What it gets back. */
-  readonly value: JsonValue
-  /** Of a value that was computed, what its entry says of that. */
-  readonly computed: { readonly inputHash: string; readonly derivation: JsonValue } | null
-  /** The input hash of the answer that is taken back; null when the entry is not of a derivation. */
-  readonly answer: string | null
-  /** Why the actor may not undo the entry; null when they may. */
-  readonly denial: string | null
 }
 
 /**
@@ -55,17 +50,13 @@ export async function revert(change: ChangeSet, request: RevertRequest): Promise
   )
   await change.cells.load([...new Set(undoings.map(({ record }) => record.key))])
   for (const undoing of undoings) putBack(change, undoing, request)
-  const undone = new Set(undoings.map(({ entry }) => entry))
-  const conflicts = request.entries
-    .filter((entry) => !undone.has(entry))
-    .map(({ recordId, field }) => ({ recordId, field }))
-  const result = { reverted: undone.size, conflicts }
+  const result = resultOf(request, undoings)
   if (request.run !== null) await runReverted(change, request.run, result)
   return result
 }
 
 /** Finds out what undoing each of the entries comes to, all of them together; an entry named twice is undone once. */
-async function findUndoings(change: ChangeSet, { entries, actor }: RevertRequest): Promise<Undoing[]> {
+async function findUndoings(change: ChangeSet, { entries, actor }: RevertRequest): Promise<RecordUndoing[]> {
   await change.records.load([...new Set(entries.map(({ recordId }) => recordId).filter(canBeId))])
   const finder = new UndoingFinder(change, actor)
   // All of them settle before anything is thrown, so that no statement of them runs on after that.
@@ -95,7 +86,7 @@ class UndoingFinder {
   }
 
   /** Null for a conflict. */
-  async find(entry: EntryRef): Promise<Undoing | null> {
+  async find(entry: EntryRef): Promise<RecordUndoing | null> {
     const field = this.#change.contract.fieldByName.get(entry.field)
     if (field === undefined) return null
     if (field.primaryKey) throw new ValidationError('the field "id" cannot be reverted; it never changes')
@@ -118,16 +109,16 @@ class UndoingFinder {
       value,
       computed: await this.#computedBefore(placed.before, record.key),
       answer: answerOf(placed.entry),
-      denial: denied ? `${nameOf(entry)}: ${writeDenial(field, this.#actor)}` : null,
+      denial: denied ? denialOf(entry, field, this.#actor) : null,
     }
   }
 
   /** What was computed before an entry, if what the cell had then was computed; null when it was written, or missing. */
   async #computedBefore(before: JsonObject | null, key: number): Promise<Undoing['computed']> {
-    const inputHash = before?.['input_hash']
-    if (typeof inputHash !== 'string') return null
-    if (!(await this.#log.isOfLife({ seq: Number(before?.['seq']), key }))) return null
-    return { inputHash, derivation: before?.['derivation'] ?? null }
+    const computed = computedBy(before)
+    return computed !== null && (await this.#log.isOfLife({ seq: Number(before?.['seq']), key }))
+      ? computed
+      : null
   }
 }
 
@@ -144,21 +135,15 @@ async function isByHand(entry: JsonObject, log: CellLog): Promise<boolean> {
   return origin === null || answerOf(origin) === null
 }
 
-function throwIfDenied(undoings: readonly Undoing[]): void {
-  const denials = new Faults()
-  for (const { denial } of undoings) if (denial !== null) denials.add(() => denial)
-  if (denials.count > 0) throw new PermissionDeniedError(denials.message())
-}
-
 /**
  * Those that leave every value of a unique field with one record, found before anything is written: what a cell has
  * that goes back is free for others. What cannot be undone keeps its value, which may stand in the way of others.
  */
-async function withoutClashes(db: Connection, undoings: readonly Undoing[]): Promise<readonly Undoing[]> {
-  const claims = new UniqueClaims()
-  undoings.forEach(({ field, entry, value }, position) => {
-    if (field.unique) claims.add({ field, id: entry.recordId, position, value })
-  })
+async function withoutClashes(
+  db: Connection,
+  undoings: readonly RecordUndoing[],
+): Promise<readonly RecordUndoing[]> {
+  const claims = claimsOf(undoings)
   const clashing = new Set(claims.conflicts(await readHolders(db, claims)).map(({ claim }) => claim.position))
   if (clashing.size === 0) return undoings
   return withoutClashes(
@@ -167,42 +152,12 @@ async function withoutClashes(db: Connection, undoings: readonly Undoing[]): Pro
   )
 }
 
-function putBack(change: ChangeSet, undoing: Undoing, { actor, run }: RevertRequest): void {
-  const { entry, field, record, current, value, computed } = undoing
+function putBack(change: ChangeSet, undoing: RecordUndoing, request: RevertRequest): void {
+  const { field, record, current, value } = undoing
   const { key } = record
-  const seq = change.logRevert(
-    {
-      actor,
-      source: 'revert',
-      record_id: entry.recordId,
-      field: field.name,
-      value,
-      previous: current,
-      reverts: entry.seq,
-      ...(run === null ? {} : { run_id: run }),
-      ...(computed === null ? {} : { input_hash: computed.inputHash }),
-      ...(typeof computed?.derivation === 'string' ? { derivation: computed.derivation } : {}),
-    },
-    key,
-  )
-  const target = change.cells.target(field.name)
-  if (target !== undefined && computed !== null) {
-    change.cells.restored(target, key, { hash: hashBytes(computed.inputHash), seq })
-  } else if (target !== undefined) {
-    change.cells.writtenByHand(target, key, { hasValue: value !== null, seq })
-  }
+  const seq = change.logRevert(revertLine(undoing, request), key)
+  markUndone(change.cells, key, { undoing, seq })
   if (sameValue(value, current)) return
   change.records.update(record, { [field.name]: value }, seq)
   change.cells.inputWritten(field.name, key, seq)
-}
-
-function noSuchEntry(entry: EntryRef): SheetError {
-  return new SheetError(
-    `${nameOf(entry)}: there is no provenance entry ${entry.seq}; ` +
-      'GET /api/provenance with history=true lists those that there are',
-  )
-}
-
-function nameOf({ recordId, field }: EntryRef): string {
-  return `record ${showValue(recordId)}, field ${showValue(field)}`
 }

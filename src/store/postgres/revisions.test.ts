@@ -6,7 +6,13 @@ import { test, type TestContext } from 'node:test'
 import { contractText } from '../../../test/support/contract-with.ts'
 import { startPostgres } from '../../../test/support/postgres.ts'
 import { parseContract } from '../../contract/parse-contract.ts'
-import { ContractError, RecordsError, SheetError, ValidationError } from '../../errors/service-error.ts'
+import {
+  ContractError,
+  LockTimeoutError,
+  RecordsError,
+  SheetError,
+  ValidationError,
+} from '../../errors/service-error.ts'
 import { OutdatedDefinitionError, type PushOutcome, type RevisionFile } from '../revision-store.ts'
 import type { StoreDefinition, TargetDefinition } from '../sheet-store.ts'
 import { FIRST_PAGE, HUMAN, sha256, target } from '../suite/test-sheet.ts'
@@ -15,7 +21,7 @@ import { PostgresStore } from './postgres-store.ts'
 import { pushRevision } from './push-revision.ts'
 import { PostgresRevisions } from './revisions.ts'
 import { quoted } from './schema.ts'
-import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
+import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
 import { parseStoreUrl } from './store-url.ts'
 
 const server = await startPostgres()
@@ -45,6 +51,7 @@ class Pushed {
 
   push(more: Partial<PushRequest> = {}): Promise<PushOutcome> {
     const { properties = PROPERTIES, targets = [target('sum', ['n'])], dryRun = false, files = [] } = more
+    const { lockTimeoutMs = 5000 } = more
     const text = contractText(properties)
     return pushRevision(this.url, {
       directory: this.directory,
@@ -54,7 +61,7 @@ class Pushed {
       actor: HUMAN,
       note: more.note ?? null,
       dryRun,
-      lockTimeoutMs: 5000,
+      lockTimeoutMs,
     })
   }
 
@@ -94,6 +101,7 @@ interface PushRequest {
   readonly dryRun: boolean
   readonly note: string
   readonly files: readonly RevisionFile[]
+  readonly lockTimeoutMs: number
 }
 
 function definitionOf(revision: number, properties: readonly string[]): StoreDefinition {
@@ -287,8 +295,13 @@ test('tables from before there were revisions are brought up to date, and a push
   const sheet = await Pushed.make(t)
   await sheet.push()
   const { schema } = parseStoreUrl(sheet.url)
-  await sheet.run(`DROP TABLE ${quoted(schema)}."$revision_file"`)
-  await sheet.run(`DROP TABLE ${quoted(schema)}."$revision"`)
+  for (const table of ['$call', '$task', '$worker', '$host_part', '$host', '$revision_file', '$revision']) {
+    await sheet.run(`DROP TABLE ${quoted(schema)}.${quoted(table)}`)
+  }
+  await sheet.run('DROP INDEX "$run_failure_record"')
+  for (const column of ['beat_at', 'last_key', 'scope', 'levels', 'stopping', 'begun_calls', 'begun_cost']) {
+    await sheet.run(`ALTER TABLE "$run" DROP COLUMN ${column}`)
+  }
   await sheet.run(`UPDATE "$sheet" SET schema_version = 2`)
   await rm(join(sheet.directory, 'records.jsonl'))
   await assert.rejects(PostgresRevisions.open(sheet.url, 5000), SheetError)
@@ -311,4 +324,55 @@ test('a directory with a store brings all of it, and is left as it is', async (t
   assert.deepEqual(await copy.provenance('new', 'sum', true), await store.provenance('new', 'sum', true))
   assert.deepEqual((await copy.status()).targets, (await store.status()).targets)
   assert.equal(await readFile(join(other.directory, 'provenance.jsonl'), 'utf8'), before)
+})
+
+test('a push that waits for a long reader does not keep others waiting, and is told when it takes too long', async (t) => {
+  const sheet = await Pushed.make(t)
+  await sheet.push()
+  const store = await sheet.open(1)
+  const database = new Database(parseStoreUrl(sheet.url))
+  t.after(() => database.close())
+  const more = [...PROPERTIES, '{name: later, logicalType: integer}']
+  const grown = [target('sum', ['n']), target('later', ['n'])]
+  const pushing = (lockTimeoutMs: number): Promise<PushOutcome> =>
+    sheet.push({ properties: more, targets: grown, lockTimeoutMs })
+
+  await database.reading(async (db) => {
+    await db.get('SELECT count(*) FROM "$data"')
+    let refused: unknown
+    let reads = 0
+    const push = pushing(1500).catch((error: unknown) => {
+      refused = error
+    })
+    for (; refused === undefined; reads += 1) {
+      assert.deepEqual(await page(store, 'n'), [{ n: 1 }, { n: 2 }, { n: 3 }])
+      assert.match(
+        String(await store.query({ sql: 'SELECT count(*) AS n FROM records', params: [] })),
+        /"n":3/,
+      )
+    }
+    await push
+    assert.ok(refused instanceof LockTimeoutError)
+    assert.match(refused.message, /longer than 1\.5 s: .*try again/)
+    // Each of them would have waited for the push, had that waited for the reader.
+    assert.ok(reads >= 5, `${reads} reads`)
+  })
+  assert.equal((await sheet.push({ dryRun: true })).number, 1)
+
+  const waits = await database.reading(async (db) => {
+    await db.get('SELECT count(*) FROM "$data"')
+    const push = pushing(30_000)
+    for (let waiting: unknown; waiting === undefined;) {
+      waiting = await database.get(
+        `SELECT 1 FROM pg_locks WHERE relation = '"$data"'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted`,
+      )
+    }
+    return { push }
+  })
+  const outcome = await waits.push
+  assert.deepEqual(
+    outcome.targets.map(({ field, change, missing }) => ({ field, change, missing })),
+    [{ field: 'later', change: 'added', missing: 3 }],
+  )
+  assert.deepEqual(await sheet.run('SELECT later FROM records LIMIT 1'), [{ later: null }])
 })

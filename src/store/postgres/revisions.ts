@@ -1,8 +1,12 @@
 import { RecordsError, SheetError } from '../../errors/service-error.ts'
 import type { Revision, RevisionFile, RevisionStore } from '../revision-store.ts'
 import type { Connection, StoredRow } from './connection.ts'
+import { withAdvice } from './connect-advice.ts'
 import { Database } from './database.ts'
+import { FrameFeed } from './frame-feed.ts'
 import { bringUpToDate } from './open-sheet-tables.ts'
+import { refusePooling } from './refuse-pooling.ts'
+import { SharedQuestion } from './shared-question.ts'
 import { parseStoreUrl } from './store-url.ts'
 
 /**
@@ -11,13 +15,15 @@ import { parseStoreUrl } from './store-url.ts'
  */
 export class PostgresRevisions implements RevisionStore {
   readonly name: string
+  readonly frames: FrameFeed
   readonly #database: Database
-  #asked: Promise<number> | null = null
-  #next: Promise<number> | null = null
+  readonly #newest: SharedQuestion<number>
 
   private constructor(database: Database) {
     this.name = database.location.schema
     this.#database = database
+    this.frames = new FrameFeed(database)
+    this.#newest = new SharedQuestion(() => newestRevision(database))
   }
 
   /**
@@ -28,6 +34,7 @@ export class PostgresRevisions implements RevisionStore {
     const database = new Database(parseStoreUrl(url))
     const { schema } = database.location
     try {
+      await refusePooling(database)
       const found = await bringUpToDate(database, lockTimeoutMs)
       if (!found) throw noSheet(schema)
       const revisions = new PostgresRevisions(database)
@@ -35,20 +42,12 @@ export class PostgresRevisions implements RevisionStore {
       return revisions
     } catch (error) {
       await database.close()
-      throw error
+      throw withAdvice(error, database.location)
     }
   }
 
-  /** Whoever asks while others wait for an answer shares the next question, which is put after all of them asked. */
   newest(): Promise<number> {
-    return (this.#next ??= this.#ask())
-  }
-
-  async #ask(): Promise<number> {
-    await this.#asked?.catch(() => undefined)
-    this.#asked = this.#next
-    this.#next = null
-    return newestRevision(this.#database)
+    return this.#newest.ask()
   }
 
   read(number: number): Promise<Revision> {
@@ -59,8 +58,9 @@ export class PostgresRevisions implements RevisionStore {
     })
   }
 
-  close(): Promise<void> {
-    return this.#database.close()
+  async close(): Promise<void> {
+    await this.frames.close()
+    await this.#database.close()
   }
 }
 

@@ -4,7 +4,7 @@ import { startPostgres } from '../../../test/support/postgres.ts'
 import { AGENT, computed, HUMAN, newRun, target, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
 import { ClientConnection } from './connection.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
+import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
 
 const server = await startPostgres()
 

@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { LockTimeoutError, RecordsError } from '../../errors/service-error.ts'
-import type { RunLock } from '../sheet-store.ts'
-import { ClientConnection } from './connection.ts'
+import type { RunLock } from '../stored-run.ts'
+import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import { asRecordsError, sqlState } from './errors.ts'
 
@@ -12,17 +12,9 @@ const LEAST_MS = 50
 const WRITERS_MS = 30_000
 
 /** The first half of the numbers of our advisory locks, "colo" in ASCII; the other half is the schema's own number. */
-const LOCK_CLASS = 0x636f6c6f
+export const LOCK_CLASS = 0x636f6c6f
 
 const LOCK_NUMBER = `(${LOCK_CLASS}::bigint << 32) | (SELECT oid FROM pg_namespace WHERE nspname = $1)::bigint`
-
-/** The run lock of a sheet, as long as a process has it. */
-export interface HeldRunLock extends RunLock {
-  /** Counts up whenever somebody takes the lock: whoever finds a later one in the store has it no longer. */
-  readonly token: number
-  /** Whether the connection that held the lock is gone, and the lock with it. */
-  readonly lost: boolean
-}
 
 /** For which sheet the lock is wanted, and for how long. */
 export interface RunLockRequest {
@@ -42,7 +34,8 @@ export async function takeRunLock(
   signal?.throwIfAborted()
   const client = await database.dedicated()
   try {
-    const pid = await backendOf(client)
+    const db = database.over(client)
+    const pid = await backendOf(db)
     signal?.throwIfAborted()
     const stop = (): void => {
       // Whoever only hangs up goes on standing in the queue.
@@ -50,7 +43,7 @@ export async function takeRunLock(
     }
     signal?.addEventListener('abort', stop, { once: true })
     try {
-      const lock = await lockWith(client, database.location.schema, timeoutMs)
+      const lock = await lockWith(client, db, { schema: database.location.schema, timeoutMs })
       signal?.throwIfAborted()
       return lock
     } finally {
@@ -63,12 +56,31 @@ export async function takeRunLock(
   }
 }
 
-async function backendOf(client: Client): Promise<number> {
-  return Number((await new ClientConnection(client).get('SELECT pg_backend_pid() AS pid'))?.['pid'])
+/**
+ * Ends the connections that have had the lock of a sheet for so long: whoever has one has it no longer. Who has just got it is
+ * the next, and not the one that is to lose it.
+ */
+export async function breakRunLock(database: Database, heldMs: number): Promise<void> {
+  await database.all(
+    `SELECT pg_terminate_backend(held.pid) FROM pg_locks AS held LEFT JOIN pg_stat_activity AS holder ON holder.pid = held.pid
+     WHERE held.locktype = 'advisory' AND held.granted AND held.objsubid = 1 AND held.classid = ${LOCK_CLASS}
+       AND held.objid = (SELECT oid FROM pg_namespace WHERE nspname = $1)
+       AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND coalesce(holder.state_change, '-infinity') <= clock_timestamp() - make_interval(secs => $2)`,
+    database.location.schema,
+    heldMs / 1000,
+  )
 }
 
-async function lockWith(client: Client, schema: string, timeoutMs: number): Promise<HeldRunLock> {
-  const db = new ClientConnection(client)
+async function backendOf(db: Connection): Promise<number> {
+  return Number((await db.get('SELECT pg_backend_pid() AS pid'))?.['pid'])
+}
+
+async function lockWith(
+  client: Client,
+  db: Connection,
+  { schema, timeoutMs }: { readonly schema: string; readonly timeoutMs: number },
+): Promise<HeldRunLock> {
   await db.exec(`SET lock_timeout = ${Math.ceil(Math.max(timeoutMs, LEAST_MS))}`)
   try {
     await db.get(`SELECT pg_advisory_lock(${LOCK_NUMBER})::text`, schema)
@@ -82,10 +94,12 @@ async function lockWith(client: Client, schema: string, timeoutMs: number): Prom
   await db.exec(`SET lock_timeout = ${WRITERS_MS}`)
   const row = await db.get('UPDATE "$sheet" SET run_token = run_token + 1 RETURNING run_token')
   if (row === undefined) throw new RecordsError('the store cannot be used: its table "$sheet" is empty')
-  return new ConnectionLock(client, Number(row['run_token']))
+  return new HeldRunLock(client, Number(row['run_token']))
 }
 
-class ConnectionLock implements HeldRunLock {
+/** The run lock of a sheet, held by a connection. */
+export class HeldRunLock implements RunLock {
+  /** Counts up whenever somebody takes the lock: whoever finds a later one in the store has it no longer. */
   readonly token: number
   readonly #client: Client
   #released = false
@@ -99,8 +113,14 @@ class ConnectionLock implements HeldRunLock {
     })
   }
 
+  /** Whether the connection is gone, and the lock with it. */
   get lost(): boolean {
     return this.#lost
+  }
+
+  /** Whether it was let go. */
+  get released(): boolean {
+    return this.#released
   }
 
   release(): void {

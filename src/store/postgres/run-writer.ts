@@ -1,22 +1,12 @@
-import type { CellCommit, RevertResult } from '../sheet-store.ts'
-import type { FailedCell, NewRun, RunBegin, RunEnd, RunId, RunOrder, StoredRun } from '../stored-run.ts'
+import type { CellCommit } from '../cell-work.ts'
+import type { RevertResult } from '../sheet-store.ts'
+import type { FailedCell, NewRun, RunBegin, RunEnd, RunId } from '../stored-run.ts'
 import type { ChangeSet } from './change-set.ts'
 import type { SqlInput } from './connection.ts'
-import { runNumber } from './values.ts'
+import { later, runNumber, WAIT_GRACE_MS, type RunGain, type StoredRequest } from '../stored-rows.ts'
 
-/** How much longer than it said a waiting run may be silent before it is taken for dead. */
-const WAIT_GRACE_MS = 1000
-
-/** What of a run's order is in the column `request`, as JSON. */
-export type StoredRequest = Omit<RunOrder, 'kind' | 'reverts' | 'actor' | 'recordIds'> &
-  Pick<StoredRun, 'recordCount'>
-
-/** What a commit adds to the counts of its run. */
-interface RunGain {
-  readonly materialized: number
-  readonly failures: readonly FailedCell[]
-  readonly progress: CellCommit['progress']
-}
+/** Which of the runs that have begun others take over when they are left alone; those of long ago nobody expects any more. */
+export const CAN_GO_ON = `beat_at IS NOT NULL AND beat_at > now() - interval '10 minutes' AND NOT stopping`
 
 /** Writes down that a run begins, and answers with its id; ids are given out in order and never twice. */
 export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
@@ -73,6 +63,18 @@ export async function runGained(change: ChangeSet, id: RunId, gain: RunGain): Pr
   await addFailures(change, id, failures)
 }
 
+/** The same for a task, whose progress is by how much it has grown. */
+export async function runGrew(change: ChangeSet, id: RunId, gain: RunGain): Promise<void> {
+  const { materialized, failures, progress } = gain
+  const { skipped, calls, totalCost } = progress
+  await updateRun(change, id, {
+    set: `materialized = materialized + $2, failed = failed + $3, skipped = skipped + $4, calls = calls + $5,
+      total_cost = round((total_cost + $6)::numeric, 9), active_at = $7`,
+    values: [materialized, failures.length, skipped, calls, totalCost, change.at],
+  })
+  await addFailures(change, id, failures)
+}
+
 /** Adds what a piece of a revert came to to the counts of its run. */
 export function runReverted(
   change: ChangeSet,
@@ -121,7 +123,8 @@ export async function requestCancel(change: ChangeSet, id: RunId, actor: string)
 export async function interruptRuns(change: ChangeSet, except: RunId | null): Promise<void> {
   await change.db.run(
     `UPDATE "$run" SET state = 'interrupted', ended_at = active_at
-     WHERE state = 'running' AND id IS DISTINCT FROM $1::bigint AND (waits_until IS NULL OR waits_until < $2)`,
+     WHERE state = 'running' AND id IS DISTINCT FROM $1::bigint AND (waits_until IS NULL OR waits_until < $2)
+       AND NOT (${CAN_GO_ON})`,
     except === null ? null : runNumber(except),
     later(change.at, -WAIT_GRACE_MS),
   )
@@ -152,9 +155,4 @@ async function addFailures(change: ChangeSet, id: RunId, failures: readonly Fail
     failures.map(({ error }) => error),
     failures.map(({ errorType }) => errorType),
   )
-}
-
-/** A time so many milliseconds after another. */
-function later(at: string, ms: number): string {
-  return new Date(Date.parse(at) + ms).toISOString()
 }

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
 import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { ContractError } from '../../errors/service-error.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 3
+export const SCHEMA_VERSION = 5
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -158,18 +157,75 @@ const REVISION_TABLES = `
   );
 `
 
+/**
+ * - `$run`: of a run that is cut into tasks, `beat_at` is when whoever has the run lock last said so, `last_key` the newest
+ *   record that it is about, `scope` JSON of the records that it goes through, where they are not all, `levels` how many
+ *   levels have been cut. `stopping`: nothing of it is computed any more. `begun_calls` and `begun_cost` count towards its
+ *   bounds, where it has any.
+ * - `$worker`: processes that compute; `seen_at` is when one was last heard of. A local one is there for its own runs.
+ * - `$task`: the tasks of runs under way, each with its job in the queue (pg-boss has tables of its own here), the worker that
+ *   has it, and how many were lost with it. What there is to do is in the job.
+ * - `$call`: calls of runs under way, by input hash, and which attempt at which job makes each, or has made it.
+ */
+const TASK_TABLES = `
+  ALTER TABLE "$run"
+    ADD COLUMN beat_at timestamptz, ADD COLUMN last_key bigint, ADD COLUMN scope text,
+    ADD COLUMN levels integer NOT NULL DEFAULT 0, ADD COLUMN stopping boolean NOT NULL DEFAULT false,
+    ADD COLUMN begun_calls bigint NOT NULL DEFAULT 0, ADD COLUMN begun_cost double precision NOT NULL DEFAULT 0;
+  CREATE INDEX "$run_failure_record" ON "$run_failure" (run, record_id);
+  CREATE TABLE "$worker" (
+    id uuid PRIMARY KEY, name text NOT NULL, local boolean NOT NULL, seen_at timestamptz NOT NULL
+  ) WITH (fillfactor = 10);
+  CREATE TABLE "$task" (
+    job uuid PRIMARY KEY, run bigint NOT NULL,
+    worker uuid, attempt integer, lost integer NOT NULL DEFAULT 0,
+    settled boolean NOT NULL DEFAULT false, error text, error_type text
+  ) WITH (fillfactor = 70);
+  CREATE INDEX "$task_open" ON "$task" (run, worker) WHERE NOT settled;
+  CREATE INDEX "$task_error" ON "$task" (run) WHERE error IS NOT NULL;
+  CREATE TABLE "$call" (
+    run bigint NOT NULL, hash bytea NOT NULL, job uuid NOT NULL, attempt integer NOT NULL,
+    settled boolean NOT NULL DEFAULT false, failed text,
+    PRIMARY KEY (run, hash)
+  ) WITH (fillfactor = 70);
+`
+
+/**
+ * What processes that share the sheet tell one another of the hosts that they call. Times are milliseconds since 1970.
+ *
+ * - `$host`: a row for each origin. `last_slot`: the last moment that was given out for a request, often one to come. `pause_…`:
+ *   how long the host wants to be left alone; `pause_number` counts what it has said. `beat` counts up about once a second,
+ *   as long as somebody renews their part: time in which the database was away is not counted.
+ * - `$host_part`: how many calls at a time each process may make, and how many it would; `since` is when the former changed,
+ *   `beat` and `renewed_at` when the process was last heard of.
+ */
+const HOST_TABLES = `
+  CREATE TABLE "$host" (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    origin text COLLATE "C" NOT NULL UNIQUE,
+    last_slot double precision NOT NULL DEFAULT 0,
+    beat bigint NOT NULL DEFAULT 0, beat_at double precision NOT NULL DEFAULT 0,
+    pause_number bigint NOT NULL DEFAULT 0, pause_until double precision NOT NULL DEFAULT 0,
+    pause_ms double precision NOT NULL DEFAULT 0, pause_status integer NOT NULL DEFAULT 0
+  ) WITH (fillfactor = 10);
+  CREATE TABLE "$host_part" (
+    host integer NOT NULL REFERENCES "$host", holder text COLLATE "C" NOT NULL,
+    places integer NOT NULL, wanted integer NOT NULL, since double precision NOT NULL,
+    beat bigint NOT NULL, renewed_at double precision NOT NULL,
+    PRIMARY KEY (host, holder)
+  ) WITH (fillfactor = 10);
+`
+
 /** What each version after the first adds, by its number. */
-export const MIGRATIONS: Readonly<Record<number, string>> = { 2: FRAME_TABLES, 3: REVISION_TABLES }
+export const MIGRATIONS: Readonly<Record<number, string>> = {
+  2: FRAME_TABLES,
+  3: REVISION_TABLES,
+  4: HOST_TABLES,
+  5: TASK_TABLES,
+}
 
 /** Makes the tables of a new store but that of records. */
 export const INTERNAL_TABLES = [FIRST_TABLES, ...Object.values(MIGRATIONS)].join('\n')
-
-/** States of `$todo`. */
-export const MISSING = 1
-export const STALE = 2
-export const FAILED = 3
-
-export type TodoState = typeof MISSING | typeof STALE | typeof FAILED
 
 /** The type of a field's column, as `CREATE TABLE` takes it. */
 export const COLUMN_TYPES = {
@@ -195,7 +251,7 @@ export function quoted(name: string): string {
 }
 
 /** Bytes that a name may have in PostgreSQL; of longer ones it takes as many, whatever that makes them the same as. */
-const NAME_BYTES = 63
+export const NAME_BYTES = 63
 
 /** Columns that a table may have, but for those that every one of ours has. */
 const MOST_COLUMNS = 1600 - 3
@@ -242,19 +298,4 @@ export const ID_INDEX = 'CREATE UNIQUE INDEX "$id" ON "$data" (id); ALTER TABLE 
 /** Creates the view that SQL from users sees: exactly the contract's fields in its order. */
 export function recordsView(contract: Contract): string {
   return `CREATE VIEW records AS SELECT ${contract.fields.map((field) => quoted(field.name)).join(', ')} FROM "$data"`
-}
-
-/**
- * Creates the index behind a unique field. It finds who has a value, of any length, and refuses nothing: within a batch two
- * records may have the same value for a moment, when they swap theirs.
- */
-export function uniqueIndex(field: Field): string {
-  return `CREATE INDEX ${quoted(uniqueIndexName(field))} ON "$data" USING hash (${quoted(field.name)})`
-}
-
-/** Name of the index behind a unique field. */
-export function uniqueIndexName({ name }: Field): string {
-  const plain = `$unique_${name}`
-  if (Buffer.byteLength(plain) <= NAME_BYTES) return plain
-  return `$unique_${createHash('sha256').update(name).digest('hex').slice(0, 40)}`
 }

@@ -9,7 +9,7 @@ import { ConflictError } from '../../errors/service-error.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import { AGENT, HUMAN, target, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
+import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
 
 const server = await startPostgres()
 

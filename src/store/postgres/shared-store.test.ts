@@ -14,7 +14,7 @@ import type { TargetDefinition } from '../sheet-store.ts'
 import { computed, newRun, NOTHING_ELSE, target } from '../suite/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
 import { SCHEMA_VERSION } from './schema.ts'
-import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
+import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
 import { parseStoreUrl } from './store-url.ts'
 
 const server = await startPostgres()
@@ -304,14 +304,6 @@ async function idsOf(store: PostgresStore): Promise<Buffer> {
   const page = await store.page({ fields: ['id'], limit: 9, after: null, filter: null, sort: [], skip: 0 })
   return page.records
 }
-
-test('a store that is closed says so', async () => {
-  const store = await open(server.freshUrl())
-  await store.close()
-  for (const use of [() => store.status(), () => write(store, { id: 'a' })]) {
-    await assert.rejects(use, { type: 'RecordsError', message: 'the store is closed' })
-  }
-})
 
 test('of operations that wait together, one that fails takes nothing of the others with it', async (t) => {
   const store = await openAlone(t)

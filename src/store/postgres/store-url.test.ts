@@ -5,9 +5,9 @@ import { parseStoreUrl } from './store-url.ts'
 
 test('the schema is taken out of the URL, and all else is left as it is', () => {
   assert.deepEqual(
-    parseStoreUrl('postgres://u:p%40@db.example:5433/sheets?schema=my-sheet&sslmode=require'),
+    parseStoreUrl('postgres://u:p%40@db.example:5433/sheets?schema=my-sheet&sslmode=verify-full'),
     {
-      connectionString: 'postgres://u:p%40@db.example:5433/sheets?sslmode=require',
+      connectionString: 'postgres://u:p%40@db.example:5433/sheets?sslmode=verify-full',
       options: '',
       schema: 'my-sheet',
     },
@@ -15,6 +15,13 @@ test('the schema is taken out of the URL, and all else is left as it is', () => 
   assert.equal(parseStoreUrl('postgresql://h/d').schema, 'colophon')
   const { connectionString, options } = parseStoreUrl('postgres://h/d?options=-c%20statement_timeout%3D5s')
   assert.deepEqual([connectionString, options], ['postgres://h/d', '-c statement_timeout=5s'])
+})
+
+test('a mode in which TLS is wanted has the server prove who it is; only no-verify and disable do not', () => {
+  const modeOf = (mode: string): string | null =>
+    new URL(parseStoreUrl(`postgres://h/d?sslmode=${mode}`).connectionString).searchParams.get('sslmode')
+  const modes = ['disable', 'no-verify', 'prefer', 'require', 'verify-ca', 'verify-full']
+  assert.deepEqual(modes.map(modeOf), ['disable', 'no-verify', ...Array<string>(4).fill('verify-full')])
 })
 
 test('a URL that is none is refused, and its password is not shown', () => {

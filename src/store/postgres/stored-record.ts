@@ -1,6 +1,5 @@
-import type { Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import type { RecordKey } from '../sheet-store.ts'
+import type { RecordKey } from '../cell-work.ts'
 import type { StoredRow } from './connection.ts'
 import { fieldValue, type TypedField } from './values.ts'
 
@@ -25,8 +24,10 @@ export interface NewRecord {
 export class RecordUnderChange implements StoredRecord {
   readonly key: RecordKey
   readonly id: string
-  /** As it is in the table; without fields for one that is not there yet. */
+  /** As it is in the table; of one that is not there yet, its key and id. */
   readonly #row: StoredRow
+  /** What one that is not there yet was created with; null for any other. */
+  readonly #created: NewRecord['value'] | null
   readonly #values: Map<string, JsonValue>
   readonly #changed: Set<string>
   #version: number
@@ -34,6 +35,7 @@ export class RecordUnderChange implements StoredRecord {
 
   private constructor(parts: {
     row: StoredRow
+    created: NewRecord['value'] | null
     values: Map<string, JsonValue>
     changed: Set<string>
     version: number
@@ -42,6 +44,7 @@ export class RecordUnderChange implements StoredRecord {
     this.key = Number(parts.row['$seq'])
     this.id = String(parts.row['id'])
     this.#row = parts.row
+    this.#created = parts.created
     this.#values = parts.values
     this.#changed = parts.changed
     this.#version = parts.version
@@ -50,19 +53,32 @@ export class RecordUnderChange implements StoredRecord {
 
   static stored(row: StoredRow): RecordUnderChange {
     const version = Number(row['$version'])
-    return new RecordUnderChange({ row, values: new Map(), changed: new Set(), version, isNew: false })
+    return new RecordUnderChange({
+      row,
+      created: null,
+      values: new Map(),
+      changed: new Set(),
+      version,
+      isNew: false,
+    })
   }
 
-  static created({ id, key, seq, value }: NewRecord, fields: readonly Field[]): RecordUnderChange {
-    const values = new Map(fields.map((field) => [field.name, value(field)]))
-    const row = { $seq: key, id }
-    return new RecordUnderChange({ row, values, changed: new Set(), version: seq, isNew: true })
+  static created(record: NewRecord): RecordUnderChange {
+    return new RecordUnderChange({
+      row: { $seq: record.key, id: record.id },
+      created: (field) => record.value(field),
+      values: new Map(),
+      changed: new Set(),
+      version: record.seq,
+      isNew: true,
+    })
   }
 
   copy(): RecordUnderChange {
     const [values, changed] = [new Map(this.#values), new Set(this.#changed)]
     return new RecordUnderChange({
       row: this.#row,
+      created: this.#created,
       values,
       changed,
       version: this.#version,
@@ -81,10 +97,10 @@ export class RecordUnderChange implements StoredRecord {
 
   value(field: TypedField): JsonValue {
     let value = this.#values.get(field.name)
-    if (value === undefined) {
-      value = fieldValue(field, this.#row)
-      this.#values.set(field.name, value)
-    }
+    if (value !== undefined) return value
+    if (this.#created !== null) return this.#created(field)
+    value = fieldValue(field, this.#row)
+    this.#values.set(field.name, value)
     return value
   }
 

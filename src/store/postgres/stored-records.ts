@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
-import type { RecordKey } from '../sheet-store.ts'
+import type { RecordKey } from '../cell-work.ts'
 import type { KnownRecords } from './known-records.ts'
 import { RecordUnderChange, type NewRecord, type StoredRecord } from './stored-record.ts'
 
@@ -27,6 +27,11 @@ export class StoredRecords {
     return this.#known.loadKeys(keys)
   }
 
+  /** The version of a record that is loaded; null when there is no such record. */
+  versionOf(id: string): number | null {
+    return this.get(id)?.version ?? null
+  }
+
   /** The record with this id; `undefined` when there is none. */
   get(id: string): StoredRecord | undefined {
     const own = this.#byId.get(id)
@@ -44,7 +49,7 @@ export class StoredRecords {
   }
 
   insert(created: NewRecord): void {
-    this.#put(RecordUnderChange.created(created, this.#known.fields))
+    this.#put(RecordUnderChange.created(created))
   }
 
   /** Gives fields other values; `seq` is that of the line that tells of it. */

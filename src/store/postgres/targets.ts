@@ -1,7 +1,8 @@
 import type { TargetDefinition } from '../sheet-store.ts'
-import type { StoredTarget } from './known-cells.ts'
+import type { StoredTarget } from '../stored-targets.ts'
 import type { Connection } from './connection.ts'
-import { MISSING, quoted, STALE } from './schema.ts'
+import { quoted } from './schema.ts'
+import { MISSING, STALE } from '../stored-rows.ts'
 
 /** The derived fields that the store knows. */
 export async function loadTargets(db: Connection): Promise<StoredTarget[]> {
@@ -22,12 +23,14 @@ export async function loadTargets(db: Connection): Promise<StoredTarget[]> {
 /**
  * Makes the cell states follow the derivations. The cells of a new target are missing, or overridden where the field
  * has a value already; a changed file makes computed cells stale. A target without its derivation keeps its states
- * for the day that it comes back, and is then stale. Keeps every version of the files. To be called in a transaction.
- * Answers with whether anything is another than before.
+ * for the day that it comes back, and is then stale. Keeps every version of the files. `newColumns` names fields without a
+ * column yet, of which no record has a value. To be called in a transaction. Answers with whether anything is another than
+ * before.
  */
 export async function applyTargets(
   db: Connection,
   definitions: readonly TargetDefinition[],
+  newColumns: ReadonlySet<string> = new Set(),
 ): Promise<boolean> {
   const known = new Map((await loadTargets(db)).map((target) => [target.field, target]))
   await keepVersions(db, definitions)
@@ -37,7 +40,7 @@ export async function applyTargets(
     const target = known.get(definition.field)
     known.delete(definition.field)
     if (target === undefined) {
-      await addTarget(db, nextId, definition)
+      await addTarget(db, nextId, { ...definition, isNew: newColumns.has(definition.field) })
       nextId += 1
       changed = true
     } else if (!isSame(target, definition)) {
@@ -66,9 +69,13 @@ async function keepVersions(db: Connection, definitions: readonly TargetDefiniti
   )
 }
 
-async function addTarget(db: Connection, id: number, definition: TargetDefinition): Promise<void> {
-  const { field, derivation, sha256, kind, inputs } = definition
-  const column = quoted(field)
+async function addTarget(
+  db: Connection,
+  id: number,
+  definition: TargetDefinition & { readonly isNew: boolean },
+): Promise<void> {
+  const { field, derivation, sha256, kind, inputs, isNew } = definition
+  const column = isNew ? 'NULL' : quoted(field)
   const overridden = await db.run(
     `INSERT INTO "$cell" (target, record, hash, mark) SELECT $1, "$seq", NULL, "$version" FROM "$data" WHERE ${column} IS NOT NULL`,
     id,

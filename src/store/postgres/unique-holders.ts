@@ -1,6 +1,6 @@
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
-import type { RecordKey } from '../sheet-store.ts'
+import type { RecordKey } from '../cell-work.ts'
 import type { UniqueClaims } from '../unique-claims.ts'
 import type { Connection } from './connection.ts'
 import { columnType, quoted } from './schema.ts'

@@ -1,10 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Upsert, UpsertResult, UpsertTrial } from '../sheet-store.ts'
 import type { UpsertBody } from '../upsert-body.ts'
 import { memberOf } from '../import-lines.ts'
 import { idOf, UpsertJudge, type RecordWrite, type RecordWriter } from '../upsert-judge.ts'
+import { markWritten, UpsertTally } from '../upsert-tally.ts'
 import type { ChangeSet } from './change-set.ts'
-import { checkVersion } from './check-version.ts'
+import { checkVersion } from '../check-version.ts'
 import type { StoredRecord } from './stored-record.ts'
 import { readHolders } from './unique-holders.ts'
 import { isStored } from './values.ts'
@@ -22,7 +24,7 @@ export async function upsert(
   await load(change, records)
   const id = idOf(records[0] ?? {})
   // A record without an id has a fault at any rate.
-  if (id !== null) checkVersion(change.records, id, ifMatch)
+  if (id !== null) checkVersion(id, ifMatch, (of) => change.records.versionOf(of))
   return writeRecords(change, records, { actor, proposal: null, anyField: false })
 }
 
@@ -31,7 +33,7 @@ export function tryUpsert(change: ChangeSet, { records, actor }: UpsertBody): Pr
   return change.tryOut(async (trial) => {
     await load(trial, records)
     const batch = new UpsertBatch(trial, { actor, proposal: null, anyField: false })
-    records.forEach((record, position) => batch.add(record, position))
+    await batch.addAll(records)
     return batch.trial()
   })
 }
@@ -51,19 +53,18 @@ export async function writeRecords(
 ): Promise<UpsertResult> {
   await load(change, records)
   const batch = new UpsertBatch(change, writer)
-  records.forEach((record, position) => batch.add(record, position))
+  await batch.addAll(records)
   return batch.finish()
 }
+
+/** Records that are gone through before others have their turn: a few milliseconds' worth. */
+const RECORDS_A_TURN = 200
 
 class UpsertBatch {
   readonly #change: ChangeSet
   readonly #writer: RecordWriter
   readonly #judge: UpsertJudge
-  #inserted = 0
-  #updated = 0
-  #unchanged = 0
-  /** Of the record that was last written. */
-  #version = 0
+  readonly #tally = new UpsertTally()
 
   constructor(change: ChangeSet, writer: RecordWriter) {
     this.#change = change
@@ -71,7 +72,15 @@ class UpsertBatch {
     this.#judge = new UpsertJudge(change.contract, writer, (field) => change.cells.isDerived(field))
   }
 
-  add(record: JsonObject, position: number): void {
+  /** Between some of many records, requests that read have their turn. */
+  async addAll(records: readonly JsonObject[]): Promise<void> {
+    for (const [position, record] of records.entries()) {
+      if (position > 0 && position % RECORDS_A_TURN === 0) await nextTurn()
+      this.#add(record, position)
+    }
+  }
+
+  #add(record: JsonObject, position: number): void {
     const id = idOf(record)
     const stored = id === null ? undefined : this.#change.records.get(id)
     const write = this.#judge.judge(
@@ -87,26 +96,13 @@ class UpsertBatch {
   async finish(): Promise<UpsertResult> {
     await this.#checkUnique()
     this.#judge.throwFaults()
-    const [inserted, updated] = [this.#inserted, this.#updated]
-    const version = inserted + updated === 1 ? String(this.#version) : null
-    return {
-      inserted,
-      updated,
-      unchanged: this.#unchanged,
-      total: this.#change.totalRecords(),
-      version,
-    }
+    return this.#tally.result(this.#change.totalRecords())
   }
 
   /** What it came to, faults included. */
   async trial(): Promise<UpsertTrial> {
     await this.#checkUnique()
-    return {
-      inserted: this.#inserted,
-      updated: this.#updated,
-      unchanged: this.#unchanged,
-      ...this.#judge.faults(),
-    }
+    return this.#tally.trial(this.#judge)
   }
 
   async #checkUnique(): Promise<void> {
@@ -123,31 +119,22 @@ class UpsertBatch {
     const seq = this.#log(key, write, null)
     change.insert({ id, key, seq, value: (field) => memberOf(record, field.name) })
     change.cells.created(key, (field) => memberOf(record, field) !== null, seq)
-    this.#inserted += 1
-    this.#version = seq
+    this.#tally.inserted(seq)
   }
 
   #update(write: RecordWrite, stored: StoredRecord): void {
     const { record, fields } = write
-    this.#updated += 1
-    this.#version = stored.version
     if (fields.length === 0) {
-      this.#unchanged += 1
+      this.#tally.updated(stored.version, { changed: false })
       return
     }
     const change = this.#change
     const { key } = stored
     const seq = this.#log(key, write, stored)
-    this.#version = seq
+    this.#tally.updated(seq, { changed: true })
     const values = Object.fromEntries(fields.map(({ name }) => [name, memberOf(record, name)]))
     change.records.update(stored, values, seq)
-    for (const field of fields) {
-      const target = change.cells.target(field.name)
-      if (target !== undefined) {
-        change.cells.writtenByHand(target, key, { hasValue: memberOf(record, field.name) !== null, seq })
-      }
-      change.cells.inputWritten(field.name, key, seq)
-    }
+    markWritten(change.cells, key, { write, seq })
   }
 
   #log(key: number, { id, record, fields }: RecordWrite, stored: StoredRecord | null): number {

@@ -6,7 +6,7 @@ import { parseContract } from '../../contract/parse-contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { LOGICAL_TYPES } from '../../contract/contract.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
+import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
 
 const contract = parseContract(
   contractText(LOGICAL_TYPES.map((type) => `{name: ${type}_field, logicalType: ${type}}`)),

@@ -89,16 +89,6 @@ export function sameValue(a: JsonValue, b: JsonValue): boolean {
   return typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b)
 }
 
-/** A column that holds text or nothing. */
-export function textOrNull(stored: StoredValue | undefined): string | null {
-  return typeof stored === 'string' ? stored : null
-}
-
-/** The number behind the id of a run or proposal; null for a text that is none, which as a parameter finds nothing. */
-export function runNumber(id: unknown): number | null {
-  return typeof id === 'string' && /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : null
-}
-
 /** Whether a text is worth looking up as an id: PostgreSQL knows no U+0000, and no lone surrogates. */
 export function canBeId(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')

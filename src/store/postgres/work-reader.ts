@@ -1,13 +1,11 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
-import type { CellState, RecordKey, WorkCell, WorkItem, WorkQuery, WorkState } from '../sheet-store.ts'
-import { hashText } from './cache.ts'
-import { markOf } from './cell-states.ts'
+import type { RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
+import type { WorkState } from '../sheet-store.ts'
 import type { Connection, SqlInput, StoredRow } from './connection.ts'
-import { FAILED, MISSING, quoted, STALE, type TodoState } from './schema.ts'
+import { quoted } from './schema.ts'
 import { fieldValue } from './values.ts'
-
-const TODO_STATES: Readonly<Record<WorkState, TodoState>> = { missing: MISSING, stale: STALE, failed: FAILED }
+import { TODO_STATES, workCell } from '../stored-rows.ts'
 
 /**
  * The next records that a derivation has work for, with what computing them takes. To be called in a transaction that reads
@@ -24,15 +22,20 @@ export async function readWork(db: Connection, query: WorkQuery, contract: Contr
   return rows.map((row) => workItem(row, inputs, query.targets))
 }
 
-async function targetIds(db: Connection, fields: readonly string[]): Promise<Map<string, number>> {
+/** The store's numbers of derived fields; 0 for one that it does not know. */
+export async function targetIds(db: Connection, fields: readonly string[]): Promise<Map<string, number>> {
   const rows = await db.all('SELECT id, field FROM "$target"')
   const all = new Map(rows.map((row) => [String(row['field']), Number(row['id'])]))
   return new Map(fields.map((field) => [field, all.get(field) ?? 0]))
 }
 
-function workKeys(
+/** Which records are asked for, whatever of them. */
+export type KeyQuery = Omit<WorkQuery, 'inputs'>
+
+/** The next records that there is work for, ascending; `targets` are numbers of the query's. */
+export function workKeys(
   db: Connection,
-  { force, state, after, limit, only }: WorkQuery,
+  { force, state, after, limit, only }: KeyQuery,
   targets: readonly number[],
 ): Promise<RecordKey[]> {
   const from = after ?? 0
@@ -99,7 +102,7 @@ function itemStatement(inputs: readonly Field[], targets: readonly number[]): st
     'data.id',
     ...inputs.filter(({ name }) => name !== 'id').map(({ name }) => `data.${quoted(name)}`),
     ...targets.flatMap((_, index) => [
-      `cell${index}.hash AS "$hash${index}"`,
+      `encode(cell${index}.hash, 'hex') AS "$hash${index}"`,
       `cell${index}.mark AS "$cell${index}"`,
       `todo${index}.state AS "$state${index}"`,
       `todo${index}.mark AS "$todo${index}"`,
@@ -121,30 +124,5 @@ function workItem(row: StoredRow, inputs: readonly Field[], targets: readonly st
     id: String(row['id']),
     inputs: values,
     cells: targets.map((target, index) => workCell(row, target, index)),
-  }
-}
-
-function workCell(row: StoredRow, target: string, index: number): WorkCell {
-  const hash = row[`$hash${index}`]
-  const cellMark = row[`$cell${index}`]
-  const overridden = hash === null && cellMark !== null
-  return {
-    target,
-    state: overridden ? 'overridden' : todoState(row[`$state${index}`]),
-    inputHash: hash instanceof Buffer ? hashText(hash) : null,
-    mark: markOf(cellMark, row[`$todo${index}`]),
-  }
-}
-
-function todoState(state: unknown): CellState {
-  switch (state) {
-    case FAILED:
-      return 'failed'
-    case MISSING:
-      return 'missing'
-    case STALE:
-      return 'stale'
-    default:
-      return 'fresh'
   }
 }

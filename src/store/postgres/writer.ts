@@ -4,7 +4,7 @@ import { parseStoredContract } from '../../contract/parse-contract.ts'
 import { RecordsError, ServiceError } from '../../errors/service-error.ts'
 import { OutdatedDefinitionError } from '../revision-store.ts'
 import type { StoreDefinition } from '../sheet-store.ts'
-import type { StoredTarget } from './known-cells.ts'
+import type { StoredTarget } from '../stored-targets.ts'
 import type { ClientConnection, StoredRow } from './connection.ts'
 import type { Database } from './database.ts'
 import { applyDefinition } from './apply-definition.ts'
@@ -84,9 +84,10 @@ export class Writer {
 
   async #define(definition: StoreDefinition): Promise<void> {
     const { schema } = this.#database.location
-    await this.#database.writingSheet(this.#lockTimeoutMs, async (db) => {
+    const lockTimeoutMs = this.#lockTimeoutMs
+    await this.#database.writingSheet(lockTimeoutMs, async (db) => {
       await checkRevision(db, definition)
-      return { value: null, last: await applyDefinition(db, schema, definition) }
+      return { value: null, last: await applyDefinition(db, definition, { schema, lockTimeoutMs }) }
     })
   }
 

@@ -7,7 +7,7 @@ import type { CellLog } from './cell-log.ts'
 import { Connection } from './connection.ts'
 import { storePaths } from './create-store.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
-import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
+import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 const open: OpenStore = (directory, { contract, targets, ...options }): Promise<SheetStore> =>

@@ -1,18 +1,14 @@
 import type { SQLOutputValue } from 'node:sqlite'
-import type { RecordKey, TargetDefinition } from '../sheet-store.ts'
+import type { RecordKey } from '../cell-work.ts'
 import type { Connection, StoredRow } from './connection.ts'
-import { FAILED, MISSING, quoted, STALE, type TodoState } from './schema.ts'
-
-/** A derived field as the store keeps it. */
-export interface StoredTarget extends Omit<TargetDefinition, 'text'> {
-  readonly id: number
-  readonly active: boolean
-}
+import { quoted } from './schema.ts'
+import { FAILED, MISSING, STALE, type TodoState, markOf } from '../stored-rows.ts'
+import { StoredTargets, type StoredTarget } from '../stored-targets.ts'
 
 /** What is known of a cell before a change. */
 export interface CellRow {
-  /** Null when the cell was never computed, or was written by hand. */
-  readonly hash: Uint8Array | null
+  /** Whether it was computed, and not written by hand since. */
+  readonly computed: boolean
   readonly overridden: boolean
   readonly todo: TodoState | null
   /** See {@link WorkCell.mark}. */
@@ -22,7 +18,8 @@ export interface CellRow {
 const COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
 
 /** What a cell has in the tables of cells; null for what it has not. */
-const CELL_COLUMNS = 'cell.hash, cell.mark AS cell_mark, todo.state, todo.mark AS todo_mark'
+const CELL_COLUMNS =
+  'cell.hash IS NOT NULL AS computed, cell.mark AS cell_mark, todo.state, todo.mark AS todo_mark'
 
 /** One row for each cell, whatever there is of it. */
 const CELL_ROW = `
@@ -39,32 +36,13 @@ type Counter = (typeof COUNTERS)[TodoState] | 'overridden'
  * Keeps the states of cells while a change set is made: which cells are missing, stale, failed or overridden, and how
  * many of each (D32). States are tracked as writes happen and never searched for.
  */
-export class CellStates {
+export class CellStates extends StoredTargets {
   readonly #db: Connection
-  readonly targets: readonly StoredTarget[]
-  readonly #byField: ReadonlyMap<string, StoredTarget>
-  readonly #byInput: ReadonlyMap<string, readonly StoredTarget[]>
   #deltas = new Map<string, number>()
 
   constructor(db: Connection, targets: readonly StoredTarget[]) {
+    super(targets)
     this.#db = db
-    this.targets = targets
-    this.#byField = new Map(targets.map((target) => [target.field, target]))
-    this.#byInput = new Map(
-      [...new Set(targets.flatMap((target) => target.inputs))].map((input) => [
-        input,
-        targets.filter((target) => target.inputs.includes(input)),
-      ]),
-    )
-  }
-
-  /** The derived field of this name, active or once active; `undefined` for an ordinary field. */
-  target(field: string): StoredTarget | undefined {
-    return this.#byField.get(field)
-  }
-
-  isDerived(field: string): boolean {
-    return this.#byField.get(field)?.active === true
   }
 
   cell(target: StoredTarget, record: RecordKey): CellRow {
@@ -122,7 +100,7 @@ export class CellStates {
    */
   restored(target: StoredTarget, record: RecordKey, { hash, seq }: { hash: Uint8Array; seq: number }): void {
     const before = this.cell(target, record)
-    const known = before.hash !== null && Buffer.compare(before.hash, hash) === 0
+    const known = before.computed && this.#hasHash(target, record, hash)
     this.#forget(target, record)
     this.#db.run(
       'INSERT INTO "$cell" (target, record, hash, mark) VALUES (?, ?, ?, ?)',
@@ -136,13 +114,13 @@ export class CellStates {
 
   /** A field has got another value: cells computed from it are stale. */
   inputWritten(field: string, record: RecordKey, seq: number): void {
-    for (const target of this.#byInput.get(field) ?? []) {
-      const { hash, overridden, todo } = this.cell(target, record)
+    for (const target of this.computedFrom(field)) {
+      const { computed, overridden, todo } = this.cell(target, record)
       if (overridden) {
         this.#db.run('UPDATE "$cell" SET mark = ? WHERE target = ? AND record = ?', seq, target.id, record)
       } else if (todo !== null) {
         this.#db.run('UPDATE "$todo" SET mark = ? WHERE target = ? AND record = ?', seq, target.id, record)
-      } else if (hash !== null) {
+      } else if (computed) {
         this.#putTodo(target, record, STALE, seq)
       }
     }
@@ -160,7 +138,7 @@ export class CellStates {
     const { before, hash, seq, current } = result
     if (before.overridden) this.#count(target, 'overridden', -1)
     if (before.todo !== null) this.#dropTodo(target, record)
-    const known = before.hash !== null || before.overridden
+    const known = before.computed || before.overridden
     this.#db.run(
       known
         ? 'UPDATE "$cell" SET hash = ?, mark = ? WHERE target = ? AND record = ?'
@@ -224,6 +202,11 @@ export class CellStates {
     this.#deltas = new Map(counted)
   }
 
+  #hasHash(target: StoredTarget, record: RecordKey, hash: Uint8Array): boolean {
+    const sql = 'SELECT 1 FROM "$cell" WHERE target = ? AND record = ? AND hash = ?'
+    return this.#db.get(sql, target.id, record, hash) !== undefined
+  }
+
   #forget(target: StoredTarget, record: RecordKey): void {
     const cell = this.#db.get(
       'DELETE FROM "$cell" WHERE target = ? AND record = ? RETURNING hash IS NULL AS overridden',
@@ -275,16 +258,11 @@ export class CellStates {
   }
 }
 
-function cellOf({ hash, cell_mark: cellMark, state, todo_mark: todoMark }: StoredRow): CellRow {
+function cellOf({ computed, cell_mark: cellMark, state, todo_mark: todoMark }: StoredRow): CellRow {
   return {
-    hash: hash instanceof Uint8Array ? hash : null,
-    overridden: hash === null && cellMark !== null,
+    computed: computed === 1,
+    overridden: computed === 0 && cellMark !== null,
     todo: state === null ? null : (state as TodoState),
     mark: markOf(cellMark, todoMark),
   }
-}
-
-/** The mark of a cell from those of its two rows, where there are any. */
-export function markOf(cell: unknown, todo: unknown): string {
-  return `${Number(cell ?? 0)}.${Number(todo ?? 0)}`
 }

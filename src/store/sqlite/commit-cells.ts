@@ -2,13 +2,15 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { faultOf } from '../../contract/validate-value.ts'
-import type { CacheEntry, CellCommit, CellOutcome, CellResult } from '../sheet-store.ts'
+import type { CacheEntry, CellCommit, CellOutcome, CellResult } from '../cell-work.ts'
 import type { FailedCell } from '../stored-run.ts'
-import type { CellRow, StoredTarget } from './cell-states.ts'
+import type { CellRow } from './cell-states.ts'
+import type { StoredTarget } from '../stored-targets.ts'
 import type { ChangeSet } from './change-set.ts'
 import { runGained } from './run-writer.ts'
 import { quoted } from './schema.ts'
 import { fromColumn, toColumn } from './values.ts'
+import { hashBytes } from '../stored-rows.ts'
 
 /**
  * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30), and counts them. A cell
@@ -154,14 +156,4 @@ function noteLast(change: ChangeSet, commit: CellCommit, outcomes: readonly Cell
     if (result.kind !== 'failed') continue
     change.db.run('UPDATE "$target" SET last_error = ? WHERE field = ?', result.error, target)
   }
-}
-
-/** The bytes of `sha256:<hex>`. */
-export function hashBytes(inputHash: string): Uint8Array {
-  return Buffer.from(inputHash.slice('sha256:'.length), 'hex')
-}
-
-/** `sha256:<hex>` of these bytes. */
-export function hashText(bytes: Uint8Array): string {
-  return `sha256:${Buffer.from(bytes).toString('hex')}`
 }

@@ -10,7 +10,8 @@ import type { TargetDefinition } from '../sheet-store.ts'
 import { Connection, sqliteCode } from './connection.ts'
 import { applyTargets } from './define.ts'
 import { dataTable, fieldIndexes, INTERNAL_TABLES, quoted, recordsView, SCHEMA_VERSION } from './schema.ts'
-import { fromColumn, runNumber, toColumn } from './values.ts'
+import { fromColumn, toColumn } from './values.ts'
+import { runNumber } from '../stored-rows.ts'
 
 const SQLITE_CONSTRAINT_UNIQUE = 2067
 

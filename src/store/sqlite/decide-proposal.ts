@@ -14,7 +14,7 @@ import { deleteRecords } from './delete-records.ts'
 import { presentRecord } from './present-record.ts'
 import { readProposal, readProposedRecords } from './proposal-reader.ts'
 import { writeRecords } from './upsert.ts'
-import { runNumber } from './values.ts'
+import { runNumber } from '../stored-rows.ts'
 
 /** Makes the proposed change, together with the decision; see {@link ProposalStore.accept}. */
 export function acceptProposal(change: ChangeSet, { id, actor }: ProposalDecision): null {

@@ -4,18 +4,11 @@ import { parseStoredContract } from '../../contract/parse-contract.ts'
 import { faultOf } from '../../contract/validate-value.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
-import type { StoredTarget } from './cell-states.ts'
+import type { StoredTarget } from '../stored-targets.ts'
 import type { Connection } from './connection.ts'
-import {
-  columnDefinition,
-  MISSING,
-  fieldIndexes,
-  quoted,
-  recordsView,
-  STALE,
-  type FieldIndex,
-} from './schema.ts'
+import { columnDefinition, fieldIndexes, quoted, recordsView, type FieldIndex } from './schema.ts'
 import { fromColumn } from './values.ts'
+import { MISSING, STALE } from '../stored-rows.ts'
 
 /**
  * Makes the tables follow a contract (D9): new optional properties get a column, loosened constraints need nothing.

@@ -5,8 +5,9 @@ import { PermissionDeniedError } from '../../errors/service-error.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
 import type { DeleteResult, Upsert } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
-import { checkVersion } from './check-version.ts'
+import { checkVersion } from '../check-version.ts'
 import { canBeId, fromColumn } from './values.ts'
+import { versionOf } from './version-of.ts'
 
 /** What shall be deleted, by whom, and if it is still of these versions. */
 export interface Deletion extends Pick<Upsert, 'ifMatch'> {
@@ -23,7 +24,7 @@ export function deleteRecords(
   { ids, actor, ifMatch }: Deletion,
   proposal: AcceptedProposal | null = null,
 ): DeleteResult {
-  for (const id of ids) checkVersion(change.db, id, ifMatch)
+  for (const id of ids) checkVersion(id, ifMatch, (of) => versionOf(change.db, of))
   if (!mayDelete(change.contract, actor)) {
     throw new PermissionDeniedError(
       `actor ${JSON.stringify(actor)} may not delete records; the contract's deletableBy allows ` +

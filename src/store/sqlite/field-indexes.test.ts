@@ -7,7 +7,7 @@ import { after, before, suite, test } from 'node:test'
 import { contractText } from '../../../test/support/contract-with.ts'
 import { parseContract } from '../../contract/parse-contract.ts'
 import type { PagePlace, SortKey } from '../sheet-store.ts'
-import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
+import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 const PLAIN = ['{name: n, logicalType: integer}', '{name: word, logicalType: string, unique: true}']

@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { Field, LogicalType } from '../../contract/contract.ts'
-import { isJsonObject, type JsonValue } from '../../contract/json.ts'
+import type { Field } from '../../contract/contract.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import { canHold } from '../past-values.ts'
 import type { JsonBytes } from '../sheet-store.ts'
 import type { Connection, StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
@@ -62,26 +63,5 @@ export function selectionOf(fields: readonly Field[]): Selection {
     unchanged: `SELECT CASE WHEN "$version" <= ?2 THEN ${json} END AS "$json" FROM "$data" WHERE "$seq" = ?1`,
     columns: `SELECT ${['"$seq"', ...columns].join(', ')} FROM "$data" WHERE "$seq" = ?`,
     json: `SELECT ${json} AS "$json" FROM (SELECT ${['0 AS "$seq"', ...values].join(', ')})`,
-  }
-}
-
-/** Whether a value is of the kind that the column of this type holds. */
-function canHold(type: LogicalType, value: JsonValue): boolean {
-  if (value === null) return true
-  switch (type) {
-    case 'integer':
-      return Number.isInteger(value)
-    case 'number':
-    case 'boolean':
-      return typeof value === type
-    case 'array':
-      return Array.isArray(value)
-    case 'object':
-      return isJsonObject(value)
-    case 'string':
-    case 'date':
-    case 'timestamp':
-    case 'time':
-      return typeof value === 'string'
   }
 }

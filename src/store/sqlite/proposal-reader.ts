@@ -10,9 +10,9 @@ import type {
   RecordDifference,
   StoredProposal,
 } from '../stored-proposal.ts'
-import type { Connection, StoredRow } from './connection.ts'
+import type { Connection } from './connection.ts'
 import { presentRecord } from './present-record.ts'
-import { runNumber, textOrNull } from './values.ts'
+import { runNumber, storedProposal } from '../stored-rows.ts'
 
 /** A proposal; null for a text that is the id of none. */
 export function readProposal(db: Connection, id: ProposalId): StoredProposal | null {
@@ -106,19 +106,4 @@ export function readProposalCounts(db: Connection): ProposalCounts {
     `SELECT (SELECT count(*) FROM "$proposal" WHERE state = 'waiting') AS waiting, proposal_changes AS changes FROM "$sheet"`,
   )
   return { waiting: Number(row?.['waiting']), changes: Number(row?.['changes']) }
-}
-
-function storedProposal(row: StoredRow): StoredProposal {
-  return {
-    id: String(row['id']),
-    kind: row['kind'] as StoredProposal['kind'],
-    state: row['state'] as StoredProposal['state'],
-    proposedBy: String(row['actor']),
-    proposedAt: String(row['at']),
-    note: textOrNull(row['note']),
-    recordCount: Number(row['records']),
-    decidedBy: textOrNull(row['decided_by']),
-    decidedAt: textOrNull(row['decided_at']),
-    reason: textOrNull(row['reason']),
-  }
 }

@@ -1,7 +1,7 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import type { CacheEntry, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type {
-  CacheEntry,
   CellFailureNote,
   CellProvenance,
   HistoryRange,
@@ -12,24 +12,22 @@ import type {
   PagePlace,
   PageQuery,
   PastPage,
-  RecordKey,
   StoreStatus,
   VersionedRecord,
-  WorkItem,
-  WorkQuery,
 } from '../sheet-store.ts'
 import type { ProposalCounts, ProposalDetail, ProposalsQuery, StoredProposal } from '../stored-proposal.ts'
-import { AnswerCache } from './answer-cache.ts'
+import { AnswerCache } from '../answer-cache.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
-import { hashBytes, readCacheEntry } from './commit-cells.ts'
+import { readCacheEntry } from './commit-cells.ts'
 import { Connection } from './connection.ts'
 import { HistoryReader } from './history-reader.ts'
 import { readProposal, readProposalCounts, readProposalDetail, readProposals } from './proposal-reader.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
 import { RunReader } from './run-reader.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
-import { canBeId, jsonBytes, textOrNull } from './values.ts'
+import { canBeId, jsonBytes } from './values.ts'
 import { WorkReader } from './work-reader.ts'
+import { hashBytes, textOrNull } from '../stored-rows.ts'
 
 /** Bytes of answers that are kept until the next write. */
 const ANSWERS_KEPT = 16 << 20
@@ -63,6 +61,8 @@ export class Reader {
   readonly #answers = new AnswerCache<Answer>(ANSWERS_KEPT)
   #selections = new WeakMap<readonly string[], ReadStatements>()
   #contract: Contract
+  /** Whether {@link #dataVersion} is known to be the version since the event loop last called anything. */
+  #hasAsked = false
   #dataVersion = -1
 
   constructor(path: string, contract: Contract) {
@@ -252,12 +252,19 @@ export class Reader {
   }
 
   #known(key: string): Answer | undefined {
-    const version = Number(this.#db.get('PRAGMA data_version')?.['data_version'])
-    if (version !== this.#dataVersion) {
-      this.#answers.clear()
-      this.#dataVersion = version
-    }
+    this.#forgetOutdated()
     return this.#answers.get(key)
+  }
+
+  /** Asks once for all reads that the event loop has called for together: nobody has written and been told so between them. */
+  #forgetOutdated(): void {
+    if (this.#hasAsked) return
+    this.#hasAsked = true
+    process.nextTick(() => (this.#hasAsked = false))
+    const version = Number(this.#db.get('PRAGMA data_version')?.['data_version'])
+    if (version === this.#dataVersion) return
+    this.#answers.clear()
+    this.#dataVersion = version
   }
 
   #keep(key: string, answer: Answer): Answer {

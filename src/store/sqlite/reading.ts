@@ -1,11 +1,12 @@
+import { RecordsError } from '../../errors/service-error.ts'
 import { asRecordsError } from './connection.ts'
 
-/** Reads; what goes wrong with the file is a RecordsError. */
+/** Reads; what goes wrong with the file is a RecordsError, and so is a store that was closed meanwhile. */
 export function reading<T>(read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw asRecordsError(error)
+    throw toldOf(error)
   }
 }
 
@@ -14,6 +15,11 @@ export async function readingOn<T>(read: Promise<T>): Promise<T> {
   try {
     return await read
   } catch (error) {
-    throw asRecordsError(error)
+    throw toldOf(error)
   }
+}
+
+function toldOf(error: unknown): unknown {
+  const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
+  return isClosed ? new RecordsError('the store is closed') : asRecordsError(error)
 }

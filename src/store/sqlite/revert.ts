@@ -1,38 +1,37 @@
 import type { Field } from '../../contract/contract.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { mayWrite, writeDenial } from '../../contract/permissions.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import { mayWrite } from '../../contract/permissions.ts'
 import { showValue } from '../../contract/show-value.ts'
 import { faultOf } from '../../contract/validate-value.ts'
-import { PermissionDeniedError, SheetError, ValidationError } from '../../errors/service-error.ts'
+import { SheetError, ValidationError } from '../../errors/service-error.ts'
 import { answerOf, undoneBy } from '../cell-entries.ts'
-import type { EntryRef, RecordKey, RevertRequest, RevertResult } from '../sheet-store.ts'
-import { Faults } from '../upsert-body.ts'
+import type { RecordKey } from '../cell-work.ts'
+import type { EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
+import {
+  claimsOf,
+  computedBy,
+  denialOf,
+  markUndone,
+  noSuchEntry,
+  resultOf,
+  revertLine,
+  throwIfDenied,
+  type Undoing,
+} from '../revert-rules.ts'
 import type { CellLog } from './cell-log.ts'
 import type { ChangeSet } from './change-set.ts'
-import { hashBytes, readCacheEntry } from './commit-cells.ts'
+import { readCacheEntry } from './commit-cells.ts'
 import type { Connection } from './connection.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
 import { runReverted } from './run-writer.ts'
 import { quoted } from './schema.ts'
-import { UniqueClaims } from '../unique-claims.ts'
 import { holdersIn } from './unique-holders.ts'
 import { canBeId, fromColumn, toColumn } from './values.ts'
+import { hashBytes } from '../stored-rows.ts'
 
-/** An entry that can be undone, and what its cell then is. */
-interface Undoing {
-  readonly entry: EntryRef
-  readonly field: Field
+/** An entry that can be undone, and the key of its record. */
+interface RecordUndoing extends Undoing {
   readonly key: RecordKey
-  /** What the cell has now. */
-  readonly current: JsonValue
-  /** What it gets back. */
-  readonly value: JsonValue
-  /** Of a value that was computed, what its entry says of that. */
-  readonly computed: { readonly inputHash: string; readonly derivation: JsonValue } | null
-  /** The input hash of the answer that is taken back; null when the entry is not of a derivation. */
-  readonly answer: string | null
-  /** Why the actor may not undo the entry; null when they may. */
-  readonly denial: string | null
 }
 
 /**
@@ -52,11 +51,7 @@ export function revert(change: ChangeSet, request: RevertRequest): RevertResult 
   )
   throwIfDenied(undoings)
   for (const undoing of undoings) putBack(change, undoing, request)
-  const undone = new Set(undoings.map(({ entry }) => entry))
-  const conflicts = request.entries
-    .filter((entry) => !undone.has(entry))
-    .map(({ recordId, field }) => ({ recordId, field }))
-  const result = { reverted: undone.size, conflicts }
+  const result = resultOf(request, undoings)
   if (request.run !== null) runReverted(change, request.run, result)
   return result
 }
@@ -76,7 +71,7 @@ class UndoingFinder {
   }
 
   /** Null for a conflict. */
-  find(entry: EntryRef): Undoing | null {
+  find(entry: EntryRef): RecordUndoing | null {
     const field = this.#change.contract.fieldByName.get(entry.field)
     if (field === undefined) return null
     if (field.primaryKey) throw new ValidationError('the field "id" cannot be reverted; it never changes')
@@ -97,7 +92,7 @@ class UndoingFinder {
       value,
       computed: this.#computedBefore(placed.before, cell.key),
       answer: answerOf(placed.entry),
-      denial: denied ? `${nameOf(entry)}: ${writeDenial(field, this.#actor)}` : null,
+      denial: denied ? denialOf(entry, field, this.#actor) : null,
     })
   }
 
@@ -108,7 +103,7 @@ class UndoingFinder {
   }
 
   /** The cell as it is now; null when its record is gone. */
-  #cell({ recordId }: EntryRef, field: Field): Pick<Undoing, 'key' | 'current'> | null {
+  #cell({ recordId }: EntryRef, field: Field): Pick<RecordUndoing, 'key' | 'current'> | null {
     const sql = `SELECT "$seq" AS key, ${quoted(field.name)} AS current FROM "$data" WHERE id = ?`
     const row = this.#change.db.get(sql, recordId)
     if (row === undefined) return null
@@ -128,13 +123,12 @@ class UndoingFinder {
 
   /** What was computed before an entry, if what the cell had then was computed; null when it was written, or missing. */
   #computedBefore(before: JsonObject | null, key: RecordKey): Undoing['computed'] {
-    const inputHash = before?.['input_hash']
-    if (typeof inputHash !== 'string' || !this.#isOfLife(Number(before?.['seq']), key)) return null
-    return { inputHash, derivation: before?.['derivation'] ?? null }
+    const computed = computedBy(before)
+    return computed !== null && this.#isOfLife(Number(before?.['seq']), key) ? computed : null
   }
 
   /** An entry that is named twice is undone once. */
-  #once(undoing: Undoing): Undoing | null {
+  #once(undoing: RecordUndoing): RecordUndoing | null {
     const cell = `${undoing.key} ${undoing.field.name}`
     if (this.#cells.has(cell)) return null
     this.#cells.add(cell)
@@ -155,22 +149,16 @@ function isByHand(entry: JsonObject, log: CellLog): boolean {
   return origin === null || answerOf(origin) === null
 }
 
-function throwIfDenied(undoings: readonly Undoing[]): void {
-  const denials = new Faults()
-  for (const { denial } of undoings) if (denial !== null) denials.add(() => denial)
-  if (denials.count > 0) throw new PermissionDeniedError(denials.message())
-}
-
 /**
  * Those that leave every value of a unique field with one record, found before anything is written: what a cell has
  * that goes back is free for others. What cannot be undone keeps its value, which may stand in the way of others.
  */
-function withoutClashes(db: Connection, undoings: readonly Undoing[]): readonly Undoing[] {
-  const claims = new UniqueClaims()
-  undoings.forEach(({ field, entry, value }, position) => {
-    if (field.unique) claims.add({ field, id: entry.recordId, position, value })
-  })
-  const clashing = new Set(claims.conflicts(holdersIn(db)).map(({ claim }) => claim.position))
+function withoutClashes(db: Connection, undoings: readonly RecordUndoing[]): readonly RecordUndoing[] {
+  const clashing = new Set(
+    claimsOf(undoings)
+      .conflicts(holdersIn(db))
+      .map(({ claim }) => claim.position),
+  )
   if (clashing.size === 0) return undoings
   return withoutClashes(
     db,
@@ -178,30 +166,11 @@ function withoutClashes(db: Connection, undoings: readonly Undoing[]): readonly 
   )
 }
 
-function putBack(change: ChangeSet, undoing: Undoing, { actor, run }: RevertRequest): void {
-  const { entry, field, key, current, value, computed, answer } = undoing
+function putBack(change: ChangeSet, undoing: RecordUndoing, request: RevertRequest): void {
+  const { field, key, current, value, answer } = undoing
   if (answer !== null) forgetAnswer(change, answer, field.name)
-  const seq = change.logRevert(
-    {
-      actor,
-      source: 'revert',
-      record_id: entry.recordId,
-      field: field.name,
-      value,
-      previous: current,
-      reverts: entry.seq,
-      ...(run === null ? {} : { run_id: run }),
-      ...(computed === null ? {} : { input_hash: computed.inputHash }),
-      ...(typeof computed?.derivation === 'string' ? { derivation: computed.derivation } : {}),
-    },
-    key,
-  )
-  const target = change.cells.target(field.name)
-  if (target !== undefined && computed !== null) {
-    change.cells.restored(target, key, { hash: hashBytes(computed.inputHash), seq })
-  } else if (target !== undefined) {
-    change.cells.writtenByHand(target, key, { hasValue: value !== null, seq })
-  }
+  const seq = change.logRevert(revertLine(undoing, request), key)
+  markUndone(change.cells, key, { undoing, seq })
   const stored = toColumn(value)
   if (stored === toColumn(current)) return
   const column = quoted(field.name)
@@ -221,15 +190,4 @@ function forgetAnswer({ db }: ChangeSet, inputHash: string, field: string): void
   } else {
     db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', JSON.stringify({ values: left, provenance }), hash)
   }
-}
-
-function noSuchEntry(entry: EntryRef): SheetError {
-  return new SheetError(
-    `${nameOf(entry)}: there is no provenance entry ${entry.seq}; ` +
-      'GET /api/provenance with history=true lists those that there are',
-  )
-}
-
-function nameOf({ recordId, field }: EntryRef): string {
-  return `record ${showValue(recordId)}, field ${showValue(field)}`
 }

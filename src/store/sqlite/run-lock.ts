@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { basename } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { LockTimeoutError, RecordsError } from '../../errors/service-error.ts'
-import type { RunLock } from '../sheet-store.ts'
+import type { RunLock } from '../stored-run.ts'
 import { beginWhenFree } from './connection.ts'
 
 /** Others hold the lock for a moment, to see whether somebody has it. */

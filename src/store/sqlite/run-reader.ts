@@ -1,9 +1,7 @@
-import type { ErrorType } from '../../errors/service-error.ts'
 import type { EntryRef, RunEntriesQuery, RunFailuresQuery } from '../sheet-store.ts'
 import type { RunFailure, RunId, StoredRun } from '../stored-run.ts'
-import type { Connection, StoredRow } from './connection.ts'
-import type { StoredRequest } from './run-writer.ts'
-import { runNumber, textOrNull } from './values.ts'
+import type { Connection } from './connection.ts'
+import { runNumber, storedFailure, storedRun, textOrNull } from '../stored-rows.ts'
 
 /** All but `record_ids`. */
 const RUN_COLUMNS = `id, kind, reverts, state, actor, request, started_at, ended_at, total, materialized, skipped, failed,
@@ -52,14 +50,7 @@ export class RunReader {
         after,
         limit,
       )
-      .map((row) => ({
-        number: Number(row['number']),
-        recordId: String(row['record_id']),
-        field: String(row['field']),
-        error: String(row['error']),
-        errorType: row['error_type'] as ErrorType,
-        at: String(row['at']),
-      }))
+      .map(storedFailure)
   }
 
   entryCount(run: RunId): number {
@@ -83,33 +74,4 @@ export class RunReader {
         field: String(row['field']),
       }))
   }
-}
-
-function storedRun(row: StoredRow): StoredRun {
-  const count = (column: string): number => Number(row[column])
-  const [materialized, skipped, failed] = [count('materialized'), count('skipped'), count('failed')]
-  return {
-    id: String(row['id']),
-    kind: row['kind'] as StoredRun['kind'],
-    reverts: row['reverts'] === null ? null : String(row['reverts']),
-    actor: String(row['actor']),
-    ...(JSON.parse(String(row['request'])) as StoredRequest),
-    state: row['state'] as StoredRun['state'],
-    startedAt: String(row['started_at']),
-    endedAt: textOrNull(row['ended_at']),
-    done: materialized + skipped + failed,
-    total: count('total'),
-    materialized,
-    skipped,
-    failed,
-    calls: count('calls'),
-    totalCost: count('total_cost'),
-    error: errorOf(row),
-    cancelledBy: textOrNull(row['cancelled_by']),
-  }
-}
-
-function errorOf(row: StoredRow): StoredRun['error'] {
-  if (row['error_type'] === null) return null
-  return { type: row['error_type'] as ErrorType, message: String(row['error']) }
 }

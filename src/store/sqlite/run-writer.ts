@@ -1,18 +1,12 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { CellCommit, RevertResult } from '../sheet-store.ts'
-import type { FailedCell, NewRun, RunEnd, RunId, RunOrder, StoredRun } from '../stored-run.ts'
+import type { CellCommit } from '../cell-work.ts'
+import type { RevertResult } from '../sheet-store.ts'
+import type { FailedCell, NewRun, RunEnd, RunId } from '../stored-run.ts'
 import type { ChangeSet } from './change-set.ts'
-import { runNumber } from './values.ts'
-
-/** How much longer than it said a waiting run may be silent before it is taken for dead. */
-const WAIT_GRACE_MS = 1000
+import { later, runNumber, WAIT_GRACE_MS, type RunGain, type StoredRequest } from '../stored-rows.ts'
 
 /** Failures that go into the table with one statement. */
 const FAILURES_AT_ONCE = 100
-
-/** What of a run's order is in the column `request`, as JSON. */
-export type StoredRequest = Omit<RunOrder, 'kind' | 'reverts' | 'actor' | 'recordIds'> &
-  Pick<StoredRun, 'recordCount'>
 
 /** A run, and what is to be noted of it. */
 export interface RunNote<T> {
@@ -26,13 +20,6 @@ export interface RunBeginText {
   readonly total: number
   /** JSON texts of pieces of `absent` of {@link RunBegin}: text crosses several times as fast as many small objects. */
   readonly absent: readonly string[]
-}
-
-/** What a commit adds to the counts of its run. */
-interface RunGain {
-  readonly materialized: number
-  readonly failures: readonly FailedCell[]
-  readonly progress: CellCommit['progress']
 }
 
 /** Writes down that a run begins, and answers with its id; ids are given out in order and never twice. */
@@ -177,9 +164,4 @@ function addFailures(change: ChangeSet, id: RunId, failures: readonly FailedCell
       ]),
     )
   }
-}
-
-/** A time so many milliseconds after another. */
-function later(at: string, ms: number): string {
-  return new Date(Date.parse(at) + ms).toISOString()
 }

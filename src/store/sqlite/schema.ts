@@ -144,13 +144,6 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
 /** Makes the tables of a new store. */
 export const INTERNAL_TABLES = [FIRST_TABLES, ...Object.values(MIGRATIONS)].join('\n')
 
-/** States of `$todo`. */
-export const MISSING = 1
-export const STALE = 2
-export const FAILED = 3
-
-export type TodoState = typeof MISSING | typeof STALE | typeof FAILED
-
 const COLUMN_TYPES = {
   string: 'TEXT',
   date: 'TEXT',

@@ -1,5 +1,5 @@
 import { testStore } from '../store-suite.ts'
-import { DEFAULT_QUERY_LIMITS } from './sql/sql-limits.ts'
+import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 testStore('SQLite', (directory, { contract, targets, ...options }) =>

@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type {
-  CacheEntry,
-  CellCommit,
   CellFailureNote,
-  CellOutcome,
   CellProvenance,
   DeleteResult,
   HistoryRange,
@@ -16,12 +14,10 @@ import type {
   PageAsOfQuery,
   PageQuery,
   PastPage,
-  RecordKey,
   RevertRequest,
   RevertResult,
   RunEntriesQuery,
   RunFailuresQuery,
-  RunLock,
   SheetStore,
   SqlStatement,
   StoreDefinition,
@@ -32,10 +28,8 @@ import type {
   UpsertResult,
   UpsertTrial,
   VersionedRecord,
-  WorkItem,
-  WorkQuery,
 } from '../sheet-store.ts'
-import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, StoredRun } from '../stored-run.ts'
+import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunLock, StoredRun } from '../stored-run.ts'
 import { storePaths } from './create-store.ts'
 import { Reader } from './reader.ts'
 import { reading, readingOn } from './reading.ts'
@@ -304,8 +298,8 @@ export class SqliteStore implements SheetStore {
   }
 
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {
-    // As text: that crosses to the thread several times as fast as an object of many small ones.
-    return this.#writer.call('commitCells', JSON.stringify(commit))
+    // As text: that crosses to the thread several times as fast as an object of many small ones. No other process waits for calls.
+    return this.#writer.call('commitCells', JSON.stringify({ ...commit, made: undefined }))
   }
 
   snapshot(directory: string): Promise<StoreSnapshot> {

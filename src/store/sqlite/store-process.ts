@@ -1,4 +1,5 @@
-import type { RunLock, Upsert } from '../sheet-store.ts'
+import type { Upsert } from '../sheet-store.ts'
+import type { RunLock } from '../stored-run.ts'
 import { takeRunLock } from './run-lock.ts'
 import { storePaths } from './create-store.ts'
 import type { OpenRequest } from './writer-protocol.ts'

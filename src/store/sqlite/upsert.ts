@@ -1,15 +1,18 @@
+import type { SQLInputValue } from 'node:sqlite'
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Upsert, UpsertResult, UpsertTrial } from '../sheet-store.ts'
 import { readBody } from '../upsert-body.ts'
 import { memberOf } from '../import-lines.ts'
 import { idOf, UpsertJudge, type RecordWrite, type RecordWriter } from '../upsert-judge.ts'
+import { markWritten, UpsertTally } from '../upsert-tally.ts'
 import type { ChangeSet } from './change-set.ts'
-import { checkVersion } from './check-version.ts'
+import { checkVersion } from '../check-version.ts'
 import type { StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
 import { holdersIn } from './unique-holders.ts'
 import { fromColumn, isStored, toColumn } from './values.ts'
+import { versionOf } from './version-of.ts'
 
 /**
  * Inserts or merges records (D13). Goes through the whole batch before it gives up, so that every fault is told at
@@ -20,7 +23,7 @@ export function upsert(change: ChangeSet, request: Upsert): UpsertResult {
   const { records, actor } = readBody(request)
   const id = idOf(records[0] ?? {})
   // A record without an id has a fault at any rate.
-  if (id !== null) checkVersion(change.db, id, request.ifMatch)
+  if (id !== null) checkVersion(id, request.ifMatch, (of) => versionOf(change.db, of))
   return writeRecords(change, records, { actor, proposal: null, anyField: false })
 }
 
@@ -48,11 +51,7 @@ class UpsertBatch {
   readonly #writer: RecordWriter
   readonly #statements: UpsertStatements
   readonly #judge: UpsertJudge
-  #inserted = 0
-  #updated = 0
-  #unchanged = 0
-  /** Of the record that was last written. */
-  #version = 0
+  readonly #tally = new UpsertTally()
 
   constructor(change: ChangeSet, writer: RecordWriter) {
     this.#change = change
@@ -77,26 +76,13 @@ class UpsertBatch {
   finish(): UpsertResult {
     this.#checkUnique()
     this.#judge.throwFaults()
-    const [inserted, updated] = [this.#inserted, this.#updated]
-    const version = inserted + updated === 1 ? String(this.#version) : null
-    return {
-      inserted,
-      updated,
-      unchanged: this.#unchanged,
-      total: this.#change.totalRecords(),
-      version,
-    }
+    return this.#tally.result(this.#change.totalRecords())
   }
 
   /** What it came to, faults included. */
   trial(): UpsertTrial {
     this.#checkUnique()
-    return {
-      inserted: this.#inserted,
-      updated: this.#updated,
-      unchanged: this.#unchanged,
-      ...this.#judge.faults(),
-    }
+    return this.#tally.trial(this.#judge)
   }
 
   #checkUnique(): void {
@@ -108,35 +94,27 @@ class UpsertBatch {
     const { record } = write
     const key = change.newRecord()
     const seq = this.#log(key, write, null)
-    const values = change.contract.fields.map(({ name }) => toColumn(memberOf(record, name)))
-    change.db.run(this.#statements.insert, key, seq, ...values)
+    const row: SQLInputValue[] = [key, seq]
+    for (const { name } of change.contract.fields) row.push(toColumn(memberOf(record, name)))
+    change.db.run(this.#statements.insert, ...row)
     change.cells.created(key, (field) => memberOf(record, field) !== null, seq)
-    this.#inserted += 1
-    this.#version = seq
+    this.#tally.inserted(seq)
   }
 
   #update(write: RecordWrite, stored: StoredRow): void {
     const { record, fields } = write
-    this.#updated += 1
-    this.#version = Number(stored['$version'])
     if (fields.length === 0) {
-      this.#unchanged += 1
+      this.#tally.updated(Number(stored['$version']), { changed: false })
       return
     }
     const change = this.#change
     const key = Number(stored['$seq'])
     const seq = this.#log(key, write, stored)
-    this.#version = seq
+    this.#tally.updated(seq, { changed: true })
     const set = fields.map(({ name }) => `${quoted(name)} = ?`).join(', ')
     const values = fields.map(({ name }) => toColumn(memberOf(record, name)))
     change.db.run(`UPDATE "$data" SET "$version" = ?, ${set} WHERE "$seq" = ?`, seq, ...values, key)
-    for (const field of fields) {
-      const target = change.cells.target(field.name)
-      if (target !== undefined) {
-        change.cells.writtenByHand(target, key, { hasValue: memberOf(record, field.name) !== null, seq })
-      }
-      change.cells.inputWritten(field.name, key, seq)
-    }
+    markWritten(change.cells, key, { write, seq })
   }
 
   #log(key: number, { id, record, fields }: RecordWrite, stored: StoredRow | null): number {

@@ -28,16 +28,6 @@ export function isStored(field: Field, sent: unknown, stored: SQLOutputValue | u
   return typeof sent === 'object' && jsonEqual(sent, JSON.parse(String(stored)))
 }
 
-/** A column that holds text or nothing. */
-export function textOrNull(stored: SQLOutputValue | undefined): string | null {
-  return typeof stored === 'string' ? stored : null
-}
-
-/** The number behind the id of a run or proposal; null for a text that is none, which as a parameter finds nothing. */
-export function runNumber(id: unknown): number | null {
-  return typeof id === 'string' && /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : null
-}
-
 /** Whether a text is worth looking up as an id: SQLite would take a lone surrogate for U+FFFD, and find another record. */
 export function canBeId(text: string): boolean {
   return text.isWellFormed()

@@ -1,14 +1,12 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
-import type { CellState, RecordKey, WorkCell, WorkItem, WorkQuery, WorkState } from '../sheet-store.ts'
-import { markOf } from './cell-states.ts'
-import { hashText } from './commit-cells.ts'
+import type { RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
+import type { WorkState } from '../sheet-store.ts'
 import type { Connection, StoredRow } from './connection.ts'
-import { FAILED, MISSING, quoted, STALE, type TodoState } from './schema.ts'
+import { quoted } from './schema.ts'
 import { fromColumn } from './values.ts'
-
-const TODO_STATES: Readonly<Record<WorkState, TodoState>> = { missing: MISSING, stale: STALE, failed: FAILED }
+import { TODO_STATES, workCell } from '../stored-rows.ts'
 
 /** Finds what a run has to do, and reads what that takes. */
 export class WorkReader {
@@ -104,7 +102,7 @@ function itemsStatement(inputs: readonly Field[], targets: readonly number[]): s
     'data.id',
     ...inputs.map(({ name }) => `data.${quoted(name)}`),
     ...targets.flatMap((_, index) => [
-      `cell${index}.hash AS "$hash${index}"`,
+      `nullif(lower(hex(cell${index}.hash)), '') AS "$hash${index}"`,
       `cell${index}.mark AS "$cell${index}"`,
       `todo${index}.state AS "$state${index}"`,
       `todo${index}.mark AS "$todo${index}"`,
@@ -127,30 +125,5 @@ function workItem(row: StoredRow, inputs: readonly Field[], targets: readonly st
     id: String(row['id']),
     inputs: values,
     cells: targets.map((target, index) => workCell(row, target, index)),
-  }
-}
-
-function workCell(row: StoredRow, target: string, index: number): WorkCell {
-  const hash = row[`$hash${index}`]
-  const cellMark = row[`$cell${index}`]
-  const overridden = hash === null && cellMark !== null
-  return {
-    target,
-    state: overridden ? 'overridden' : todoState(row[`$state${index}`]),
-    inputHash: hash instanceof Uint8Array ? hashText(hash) : null,
-    mark: markOf(cellMark, row[`$todo${index}`]),
-  }
-}
-
-function todoState(state: unknown): CellState {
-  switch (state) {
-    case FAILED:
-      return 'failed'
-    case MISSING:
-      return 'missing'
-    case STALE:
-      return 'stale'
-    default:
-      return 'fresh'
   }
 }

@@ -1,7 +1,6 @@
 import type { PlainServiceError } from '../../errors/service-error.ts'
+import type { CellCommit, CellOutcome } from '../cell-work.ts'
 import type {
-  CellCommit,
-  CellOutcome,
   DeleteResult,
   RevertRequest,
   RevertResult,

@@ -5,7 +5,8 @@ import { RecordsError } from '../../errors/service-error.ts'
 import { LogMirror, type LogSource } from '../../provenance/log-mirror.ts'
 import { CellStates } from './cell-states.ts'
 import { ChangeSet, lastSeq } from './change-set.ts'
-import type { CellCommit, Upsert, UpsertTrial } from '../sheet-store.ts'
+import type { CellCommit } from '../cell-work.ts'
+import type { Upsert, UpsertTrial } from '../sheet-store.ts'
 import { commitCells } from './commit-cells.ts'
 import { beginWhenFree, isDiskFault, type Connection, type StoredRow } from './connection.ts'
 import { sourceDiffers, type ImportedSource } from '../import-lines.ts'
@@ -28,7 +29,6 @@ import {
   startRun,
 } from './run-writer.ts'
 import { tryUpsert, upsert } from './upsert.ts'
-import { textOrNull } from './values.ts'
 import type {
   DefineRequest,
   OpenRequest,
@@ -37,6 +37,7 @@ import type {
   WriterOperations,
   WriterRequest,
 } from './writer-protocol.ts'
+import { textOrNull } from '../stored-rows.ts'
 
 /** After this long without a change, the mirror is synced and its position kept. */
 const MIRROR_SYNC_MS = 1000
@@ -215,7 +216,7 @@ export class Writer {
       )
     }
     const store = this.#store
-    if (store === null) throw new Error('the store is not open')
+    if (store === null) throw new RecordsError('the store is closed')
     if (inodeOf(store.path) !== store.inode) {
       throw new RecordsError('sheet.db was removed or replaced while it was open; put it back, or restart')
     }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { CellState, WorkQuery } from '../sheet-store.ts'
+import type { WorkQuery } from '../cell-work.ts'
+import type { CellState } from '../sheet-store.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
 import { AGENT, computed, hashOf, HUMAN, IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
 
@@ -42,6 +43,33 @@ export function testCells(open: OpenStore): void {
       ])
       assert.equal(await stateOf('life', 'one'), 'fresh')
       assert.deepEqual(await sheet.history('life', 'one'), entries)
+    })
+
+    test('D32: cells of many records that are written at once are each missing once, and gone with them', async (t) => {
+      const many = await TestSheet.make(t, open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })
+      const ids = Array.from({ length: 600 }, (_, number) => `r${number}`)
+      const missing = async (): Promise<readonly number[]> =>
+        Promise.all(['one', 'two', 'next', 'code'].map(async (field) => (await many.counts(field)).missing))
+      await many.write(ids.slice(0, 10).map((id) => ({ id, a: 'x', b: 1 })))
+      await many.compute('r3', 'one', 'v')
+      // Some are there, one of them is computed, one is overridden as it is written.
+      await many.write(ids.map((id) => ({ id, a: 'x', ...(id === 'r500' && { two: 'by hand' }) })))
+      assert.deepEqual(await missing(), [599, 599, 600, 600])
+      const found = await many.store.work({
+        targets: ['next'],
+        inputs: ['one'],
+        force: false,
+        state: 'missing',
+        after: null,
+        limit: 1000,
+        only: null,
+      })
+      assert.deepEqual(
+        found.map(({ id }) => id),
+        ids,
+      )
+      await many.store.delete(ids.slice(100), AGENT)
+      assert.deepEqual(await missing(), [99, 100, 100, 100])
     })
 
     test('D32: a cell that failed at its last try is failed until it succeeds, and keeps its value (D26)', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { SheetStore, TargetDefinition, WorkQuery, WorkState } from '../sheet-store.ts'
+import type { WorkQuery } from '../cell-work.ts'
+import type { SheetStore, TargetDefinition, WorkState } from '../sheet-store.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
 import { HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
 

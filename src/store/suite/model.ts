@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import type { CellOutcome, CellState } from '../sheet-store.ts'
+import type { CellOutcome } from '../cell-work.ts'
+import type { CellState } from '../sheet-store.ts'
 
 /** What the model knows of a field. */
 export interface ModelField {

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
 import { RECORD_PROPERTIES } from './record-properties.ts'
 import { refused } from './refused.ts'
-import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { AGENT, FIRST_PAGE, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
 
 /** Writing and deleting records. */
 export function testRecords(open: OpenStore): void {
@@ -270,5 +270,22 @@ export function testRecords(open: OpenStore): void {
       [null, 7],
     )
     assert.deepEqual((await sheet.latest('b', 'constructor'))?.['previous'], 3)
+  })
+
+  test('a store that is closed says so, whatever it is asked', async (t) => {
+    const sheet = await TestSheet.make(t, open, { properties: RECORD_PROPERTIES })
+    const { store } = sheet
+    await sheet.close()
+    for (const use of [
+      () => store.record('a', ['id']),
+      () => store.page({ ...FIRST_PAGE, fields: ['id'], limit: 5 }),
+      () => store.status(),
+      () => store.history(),
+      () => store.runs({ limit: 5, before: null }),
+      () => store.proposals.counts(),
+      () => store.delete(['a'], HUMAN),
+    ]) {
+      await assert.rejects(use, { type: 'RecordsError', message: 'the store is closed' }, String(use))
+    }
   })
 }

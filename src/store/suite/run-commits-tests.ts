@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { CellResult } from '../sheet-store.ts'
+import type { CellResult } from '../cell-work.ts'
 import type { FailedCell, RunId, StoredRun } from '../stored-run.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
 import { computed, IN_TURN, newRun, TestSheet, type OpenStore } from './test-sheet.ts'

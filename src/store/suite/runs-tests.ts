@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { LockTimeoutError } from '../../errors/service-error.ts'
-import type { CellState, WorkQuery } from '../sheet-store.ts'
+import type { WorkQuery } from '../cell-work.ts'
+import type { CellState } from '../sheet-store.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
 import { AGENT, hashOf, HUMAN, IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
 

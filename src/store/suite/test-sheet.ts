@@ -9,10 +9,8 @@ import { contractText } from '../../../test/support/contract-with.ts'
 import { parseContract } from '../../contract/parse-contract.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
+import type { CellCommit, CellOutcome, CellResult, WorkItem } from '../cell-work.ts'
 import type {
-  CellCommit,
-  CellOutcome,
-  CellResult,
   Page,
   PagePlace,
   SheetStore,
@@ -20,7 +18,6 @@ import type {
   TargetStatus,
   Upsert,
   UpsertResult,
-  WorkItem,
 } from '../sheet-store.ts'
 import type { NewRun, RunId } from '../stored-run.ts'
 
@@ -39,6 +36,8 @@ export interface OpenStore {
   (directory: string, options: StoreOptions): Promise<SheetStore>
   /** False for an engine that keeps no `provenance.jsonl` in the directory: its log is that of a snapshot. */
   readonly keepsLog?: boolean
+  /** Which part of the random operations is enough, for an engine that takes its time over each; by default all. */
+  readonly randomPart?: number
 }
 
 export interface SheetSetup {

@@ -52,6 +52,8 @@ interface ExchangeOptions extends HopOptions {
   readonly guard: CallGuard
   /** Waits for leave to send one more request to the origin of the call. */
   another(): Promise<void>
+  /** How long that has taken in all. */
+  waitedMs(): number
   /** Waits for room for so many bytes in all. */
   makeRoom(bytes: number): Promise<void>
   /** Gives back the room beyond so many bytes. */
@@ -76,14 +78,18 @@ export async function tryOnce(
   signal.addEventListener('abort', onAbort)
   const deadline = new Deadline(timeoutMs, () => stop.abort(TIMED_OUT))
   let hasGoneOut = false
-  const onSent = (): void => {
-    hasGoneOut = true
-    turn.sent()
+  let waitedMs = 0
+  const onSent = (): boolean => {
+    const goesOut = turn.sent()
+    hasGoneOut ||= goesOut
+    return goesOut
   }
   const another = async (): Promise<void> => {
+    const began = performance.now()
     deadline.stop()
     await turn.another(stop.signal)
     deadline.start()
+    waitedMs += performance.now() - began
   }
   const hasRoom = (bytes: number, onRoom: () => void): boolean => {
     const has = share.has(bytes, () => {
@@ -102,7 +108,7 @@ export async function tryOnce(
   try {
     deadline.start()
     const options = { signal: stop.signal, guard, onSent, another, hasRoom, makeRoom, keepRoom }
-    const tried = await exchange(dispatcher, request, options)
+    const tried = await exchange(dispatcher, request, { ...options, waitedMs: () => waitedMs })
     if (tried.result.ok) turn.succeeded()
     return tried
   } catch (error) {
@@ -147,7 +153,7 @@ async function exchange(
   const result =
     json === undefined
       ? err({ reason: 'malformed-json', request: label } as const)
-      : ok({ status, json, durationMs: Math.round(performance.now() - started) })
+      : ok({ status, json, durationMs: Math.round(performance.now() - started - options.waitedMs()) })
   return { result, mayPass: false, retryAfterMs: null }
 }
 
@@ -166,13 +172,23 @@ async function follow(
 ): Promise<HopResponse> {
   let hop: Hop = { ...request, headers: withDefaults(request) }
   for (let redirects = 0; ; redirects++) {
-    const response = await sendHop(dispatcher, hop, options)
+    const response = await sendInTime(dispatcher, hop, options)
     const next = redirectedHop(hop, response, request.secretHeaders)
     if (!next) return response
     if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
     options.guard.checkRedirect(new URL(next.url))
     hop = next
     if (new URL(hop.url).origin === new URL(request.url).origin) await options.another()
+    options.signal.throwIfAborted()
+  }
+}
+
+/** A connection that was long in coming is there for the next moment. */
+async function sendInTime(dispatcher: Dispatcher, hop: Hop, options: ExchangeOptions): Promise<HopResponse> {
+  for (;;) {
+    const response = await sendHop(dispatcher, hop, options)
+    if (response !== null) return response
+    await options.another()
     options.signal.throwIfAborted()
   }
 }

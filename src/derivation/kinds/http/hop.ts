@@ -42,17 +42,17 @@ const MAX_HEADERS = 500
 export interface HopOptions {
   /** Breaks the exchange off. */
   readonly signal: AbortSignal
-  /** Called right before the request goes out on a connection. */
-  onSent(): void
+  /** Called right before the request goes out on a connection; where it answers false, it does not go out. */
+  onSent(): boolean
   /** Whether there is room for so many bytes of a body; if not, `onRoom` is called once there is. */
   hasRoom(bytes: number, onRoom: () => void): boolean
 }
 
 /**
- * Sends one request and reads its answer. Rejects with the signal's reason when it aborts, and with NetworkFault for
- * a body past the limit and for what breaks the connection.
+ * Sends one request and reads its answer; null when it was not to go out. Rejects with the signal's reason when it aborts,
+ * and with NetworkFault for a body past the limit and for what breaks the connection.
  */
-export function sendHop(dispatcher: Dispatcher, hop: Hop, options: HopOptions): Promise<HopResponse> {
+export function sendHop(dispatcher: Dispatcher, hop: Hop, options: HopOptions): Promise<HopResponse | null> {
   return new Promise((resolve, reject) => {
     const reading = new HopReading(resolve, reject, options)
     const { origin, path } = target(hop.url)
@@ -71,10 +71,10 @@ function target(url: string): { origin: string; path: string } {
 }
 
 class HopReading implements Dispatcher.DispatchHandler {
-  readonly #resolve: (response: HopResponse) => void
+  readonly #resolve: (response: HopResponse | null) => void
   readonly #reject: (error: unknown) => void
   readonly #signal: AbortSignal
-  readonly #onSent: () => void
+  readonly #onSent: () => boolean
   readonly #hasRoom: HopOptions['hasRoom']
   readonly #onAbort = (): void => this.#end(() => this.#reject(this.#signal.reason))
   #controller: Dispatcher.DispatchController | undefined
@@ -88,7 +88,7 @@ class HopReading implements Dispatcher.DispatchHandler {
   #discardTimer: NodeJS.Timeout | undefined
 
   constructor(
-    resolve: (response: HopResponse) => void,
+    resolve: (response: HopResponse | null) => void,
     reject: (error: unknown) => void,
     { signal, onSent, hasRoom }: HopOptions,
   ) {
@@ -103,7 +103,7 @@ class HopReading implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#ended) this.#breakOff()
-    else this.#onSent()
+    else if (!this.#onSent()) this.#holdBack()
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
@@ -188,6 +188,13 @@ class HopReading implements Dispatcher.DispatchHandler {
     clearTimeout(this.#discardTimer)
     this.#signal.removeEventListener('abort', this.#onAbort)
     settle()
+  }
+
+  /** Before anything has gone out, so that the connection is good for the next. */
+  #holdBack(): void {
+    this.#settle(() => this.#resolve(null))
+    // To the client the request has failed; an abort would cost the connection.
+    throw new NetworkFault('held back')
   }
 
   #breakOff(): void {

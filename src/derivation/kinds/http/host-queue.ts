@@ -1,11 +1,13 @@
 import { err, ok } from '../../../errors/result.ts'
 import type { Result } from '../../../errors/result.ts'
+import type { HostLimits, HostListener, HostShare } from '../../../store/shared-hosts.ts'
 import { DEFAULT_HOST_POLICY } from '../../host-policies.ts'
 import type { HostPolicy } from '../../host-policies.ts'
 import type { Clock } from './clock.ts'
 import { AbortWatch } from './abort-watch.ts'
+import { ALONE } from './alone.ts'
 import { HostPause } from './host-pause.ts'
-import { RateLimiter } from './rate-limiter.ts'
+import { RateLimiter, slotRate } from './rate-limiter.ts'
 
 /** Where a call stands in line for its next try. */
 export interface Place {
@@ -19,8 +21,11 @@ export interface Place {
 
 /** Leave to start a try. */
 export interface Turn {
-  /** The request goes out; again for each that `another` gave leave for. */
-  sent(): void
+  /**
+   * The request goes out; again for each that `another` gave leave for. False when its moment is over, since its connection
+   * was so long in coming: then it must not, but wait for another.
+   */
+  sent(): boolean
   /** Waits for a place in the rate for one more request of the same try. Rejects with the signal's reason. */
   another(signal: AbortSignal): Promise<void>
   /** The host has answered with a success. */
@@ -34,17 +39,19 @@ interface Waiting extends Omit<Place, 'signal'> {
 }
 
 /** Somebody let in who waits for a place in the rate; is told what to call when the request goes out. */
-type WaitingHop = (noteSent: () => void) => void
+type WaitingHop = (noteSent: () => boolean) => void
 
 function nothing(): void {}
 
 /**
  * The line before one host: lets tries in while concurrency, rate and the host itself allow. Calls that wait, be it for
- * their turn or to be tried again, take up none of the concurrency.
+ * their turn or to be tried again, take up none of the concurrency. Where processes share the host, they let in as many and as
+ * fast together: each takes of that what its share has.
  */
 export class HostQueue {
   readonly #clock: Clock
   readonly #limiter = new RateLimiter()
+  readonly #share: HostShare
   /** By `order`. */
   readonly #waiting: Waiting[] = []
   /** In the order of their coming; before all that have not been let in. */
@@ -56,8 +63,22 @@ export class HostQueue {
   #closed = false
   #callOffWake = nothing
 
-  constructor(clock: Clock) {
+  /** `join` takes part where processes share the host. */
+  constructor(clock: Clock, join: (listener: HostListener) => HostShare = () => ALONE) {
     this.#clock = clock
+    this.#share = join({
+      waiting: () => this.#ready(),
+      requests: () => this.#hops.length + this.#ready(),
+      onChange: () => this.#admit(),
+      onPause: ({ askedMs, leftMs, status }) => {
+        if (this.#pause.begin(askedMs, status, clock.now() - (askedMs - leftMs))) this.#admit()
+      },
+      onPauseEnd: () => {
+        this.#pause.end()
+        this.#admit()
+      },
+    })
+    this.#share.setLimits(limitsOf(this.#policy))
   }
 
   /** Sets the policy that holds from now on, also for those who wait. */
@@ -65,6 +86,7 @@ export class HostQueue {
     if (policy === this.#policy) return
     this.#policy = policy
     this.#limiter.setLimit(policy.rateLimit)
+    this.#share.setLimits(limitsOf(policy))
     this.#admit()
   }
 
@@ -94,12 +116,14 @@ export class HostQueue {
 
   /** The host has said with this status that it wants to be left alone for so long; matters where calls are retried. */
   pause(ms: number, status: number): void {
+    this.#share.pause(ms, status)
     if (this.#pause.begin(ms, status, this.#clock.now())) this.#admit()
   }
 
   /** Lets everybody in at once, now and later: for when there is nothing behind the line any more. */
   close(): void {
     this.#closed = true
+    this.#share.leave()
     this.#admit()
   }
 
@@ -112,14 +136,16 @@ export class HostQueue {
       if (this.#heedsPause() && this.#pause.turnsAway(now)) this.#turnAway()
       const limited = this.#closed ? 0 : this.#limiter.wait(now)
       if (this.#hops.length > 0) {
-        if (limited > 0) return this.#wakeAfter(limited)
+        const wait = Math.max(limited, this.#slotWait())
+        if (wait > 0) return this.#wakeAfter(wait)
         this.#hops.shift()?.(this.#allowRequest(now))
       } else if (this.#waiting.length > 0) {
         const next = this.#closed ? 0 : this.#waiting.findIndex(({ notBefore }) => notBefore <= now)
         const paused = this.#heedsPause() ? this.#pause.wait(now) : 0
-        const wait = Math.max(paused, limited, next === -1 ? this.#untilNext(now) : 0)
-        // The end of another try wakes.
-        if (this.#isFull()) return
+        const delay = Math.max(paused, next === -1 ? this.#untilNext(now) : 0)
+        // The end of another try wakes, or the share.
+        if (this.#isFull(delay)) return
+        const wait = Math.max(delay, limited, delay > 0 ? 0 : this.#slotWait())
         if (wait > 0) return this.#wakeAfter(wait)
         this.#letIn(next, now)
       }
@@ -130,8 +156,21 @@ export class HostQueue {
     return this.#policy.retries > 0 && !this.#closed
   }
 
-  #isFull(): boolean {
-    return this.#underWay >= this.#policy.concurrency && !this.#closed
+  /** Nobody needs a place of the share who has to wait for something else. */
+  #isFull(delay: number): boolean {
+    if (this.#closed) return false
+    return this.#underWay >= this.#policy.concurrency || (delay === 0 && !this.#share.hasPlace())
+  }
+
+  #slotWait(): number {
+    return this.#closed ? 0 : this.#share.slotWait()
+  }
+
+  /** How many could begin, were there room. */
+  #ready(): number {
+    const now = this.#clock.now()
+    if (this.#heedsPause() && this.#pause.wait(now) > 0) return 0
+    return this.#waiting.reduce((count, { notBefore }) => (notBefore <= now ? count + 1 : count), 0)
   }
 
   /** Until somebody may come of those who all have to wait. */
@@ -151,6 +190,7 @@ export class HostQueue {
   #letIn(index: number, now: number): void {
     const [waiting] = this.#waiting.splice(index, 1)
     this.#underWay += 1
+    this.#share.begin()
     const isProbe = this.#heedsPause() && this.#pause.letIn(now)
     let noteSent = this.#allowRequest(now)
     const turn: Turn = {
@@ -159,10 +199,13 @@ export class HostQueue {
         noteSent = await this.#hop(signal)
       },
       succeeded: () => {
-        if (isProbe) this.#pause.end()
+        if (!isProbe) return
+        this.#pause.end()
+        this.#share.endPause()
       },
       end: () => {
         this.#underWay -= 1
+        this.#share.end()
         noteSent()
         this.#admit()
       },
@@ -171,7 +214,7 @@ export class HostQueue {
   }
 
   /** Waits for a place in the rate; answers with what to call when the request goes out. */
-  #hop(signal: AbortSignal): Promise<() => void> {
+  #hop(signal: AbortSignal): Promise<() => boolean> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason)
       const onAbort = (): void => {
@@ -189,15 +232,22 @@ export class HostQueue {
     })
   }
 
-  /** Takes a place in the rate; answers with what tells that the request goes out, and does so but once. */
-  #allowRequest(now: number): () => void {
+  /** Takes a place in the rate; answers with what tells that the request goes out, and does so but once; see {@link Turn.sent}. */
+  #allowRequest(now: number): () => boolean {
     this.#limiter.start(now)
+    const isOver = this.#share.takeSlot()
     let sent = false
     return () => {
-      if (sent) return
+      if (sent) return true
       sent = true
+      const inTime = this.#closed || !isOver()
       this.#limiter.sent(this.#clock.now())
       this.#admit()
+      return inTime
     }
   }
+}
+
+function limitsOf({ concurrency, rateLimit }: HostPolicy): HostLimits {
+  return { concurrency, rate: rateLimit === null ? null : slotRate(rateLimit) }
 }

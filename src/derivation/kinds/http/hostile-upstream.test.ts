@@ -124,7 +124,7 @@ test('H6: to wait for room is no part of the deadline', async (t) => {
   const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
   const tried = tryOnce(agent, asked, {
     signal: new AbortController().signal,
-    turn: { sent: () => undefined, succeeded: () => undefined, another: () => Promise.resolve() },
+    turn: { sent: () => true, succeeded: () => undefined, another: () => Promise.resolve() },
     guard: new CallGuard(null),
     share,
     timeoutMs: 1000,
@@ -152,7 +152,7 @@ test('a call that waits for room for what its body decodes to ends with its sign
   const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
   const tried = tryOnce(agent, asked, {
     signal: controller.signal,
-    turn: { sent: () => undefined, succeeded: () => undefined, another: () => Promise.resolve() },
+    turn: { sent: () => true, succeeded: () => undefined, another: () => Promise.resolve() },
     guard: new CallGuard(null),
     share,
     timeoutMs: 10_000,

@@ -1,3 +1,4 @@
+import type { SlotRate } from '../../../store/shared-hosts.ts'
 import type { RateLimit } from '../../host-policies.ts'
 
 /**
@@ -73,6 +74,14 @@ export class RateLimiter {
   #sentAt(index: number): number {
     return this.#sent[index] ?? Infinity
   }
+}
+
+/**
+ * A limit as moments that processes share. Half of the window's margin is for requests that go out late, and for clocks that do
+ * not quite agree; the other half is for the way.
+ */
+export function slotRate(limit: RateLimit): SlotRate {
+  return { spacingMs: spacing(limit), playMs: (windowMs(limit.perMs) - limit.perMs) / 2 }
 }
 
 function windowMs(perMs: number): number {

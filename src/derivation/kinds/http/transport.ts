@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../contract/json.ts'
 import type { Failure } from '../../../errors/failure.ts'
 import type { Result } from '../../../errors/result.ts'
+import type { SharedHosts } from '../../../store/shared-hosts.ts'
 import type { HostPolicy } from '../../host-policies.ts'
 
 export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -32,6 +33,8 @@ export interface SendOptions {
   readonly signal: AbortSignal
   /** How its host is treated. */
   readonly policy: HostPolicy
+  /** Where the limits of the policy hold for several processes together; without it they hold for this one. */
+  readonly hosts?: SharedHosts | undefined
   /** Called when the first try begins. */
   readonly onSent?: () => void
   /** Asked before every try; where it is not, the call rejects with {@link NotWanted}. */

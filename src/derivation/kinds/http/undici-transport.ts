@@ -1,5 +1,6 @@
 import { Agent } from 'undici'
 import { err } from '../../../errors/result.ts'
+import type { SharedHosts } from '../../../store/shared-hosts.ts'
 import { NotWanted } from '../../derivation-kind.ts'
 import { hostOfUrl } from '../../host-key.ts'
 import { BodyRoom } from './body-room.ts'
@@ -45,7 +46,8 @@ const CONNECT_TIMEOUT_MS = 60_000
 export class UndiciTransport implements Transport {
   readonly #clock: Clock
   readonly #random: () => number
-  readonly #queues = new Map<string, HostQueue>()
+  /** By whom they are shared with, and by origin. */
+  readonly #queues = new Map<SharedHosts | null, Map<string, HostQueue>>()
   readonly #guard: CallGuard
   readonly #room = new BodyRoom(BODY_ROOM)
   readonly #agent: Agent
@@ -72,11 +74,11 @@ export class UndiciTransport implements Transport {
   }
 
   async send(request: TransportRequest, options: SendOptions): Promise<SendResult> {
-    const { signal, policy, onSent, wanted } = options
+    const { signal, policy, hosts = null, onSent, wanted } = options
     const url = new URL(request.url)
     const refusal = this.refusal(hostOfUrl(url))
     if (refusal !== null) return err({ reason: 'refused', request: requestLabel(request), detail: refusal })
-    const queue = this.#queue(url.origin)
+    const queue = this.#queue(url.origin, hosts)
     queue.adopt(policy)
     const call = policy.retries > 0 ? withIdempotencyKey(request) : request
     const order = this.#calls++
@@ -98,16 +100,17 @@ export class UndiciTransport implements Transport {
 
   async close(): Promise<void> {
     this.#closed = true
-    for (const queue of this.#queues.values()) queue.close()
+    for (const queues of this.#queues.values()) for (const queue of queues.values()) queue.close()
     await this.#agent.destroy()
   }
 
-  #queue(origin: string): HostQueue {
-    const known = this.#queues.get(origin)
+  #queue(origin: string, hosts: SharedHosts | null): HostQueue {
+    const queues = this.#queues.get(hosts) ?? new Map<string, HostQueue>()
+    const known = queues.get(origin)
     if (known) return known
-    const queue = new HostQueue(this.#clock)
+    const queue = new HostQueue(this.#clock, hosts === null ? undefined : hosts.join.bind(hosts, origin))
     if (this.#closed) queue.close()
-    this.#queues.set(origin, queue)
+    this.#queues.set(hosts, queues.set(origin, queue))
     return queue
   }
 

@@ -235,13 +235,13 @@ suite('a sorted page', () => {
       filter,
       limit: 100,
       fields: FIELDS,
-      sort: [{ field: n, descending: false }],
+      sort: [{ field: n, descending: false, index: null }],
     })
     const down = await list(pool, {
       filter,
       limit: 100,
       fields: FIELDS,
-      sort: [{ field: n, descending: true }],
+      sort: [{ field: n, descending: true, index: null }],
     })
     assert.deepEqual(down.records, up.records.toReversed())
   })
@@ -251,7 +251,11 @@ suite('a sorted page', () => {
     const [first = field('id', 'string')] = FIELDS
     return (fields.length === 0 ? [first] : fields)
       .toSorted(() => random.below(3) - 1)
-      .map((each) => ({ field: each, descending: random.chance(0.5) }))
+      .map((each) => ({
+        field: each,
+        descending: random.chance(0.5),
+        index: random.pick([null, each.type === 'string' ? 'divided' : 'whole'] as const),
+      }))
   }
 })
 

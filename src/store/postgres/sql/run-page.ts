@@ -1,20 +1,24 @@
 import type { JsonBytes, Page, PagePlace } from '../../sheet-store.ts'
 import { RECORD_JSON, recordJsonSource } from '../record-json.ts'
+import { beginning, exceeds, fits } from '../field-indexes.ts'
 import { quoted } from '../schema.ts'
 import type { TypedField } from '../values.ts'
 import {
   heldColumns,
   OID,
+  sortColumn,
   sortColumns,
-  sortedAfter,
+  sortedParts,
   sortOrder,
   sortValue,
+  type PutParam,
+  type SortedPart,
   type SortTerm,
 } from './sort-sql.ts'
 import { SqlAnswer } from './sql-answer.ts'
 import type { CheckedSql } from './sql-checks.ts'
 import type { SqlSession } from './sql-session.ts'
-import type { TypedParam } from './wire-query.ts'
+import type { ColumnText, TypedParam } from './wire-query.ts'
 
 /** A page of records that takes more than walking along the table: filtered or sorted. */
 export interface PageRun {
@@ -65,23 +69,88 @@ export function filteredRecords(fields: readonly TypedField[], filter: CheckedSq
 
 /** The places of the page's records in their order, and one more when there are more. */
 async function placesOf(session: SqlSession, page: CheckedPage): Promise<readonly PagePlace[]> {
-  const { sort, after, skip, limit, allFields, filter } = page
+  const { sort, after, limit } = page
+  const places: PagePlace[] = []
+  let { skip } = page
+  for (const part of sortedParts(sort, after)) {
+    const found = await rowsOf(session, partOf(page, part, { wanted: limit + 1 - places.length, skip }))
+    for (const [key, ...values] of found) {
+      places.push({
+        key: Number(key),
+        values: sort.map(({ field }, index) => sortValue(field, values[index] ?? null)),
+      })
+    }
+    if (places.length > limit) break
+    // Passed over were all records of the part, or as many as there were to pass over.
+    if (skip > 0) skip = found.length > 0 ? 0 : skip - (await countOf(session, page, part))
+  }
+  return places
+}
+
+/** A statement that is made for the values that it is given. */
+type Statement = (param: PutParam) => string
+
+function rowsOf(session: SqlSession, statement: Statement): Promise<(readonly ColumnText[])[]> {
   const params: TypedParam[] = []
-  const param = (value: TypedParam): string => `$${params.push(value)}`
-  const keys = heldColumns(sort)
-    .map((column) => `, ${column}`)
-    .join('')
-  const found = `SELECT "$row"."$seq"${sortColumns(sort)} FROM ${filteredRecords(allFields, filter)}`
-  const where = after === null ? '' : `WHERE ${sortedAfter(sort, after, param)}`
-  const [rows, offset] = [limit + 1, skip].map((count) => param({ text: String(count), type: OID.int8 }))
-  const result = await session.rows(
-    `SELECT "$seq"${keys} FROM (${found}) AS "$found" ${where} ORDER BY ${sortOrder(sort)} LIMIT ${rows} OFFSET ${offset}`,
+  return session.rows(
+    statement((value) => `$${params.push(value)}`),
     params,
   )
-  return result.map(([key, ...values]) => ({
-    key: Number(key),
-    values: sort.map(({ field }, index) => sortValue(field, values[index] ?? null)),
-  }))
+}
+
+/** Finds so many places of a part, after as many that are passed over. */
+function partOf(
+  page: CheckedPage,
+  { where, divided }: SortedPart,
+  { wanted, skip }: { readonly wanted: number; readonly skip: number },
+): Statement {
+  const { sort } = page
+  const keys = ['"$seq"', ...heldColumns(sort)].join(', ')
+  const order = sortOrder(sort)
+  return (param) => {
+    const [rows, offset] = [wanted, skip].map((count) => param({ text: String(count), type: OID.int8 }))
+    const found = `SELECT * FROM (${foundRecords(page)}) AS "$found"`
+    const condition = where(param)
+    if (divided) {
+      const halves = bothHalves({ found, condition, sort, limit: `${rows} + ${offset}` })
+      return `SELECT ${keys} FROM (${halves}) AS "$part" ORDER BY ${sortOrder(sort, '"$rank"')} LIMIT ${rows} OFFSET ${offset}`
+    }
+    const part = condition === '' ? found : `${found} WHERE ${condition}`
+    return `SELECT ${keys} FROM (${part}) AS "$part" ORDER BY ${order} LIMIT ${rows} OFFSET ${offset}`
+  }
+}
+
+/**
+ * The texts that the index has and those that it has not, the first of each. Of the latter only the beginning is compared
+ * with the others, since they can be very long: `"$rank"` is their place among themselves.
+ */
+function bothHalves(part: {
+  readonly found: string
+  readonly condition: string
+  readonly sort: readonly SortTerm[]
+  readonly limit: string
+}): string {
+  const { found, condition, sort, limit } = part
+  const order = `ORDER BY ${sortOrder(sort)}`
+  const [column, ...others] = sort.map((_term, index) => sortColumn(index))
+  const columns = (first: string, rank: string): string =>
+    [`${first} AS ${column}`, ...others, '"$seq"', `${rank} AS "$rank"`].join(', ')
+  const half = (holds: (text: string) => string): string =>
+    `(${found} WHERE ${condition} AND ${holds(sortColumn(0))} ${order} LIMIT ${limit})`
+  return `SELECT ${columns(`${column}`, '0')} FROM ${half(fits)} AS "$fitting"
+    UNION ALL SELECT ${columns(beginning(`${column}`), `row_number() OVER (${order})`)} FROM ${half(exceeds)} AS "$long"`
+}
+
+async function countOf(session: SqlSession, page: CheckedPage, { where }: SortedPart): Promise<number> {
+  const [row] = await rowsOf(session, (param) => {
+    const condition = where(param)
+    return `SELECT count(*) FROM (${foundRecords(page)}) AS "$found" ${condition === '' ? '' : `WHERE ${condition}`}`
+  })
+  return Number(row?.[0])
+}
+
+function foundRecords({ sort, allFields, filter }: CheckedPage): string {
+  return `SELECT "$row"."$seq"${sortColumns(sort)} FROM ${filteredRecords(allFields, filter)}`
 }
 
 async function recordsAt(

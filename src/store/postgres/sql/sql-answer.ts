@@ -1,5 +1,5 @@
 import { QueryError } from '../../../errors/service-error.ts'
-import { inMebibytes, MAX_ANSWER_BYTES } from './sql-limits.ts'
+import { inMebibytes, MAX_ANSWER_BYTES } from '../../query-limits.ts'
 
 /** Length of the text that becomes bytes together. */
 const CHUNK = 64 * 1024

@@ -8,7 +8,8 @@ import {
   WORDS_BEFORE_BRACKETS,
 } from './sql-functions.ts'
 import { isSignificant, nameOf, sqlTokens, wordOf, type SqlToken } from './sql-lexer.ts'
-import { inMebibytes, MAX_NAME_BYTES, MAX_SQL_BYTES, MAX_TABLES, MAX_TOKENS } from './sql-limits.ts'
+import { MAX_NAME_BYTES, MAX_TABLES, MAX_TOKENS } from './sql-limits.ts'
+import { inMebibytes, MAX_SQL_BYTES } from '../../query-limits.ts'
 
 /** Text from a user that passed the checks. */
 export interface CheckedSql {

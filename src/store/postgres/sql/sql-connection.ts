@@ -2,9 +2,11 @@ import type { Client } from 'pg'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { RecordsError } from '../../../errors/service-error.ts'
 import type { Database } from '../database.ts'
+import { socketOf } from '../store-client.ts'
 import { FrameWatch } from './frame-watch.ts'
 import { rowTooLarge, tooLarge } from './sql-answer.ts'
-import { MAX_RECEIVED_BYTES, MAX_ROW_BYTES, type QueryLimits } from './sql-limits.ts'
+import { MAX_RECEIVED_BYTES, MAX_ROW_BYTES } from './sql-limits.ts'
+import type { QueryLimits } from '../../query-limits.ts'
 import { SqlSession } from './sql-session.ts'
 
 /**
@@ -150,16 +152,10 @@ export class SqlConnection {
   }
 }
 
-function socketOf(client: Client): {
-  on(event: 'data', listener: (bytes: Buffer) => void): void
-  destroy(): void
-} {
-  return (client as unknown as { connection: { stream: ReturnType<typeof socketOf> } }).connection.stream
-}
-
 /**
  * Expressions that make settings of the session: it only reads, on one processor, with little memory for each step, and writes
- * values in one way whatever the database's defaults are.
+ * values in one way whatever the database's defaults are. A step of a query sorts or hashes with an eighth of the memory, and
+ * takes four times as much of the disk: PostgreSQL has no limit for a query as a whole, and a value of its can have 1 GiB.
  */
 function settings({ timeoutMs, maxMemoryBytes }: QueryLimits): string {
   const values: Readonly<Record<string, string>> = {

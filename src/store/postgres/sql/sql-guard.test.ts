@@ -28,7 +28,7 @@ const FIELDS = [
 
 const NAMES = new Set(FIELDS.map(({ name }) => name))
 
-const TEXTS = 6000
+const TEXTS = 3000
 
 /** Pieces of statements that PostgreSQL understands, many of them nothing for users. */
 const PIECES = [

@@ -69,7 +69,7 @@ suite('the connections for SQL from users', { timeout: 120_000 }, () => {
 
   /** Resolves when PostgreSQL is at this many; fails when that takes too long. */
   async function until(wanted: number): Promise<void> {
-    for (let tries = 0; tries < 500; tries += 1) {
+    for (let tries = 0; tries < 3000; tries += 1) {
       if ((await atWork()).running === wanted) return
       await sleep(20)
     }
@@ -103,7 +103,7 @@ suite('the connections for SQL from users', { timeout: 120_000 }, () => {
 
   test('D19: one that PostgreSQL cannot stop is answered at its deadline, and has its turn for as long as it goes on', async (t) => {
     const pool = poolOf(t, { timeoutMs: 200, maxWaitMs: 100 })
-    const products = Array.from({ length: 50 }, () => 'x * x').join(' + ')
+    const products = Array.from({ length: 15 }, () => 'x * x').join(' + ')
     const sql = `SELECT scale(${products}) FROM (SELECT repeat('9', 65000)::numeric AS x OFFSET 0) AS t`
     const stopped = Array.from({ length: 4 }, () =>
       assert.rejects(query(pool, sql), /took longer than 0.2 s/),
@@ -139,6 +139,8 @@ suite('the connections for SQL from users', { timeout: 120_000 }, () => {
 
   test('queries run a few at a time, in the order in which they came', async (t) => {
     const pool = poolOf(t)
+    // Each connection takes its time to be made.
+    await Promise.all(Array.from({ length: 4 }, () => query(pool, 'SELECT 1')))
     const done: number[] = []
     await Promise.all(
       Array.from({ length: 40 }, async (_, number) => {

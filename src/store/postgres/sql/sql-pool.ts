@@ -10,12 +10,13 @@ import { checkFilter, checkStatement, type CheckedSql } from './sql-checks.ts'
 import { SqlConnection, type SqlWork } from './sql-connection.ts'
 import { noSuchTable, toQueryError } from './sql-errors.ts'
 import { otherTable } from './sql-guard.ts'
-import { MAX_ANSWER_BYTES, MAX_PARAMS, MAX_ROW_BYTES, type QueryLimits } from './sql-limits.ts'
+import { MAX_ROW_BYTES } from './sql-limits.ts'
+import { MAX_ANSWER_BYTES, MAX_PARAMS, type QueryLimits } from '../../query-limits.ts'
 import { SqlQueue } from './sql-queue.ts'
 import { LostAtRest } from './sql-session.ts'
 import type { TypedField } from '../values.ts'
 
-export { DEFAULT_QUERY_LIMITS, type QueryLimits } from './sql-limits.ts'
+export { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../../query-limits.ts'
 
 export interface SqlPoolOptions {
   readonly database: Database

@@ -2,7 +2,7 @@ import { QueryError } from '../../../errors/service-error.ts'
 import { shown } from './sql-errors.ts'
 import { DATA_TABLE } from './sql-guard.ts'
 import { scanSql, type SqlScan, type SqlToken } from './sql-lexer.ts'
-import { inMebibytes, MAX_SQL_BYTES } from './sql-limits.ts'
+import { inMebibytes, MAX_SQL_BYTES } from '../../query-limits.ts'
 
 /** Text from a user that passed the checks. */
 export interface CheckedSql {

@@ -1,5 +1,6 @@
 import { QueryError } from '../../../errors/service-error.ts'
-import { ENGINE_LIMITS, inMebibytes } from './sql-limits.ts'
+import { ENGINE_LIMITS } from './sql-limits.ts'
+import { inMebibytes } from '../../query-limits.ts'
 
 /** Longest message that is passed on; SQLite repeats pieces of the statement, however long. */
 const MAX_MESSAGE = 500

@@ -4,11 +4,11 @@ import type { TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
 import type { SummaryRun } from './run-summary.ts'
 import { checkLength } from './sql-checks.ts'
-import { MAX_PARAMS, type QueryLimits } from './sql-limits.ts'
+import { MAX_PARAMS, type QueryLimits } from '../../query-limits.ts'
 import { SqlProcess, type SqlResult } from './sql-process.ts'
 import type { QueryOfFields, SqlRequest } from './sql-protocol.ts'
 
-export { DEFAULT_QUERY_LIMITS, type QueryLimits } from './sql-limits.ts'
+export { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../../query-limits.ts'
 
 /** So many queries run at once; one process more stands ready for when one is killed. */
 const CONCURRENT = 2

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { fromPlainError, QueryError } from '../../../errors/service-error.ts'
 import type { JsonBytes, PagePlace } from '../../sheet-store.ts'
-import { inMebibytes, type QueryLimits } from './sql-limits.ts'
+import { inMebibytes, type QueryLimits } from '../../query-limits.ts'
 import {
   encodeFrame,
   FRAME,

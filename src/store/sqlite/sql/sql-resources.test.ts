@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { after, before, suite, test, type TestContext } from 'node:test'
 import { createSheetDatabase, field, type SheetDatabase } from '../../../../test/support/sheet-database.ts'
 import { QueryError } from '../../../errors/service-error.ts'
-import { DEFAULT_QUERY_LIMITS, type QueryLimits } from './sql-limits.ts'
+import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../../query-limits.ts'
 import { SqlProcess } from './sql-process.ts'
 import type { SqlRequest } from './sql-protocol.ts'
 

@@ -1,6 +1,5 @@
-import { PreconditionFailedError } from '../../errors/service-error.ts'
-import type { Upsert } from '../sheet-store.ts'
-import type { StoredRecords } from './stored-records.ts'
+import { PreconditionFailedError } from '../errors/service-error.ts'
+import type { Upsert } from './sheet-store.ts'
 
 /** What a write says of the versions that it is for. */
 type Condition = Upsert['ifMatch']
@@ -9,18 +8,22 @@ type Condition = Upsert['ifMatch']
 const SHOWN = 80
 
 /**
- * Holds a record, which must be loaded, to the condition of a write. Throws
- * PreconditionFailedError when the record does not exist, or not in one of these versions.
+ * Holds a record to the condition of a write. `versionOf` tells the version of a record in the write's own transaction,
+ * null where there is none. Throws PreconditionFailedError when the record does not exist, or not in one of these versions.
  */
-export function checkVersion(records: StoredRecords, id: string, condition: Condition): void {
+export function checkVersion(
+  id: string,
+  condition: Condition,
+  versionOf: (id: string) => number | null,
+): void {
   if (condition === null) return
-  const record = records.get(id)
-  if (record === undefined) {
+  const stored = versionOf(id)
+  if (stored === null) {
     throw new PreconditionFailedError(
       `record ${shorten(JSON.stringify(id))} does not exist, and the write is for ${wanted(condition)}; nothing was changed`,
     )
   }
-  const version = String(record.version)
+  const version = String(stored)
   if (condition === '*' || condition.includes(version)) return
   throw new PreconditionFailedError(
     `record ${shorten(JSON.stringify(id))} has version ${version} by now, and the write is for ${wanted(condition)}; ` +

@@ -1,0 +1,68 @@
+import type { RunStore } from '../derivation/run-request.ts'
+import type { RunTasks, TakenTask } from '../store/run-tasks.ts'
+import type { CellCommit, CellOutcome } from '../store/cell-work.ts'
+import type { SheetStore } from '../store/sheet-store.ts'
+import type { RunProgress } from '../store/stored-run.ts'
+
+type Counts = CellCommit['progress']
+
+/** How often the store is told of calls that have brought nothing yet. */
+const NOTE_MS = 250
+
+/** The store as a task sees it: what it stores counts towards its run beside what other tasks do. */
+export class TaskStore implements RunStore {
+  readonly #store: SheetStore
+  readonly #tasks: RunTasks
+  readonly #task: TakenTask
+  readonly #timer: NodeJS.Timeout
+  #told: Counts = { skipped: 0, calls: 0, totalCost: 0 }
+  #now: Counts = this.#told
+
+  constructor(store: SheetStore, tasks: RunTasks, task: TakenTask) {
+    this.#store = store
+    this.#tasks = tasks
+    this.#task = task
+    this.#timer = setInterval(() => void this.note().catch(() => undefined), NOTE_MS)
+  }
+
+  get hosts(): RunStore['hosts'] {
+    return this.#store.hosts
+  }
+
+  status: RunStore['status'] = () => this.#store.status()
+  work: RunStore['work'] = (query) => this.#store.work(query)
+  cached: RunStore['cached'] = (hashes) => this.#store.cached(hashes)
+
+  /** Hears how far the task is. */
+  onProgress({ skipped, calls, totalCost }: RunProgress): void {
+    this.#now = { skipped, calls, totalCost }
+  }
+
+  commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {
+    return this.#telling(commit.progress, (progress) =>
+      this.#tasks.commitCells(this.#task, { ...commit, progress }),
+    )
+  }
+
+  /** Tells the store what it has not heard yet. */
+  async note(): Promise<void> {
+    const { skipped, calls } = this.#now
+    if (skipped === this.#told.skipped && calls === this.#told.calls) return
+    await this.#telling(this.#now, (grown) => this.#tasks.noteCalls(this.#task, grown))
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  async #telling<T>(now: Counts, tell: (grown: Counts) => Promise<T>): Promise<T> {
+    const before = this.#told
+    const grown = {
+      skipped: now.skipped - before.skipped,
+      calls: now.calls - before.calls,
+      totalCost: now.totalCost - before.totalCost,
+    }
+    this.#told = now
+    return tell(grown)
+  }
+}

@@ -1,0 +1,162 @@
+import type { ErrorType } from '../errors/service-error.ts'
+import type { CellCommit, WorkCell } from './cell-work.ts'
+import type { CellState, WorkState } from './sheet-store.ts'
+import type { StoredProposal } from './stored-proposal.ts'
+import type { FailedCell, RunFailure, RunOrder, StoredRun } from './stored-run.ts'
+
+/*
+ * What the rows of tables mean that both engines have alike. A row has its columns by name, and null where it has no value.
+ */
+
+/** A row of either engine. */
+type Row = Readonly<Record<string, unknown>>
+
+/** States of `$todo`. */
+export const MISSING = 1
+export const STALE = 2
+export const FAILED = 3
+
+export type TodoState = typeof MISSING | typeof STALE | typeof FAILED
+
+export const TODO_STATES = { missing: MISSING, stale: STALE, failed: FAILED } as const satisfies Record<
+  WorkState,
+  TodoState
+>
+
+/** A column that holds text or nothing. */
+export function textOrNull(stored: unknown): string | null {
+  return typeof stored === 'string' ? stored : null
+}
+
+/** A column of the number of a run or proposal, or nothing, as its id; PostgreSQL gives a `bigint` as text. */
+function idOrNull(stored: unknown): string | null {
+  return typeof stored === 'number' ? String(stored) : textOrNull(stored)
+}
+
+/** The number behind the id of a run or proposal; null for a text that is none, which as a parameter finds nothing. */
+export function runNumber(id: unknown): number | null {
+  return typeof id === 'string' && /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : null
+}
+
+export const HASH_PREFIX = 'sha256:'
+
+/** The bytes of `sha256:<hex>`. */
+export function hashBytes(inputHash: string): Uint8Array {
+  return Buffer.from(inputHash.slice(HASH_PREFIX.length), 'hex')
+}
+
+/** `sha256:<hex>` of these bytes. */
+export function hashText(bytes: Uint8Array): string {
+  return `${HASH_PREFIX}${Buffer.from(bytes).toString('hex')}`
+}
+
+/** The mark of a cell from those of its two rows, where there are any. */
+export function markOf(cell: unknown, todo: unknown): string {
+  return `${Number(cell ?? 0)}.${Number(todo ?? 0)}`
+}
+
+/**
+ * A target's cell in the row of its record: columns `$hash` (hex: a text takes less than bytes to come out of a database),
+ * `$cell`, `$state` and `$todo` with the target's index.
+ */
+export function workCell(row: Row, target: string, index: number): WorkCell {
+  const hash = textOrNull(row[`$hash${index}`])
+  const cellMark = row[`$cell${index}`]
+  const overridden = hash === null && cellMark !== null
+  return {
+    target,
+    state: overridden ? 'overridden' : stateOf(row[`$state${index}`]),
+    inputHash: hash === null ? null : HASH_PREFIX + hash,
+    mark: markOf(cellMark, row[`$todo${index}`]),
+  }
+}
+
+function stateOf(todo: unknown): CellState {
+  switch (todo) {
+    case FAILED:
+      return 'failed'
+    case MISSING:
+      return 'missing'
+    case STALE:
+      return 'stale'
+    default:
+      return 'fresh'
+  }
+}
+
+/** What of a run's order is in the column `request`, as JSON. */
+export type StoredRequest = Omit<RunOrder, 'kind' | 'reverts' | 'actor' | 'recordIds'> &
+  Pick<StoredRun, 'recordCount'>
+
+/** What a commit adds to the counts of its run. */
+export interface RunGain {
+  readonly materialized: number
+  readonly failures: readonly FailedCell[]
+  readonly progress: CellCommit['progress']
+}
+
+/** How much longer than it said a waiting run may be silent before it is taken for dead. */
+export const WAIT_GRACE_MS = 1000
+
+/** A time so many milliseconds after another. */
+export function later(at: string, ms: number): string {
+  return new Date(Date.parse(at) + ms).toISOString()
+}
+
+/** A row of `$run`. */
+export function storedRun(row: Row): StoredRun {
+  const count = (column: string): number => Number(row[column])
+  const [materialized, skipped, failed] = [count('materialized'), count('skipped'), count('failed')]
+  return {
+    id: String(row['id']),
+    kind: row['kind'] as StoredRun['kind'],
+    reverts: idOrNull(row['reverts']),
+    actor: String(row['actor']),
+    ...(JSON.parse(String(row['request'])) as StoredRequest),
+    state: row['state'] as StoredRun['state'],
+    startedAt: String(row['started_at']),
+    endedAt: textOrNull(row['ended_at']),
+    done: materialized + skipped + failed,
+    total: count('total'),
+    materialized,
+    skipped,
+    failed,
+    calls: count('calls'),
+    totalCost: count('total_cost'),
+    error: errorOf(row),
+    cancelledBy: textOrNull(row['cancelled_by']),
+  }
+}
+
+function errorOf(row: Row): StoredRun['error'] {
+  if (row['error_type'] === null) return null
+  return { type: row['error_type'] as ErrorType, message: String(row['error']) }
+}
+
+/** A row of `$run_failure`. */
+export function storedFailure(row: Row): RunFailure {
+  return {
+    number: Number(row['number']),
+    recordId: String(row['record_id']),
+    field: String(row['field']),
+    error: String(row['error']),
+    errorType: row['error_type'] as ErrorType,
+    at: String(row['at']),
+  }
+}
+
+/** A row of `$proposal`. */
+export function storedProposal(row: Row): StoredProposal {
+  return {
+    id: String(row['id']),
+    kind: row['kind'] as StoredProposal['kind'],
+    state: row['state'] as StoredProposal['state'],
+    proposedBy: String(row['actor']),
+    proposedAt: String(row['at']),
+    note: textOrNull(row['note']),
+    recordCount: Number(row['records']),
+    decidedBy: textOrNull(row['decided_by']),
+    decidedAt: textOrNull(row['decided_at']),
+    reason: textOrNull(row['reason']),
+  }
+}

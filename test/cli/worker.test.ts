@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { ColophonProcess } from '../support/colophon-process.ts'
+import { startLocalApi, type LocalApi } from '../support/local-api.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { runColophon, type Ran } from '../support/run-colophon.ts'
+import { OFFERS, writeSheet } from '../support/sheet-fixture.ts'
+
+const postgres = await startPostgres()
+
+function run(store: string, ...args: readonly string[]): Promise<Ran> {
+  return runColophon(args, { env: { COLOPHON_STORE: store, COLOPHON_ACTOR: 'human:ann' } })
+}
+
+/** A sheet in a store, whose derivation calls a local API; `more` is said of its request as well. */
+async function pushed(t: TestContext, more = ''): Promise<{ api: LocalApi; store: string }> {
+  const api = await startLocalApi(t)
+  api.answer('*', { json: { rate: 2 } })
+  const rate = (OFFERS.derivations['rate.yaml'] ?? '').replace('https://rates.example', api.url) + more
+  const store = postgres.freshUrl()
+  const { code, stderr } = await run(
+    store,
+    'push',
+    await writeSheet(t, { derivations: { 'rate.yaml': rate } }),
+  )
+  assert.deepEqual([code, stderr], [0, ''])
+  return { api, store }
+}
+
+/** A worker that is there; the store is in its environment. */
+async function startWorker(
+  t: TestContext,
+  store: string,
+  ...args: readonly string[]
+): Promise<ColophonProcess> {
+  const worker = new ColophonProcess(t, ['worker', ...args], { env: { COLOPHON_STORE: store } })
+  await worker.said('Colophon works for sheet_')
+  return worker
+}
+
+test('a worker says for whom it works and whom it calls, computes, and is stopped by a signal', async (t) => {
+  const { api, store } = await pushed(t)
+  const worker = await startWorker(t, store)
+  await worker.said(`Its derivations call ${api.host}\n`)
+  const { code, stdout } = await run(store, 'materialize', '--yes')
+  assert.equal(code, 0)
+  assert.equal((JSON.parse(stdout) as { materialized: number }).materialized, 3)
+  worker.kill('SIGTERM')
+  assert.equal((await worker.end()).code, 0)
+})
+
+test('a worker that is stopped lets calls under way end, and has their answers stored', async (t) => {
+  const { api, store } = await pushed(t)
+  const worker = await startWorker(t, store)
+  const hold = api.hold('/EUR')
+  const running = run(store, 'materialize', '--yes', '--target', 'rate')
+  await hold.arrived()
+  worker.kill('SIGTERM')
+  await worker.logged('calls under way are waited for')
+  hold.release()
+  assert.equal((await worker.end()).code, 0)
+  assert.equal((await running).code, 0)
+  assert.equal(api.calls()['GET /EUR'], 1)
+})
+
+test('a worker that may call nobody says so for each cell', async (t) => {
+  const { api, store } = await pushed(t)
+  await startWorker(t, store, '--offline')
+  const { code, stdout } = await run(store, 'materialize', '--yes')
+  assert.equal(code, 3)
+  const { failures } = JSON.parse(stdout) as { failures: readonly { error: string }[] }
+  assert.equal(failures.length, 3)
+  for (const { error } of failures) assert.match(error, /refused: /)
+  assert.deepEqual(api.requests, [])
+})
+
+test('what the calls need and the worker lacks breaks the run, and is named', async (t) => {
+  const { api, store } = await pushed(t, 'headers: { authorization: "Bearer {{ env.RATES_TOKEN }}" }\n')
+  await startWorker(t, store)
+  const { code, stderr } = await run(store, 'materialize', '--yes')
+  assert.equal(code, 1)
+  assert.match(stderr, /RATES_TOKEN/)
+  assert.deepEqual(api.requests, [])
+})
+
+test('a worker needs a store that there is, and the sheet of a directory has no workers', async (t) => {
+  const nowhere = await run(postgres.freshUrl(), 'worker')
+  assert.deepEqual([nowhere.code, nowhere.stdout], [1, ''])
+  assert.match(
+    nowhere.stderr,
+    /^colophon: there is no sheet in the schema "\w+" of the database; put one there with: colophon push/,
+  )
+  const none = await runColophon(['worker'])
+  assert.equal(none.code, 2)
+  assert.match(none.stderr, /which store\? Name it with --store/)
+  const directory = await runColophon(['worker', '--store', await writeSheet(t)])
+  assert.equal(directory.code, 2)
+  assert.match(directory.stderr, /is no URL of a store/)
+})

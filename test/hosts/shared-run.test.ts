@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { materialize } from '../../src/sheet/materialize.ts'
+import { Database } from '../../src/store/postgres/database.ts'
+import { PostgresHosts } from '../../src/store/postgres/postgres-hosts.ts'
+import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+import { onEnd } from '../support/on-end.ts'
+import { sharedLookupSheet } from '../support/shared-sheet.ts'
+
+test('a run calls a host only as far as other processes with the sheet leave room', async (t) => {
+  const shared = await sharedLookupSheet(t, [
+    { id: '1', a: 'x' },
+    { id: '2', a: 'y' },
+  ])
+  const sheet = await shared.open()
+  const database = new Database(parseStoreUrl(shared.url))
+  const hosts = new PostgresHosts(database)
+  onEnd(t, async () => {
+    await hosts.close()
+    await database.close()
+  })
+  const held = Promise.withResolvers<void>()
+  let begun = 0
+  const share = hosts.join(new URL(shared.api.url).origin, {
+    waiting: () => 8 - begun,
+    requests: () => 0,
+    onChange() {
+      for (; begun < 8 && share.hasPlace(); begun += 1) share.begin()
+      if (begun === 8) held.resolve()
+    },
+    onPause: () => undefined,
+    onPauseEnd: () => undefined,
+  })
+  share.setLimits({ concurrency: 8, rate: null })
+  share.hasPlace()
+  await held.promise
+
+  const run = materialize(sheet, { targets: null, recordIds: null, force: false, actor: 'agent:runner' })
+  const wants = 'SELECT count(*) AS waiting FROM "$host_part" WHERE wanted > places'
+  while ((await database.get(wants))?.['waiting'] !== 1) await new Promise(setImmediate)
+  assert.deepEqual(shared.api.requests, [])
+  share.end()
+  assert.equal((await run).materialized, 2)
+})

@@ -1,0 +1,371 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import type { JsonObject } from '../../src/contract/json.ts'
+import { cancelRun } from '../../src/sheet/cancel-run.ts'
+import { materialize, type MaterializeResult } from '../../src/sheet/materialize.ts'
+import { openSheet, type SheetOptions } from '../../src/sheet/open-sheet.ts'
+import { pushSheet } from '../../src/sheet/push-sheet.ts'
+import type { RunSelection } from '../../src/sheet/run-selection.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { startWorker, type Worker } from '../../src/sheet/start-worker.ts'
+import { watchRun } from '../../src/sheet/watch-run.ts'
+import { Database } from '../../src/store/postgres/database.ts'
+import { LOCK_CLASS } from '../../src/store/postgres/run-lock.ts'
+import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+import type { RunTasks, TakenTask } from '../../src/store/run-tasks.ts'
+import type { StoredRun } from '../../src/store/stored-run.ts'
+import { contractText } from '../support/contract-with.ts'
+import { startLocalApi, type LocalApi } from '../support/local-api.ts'
+import { onEnd } from '../support/on-end.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { writeSheet } from '../support/sheet-fixture.ts'
+
+const ACTOR = 'human:ann'
+const ALL = { targets: null, recordIds: null, force: false } as const
+
+const postgres = await startPostgres()
+
+const CONTRACT = contractText([
+  '{name: title, logicalType: string}',
+  '{name: currency, logicalType: string}',
+  '{name: rate, logicalType: number}',
+  '{name: total, logicalType: number}',
+])
+
+interface Shared {
+  readonly api: LocalApi
+  readonly url: string
+  /** Opens the sheet once more, as another process would. */
+  open(options?: Partial<SheetOptions>): Promise<Sheet>
+}
+
+/** A sheet in PostgreSQL: `rate` comes from the currency, `total` from the title and, unless it is another, the rate. */
+async function shared(
+  t: TestContext,
+  records: readonly JsonObject[],
+  transport = '',
+  input = 'rate',
+): Promise<Shared> {
+  const api = await startLocalApi(t)
+  api.answer('*', ({ path }) => ({ json: { value: path.length } }))
+  const rate = `targets: [rate]\ninputs: [currency]\nkind: http\nurl: ${api.url}/rate/{{ currency }}\nresponse_path: value\n`
+  const total = `targets: [total]\ninputs: [${input}, title]\nkind: http\nurl: ${api.url}/total/{{ ${input} }}/{{ title }}\nresponse_path: value\n`
+  const directory = await writeSheet(t, {
+    contract: CONTRACT,
+    records,
+    derivations: { 'rate.yaml': rate, 'total.yaml': total },
+  })
+  if (transport !== '') await writeFile(join(directory, 'transport.yaml'), transport)
+  const url = postgres.freshUrl()
+  await pushSheet(directory, url, { actor: ACTOR, note: null, dryRun: false, lockTimeoutMs: 5000 })
+  return {
+    api,
+    url,
+    open: async (options) => {
+      const sheet = await openSheet(url, { defaultActor: ACTOR, ...options })
+      onEnd(t, () => sheet.close())
+      return sheet
+    },
+  }
+}
+
+function offers(count: number, currencies: number): JsonObject[] {
+  return Array.from({ length: count }, (_, n) => ({
+    id: `r${n}`,
+    title: `t${n}`,
+    currency: `C${n % currencies}`,
+  }))
+}
+
+async function work(t: TestContext, { open }: Shared, count: number): Promise<readonly Worker[]> {
+  const workers = await Promise.all(
+    Array.from({ length: count }, async () => startWorker(await open({ handsRunsOver: true }))),
+  )
+  for (const worker of workers) onEnd(t, () => worker.stop(0))
+  return workers
+}
+
+function run(sheet: Sheet, selection: Partial<RunSelection> = {}): Promise<MaterializeResult> {
+  return materialize(sheet, { ...ALL, ...selection, actor: ACTOR })
+}
+
+/** Has PostgreSQL end the connection that first does something to a table. */
+async function endConnectionOnce(url: string, event: string): Promise<void> {
+  const database = new Database(parseStoreUrl(url))
+  await database.exec(`
+    CREATE SEQUENCE test_once;
+    CREATE FUNCTION test_end_once() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF nextval('test_once') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+      RETURN NEW;
+    END $$;
+    CREATE TRIGGER test_once BEFORE ${event} FOR EACH ROW EXECUTE FUNCTION test_end_once()`)
+  await database.close()
+}
+
+/** A worker of which nothing is there but its word. */
+const OURS = randomUUID()
+
+/** The first four tasks, once there are any. */
+async function takeSome(tasks: RunTasks): Promise<readonly TakenTask[]> {
+  for (;;) {
+    const taken = await tasks.take(OURS, 4, [])
+    if (taken.length > 0) return taken
+  }
+}
+
+/** How many entries of computed cells the log has, by cell. */
+async function logged(sheet: Sheet): Promise<ReadonlyMap<string, number>> {
+  const { store } = await sheet.current()
+  const entries = new Map<string, number>()
+  for (const { id } of await store.runs({ before: null, limit: 100 })) {
+    for (const { recordId, field } of await store.runEntries({ run: id, before: null, limit: 100_000 })) {
+      const cell = `${recordId}.${field}`
+      entries.set(cell, (entries.get(cell) ?? 0) + 1)
+    }
+  }
+  return entries
+}
+
+async function assertAllOnce(sheet: Sheet, cells: number): Promise<void> {
+  const entries = await logged(sheet)
+  assert.equal(entries.size, cells)
+  assert.deepEqual(
+    [...entries.values()].filter((count) => count !== 1),
+    [],
+  )
+}
+
+function callsOf(api: LocalApi): number {
+  return Object.values(api.calls()).reduce((sum, count) => sum + count, 0)
+}
+
+test('workers compute a run together: each cell once, equal requests with one call', async (t) => {
+  const sheet = await shared(t, offers(600, 40))
+  const server = await sheet.open()
+  await work(t, sheet, 3)
+  const { materialized, skipped, failures } = await run(server)
+  assert.deepEqual([materialized, skipped, failures], [1200, 0, []])
+  await assertAllOnce(server, 1200)
+  const calls = sheet.api.calls()
+  assert.deepEqual(
+    Object.entries(calls).filter(([, count]) => count > 1),
+    [],
+  )
+  assert.equal(callsOf(sheet.api), 640)
+  const [stored] = await (await server.current()).store.runs({ before: null, limit: 1 })
+  assert.deepEqual([stored?.state, stored?.total, stored?.done, stored?.calls], ['finished', 1200, 1200, 640])
+  const again = await run(server)
+  assert.deepEqual([again.materialized, again.skipped], [0, 1200])
+})
+
+test('a run whose connection is lost while it is cut into tasks leaves out none of them', async (t) => {
+  const sheet = await shared(t, offers(60, 6))
+  const server = await sheet.open()
+  await endConnectionOnce(sheet.url, 'UPDATE OF levels ON "$run"')
+  const { materialized, skipped } = await run(server)
+  assert.deepEqual([materialized, skipped], [120, 0])
+  await assertAllOnce(server, 120)
+})
+
+test('tasks of derivations that do not depend on each other are handed out by turns', async (t) => {
+  const sheet = await shared(t, offers(300, 300), '', 'currency')
+  const [server, other] = [await sheet.open(), await sheet.open()]
+  const { tasks } = (await other.current()).store
+  assert.ok(tasks !== undefined)
+  // The server computes nothing itself while there is a worker.
+  await tasks.present(OURS, { name: 'ours', local: false })
+  const running = run(server)
+  const taken = await takeSome(tasks)
+  assert.deepEqual(taken.map(({ derivation }) => derivation).toSorted(), [
+    'rate.yaml',
+    'rate.yaml',
+    'total.yaml',
+    'total.yaml',
+  ])
+  await tasks.leave(OURS)
+  const { materialized } = await running
+  assert.equal(materialized, 600)
+})
+
+test('without workers the server computes a run itself', async (t) => {
+  const sheet = await shared(t, offers(50, 5))
+  const server = await sheet.open()
+  const { materialized, skipped } = await run(server)
+  assert.deepEqual([materialized, skipped], [100, 0])
+  await assertAllOnce(server, 100)
+})
+
+test('of an input that failed nothing is computed, whichever worker it failed at', async (t) => {
+  const sheet = await shared(t, offers(60, 6))
+  sheet.api.answer('/rate/C2', { status: 500, json: {} })
+  const server = await sheet.open()
+  await work(t, sheet, 2)
+  const { materialized, skipped, failures } = await run(server)
+  assert.deepEqual([materialized, skipped, failures.length], [100, 10, 10])
+  assert.equal(sheet.api.calls()['GET /rate/C2'], 1)
+  assert.deepEqual(new Set(failures.map(({ field }) => field)), new Set(['rate']))
+})
+
+test('with force each cell is computed anew once, and equal requests are still one call', async (t) => {
+  const sheet = await shared(t, offers(200, 10))
+  const server = await sheet.open()
+  await run(server)
+  const before = callsOf(sheet.api)
+  await work(t, sheet, 2)
+  const { materialized } = await run(server, { force: true })
+  assert.equal(materialized, 400)
+  assert.equal(callsOf(sheet.api) - before, 210)
+  assert.deepEqual(new Set((await logged(server)).values()), new Set([2]))
+})
+
+test('the bounds of a run hold for all workers together, in the order of its records', async (t) => {
+  const sheet = await shared(t, offers(100, 100))
+  const server = await sheet.open()
+  await work(t, sheet, 3)
+  const { materialized, skipped } = await run(server, { targets: ['rate'], maxCalls: 37 })
+  assert.deepEqual([materialized, skipped], [37, 63])
+  assert.equal(callsOf(sheet.api), 37)
+  const cells = [...(await logged(server)).keys()]
+  assert.deepEqual(new Set(cells), new Set(offers(37, 100).map(({ id }) => `${String(id)}.rate`)))
+})
+
+test('a worker that is stopped loses nothing that it has stored, and its cells go to others', async (t) => {
+  const sheet = await shared(t, offers(300, 300))
+  const server = await sheet.open()
+  const [first] = await work(t, sheet, 1)
+  const hold = sheet.api.hold('/rate/C20*')
+  const running = run(server, { targets: ['rate'] })
+  await hold.arrived(1)
+  await work(t, sheet, 1)
+  await first?.stop(0)
+  hold.release()
+  const { materialized, failures } = await running
+  assert.deepEqual([materialized, failures], [300, []])
+  await assertAllOnce(server, 300)
+})
+
+test('a run that is cancelled at one server stops at all workers', async (t) => {
+  const sheet = await shared(t, offers(300, 300))
+  const [server, other] = [await sheet.open(), await sheet.open()]
+  await work(t, sheet, 2)
+  const hold = sheet.api.hold('/rate/C2*')
+  const running = run(server, { targets: ['rate'] })
+  running.catch(() => undefined)
+  await hold.arrived(2)
+  const [{ id } = { id: '' }] = await (await other.current()).store.runs({ before: null, limit: 1 })
+  const cancelled = await cancelRun(other, id, 'human:bob')
+  assert.deepEqual([cancelled.state, cancelled.cancelledBy], ['cancelled', 'human:bob'])
+  await assert.rejects(running, /was cancelled by "human:bob"/)
+  hold.release()
+  const asked = sheet.api.requests.length
+  const { materialized } = await run(server, { targets: ['rate'] })
+  assert.equal(materialized, 300 - cancelled.materialized)
+  assert.ok(sheet.api.requests.length > asked)
+})
+
+/** A run of 240 cells that a worker computes for a server, some of whose calls are held. */
+async function heldRun(
+  t: TestContext,
+): Promise<Pick<Shared, 'url'> & { server: Sheet; running: Promise<MaterializeResult>; release(): void }> {
+  const sheet = await shared(t, offers(120, 120))
+  const server = await sheet.open()
+  await work(t, sheet, 1)
+  const hold = sheet.api.hold('/rate/C11*')
+  const running = run(server)
+  await hold.arrived(1)
+  return { url: sheet.url, server, running, release: () => hold.release() }
+}
+
+/** The processes of PostgreSQL that have the run lock of a sheet, or wait for it. */
+async function lockers(url: string, state: 'granted' | 'NOT granted'): Promise<readonly number[]> {
+  const database = new Database(parseStoreUrl(url))
+  try {
+    const rows = await database.all(
+      `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND ${state} AND classid = ${LOCK_CLASS}
+         AND objid = (SELECT oid FROM pg_namespace WHERE nspname = $1)`,
+      database.location.schema,
+    )
+    return rows.map(({ pid }) => Number(pid))
+  } finally {
+    await database.close()
+  }
+}
+
+/** Has PostgreSQL end the connection that has the run lock of a sheet. */
+async function loseLock(url: string): Promise<number> {
+  const [holder = 0] = await lockers(url, 'granted')
+  const database = new Database(parseStoreUrl(url))
+  await database.run('SELECT pg_terminate_backend($1)', holder)
+  await database.close()
+  return holder
+}
+
+test('a run whose lock is lost is seen to with the lock again', { timeout: 60_000 }, async (t) => {
+  const { url, server, running, release } = await heldRun(t)
+  const first = await loseLock(url)
+  for (let now = [first]; now.length === 0 || now.includes(first);) {
+    t.signal.throwIfAborted()
+    now = [...(await lockers(url, 'granted'))]
+  }
+  release()
+  const { materialized, failures } = await running
+  assert.deepEqual([materialized, failures], [240, []])
+  await assertAllOnce(server, 240)
+})
+
+test('a run whose lock is lost to the next one of its server comes first', { timeout: 60_000 }, async (t) => {
+  const { url, server, running, release } = await heldRun(t)
+  const next = run(server)
+  while ((await lockers(url, 'NOT granted')).length === 0) t.signal.throwIfAborted()
+  await loseLock(url)
+  while ((await lockers(url, 'NOT granted')).length > 0) t.signal.throwIfAborted()
+  release()
+  const results = await Promise.all([running, next])
+  assert.deepEqual(
+    results.map(({ materialized, skipped }) => [materialized, skipped]),
+    [
+      [240, 0],
+      [0, 240],
+    ],
+  )
+  await assertAllOnce(server, 240)
+})
+
+test('a run goes on when the server that saw to it stops', async (t) => {
+  const sheet = await shared(t, offers(120, 120))
+  const server = await sheet.open({ handsRunsOver: true })
+  await work(t, sheet, 1)
+  const hold = sheet.api.hold('/rate/C11*')
+  const running = run(server)
+  running.catch(() => undefined)
+  await hold.arrived(1)
+  await server.close()
+  await assert.rejects(running, /run 1 goes on at another server or worker/)
+  hold.release()
+  const other = await sheet.open()
+  const watched = await watchRun(other, '1')
+  const ended = await new Promise<StoredRun>((resolve) => {
+    const queue = watched.subscribe(() => {
+      for (let frame = queue.take(); frame !== undefined; frame = queue.take()) {
+        if (frame.kind === 'run.end') resolve(frame.run)
+      }
+    })
+    onEnd(t, () => queue.close())
+  })
+  assert.deepEqual([ended.state, ended.materialized, ended.skipped], ['finished', 240, 0])
+  await assertAllOnce(other, 240)
+})
+
+test('a run goes on after the database was away, and who waits for it has its result', async (t) => {
+  const { server, running, release } = await heldRun(t)
+  await postgres.stop('fast')
+  release()
+  await postgres.start()
+  const { materialized, failures } = await running
+  assert.deepEqual([materialized, failures], [240, []])
+  await assertAllOnce(server, 240)
+})

@@ -1,0 +1,30 @@
+/**
+ * Calls a host for as long as it lives, as one of several processes that share a sheet: `<store> <url> <policy as JSON>`.
+ * Tells its parent when the first call has come back.
+ */
+import { DEFAULT_HOST_POLICY, type HostPolicy } from '../../src/derivation/host-policies.ts'
+import { UndiciTransport } from '../../src/sheet/transports.ts'
+import { Database } from '../../src/store/postgres/database.ts'
+import { PostgresHosts } from '../../src/store/postgres/postgres-hosts.ts'
+import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+
+/** Calls that wait at a time; more than any host is called at a time. */
+const CALLERS = 64
+
+const [store = '', url = '', policy = '{}'] = process.argv.slice(2)
+const options = {
+  signal: new AbortController().signal,
+  policy: { ...DEFAULT_HOST_POLICY, ...(JSON.parse(policy) as Partial<HostPolicy>) },
+  hosts: new PostgresHosts(new Database(parseStoreUrl(store))),
+}
+const transport = new UndiciTransport()
+
+async function callAgainAndAgain(): Promise<never> {
+  for (;;) {
+    const headers = { 'X-Process': String(process.pid) }
+    await transport.send({ method: 'GET', url, headers, body: null, secretHeaders: new Set() }, options)
+  }
+}
+
+for (let caller = 0; caller < CALLERS; caller += 1) void callAgainAndAgain()
+process.on('disconnect', () => process.exit())

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import type { BenchRow } from '../../bench/support/case.ts'
+import type { CaseResult } from '../../bench/support/run-cases.ts'
+
+/** Asserts that these cases, and no others, gave rows with figures, each of which is in the report. */
+export function checkBenchResults(
+  results: readonly CaseResult[],
+  cases: readonly { readonly name: string }[],
+  report: string,
+): void {
+  assert.deepEqual(results.map(({ name }) => name).toSorted(), cases.map(({ name }) => name).toSorted())
+  for (const { name, rows, failure } of results) {
+    assert.equal(failure, null, `${name}: ${String(failure)}`)
+    assert.notEqual(rows.length, 0, name)
+    for (const row of rows) {
+      const figures = Object.entries(row).filter(([, value]) => typeof value === 'number')
+      assert.notEqual(figures.length, 0, textOf(row))
+      for (const [figure, value] of figures) {
+        assert.ok(Number.isFinite(value) && value > 0, `${figure} of "${textOf(row)}" is ${String(value)}`)
+      }
+      assert.ok(report.includes(`| ${textOf(row)} |`), textOf(row))
+    }
+  }
+  assert.doesNotMatch(report, /NaN|Infinity|undefined/)
+}
+
+function textOf(row: BenchRow): string {
+  if (row.kind === 'latency') return row.meanwhile
+  return row.kind === 'program' ? row.program : row.what
+}

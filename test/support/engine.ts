@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { JsonObject } from '../../src/contract/json.ts'
+import { createKinds } from '../../src/derivation/kinds.ts'
+import { ContractError, SheetError } from '../../src/errors/service-error.ts'
+import { DefinitionDirectory } from '../../src/sheet/definition-directory.ts'
+import { DefinitionFiles } from '../../src/sheet/definition-files.ts'
+import { noCalls } from '../../src/sheet/no-calls.ts'
+import { openSheet, type SheetOptions } from '../../src/sheet/open-sheet.ts'
+import { pushSheet } from '../../src/sheet/push-sheet.ts'
+import type { Sheet } from '../../src/sheet/sheet.ts'
+import { hashFiles } from '../../src/store/hash-files.ts'
+import { Database } from '../../src/store/postgres/database.ts'
+import { newestRevision, writeRevision } from '../../src/store/postgres/revisions.ts'
+import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+import { contractText } from './contract-with.ts'
+import { startPostgres } from './postgres.ts'
+
+/** Where the sheets of tests are: in their directories, or in a PostgreSQL to which the directories are pushed. */
+export type Engine = 'sqlite' | 'postgres'
+
+let engine: Engine = 'sqlite'
+
+/** The URL of the store of each directory that was pushed. */
+const stores = new Map<string, string>()
+
+/** Has all sheets of this process that are opened from now on by {@link openOnEngine} on this engine. */
+export function useEngine(name: Engine): void {
+  engine = name
+}
+
+/** What is meant to be another on each engine. */
+export function perEngine<T>(choices: Readonly<Record<Engine, T>>): T {
+  return choices[engine]
+}
+
+/** Opens the sheet of a directory where it is on this engine; again, where it was opened before. */
+export async function openOnEngine(directory: string, options: Partial<SheetOptions> = {}): Promise<Sheet> {
+  return openSheet(await placeOnEngine(directory, options.defaultActor ?? 'system'), options)
+}
+
+/** What a sheet whose files are in this directory is opened by on this engine: its path, or its URL. */
+export async function placeOnEngine(directory: string, actor = 'system'): Promise<string> {
+  if (engine === 'sqlite') return directory
+  const known = stores.get(directory)
+  if (known !== undefined) return known
+  const url = (await startPostgres()).freshUrl()
+  await push(directory, url, actor)
+  stores.set(directory, url)
+  return url
+}
+
+/** Makes edits of definition files in a directory count: where its sheet is in a store, by a push. */
+export async function applyEdits(directory: string): Promise<void> {
+  const url = stores.get(directory)
+  if (url !== undefined) await push(directory, url, 'system')
+}
+
+/** Has SQL change the sheet of a directory behind the back of the service. */
+export async function changeStore(directory: string, sql: Readonly<Record<Engine, string>>): Promise<void> {
+  const url = stores.get(directory)
+  if (url === undefined) {
+    const { DatabaseSync } = await import('node:sqlite')
+    const database = new DatabaseSync(join(directory, 'sheet.db'))
+    database.exec(sql.sqlite)
+    database.close()
+    return
+  }
+  await inStore(url, (database) => database.writing(5000, (db) => db.exec(sql.postgres)))
+}
+
+/** The lines of the log of a sheet: its file, or, on PostgreSQL, which has no file, the table. */
+export async function readLog(directory: string): Promise<readonly JsonObject[]> {
+  const url = stores.get(directory)
+  const lines =
+    url === undefined
+      ? (await readFile(join(directory, 'provenance.jsonl'), 'utf8')).split('\n').slice(0, -1)
+      : await inStore(url, async (database) => {
+          const rows = await database.all('SELECT line FROM "$provenance" ORDER BY seq')
+          return rows.map(({ line }) => String(line))
+        })
+  return lines.map((line) => JSON.parse(line) as JsonObject)
+}
+
+/** All that is kept of a sheet: the bytes of its files, and the rows of its tables, as text. */
+export async function everythingStored(directory: string): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) found.push((await readFile(join(entry.parentPath, entry.name))).toString('latin1'))
+  }
+  const url = stores.get(directory)
+  if (url === undefined) return found
+  return inStore(url, async (database) => {
+    const { schema } = database.location
+    const tables = await database.all('SELECT tablename FROM pg_tables WHERE schemaname = $1', schema)
+    assert.ok(tables.length > 0)
+    for (const { tablename } of tables) {
+      const rows = await database.all(`SELECT kept::text FROM "${String(tablename)}" AS kept`)
+      found.push(...rows.map(({ kept }) => String(kept)))
+    }
+    return found
+  })
+}
+
+async function push(directory: string, url: string, actor: string): Promise<void> {
+  const options = { actor, note: null, dryRun: false, lockTimeoutMs: 5000 }
+  try {
+    await pushSheet(directory, url, options)
+  } catch (error) {
+    if (!(error instanceof ContractError || error instanceof SheetError)) throw error
+    if (!(await hasSheet(url))) await pushEmptySheet(url)
+    await writeAsItIs(directory, url)
+  }
+}
+
+/**
+ * Makes the files of a directory the newest revision though a push refuses them, as one may be that was pushed by another
+ * version of the service: what is broken is told as in a directory.
+ */
+async function writeAsItIs(directory: string, url: string): Promise<void> {
+  const definition = new DefinitionFiles(
+    new DefinitionDirectory(directory),
+    createKinds({ transport: noCalls() }),
+  )
+  definition.faults()
+  const files = definition.all()
+  await inStore(url, (database) =>
+    database.writing(5000, async (db) => {
+      const number = (await newestRevision(db)) + 1
+      const at = new Date().toISOString()
+      await writeRevision(db, { number, at, actor: 'system', note: null, sha256: hashFiles(files), files })
+    }),
+  )
+}
+
+async function hasSheet(url: string): Promise<boolean> {
+  return inStore(url, async (database) => {
+    const found = await database.get(
+      'SELECT 1 FROM pg_namespace WHERE nspname = $1',
+      database.location.schema,
+    )
+    return found !== undefined
+  })
+}
+
+async function pushEmptySheet(url: string): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'colophon-empty-'))
+  try {
+    writeFileSync(join(directory, 'contract.yaml'), contractText([]))
+    await push(directory, url, 'system')
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+}
+
+async function inStore<T>(url: string, use: (database: Database) => Promise<T>): Promise<T> {
+  const database = new Database(parseStoreUrl(url))
+  try {
+    return await use(database)
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,18 @@
+import type { TestContext } from 'node:test'
+import { Database } from '../../src/store/postgres/database.ts'
+import { INTERNAL_TABLES, quoted } from '../../src/store/postgres/schema.ts'
+import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+import { onEnd } from './on-end.ts'
+import { startPostgres } from './postgres.ts'
+
+/** Makes the tables of a sheet, in a schema that nobody else has asked for unless another is given. */
+export async function freshTables(
+  t: TestContext,
+  url?: string,
+): Promise<{ url: string; database: Database }> {
+  url ??= (await startPostgres()).freshUrl()
+  const database = new Database(parseStoreUrl(url))
+  onEnd(t, () => database.close())
+  await database.exec(`CREATE SCHEMA ${quoted(database.location.schema)}; ${INTERNAL_TABLES}`)
+  return { url, database }
+}
