@@ -225,7 +225,11 @@ test('a million records', { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async
     await picture(other, 'million-hasty-light')
     await other.goto(`${hasty.url}/?sort=note,-name`)
     const fault = other.getByRole('main').getByRole('alert')
-    await fault.getByText('took longer than 0.1 s').waitFor()
+    await eventually(async () => {
+      const why = await fault.innerText()
+      if (why.includes('too many queries')) await other.reload()
+      assert.match(why, /took longer than 0\.1 s/)
+    }, SERVER_PATIENCE_MS)
     assert.equal(await other.locator('.grid-row').count(), 0)
     await fault.getByRole('button', { name: 'Do not sort' }).click()
     await assertRow(other, 0, 0)
