@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Field } from '../contract/contract.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { entryOfField, entryOfImport, formatLine, parseLine } from './log-line.ts'
+import {
+  entryOfField,
+  entryOfImport,
+  formatLine,
+  formatRecordLine,
+  parseLine,
+  parseStored,
+  wholeLine,
+} from './log-line.ts'
 
 const COMMON = { seq: 3, at: '2026-01-02T03:04:05.678Z', actor: 'human:ann' }
 
@@ -110,4 +119,60 @@ test('D33: an import line is told cell by cell, with the file and not with the r
     previous: null,
     file: 'records.jsonl',
   })
+})
+
+test('the line of a new record is known from its start, whatever the order and the names of its fields', () => {
+  const fields = ['id', 'nested', 'previous', 'a"b,', 'empty'].map((name) => ({ name }) as Field)
+  const change = {
+    actor: 'human:ann',
+    source: 'write',
+    recordId: 'r,',
+    proposal: null,
+    previous: null,
+  } as const
+  const records: JsonObject[] = [
+    { id: 'r,', nested: { previous: { a: null } }, previous: { id: ',' }, 'a"b,': [','], empty: '' },
+    { 'a"b,': 1, empty: 'x', previous: null, nested: [], id: 'r,' },
+  ]
+  for (const values of records) {
+    const { start, end } = formatRecordLine(COMMON, { ...change, fields, values })
+    assert.ok(end.length > 0)
+    assert.equal(wholeLine(start), start + end)
+    assert.equal(wholeLine(start + end), start + end)
+    assert.deepEqual(parseStored(start), parseLine(start + end))
+    assert.deepEqual(parseStored(start + end), parseLine(start + end))
+    const nothing = Object.fromEntries(fields.map(({ name }) => [name, null]))
+    assert.deepEqual(parseLine(start + end), {
+      ...COMMON,
+      source: 'write',
+      record_id: 'r,',
+      values,
+      previous: nothing,
+    })
+  }
+  const [id, nested] = fields as [Field, Field]
+  const some = formatRecordLine(COMMON, { ...change, fields: [nested, id], values: records[0] ?? {} })
+  assert.equal(wholeLine(some.start), some.start + some.end)
+  assert.deepEqual(parseLine(wholeLine(some.start))?.['previous'], { id: null, nested: null })
+})
+
+test('a line of which nothing is left out stays as it is', () => {
+  const fields = ['id', 'note'].map((name) => ({ name }) as Field)
+  const change = {
+    actor: 'human:ann',
+    recordId: 'r',
+    proposal: null,
+    fields,
+    previous: () => 'before',
+  } as const
+  for (const [source, values] of [
+    ['write', { id: 'r', note: 'n' }],
+    ['delete', null],
+  ] as const) {
+    const { start, end } = formatRecordLine(COMMON, { ...change, source, values })
+    assert.equal(end, '')
+    assert.equal(wholeLine(start), start)
+    assert.deepEqual(parseLine(start)?.['previous'], { id: 'before', note: 'before' })
+  }
+  for (const line of ['{"seq":1,"values":{"a":","}}', '{"seq":1} ', '']) assert.equal(wholeLine(line), line)
 })

@@ -96,18 +96,47 @@ export interface AcceptedProposal {
   readonly by: string
 }
 
+/** A line's text in two parts: a table that knows {@link wholeLine} need not keep the end. */
+export interface LineText {
+  readonly start: string
+  /** Empty where the start is all of it. */
+  readonly end: string
+}
+
 /**
  * The text of a {@link RecordLine}, put together by hand: there is one for every record written, and making objects of
- * these just to serialize them took longer than all else of the writing.
+ * these just to serialize them took longer than all else of the writing. The line of a new record has an end, a third of
+ * it, which says of each field that it had no value.
  */
-export function formatRecordLine({ seq, at }: { seq: number; at: string }, change: RecordChange): string {
-  const { values, proposal } = change
+export function formatRecordLine({ seq, at }: { seq: number; at: string }, change: RecordChange): LineText {
+  const { values, fields, previous, proposal } = change
   const proposed =
     proposal === null ? '' : `"proposal":"${proposal.id}","proposed_by":${JSON.stringify(proposal.by)},`
-  return (
+  const start =
     `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",${proposed}` +
-    `"record_id":${JSON.stringify(change.recordId)},"values":${valuesText(values, change.fields)},"previous":${previousText(change)}}`
-  )
+    `"record_id":${JSON.stringify(change.recordId)},"values":${valuesText(values, fields)},`
+  if (previous === null) return { start, end: nothingBefore(fields) }
+  return { start: `${start}"previous":${membersText(fields, previous)}}`, end: '' }
+}
+
+/** The text of a line of which a table may have the start alone: only that ends with a comma. */
+export function wholeLine(stored: string): string {
+  const started = parseStart(stored)
+  return started === null ? stored : stored + endOf(Object.keys(started.values))
+}
+
+/** Reads the text of a line, or its start, as a table has it; null when it is no line of a provenance log. */
+export function parseStored(stored: string): JsonObject | null {
+  const started = parseStart(stored)
+  if (started === null) return parseLine(stored)
+  return { ...started.line, previous: nothingIn(Object.keys(started.values)) }
+}
+
+function parseStart(stored: string): { readonly line: JsonObject; readonly values: JsonObject } | null {
+  if (!stored.endsWith(',')) return null
+  const line = parseLine(`${stored.slice(0, -1)}}`)
+  const values = line?.['values']
+  return line !== null && isJsonObject(values) ? { line, values } : null
 }
 
 function valuesText(values: JsonObject | null, fields: readonly Field[]): string {
@@ -116,17 +145,25 @@ function valuesText(values: JsonObject | null, fields: readonly Field[]): string
   return membersText(fields, ({ name }) => values?.[name] ?? null)
 }
 
-/** Texts that say of each of some fields that it had no value, remembered: many new records have the same fields. */
+/** Ends of lines, remembered: many new records have the same fields. */
 const NOTHING_BEFORE = new WeakMap<readonly Field[], string>()
 
-function previousText({ fields, previous }: RecordChange): string {
-  if (previous !== null) return membersText(fields, previous)
-  let text = NOTHING_BEFORE.get(fields)
-  if (text === undefined) {
-    text = membersText(fields, () => null)
-    NOTHING_BEFORE.set(fields, text)
+function nothingBefore(fields: readonly Field[]): string {
+  let end = NOTHING_BEFORE.get(fields)
+  if (end === undefined) {
+    end = endOf(fields.map(({ name }) => name))
+    NOTHING_BEFORE.set(fields, end)
   }
-  return text
+  return end
+}
+
+function endOf(names: readonly string[]): string {
+  return JSON.stringify({ previous: nothingIn(names) }).slice(1)
+}
+
+/** In an order of its own, since the start of a line may name the fields in any. */
+function nothingIn(names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.toSorted().map((name) => [name, null]))
 }
 
 function membersText(fields: readonly Field[], valueOf: (field: Field) => JsonValue): string {

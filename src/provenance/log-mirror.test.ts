@@ -12,11 +12,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { RecordsError } from '../errors/service-error.ts'
+import type { LineText } from './log-line.ts'
 import { LogMirror, type LogSource, type MirrorPosition } from './log-mirror.ts'
 
 const NOTHING: MirrorPosition = { seq: 0, offset: 0 }
 
 const lineOf = (seq: number, text = 'é\u2028'): string => JSON.stringify({ seq, text })
+
+/** A line as writers hand it over, in two parts. */
+function halves(line: string): LineText {
+  const middle = line.length >> 1
+  return { start: line.slice(0, middle), end: line.slice(middle) }
+}
 
 /** Lines kept for good, with the file that mirrors them. */
 class Log {
@@ -44,7 +51,7 @@ class Log {
   /** As a transaction does: the source has the lines, then the mirror is told. */
   append(mirror: LogMirror, ...lines: string[]): void {
     this.lines.push(...lines)
-    mirror.append(lines, this.lines.length)
+    mirror.append(lines.map(halves), this.lines.length)
   }
 
   get wanted(): string {
@@ -202,7 +209,7 @@ test('what a failed transaction appended is taken back', (t) => {
   const mirror = log.mirror(t)
   mirror.repair()
   const { position } = mirror
-  mirror.append([lineOf(2, 'failed')], 2)
+  mirror.append([halves(lineOf(2, 'failed'))], 2)
   mirror.rewind(position, true)
   assert.equal(log.file, log.wanted)
   log.append(mirror, lineOf(2))
@@ -214,7 +221,7 @@ test('once the lock is gone the file is left alone, and the next append sees to 
   const mirror = log.mirror(t)
   mirror.repair()
   const { position } = mirror
-  mirror.append([lineOf(2, 'failed')], 2)
+  mirror.append([halves(lineOf(2, 'failed'))], 2)
   const { size } = statSync(log.path)
   mirror.rewind(position, false)
   assert.equal(statSync(log.path).size, size)

@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { RecordsError } from '../errors/service-error.ts'
-import { parseLine } from './log-line.ts'
+import { parseLine, type LineText } from './log-line.ts'
 import { MAX_LINE_BYTES, readLines } from './read-lines.ts'
 
 /** Where the log's lines are kept for good, in order. */
@@ -61,10 +61,10 @@ export class LogMirror {
     const good = this.#verify(start, this.#position.seq)
     if (good.offset < fstatSync(this.#fd).size) ftruncateSync(this.#fd, good.offset)
     this.#position = good
-    let batch: string[] = []
+    let batch: LineText[] = []
     let bytes = 0
     for (const { seq, line } of this.#source.linesAfter(good.seq)) {
-      batch.push(line)
+      batch.push({ start: line, end: '' })
       bytes += line.length
       if (bytes < 1 << 20) continue
       this.#write(batch, seq)
@@ -75,7 +75,7 @@ export class LogMirror {
   }
 
   /** Appends the lines that the transaction under way adds, the last of which has this seq; repairs first if needed. */
-  append(lines: readonly string[], lastSeq: number): void {
+  append(lines: readonly LineText[], lastSeq: number): void {
     if (this.#isAsLeft(lastSeq - lines.length)) {
       this.#write(lines, lastSeq)
     } else {
@@ -105,7 +105,7 @@ export class LogMirror {
     return this.#position.seq === seq && fstatSync(this.#fd).size === this.#position.offset
   }
 
-  #write(lines: readonly string[], lastSeq: number): void {
+  #write(lines: readonly LineText[], lastSeq: number): void {
     if (lines.length === 0) return
     let { offset } = this.#position
     let filled = 0
@@ -114,16 +114,17 @@ export class LogMirror {
       offset += filled
       filled = 0
     }
-    for (const line of lines) {
-      const most = line.length * MOST_BYTES + 1
+    for (const { start, end } of lines) {
+      const most = (start.length + end.length) * MOST_BYTES + 1
       if (filled + most > WRITE_CHUNK) flush()
       if (most > WRITE_CHUNK) {
-        const bytes = Buffer.from(`${line}\n`)
+        const bytes = Buffer.from(`${start}${end}\n`)
         this.#writeAll(bytes)
         offset += bytes.length
         continue
       }
-      filled += this.#chunk.write(line, filled, 'utf8')
+      filled += this.#chunk.write(start, filled, 'utf8')
+      if (end !== '') filled += this.#chunk.write(end, filled, 'utf8')
       this.#chunk[filled] = LINE_FEED
       filled += 1
     }

@@ -159,11 +159,13 @@ test('a client that hangs up stops the export', async (t) => {
   // It may well end in an error, which is no matter.
   serverSide.on('error', () => undefined)
   if (!serverSide.closed) await new Promise((resolve) => serverSide.on('close', resolve))
-  await app.inject('/api/records?limit=1')
-  const { count } = pages
-  await app.inject('/api/records?limit=1')
-  // One page is that of the request.
-  assert.equal(pages.count, count + 1)
+  // One page is that of each request, and one more may have been under way.
+  let asked = 0
+  for (let before = -1; pages.count !== before + 1; asked += 1) {
+    before = pages.count
+    await app.inject('/api/records?limit=1')
+  }
+  const count = pages.count - asked
   assert.ok(count < 25, `${count} pages were read, which is all`)
 })
 

@@ -94,8 +94,8 @@ export class ChangeSet {
 
   /** Adds the provenance line of a record's change; answers with its seq. */
   logRecord(change: RecordChange, record: RecordKey): number {
-    const text = formatRecordLine({ seq: this.nextSeq, at: this.at }, change)
-    return this.#add({ record, text, run: null })
+    const { start, end } = formatRecordLine({ seq: this.nextSeq, at: this.at }, change)
+    return this.#add({ record, text: start + end, run: null })
   }
 
   #add(line: Omit<ProvenanceRow, 'seq'>): number {

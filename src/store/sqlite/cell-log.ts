@@ -1,12 +1,13 @@
 import type { StatementSync } from 'node:sqlite'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { entryOfField, entryOfImport, parseLine } from '../../provenance/log-line.ts'
+import { entryOfField, entryOfImport } from '../../provenance/log-line.ts'
 import { begun, undoneBy, type Beginning, type PlacedEntry } from '../cell-entries.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { Connection } from './connection.ts'
 import { quoted } from './schema.ts'
 import { fromColumn } from './values.ts'
+import { parsedLineOf } from './stored-line.ts'
 
 /**
  * Lines of a life of a record, the latest first, and of those hardly any that say nothing of the field: the store writes
@@ -85,7 +86,7 @@ export class CellLog {
     const imported = record === null && earlierId === null
     const ofRecord = record === null ? earlierId === this.#recordId : this.#lives.includes(Number(record))
     if (!imported && !ofRecord) return null
-    const line = imported ? null : parseLine(String(row['line']))
+    const line = imported ? null : parsedLineOf(row)
     const entry = line === null ? null : entryOfField(line, this.#field.name)
     if (entry !== null) return entry
     // What the beginning of a life says is not in its line alone.
@@ -101,7 +102,7 @@ export class CellLog {
         ? this.#db.db.prepare(EARLIER_LINES).iterate(this.#recordId)
         : statement.iterate(life, JSON.stringify(name))
     for (const row of rows) {
-      const line = parseLine(String(row['line']))
+      const line = parsedLineOf(row)
       const entry = line === null ? null : entryOfField(line, name)
       if (entry !== null) yield entry
     }
@@ -128,7 +129,7 @@ export class CellLog {
       'SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= ?1 AND last >= ?1',
       key,
     )
-    return row === undefined ? null : parseLine(String(row['line']))
+    return parsedLineOf(row)
   }
 
   #currentValue(key: RecordKey): JsonValue {
@@ -147,7 +148,7 @@ export class CellLog {
   ): JsonObject | null {
     if (previous === null) return null
     const row = this.#db.get('SELECT line FROM "$provenance" WHERE record = ? ORDER BY seq LIMIT 1', key)
-    const created = row === undefined ? null : parseLine(String(row['line']))
+    const created = parsedLineOf(row)
     if (created === null || later?.['seq'] === created['seq']) return null
     const { name } = this.#field
     return entryOfField({ ...created, values: { [name]: null }, previous: { [name]: previous } }, name)

@@ -4,6 +4,8 @@ import {
   formatLine,
   formatRecordLine,
   type CellLine,
+  type LineText,
+  type LogLine,
   type RecordChange,
   type RevertLine,
   type Unnumbered,
@@ -16,7 +18,7 @@ import { runNumber } from '../stored-rows.ts'
 /** A provenance line that belongs to a record. */
 interface RecordedLine {
   readonly record: RecordKey
-  readonly text: string
+  readonly text: LineText
   /** The number of the run that wrote it. */
   readonly run: number | null
 }
@@ -72,7 +74,7 @@ export class ChangeSet {
   }
 
   /** The lines added so far, for the mirror. */
-  lines(): readonly string[] {
+  lines(): readonly LineText[] {
     return this.#lines.map(({ text }) => text)
   }
 
@@ -81,12 +83,12 @@ export class ChangeSet {
     const seq = this.nextSeq
     // Rest properties lose what TypeScript knows of an open-ended line.
     const numbered = { seq, at: this.at, ...line } as CellLine
-    return this.#add({ record, text: formatLine(numbered), run: runNumber(line.run_id) })
+    return this.#add({ record, text: whole(numbered), run: runNumber(line.run_id) })
   }
 
   /** Adds the provenance line of a cell that is put back; answers with its seq. */
   logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number {
-    const text = formatLine({ seq: this.nextSeq, at: this.at, ...line })
+    const text = whole({ seq: this.nextSeq, at: this.at, ...line })
     return this.#add({ record, text, run: runNumber(line.run_id) })
   }
 
@@ -114,7 +116,7 @@ export class ChangeSet {
     const ofRuns = lines.some(({ run }) => run !== null)
     const params: SQLInputValue[] = []
     for (const [index, { record, text, run }] of lines.entries()) {
-      params.push(from + index, record, text)
+      params.push(from + index, record, text.start)
       if (ofRuns) params.push(run)
     }
     const [columns, places] = ofRuns
@@ -203,4 +205,8 @@ export class ChangeSet {
 /** The seq of the last provenance line, 0 when there is none. */
 export function lastSeq(db: Connection): number {
   return Number(db.get('SELECT max(seq) AS seq FROM "$provenance"')?.['seq'] ?? 0)
+}
+
+function whole(line: LogLine): LineText {
+  return { start: formatLine(line), end: '' }
 }

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
-import { parseLine } from '../../provenance/log-line.ts'
 import { jsonArray, noteValuesBefore } from '../past-values.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../sheet-store.ts'
 import type { Connection } from './connection.ts'
 import { pastRecordJson, selectionOf, type Selection } from './past-record.ts'
 import { jsonBytes } from './values.ts'
+import { lineOf, parsedLineOf } from './stored-line.ts'
 
 /** Records and lines that are read before other requests have their turn: a few milliseconds. */
 const STEPS_AT_ONCE = 300
@@ -43,7 +43,7 @@ export class HistoryReader {
          (SELECT line FROM "$provenance" WHERE seq = "first") AS "line"
        FROM (SELECT iif(history_after = 0, 0, history_after + 1) AS "first" FROM "$sheet")`,
     )
-    const at = parseLine(String(row?.['line']))?.['at']
+    const at = parsedLineOf(row)?.['at']
     return {
       first: Number(row?.['first']),
       firstAt: typeof at === 'string' ? at : null,
@@ -65,7 +65,7 @@ export class HistoryReader {
         'SELECT seq, line FROM "$provenance" WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
         middle,
       )
-      const at = entry === undefined ? undefined : parseLine(String(entry['line']))?.['at']
+      const at = parsedLineOf(entry)?.['at']
       if (typeof at === 'string' && at > time) high = Number(entry?.['seq']) - 1
       else low = middle
     }
@@ -196,7 +196,7 @@ export class HistoryReader {
         from,
         ROWS_AT_ONCE,
       )
-      for (const line of lines) noteValuesBefore(String(line['line']), fields, values)
+      for (const line of lines) noteValuesBefore(lineOf(line), fields, values)
       yield lines.length
       if (lines.length < ROWS_AT_ONCE) break
       from = Number(lines.at(-1)?.['seq'])

@@ -1,7 +1,7 @@
 import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 4
+export const SCHEMA_VERSION = 5
 
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
@@ -11,7 +11,7 @@ export const SCHEMA_VERSION = 4
  * - `$target`: the derived fields, active or once active, with the counters that status reads (D32).
  * - `$cell`: computed cells with the hash of their last success, and overridden ones, whose hash is null.
  * - `$todo`: the sparse list of cells that are missing, stale or failed; what is in neither table does not exist.
- * - `$provenance`: the log; `line` is exactly the line of `provenance.jsonl`. `earlier_id` is the record's id in a log
+ * - `$provenance`: the log; `line` is the line of `provenance.jsonl`, or the start of one, see {@link wholeLine}. `earlier_id` is the record's id in a log
  *   that was there before the store.
  * - `$deleted`: keys that ids once had. A key is never used again, so each stands for one life of a record.
  * - `$import`: which records an import line covers.
@@ -89,6 +89,8 @@ export const FIRST_TABLES = `
  * - `$sheet.last_proposal`: the last proposal id given out. `$sheet.proposal_changes` counts up whenever one is made or decided.
  *
  * 4: indexes of fields that are no more than `indexed`; see {@link fieldIndexes}.
+ *
+ * 5: `$provenance.line` of a new record is the start of its line.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -139,6 +141,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   ) STRICT, WITHOUT ROWID;
   `,
   4: '',
+  5: '',
 }
 
 /** Makes the tables of a new store. */

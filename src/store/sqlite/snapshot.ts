@@ -8,6 +8,7 @@ import { Connection, type StoredRow } from './connection.ts'
 import { storePaths } from './create-store.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
 import { jsonBytes } from './values.ts'
+import { lineOf } from './stored-line.ts'
 
 /** Lines read at once, so that no statement stays open over a large table. */
 const LINES_AT_ONCE = 1000
@@ -58,9 +59,9 @@ function writeLog(db: Connection, path: string): number {
   const file = new LineFile(path)
   try {
     const sql = 'SELECT seq, line FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT ?'
-    forEachLine(db, sql, ({ seq, line }) => {
-      last = Number(seq)
-      file.add(Buffer.from(String(line)))
+    forEachLine(db, sql, (row) => {
+      last = Number(row['seq'])
+      file.add(Buffer.from(lineOf(row)))
       return last
     })
   } finally {

@@ -8,7 +8,7 @@ import { idOf, UpsertJudge, type RecordWrite, type RecordWriter } from '../upser
 import { markWritten, UpsertTally } from '../upsert-tally.ts'
 import type { ChangeSet } from './change-set.ts'
 import { checkVersion } from '../check-version.ts'
-import type { StoredRow } from './connection.ts'
+import type { Connection, StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
 import { holdersIn } from './unique-holders.ts'
 import { fromColumn, isStored, toColumn } from './values.ts'
@@ -31,7 +31,7 @@ export function upsert(change: ChangeSet, request: Upsert): UpsertResult {
 export function tryUpsert(change: ChangeSet, request: Upsert): UpsertTrial {
   const { records, actor } = readBody(request)
   const batch = new UpsertBatch(change, { actor, proposal: null, anyField: false })
-  records.forEach((record, position) => batch.add(record, position))
+  batch.addAll(records)
   return batch.trial()
 }
 
@@ -42,9 +42,12 @@ export function writeRecords(
   writer: RecordWriter,
 ): UpsertResult {
   const batch = new UpsertBatch(change, writer)
-  records.forEach((record, position) => batch.add(record, position))
+  batch.addAll(records)
   return batch.finish()
 }
+
+/** How many records make it worth to ask for their ids together. */
+const ASKED_TOGETHER = 64
 
 class UpsertBatch {
   readonly #change: ChangeSet
@@ -52,6 +55,8 @@ class UpsertBatch {
   readonly #statements: UpsertStatements
   readonly #judge: UpsertJudge
   readonly #tally = new UpsertTally()
+  /** The ids that records have, of those in the batch; null where nobody has asked. */
+  #there: Set<string> | null = null
 
   constructor(change: ChangeSet, writer: RecordWriter) {
     this.#change = change
@@ -60,9 +65,16 @@ class UpsertBatch {
     this.#judge = new UpsertJudge(change.contract, writer, (field) => change.cells.isDerived(field))
   }
 
-  add(record: JsonObject, position: number): void {
-    const id = idOf(record)
-    const stored = id === null ? undefined : this.#change.db.get(this.#statements.select, id)
+  addAll(records: readonly JsonObject[]): void {
+    // Where the first is new mostly all are: to ask for their ids together takes half the time.
+    if (records.length >= ASKED_TOGETHER && this.#stored(records[0] ?? {}) === undefined) {
+      this.#there = idsThere(this.#change.db, records)
+    }
+    records.forEach((record, position) => this.#add(record, position))
+  }
+
+  #add(record: JsonObject, position: number): void {
+    const stored = this.#stored(record)
     const write = this.#judge.judge(
       record,
       position,
@@ -71,6 +83,12 @@ class UpsertBatch {
     if (write === null) return
     if (stored === undefined) this.#insert(write)
     else this.#update(write, stored)
+  }
+
+  #stored(record: JsonObject): StoredRow | undefined {
+    const id = idOf(record)
+    if (id === null || this.#there?.has(id) === false) return undefined
+    return this.#change.db.get(this.#statements.select, id)
   }
 
   finish(): UpsertResult {
@@ -91,13 +109,14 @@ class UpsertBatch {
 
   #insert(write: RecordWrite): void {
     const change = this.#change
-    const { record } = write
+    const { id, record } = write
     const key = change.newRecord()
     const seq = this.#log(key, write, null)
     const row: SQLInputValue[] = [key, seq]
     for (const { name } of change.contract.fields) row.push(toColumn(memberOf(record, name)))
     change.db.run(this.#statements.insert, ...row)
     change.cells.created(key, (field) => memberOf(record, field) !== null, seq)
+    this.#there?.add(id)
     this.#tally.inserted(seq)
   }
 
@@ -131,6 +150,15 @@ class UpsertBatch {
       key,
     )
   }
+}
+
+/** Those ids of a batch that records have. */
+function idsThere(db: Connection, records: readonly JsonObject[]): Set<string> {
+  const rows = db.all(
+    'SELECT data.id FROM json_each(?) AS sent CROSS JOIN "$data" AS data ON data.id = sent.value',
+    JSON.stringify(records.map(idOf)),
+  )
+  return new Set(rows.map(({ id }) => String(id)))
 }
 
 interface UpsertStatements {

@@ -37,6 +37,7 @@ import type {
   WriterOperations,
   WriterRequest,
 } from './writer-protocol.ts'
+import { lineOf } from './stored-line.ts'
 import { textOrNull } from '../stored-rows.ts'
 
 /** After this long without a change, the mirror is synced and its position kept. */
@@ -348,7 +349,7 @@ function logSource(db: Connection): LogSource {
           'SELECT seq, line FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT 1000',
           after,
         )
-        for (const { seq: number, line } of lines) yield { seq: Number(number), line: String(line) }
+        for (const row of lines) yield { seq: Number(row['seq']), line: lineOf(row) }
         const last = lines.at(-1)
         if (last === undefined) return
         after = Number(last['seq'])

@@ -120,6 +120,39 @@ export function testUpsert(open: OpenStore): void {
       )
     })
 
+    test('D13: so it is in a large batch of new records, with some that are there', async () => {
+      await sheet.write(['l-there', 'l-é"'].map((id) => ({ id, name: 'before', n: 1 })))
+      const many = Array.from({ length: 300 }, (_, index): JsonObject => ({ id: `l-${index}`, name: 'N' }))
+      const others = [
+        { id: 'l-7', name: 'again' },
+        { id: 'l-there', name: 'after' },
+        { id: 'l-é"', n: 2 },
+        { id: 'l-there', n: 2 },
+      ]
+      const { inserted, updated } = await sheet.write([...many, ...others])
+      assert.deepEqual({ inserted, updated }, { inserted: 300, updated: 4 })
+      const stored = await Promise.all(['l-7', 'l-8', 'l-there', 'l-é"'].map((id) => sheet.get(id)))
+      assert.deepEqual(
+        stored.map((record) => [record?.['name'], record?.['n']]),
+        [
+          ['again', null],
+          ['N', null],
+          ['after', 2],
+          ['before', 2],
+        ],
+      )
+      assert.deepEqual((await sheet.latest('l-7', 'name'))?.['previous'], 'N')
+      const faults = await faultsOf([
+        ...many.map((record) => ({ ...record, id: `new-${String(record['id'])}` })),
+        { id: 'l-there', name: null },
+        { id: 'l-none' },
+      ])
+      assert.match(
+        faults,
+        /^records\[300\] \(id "l-there"\), field "name": .*; records\[301\] \(id "l-none"\), field "name": is required$/,
+      )
+    })
+
     test('an upsert that is only tried counts what it would do, tells every fault with its place, and changes nothing', async () => {
       await sheet.write([{ id: 'tried', name: 'N', n: 1, code: 'tried' }])
       const [before, { total }] = [await sheet.store.history(), await sheet.store.status()]
