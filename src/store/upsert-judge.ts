@@ -26,6 +26,8 @@ export interface RecordWrite {
   readonly record: JsonObject
   /** The fields that are sent with another value than they have (D7). */
   readonly fields: readonly Field[]
+  /** What the record has for each field of the contract, in its order; null where it has none. */
+  readonly values: readonly JsonValue[]
 }
 
 /**
@@ -68,11 +70,11 @@ export class UpsertJudge {
     this.#position = position
     const id = idOf(record)
     const faultsBefore = this.#faultCount
-    const fields = this.#changes(record, isStored)
+    const { fields, values } = this.#changes(record, isStored)
     if (isStored === null && (id === null || !this.#refused.has(id))) this.#checkRequired(record)
     // A record without an id has a fault at any rate.
     if (id === null) return null
-    if (this.#faultCount === faultsBefore) return { id, record, fields }
+    if (this.#faultCount === faultsBefore) return { id, record, fields, values }
     this.#refused.add(id)
     return null
   }
@@ -105,21 +107,23 @@ export class UpsertJudge {
   #changes(
     record: JsonObject,
     isStored: ((field: Field, value: JsonValue) => boolean) | null,
-  ): readonly Field[] {
+  ): Pick<RecordWrite, 'fields' | 'values'> {
     const fields: Field[] = []
+    const values: JsonValue[] = []
     let known = 0
     for (const column of this.#columns) {
       const { field } = column
-      if (!Object.hasOwn(record, field.name)) continue
+      const value = memberIn(record, column)
+      values.push(value ?? null)
+      if (value === undefined) continue
       known += 1
-      const value = record[field.name] as JsonValue
       if (isStored === null ? value === null : isStored(field, value)) continue
       fields.push(field)
       this.#check(column, record, value)
     }
     const names = Object.keys(record)
     if (known < names.length) this.#refuseUnknown(record, names)
-    return this.#asLast(fields)
+    return { fields: this.#asLast(fields), values }
   }
 
   /** The list that the record before had, where it is the same: what is made for a list is then made once. */
@@ -194,6 +198,8 @@ interface Column {
   readonly field: Field
   /** Among the columns, from 0. */
   readonly place: number
+  /** Whether every object has a member of the field's name, from its prototype. */
+  readonly inherited: boolean
   readonly check: Check
 }
 
@@ -203,10 +209,20 @@ const COLUMNS = new WeakMap<Contract, readonly Column[]>()
 function columnsOf(contract: Contract): readonly Column[] {
   let columns = COLUMNS.get(contract)
   if (columns === undefined) {
-    columns = contract.fields.map((field, place) => ({ field, place, check: checkOf(field) }))
+    columns = contract.fields.map((field, place) => ({
+      field,
+      place,
+      inherited: field.name in Object.prototype,
+      check: checkOf(field),
+    }))
     COLUMNS.set(contract, columns)
   }
   return columns
+}
+
+/** What a record has for a column; undefined where it has no such member. It is asked of every value that is written. */
+function memberIn(record: JsonObject, { field: { name }, inherited }: Column): JsonValue | undefined {
+  return inherited && !Object.hasOwn(record, name) ? undefined : record[name]
 }
 
 /** The id that a record from outside has; null when it has none. */

@@ -1,4 +1,4 @@
-import type { SQLInputValue } from 'node:sqlite'
+import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Upsert, UpsertResult, UpsertTrial } from '../sheet-store.ts'
@@ -52,7 +52,8 @@ const ASKED_TOGETHER = 64
 class UpsertBatch {
   readonly #change: ChangeSet
   readonly #writer: RecordWriter
-  readonly #statements: UpsertStatements
+  readonly #selectRow: StatementSync
+  readonly #insertRow: StatementSync
   readonly #judge: UpsertJudge
   readonly #tally = new UpsertTally()
   /** The ids that records have, of those in the batch; null where nobody has asked. */
@@ -61,7 +62,9 @@ class UpsertBatch {
   constructor(change: ChangeSet, writer: RecordWriter) {
     this.#change = change
     this.#writer = writer
-    this.#statements = statementsOf(change.contract)
+    const { select, insert } = statementsOf(change.contract)
+    this.#selectRow = change.db.prepare(select)
+    this.#insertRow = change.db.prepare(insert)
     this.#judge = new UpsertJudge(change.contract, writer, (field) => change.cells.isDerived(field))
   }
 
@@ -88,7 +91,7 @@ class UpsertBatch {
   #stored(record: JsonObject): StoredRow | undefined {
     const id = idOf(record)
     if (id === null || this.#there?.has(id) === false) return undefined
-    return this.#change.db.get(this.#statements.select, id)
+    return this.#selectRow.get(id)
   }
 
   finish(): UpsertResult {
@@ -109,12 +112,12 @@ class UpsertBatch {
 
   #insert(write: RecordWrite): void {
     const change = this.#change
-    const { id, record } = write
+    const { id, record, values } = write
     const key = change.newRecord()
     const seq = this.#log(key, write, null)
     const row: SQLInputValue[] = [key, seq]
-    for (const { name } of change.contract.fields) row.push(toColumn(memberOf(record, name)))
-    change.db.run(this.#statements.insert, ...row)
+    for (const value of values) row.push(toColumn(value))
+    this.#insertRow.run(...row)
     change.cells.created(key, (field) => memberOf(record, field) !== null, seq)
     this.#there?.add(id)
     this.#tally.inserted(seq)
