@@ -9,7 +9,7 @@ import type { JsonValue } from '../contract/json.ts'
 import { faultOf } from '../contract/validate-value.ts'
 import { err, ok } from '../errors/result.ts'
 import { seededRandom, type Random } from '../store/suite/random.ts'
-import { DEFAULT_QUERY_LIMITS } from '../store/query-limits.ts'
+import { PATIENT_LIMITS } from '../store/suite/patient-limits.ts'
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { CacheEntry, CellCommit, RecordKey, WorkQuery } from '../store/cell-work.ts'
 import type { StoreDefinition } from '../store/sheet-store.ts'
@@ -112,7 +112,7 @@ class TestedSqliteStore implements TestedStore {
       definition: definitionOf(derivations),
       actor: ACTOR,
       lockTimeoutMs: 5000,
-      queryLimits: DEFAULT_QUERY_LIMITS,
+      queryLimits: PATIENT_LIMITS,
       onSourceDiffers: () => undefined,
     })
     t.after(async () => {

@@ -16,6 +16,7 @@ import { hashFiles } from '../../src/store/hash-files.ts'
 import { Database } from '../../src/store/postgres/database.ts'
 import { newestRevision, writeRevision } from '../../src/store/postgres/revisions.ts'
 import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+import { PATIENT_LIMITS } from '../../src/store/suite/patient-limits.ts'
 import { contractText } from './contract-with.ts'
 import { startPostgres } from './postgres.ts'
 
@@ -39,7 +40,8 @@ export function perEngine<T>(choices: Readonly<Record<Engine, T>>): T {
 
 /** Opens the sheet of a directory where it is on this engine; again, where it was opened before. */
 export async function openOnEngine(directory: string, options: Partial<SheetOptions> = {}): Promise<Sheet> {
-  return openSheet(await placeOnEngine(directory, options.defaultActor ?? 'system'), options)
+  const place = await placeOnEngine(directory, options.defaultActor ?? 'system')
+  return openSheet(place, { queryLimits: PATIENT_LIMITS, ...options })
 }
 
 /** What a sheet whose files are in this directory is opened by on this engine: its path, or its URL. */

@@ -10,7 +10,7 @@ import { Database } from '../../src/store/postgres/database.ts'
 import { FrameFeed } from '../../src/store/postgres/frame-feed.ts'
 import { PostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
-import { DEFAULT_QUERY_LIMITS } from '../../src/store/query-limits.ts'
+import { PATIENT_LIMITS } from '../../src/store/suite/patient-limits.ts'
 import { contractText } from './contract-with.ts'
 import { startLocalApi, type LocalApi } from './local-api.ts'
 import { onEnd } from './on-end.ts'
@@ -71,7 +71,7 @@ export async function openShared(directory: string, url: string): Promise<Sheet>
         directory,
         actor: 'system',
         lockTimeoutMs: 10_000,
-        queryLimits: DEFAULT_QUERY_LIMITS,
+        queryLimits: PATIENT_LIMITS,
         frames,
         onSourceDiffers: () => undefined,
       }),

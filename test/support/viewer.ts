@@ -11,6 +11,9 @@ import { GatedApi } from './gated-api.ts'
 import { onEnd } from './on-end.ts'
 
 const PICTURES = join(import.meta.dirname, '..', '..', '.cache', 'screenshots')
+/** Queries may take their time, unless a test is about their deadline. */
+const PATIENTLY = ['--query-timeout', '60']
+
 const PATIENCE_MS = 30_000
 const POLL_MS = 20
 const CALM_POLLS = 4
@@ -137,7 +140,7 @@ async function serveAndBrowse(
   directory: string,
   options: readonly string[] = [],
 ): Promise<Served> {
-  const server = new ColophonProcess(t, ['serve', directory, '--port', '0', ...options])
+  const server = new ColophonProcess(t, ['serve', directory, '--port', '0', ...PATIENTLY, ...options])
   const [port, browser] = await Promise.all([server.port(), startBrowser(t)])
   return [`http://127.0.0.1:${port}`, browser]
 }

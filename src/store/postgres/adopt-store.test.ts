@@ -8,7 +8,7 @@ import { startPostgres } from '../../../test/support/postgres.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import type { SheetStore } from '../sheet-store.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { SqliteStore } from '../sqlite/sqlite-store.ts'
 import { AGENT, HUMAN, newRun, target, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
 import { SheetDatabase } from './adopt-store.ts'
@@ -21,7 +21,7 @@ const openSqlite: OpenStore = (directory, { contract, targets, ...options }): Pr
   SqliteStore.open(directory, {
     ...options,
     definition: { contract, targets },
-    queryLimits: DEFAULT_QUERY_LIMITS,
+    queryLimits: PATIENT_LIMITS,
   })
 
 const PROPERTIES = [

@@ -6,7 +6,7 @@ import { parseContract } from '../../contract/parse-contract.ts'
 import type { PagePlace, SortKey } from '../sheet-store.ts'
 import { Database } from './database.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { parseStoreUrl } from './store-url.ts'
 
 const PLAIN = ['{name: n, logicalType: integer}', '{name: word, logicalType: string, unique: true}']
@@ -57,7 +57,7 @@ suite('indexes of fields', () => {
       directory: null,
       actor: 'human:ann',
       lockTimeoutMs: 1000,
-      queryLimits: DEFAULT_QUERY_LIMITS,
+      queryLimits: PATIENT_LIMITS,
       onSourceDiffers: () => undefined,
     })
   }

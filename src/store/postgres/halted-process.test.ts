@@ -7,7 +7,7 @@ import { target, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
 import { Database } from './database.ts'
 import { PostgresStore } from './postgres-store.ts'
 import { breakRunLock, takeRunLock } from './run-lock.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { parseStoreUrl } from './store-url.ts'
 
 const server = await startPostgres()
@@ -20,7 +20,7 @@ async function database(t: TestContext): Promise<Database> {
       ...options,
       directory: null,
       definition: { contract, targets },
-      queryLimits: DEFAULT_QUERY_LIMITS,
+      queryLimits: PATIENT_LIMITS,
     })
   const properties = ['{name: n, logicalType: integer}', '{name: sum, logicalType: integer}']
   await TestSheet.make(t, open, { properties, targets: [target('sum', ['n'])] })

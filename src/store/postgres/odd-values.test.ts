@@ -9,7 +9,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import { seededRandom } from '../suite/random.ts'
 import { FIRST_PAGE, HUMAN, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 
 const server = await startPostgres()
 
@@ -18,7 +18,7 @@ const open: OpenStore = (_directory, { contract, targets, ...options }) =>
     ...options,
     directory: null,
     definition: { contract, targets },
-    queryLimits: DEFAULT_QUERY_LIMITS,
+    queryLimits: PATIENT_LIMITS,
   })
 
 const TYPES = [

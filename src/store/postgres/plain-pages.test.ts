@@ -5,7 +5,7 @@ import { startPostgres } from '../../../test/support/postgres.ts'
 import { ClientConnection, type SqlInput } from './connection.ts'
 import { Database } from './database.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { parseStoreUrl } from './store-url.ts'
 
 const COUNT = 9000
@@ -33,7 +33,7 @@ suite('what PostgreSQL looks at for a read', () => {
         directory: null,
         actor: 'human:ann',
         lockTimeoutMs: 1000,
-        queryLimits: DEFAULT_QUERY_LIMITS,
+        queryLimits: PATIENT_LIMITS,
         onSourceDiffers: () => undefined,
       })
     store = await open()

@@ -2,7 +2,7 @@ import { startPostgres } from '../../../test/support/postgres.ts'
 import { testStore } from '../store-suite.ts'
 import type { OpenStore } from '../suite/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 
 const server = await startPostgres()
 
@@ -16,7 +16,7 @@ const open: OpenStore = (directory, { contract, targets, ...options }) => {
     ...options,
     directory,
     definition: { contract, targets },
-    queryLimits: DEFAULT_QUERY_LIMITS,
+    queryLimits: PATIENT_LIMITS,
   })
 }
 

@@ -21,7 +21,7 @@ import { PostgresStore } from './postgres-store.ts'
 import { pushRevision } from './push-revision.ts'
 import { PostgresRevisions } from './revisions.ts'
 import { quoted } from './schema.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { parseStoreUrl } from './store-url.ts'
 
 const server = await startPostgres()
@@ -77,7 +77,7 @@ class Pushed {
       directory: null,
       actor: HUMAN,
       lockTimeoutMs: 5000,
-      queryLimits: DEFAULT_QUERY_LIMITS,
+      queryLimits: PATIENT_LIMITS,
       onSourceDiffers: () => undefined,
     })
     this.#t.after(() => store.close())

@@ -4,7 +4,7 @@ import { startPostgres } from '../../../test/support/postgres.ts'
 import { AGENT, computed, HUMAN, newRun, target, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
 import { ClientConnection } from './connection.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 
 const server = await startPostgres()
 
@@ -13,7 +13,7 @@ const open: OpenStore = (_directory, { contract, targets, ...options }) =>
     ...options,
     directory: null,
     definition: { contract, targets },
-    queryLimits: DEFAULT_QUERY_LIMITS,
+    queryLimits: PATIENT_LIMITS,
   })
 
 const [FEW, MANY] = [3, 200]

@@ -9,7 +9,7 @@ import { ConflictError } from '../../errors/service-error.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import { AGENT, HUMAN, target, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 
 const server = await startPostgres()
 
@@ -23,7 +23,7 @@ const open: OpenStore = (directory, { contract, targets, ...options }) => {
     ...options,
     directory: null,
     definition: { contract, targets },
-    queryLimits: DEFAULT_QUERY_LIMITS,
+    queryLimits: PATIENT_LIMITS,
   })
 }
 

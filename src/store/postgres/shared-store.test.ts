@@ -14,7 +14,7 @@ import type { TargetDefinition } from '../sheet-store.ts'
 import { computed, newRun, NOTHING_ELSE, target } from '../suite/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
 import { SCHEMA_VERSION } from './schema.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { parseStoreUrl } from './store-url.ts'
 
 const server = await startPostgres()
@@ -35,7 +35,7 @@ function open(url: string, setup: StoreSetup = {}): Promise<PostgresStore> {
     directory,
     actor: 'system:import',
     lockTimeoutMs,
-    queryLimits: DEFAULT_QUERY_LIMITS,
+    queryLimits: PATIENT_LIMITS,
     onSourceDiffers: () => undefined,
   })
 }

@@ -6,7 +6,7 @@ import { parseContract } from '../../contract/parse-contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { LOGICAL_TYPES } from '../../contract/contract.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 
 const contract = parseContract(
   contractText(LOGICAL_TYPES.map((type) => `{name: ${type}_field, logicalType: ${type}}`)),
@@ -19,7 +19,7 @@ const store = await PostgresStore.open(server.freshUrl(), {
   directory: null,
   actor: 'system:import',
   lockTimeoutMs: 5000,
-  queryLimits: DEFAULT_QUERY_LIMITS,
+  queryLimits: PATIENT_LIMITS,
   onSourceDiffers: () => undefined,
 })
 after(() => store.close())

@@ -7,14 +7,14 @@ import type { CellLog } from './cell-log.ts'
 import { Connection } from './connection.ts'
 import { storePaths } from './create-store.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 const open: OpenStore = (directory, { contract, targets, ...options }): Promise<SheetStore> =>
   SqliteStore.open(directory, {
     ...options,
     definition: { contract, targets },
-    queryLimits: DEFAULT_QUERY_LIMITS,
+    queryLimits: PATIENT_LIMITS,
   })
 
 const SETUP = {

@@ -11,7 +11,7 @@ import { parseContract } from '../../contract/parse-contract.ts'
 import { Connection } from './connection.ts'
 import { storePaths } from './create-store.ts'
 import { logOf } from './read-log.ts'
-import { DEFAULT_QUERY_LIMITS } from './sql/sql-pool.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import type { ProcessAnswer, ProcessCommand } from './store-process.ts'
 import { Writer } from './writer.ts'
@@ -77,7 +77,7 @@ test('a damaged sheet.db is a RecordsError for whoever reads', async (t) => {
     definition: { contract: parseContract(REQUEST.contractText), targets: [] },
     actor: REQUEST.actor,
     lockTimeoutMs: 1000,
-    queryLimits: DEFAULT_QUERY_LIMITS,
+    queryLimits: PATIENT_LIMITS,
     onSourceDiffers: () => undefined,
   })
   t.after(() => store.close())

@@ -7,7 +7,7 @@ import { after, before, suite, test } from 'node:test'
 import { contractText } from '../../../test/support/contract-with.ts'
 import { parseContract } from '../../contract/parse-contract.ts'
 import type { PagePlace, SortKey } from '../sheet-store.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 const PLAIN = ['{name: n, logicalType: integer}', '{name: word, logicalType: string, unique: true}']
@@ -29,7 +29,7 @@ suite('indexes of fields', () => {
       definition: { contract: parseContract(contractText(INDEXED)), targets: [] },
       actor: 'human:ann',
       lockTimeoutMs: 1000,
-      queryLimits: DEFAULT_QUERY_LIMITS,
+      queryLimits: PATIENT_LIMITS,
       onSourceDiffers: () => undefined,
     })
     const records = Array.from({ length: COUNT }, (_, n) => ({

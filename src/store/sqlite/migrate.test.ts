@@ -14,7 +14,7 @@ import { Connection } from './connection.ts'
 import { storePaths } from './create-store.ts'
 import { migrate } from './migrate.ts'
 import { FIRST_TABLES, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
-import { DEFAULT_QUERY_LIMITS } from '../query-limits.ts'
+import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import { Writer } from './writer.ts'
 
@@ -60,7 +60,7 @@ function openStore(directory: string): Promise<SqliteStore> {
     definition: { contract: CONTRACT, targets: TARGETS },
     actor: 'system:import',
     lockTimeoutMs: 5000,
-    queryLimits: DEFAULT_QUERY_LIMITS,
+    queryLimits: PATIENT_LIMITS,
     onSourceDiffers: () => undefined,
   })
 }
@@ -301,7 +301,7 @@ test('a store of version 3 whose contract had x-indexed before that meant anythi
       definition: { contract, targets: [] },
       actor: 'system:import',
       lockTimeoutMs: 5000,
-      queryLimits: DEFAULT_QUERY_LIMITS,
+      queryLimits: PATIENT_LIMITS,
       onSourceDiffers: () => undefined,
     })
   const made = await open()

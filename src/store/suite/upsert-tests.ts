@@ -143,7 +143,7 @@ export function testUpsert(open: OpenStore): void {
       )
       assert.deepEqual((await sheet.latest('l-7', 'name'))?.['previous'], 'N')
       const faults = await faultsOf([
-        ...many.map((record) => ({ ...record, id: `new-${String(record['id'])}` })),
+        ...many.map((_, index) => ({ id: `new-${index}`, name: 'N' })),
         { id: 'l-there', name: null },
         { id: 'l-none' },
       ])
