@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { wholeLine } from '../../src/provenance/log-line.ts'
 import { isStoreUrl } from '../../src/sheet/store-place.ts'
 import { perEngine, placeOnEngine, readLog } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -112,7 +113,7 @@ function checkLogFile(directory: string): void {
     const table = db.prepare('SELECT line FROM "$provenance" ORDER BY seq').all()
     assert.deepEqual(
       lines,
-      table.map(({ line }) => line),
+      table.map(({ line }) => wholeLine(String(line))),
       'the file says what the table says',
     )
   } finally {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { startPostgres } from '../../../test/support/postgres.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { RecordsError } from '../../errors/service-error.ts'
+import { wholeLine } from '../../provenance/log-line.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { SqliteStore } from '../sqlite/sqlite-store.ts'
@@ -107,13 +108,19 @@ function tablesOf(directory: string): Record<string, unknown> {
     const names = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
     const tables = names.map(({ name }) => {
       const rows = db.prepare(`SELECT * FROM "${String(name)}"`).all()
-      const shared = rows.map((row) => Object.entries(row).filter(([column]) => !OWN.test(column)))
+      const shared = rows.map((row) => Object.entries(row).flatMap(sharedColumn))
       return [String(name), shared] as const
     })
     return Object.fromEntries(tables)
   } finally {
     db.close()
   }
+}
+
+/** A column but for what is a store's own; a line as the file has it. */
+function sharedColumn([name, value]: [string, SQLOutputValue]): unknown[] {
+  if (OWN.test(name)) return []
+  return [[name, name === 'line' ? wholeLine(String(value)) : value]]
 }
 
 const OWN = /^(cursor_key|source_.*|mirror_.*)$/

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, suite, test, type TestContext } from 'node:test'
 import { contractText } from '../../../test/support/contract-with.ts'
 import { LockTimeoutError } from '../../errors/service-error.ts'
+import { wholeLine } from '../../provenance/log-line.ts'
 import { seededRandom } from '../suite/random.ts'
 import { storePaths } from './create-store.ts'
 import { logOf } from './read-log.ts'
@@ -203,7 +204,9 @@ suite('SQLite: several processes', () => {
 })
 
 function storedLines(directory: string): string[] {
-  return rows(directory, 'SELECT line AS value FROM "$provenance" ORDER BY seq')
+  return rows(directory, 'SELECT line AS value FROM "$provenance" ORDER BY seq').map((line) =>
+    wholeLine(String(line)),
+  )
 }
 
 function idsOf(directory: string): Set<string> {

@@ -6,6 +6,7 @@ import { openDatabase } from './open-database.ts'
 import { reading, readingOn } from './reading.ts'
 import { quoted } from './schema.ts'
 import type { CopiedTable } from './sqlite-copy.ts'
+import { lineOf } from './stored-line.ts'
 import { fromColumn } from './values.ts'
 
 /** Rows that are read as they are gone through, and the names of their columns. */
@@ -51,8 +52,11 @@ export class SqliteSource {
     return reading(() => this.#db.get(sql)) ?? {}
   }
 
+  /** The rows of a table; those of the log with whole lines. */
   rows(table: CopiedTable): SourceRows {
-    return this.#read(`SELECT * FROM ${quoted(table)}`)
+    const { columns, rows } = this.#read(`SELECT * FROM ${quoted(table)}`)
+    if (table !== '$provenance') return { columns, rows }
+    return { columns, rows: rows.map((row) => ({ ...row, line: lineOf(row) })) }
   }
 
   /** The rows of the records, in creation order. */
