@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { Dispatcher } from 'undici'
 import { err, ok } from '../../../errors/result.ts'
+import { AbortWatch } from './abort-watch.ts'
 import type { BodyShare } from './body-room.ts'
+import { BreakOff } from './break-off.ts'
 import type { CallGuard } from './call-guard.ts'
 import { Deadline } from './deadline.ts'
 import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
@@ -48,148 +50,153 @@ const DEFAULTS = [
 
 const DEFAULTS_WITH_BODY = [...DEFAULTS, ['content-type', 'application/json']] as const
 
-interface ExchangeOptions extends HopOptions {
-  readonly guard: CallGuard
-  /** Waits for leave to send one more request to the origin of the call. */
-  another(): Promise<void>
-  /** How long that has taken in all. */
-  waitedMs(): number
-  /** Waits for room for so many bytes in all. */
-  makeRoom(bytes: number): Promise<void>
-  /** Gives back the room beyond so many bytes. */
-  keepRoom(bytes: number): void
-}
-
-/** Stands for the deadline as the reason of an abort. */
+/** Stands for the deadline as the reason why a try is broken off. */
 const TIMED_OUT = Symbol('timed out')
+
+/** Tells the tries under way that their run is stopped. */
+const ABORTS = new AbortWatch()
 
 /**
  * Makes one try of a call. Redirects are followed by hand, at most five; bodies are read up to 10 MiB, counted after
  * decoding. Failures hold nothing but this module's own words. Rejects with the signal's reason.
  */
-export async function tryOnce(
+export function tryOnce(
   dispatcher: Dispatcher,
   request: TransportRequest,
-  { signal, turn, guard, share, timeoutMs }: TryOptions,
+  options: TryOptions,
 ): Promise<Tried> {
-  signal.throwIfAborted()
-  const stop = new AbortController()
-  const onAbort = (): void => stop.abort(signal.reason)
-  signal.addEventListener('abort', onAbort)
-  const deadline = new Deadline(timeoutMs, () => stop.abort(TIMED_OUT))
-  let hasGoneOut = false
-  let waitedMs = 0
-  const onSent = (): boolean => {
-    const goesOut = turn.sent()
-    hasGoneOut ||= goesOut
+  return new Try(dispatcher, request, options).run()
+}
+
+class Try implements HopOptions {
+  readonly breakOff = new BreakOff()
+  readonly #dispatcher: Dispatcher
+  readonly #request: TransportRequest
+  readonly #options: TryOptions
+  readonly #deadline: Deadline
+  #hasGoneOut = false
+  /** How long it waited for leave to send further requests. */
+  #waitedMs = 0
+
+  constructor(dispatcher: Dispatcher, request: TransportRequest, options: TryOptions) {
+    this.#dispatcher = dispatcher
+    this.#request = request
+    this.#options = options
+    this.#deadline = new Deadline(options.timeoutMs, () => this.breakOff.now(TIMED_OUT))
+  }
+
+  async run(): Promise<Tried> {
+    const { signal, turn } = this.#options
+    signal.throwIfAborted()
+    const onAbort = (): void => this.breakOff.now(signal.reason)
+    ABORTS.add(signal, onAbort)
+    this.#deadline.start()
+    try {
+      const tried = await this.#exchange()
+      if (tried.result.ok) turn.succeeded()
+      return tried
+    } catch (error) {
+      signal.throwIfAborted()
+      return this.#failed(error)
+    } finally {
+      this.#deadline.end()
+      ABORTS.remove(signal, onAbort)
+    }
+  }
+
+  onSent(): boolean {
+    const goesOut = this.#options.turn.sent()
+    this.#hasGoneOut ||= goesOut
     return goesOut
   }
-  const another = async (): Promise<void> => {
-    const began = performance.now()
-    deadline.stop()
-    await turn.another(stop.signal)
-    deadline.start()
-    waitedMs += performance.now() - began
-  }
-  const hasRoom = (bytes: number, onRoom: () => void): boolean => {
-    const has = share.has(bytes, () => {
-      deadline.start()
+
+  hasRoom(bytes: number, onRoom: () => void): boolean {
+    const has = this.#options.share.has(bytes, () => {
+      this.#deadline.start()
       onRoom()
     })
-    if (!has) deadline.stop()
+    if (!has) this.#deadline.stop()
     return has
   }
-  const makeRoom = async (bytes: number): Promise<void> => {
-    deadline.stop()
-    await share.wait(bytes, stop.signal)
-    deadline.start()
-  }
-  const keepRoom = (bytes: number): void => share.shrinkTo(bytes)
-  try {
-    deadline.start()
-    const options = { signal: stop.signal, guard, onSent, another, hasRoom, makeRoom, keepRoom }
-    const tried = await exchange(dispatcher, request, { ...options, waitedMs: () => waitedMs })
-    if (tried.result.ok) turn.succeeded()
-    return tried
-  } catch (error) {
-    signal.throwIfAborted()
-    const label = requestLabel(request)
+
+  #failed(error: unknown): Tried {
+    const request = requestLabel(this.#request)
     if (error === TIMED_OUT) {
-      const failure = { reason: 'timeout', request: label, seconds: timeoutMs / 1000 } as const
+      const failure = { reason: 'timeout', request, seconds: this.#options.timeoutMs / 1000 } as const
       // What is paid for may have been done.
-      return { result: err(failure), mayPass: isIdempotent(request), retryAfterMs: null }
+      return { result: err(failure), mayPass: isIdempotent(this.#request), retryAfterMs: null }
     }
     if (error instanceof NetworkFault) {
-      const failure = { reason: 'network', request: label, detail: error.message } as const
-      const mayPass = error.transient && (isIdempotent(request) || !hasGoneOut)
+      const failure = { reason: 'network', request, detail: error.message } as const
+      const mayPass = error.transient && (isIdempotent(this.#request) || !this.#hasGoneOut)
       return { result: err(failure), mayPass, retryAfterMs: null }
     }
     throw error
-  } finally {
-    deadline.end()
-    signal.removeEventListener('abort', onAbort)
   }
-}
 
-async function exchange(
-  dispatcher: Dispatcher,
-  request: TransportRequest,
-  options: ExchangeOptions,
-): Promise<Tried> {
-  const started = performance.now()
-  const label = requestLabel(request)
-  const response = await follow(dispatcher, request, options)
-  const { status } = response
-  if (status < 200 || status > 299) {
-    return {
-      result: err({ reason: 'status', request: label, status }),
-      mayPass: status === 429 || (status >= 500 && status <= 599),
-      retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
+  async #exchange(): Promise<Tried> {
+    const started = performance.now()
+    const request = requestLabel(this.#request)
+    const response = await this.#follow()
+    const { status } = response
+    if (status < 200 || status > 299) {
+      return {
+        result: err({ reason: 'status', request, status }),
+        mayPass: status === 429 || (status >= 500 && status <= 599),
+        retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
+      }
+    }
+    const encoding = response.header('content-encoding')
+    const body = encoding === undefined ? response.body : await this.#decoded(response.body, encoding)
+    this.breakOff.throwIfBroken()
+    const json = isUtf8(body) ? parseJson(body.toString('utf8').replace(/^\uFEFF/, '')) : undefined
+    const result =
+      json === undefined
+        ? err({ reason: 'malformed-json', request } as const)
+        : ok({ status, json, durationMs: Math.round(performance.now() - started - this.#waitedMs) })
+    return { result, mayPass: false, retryAfterMs: null }
+  }
+
+  async #follow(): Promise<HopResponse> {
+    const { url, secretHeaders } = this.#request
+    let hop: Hop = { ...this.#request, headers: withDefaults(this.#request) }
+    for (let redirects = 0; ;) {
+      const response = await sendHop(this.#dispatcher, hop, this)
+      if (response === null) {
+        // A connection that was long in coming is there for the next moment.
+        await this.#another()
+        continue
+      }
+      const next = redirectedHop(hop, response, secretHeaders)
+      if (!next) return response
+      if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
+      redirects += 1
+      this.#options.guard.checkRedirect(new URL(next.url))
+      hop = next
+      if (new URL(hop.url).origin === new URL(url).origin) await this.#another()
+      else this.breakOff.throwIfBroken()
     }
   }
-  const body = await decodedBody(response, options)
-  options.signal.throwIfAborted()
-  const json = isUtf8(body) ? parseJson(body.toString('utf8').replace(/^\uFEFF/, '')) : undefined
-  const result =
-    json === undefined
-      ? err({ reason: 'malformed-json', request: label } as const)
-      : ok({ status, json, durationMs: Math.round(performance.now() - started - options.waitedMs()) })
-  return { result, mayPass: false, retryAfterMs: null }
-}
 
-async function decodedBody(response: HopResponse, options: ExchangeOptions): Promise<Buffer> {
-  const encoding = response.header('content-encoding')
-  if (encoding === undefined) return response.body
-  const body = await decodeBody(response.body, encoding, options.makeRoom)
-  options.keepRoom(body.length)
-  return body
-}
-
-async function follow(
-  dispatcher: Dispatcher,
-  request: TransportRequest,
-  options: ExchangeOptions,
-): Promise<HopResponse> {
-  let hop: Hop = { ...request, headers: withDefaults(request) }
-  for (let redirects = 0; ; redirects++) {
-    const response = await sendInTime(dispatcher, hop, options)
-    const next = redirectedHop(hop, response, request.secretHeaders)
-    if (!next) return response
-    if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
-    options.guard.checkRedirect(new URL(next.url))
-    hop = next
-    if (new URL(hop.url).origin === new URL(request.url).origin) await options.another()
-    options.signal.throwIfAborted()
+  /** Waits for leave to send one more request to the origin of the call. */
+  async #another(): Promise<void> {
+    const began = performance.now()
+    this.#deadline.stop()
+    await this.#options.turn.another(this.breakOff.signal)
+    this.#deadline.start()
+    this.#waitedMs += performance.now() - began
+    this.breakOff.throwIfBroken()
   }
-}
 
-/** A connection that was long in coming is there for the next moment. */
-async function sendInTime(dispatcher: Dispatcher, hop: Hop, options: ExchangeOptions): Promise<HopResponse> {
-  for (;;) {
-    const response = await sendHop(dispatcher, hop, options)
-    if (response !== null) return response
-    await options.another()
-    options.signal.throwIfAborted()
+  async #decoded(body: Buffer, encoding: string): Promise<Buffer> {
+    const { share } = this.#options
+    const decoded = await decodeBody(body, encoding, async (bytes) => {
+      this.#deadline.stop()
+      await share.wait(bytes, this.breakOff.signal)
+      this.#deadline.start()
+    })
+    share.shrinkTo(decoded.length)
+    return decoded
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import type { Breakable, BreakOff } from './break-off.ts'
 import { GrowingBuffer } from './growing-buffer.ts'
 import { BODY_LIMIT, HEADERS_TOO_LARGE, NetworkFault, TOO_LARGE, toNetworkFault } from './network-fault.ts'
 
@@ -40,8 +41,8 @@ const BYTES_PER_PIECE = 64
 const MAX_HEADERS = 500
 
 export interface HopOptions {
-  /** Breaks the exchange off. */
-  readonly signal: AbortSignal
+  /** Breaks the exchange off; has not done so yet. */
+  readonly breakOff: BreakOff
   /** Called right before the request goes out on a connection; where it answers false, it does not go out. */
   onSent(): boolean
   /** Whether there is room for so many bytes of a body; if not, `onRoom` is called once there is. */
@@ -49,14 +50,15 @@ export interface HopOptions {
 }
 
 /**
- * Sends one request and reads its answer; null when it was not to go out. Rejects with the signal's reason when it aborts,
- * and with NetworkFault for a body past the limit and for what breaks the connection.
+ * Sends one request and reads its answer; null when it was not to go out. Rejects with the reason of the
+ * break-off, and with NetworkFault for a body past the limit and for what breaks the connection.
  */
 export function sendHop(dispatcher: Dispatcher, hop: Hop, options: HopOptions): Promise<HopResponse | null> {
   return new Promise((resolve, reject) => {
     const reading = new HopReading(resolve, reject, options)
-    const { origin, path } = target(hop.url)
-    dispatcher.dispatch({ ...hop, origin, path }, reading)
+    const { method, url, headers, body } = hop
+    const { origin, path } = target(url)
+    dispatcher.dispatch({ method, headers, body, origin, path }, reading)
   })
 }
 
@@ -70,13 +72,10 @@ function target(url: string): { origin: string; path: string } {
   return { origin: known.origin, path: rest.startsWith('/') ? rest : `/${rest}` }
 }
 
-class HopReading implements Dispatcher.DispatchHandler {
+class HopReading implements Dispatcher.DispatchHandler, Breakable {
   readonly #resolve: (response: HopResponse | null) => void
   readonly #reject: (error: unknown) => void
-  readonly #signal: AbortSignal
-  readonly #onSent: () => boolean
-  readonly #hasRoom: HopOptions['hasRoom']
-  readonly #onAbort = (): void => this.#end(() => this.#reject(this.#signal.reason))
+  readonly #options: HopOptions
   #controller: Dispatcher.DispatchController | undefined
   #ended = false
   #status = 0
@@ -90,20 +89,22 @@ class HopReading implements Dispatcher.DispatchHandler {
   constructor(
     resolve: (response: HopResponse | null) => void,
     reject: (error: unknown) => void,
-    { signal, onSent, hasRoom }: HopOptions,
+    options: HopOptions,
   ) {
     this.#resolve = resolve
     this.#reject = reject
-    this.#signal = signal
-    this.#onSent = onSent
-    this.#hasRoom = hasRoom
-    signal.addEventListener('abort', this.#onAbort)
+    this.#options = options
+    options.breakOff.watch(this)
+  }
+
+  breakOff(reason: unknown): void {
+    this.#end(() => this.#reject(reason))
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#ended) this.#breakOff()
-    else if (!this.#onSent()) this.#holdBack()
+    if (this.#ended) this.#abort()
+    else if (!this.#options.onSent()) this.#holdBack()
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
@@ -134,7 +135,7 @@ class HopReading implements Dispatcher.DispatchHandler {
       this.#fail('body in too many pieces')
     } else {
       this.#body.add(chunk)
-      if (!this.#hasRoom(this.#body.length, () => this.#readOn(controller))) controller.pause()
+      if (!this.#options.hasRoom(this.#body.length, () => this.#readOn(controller))) controller.pause()
     }
   }
 
@@ -179,14 +180,14 @@ class HopReading implements Dispatcher.DispatchHandler {
   /** Settles before the answer has ended, which costs the connection. */
   #end(settle: () => void): void {
     this.#settle(settle)
-    this.#breakOff()
+    this.#abort()
   }
 
   #settle(settle: () => void): void {
     if (this.#ended) return
     this.#ended = true
     clearTimeout(this.#discardTimer)
-    this.#signal.removeEventListener('abort', this.#onAbort)
+    this.#options.breakOff.watch(null)
     settle()
   }
 
@@ -197,7 +198,7 @@ class HopReading implements Dispatcher.DispatchHandler {
     throw new NetworkFault('held back')
   }
 
-  #breakOff(): void {
+  #abort(): void {
     this.#controller?.abort(new NetworkFault('broken off'))
   }
 }
