@@ -21,6 +21,32 @@ export function hostOfUrl({ protocol, hostname, port }: URL): string {
   return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
 }
 
+/** Whom a URL leads to. */
+export interface Site {
+  /** What the URL begins with, as it is written there: all before its path. */
+  readonly start: string
+  readonly origin: string
+  /** See {@link hostOfUrl}. */
+  readonly host: string
+}
+
+/** Calls of a run go to few sites, mostly to one after the other; to parse a URL takes longer than to compare it. */
+let lastSite: Site | null = null
+
+/** The site of an http or https URL. */
+export function siteOf(url: string): Site {
+  if (lastSite === null || !leadsTo(url, lastSite)) {
+    const [start = url] = /^[a-z]+:\/\/[^/?#]*/i.exec(url) ?? []
+    const parsed = new URL(start)
+    lastSite = { start, origin: parsed.origin, host: hostOfUrl(parsed) }
+  }
+  return lastSite
+}
+
+function leadsTo(url: string, { start }: Site): boolean {
+  return url.startsWith(start) && (url.length === start.length || '/?#'.includes(url.charAt(start.length)))
+}
+
 /** Parts of a URL beyond host and port, and patterns: as keys they would match nothing. */
 function refuseParts(written: string, fail: (message: string) => never): void {
   const only = 'write only the host, as api.example or api.example:8080'

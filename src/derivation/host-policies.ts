@@ -1,3 +1,5 @@
+import { siteOf } from './host-key.ts'
+
 /** How calls to a host are made; `transport.yaml` says so for each. Not part of the input hash. */
 export interface HostPolicy {
   /** Calls at a time. */
@@ -59,11 +61,13 @@ export function hostPolicies(entries: HostEntries): HostPolicies {
   })
   return {
     forUrl(url) {
-      const { hostname, port, protocol } = new URL(url)
-      const from = port || (protocol === 'https:' ? '443' : '80')
-      const key = `${hostname}:${from}`
-      const policy = known.get(key) ?? forHost(hostname, from)
-      known.set(key, policy)
+      const { host } = siteOf(url)
+      let policy = known.get(host)
+      if (policy === undefined) {
+        const colon = host.lastIndexOf(':')
+        policy = forHost(host.slice(0, colon), host.slice(colon + 1))
+        known.set(host, policy)
+      }
       return policy
     },
     maxConcurrency: Math.max(...concurrencies),

@@ -13,6 +13,8 @@ type Verdict = 'allowed' | 'refused-address' | 'offline' | 'not-listed'
  */
 export class CallGuard {
   readonly #allowed: AllowedHosts
+  /** The last judgement: calls of a run go to one host after the other. */
+  #last: { readonly host: string; readonly verdict: Verdict } | null = null
 
   constructor(allowed: AllowedHosts) {
     this.#allowed = allowed
@@ -48,6 +50,11 @@ export class CallGuard {
   }
 
   #judge(host: string): Verdict {
+    if (this.#last?.host !== host) this.#last = { host, verdict: this.#judged(host) }
+    return this.#last.verdict
+  }
+
+  #judged(host: string): Verdict {
     const name = nameOf(host)
     if (isRefusedAddress(name.replace(/^\[(.*)\]$/, '$1'))) return 'refused-address'
     if (this.#allowed === null || this.#allowed.has(name) || this.#allowed.has(host)) return 'allowed'

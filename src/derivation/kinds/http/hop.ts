@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import { siteOf } from '../../host-key.ts'
 import type { Breakable, BreakOff } from './break-off.ts'
 import { GrowingBuffer } from './growing-buffer.ts'
 import { BODY_LIMIT, HEADERS_TOO_LARGE, NetworkFault, TOO_LARGE, toNetworkFault } from './network-fault.ts'
@@ -62,14 +63,12 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop, options: HopOptions): 
   })
 }
 
-/** The last start of a URL and its origin: calls of a run go to few hosts, mostly to one after the other. */
-let known: { readonly start: string | null; readonly origin: string } = { start: null, origin: '' }
-
 /** Splits a URL so that its path goes out as it is written; a fragment is not sent (RFC 9110, section 7.1). */
 function target(url: string): { origin: string; path: string } {
-  const [, start = '', rest = ''] = /^([a-z]+:\/\/[^/?#]*)([^#]*)/i.exec(url) ?? []
-  if (start !== known.start) known = { start, origin: new URL(start).origin }
-  return { origin: known.origin, path: rest.startsWith('/') ? rest : `/${rest}` }
+  const { start, origin } = siteOf(url)
+  const fragment = url.indexOf('#')
+  const rest = url.slice(start.length, fragment === -1 ? undefined : fragment)
+  return { origin, path: rest.startsWith('/') ? rest : `/${rest}` }
 }
 
 class HopReading implements Dispatcher.DispatchHandler, Breakable {

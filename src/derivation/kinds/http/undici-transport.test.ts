@@ -191,10 +191,12 @@ test('calls to one host are limited, those to another are not held up by them', 
 
 test('H6: the wait for a turn does not count against the deadline', async (t) => {
   const server = await serverFor(t, (_incoming, response) => {
-    setTimeout(() => response.end('1'), 150)
+    t.mock.timers.tick(400)
+    response.end('1')
   })
   const transport = transportFor(t)
   const policy = { concurrency: 1, timeoutMs: 600 }
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const calls = Array.from({ length: 6 }, (_, index) =>
     send(transport, request(`${server.origin}/${index}`), policy),
   )

@@ -2,7 +2,7 @@ import { Agent } from 'undici'
 import { err } from '../../../errors/result.ts'
 import type { SharedHosts } from '../../../store/shared-hosts.ts'
 import { NotWanted } from '../../derivation-kind.ts'
-import { hostOfUrl } from '../../host-key.ts'
+import { siteOf } from '../../host-key.ts'
 import { BodyRoom } from './body-room.ts'
 import { CallGuard } from './call-guard.ts'
 import type { AllowedHosts } from './call-guard.ts'
@@ -75,10 +75,10 @@ export class UndiciTransport implements Transport {
 
   async send(request: TransportRequest, options: SendOptions): Promise<SendResult> {
     const { signal, policy, hosts = null, onSent, wanted } = options
-    const url = new URL(request.url)
-    const refusal = this.refusal(hostOfUrl(url))
+    const { origin, host } = siteOf(request.url)
+    const refusal = this.refusal(host)
     if (refusal !== null) return err({ reason: 'refused', request: requestLabel(request), detail: refusal })
-    const queue = this.#queue(url.origin, hosts)
+    const queue = this.#queue(origin, hosts)
     queue.adopt(policy)
     const call = policy.retries > 0 ? withIdempotencyKey(request) : request
     const order = this.#calls++
