@@ -55,19 +55,17 @@ export function markOf(cell: unknown, todo: unknown): string {
   return `${Number(cell ?? 0)}.${Number(todo ?? 0)}`
 }
 
-/**
- * A target's cell in the row of its record: columns `$hash` (hex: a text takes less than bytes to come out of a database),
- * `$cell`, `$state` and `$todo` with the target's index.
- */
-export function workCell(row: Row, target: string, index: number): WorkCell {
-  const hash = textOrNull(row[`$hash${index}`])
-  const cellMark = row[`$cell${index}`]
+/** What the tables of cells have of one, null for what they have not. Hashes are hex: a text takes less to come out of a database. */
+export type CellColumns = readonly [hash: unknown, cellMark: unknown, state: unknown, todoMark: unknown]
+
+/** A target's cell, from its columns. */
+export function workCell(target: string, [hash, cellMark, state, todoMark]: CellColumns): WorkCell {
   const overridden = hash === null && cellMark !== null
   return {
     target,
-    state: overridden ? 'overridden' : stateOf(row[`$state${index}`]),
-    inputHash: hash === null ? null : HASH_PREFIX + hash,
-    mark: markOf(cellMark, row[`$todo${index}`]),
+    state: overridden ? 'overridden' : stateOf(state),
+    inputHash: hash === null ? null : HASH_PREFIX + String(hash),
+    mark: markOf(cellMark, todoMark),
   }
 }
 

@@ -5,7 +5,7 @@ import type { WorkState } from '../sheet-store.ts'
 import type { Connection, SqlInput, StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
 import { fieldValue } from './values.ts'
-import { TODO_STATES, workCell } from '../stored-rows.ts'
+import { TODO_STATES, workCell, type CellColumns } from '../stored-rows.ts'
 
 /**
  * The next records that a derivation has work for, with what computing them takes. To be called in a transaction that reads
@@ -123,6 +123,10 @@ function workItem(row: StoredRow, inputs: readonly Field[], targets: readonly st
     key: Number(row['$seq']),
     id: String(row['id']),
     inputs: values,
-    cells: targets.map((target, index) => workCell(row, target, index)),
+    cells: targets.map((target, index) => workCell(target, cellColumns(row, index))),
   }
+}
+
+function cellColumns(row: StoredRow, index: number): CellColumns {
+  return [row[`$hash${index}`], row[`$cell${index}`], row[`$state${index}`], row[`$todo${index}`]]
 }

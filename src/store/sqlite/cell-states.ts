@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import type { RecordKey } from '../cell-work.ts'
-import type { Connection, StoredRow } from './connection.ts'
+import type { Connection, StoredTuple } from './connection.ts'
 import { quoted } from './schema.ts'
 import { FAILED, MISSING, STALE, type TodoState, markOf } from '../stored-rows.ts'
 import { StoredTargets, type StoredTarget } from '../stored-targets.ts'
@@ -18,8 +18,7 @@ export interface CellRow {
 const COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
 
 /** What a cell has in the tables of cells; null for what it has not. */
-const CELL_COLUMNS =
-  'cell.hash IS NOT NULL AS computed, cell.mark AS cell_mark, todo.state, todo.mark AS todo_mark'
+const CELL_COLUMNS = 'cell.hash IS NOT NULL, cell.mark, todo.state, todo.mark'
 
 /** One row for each cell, whatever there is of it. */
 const CELL_ROW = `
@@ -38,6 +37,8 @@ type Counter = (typeof COUNTERS)[TodoState] | 'overridden'
  */
 export class CellStates extends StoredTargets {
   readonly #db: Connection
+  /** The statements of {@link cellOfRecord}. */
+  readonly #cellsOfRecord = new Map<StoredTarget, string>()
   #deltas = new Map<string, number>()
 
   constructor(db: Connection, targets: readonly StoredTarget[]) {
@@ -46,7 +47,7 @@ export class CellStates extends StoredTargets {
   }
 
   cell(target: StoredTarget, record: RecordKey): CellRow {
-    return cellOf(this.#db.get(CELL_ROW, target.id, record) ?? {})
+    return cellOf(this.#db.tuple(CELL_ROW, target.id, record) ?? [])
   }
 
   /** A cell with the value that it has, as its column holds it, and the id of its record; null when there is none. */
@@ -54,17 +55,23 @@ export class CellStates extends StoredTargets {
     target: StoredTarget,
     record: RecordKey,
   ): { readonly cell: CellRow; readonly id: string; readonly value: SQLOutputValue | undefined } | null {
-    const row = this.#db.get(
-      `SELECT data.id AS "$id", data.${quoted(target.field)} AS "$value", ${CELL_COLUMNS}
-       FROM "$data" AS data
-       LEFT JOIN "$cell" AS cell ON cell.target = ? AND cell.record = data."$seq"
-       LEFT JOIN "$todo" AS todo ON todo.target = ? AND todo.record = data."$seq"
-       WHERE data."$seq" = ?`,
-      target.id,
-      target.id,
-      record,
-    )
-    return row === undefined ? null : { cell: cellOf(row), id: String(row['$id']), value: row['$value'] }
+    const row = this.#db.tuple(this.#cellOfRecordSql(target), record)
+    if (row === undefined) return null
+    const [id, value, ...cell] = row
+    return { cell: cellOf(cell), id: String(id), value }
+  }
+
+  #cellOfRecordSql(target: StoredTarget): string {
+    let sql = this.#cellsOfRecord.get(target)
+    if (sql === undefined) {
+      sql = `SELECT data.id, data.${quoted(target.field)}, ${CELL_COLUMNS}
+        FROM "$data" AS data
+        LEFT JOIN "$cell" AS cell ON cell.target = ${target.id} AND cell.record = data."$seq"
+        LEFT JOIN "$todo" AS todo ON todo.target = ${target.id} AND todo.record = data."$seq"
+        WHERE data."$seq" = ?`
+      this.#cellsOfRecord.set(target, sql)
+    }
+    return sql
   }
 
   /** A record has been created: its derived cells are missing, or overridden where a value came with it (D2). */
@@ -258,7 +265,8 @@ export class CellStates extends StoredTargets {
   }
 }
 
-function cellOf({ computed, cell_mark: cellMark, state, todo_mark: todoMark }: StoredRow): CellRow {
+/** From {@link CELL_COLUMNS}. */
+function cellOf([computed, cellMark = null, state = null, todoMark = null]: StoredTuple): CellRow {
   return {
     computed: computed === 1,
     overridden: computed === 0 && cellMark !== null,

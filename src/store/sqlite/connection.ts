@@ -18,10 +18,14 @@ const STATEMENT_LIMIT = 500
 
 export type StoredRow = Record<string, SQLOutputValue>
 
+/** The columns of a row, one after the other. */
+export type StoredTuple = readonly SQLOutputValue[]
+
 /** A connection that prepares each statement once. */
 export class Connection {
   readonly db: DatabaseSync
   readonly #statements = new Map<string, StatementSync>()
+  readonly #tupleStatements = new Map<string, StatementSync>()
 
   private constructor(db: DatabaseSync) {
     this.db = db
@@ -103,12 +107,34 @@ export class Connection {
     return this.prepare(sql).all(...params)
   }
 
+  /** As {@link get}, for what is read so often that the names of columns cost too much. */
+  tuple(sql: string, ...params: SQLInputValue[]): StoredTuple | undefined {
+    return this.#forTuples(sql).get(...params) as unknown as StoredTuple | undefined
+  }
+
+  /** As {@link all}, likewise. */
+  tuples(sql: string, ...params: SQLInputValue[]): StoredTuple[] {
+    return this.#forTuples(sql).all(...params) as unknown as StoredTuple[]
+  }
+
+  #forTuples(sql: string): StatementSync {
+    let statement = this.#tupleStatements.get(sql)
+    if (statement === undefined) {
+      statement = this.db.prepare(sql)
+      statement.setReturnArrays(true)
+      if (this.#tupleStatements.size >= STATEMENT_LIMIT) this.#tupleStatements.clear()
+      this.#tupleStatements.set(sql, statement)
+    }
+    return statement
+  }
+
   exec(sql: string): void {
     this.db.exec(sql)
   }
 
   close(): void {
     this.#statements.clear()
+    this.#tupleStatements.clear()
     this.db.close()
   }
 }

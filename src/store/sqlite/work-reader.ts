@@ -3,7 +3,7 @@ import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import type { RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type { WorkState } from '../sheet-store.ts'
-import type { Connection, StoredRow } from './connection.ts'
+import type { Connection, StoredTuple } from './connection.ts'
 import { quoted } from './schema.ts'
 import { fromColumn } from './values.ts'
 import { TODO_STATES, workCell } from '../stored-rows.ts'
@@ -24,7 +24,7 @@ export class WorkReader {
       .filter((field) => field !== undefined)
     const keys = this.#workKeys(query, [...targets.values()])
     return this.#db
-      .all(itemsStatement(inputs, [...targets.values()]), JSON.stringify(keys))
+      .tuples(itemsStatement(inputs, [...targets.values()]), JSON.stringify(keys))
       .map((row) => workItem(row, inputs, query.targets))
   }
 
@@ -102,10 +102,10 @@ function itemsStatement(inputs: readonly Field[], targets: readonly number[]): s
     'data.id',
     ...inputs.map(({ name }) => `data.${quoted(name)}`),
     ...targets.flatMap((_, index) => [
-      `nullif(lower(hex(cell${index}.hash)), '') AS "$hash${index}"`,
-      `cell${index}.mark AS "$cell${index}"`,
-      `todo${index}.state AS "$state${index}"`,
-      `todo${index}.mark AS "$todo${index}"`,
+      `nullif(lower(hex(cell${index}.hash)), '')`,
+      `cell${index}.mark`,
+      `todo${index}.state`,
+      `todo${index}.mark`,
     ]),
   ]
   const joins = targets.map(
@@ -117,13 +117,12 @@ function itemsStatement(inputs: readonly Field[], targets: readonly number[]): s
     WHERE data."$seq" IN (SELECT value FROM json_each(?)) ORDER BY data."$seq"`
 }
 
-function workItem(row: StoredRow, inputs: readonly Field[], targets: readonly string[]): WorkItem {
+/** A row of {@link itemsStatement}. */
+function workItem(row: StoredTuple, inputs: readonly Field[], targets: readonly string[]): WorkItem {
   const values = Object.create(null) as Record<string, JsonValue>
-  for (const field of inputs) values[field.name] = fromColumn(field, row[field.name])
-  return {
-    key: Number(row['$seq']),
-    id: String(row['id']),
-    inputs: values,
-    cells: targets.map((target, index) => workCell(row, target, index)),
-  }
+  const [key, id] = row
+  let at = 2
+  for (const field of inputs) values[field.name] = fromColumn(field, row[at++])
+  const cells = targets.map((target) => workCell(target, [row[at++], row[at++], row[at++], row[at++]]))
+  return { key: Number(key), id: String(id), inputs: values, cells }
 }
