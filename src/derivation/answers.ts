@@ -12,6 +12,8 @@ import type { SharedCalls } from './run-request.ts'
 /** What one input hash comes to in this run: what the cache has for it and, once somebody needs it, a call. */
 export interface Answer {
   readonly hash: string
+  /** See {@link digestOf}. */
+  readonly digest: string
   /** What the cache has, once loaded. */
   entry: CacheEntry | undefined
   /** Whether a call of this run brought that; of what it failed to bring, `failed` tells. */
@@ -99,10 +101,9 @@ export class Answers {
     if (answer.users > 0) return
     this.#inUse.delete(answer.hash)
     if (answer.outcome === null) return
-    const digest = digestOf(answer.hash)
     const failed = failedTargets(answer.outcome)
-    if (failed !== null) this.#failed.set(digest, failed)
-    if (this.#options.asksAnew) this.#refreshed.add(digest)
+    if (failed !== null) this.#failed.set(answer.digest, failed)
+    if (this.#options.asksAnew) this.#refreshed.add(answer.digest)
   }
 
   /** Makes the call of an answer. Whoever needs it waits for `answer.call`. */
@@ -184,6 +185,7 @@ export class Answers {
     const isOfRun = this.#refreshed.has(digest)
     const answer: Answer = {
       hash,
+      digest,
       entry: undefined,
       isOfRun,
       failed,

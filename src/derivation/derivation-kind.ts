@@ -47,7 +47,7 @@ export interface RunContext {
    * Whether anybody still needs what the call would bring; asked before every try. Where not, the kind rejects with
    * {@link NotWanted} and does not call.
    */
-  wanted(): Promise<boolean>
+  wanted(): boolean | Promise<boolean>
   /** Settles when what the call brought is stored. */
   readonly stored: Promise<void>
 }

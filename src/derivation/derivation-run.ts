@@ -163,14 +163,16 @@ export class DerivationRun {
         const { planned, answer } = toDo
         const unchanged = planned.unchanged.map((cell) => ({ cell, result: 'unchanged' as const }))
         const parts = answer === null ? [] : this.#answer(planned, answer)
-        return this.#underWay.add(this.#all([...parts, this.#store(planned, unchanged)], answer))
+        if (unchanged.length > 0) parts.push(this.#store(planned, unchanged))
+        return this.#underWay.add(this.#all(parts, answer))
       }
     }
   }
 
   /** Waits for all parts of a record's work, also when one of them breaks the run. */
   async #all(parts: readonly Promise<void>[], answer: Answer | null = null): Promise<void> {
-    await Promise.all(parts.map((part) => part.catch((error: unknown) => this.#parts.onFault(error))))
+    const through = parts.map((part) => part.catch((error: unknown) => this.#parts.onFault(error)))
+    for (const part of through) await part
     if (answer !== null) this.#answers.letGo(answer)
   }
 
@@ -196,8 +198,10 @@ export class DerivationRun {
       return [this.#store(planned, known)]
     }
     answer.waiting.push({ item: planned.item, cells: unknown })
-    const storing = this.#storeCall(planned, { call: answer.call, cells: unknown, first })
-    return [storing.finally(stored.resolve), this.#store(planned, known)]
+    const cells = { call: answer.call, cells: unknown, first, onStored: stored.resolve }
+    const parts = [this.#storeCall(planned, cells)]
+    if (known.length > 0) parts.push(this.#store(planned, known))
+    return parts
   }
 
   #known({ hash, entry, isOfRun, failed }: Answer, cell: WorkCell): ComputedCell | null {
@@ -227,12 +231,13 @@ export class DerivationRun {
           sent = true
           tally.sent(price)
         },
-        wanted: async () => {
-          if (performance.now() - answer.since < FRESH_MS || (await this.#stillWanted.ask(answer.waiting)))
-            return true
-          // A call that has been tried once has been made.
-          if (!sent) budget.giveBack(price)
-          return false
+        wanted: () => {
+          if (performance.now() - answer.since < FRESH_MS) return true
+          return this.#stillWanted.ask(answer.waiting).then((wanted) => {
+            // A call that has been tried once has been made.
+            if (!wanted && !sent) budget.giveBack(price)
+            return wanted
+          })
         },
         stored,
       },
@@ -240,8 +245,19 @@ export class DerivationRun {
     return true
   }
 
-  async #storeCall(planned: PlannedItem, { call, cells, first }: CallOfCells): Promise<void> {
-    const outcome = await call
+  async #storeCall(planned: PlannedItem, cells: CallOfCells): Promise<void> {
+    try {
+      await this.#storeOutcome(planned, cells, await cells.call)
+    } finally {
+      cells.onStored()
+    }
+  }
+
+  async #storeOutcome(
+    planned: PlannedItem,
+    { cells, first }: CallOfCells,
+    outcome: CallOutcome | null,
+  ): Promise<void> {
     if (outcome === null) {
       this.#leave(planned.item, cells)
       return
@@ -276,7 +292,7 @@ export class DerivationRun {
         this.#parts.unusable.add(cell.target, of.item.key)
       }
     })
-    await this.#store(of, refused)
+    if (refused.length > 0) await this.#store(of, refused)
   }
 }
 
@@ -298,4 +314,6 @@ interface CallOfCells {
   readonly cells: readonly WorkCell[]
   /** Whether the call was begun for these. */
   readonly first: boolean
+  /** To be called when what it brings is stored, or cannot be. */
+  onStored(): void
 }

@@ -60,11 +60,12 @@ export type CellColumns = readonly [hash: unknown, cellMark: unknown, state: unk
 
 /** A target's cell, from its columns. */
 export function workCell(target: string, [hash, cellMark, state, todoMark]: CellColumns): WorkCell {
-  const overridden = hash === null && cellMark !== null
+  const hex = textOrNull(hash)
+  const overridden = hex === null && cellMark !== null
   return {
     target,
     state: overridden ? 'overridden' : stateOf(state),
-    inputHash: hash === null ? null : HASH_PREFIX + String(hash),
+    inputHash: hex === null ? null : HASH_PREFIX + hex,
     mark: markOf(cellMark, todoMark),
   }
 }

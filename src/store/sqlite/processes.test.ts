@@ -205,7 +205,7 @@ suite('SQLite: several processes', () => {
 
 function storedLines(directory: string): string[] {
   return rows(directory, 'SELECT line AS value FROM "$provenance" ORDER BY seq').map((line) =>
-    wholeLine(String(line)),
+    wholeLine(line),
   )
 }
 

@@ -38,7 +38,7 @@ export interface SendOptions {
   /** Called when the first try begins. */
   readonly onSent?: () => void
   /** Asked before every try; where it is not, the call rejects with {@link NotWanted}. */
-  readonly wanted?: () => Promise<boolean>
+  readonly wanted?: () => boolean | Promise<boolean>
   /**
    * A call that took its time keeps its place among those at a time until then, so that a crash never costs more
    * answers than calls are made at a time.

@@ -87,7 +87,8 @@ export class UndiciTransport implements Transport {
     for (let tries = 0; ; tries++) {
       const turn = await queue.turn({ order, notBefore, signal })
       if (!turn.ok) return last ?? err({ reason: 'status', request: requestLabel(call), status: turn.error })
-      if (wanted !== undefined) await stillWanted(wanted, turn.value)
+      const isWanted = wanted === undefined || wanted()
+      if (isWanted !== true) await stillWanted(isWanted, turn.value)
       if (tries === 0) onSent?.()
       const tried = await this.#try(call, turn.value, options)
       if (policy.retries === 0 || !tried.mayPass) return tried.result
@@ -148,9 +149,9 @@ export class UndiciTransport implements Transport {
 }
 
 /** Throws {@link NotWanted}, and frees the place, when nobody needs the call any more. */
-async function stillWanted(wanted: () => Promise<boolean>, turn: Turn): Promise<void> {
+async function stillWanted(wanted: boolean | Promise<boolean>, turn: Turn): Promise<void> {
   try {
-    if (!(await wanted())) throw new NotWanted()
+    if (!(await wanted)) throw new NotWanted()
   } catch (error) {
     turn.end()
     throw error
