@@ -16,7 +16,8 @@ export function textWidth(text: string): number {
   return PLAIN.test(text) ? text.length : stringWidth(text)
 }
 
-const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+/** Likewise: it takes 20 ms to make. */
+let graphemes: Intl.Segmenter | null = null
 
 /** The text cut to so many columns, with `…` where something is missing. Never cuts a character that is drawn as one. */
 export function cutToWidth(text: string, width: number): string {
@@ -25,7 +26,8 @@ export function cutToWidth(text: string, width: number): string {
   let used = 0
   // `end` is where the text is cut if the rest does not fit.
   let end = 0
-  for (const { segment } of GRAPHEMES.segment(text)) {
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+  for (const { segment } of graphemes.segment(text)) {
     used += textWidth(segment)
     if (used > width) return `${taken.slice(0, end)}…`
     taken += segment

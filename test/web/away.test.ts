@@ -25,8 +25,8 @@ function countStreams(...pages: readonly Page[]): () => number {
 /** The files that a page has fetched. */
 function fetched(page: Page): Promise<string> {
   return page.evaluate(() =>
-    performance
-      .getEntriesByType('resource')
+    (performance.getEntriesByType('resource') as PerformanceResourceTiming[])
+      .filter(({ responseStatus }) => responseStatus === 200)
       .map(({ name }) => name)
       .join(),
   )
@@ -44,6 +44,10 @@ test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) =
   assert.notEqual(before, '')
 
   await t.test('the page says so, and keeps what it shows', async () => {
+    // They are fetched when there is nothing else to do.
+    await eventually(async () => {
+      for (const name of ['runs-page', 'contract-page']) assert.ok((await fetched(page)).includes(name))
+    })
     await viewer.kill()
     await notice.waitFor()
     await picture(page, 'away-light')
@@ -101,10 +105,6 @@ test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) =
   })
 
   await t.test('a page that is opened meanwhile is filled when the server is back', async () => {
-    // They are fetched when there is nothing else to do.
-    await eventually(async () => {
-      for (const name of ['runs-page', 'contract-page']) assert.ok((await fetched(page)).includes(name))
-    })
     await viewer.kill()
     await notice.waitFor()
     await page.getByRole('link', { name: 'Contract' }).click()
@@ -158,6 +158,18 @@ test('two tabs share one stream of changes', { skip: NO_BROWSER }, async (t) => 
     await write('Three')
     await shows(await cellAt(second, 0, 'Capital'), 'Three')
   })
+})
+
+test('what cannot be fetched ahead is fetched ahead later', { skip: NO_BROWSER }, async (t) => {
+  const sheet = await exampleSheet()
+  onEnd(t, () => sheet.cleanup())
+  const viewer = await RestartableViewer.serving(t, sheet.path)
+  const context = await viewer.newContext()
+  let refused = 0
+  await context.route(/\/assets\/runs-page/, (route) => (++refused > 1 ? route.continue() : route.abort()))
+  const page = await viewer.open('/', context)
+  await eventually(async () => assert.ok((await fetched(page)).includes('runs-page')))
+  assert.equal(refused, 2)
 })
 
 test('a page that cannot be fetched says so, and the rest stands', { skip: NO_BROWSER }, async (t) => {

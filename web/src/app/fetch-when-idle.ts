@@ -4,8 +4,7 @@
  */
 export function fetchWhenIdle(parts: readonly (() => Promise<unknown>)[]): void {
   const fetchAll = (): void => {
-    // What cannot be had now is fetched when it is wanted.
-    for (const part of parts) part().catch(() => undefined)
+    for (const part of parts) fetchPart(part)
   }
   // Safari has learnt it late.
   if ('requestIdleCallback' in globalThis) requestIdleCallback(fetchAll, { timeout: LATEST_MS })
@@ -13,3 +12,8 @@ export function fetchWhenIdle(parts: readonly (() => Promise<unknown>)[]): void 
 }
 
 const LATEST_MS = 3000
+
+/** What cannot be had now may be had later, or else when it is wanted. */
+function fetchPart(part: () => Promise<unknown>, againMs = LATEST_MS): void {
+  part().catch(() => setTimeout(fetchPart, againMs, part, 2 * againMs))
+}
