@@ -88,7 +88,7 @@ async function fill(bus: EventBus<Message>, reader: RawClient): Promise<void> {
 }
 
 test('a client that takes nothing of what waits for it is cut off after a while, others are not, however quiet it is', async (t) => {
-  const { port, bus, connections } = await stream(t, { stalledMs: 100 })
+  const { port, bus, connections } = await stream(t, { stalledMs: 1000 })
   const [stalled, reader, quiet] = [
     await subscribe(t, port),
     await subscribe(t, port),
@@ -102,7 +102,7 @@ test('a client that takes nothing of what waits for it is cut off after a while,
   stalled.socket.resume()
   assert.doesNotMatch(await stalled.end(), /\r\n0\r\n\r\n$/, 'the answer is not whole')
   // Longer than a stalled client has.
-  await setTimeout(300)
+  await setTimeout(1200)
   bus.publish({ text: 'the news' })
   for (const client of [reader, quiet]) await client.waitFor((text) => text.includes('the news'))
 })
