@@ -21,7 +21,7 @@ const WRITE_HEADERS = {
 }
 
 /** How often each kill test kills its server. On PostgreSQL there is less to be caught in the middle of. */
-export const KILLS = Number(process.env['COLOPHON_KILLS'] ?? perEngine({ sqlite: 20, postgres: 3 }))
+export const KILLS = Number(process.env['COLOPHON_KILLS'] ?? perEngine({ sqlite: 10, postgres: 3 }))
 
 /** Numbers that look random and are the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
