@@ -304,6 +304,23 @@ async function loseLock(url: string): Promise<number> {
   return holder
 }
 
+/** Asserts, for as long as the first run of a sheet is seen to eight times, that the second does not begin. */
+async function assertSeenToAlone(t: TestContext, url: string): Promise<void> {
+  const database = new Database(parseStoreUrl(url))
+  try {
+    for (const beats = new Set<unknown>(); beats.size < 8;) {
+      t.signal.throwIfAborted()
+      const row = await database.get(
+        `SELECT beat_at::text, (SELECT count(*) FROM "$task" WHERE run = 2) AS others FROM "$run" WHERE id = 1`,
+      )
+      assert.equal(Number(row?.['others']), 0)
+      beats.add(row?.['beat_at'])
+    }
+  } finally {
+    await database.close()
+  }
+}
+
 test('a run whose lock is lost is seen to with the lock again', { timeout: 60_000 }, async (t) => {
   const { url, server, running, release } = await heldRun(t)
   const first = await loseLock(url)
@@ -323,6 +340,7 @@ test('a run whose lock is lost to the next one of its server comes first', { tim
   while ((await lockers(url, 'NOT granted')).length === 0) t.signal.throwIfAborted()
   await loseLock(url)
   while ((await lockers(url, 'NOT granted')).length > 0) t.signal.throwIfAborted()
+  await assertSeenToAlone(t, url)
   release()
   const results = await Promise.all([running, next])
   assert.deepEqual(
