@@ -68,3 +68,13 @@ test(
     )
   },
 )
+
+test('how many records there are is told without a query', async (t) => {
+  const { app, sheet } = await startApp(t)
+  const { store } = await sheet.current()
+  t.mock.method(store, 'summary', () => assert.fail('it waits for its turn among queries'))
+  const { total } = await store.status()
+  const answer = await app.inject('/api/summary')
+  assert.deepEqual([answer.statusCode, answer.json()], [200, { count: total, fields: {} }])
+  assert.ok(total > 0)
+})
