@@ -4,8 +4,8 @@ export interface Breakable {
 }
 
 /**
- * What breaks a call off, whatever part of it is under way; at most one is at a time. Most calls come and go without ever
- * needing a signal, which takes longer to make and to listen to than anything else that is done about a call.
+ * What breaks a call off, whatever part of it is under way; at most one is at a time. Hardly a call needs a signal, which
+ * takes time to make and to listen to.
  */
 export class BreakOff {
   #isBroken = false
