@@ -9,6 +9,8 @@ export default defineConfig({
     emptyOutDir: true,
     // The page's policy allows no data: scripts, and small files cost nothing on the same machine.
     assetsInlineLimit: 0,
+    // A part's own stylesheet is asked for once only: when it cannot be had, the part stays without it.
+    cssCodeSplit: false,
     target: 'es2023',
     chunkSizeWarningLimit: 1000,
   },

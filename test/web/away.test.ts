@@ -165,11 +165,14 @@ test('what cannot be fetched ahead is fetched ahead later', { skip: NO_BROWSER }
   onEnd(t, () => sheet.cleanup())
   const viewer = await RestartableViewer.serving(t, sheet.path)
   const context = await viewer.newContext()
-  let refused = 0
-  await context.route(/\/assets\/runs-page/, (route) => (++refused > 1 ? route.continue() : route.abort()))
+  let asked = 0
+  await context.route(/\/assets\/runs-page/, (route) => (++asked > 1 ? route.continue() : route.abort()))
   const page = await viewer.open('/', context)
-  await eventually(async () => assert.ok((await fetched(page)).includes('runs-page')))
-  assert.equal(refused, 2)
+  await eventually(async () => assert.match(await fetched(page), /runs-page/))
+  await page.getByRole('link', { name: 'Runs' }).click()
+  const runs = page.locator('.runs-page')
+  const display = await runs.evaluate((element) => getComputedStyle(element).display)
+  assert.equal(display, 'grid', 'its style is there too')
 })
 
 test('a page that cannot be fetched says so, and the rest stands', { skip: NO_BROWSER }, async (t) => {
