@@ -1,4 +1,4 @@
-import type { JsonValue } from '../contract/json.ts'
+import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { Failure } from '../errors/failure.ts'
 import { err, ok, type Result } from '../errors/result.ts'
 import type { SettledCall } from '../store/cell-work.ts'
@@ -247,29 +247,29 @@ export class DerivationRun {
 
   async #storeCall(planned: PlannedItem, cells: CallOfCells): Promise<void> {
     try {
-      await this.#storeOutcome(planned, cells, await cells.call)
+      const outcome = await cells.call
+      if (outcome === null) {
+        this.#leave(planned.item, cells.cells)
+        return
+      }
+      const mine = cells.first && !outcome.isOthers
+      const results = this.#results(cells.cells, outcome, { cached: !mine, ...outcome.provenance })
+      await this.#store(planned, results, mine ? callBehind(planned.hash, outcome) : NO_CALL)
     } finally {
       cells.onStored()
     }
   }
 
-  async #storeOutcome(
-    planned: PlannedItem,
-    { cells, first }: CallOfCells,
-    outcome: CallOutcome | null,
-  ): Promise<void> {
-    if (outcome === null) {
-      this.#leave(planned.item, cells)
-      return
-    }
-    const mine = first && !outcome.isOthers
-    const results = cells.flatMap((cell): ComputedCell[] => {
-      const result: Result<JsonValue, Failure> | undefined = outcome.values[cell.target]
+  /** What a call comes to for cells. */
+  #results(cells: readonly WorkCell[], { values }: CallOutcome, provenance: JsonObject): ComputedCell[] {
+    const results: ComputedCell[] = []
+    for (const cell of cells) {
+      const result: Result<JsonValue, Failure> | undefined = values[cell.target]
       // What has been paid for is stored, but what fails once the run is stopped may fail for that very reason.
-      if (result === undefined || (this.#parts.signal.aborted && !result.ok)) return []
-      return [{ cell, result, provenance: { cached: !mine, ...outcome.provenance } }]
-    })
-    await this.#store(planned, results, mine ? callBehind(planned.hash, outcome) : NO_CALL)
+      if (result === undefined || (this.#parts.signal.aborted && !result.ok)) continue
+      results.push({ cell, result, provenance })
+    }
+    return results
   }
 
   /** Stores what cells of one record came to. */

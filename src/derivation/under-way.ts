@@ -3,6 +3,10 @@ export class UnderWay {
   readonly #limit: number
   #count = 0
   #wake: () => void = () => undefined
+  readonly #onEnd = (): void => {
+    this.#count -= 1
+    this.#wake()
+  }
 
   /** `limit`: how many at a time. */
   constructor(limit: number) {
@@ -22,10 +26,7 @@ export class UnderWay {
   /** Starts something that never rejects. */
   add(work: Promise<void>): void {
     this.#count += 1
-    void work.finally(() => {
-      this.#count -= 1
-      this.#wake()
-    })
+    void work.then(this.#onEnd)
   }
 
   get isFull(): boolean {

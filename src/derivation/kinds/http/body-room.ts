@@ -18,15 +18,11 @@ export class BodyRoom {
 
   /** Begins a share, which has to be given back. */
   share(): BodyShare {
-    const share: BodyShare = new BodyShare({
-      grant: (bytes) => this.#grant(share, bytes),
-      giveBack: (bytes) => this.#giveBack(bytes),
-      leave: () => this.#leave(share),
-    })
-    return share
+    return new BodyShare(this)
   }
 
-  #grant(share: BodyShare, bytes: number): boolean {
+  /** For its shares: room for so many bytes in all. */
+  grant(share: BodyShare, bytes: number): boolean {
     this.#shares.add(share)
     const [oldest] = this.#shares
     if (share !== oldest && this.#taken + bytes - share.size > this.#capacity) return false
@@ -34,33 +30,29 @@ export class BodyRoom {
     return true
   }
 
-  #leave(share: BodyShare): void {
+  /** For its shares: this one is done with. */
+  leave(share: BodyShare): void {
     this.#shares.delete(share)
-    this.#giveBack(share.size)
+    this.giveBack(share.size)
   }
 
-  #giveBack(bytes: number): void {
+  /** For its shares: bytes that one no longer takes. */
+  giveBack(bytes: number): void {
     this.#taken -= bytes
     for (const other of this.#shares) other.retry()
   }
 }
 
-interface Landlord {
-  grant(bytes: number): boolean
-  giveBack(bytes: number): void
-  leave(): void
-}
-
 /** What one call takes of the room. */
 export class BodyShare {
-  readonly #landlord: Landlord
+  readonly #room: BodyRoom
   #size = 0
   #wanted = 0
   #waiting: (() => void) | null = null
   #over = false
 
-  constructor(landlord: Landlord) {
-    this.#landlord = landlord
+  constructor(room: BodyRoom) {
+    this.#room = room
   }
 
   /** Bytes that it has. */
@@ -104,7 +96,7 @@ export class BodyShare {
     if (surplus <= 0) return
     this.#size = bytes
     this.#wanted = bytes
-    this.#landlord.giveBack(surplus)
+    this.#room.giveBack(surplus)
   }
 
   /** For the room: others have given theirs back. */
@@ -119,14 +111,14 @@ export class BodyShare {
   giveBack(): void {
     if (this.#over) return
     this.#over = true
-    this.#landlord.leave()
+    this.#room.leave(this)
     this.#size = 0
     this.#waiting?.()
     this.#waiting = null
   }
 
   #take(): boolean {
-    if (!this.#landlord.grant(this.#wanted)) return false
+    if (!this.#room.grant(this, this.#wanted)) return false
     this.#size = this.#wanted
     return true
   }

@@ -26,7 +26,8 @@ export class Deadline {
 
   /** Stops for good. */
   end(): void {
-    this.stop()
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
     this.#ended = true
   }
 }

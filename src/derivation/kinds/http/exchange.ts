@@ -42,13 +42,13 @@ export interface TryOptions {
   readonly timeoutMs: number
 }
 
-const DEFAULTS = [
-  ['accept', 'application/json'],
-  ['accept-encoding', ACCEPT_ENCODING],
-  ['user-agent', 'colophon'],
-] as const
+const DEFAULTS = {
+  accept: 'application/json',
+  'accept-encoding': ACCEPT_ENCODING,
+  'user-agent': 'colophon',
+}
 
-const DEFAULTS_WITH_BODY = [...DEFAULTS, ['content-type', 'application/json']] as const
+const DEFAULTS_WITH_BODY = { ...DEFAULTS, 'content-type': 'application/json' }
 
 /** Stands for the deadline as the reason why a try is broken off. */
 const TIMED_OUT = Symbol('timed out')
@@ -92,7 +92,13 @@ class Try implements HopOptions {
     ABORTS.add(signal, onAbort)
     this.#deadline.start()
     try {
-      const tried = await this.#exchange()
+      const started = performance.now()
+      const response = await this.#follow()
+      const encoding = response.header('content-encoding')
+      const isPlain = encoding === undefined || !isSuccess(response)
+      const body = isPlain ? response.body : await this.#decoded(response.body, encoding)
+      this.breakOff.throwIfBroken()
+      const tried = this.#tried(response, body, performance.now() - started - this.#waitedMs)
       if (tried.result.ok) turn.succeeded()
       return tried
     } catch (error) {
@@ -134,26 +140,21 @@ class Try implements HopOptions {
     throw error
   }
 
-  async #exchange(): Promise<Tried> {
-    const started = performance.now()
-    const request = requestLabel(this.#request)
-    const response = await this.#follow()
+  /** What an answer comes to; `body` is decoded, and empty unless the answer is a success. */
+  #tried(response: HopResponse, body: Buffer, tookMs: number): Tried {
     const { status } = response
-    if (status < 200 || status > 299) {
+    if (!isSuccess(response)) {
       return {
-        result: err({ reason: 'status', request, status }),
+        result: err({ reason: 'status', request: requestLabel(this.#request), status }),
         mayPass: status === 429 || (status >= 500 && status <= 599),
         retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
       }
     }
-    const encoding = response.header('content-encoding')
-    const body = encoding === undefined ? response.body : await this.#decoded(response.body, encoding)
-    this.breakOff.throwIfBroken()
     const json = isUtf8(body) ? parseJson(body.toString('utf8').replace(/^\uFEFF/, '')) : undefined
     const result =
       json === undefined
-        ? err({ reason: 'malformed-json', request } as const)
-        : ok({ status, json, durationMs: Math.round(performance.now() - started - this.#waitedMs) })
+        ? err({ reason: 'malformed-json', request: requestLabel(this.#request) } as const)
+        : ok({ status, json, durationMs: Math.round(tookMs) })
     return { result, mayPass: false, retryAfterMs: null }
   }
 
@@ -200,17 +201,19 @@ class Try implements HopOptions {
   }
 }
 
+function isSuccess({ status }: HopResponse): boolean {
+  return status >= 200 && status <= 299
+}
+
 /** The request's headers, with those that every call has unless the derivation says otherwise, ready to go out. */
-function withDefaults({ headers, body }: TransportRequest): Record<string, string> {
+function withDefaults({ headers, body }: TransportRequest): Readonly<Record<string, string>> {
+  const defaults = body === null ? DEFAULTS : DEFAULTS_WITH_BODY
+  const names = Object.keys(headers)
+  if (names.length === 0) return defaults
+  const given = new Set(names.map((name) => name.toLowerCase()))
   const all: Record<string, string> = {}
-  const given = new Set<string>()
-  for (const [name, text] of Object.entries(headers)) {
-    all[name] = latin1(text)
-    given.add(name.toLowerCase())
-  }
-  for (const [name, text] of body === null ? DEFAULTS : DEFAULTS_WITH_BODY) {
-    if (!given.has(name)) all[name] = text
-  }
+  for (const [name, text] of Object.entries(headers)) all[name] = latin1(text)
+  for (const [name, text] of Object.entries(defaults)) if (!given.has(name)) all[name] = text
   return all
 }
 

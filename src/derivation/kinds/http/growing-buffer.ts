@@ -37,7 +37,7 @@ export class GrowingBuffer {
   #page(wanted: number): Buffer {
     const last = this.#pages.at(-1)
     if (last !== undefined && this.#end < last.length) return last
-    const page = Buffer.allocUnsafeSlow(Math.min(PAGE, Math.max(wanted, this.#length)))
+    const page = Buffer.allocUnsafe(Math.min(PAGE, Math.max(wanted, this.#length)))
     this.#pages.push(page)
     this.#end = 0
     return page

@@ -14,7 +14,7 @@ import { valueAt } from './response-path.ts'
 import type { ResponsePath } from './response-path.ts'
 import { SecretGuards } from './secret-guards.ts'
 import { requestLabel } from './transport.ts'
-import type { HttpMethod, Transport, TransportResponse } from './transport.ts'
+import type { HttpMethod, Transport, TransportRequest, TransportResponse } from './transport.ts'
 import { renderUrl } from './url-template.ts'
 
 /** One call, with all but the secrets filled in. */
@@ -39,23 +39,14 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
     plan: planCall,
     cost: (plan, policies) => policies.forUrl(plan.hashed.url).costPerCall,
     async run(spec, plan, { policies, ...context }) {
-      const secrets = readSecrets(spec, env)
-      const answer = await transport.send(
-        {
-          method: plan.method,
-          url: plan.hashed.url,
-          headers: fillHeaders(plan.headers, secrets),
-          body: spec.body === null ? null : JSON.stringify(plan.hashed.body),
-          secretHeaders: new Set(
-            plan.headers
-              .filter((header) => envNames([header]).length > 0)
-              .map(({ name }) => name.toLowerCase()),
-          ),
-        },
-        { ...context, policy: policies.forUrl(plan.hashed.url) },
-      )
+      const { url } = plan.hashed
+      const { headers, secretHeaders, secrets } =
+        plan.headers.length === 0 ? NO_HEADERS : filledHeaders(plan.headers, readSecrets(spec, env))
+      const body = spec.body === null ? null : JSON.stringify(plan.hashed.body)
+      const request = { method: plan.method, url, headers, body, secretHeaders }
+      const answer = await transport.send(request, { ...context, policy: policies.forUrl(url) })
       if (!answer.ok) return answer
-      const search = new AnswerSearch(guards.of(secretsIn(plan.headers, secrets)))
+      const search = new AnswerSearch(guards.of(secrets))
       return ok(extract({ spec, plan, response: answer.value, search }))
     },
   }
@@ -89,6 +80,25 @@ function readSecrets(spec: HttpSpec, env: NodeJS.ProcessEnv): ReadonlyMap<string
   return new Map(envNames(spec.headers).map((name) => [name, readEnv(name, env, spec.file)]))
 }
 
+interface FilledHeaders extends Pick<TransportRequest, 'headers' | 'secretHeaders'> {
+  /** What must not come back. */
+  readonly secrets: readonly string[]
+}
+
+const NO_HEADERS: FilledHeaders = { headers: {}, secretHeaders: new Set(), secrets: [] }
+
+function filledHeaders(
+  headers: readonly PlannedHeader[],
+  secrets: ReadonlyMap<string, string>,
+): FilledHeaders {
+  const secret = headers.filter((header) => envNames([header]).length > 0)
+  return {
+    headers: Object.fromEntries(headers.map(({ name, parts }) => [name, filled(parts, secrets)])),
+    secretHeaders: new Set(secret.map(({ name }) => name.toLowerCase())),
+    secrets: secretsIn(headers, secrets),
+  }
+}
+
 /** What must not come back: each secret, and each header from its first secret to its last, should these be short. */
 function secretsIn(headers: readonly PlannedHeader[], secrets: ReadonlyMap<string, string>): string[] {
   const joined = headers.map(({ parts }) => {
@@ -101,13 +111,6 @@ function secretsIn(headers: readonly PlannedHeader[], secrets: ReadonlyMap<strin
 
 function filled(parts: PlannedHeader['parts'], secrets: ReadonlyMap<string, string>): string {
   return parts.map((part) => (typeof part === 'string' ? part : (secrets.get(part.env) ?? ''))).join('')
-}
-
-function fillHeaders(
-  headers: readonly PlannedHeader[],
-  secrets: ReadonlyMap<string, string>,
-): Record<string, string> {
-  return Object.fromEntries(headers.map(({ name, parts }) => [name, filled(parts, secrets)]))
 }
 
 interface Answered {
