@@ -203,8 +203,9 @@ export class Answers {
 
 /** Of a call, why targets got no value; null when all did. */
 export function failedTargets({ values }: CallOutcome): FailedTargets | null {
+  if (Object.values(values).every(({ ok: isOk }) => isOk)) return null
   const failed = Object.entries(values).filter(([, result]) => !result.ok)
-  return failed.length === 0 ? null : (Object.fromEntries(failed) as FailedTargets)
+  return Object.fromEntries(failed) as FailedTargets
 }
 
 /** What of a call goes into the cache: values that the contract has nothing against. */

@@ -42,8 +42,7 @@ export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun 
       change: { ...changed, state: 'failed', ...rendered },
     }
   }
-  const { cached = false, ...after } = provenance ?? {}
-  const said = { cached, ...plan?.provenance, ...after }
+  const said = { cached: false, ...plan?.provenance, ...provenance }
   const { value } = result
   return {
     stored: { ...common, result: { kind: 'computed', value, inputHash: hash ?? '', provenance: said } },

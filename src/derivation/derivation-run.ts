@@ -161,9 +161,11 @@ export class DerivationRun {
       }
       case 'run': {
         const { planned, answer } = toDo
-        const unchanged = planned.unchanged.map((cell) => ({ cell, result: 'unchanged' as const }))
         const parts = answer === null ? [] : this.#answer(planned, answer)
-        if (unchanged.length > 0) parts.push(this.#store(planned, unchanged))
+        if (planned.unchanged.length > 0) {
+          const unchanged = planned.unchanged.map((cell) => ({ cell, result: 'unchanged' as const }))
+          parts.push(this.#store(planned, unchanged))
+        }
         return this.#underWay.add(this.#all(parts, answer))
       }
     }
@@ -222,7 +224,7 @@ export class DerivationRun {
     let sent = false
     this.#answers.call(
       answer,
-      { ...planned, price },
+      { derivation: planned.derivation, plan: planned.plan, price },
       {
         signal,
         policies: planner.request.policies,

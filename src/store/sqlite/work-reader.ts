@@ -47,7 +47,7 @@ export class WorkReader {
     }
     if (everyRecord) {
       return this.#keys(
-        'SELECT "$seq" AS key FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?',
+        'SELECT "$seq" FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?',
         from,
         limit,
       )
@@ -64,20 +64,20 @@ export class WorkReader {
   ): RecordKey[] {
     const next = 'target = ? AND record > ? ORDER BY record LIMIT ?'
     if (state === null) {
-      return this.#keys(`SELECT record AS key FROM "$todo" WHERE ${next}`, target, from, limit)
+      return this.#keys(`SELECT record FROM "$todo" WHERE ${next}`, target, from, limit)
     }
     if (state === 'failed') {
-      return this.#keys(`SELECT record AS key FROM "$failure" WHERE ${next}`, target, from, limit)
+      return this.#keys(`SELECT record FROM "$failure" WHERE ${next}`, target, from, limit)
     }
     // Many missing cells need not be gone through to learn that none is stale.
     const counted = this.#db.get(`SELECT ${state} AS cells FROM "$target" WHERE id = ?`, target)
     if (counted === undefined || counted['cells'] === 0) return []
-    const sql = `SELECT record AS key FROM "$todo" WHERE state = ${TODO_STATES[state]} AND ${next}`
+    const sql = `SELECT record FROM "$todo" WHERE state = ${TODO_STATES[state]} AND ${next}`
     return this.#keys(sql, target, from, limit)
   }
 
   #keys(sql: string, ...params: SQLInputValue[]): RecordKey[] {
-    return this.#db.all(sql, ...params).map((row) => Number(row['key']))
+    return this.#db.tuples(sql, ...params).map(([key]) => Number(key))
   }
 
   #exists(key: RecordKey): boolean {

@@ -24,6 +24,8 @@ export interface HopResponse {
 
 type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 
+const NO_HEADERS: ResponseHeaders = {}
+
 /** How much, and how long, of the body of an answer that nobody reads is waited for to keep its connection. */
 const DISCARD_BYTES = 64 * 1024
 const DISCARD_MS = 500
@@ -78,7 +80,7 @@ class HopReading implements Dispatcher.DispatchHandler, Breakable {
   #controller: Dispatcher.DispatchController | undefined
   #ended = false
   #status = 0
-  #headers: ResponseHeaders = {}
+  #headers: ResponseHeaders = NO_HEADERS
   #interim = 0
   readonly #body = new GrowingBuffer()
   #pieces = 0

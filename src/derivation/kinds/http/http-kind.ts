@@ -38,13 +38,13 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
     refusal: ({ url }) => transport.refusal(url.host),
     plan: planCall,
     cost: (plan, policies) => policies.forUrl(plan.hashed.url).costPerCall,
-    async run(spec, plan, { policies, ...context }) {
+    async run(spec, plan, context) {
       const { url } = plan.hashed
       const { headers, secretHeaders, secrets } =
         plan.headers.length === 0 ? NO_HEADERS : filledHeaders(plan.headers, readSecrets(spec, env))
       const body = spec.body === null ? null : JSON.stringify(plan.hashed.body)
       const request = { method: plan.method, url, headers, body, secretHeaders }
-      const answer = await transport.send(request, { ...context, policy: policies.forUrl(url) })
+      const answer = await transport.send(request, { ...context, policy: context.policies.forUrl(url) })
       if (!answer.ok) return answer
       const search = new AnswerSearch(guards.of(secrets))
       return ok(extract({ spec, plan, response: answer.value, search }))

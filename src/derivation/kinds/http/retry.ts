@@ -61,7 +61,8 @@ const IDEMPOTENCY_KEY = 'Idempotency-Key'
  * has one (draft-ietf-httpapi-idempotency-key-header: a structured field, hence the quotes).
  */
 export function withIdempotencyKey(request: TransportRequest): TransportRequest {
+  if (isIdempotent(request)) return request
   const names = Object.keys(request.headers).map((name) => name.toLowerCase())
-  if (isIdempotent(request) || names.includes(IDEMPOTENCY_KEY.toLowerCase())) return request
+  if (names.includes(IDEMPOTENCY_KEY.toLowerCase())) return request
   return { ...request, headers: { ...request.headers, [IDEMPOTENCY_KEY]: `"${randomUUID()}"` } }
 }

@@ -4,6 +4,7 @@ import type { SharedHosts } from '../../../store/shared-hosts.ts'
 import { NotWanted } from '../../derivation-kind.ts'
 import { siteOf } from '../../host-key.ts'
 import { BodyRoom } from './body-room.ts'
+import type { BodyShare } from './body-room.ts'
 import { CallGuard } from './call-guard.ts'
 import type { AllowedHosts } from './call-guard.ts'
 import { systemClock } from './clock.ts'
@@ -124,14 +125,13 @@ export class UndiciTransport implements Transport {
       const { timeoutMs } = policy
       const guard = this.#guard
       const tried = await tryOnce(this.#agent, request, { signal, timeoutMs, turn, guard, share })
-      if (tried.result.ok) roomKept = stored
+      if (tried.result.ok && share.size > 0) roomKept = stored
       if (tried.result.ok && performance.now() - started >= SLOW_MS) placeKept = stored
       return tried
     } finally {
       // What a body came to is in memory until it is stored.
-      const giveBack = (): void => share.giveBack()
-      if (roomKept === undefined) giveBack()
-      else void roomKept.then(giveBack, giveBack)
+      if (roomKept === undefined) share.giveBack()
+      else giveBackAfter(roomKept, share)
       // Only then has the client its connection back, and the next try need not open another.
       if (placeKept === undefined) setImmediate(turn.end)
       else void placeKept.then(turn.end, turn.end)
@@ -146,6 +146,11 @@ export class UndiciTransport implements Transport {
     if (status === 503 && retryAfterMs !== null) queue.pause(retryAfterMs, status)
     return waitMs
   }
+}
+
+function giveBackAfter(stored: Promise<void>, share: BodyShare): void {
+  const giveBack = (): void => share.giveBack()
+  void stored.then(giveBack, giveBack)
 }
 
 /** Throws {@link NotWanted}, and frees the place, when nobody needs the call any more. */
