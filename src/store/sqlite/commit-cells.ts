@@ -17,7 +17,7 @@ import { hashBytes } from '../stored-rows.ts'
  * that was written, or whose input was written, since it was planned is left alone (D28).
  */
 export function commitCells(change: ChangeSet, commit: CellCommit): CellOutcome[] {
-  for (const entry of commit.cache) storeCacheEntry(change, entry)
+  storeCache(change, commit.cache)
   const failures: FailedCell[] = []
   const outcomes = commit.cells.map((cell) => commitCell(change, cell, { commit, failures }))
   noteLast(change, commit, outcomes)
@@ -28,19 +28,47 @@ export function commitCells(change: ChangeSet, commit: CellCommit): CellOutcome[
   return outcomes
 }
 
-function storeCacheEntry(change: ChangeSet, { inputHash, values, provenance }: CacheEntry): void {
-  const hash = hashBytes(inputHash)
-  const entry = JSON.stringify({ values, provenance })
-  const added = change.db.run('INSERT OR IGNORE INTO "$cache" (hash, entry) VALUES (?, ?)', hash, entry)
-  if (added === 1) return
-  const known = change.db.get('SELECT entry FROM "$cache" WHERE hash = ?', hash)
-  // The same values again: the call that first brought them explains them as well.
-  if (String(known?.['entry']).startsWith(`{"values":${JSON.stringify(values)},`)) return
-  const before = readCacheEntry(inputHash, known?.['entry']).values
-  const merged = { ...before, ...values }
-  if (JSON.stringify(merged) === JSON.stringify(before)) return
-  const after = JSON.stringify({ values: merged, provenance })
-  change.db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', after, hash)
+/** New cache entries that are put into the table together, at most. */
+const ENTRIES_AT_ONCE = 256
+
+/** Keeps what calls brought. The values of several calls for one hash are joined. */
+function storeCache(change: ChangeSet, entries: readonly CacheEntry[]): void {
+  const added = new Map<string, CacheEntry>()
+  for (const entry of entries) {
+    const { inputHash, values } = entry
+    const addedBefore = added.get(inputHash)
+    if (addedBefore !== undefined) {
+      added.set(inputHash, joined(addedBefore, entry) ?? addedBefore)
+      continue
+    }
+    const hash = hashBytes(inputHash)
+    const [known] = change.db.tuple('SELECT entry FROM "$cache" WHERE hash = ?', hash) ?? []
+    if (known === undefined) {
+      added.set(inputHash, entry)
+      if (added.size === ENTRIES_AT_ONCE) insertEntries(change, added)
+    } else if (!String(known).startsWith(`{"values":${JSON.stringify(values)},`)) {
+      const both = joined(readCacheEntry(inputHash, known), entry)
+      if (both !== null) change.db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', textOf(both), hash)
+    }
+  }
+  if (added.size > 0) insertEntries(change, added)
+}
+
+function insertEntries(change: ChangeSet, added: Map<string, CacheEntry>): void {
+  const params = [...added.values()].flatMap((entry) => [hashBytes(entry.inputHash), textOf(entry)])
+  const more = ', (?, ?)'.repeat(added.size - 1)
+  change.db.run(`INSERT INTO "$cache" (hash, entry) VALUES (?, ?)${more}`, ...params)
+  added.clear()
+}
+
+/** Null when the values are the same: the call that first brought them explains them as well. */
+function joined(before: CacheEntry, entry: CacheEntry): CacheEntry | null {
+  const values = { ...before.values, ...entry.values }
+  return JSON.stringify(values) === JSON.stringify(before.values) ? null : { ...entry, values }
+}
+
+function textOf({ values, provenance }: CacheEntry): string {
+  return JSON.stringify({ values, provenance })
 }
 
 /** A cache entry from what its column holds. */
