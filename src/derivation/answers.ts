@@ -210,9 +210,8 @@ export function failedTargets({ values }: CallOutcome): FailedTargets | null {
 
 /** What of a call goes into the cache: values that the contract has nothing against. */
 export function cacheEntries(hash: string, { values, provenance }: CallOutcome): CacheEntry[] {
-  const good = Object.entries(values).flatMap(([target, result]) =>
-    result.ok ? [[target, result.value] as const] : [],
-  )
+  const good: (readonly [string, JsonValue])[] = []
+  for (const [target, result] of Object.entries(values)) if (result.ok) good.push([target, result.value])
   return good.length === 0 ? [] : [{ inputHash: hash, values: Object.fromEntries(good), provenance }]
 }
 
