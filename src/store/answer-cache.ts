@@ -1,45 +1,21 @@
+import { LRUCache } from 'lru-cache'
+
 /** What an answer takes beside its bytes. */
 const OVERHEAD = 128
 
-/**
- * Answers kept for as long as nothing is written, bounded by their bytes. The least recently used go first.
- */
-export class AnswerCache<T extends { readonly json: Uint8Array }> {
-  readonly #maxBytes: number
-  readonly #answers = new Map<string, T>()
-  #bytes = 0
+/** Keeps answers for as long as nothing is written, bounded by their bytes. The least recently used go first. */
+export type AnswerCache<T extends Answer> = Pick<LRUCache<string, T>, 'get' | 'set' | 'clear'>
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes
-  }
-
-  get(key: string): T | undefined {
-    const answer = this.#answers.get(key)
-    if (answer === undefined) return undefined
-    this.#answers.delete(key)
-    this.#answers.set(key, answer)
-    return answer
-  }
-
-  set(key: string, answer: T): void {
-    const bytes = bytesOf(key, answer)
-    // One answer must not push all others out.
-    if (bytes > this.#maxBytes / 8 || this.#answers.has(key)) return
-    this.#answers.set(key, answer)
-    this.#bytes += bytes
-    for (const [oldest, old] of this.#answers) {
-      if (this.#bytes <= this.#maxBytes) return
-      this.#answers.delete(oldest)
-      this.#bytes -= bytesOf(oldest, old)
-    }
-  }
-
-  clear(): void {
-    this.#answers.clear()
-    this.#bytes = 0
-  }
+interface Answer {
+  readonly json: Uint8Array
 }
 
-function bytesOf(key: string, { json }: { readonly json: Uint8Array }): number {
-  return json.byteLength + 2 * key.length + OVERHEAD
+/** An empty cache of so many bytes at most. */
+export function answerCache<T extends Answer>(maxBytes: number): AnswerCache<T> {
+  return new LRUCache({
+    maxSize: maxBytes,
+    // One answer must not push all others out.
+    maxEntrySize: Math.floor(maxBytes / 8),
+    sizeCalculation: ({ json }, key) => json.byteLength + 2 * key.length + OVERHEAD,
+  })
 }

@@ -1,4 +1,4 @@
-import { AnswerCache } from '../answer-cache.ts'
+import { answerCache } from '../answer-cache.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { Connection } from './connection.ts'
 import { SharedQuestion } from './shared-question.ts'
@@ -26,7 +26,7 @@ export interface KeptAnswer {
  * after the last of them came, so that each sees what was written before it.
  */
 export class KeptAnswers {
-  readonly #answers = new AnswerCache<KeptAnswer>(ANSWERS_KEPT)
+  readonly #answers = answerCache<KeptAnswer>(ANSWERS_KEPT)
   readonly #now: SharedQuestion<string>
   /** The state that the answers are of. */
   #state = ''

@@ -16,7 +16,7 @@ import type {
   VersionedRecord,
 } from '../sheet-store.ts'
 import type { ProposalCounts, ProposalDetail, ProposalsQuery, StoredProposal } from '../stored-proposal.ts'
-import { AnswerCache } from '../answer-cache.ts'
+import { answerCache } from '../answer-cache.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import { readCacheEntry } from './commit-cells.ts'
 import { Connection } from './connection.ts'
@@ -58,7 +58,7 @@ export class Reader {
   readonly #provenance: ProvenanceReader
   readonly #work: WorkReader
   readonly #history: HistoryReader
-  readonly #answers = new AnswerCache<Answer>(ANSWERS_KEPT)
+  readonly #answers = answerCache<Answer>(ANSWERS_KEPT)
   #selections = new WeakMap<readonly string[], ReadStatements>()
   #contract: Contract
   /** Whether {@link #dataVersion} is known to be the version since the event loop last called anything. */
