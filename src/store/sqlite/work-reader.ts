@@ -46,11 +46,7 @@ export class WorkReader {
       return only.values().filter(wanted).take(limit).toArray()
     }
     if (everyRecord) {
-      return this.#keys(
-        'SELECT "$seq" FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?',
-        from,
-        limit,
-      )
+      return this.#keys('SELECT "$seq" FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?', from, limit)
     }
     const perTarget = targets.flatMap((target) => this.#todoKeys(target, state, { from, limit }))
     return [...new Set(perTarget)].toSorted((a, b) => a - b).slice(0, limit)
