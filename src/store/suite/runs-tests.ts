@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { LockTimeoutError } from '../../errors/service-error.ts'
-import type { WorkQuery } from '../cell-work.ts'
+import type { CacheEntry, WorkQuery } from '../cell-work.ts'
 import type { CellState } from '../sheet-store.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
 import { AGENT, hashOf, HUMAN, IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
@@ -119,6 +119,35 @@ export function testRuns(open: OpenStore): void {
           [second, { inputHash: second, values: { one: '\u2028' }, provenance: { status: 202 } }],
         ],
       )
+    })
+
+    test('D25: many entries of one commit are kept, those for the same hash as one', async () => {
+      const hashes = Array.from({ length: 600 }, (_, index) => hashOf(`of many ${index}`))
+      const [first = '', same = ''] = hashes
+      const last = hashes.at(-1) ?? ''
+      const entry = (inputHash: string, values: Record<string, string>, status: number): CacheEntry => ({
+        inputHash,
+        values,
+        provenance: { status },
+      })
+      const cache = [
+        ...hashes.map((hash) => entry(hash, { one: hash }, 200)),
+        entry(first, { two: 'first' }, 201),
+        entry(last, { two: 'last' }, 201),
+        entry(same, { one: same }, 202),
+      ]
+      await sheet.store.commitCells({ ...(await sheet.commitOf()), cache })
+      const cached = await sheet.store.cached(hashes)
+      assert.equal(cached.size, hashes.length)
+      for (const [hash, kept] of cached) {
+        const two = new Map([
+          [first, 'first'],
+          [last, 'last'],
+        ]).get(hash)
+        const expected =
+          two === undefined ? entry(hash, { one: hash }, 200) : entry(hash, { one: hash, two }, 201)
+        assert.deepEqual(kept, expected)
+      }
     })
 
     test('D29: work is found in creation order, after a record, up to a limit, for these records only', async () => {
