@@ -247,18 +247,18 @@ export class DerivationRun {
     return true
   }
 
-  async #storeCall(planned: PlannedItem, cells: CallOfCells): Promise<void> {
+  async #storeCall(planned: PlannedItem, { call, cells, first, onStored }: CallOfCells): Promise<void> {
     try {
-      const outcome = await cells.call
+      const outcome = await call
       if (outcome === null) {
-        this.#leave(planned.item, cells.cells)
+        this.#leave(planned.item, cells)
         return
       }
-      const mine = cells.first && !outcome.isOthers
-      const results = this.#results(cells.cells, outcome, { cached: !mine, ...outcome.provenance })
+      const mine = first && !outcome.isOthers
+      const results = this.#results(cells, outcome, { cached: !mine, ...outcome.provenance })
       await this.#store(planned, results, mine ? callBehind(planned.hash, outcome) : NO_CALL)
     } finally {
-      cells.onStored()
+      onStored()
     }
   }
 
@@ -317,5 +317,5 @@ interface CallOfCells {
   /** Whether the call was begun for these. */
   readonly first: boolean
   /** To be called when what it brings is stored, or cannot be. */
-  onStored(): void
+  readonly onStored: () => void
 }

@@ -21,18 +21,7 @@ export interface HashParts {
 /** `sha256:` and the hex SHA-256 of the parts' canonical JSON (RFC 8785): the same on every machine (D24). */
 export function inputHash(parts: HashParts): string {
   const { derivationSha256, inputs, url, body } = parts
-  // In the order of their names.
-  const members = [
-    `"body":${canonical(body)}`,
-    `"derivation":${canonical(derivationSha256)}`,
-    `"inputs":${canonical(inputs)}`,
-    `"url":${canonical(url)}`,
-  ]
-  return `sha256:${hash('sha256', `{${members.join()}}`, 'hex')}`
-}
-
-function canonical(value: JsonValue): string {
-  const text = canonicalize(value)
-  if (text === undefined) throw new Error('a part of an input hash has no canonical JSON')
-  return text
+  const text = canonicalize({ body, derivation: derivationSha256, inputs, url })
+  if (text === undefined) throw new Error('the parts of an input hash have no canonical JSON')
+  return `sha256:${hash('sha256', text, 'hex')}`
 }

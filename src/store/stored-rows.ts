@@ -1,5 +1,5 @@
 import type { ErrorType } from '../errors/service-error.ts'
-import type { CellCommit, WorkCell } from './cell-work.ts'
+import type { CacheEntry, CellCommit, WorkCell } from './cell-work.ts'
 import type { CellState, WorkState } from './sheet-store.ts'
 import type { StoredProposal } from './stored-proposal.ts'
 import type { FailedCell, RunFailure, RunOrder, StoredRun } from './stored-run.ts'
@@ -48,6 +48,25 @@ export function hashBytes(inputHash: string): Uint8Array {
 /** `sha256:<hex>` of these bytes. */
 export function hashText(bytes: Uint8Array): string {
   return `${HASH_PREFIX}${Buffer.from(bytes).toString('hex')}`
+}
+
+/** A cache entry from what its column holds. */
+export function readCacheEntry(inputHash: string, stored: unknown): CacheEntry {
+  return { inputHash, ...(JSON.parse(String(stored)) as Omit<CacheEntry, 'inputHash'>) }
+}
+
+/** What the column of a cache entry holds. */
+export function cacheEntryText({ values, provenance }: Omit<CacheEntry, 'inputHash'>): string {
+  return JSON.stringify({ values, provenance })
+}
+
+/**
+ * A cache entry with what another call for its hash brought, target by target; null when those are the same values: the call
+ * that first brought them explains them as well.
+ */
+export function joinedCacheEntry(before: CacheEntry, entry: CacheEntry): CacheEntry | null {
+  const values = { ...before.values, ...entry.values }
+  return JSON.stringify(values) === JSON.stringify(before.values) ? null : { ...entry, values }
 }
 
 /** The mark of a cell from those of its two rows, where there are any. */

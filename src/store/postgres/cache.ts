@@ -1,6 +1,6 @@
 import type { CacheEntry } from '../cell-work.ts'
 import type { Connection } from './connection.ts'
-import { HASH_PREFIX, hashText } from '../stored-rows.ts'
+import { cacheEntryText, HASH_PREFIX, hashText, joinedCacheEntry, readCacheEntry } from '../stored-rows.ts'
 
 /** The cache entries of those of the input hashes that have one (D25). */
 export async function readCacheEntries(
@@ -28,13 +28,13 @@ export async function storeCacheEntries(db: Connection, entries: readonly CacheE
     entries.map(({ inputHash }) => inputHash),
   )
   const changed = new Map<string, string>()
-  for (const { inputHash, values, provenance } of entries) {
+  for (const entry of entries) {
+    const { inputHash } = entry
     const before = known.get(inputHash)
-    const merged = { ...before?.values, ...values }
-    // The same values again: the call that first brought them explains them as well.
-    if (before !== undefined && JSON.stringify(merged) === JSON.stringify(before.values)) continue
-    known.set(inputHash, { inputHash, values: merged, provenance })
-    changed.set(inputHash, JSON.stringify({ values: merged, provenance }))
+    const now = before === undefined ? entry : joinedCacheEntry(before, entry)
+    if (now === null) continue
+    known.set(inputHash, now)
+    changed.set(inputHash, cacheEntryText(now))
   }
   if (changed.size === 0) return
   await db.run(
@@ -44,9 +44,4 @@ export async function storeCacheEntries(db: Connection, entries: readonly CacheE
     [...changed.keys()].map((hash) => hash.slice(HASH_PREFIX.length)),
     [...changed.values()],
   )
-}
-
-/** A cache entry from what its column holds. */
-export function readCacheEntry(inputHash: string, stored: unknown): CacheEntry {
-  return { inputHash, ...(JSON.parse(String(stored)) as Omit<CacheEntry, 'inputHash'>) }
 }

@@ -1,6 +1,6 @@
 import { readCacheEntries } from './cache.ts'
 import type { Connection } from './connection.ts'
-import { hashBytes } from '../stored-rows.ts'
+import { cacheEntryText, hashBytes } from '../stored-rows.ts'
 
 /** An answer of a derivation for one target. */
 export interface Answer {
@@ -16,7 +16,7 @@ export async function forgetAnswers(db: Connection, answers: readonly Answer[]):
   const left = [...entries.values()].map(({ inputHash, values, provenance }) => {
     const gone = new Set(targets.get(inputHash)?.map(({ target }) => target))
     const kept = Object.entries(values).filter(([target]) => !gone.has(target))
-    const entry = kept.length === 0 ? null : JSON.stringify({ values: Object.fromEntries(kept), provenance })
+    const entry = kept.length === 0 ? null : cacheEntryText({ values: Object.fromEntries(kept), provenance })
     return { hash: Buffer.from(hashBytes(inputHash)).toString('hex'), entry }
   })
   await db.run(

@@ -10,7 +10,7 @@ import type { ChangeSet } from './change-set.ts'
 import { runGained } from './run-writer.ts'
 import { quoted } from './schema.ts'
 import { fromColumn, toColumn } from './values.ts'
-import { hashBytes } from '../stored-rows.ts'
+import { cacheEntryText, hashBytes, joinedCacheEntry, readCacheEntry } from '../stored-rows.ts'
 
 /**
  * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30), and counts them. A cell
@@ -38,7 +38,7 @@ function storeCache(change: ChangeSet, entries: readonly CacheEntry[]): void {
     const { inputHash, values } = entry
     const addedBefore = added.get(inputHash)
     if (addedBefore !== undefined) {
-      added.set(inputHash, joined(addedBefore, entry) ?? addedBefore)
+      added.set(inputHash, joinedCacheEntry(addedBefore, entry) ?? addedBefore)
       continue
     }
     const hash = hashBytes(inputHash)
@@ -47,33 +47,19 @@ function storeCache(change: ChangeSet, entries: readonly CacheEntry[]): void {
       added.set(inputHash, entry)
       if (added.size === ENTRIES_AT_ONCE) insertEntries(change, added)
     } else if (!String(known).startsWith(`{"values":${JSON.stringify(values)},`)) {
-      const both = joined(readCacheEntry(inputHash, known), entry)
-      if (both !== null) change.db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', textOf(both), hash)
+      const both = joinedCacheEntry(readCacheEntry(inputHash, known), entry)
+      if (both !== null)
+        change.db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', cacheEntryText(both), hash)
     }
   }
   if (added.size > 0) insertEntries(change, added)
 }
 
 function insertEntries(change: ChangeSet, added: Map<string, CacheEntry>): void {
-  const params = [...added.values()].flatMap((entry) => [hashBytes(entry.inputHash), textOf(entry)])
+  const params = [...added.values()].flatMap((entry) => [hashBytes(entry.inputHash), cacheEntryText(entry)])
   const more = ', (?, ?)'.repeat(added.size - 1)
   change.db.run(`INSERT INTO "$cache" (hash, entry) VALUES (?, ?)${more}`, ...params)
   added.clear()
-}
-
-/** Null when the values are the same: the call that first brought them explains them as well. */
-function joined(before: CacheEntry, entry: CacheEntry): CacheEntry | null {
-  const values = { ...before.values, ...entry.values }
-  return JSON.stringify(values) === JSON.stringify(before.values) ? null : { ...entry, values }
-}
-
-function textOf({ values, provenance }: CacheEntry): string {
-  return JSON.stringify({ values, provenance })
-}
-
-/** A cache entry from what its column holds. */
-export function readCacheEntry(inputHash: string, stored: unknown): CacheEntry {
-  return { inputHash, ...(JSON.parse(String(stored)) as Omit<CacheEntry, 'inputHash'>) }
 }
 
 /** A commit, and the cells of it that are found to have failed. */

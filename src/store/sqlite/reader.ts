@@ -18,7 +18,6 @@ import type {
 import type { ProposalCounts, ProposalDetail, ProposalsQuery, StoredProposal } from '../stored-proposal.ts'
 import { answerCache } from '../answer-cache.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
-import { readCacheEntry } from './commit-cells.ts'
 import { Connection } from './connection.ts'
 import { HistoryReader } from './history-reader.ts'
 import { readProposal, readProposalCounts, readProposalDetail, readProposals } from './proposal-reader.ts'
@@ -27,7 +26,7 @@ import { RunReader } from './run-reader.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
 import { canBeId, jsonBytes } from './values.ts'
 import { WorkReader } from './work-reader.ts'
-import { hashBytes, textOrNull } from '../stored-rows.ts'
+import { hashBytes, readCacheEntry, textOrNull } from '../stored-rows.ts'
 
 /** Bytes of answers that are kept until the next write. */
 const ANSWERS_KEPT = 16 << 20

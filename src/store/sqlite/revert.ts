@@ -20,14 +20,13 @@ import {
 } from '../revert-rules.ts'
 import type { CellLog } from './cell-log.ts'
 import type { ChangeSet } from './change-set.ts'
-import { readCacheEntry } from './commit-cells.ts'
 import type { Connection } from './connection.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
 import { runReverted } from './run-writer.ts'
 import { quoted } from './schema.ts'
 import { holdersIn } from './unique-holders.ts'
 import { canBeId, fromColumn, toColumn } from './values.ts'
-import { hashBytes } from '../stored-rows.ts'
+import { cacheEntryText, hashBytes, readCacheEntry } from '../stored-rows.ts'
 
 /** An entry that can be undone, and the key of its record. */
 interface RecordUndoing extends Undoing {
@@ -188,6 +187,6 @@ function forgetAnswer({ db }: ChangeSet, inputHash: string, field: string): void
   if (Object.keys(left).length === 0) {
     db.run('DELETE FROM "$cache" WHERE hash = ?', hash)
   } else {
-    db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', JSON.stringify({ values: left, provenance }), hash)
+    db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', cacheEntryText({ values: left, provenance }), hash)
   }
 }

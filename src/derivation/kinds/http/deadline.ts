@@ -26,8 +26,7 @@ export class Deadline {
 
   /** Stops for good. */
   end(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer)
-    this.#timer = null
+    this.stop()
     this.#ended = true
   }
 }

@@ -7,7 +7,7 @@ import { BreakOff } from './break-off.ts'
 import type { CallGuard } from './call-guard.ts'
 import { Deadline } from './deadline.ts'
 import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
-import { sendHop } from './hop.ts'
+import { isSuccess, sendHop } from './hop.ts'
 import type { Hop, HopOptions, HopResponse } from './hop.ts'
 import type { Turn } from './host-queue.ts'
 import { NetworkFault } from './network-fault.ts'
@@ -95,7 +95,7 @@ class Try implements HopOptions {
       const started = performance.now()
       const response = await this.#follow()
       const encoding = response.header('content-encoding')
-      const isPlain = encoding === undefined || !isSuccess(response)
+      const isPlain = encoding === undefined || !isSuccess(response.status)
       const body = isPlain ? response.body : await this.#decoded(response.body, encoding)
       this.breakOff.throwIfBroken()
       const tried = this.#tried(response, body, performance.now() - started - this.#waitedMs)
@@ -143,7 +143,7 @@ class Try implements HopOptions {
   /** What an answer comes to; `body` is decoded, and empty unless the answer is a success. */
   #tried(response: HopResponse, body: Buffer, tookMs: number): Tried {
     const { status } = response
-    if (!isSuccess(response)) {
+    if (!isSuccess(status)) {
       return {
         result: err({ reason: 'status', request: requestLabel(this.#request), status }),
         mayPass: status === 429 || (status >= 500 && status <= 599),
@@ -199,10 +199,6 @@ class Try implements HopOptions {
     share.shrinkTo(decoded.length)
     return decoded
   }
-}
-
-function isSuccess({ status }: HopResponse): boolean {
-  return status >= 200 && status <= 299
 }
 
 /** The request's headers, with those that every call has unless the derivation says otherwise, ready to go out. */

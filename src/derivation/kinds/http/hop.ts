@@ -65,6 +65,11 @@ export function sendHop(dispatcher: Dispatcher, hop: Hop, options: HopOptions): 
   })
 }
 
+/** Whether a status is 200–299, as those of answers whose body is read. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299
+}
+
 /** Splits a URL so that its path goes out as it is written; a fragment is not sent (RFC 9110, section 7.1). */
 function target(url: string): { origin: string; path: string } {
   const { start, origin } = siteOf(url)
@@ -151,7 +156,7 @@ class HopReading implements Dispatcher.DispatchHandler, Breakable {
   }
 
   #isWanted(): boolean {
-    return this.#status >= 200 && this.#status <= 299
+    return isSuccess(this.#status)
   }
 
   #readOn(controller: Dispatcher.DispatchController): void {
