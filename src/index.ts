@@ -36,7 +36,7 @@ export { readPermissions, type Permissions } from './sheet/read-permissions.ts'
 export { readProvenance } from './sheet/read-provenance.ts'
 export { readStatus, type TargetStatusReport } from './sheet/read-status.ts'
 
-export { parseStub, UndiciTransport, type Transport } from './sheet/transports.ts'
+export { NetworkTransport, parseStub, type Transport } from './sheet/transports.ts'
 export type {
   Computed,
   DerivationKind,

@@ -2,6 +2,7 @@ import { Option, type Command } from 'commander'
 import { ServiceError } from '../errors/service-error.ts'
 import type { SheetOptions } from '../sheet/open-sheet.ts'
 import type { Logger, Sheet } from '../sheet/sheet.ts'
+import { startStoreThread } from '../sheet/store-thread.ts'
 import type { Transport } from '../sheet/transports.ts'
 import { addCallOptions } from './call-options.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
@@ -141,6 +142,7 @@ async function settle(
 }
 
 async function open(flags: SheetFlags, logger: Logger): Promise<Sheet> {
+  const storeThread = startStoreThread(flags.sheet)
   // Only now: help and wrong usage are told before half the program has been read.
   const [{ openSheet }, transport] = await Promise.all([import('../sheet/open-sheet.ts'), transportOf(flags)])
   return openSheet(flags.sheet, {
@@ -148,6 +150,7 @@ async function open(flags: SheetFlags, logger: Logger): Promise<Sheet> {
     lockTimeoutMs: flags.lockTimeout,
     logger,
     transport,
+    storeThread,
     ...(flags.queryLimits && { queryLimits: flags.queryLimits }),
   })
 }
@@ -156,9 +159,9 @@ async function transportOf({ stub, offline, allowNet }: SheetFlags): Promise<Tra
   // A command without these options calls nobody.
   if (allowNet === undefined) return (await import('../sheet/no-calls.ts')).noCalls()
   if (stub !== undefined) return (await import('./read-stub.ts')).readStub(stub)
-  const { UndiciTransport } = await import('../sheet/transports.ts')
+  const { NetworkTransport } = await import('../sheet/transports.ts')
   const listed = allowNet.length === 0 ? null : new Set(allowNet)
-  return new UndiciTransport({ allowedHosts: offline === true ? new Set() : listed })
+  return new NetworkTransport({ allowedHosts: offline === true ? new Set() : listed })
 }
 
 /** Tells of a sheet's faults in plain lines, and notes what it has told: operations that a fault stops tell of it again. */

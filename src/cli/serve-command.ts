@@ -8,6 +8,7 @@ import {
 import { parseActorHeader } from './actor-header.ts'
 import { addCallOptions, addLogLevel, callableHosts, type CallFlags } from './call-options.ts'
 import { integerBetween, parseActor, parseAddress, parseHostName, secondsBetween } from './option-values.ts'
+import { startStoreThread } from '../sheet/store-thread.ts'
 import type { ServeOptions } from './serve.ts'
 import { addSheetArgument, addStoreOption, onSheet, type StoreFlags } from './sheet-argument.ts'
 
@@ -87,9 +88,10 @@ export function serveCommand(): Command {
   return command.helpOption('-h, --help', 'show help').action(
     onSheet(async (flags: Flags) => {
       if (flags.mcp !== true) refuseAgentOptions(command)
+      const storeThread = startStoreThread(flags.sheet)
       // Loaded only now: help and wrong usage are told before half the program has been read.
       const { serve } = await import('./serve.ts')
-      await serve(toServeOptions(flags))
+      await serve({ ...toServeOptions(flags), storeThread })
     }),
   )
 }
@@ -103,7 +105,7 @@ function refuseAgentOptions(command: Command): void {
   if (given !== undefined) command.error(`error: option '${given.flags}' needs '--mcp'`)
 }
 
-function toServeOptions(flags: Flags): ServeOptions {
+function toServeOptions(flags: Flags): Omit<ServeOptions, 'storeThread'> {
   return {
     sheet: flags.sheet,
     host: flags.host,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { pino, type Logger } from 'pino'
 import type { AgentScope } from '../mcp/agent-scope.ts'
@@ -9,6 +10,7 @@ import { calledHosts } from '../sheet/called-hosts.ts'
 import { openSheet } from '../sheet/open-sheet.ts'
 import { RunKeeper } from '../sheet/run-keeper.ts'
 import type { Sheet } from '../sheet/sheet.ts'
+import type { StoreThread } from '../sheet/store-thread.ts'
 import { calledHostsLine } from './called-hosts-line.ts'
 import { packageVersion } from './package-version.ts'
 import { serverTransport, type TransportOptions } from './server-transport.ts'
@@ -36,6 +38,8 @@ export interface ServeOptions extends TransportOptions {
   readonly trustedActorHeader: string | null
   /** What agents may do at `/mcp`; null, and there is no such path. */
   readonly agents: AgentScope | null
+  /** For {@link openSheet}. */
+  readonly storeThread: StoreThread | undefined
 }
 
 /**
@@ -45,8 +49,9 @@ export interface ServeOptions extends TransportOptions {
 export async function serve(options: ServeOptions): Promise<void> {
   const logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }))
   try {
-    // The store opens in its own thread, so the rest of the program is loaded meanwhile.
-    const [sheet, { createApp }] = await Promise.all([open(options, logger), import('../http/app.ts')])
+    // The store opens in its own thread, so the rest of the program is loaded meanwhile: once the thread has been told to.
+    const loading = nextTurn().then(() => import('../http/app.ts'))
+    const [sheet, { createApp }] = await Promise.all([open(options, logger), loading])
     const app = createApp(sheet, {
       logger,
       allowedHosts: [options.host, ...options.allowedHosts],
@@ -88,6 +93,7 @@ function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
     queryLimits: options.queryLimits,
     transport: serverTransport(options),
     handsRunsOver: true,
+    storeThread: options.storeThread,
     logger,
   })
 }

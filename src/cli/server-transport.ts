@@ -1,4 +1,4 @@
-import { UndiciTransport, type Transport } from '../sheet/transports.ts'
+import { NetworkTransport, type Transport } from '../sheet/transports.ts'
 import { readStub } from './read-stub.ts'
 
 /** What the calls of a process go through that serves, or computes for, others. */
@@ -11,5 +11,5 @@ export interface TransportOptions {
 
 /** Throws ServiceError for a stub file that cannot be used. */
 export function serverTransport({ stubFile, callableHosts }: TransportOptions): Transport {
-  return stubFile === null ? new UndiciTransport({ allowedHosts: callableHosts }) : readStub(stubFile)
+  return stubFile === null ? new NetworkTransport({ allowedHosts: callableHosts }) : readStub(stubFile)
 }

@@ -15,8 +15,9 @@ import type { DefinitionSource } from './definition-source.ts'
 import { Sheet, type Logger } from './sheet.ts'
 import { checkStoreFiles } from './store-files.ts'
 import { isStoreUrl, STORE_VARIABLE } from './store-place.ts'
+import type { StoreThread } from './store-thread.ts'
 import { StoredDefinition } from './stored-definition.ts'
-import type { Transport } from './transports.ts'
+import { NetworkTransport, type Transport } from './transports.ts'
 
 export interface SheetOptions {
   /** Who writes when a request names nobody; null when a request must. */
@@ -31,6 +32,8 @@ export interface SheetOptions {
   readonly kinds: readonly DerivationKind[]
   /** Whether runs under way go on at another server or worker when the sheet is closed; by default they end. */
   readonly handsRunsOver: boolean
+  /** Where it has been started already. */
+  readonly storeThread: StoreThread | undefined
   readonly logger: Logger
 }
 
@@ -53,7 +56,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
   const place = isStoreUrl(path)
     ? await storedSheet(path, { ...options, lockTimeoutMs })
     : sheetDirectory(path, { ...options, lockTimeoutMs, logger })
-  const transport = options.transport ?? (await networkTransport())
+  const { transport = new NetworkTransport() } = options
   const kinds = createKinds({ transport, env: place.env, own: options.kinds ?? [] })
   const sheet = new Sheet({
     name: place.name,
@@ -87,20 +90,31 @@ type PlaceOptions = Partial<SheetOptions> & Pick<SheetOptions, 'lockTimeoutMs'>
 
 function sheetDirectory(
   path: string,
-  { defaultActor, lockTimeoutMs, queryLimits, logger }: PlaceOptions & Pick<SheetOptions, 'logger'>,
+  {
+    defaultActor,
+    lockTimeoutMs,
+    queryLimits,
+    storeThread,
+    logger,
+  }: PlaceOptions & Pick<SheetOptions, 'logger'>,
 ): SheetPlace {
   const directory = resolve(path)
+  let writer = storeThread
   return {
     name: basename(directory),
     source: new DefinitionDirectory(directory),
     env: process.env,
     openStore: async (definition) => {
       checkStoreFiles(directory)
+      // A store that cannot be opened has its thread ended.
+      const given = writer
+      writer = undefined
       return SqliteStore.open(directory, {
         definition,
         actor: defaultActor ?? IMPORTER,
         lockTimeoutMs,
         queryLimits: queryLimits ?? DEFAULT_QUERY_LIMITS,
+        writer: given,
         onSourceDiffers: () => logger.warn({ file: 'records.jsonl' }, SOURCE_DIFFERS),
       })
     },
@@ -170,12 +184,6 @@ function withoutStoreSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => name !== STORE_VARIABLE && name !== 'PGPASSWORD'),
   )
-}
-
-/** Loaded only when it is needed: it is a good part of the program, and most commands call nobody. */
-async function networkTransport(): Promise<Transport> {
-  const { UndiciTransport } = await import('./transports.ts')
-  return new UndiciTransport()
 }
 
 /** Tells the operator at once of a fault that only runs would meet. */

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { watchConnections } from '../../src/derivation/kinds/http/connection-watch.ts'
 import { calledHosts } from '../../src/sheet/called-hosts.ts'
 import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
-import { parseStub, UndiciTransport } from '../../src/sheet/transports.ts'
+import { parseStub, NetworkTransport } from '../../src/sheet/transports.ts'
 import { openOnEngine, perEngine } from '../support/engine.ts'
 import { startLocalApi } from '../support/local-api.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -76,7 +76,7 @@ async function reopen(
   allowed: readonly string[],
 ): Promise<RunSheet> {
   await sheet.close()
-  const transport = new UndiciTransport({ allowedHosts: new Set(allowed) })
+  const transport = new NetworkTransport({ allowedHosts: new Set(allowed) })
   const again = await openOnEngine(directory, { transport })
   onEnd(t, () => again.close())
   return RunSheet.of({ sheet: again, api, directory })

@@ -3,7 +3,7 @@
  * Tells its parent when the first call has come back.
  */
 import { DEFAULT_HOST_POLICY, type HostPolicy } from '../../src/derivation/host-policies.ts'
-import { UndiciTransport } from '../../src/sheet/transports.ts'
+import { NetworkTransport } from '../../src/sheet/transports.ts'
 import { Database } from '../../src/store/postgres/database.ts'
 import { PostgresHosts } from '../../src/store/postgres/postgres-hosts.ts'
 import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
@@ -17,7 +17,7 @@ const options = {
   policy: { ...DEFAULT_HOST_POLICY, ...(JSON.parse(policy) as Partial<HostPolicy>) },
   hosts: new PostgresHosts(new Database(parseStoreUrl(store))),
 }
-const transport = new UndiciTransport()
+const transport = new NetworkTransport()
 
 async function callAgainAndAgain(): Promise<never> {
   for (;;) {

@@ -5,7 +5,7 @@ import { EventBus } from '../../src/events/event-bus.ts'
 import { DefinitionDirectory } from '../../src/sheet/definition-directory.ts'
 import { DefinitionFiles } from '../../src/sheet/definition-files.ts'
 import { Sheet } from '../../src/sheet/sheet.ts'
-import { UndiciTransport } from '../../src/sheet/transports.ts'
+import { NetworkTransport } from '../../src/sheet/transports.ts'
 import { Database } from '../../src/store/postgres/database.ts'
 import { FrameFeed } from '../../src/store/postgres/frame-feed.ts'
 import { PostgresStore } from '../../src/store/postgres/postgres-store.ts'
@@ -51,7 +51,7 @@ export async function sharedLookupSheet(
 
 /** Opens a sheet with the definition of a directory and the store at a URL. */
 export async function openShared(directory: string, url: string): Promise<Sheet> {
-  const transport = new UndiciTransport()
+  const transport = new NetworkTransport()
   const database = new Database(parseStoreUrl(url))
   const frames = new FrameFeed(database)
   const sheet = new Sheet({

@@ -52,6 +52,8 @@ export interface SqliteStoreOptions {
   readonly actor: string
   readonly lockTimeoutMs: number
   readonly queryLimits: QueryLimits
+  /** The thread that is to write, where one has been started already. */
+  readonly writer?: WriterClient | undefined
   /** Told when `records.jsonl` is not the file that was imported (D2). */
   onSourceDiffers(): void
 }
@@ -90,7 +92,7 @@ export class SqliteStore implements SheetStore {
   static async open(directory: string, options: SqliteStoreOptions): Promise<SqliteStore> {
     const { definition, actor, lockTimeoutMs, queryLimits } = options
     const paths = storePaths(directory)
-    const writer = new WriterClient()
+    const { writer = new WriterClient() } = options
     try {
       const opened = await writer.call('open', {
         directory,

@@ -12,7 +12,7 @@ interface Waiting {
   reject(error: Error): void
 }
 
-/** The writing thread, as the other threads see it. */
+/** The writing thread, as the other threads see it. Until it is first asked for something, it keeps no process going. */
 export class WriterClient {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
@@ -28,6 +28,7 @@ export class WriterClient {
     })
     this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
     this.#worker.on('exit', () => this.#end(new RecordsError('the store is closed')))
+    this.#worker.unref()
   }
 
   /** Has the thread carry out an operation. Rejects with its ServiceError, or a plain Error for a fault of the program. */
@@ -41,6 +42,7 @@ export class WriterClient {
         reject(this.#ended)
         return
       }
+      if (this.#lastId === 0) this.#worker.ref()
       const id = (this.#lastId += 1)
       this.#waiting.set(id, { resolve, reject })
       this.#worker.postMessage({ id, operation, argument } satisfies WriterRequest, transfer)

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { onEnd } from '../../test/support/on-end.ts'
+import { OFFERS, writeSheet } from '../../test/support/sheet-fixture.ts'
+import { ContractError, RecordsError } from '../errors/service-error.ts'
+import { openSheet } from './open-sheet.ts'
+import { startStoreThread } from './store-thread.ts'
+
+test('a thread that no sheet comes to use keeps no process from ending', async () => {
+  const module = JSON.stringify(import.meta.resolve('./store-thread.ts'))
+  const program = `import { startStoreThread } from ${module}; startStoreThread('sheet')`
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: 'inherit' })
+  assert.deepEqual(await once(child, 'exit'), [0, null])
+})
+
+test('a sheet whose contract is mended later still has the thread that was started for it', async (t) => {
+  const directory = await writeSheet(t, { contract: 'nonsense' })
+  const storeThread = startStoreThread(directory) ?? assert.fail()
+  const sheet = await openSheet(directory, { storeThread })
+  onEnd(t, () => sheet.close())
+  await assert.rejects(sheet.current(), ContractError)
+  await writeFile(join(directory, 'contract.yaml'), OFFERS.contract)
+  const { store } = await sheet.current()
+  assert.equal((await store.status()).total, 3)
+  await sheet.close()
+  await assert.rejects(storeThread.call('close', null), /the store is closed/)
+})
+
+test('a thread whose store could not be opened makes way for another', async (t) => {
+  const directory = await writeSheet(t)
+  await writeFile(join(directory, 'records.jsonl'), 'nonsense')
+  const sheet = await openSheet(directory, { storeThread: startStoreThread(directory) })
+  onEnd(t, () => sheet.close())
+  await assert.rejects(sheet.current(), RecordsError)
+  await rm(join(directory, 'records.jsonl'))
+  const { store } = await sheet.current()
+  assert.equal((await store.status()).total, 0)
+})
