@@ -10,8 +10,8 @@ import { postRecords, upsertBody, WRITE_HEADERS } from '../support/writes.ts'
 /** Records of a large request. */
 export const BATCH = 10_000
 
-/** How many of these are timed together. */
-const BATCHES = 2
+/** How many of these are timed together: about as long as other measurements take, since the first of a process are slow. */
+const BATCHES = 6
 
 /** Writing over HTTP: one record a request, and 10,000. Every record is new, and durable before it is answered. */
 export const writes: BenchCase = {

@@ -1,4 +1,4 @@
-import type { SQLOutputValue } from 'node:sqlite'
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { RecordKey } from '../cell-work.ts'
 import type { Connection, StoredTuple } from './connection.ts'
 import { quoted } from './schema.ts'
@@ -14,6 +14,18 @@ export interface CellRow {
   /** See {@link WorkCell.mark}. */
   readonly mark: string
 }
+
+/** A record that is there now. */
+export interface CreatedRecord {
+  readonly record: RecordKey
+  /** Of the entry that it came with. */
+  readonly seq: number
+  /** Whether it came with a value for a field. */
+  hasValue(field: string): boolean
+}
+
+/** Of a statement that inserts cells, each of which takes three. */
+const PARAMS_AT_ONCE = 3000
 
 const COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
 
@@ -74,19 +86,24 @@ export class CellStates extends StoredTargets {
     return sql
   }
 
-  /** A record has been created: its derived cells are missing, or overridden where a value came with it (D2). */
-  created(record: RecordKey, hasValue: (field: string) => boolean, seq: number): void {
-    const missing = this.targets.filter(({ field }) => !hasValue(field))
-    for (const target of this.targets) {
-      if (!missing.includes(target)) this.#putOverride(target, record, seq)
+  /** Records have been created: their derived cells are missing, or overridden where a value came with them (D2). */
+  created(records: readonly CreatedRecord[]): void {
+    const missing: SQLInputValue[] = []
+    for (const { record, seq, hasValue } of records) {
+      for (const target of this.targets) {
+        if (hasValue(target.field)) {
+          this.#putOverride(target, record, seq)
+        } else {
+          missing.push(target.id, record, seq)
+          this.#count(target, 'missing', 1)
+        }
+      }
     }
-    if (missing.length === 0) return
-    const places = missing.map(() => `(?, ?, ${MISSING}, ?)`).join(', ')
-    this.#db.run(
-      `INSERT INTO "$todo" (target, record, state, mark) VALUES ${places}`,
-      ...missing.flatMap(({ id }) => [id, record, seq]),
-    )
-    for (const target of missing) this.#count(target, 'missing', 1)
+    for (let from = 0; from < missing.length; from += PARAMS_AT_ONCE) {
+      const params = missing.slice(from, from + PARAMS_AT_ONCE)
+      const places = `(?, ?, ${MISSING}, ?)${`, (?, ?, ${MISSING}, ?)`.repeat(params.length / 3 - 1)}`
+      this.#db.run(`INSERT INTO "$todo" (target, record, state, mark) VALUES ${places}`, ...params)
+    }
   }
 
   /** A record is gone, and its cells with it. */

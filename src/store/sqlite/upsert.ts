@@ -1,5 +1,4 @@
-import type { SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Contract } from '../../contract/contract.ts'
+import type { StatementSync } from 'node:sqlite'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Upsert, UpsertResult, UpsertTrial } from '../sheet-store.ts'
 import { readBody } from '../upsert-body.ts'
@@ -9,6 +8,7 @@ import { markWritten, UpsertTally } from '../upsert-tally.ts'
 import type { ChangeSet } from './change-set.ts'
 import { checkVersion } from '../check-version.ts'
 import type { Connection, StoredRow } from './connection.ts'
+import { NewRecords } from './new-records.ts'
 import { quoted } from './schema.ts'
 import { holdersIn } from './unique-holders.ts'
 import { fromColumn, isStored, toColumn } from './values.ts'
@@ -53,7 +53,7 @@ class UpsertBatch {
   readonly #change: ChangeSet
   readonly #writer: RecordWriter
   readonly #selectRow: StatementSync
-  readonly #insertRow: StatementSync
+  readonly #new: NewRecords
   readonly #judge: UpsertJudge
   readonly #tally = new UpsertTally()
   /** The ids that records have, of those in the batch; null where nobody has asked. */
@@ -62,9 +62,8 @@ class UpsertBatch {
   constructor(change: ChangeSet, writer: RecordWriter) {
     this.#change = change
     this.#writer = writer
-    const { select, insert } = statementsOf(change.contract)
-    this.#selectRow = change.db.prepare(select)
-    this.#insertRow = change.db.prepare(insert)
+    this.#selectRow = change.db.prepare('SELECT * FROM "$data" WHERE id = ?')
+    this.#new = new NewRecords(change)
     this.#judge = new UpsertJudge(change.contract, writer, (field) => change.cells.isDerived(field))
   }
 
@@ -91,6 +90,7 @@ class UpsertBatch {
   #stored(record: JsonObject): StoredRow | undefined {
     const id = idOf(record)
     if (id === null || this.#there?.has(id) === false) return undefined
+    this.#new.flush()
     return this.#selectRow.get(id)
   }
 
@@ -107,6 +107,7 @@ class UpsertBatch {
   }
 
   #checkUnique(): void {
+    this.#new.flush()
     this.#judge.refuse(this.#judge.claims.conflicts(holdersIn(this.#change.db)))
   }
 
@@ -115,10 +116,7 @@ class UpsertBatch {
     const { id, record, values } = write
     const key = change.newRecord()
     const seq = this.#log(key, write, null)
-    const row: SQLInputValue[] = [key, seq]
-    for (const value of values) row.push(toColumn(value))
-    this.#insertRow.run(...row)
-    change.cells.created(key, (field) => memberOf(record, field) !== null, seq)
+    this.#new.add({ record: key, seq, values, hasValue: (field) => memberOf(record, field) !== null })
     this.#there?.add(id)
     this.#tally.inserted(seq)
   }
@@ -162,25 +160,4 @@ function idsThere(db: Connection, records: readonly JsonObject[]): Set<string> {
     JSON.stringify(records.map(idOf)),
   )
   return new Set(rows.map(({ id }) => String(id)))
-}
-
-interface UpsertStatements {
-  readonly select: string
-  readonly insert: string
-}
-
-const STATEMENTS = new WeakMap<Contract, UpsertStatements>()
-
-/** The statements that write records under a contract, made once. */
-function statementsOf(contract: Contract): UpsertStatements {
-  let statements = STATEMENTS.get(contract)
-  if (statements === undefined) {
-    const names = contract.fields.map((field) => quoted(field.name))
-    statements = {
-      select: 'SELECT * FROM "$data" WHERE id = ?',
-      insert: `INSERT INTO "$data" ("$seq", "$version", ${names.join(', ')}) VALUES (?, ?${', ?'.repeat(names.length)})`,
-    }
-    STATEMENTS.set(contract, statements)
-  }
-  return statements
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import type { JsonObject } from '../../contract/json.ts'
 import type { WorkQuery } from '../cell-work.ts'
 import type { CellState } from '../sheet-store.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
@@ -89,6 +90,32 @@ export function testCells(open: OpenStore): void {
       await sheet.compute('fail', 'one', 'w')
       assert.equal(await stateOf('fail', 'one'), 'fresh')
       assert.equal((await sheet.counts('one')).lastError, null)
+    })
+
+    test('D28: of a large batch too, values that come with records override, and what is written again is not lost', async (t) => {
+      const many = await TestSheet.make(t, open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })
+      const records = Array.from({ length: 203 }, (_, index): JsonObject => {
+        const record = { id: `r${index}`, a: 'x' }
+        return index % 4 === 0 ? { ...record, one: `given ${index}` } : record
+      })
+      // Right behind themselves.
+      const again = [
+        { id: 'r201', two: 'late' },
+        { id: 'r200', one: null },
+      ]
+      await many.write([...records, ...again], HUMAN)
+      const [one, two] = [await many.counts('one'), await many.counts('two')]
+      assert.deepEqual([one.missing, one.overridden, two.missing, two.overridden], [153, 50, 202, 1])
+      const stored = await Promise.all(['r196', 'r197', 'r200', 'r201'].map((id) => many.get(id)))
+      assert.deepEqual(
+        stored.map((record) => [record?.['one'], record?.['two']]),
+        [
+          ['given 196', null],
+          [null, null],
+          [null, null],
+          [null, 'late'],
+        ],
+      )
     })
 
     test('D28: a value written by hand overrides, until null ends it or a forced run computes it', async () => {
