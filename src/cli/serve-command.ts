@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { startStoreThread } from '../sheet/store-thread.ts'
 import {
   addAgentActor,
   addAgentOptions,
@@ -8,7 +9,6 @@ import {
 import { parseActorHeader } from './actor-header.ts'
 import { addCallOptions, addLogLevel, callableHosts, type CallFlags } from './call-options.ts'
 import { integerBetween, parseActor, parseAddress, parseHostName, secondsBetween } from './option-values.ts'
-import { startStoreThread } from '../sheet/store-thread.ts'
 import type { ServeOptions } from './serve.ts'
 import { addSheetArgument, addStoreOption, onSheet, type StoreFlags } from './sheet-argument.ts'
 

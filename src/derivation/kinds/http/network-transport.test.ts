@@ -58,3 +58,13 @@ console.log(loaded.filter((path) => path.includes('undici')).length)`
   const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program])
   assert.equal(String(stdout), '0\n')
 })
+
+test('it can be closed while the client is being loaded', async (t) => {
+  const server = await startHttp((_incoming, response) => response.end('1'))
+  t.after(() => server.close())
+  const transport = new NetworkTransport()
+  const call = get(transport, server.origin)
+  await transport.close()
+  const answer = await call
+  assert.equal(!answer.ok && answer.error.reason, 'network')
+})
