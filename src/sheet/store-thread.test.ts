@@ -6,14 +6,18 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { onEnd } from '../../test/support/on-end.ts'
 import { OFFERS, writeSheet } from '../../test/support/sheet-fixture.ts'
+import { temporaryFile } from '../../test/support/temporary-file.ts'
 import { ContractError, RecordsError } from '../errors/service-error.ts'
 import { openSheet } from './open-sheet.ts'
 import { startStoreThread } from './store-thread.ts'
 
-test('a thread that no sheet comes to use keeps no process from ending', async () => {
+test('a thread that no sheet comes to use keeps no process from ending', async (t) => {
   const module = JSON.stringify(import.meta.resolve('./store-thread.ts'))
+  // A file: the thread would not start with what a program on the command line is started with.
   const program = `import { startStoreThread } from ${module}; startStoreThread('sheet')`
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: 'inherit' })
+  const { path } = await temporaryFile(t, 'program.mjs', program)
+  const child = spawn(process.execPath, [path], { stdio: 'inherit' })
+  onEnd(t, () => child.kill())
   assert.deepEqual(await once(child, 'exit'), [0, null])
 })
 
