@@ -16,6 +16,7 @@ import { packageVersion } from './package-version.ts'
 import { serverTransport, type TransportOptions } from './server-transport.ts'
 import { whyNotStarted } from './start-fault.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
+import { keepObjectsYoung } from './young-objects.ts'
 
 /** What `serve` is told. */
 export interface ServeOptions extends TransportOptions {
@@ -65,6 +66,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     // Of another server or worker that is gone.
     const keeper = new RunKeeper(sheet)
     stopOnSignal({ app, sheet, logger, keeper })
+    keepObjectsYoung()
     if (!isLoopback(options.host)) {
       logger.warn(
         { host: options.host },

@@ -7,6 +7,7 @@ import { startWorker, type Worker } from '../sheet/start-worker.ts'
 import { calledHostsLine } from './called-hosts-line.ts'
 import { inOneLine } from './one-line.ts'
 import { serverTransport, type TransportOptions } from './server-transport.ts'
+import { keepObjectsYoung } from './young-objects.ts'
 
 /** What `worker` is told. */
 export interface WorkOptions extends TransportOptions {
@@ -31,6 +32,7 @@ export async function work(options: WorkOptions): Promise<void> {
       logger,
     })
     const { worker, hosts } = await begin(sheet, options)
+    keepObjectsYoung()
     stopOnSignal({ sheet, worker, graceMs: options.graceMs })
     process.stdout.write(`Colophon works for ${sheet.name}\n${hosts}`)
   } catch (error) {

@@ -21,7 +21,13 @@ export interface HashParts {
 /** `sha256:` and the hex SHA-256 of the parts' canonical JSON (RFC 8785): the same on every machine (D24). */
 export function inputHash(parts: HashParts): string {
   const { derivationSha256, inputs, url, body } = parts
-  const text = canonicalize({ body, derivation: derivationSha256, inputs, url })
-  if (text === undefined) throw new Error('the parts of an input hash have no canonical JSON')
+  // The members are in canonical order; one by one they take half the time that they take as an object.
+  const text = `{"body":${canonical(body)},"derivation":${canonical(derivationSha256)},"inputs":${canonical(inputs)},"url":${canonical(url)}}`
   return `sha256:${hash('sha256', text, 'hex')}`
+}
+
+function canonical(value: JsonValue): string {
+  const text = canonicalize(value)
+  if (text === undefined) throw new Error('a part of an input hash has no canonical JSON')
+  return text
 }
