@@ -23,7 +23,7 @@ import { UnderWay } from './under-way.ts'
 import type { UnusableCells } from './unusable-cells.ts'
 
 /** Records planned or under way at a time for a derivation, at least; how many calls that makes is the transport's to bound. */
-const WINDOW = 256
+const WINDOW = 512
 
 /** So long after it was planned a call is made without another look at the cells that it is for. */
 export const FRESH_MS = 250
