@@ -5,11 +5,14 @@ import { parseAllowedNet } from './option-values.ts'
 export interface CallFlags {
   readonly stub?: string
   readonly allowNet: readonly string[]
-  readonly offline?: true
+  readonly offline?: true | undefined
 }
 
 /** The only hosts that derivations may call; none when it is empty, all for null. */
-export function callableHosts({ offline, allowNet }: CallFlags): ReadonlySet<string> | null {
+export function callableHosts({
+  offline,
+  allowNet,
+}: Pick<CallFlags, 'offline' | 'allowNet'>): ReadonlySet<string> | null {
   if (offline === true) return new Set()
   return allowNet.length === 0 ? null : new Set(allowNet)
 }

@@ -4,7 +4,7 @@ import type { SheetOptions } from '../sheet/open-sheet.ts'
 import type { Logger, Sheet } from '../sheet/sheet.ts'
 import { startStoreThread } from '../sheet/store-thread.ts'
 import type { Transport } from '../sheet/transports.ts'
-import { addCallOptions } from './call-options.ts'
+import { addCallOptions, callableHosts } from './call-options.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { inOneLine } from './one-line.ts'
 import { inOwnWords } from './own-words.ts'
@@ -158,10 +158,8 @@ async function open(flags: SheetFlags, logger: Logger): Promise<Sheet> {
 async function transportOf({ stub, offline, allowNet }: SheetFlags): Promise<Transport> {
   // A command without these options calls nobody.
   if (allowNet === undefined) return (await import('../sheet/no-calls.ts')).noCalls()
-  if (stub !== undefined) return (await import('./read-stub.ts')).readStub(stub)
-  const { NetworkTransport } = await import('../sheet/transports.ts')
-  const listed = allowNet.length === 0 ? null : new Set(allowNet)
-  return new NetworkTransport({ allowedHosts: offline === true ? new Set() : listed })
+  const { callTransport } = await import('./call-transport.ts')
+  return callTransport({ stubFile: stub ?? null, callableHosts: callableHosts({ allowNet, offline }) })
 }
 
 /** Tells of a sheet's faults in plain lines, and notes what it has told: operations that a fault stops tell of it again. */

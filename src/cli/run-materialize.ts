@@ -14,7 +14,6 @@ import { callsText, cellsText, dollars, grouped } from './progress-line.ts'
 import { screenOf, type Screen } from './terminal.ts'
 import { tableOf } from './table.ts'
 import { writerOf } from './writer.ts'
-import { keepObjectsYoung } from './young-objects.ts'
 
 export interface RunOptions {
   /** The sheet as the command line named it, for hints. */
@@ -50,7 +49,6 @@ export async function runMaterialize(
     const answer = await askFirst(sheet, selection, out)
     if (answer !== null) return answer
   }
-  keepObjectsYoung()
   const run = await startMaterialize(sheet, { ...selection, actor })
   const ended = await followRun({ sheet, out }, run, { actor, progress: options.progress })
   if (ended.cancelled) return ended.code

@@ -3,14 +3,12 @@ import { serveOverStdio } from '../mcp/serve-stdio.ts'
 import type { CommandContext } from './command-context.ts'
 import { onInterrupt } from './interrupts.ts'
 import { packageVersion } from './package-version.ts'
-import { keepObjectsYoung } from './young-objects.ts'
 
 /**
  * Serves one agent until it hangs up or a signal comes. Calls under way and their runs are cancelled then; standard output
  * is the protocol's alone.
  */
 export async function runMcp({ sheet, out }: CommandContext, scope: AgentScope): Promise<void> {
-  keepObjectsYoung()
   const connection = serveOverStdio(sheet, {
     scope,
     version: packageVersion(),

@@ -13,10 +13,9 @@ import type { Sheet } from '../sheet/sheet.ts'
 import type { StoreThread } from '../sheet/store-thread.ts'
 import { calledHostsLine } from './called-hosts-line.ts'
 import { packageVersion } from './package-version.ts'
-import { serverTransport, type TransportOptions } from './server-transport.ts'
+import { callTransport, type TransportOptions } from './call-transport.ts'
 import { whyNotStarted } from './start-fault.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
-import { keepObjectsYoung } from './young-objects.ts'
 
 /** What `serve` is told. */
 export interface ServeOptions extends TransportOptions {
@@ -66,7 +65,6 @@ export async function serve(options: ServeOptions): Promise<void> {
     // Of another server or worker that is gone.
     const keeper = new RunKeeper(sheet)
     stopOnSignal({ app, sheet, logger, keeper })
-    keepObjectsYoung()
     if (!isLoopback(options.host)) {
       logger.warn(
         { host: options.host },
@@ -93,7 +91,7 @@ function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
     defaultActor: options.actor,
     lockTimeoutMs: options.lockTimeoutMs,
     queryLimits: options.queryLimits,
-    transport: serverTransport(options),
+    transport: callTransport(options),
     handsRunsOver: true,
     storeThread: options.storeThread,
     logger,

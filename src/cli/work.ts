@@ -6,8 +6,7 @@ import type { Sheet } from '../sheet/sheet.ts'
 import { startWorker, type Worker } from '../sheet/start-worker.ts'
 import { calledHostsLine } from './called-hosts-line.ts'
 import { inOneLine } from './one-line.ts'
-import { serverTransport, type TransportOptions } from './server-transport.ts'
-import { keepObjectsYoung } from './young-objects.ts'
+import { callTransport, type TransportOptions } from './call-transport.ts'
 
 /** What `worker` is told. */
 export interface WorkOptions extends TransportOptions {
@@ -27,12 +26,11 @@ export async function work(options: WorkOptions): Promise<void> {
   const logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }))
   try {
     const sheet = await openSheet(options.store, {
-      transport: serverTransport(options),
+      transport: callTransport(options),
       handsRunsOver: true,
       logger,
     })
     const { worker, hosts } = await begin(sheet, options)
-    keepObjectsYoung()
     stopOnSignal({ sheet, worker, graceMs: options.graceMs })
     process.stdout.write(`Colophon works for ${sheet.name}\n${hosts}`)
   } catch (error) {

@@ -6,7 +6,8 @@ import { setFlagsFromString } from 'node:v8'
  * generation is still small, beside the hundreds of records that a run has under way. From then on each of them, and all
  * that it refers to, is collected only with everything else, and every small collection has to copy it.
  *
- * To be called when the program has been loaded: code that was compiled ahead of time counts for the flags that it was compiled with.
+ * To be called when what a run takes has been loaded: of Node's own modules, those that were compiled ahead of time for other flags
+ * are compiled again.
  */
 export function keepObjectsYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')

@@ -27,6 +27,20 @@ test('calls that come while the client is being loaded are limited together', as
   for (const answer of await Promise.all(calls)) assert.equal(answer.ok && answer.value.json, 1)
 })
 
+test('it is told once that all is loaded, before the first call goes out', async (t) => {
+  const told: string[] = []
+  const server = await startHttp((_incoming, response) => {
+    told.push('called')
+    response.end('1')
+  })
+  t.after(() => server.close())
+  const transport = new NetworkTransport({ onLoaded: () => told.push('loaded') })
+  t.after(() => transport.close())
+  await Promise.all([get(transport, server.origin), get(transport, server.origin)])
+  await get(transport, server.origin)
+  assert.deepEqual(told, ['loaded', 'called', 'called', 'called'])
+})
+
 test('only the hosts that are allowed are called', async (t) => {
   const transport = new NetworkTransport({ allowedHosts: new Set(['api.example:443']) })
   t.after(() => transport.close())

@@ -3,6 +3,13 @@ import type { AllowedHosts } from './call-guard.ts'
 import type { SendOptions, SendResult, Transport, TransportRequest } from './transport.ts'
 import type { UndiciTransport } from './undici-transport.ts'
 
+export interface NetworkTransportOptions {
+  /** The only hosts that are called; by default all. */
+  readonly allowedHosts?: AllowedHosts
+  /** Called once, right before the first call, when all that calls take has been loaded. */
+  readonly onLoaded?: () => void
+}
+
 /**
  * Calls the network, by an {@link UndiciTransport} that is loaded with the first call: loading takes a tenth of a start, and much
  * that is done with sheets calls nobody.
@@ -10,13 +17,14 @@ import type { UndiciTransport } from './undici-transport.ts'
 export class NetworkTransport implements Transport {
   readonly #allowedHosts: AllowedHosts
   readonly #guard: CallGuard
+  readonly #onLoaded: (() => void) | undefined
   #loading: Promise<UndiciTransport> | null = null
   #loaded: UndiciTransport | null = null
   #closed = false
 
-  /** `allowedHosts`: the only hosts that are called; by default all. */
-  constructor({ allowedHosts = null }: { readonly allowedHosts?: AllowedHosts } = {}) {
+  constructor({ allowedHosts = null, onLoaded }: NetworkTransportOptions = {}) {
     this.#allowedHosts = allowedHosts
+    this.#onLoaded = onLoaded
     this.#guard = new CallGuard(allowedHosts)
   }
 
@@ -49,6 +57,7 @@ export class NetworkTransport implements Transport {
     // Closed, it says so to who calls.
     if (this.#closed) await transport.close()
     this.#loaded = transport
+    this.#onLoaded?.()
     return transport
   }
 }
