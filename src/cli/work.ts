@@ -4,9 +4,9 @@ import { calledHosts } from '../sheet/called-hosts.ts'
 import { openSheet } from '../sheet/open-sheet.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { startWorker, type Worker } from '../sheet/start-worker.ts'
+import { callTransport, type TransportOptions } from './call-transport.ts'
 import { calledHostsLine } from './called-hosts-line.ts'
 import { inOneLine } from './one-line.ts'
-import { callTransport, type TransportOptions } from './call-transport.ts'
 
 /** What `worker` is told. */
 export interface WorkOptions extends TransportOptions {
