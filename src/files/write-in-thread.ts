@@ -8,6 +8,12 @@ import { brokenThread, ThreadInbox } from './thread-inbox.ts'
 import { writeRecordFile } from './write-record-file.ts'
 
 /**
+ * For the objects of pages, which are garbage soon. Without a bound V8 makes this larger and larger the longer the export takes, up to
+ * 100 MB more.
+ */
+const YOUNG_MB = 16
+
+/**
  * The same bytes as those of {@link writeRecordFile}, made in a thread of its own: a row group of Parquet takes a fifth of
  * a second, for which nobody else should wait. JSON, of which nothing is made, is written here.
  */
@@ -21,6 +27,7 @@ export async function* writeInThread(
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
   const worker = new Worker(new URL(`./format-thread${extension}`, import.meta.url), {
     workerData: { format, fields, raw } satisfies FormatThreadData,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   })
   const inbox = new ThreadInbox<FormatMessage>(worker)
   const answer = (message: FormatAnswer): void => worker.postMessage(message)

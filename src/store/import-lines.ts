@@ -8,6 +8,7 @@ import { faultOf } from '../contract/validate-value.ts'
 import { RecordsError } from '../errors/service-error.ts'
 import { parseLine } from '../provenance/log-line.ts'
 import { MAX_LINE_BYTES, readLines } from '../provenance/read-lines.ts'
+import { collectGarbage } from './collect-garbage.ts'
 
 /** The files of a sheet's directory that a new store begins from (D2). */
 export interface SourcePaths {
@@ -35,15 +36,23 @@ export interface TextLine {
   readonly whole: boolean
 }
 
+/** So much text is read until what was made of it is collected, so that memory does not grow with the file. */
+const COLLECT_BYTES = 32 << 20
+
 /**
- * The lines of a file of UTF-8 text. Throws RecordsError for one that is too long, or no UTF-8. `onBytes` is told what is
- * read: in the end, all that the file has.
+ * The lines of a file of UTF-8 text that is imported. Throws RecordsError for one that is too long, or no UTF-8. `onBytes` is
+ * told what is read: in the end, all that the file has.
  */
 export function* textLines(path: string, onBytes?: (bytes: Uint8Array) => void): Generator<TextLine, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const fd = openSync(path, 'r')
   try {
-    for (const { number, bytes, tooLong, whole } of readLines(fd, 0, { onBytes })) {
+    let collected = 0
+    for (const { number, bytes, end, tooLong, whole } of readLines(fd, 0, { onBytes })) {
+      if (end >= collected + COLLECT_BYTES) {
+        collectGarbage()
+        collected = end
+      }
       if (tooLong) {
         const limit = MAX_LINE_BYTES / 1024 / 1024
         throw new RecordsError(
