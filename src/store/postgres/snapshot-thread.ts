@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { toPlainError } from '../../errors/service-error.ts'
+import type { SnapshotAnswer } from '../snapshot-in-thread.ts'
 import { copyStore } from './snapshot.ts'
-import type { SnapshotAnswer, SnapshotOrder } from './take-snapshot.ts'
+import type { SnapshotOrder } from './take-snapshot.ts'
 
 /** A thread that copies a store and ends. */
 async function answer({ location, directory }: SnapshotOrder): Promise<SnapshotAnswer> {

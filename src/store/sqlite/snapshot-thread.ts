@@ -1,11 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { toPlainError } from '../../errors/service-error.ts'
+import type { SnapshotAnswer } from '../snapshot-in-thread.ts'
 import { asRecordsError } from './connection.ts'
 import { copyStore } from './snapshot.ts'
-import type { SnapshotAnswer } from './take-snapshot.ts'
+import type { SnapshotOrder } from './take-snapshot.ts'
 
 /** A thread that copies a store and ends. */
-function answer({ database, directory }: { database: string; directory: string }): SnapshotAnswer {
+function answer({ database, directory }: SnapshotOrder): SnapshotAnswer {
   try {
     return { snapshot: copyStore(database, directory) }
   } catch (thrown) {
@@ -16,4 +17,4 @@ function answer({ database, directory }: { database: string; directory: string }
   }
 }
 
-parentPort?.postMessage(answer(workerData as { database: string; directory: string }))
+parentPort?.postMessage(answer(workerData as SnapshotOrder))
