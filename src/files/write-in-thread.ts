@@ -8,8 +8,8 @@ import { brokenThread, ThreadInbox } from './thread-inbox.ts'
 import { writeRecordFile } from './write-record-file.ts'
 
 /**
- * For the objects of pages, which are garbage soon. Without a bound V8 makes this larger and larger the longer the export takes, up to
- * 100 MB more.
+ * For the objects of pages, which are garbage soon. Without a bound V8 makes this larger and larger the longer the export takes,
+ * some 100 MB more.
  */
 const YOUNG_MB = 16
 

@@ -17,8 +17,8 @@ test('memory is given back while a large file is read', (t) => {
     `const { textLines } = await import(${JSON.stringify(new URL('./import-lines.ts', import.meta.url).href)})
      for (const _line of textLines(${JSON.stringify(path)}));`,
   )
-  // V8 tells of each collection, and with "reduce" of those that give memory back.
+  // V8 tells of each collection, and with "reduce" of those that give memory back: two each time, at least.
   const told = execFileSync(process.execPath, ['--trace-gc', program], { encoding: 'utf8' })
   const given = told.match(/Mark-Compact \(reduce\)/g) ?? []
-  assert.ok(given.length >= 2, told)
+  assert.ok(given.length >= 4, told)
 })
