@@ -15,8 +15,8 @@ interface CommonFields {
   readonly actor: string
 }
 
-/** A computed cell. `source` is the name of the derivation's kind. */
-export interface CellLine extends CommonFields {
+/** What the line of a computed cell says whatever the kind of its derivation. `source` is the name of the kind. */
+export interface CellLineStart extends CommonFields {
   readonly source: string
   readonly record_id: string
   readonly field: string
@@ -26,6 +26,10 @@ export interface CellLine extends CommonFields {
   readonly derivation: string
   /** The run that computed it; absent in lines of before runs had ids. */
   readonly run_id: string
+}
+
+/** A computed cell. */
+export interface CellLine extends CellLineStart {
   readonly cached: boolean
   /** What the kind adds, for http `method`, `url`, `status` and `duration_ms`. */
   readonly [key: string]: JsonValue
@@ -71,8 +75,14 @@ export function formatLine(line: LogLine): string {
   return JSON.stringify(line)
 }
 
+/** The text of a {@link CellLine}; `added`: JSON of an object with its fields beyond the start, each of another name. */
+export function formatCellLine(start: CellLineStart, added: string): string {
+  const text = JSON.stringify(start)
+  return added === '{}' ? text : `${text.slice(0, -1)},${added.slice(1)}`
+}
+
 /** A line without what the change set gives it. */
-export type Unnumbered<Line extends LogLine> = Omit<Line, 'seq' | 'at'>
+export type Unnumbered<Line extends CommonFields> = Omit<Line, 'seq' | 'at'>
 
 /** What a {@link RecordLine} says, field by field. */
 export interface RecordChange {

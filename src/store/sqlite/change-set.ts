@@ -1,9 +1,10 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Contract } from '../../contract/contract.ts'
 import {
+  formatCellLine,
   formatLine,
   formatRecordLine,
-  type CellLine,
+  type CellLineStart,
   type LineText,
   type LogLine,
   type RecordChange,
@@ -78,12 +79,10 @@ export class ChangeSet {
     return this.#lines.map(({ text }) => text)
   }
 
-  /** Adds the provenance line of a computed cell; answers with its seq. */
-  logCell(line: Unnumbered<CellLine>, record: RecordKey): number {
-    const seq = this.nextSeq
-    // Rest properties lose what TypeScript knows of an open-ended line.
-    const numbered = { seq, at: this.at, ...line } as CellLine
-    return this.#add({ record, text: whole(numbered), run: runNumber(line.run_id) })
+  /** Adds the provenance line of a computed cell; answers with its seq. `provenance`: JSON of what its kind adds. */
+  logCell(line: Unnumbered<CellLineStart>, provenance: string, record: RecordKey): number {
+    const start = formatCellLine({ seq: this.nextSeq, at: this.at, ...line }, provenance)
+    return this.#add({ record, text: { start, end: '' }, run: runNumber(line.run_id) })
   }
 
   /** Adds the provenance line of a cell that is put back; answers with its seq. */

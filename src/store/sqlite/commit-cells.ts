@@ -2,11 +2,13 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { faultOf } from '../../contract/validate-value.ts'
-import type { CacheEntry, CellCommit, CellOutcome, CellResult } from '../cell-work.ts'
+import type { CellOutcome } from '../cell-work.ts'
 import type { FailedCell } from '../stored-run.ts'
 import type { CellRow } from './cell-states.ts'
 import type { StoredTarget } from '../stored-targets.ts'
 import type { ChangeSet } from './change-set.ts'
+import { entryOf, textOf } from './commit-text.ts'
+import type { CellInText, CommitInText, ComputedInText, EntryInText } from './commit-text.ts'
 import { runGained } from './run-writer.ts'
 import { quoted } from './schema.ts'
 import { fromColumn, toColumn } from './values.ts'
@@ -16,12 +18,12 @@ import { cacheEntryText, hashBytes, joinedCacheEntry, readCacheEntry } from '../
  * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30), and counts them. A cell
  * that was written, or whose input was written, since it was planned is left alone (D28).
  */
-export function commitCells(change: ChangeSet, commit: CellCommit): CellOutcome[] {
+export function commitCells(change: ChangeSet, commit: CommitInText): CellOutcome[] {
   storeCache(change, commit.cache)
   const failures: FailedCell[] = []
   const outcomes = commit.cells.map((cell) => commitCell(change, cell, { commit, failures }))
   noteLast(change, commit, outcomes)
-  const isComputed = ({ result }: CellResult, index: number): boolean =>
+  const isComputed = ({ result }: CellInText, index: number): boolean =>
     result.kind === 'computed' && outcomes[index]?.outcome === 'stored'
   const materialized = commit.cells.filter(isComputed).length
   runGained(change, commit.run, { materialized, failures, progress: commit.progress })
@@ -32,13 +34,14 @@ export function commitCells(change: ChangeSet, commit: CellCommit): CellOutcome[
 const ENTRIES_AT_ONCE = 256
 
 /** Keeps what calls brought. The values of several calls for one hash are joined. */
-function storeCache(change: ChangeSet, entries: readonly CacheEntry[]): void {
-  const added = new Map<string, CacheEntry>()
+function storeCache(change: ChangeSet, entries: readonly EntryInText[]): void {
+  const added = new Map<string, EntryInText>()
   for (const entry of entries) {
     const { inputHash, values } = entry
     const addedBefore = added.get(inputHash)
     if (addedBefore !== undefined) {
-      added.set(inputHash, joinedCacheEntry(addedBefore, entry) ?? addedBefore)
+      const both = joinedCacheEntry(entryOf(addedBefore), entryOf(entry))
+      if (both !== null) added.set(inputHash, textOf(both))
       continue
     }
     const hash = hashBytes(inputHash)
@@ -46,8 +49,8 @@ function storeCache(change: ChangeSet, entries: readonly CacheEntry[]): void {
     if (known === undefined) {
       added.set(inputHash, entry)
       if (added.size === ENTRIES_AT_ONCE) insertEntries(change, added)
-    } else if (!String(known).startsWith(`{"values":${JSON.stringify(values)},`)) {
-      const both = joinedCacheEntry(readCacheEntry(inputHash, known), entry)
+    } else if (!String(known).startsWith(`{"values":${values},`)) {
+      const both = joinedCacheEntry(readCacheEntry(inputHash, known), entryOf(entry))
       if (both !== null)
         change.db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', cacheEntryText(both), hash)
     }
@@ -55,8 +58,11 @@ function storeCache(change: ChangeSet, entries: readonly CacheEntry[]): void {
   if (added.size > 0) insertEntries(change, added)
 }
 
-function insertEntries(change: ChangeSet, added: Map<string, CacheEntry>): void {
-  const params = [...added.values()].flatMap((entry) => [hashBytes(entry.inputHash), cacheEntryText(entry)])
+function insertEntries(change: ChangeSet, added: Map<string, EntryInText>): void {
+  const params: SQLInputValue[] = []
+  for (const { inputHash, values, provenance } of added.values()) {
+    params.push(hashBytes(inputHash), `{"values":${values},"provenance":${provenance}}`)
+  }
   const more = ', (?, ?)'.repeat(added.size - 1)
   change.db.run(`INSERT INTO "$cache" (hash, entry) VALUES (?, ?)${more}`, ...params)
   added.clear()
@@ -64,11 +70,11 @@ function insertEntries(change: ChangeSet, added: Map<string, CacheEntry>): void 
 
 /** A commit, and the cells of it that are found to have failed. */
 interface CommitUnderWay {
-  readonly commit: CellCommit
+  readonly commit: CommitInText
   readonly failures: FailedCell[]
 }
 
-function commitCell(change: ChangeSet, cell: CellResult, { commit, failures }: CommitUnderWay): CellOutcome {
+function commitCell(change: ChangeSet, cell: CellInText, { commit, failures }: CommitUnderWay): CellOutcome {
   const target = change.cells.target(cell.target)
   const field = change.contract.fieldByName.get(cell.target)
   if (target === undefined || !target.active || field === undefined) return { outcome: 'superseded' }
@@ -95,10 +101,10 @@ function commitCell(change: ChangeSet, cell: CellResult, { commit, failures }: C
 
 interface ComputedCell {
   readonly before: CellRow
-  readonly computed: Extract<CellResult['result'], { kind: 'computed' }>
+  readonly computed: ComputedInText
   readonly target: StoredTarget
   readonly field: Field
-  readonly commit: CellCommit
+  readonly commit: CommitInText
   readonly current: boolean
   readonly written: { readonly key: number; readonly id: string; readonly previous: JsonValue }
 }
@@ -137,8 +143,8 @@ function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
       input_hash: inputHash,
       derivation: target.derivation,
       run_id: computed.commit.run,
-      ...provenance,
     },
+    provenance,
     written.key,
   )
   const { before, current } = computed
@@ -153,7 +159,7 @@ function isTaken(change: ChangeSet, field: Field, value: SQLInputValue, key: num
 }
 
 /** Keeps when and by whom a target was last computed, and its last failure, for status (D32). */
-function noteLast(change: ChangeSet, commit: CellCommit, outcomes: readonly CellOutcome[]): void {
+function noteLast(change: ChangeSet, commit: CommitInText, outcomes: readonly CellOutcome[]): void {
   const stored = commit.cells.filter((_, index) => outcomes[index]?.outcome === 'stored')
   const computed = new Set(
     stored.filter(({ result }) => result.kind === 'computed').map(({ target }) => target),

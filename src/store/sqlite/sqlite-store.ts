@@ -30,6 +30,7 @@ import type {
   VersionedRecord,
 } from '../sheet-store.ts'
 import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunLock, StoredRun } from '../stored-run.ts'
+import { commitText } from './commit-text.ts'
 import { storePaths } from './create-store.ts'
 import { Reader } from './reader.ts'
 import { reading, readingOn } from './reading.ts'
@@ -300,8 +301,7 @@ export class SqliteStore implements SheetStore {
   }
 
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {
-    // As text: that crosses to the thread several times as fast as an object of many small ones. No other process waits for calls.
-    return this.#writer.call('commitCells', JSON.stringify({ ...commit, made: undefined }))
+    return this.#writer.call('commitCells', commitText(commit))
   }
 
   snapshot(directory: string): Promise<StoreSnapshot> {

@@ -22,7 +22,7 @@ export interface WriterOperations {
   upsert(request: Upsert): UpsertResult
   tryUpsert(request: Upsert): UpsertTrial
   delete(request: Deletion): DeleteResult
-  /** JSON text of a `CellCommit`. */
+  /** {@link commitText} of a `CellCommit`. */
   commitCells(request: string): readonly CellOutcome[]
   revert(request: RevertRequest): RevertResult
   propose(request: ProposeRequest): ProposalId

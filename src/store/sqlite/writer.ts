@@ -5,9 +5,9 @@ import { RecordsError } from '../../errors/service-error.ts'
 import { LogMirror, type LogSource } from '../../provenance/log-mirror.ts'
 import { CellStates } from './cell-states.ts'
 import { ChangeSet, lastSeq } from './change-set.ts'
-import type { CellCommit } from '../cell-work.ts'
 import type { Upsert, UpsertTrial } from '../sheet-store.ts'
 import { commitCells } from './commit-cells.ts'
+import { readCommit } from './commit-text.ts'
 import { beginWhenFree, isDiskFault, type Connection, type StoredRow } from './connection.ts'
 import { sourceDiffers, type ImportedSource } from '../import-lines.ts'
 import { createStore, storePaths, type StorePaths } from './create-store.ts'
@@ -57,7 +57,7 @@ const CHANGES: {
 } = {
   upsert,
   delete: deleteRecords,
-  commitCells: (change, commit) => commitCells(change, JSON.parse(commit) as CellCommit),
+  commitCells: (change, commit) => commitCells(change, readCommit(commit)),
   revert,
   propose,
   acceptProposal,
