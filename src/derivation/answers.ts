@@ -28,13 +28,15 @@ export interface Answer {
   users: number
   /** The cells that wait for the call. */
   readonly waiting: { readonly item: WorkItem; readonly cells: readonly WorkCell[] }[]
-  /** When the first of them was read, by `performance.now()`. */
+  /** When the first of them was read, by `performance.now()`, or a little earlier. */
   readonly since: number
 }
 
 /** For every target of the derivation its value, checked against the contract, or why it has none. */
 export interface CallOutcome {
   readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
+  /** Of these, why targets got no value; null when all did. */
+  readonly failed: FailedTargets | null
   readonly provenance: JsonObject
   /** Whether another process made the call, which stores what comes of it beside the cells. */
   readonly isOthers: boolean
@@ -43,6 +45,8 @@ export interface CallOutcome {
 type FailedTargets = { readonly [target: string]: { readonly ok: false; readonly error: Failure } }
 
 const NONE_FAILED: FailedTargets = {}
+
+type TargetOutcome = readonly [target: string, result: Result<JsonValue, Failure>]
 
 interface AnswersOptions {
   readonly contract: Contract
@@ -79,9 +83,9 @@ export class Answers {
     this.#options = options
   }
 
-  /** The answer to a hash, for a user who lets it go again when its cells are stored; {@link load} comes first. */
-  take(hash: string): Answer {
-    const answer = this.#inUse.get(hash) ?? this.#newAnswer(hash)
+  /** The answer to a hash, for a user who lets it go again when its cells are stored; {@link load} comes first. `readAt`: when they were read, by `performance.now()`. */
+  take(hash: string, readAt: number): Answer {
+    const answer = this.#inUse.get(hash) ?? this.#newAnswer(hash, readAt)
     answer.users += 1
     return answer
   }
@@ -101,26 +105,32 @@ export class Answers {
     if (answer.users > 0) return
     this.#inUse.delete(answer.hash)
     if (answer.outcome === null) return
-    const failed = failedTargets(answer.outcome)
+    const { failed } = answer.outcome
     if (failed !== null) this.#failed.set(answer.digest, failed)
     if (this.#options.asksAnew) this.#refreshed.add(answer.digest)
   }
 
   /** Makes the call of an answer. Whoever needs it waits for `answer.call`. */
   call(answer: Answer, call: PricedCall, context: RunContext): void {
+    answer.call = this.#comeBy(answer, call, context)
+  }
+
+  /** Comes to null when nobody needs the answer any more. */
+  async #comeBy(answer: Answer, call: PricedCall, context: RunContext): Promise<CallOutcome | null> {
     const { calls } = this.#options
-    const called =
-      calls === undefined ? this.#call(call, context) : this.#callOnce(calls, answer, call, context)
-    answer.call = called.then(
-      (outcome) => (answer.outcome = outcome),
-      (error: unknown) => {
-        if (!(error instanceof NotWanted)) throw error
-        // Who needs it from now on has it called for anew.
-        answer.call = null
-        answer.waiting.length = 0
-        return null
-      },
-    )
+    try {
+      answer.outcome =
+        calls === undefined
+          ? this.#outcome(call, await begun(call, context))
+          : await this.#callOnce(calls, answer, call, context)
+      return answer.outcome
+    } catch (error) {
+      if (!(error instanceof NotWanted)) throw error
+      // Who needs it from now on has it called for anew.
+      answer.call = null
+      answer.waiting.length = 0
+      return null
+    }
   }
 
   /** Makes a call, unless another process makes it. */
@@ -139,7 +149,7 @@ export class Answers {
       context.onSent?.()
     }
     try {
-      return await this.#call(call, { ...context, onSent })
+      return this.#outcome(call, await begun(call, { ...context, onSent }))
     } catch (error) {
       if (error instanceof NotWanted) await calls.release(claim, wasSent)
       throw error
@@ -150,22 +160,21 @@ export class Answers {
   async #outcomeOf({ derivation, plan }: PricedCall, { hash, failed }: SettledCall): Promise<CallOutcome> {
     const entry = (await this.#options.cached([hash])).get(hash)
     const failures = (failed ?? {}) as unknown as FailedTargets
-    const values = derivation.targets.map((target): readonly [string, Result<JsonValue, Failure>] => {
+    const values = derivation.targets.map((target): TargetOutcome => {
       if (Object.hasOwn(failures, target)) return [target, failures[target] ?? err(missingTarget(plan))]
       const value =
         entry !== undefined && Object.hasOwn(entry.values, target) ? entry.values[target] : undefined
       return [target, value === undefined ? err(missingTarget(plan)) : ok(value)]
     })
-    return { values: Object.fromEntries(values), provenance: entry?.provenance ?? {}, isOthers: true }
+    return outcomeOf(values, { provenance: entry?.provenance ?? {}, isOthers: true })
   }
 
-  async #call({ derivation, plan }: PricedCall, context: RunContext): Promise<CallOutcome> {
-    const result = await derivation.kind.run(derivation.spec, plan, context)
+  /** What a call of this process came to. */
+  #outcome({ derivation, plan }: PricedCall, result: Result<Computed, Failure>): CallOutcome {
     const values = derivation.targets.map(
       (target) => [target, result.ok ? this.#check(plan, target, result.value) : result] as const,
     )
-    const provenance = result.ok ? result.value.provenance : {}
-    return { values: Object.fromEntries(values), provenance, isOthers: false }
+    return outcomeOf(values, { provenance: result.ok ? result.value.provenance : {}, isOthers: false })
   }
 
   /** Holds what was computed for a target against the contract (D26). */
@@ -179,7 +188,7 @@ export class Answers {
     return detail === null ? ok(coerced) : err(contractFailure(plan, target, detail))
   }
 
-  #newAnswer(hash: string): Answer {
+  #newAnswer(hash: string, readAt: number): Answer {
     const digest = digestOf(hash)
     const failed = this.#failed.get(digest) ?? NONE_FAILED
     const isOfRun = this.#refreshed.has(digest)
@@ -193,7 +202,7 @@ export class Answers {
       outcome: null,
       users: 0,
       waiting: [],
-      since: performance.now(),
+      since: readAt,
     }
     if (this.#options.usesCache || isOfRun) this.#unloaded.push(answer)
     this.#inUse.set(hash, answer)
@@ -201,11 +210,22 @@ export class Answers {
   }
 }
 
-/** Of a call, why targets got no value; null when all did. */
-export function failedTargets({ values }: CallOutcome): FailedTargets | null {
-  if (Object.values(values).every(({ ok: isOk }) => isOk)) return null
-  const failed = Object.entries(values).filter(([, result]) => !result.ok)
-  return Object.fromEntries(failed) as FailedTargets
+function begun({ derivation, plan }: PricedCall, context: RunContext): Promise<Result<Computed, Failure>> {
+  return derivation.kind.run(derivation.spec, plan, context)
+}
+
+function outcomeOf(
+  targets: readonly TargetOutcome[],
+  of: Pick<CallOutcome, 'provenance' | 'isOthers'>,
+): CallOutcome {
+  const failed = targets.filter(([, { ok: isOk }]) => !isOk)
+  const { provenance, isOthers } = of
+  return {
+    values: Object.fromEntries(targets),
+    failed: failed.length === 0 ? null : (Object.fromEntries(failed) as FailedTargets),
+    provenance,
+    isOthers,
+  }
 }
 
 /** What of a call goes into the cache: values that the contract has nothing against. */

@@ -17,7 +17,10 @@ export interface ItemOfRun {
 export interface ComputedCell {
   readonly cell: WorkCell
   readonly result: Result<JsonValue, Failure> | 'unchanged'
-  readonly provenance?: JsonObject
+  /** Whether the value was there before anything was called for this cell. */
+  readonly cached?: boolean
+  /** What the call that brought it adds to that of its plan. */
+  readonly provenance?: JsonObject | undefined
 }
 
 /** What a cell came to, for the store and for those who watch the run. */
@@ -30,7 +33,7 @@ export interface ResultOfRun {
 /** What a cell came to, as the store and the watchers take it. */
 export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun {
   const { derivation, item, plan, hash } = of
-  const { cell, result, provenance } = computed
+  const { cell, result, cached = false, provenance } = computed
   const common = { key: item.key, target: cell.target, mark: cell.mark, sha256: derivation.sha256 }
   const changed = { recordId: item.id, field: cell.target }
   if (result === 'unchanged') return { stored: { ...common, result: { kind: 'unchanged' } }, change: null }
@@ -42,7 +45,7 @@ export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun 
       change: { ...changed, state: 'failed', ...rendered },
     }
   }
-  const said = { cached: false, ...plan?.provenance, ...provenance }
+  const said = { cached, ...plan?.provenance, ...provenance }
   const { value } = result
   return {
     stored: { ...common, result: { kind: 'computed', value, inputHash: hash ?? '', provenance: said } },

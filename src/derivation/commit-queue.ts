@@ -28,7 +28,7 @@ interface Waiting extends Stored {
 }
 
 /** So many results make a commit well worth its sync to the disk. */
-const WORTHWHILE = 96
+const WORTHWHILE = 192
 
 /** How long fewer results than that wait for others, and wait again as long as this many come meanwhile. */
 const LINGER_MS = 2

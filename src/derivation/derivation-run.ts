@@ -1,16 +1,9 @@
-import type { JsonObject, JsonValue } from '../contract/json.ts'
+import type { JsonValue } from '../contract/json.ts'
 import type { Failure } from '../errors/failure.ts'
 import { err, ok, type Result } from '../errors/result.ts'
 import type { SettledCall } from '../store/cell-work.ts'
 import type { CacheEntry, CellOutcome, WorkCell, WorkItem } from '../store/cell-work.ts'
-import {
-  Answers,
-  cacheEntries,
-  contractFailure,
-  failedTargets,
-  type Answer,
-  type CallOutcome,
-} from './answers.ts'
+import { Answers, cacheEntries, contractFailure, type Answer, type CallOutcome } from './answers.ts'
 import type { Budget } from './budget.ts'
 import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
 import type { CommitQueue } from './commit-queue.ts'
@@ -111,7 +104,8 @@ export class DerivationRun {
   }
 
   async #startAll(items: readonly WorkItem[]): Promise<void> {
-    const toDo = items.flatMap((item) => this.#look(item) ?? [])
+    const now = performance.now()
+    const toDo = items.flatMap((item) => this.#look(item, now) ?? [])
     await this.#answers.load()
     for (const item of toDo) {
       if (this.#underWay.isFull) await this.#underWay.room()
@@ -122,7 +116,7 @@ export class DerivationRun {
   }
 
   /** Null when the record's cells are left alone. */
-  #look(item: WorkItem): ItemToDo | null {
+  #look(item: WorkItem, readAt: number): ItemToDo | null {
     const { planner, tally, unusable } = this.#parts
     const cells = planner.cells(item)
     this.#listed += cells.length
@@ -141,7 +135,7 @@ export class DerivationRun {
         return {
           outcome: 'run',
           planned,
-          answer: planned.open.length === 0 ? null : this.#answers.take(planned.hash),
+          answer: planned.open.length === 0 ? null : this.#answers.take(planned.hash, readAt),
         }
     }
   }
@@ -152,58 +146,73 @@ export class DerivationRun {
     for (const { target } of cells) this.#parts.unusable.add(target, item.key)
   }
 
+  /** Begins what a record takes; what its cells need of calls has begun when this returns. */
   #start(toDo: ItemToDo): void {
-    switch (toDo.outcome) {
-      case 'failed': {
-        const { item, cells, failure } = toDo
-        const results = cells.map((cell) => ({ cell, result: err(failure) }))
-        return this.#underWay.add(this.#all([this.#store({ derivation: this.#derivation, item }, results)]))
-      }
-      case 'run': {
-        const { planned, answer } = toDo
-        const parts = answer === null ? [] : this.#answer(planned, answer)
-        if (planned.unchanged.length > 0) {
-          const unchanged = planned.unchanged.map((cell) => ({ cell, result: 'unchanged' as const }))
-          parts.push(this.#store(planned, unchanged))
-        }
-        return this.#underWay.add(this.#all(parts, answer))
-      }
+    this.#underWay.begin()
+    void (toDo.outcome === 'failed' ? this.#fail(toDo) : this.#seeTo(toDo.planned, toDo.answer))
+  }
+
+  /** Stores why cells cannot be computed. Never rejects. */
+  async #fail({ item, cells, failure }: Extract<ItemToDo, { outcome: 'failed' }>): Promise<void> {
+    try {
+      const results = cells.map((cell) => ({ cell, result: err(failure) }))
+      await this.#store({ derivation: this.#derivation, item }, results)
+    } catch (error) {
+      this.#parts.onFault(error)
     }
+    this.#underWay.end()
   }
 
-  /** Waits for all parts of a record's work, also when one of them breaks the run. */
-  async #all(parts: readonly Promise<void>[], answer: Answer | null = null): Promise<void> {
-    const through = parts.map((part) => part.catch((error: unknown) => this.#parts.onFault(error)))
-    for (const part of through) await part
+  /** Sees to the cells of a record by what is known of them, and a call for the others. Never rejects. */
+  async #seeTo(planned: PlannedItem, answer: Answer | null): Promise<void> {
+    const { onFault } = this.#parts
+    let asked: CallOfCells | null = null
+    let knownStored: Promise<void> | null = null
+    try {
+      const { known, unknown } = this.#sortOut(planned, answer)
+      if (known.length > 0) knownStored = this.#store(planned, known).catch(onFault)
+      if (answer !== null && unknown.length > 0) asked = this.#ask(planned, answer, unknown)
+      if (asked !== null) {
+        const outcome = await asked.call
+        if (outcome === null) this.#leave(planned.item, unknown)
+        else await this.#storeOutcome(planned, asked, outcome)
+      }
+    } catch (error) {
+      onFault(error)
+    }
+    asked?.onStored()
+    if (knownStored !== null) await knownStored
     if (answer !== null) this.#answers.letGo(answer)
+    this.#underWay.end()
   }
 
-  /** Sees to cells by what the cache has, what is known to fail, and a call, which begins before this returns. */
-  #answer(planned: PlannedItem, answer: Answer): Promise<void>[] {
-    const known: ComputedCell[] = []
+  /** What is known of a record's cells without a call, and the cells that need one. */
+  #sortOut(
+    { unchanged, open, plan }: PlannedItem,
+    answer: Answer | null,
+  ): { readonly known: readonly ComputedCell[]; readonly unknown: readonly WorkCell[] } {
+    const known: ComputedCell[] = unchanged.map((cell) => ({ cell, result: 'unchanged' }))
     const unknown: WorkCell[] = []
-    for (const cell of planned.open) {
+    if (answer === null) return { known, unknown }
+    for (const cell of open) {
       const computed = this.#known(answer, cell)
       if (computed === null) unknown.push(cell)
       else known.push(computed)
     }
-    if (unknown.length === 0) return [this.#store(planned, known)]
-    if (this.#refusal !== null) {
-      const failure = { reason: 'refused', request: planned.plan.request, detail: this.#refusal } as const
-      const refused = unknown.map((cell) => ({ cell, result: err(failure) }))
-      return [this.#store(planned, [...known, ...refused])]
+    if (this.#refusal === null) return { known, unknown }
+    const failure = { reason: 'refused', request: plan.request, detail: this.#refusal } as const
+    return { known: [...known, ...unknown.map((cell) => ({ cell, result: err(failure) }))], unknown: [] }
+  }
+
+  /** Has the call of an answer made for cells, unless it is already; null when the run's bounds have no room for it. */
+  #ask(planned: PlannedItem, answer: Answer, cells: readonly WorkCell[]): CallOfCells | null {
+    const stored = answer.call === null ? Promise.withResolvers<void>() : null
+    if (stored !== null && !this.#call(planned, answer, stored.promise)) {
+      this.#leave(planned.item, cells)
+      return null
     }
-    const stored = Promise.withResolvers<void>()
-    const first = answer.call === null
-    if (first && !this.#call(planned, answer, stored.promise)) {
-      this.#leave(planned.item, unknown)
-      return [this.#store(planned, known)]
-    }
-    answer.waiting.push({ item: planned.item, cells: unknown })
-    const cells = { call: answer.call, cells: unknown, first, onStored: stored.resolve }
-    const parts = [this.#storeCall(planned, cells)]
-    if (known.length > 0) parts.push(this.#store(planned, known))
-    return parts
+    answer.waiting.push({ item: planned.item, cells })
+    return { call: answer.call, cells, first: stored !== null, onStored: () => stored?.resolve() }
   }
 
   #known({ hash, entry, isOfRun, failed }: Answer, cell: WorkCell): ComputedCell | null {
@@ -213,7 +222,7 @@ export class DerivationRun {
     if (this.#parts.planner.asksAnew(cell, hash) && (known !== null || !isOfRun)) return known
     const value = this.#parts.planner.cachedValue(entry, cell.target)
     if (value === undefined) return known
-    return { cell, result: ok(value), provenance: { cached: true, ...entry?.provenance } }
+    return { cell, result: ok(value), cached: true, provenance: entry?.provenance }
   }
 
   /** Begins a call; false when the run's bounds have no room for it. `stored`: when what it brings is stored. */
@@ -247,29 +256,21 @@ export class DerivationRun {
     return true
   }
 
-  async #storeCall(planned: PlannedItem, { call, cells, first, onStored }: CallOfCells): Promise<void> {
-    try {
-      const outcome = await call
-      if (outcome === null) {
-        this.#leave(planned.item, cells)
-        return
-      }
-      const mine = first && !outcome.isOthers
-      const results = this.#results(cells, outcome, { cached: !mine, ...outcome.provenance })
-      await this.#store(planned, results, mine ? callBehind(planned.hash, outcome) : NO_CALL)
-    } finally {
-      onStored()
-    }
+  /** Stores what a call came to for cells. */
+  #storeOutcome(planned: PlannedItem, { cells, first }: CallOfCells, outcome: CallOutcome): Promise<void> {
+    const mine = first && !outcome.isOthers
+    const results = this.#results(cells, outcome, !mine)
+    return this.#store(planned, results, mine ? callBehind(planned.hash, outcome) : NO_CALL)
   }
 
   /** What a call comes to for cells. */
-  #results(cells: readonly WorkCell[], { values }: CallOutcome, provenance: JsonObject): ComputedCell[] {
+  #results(cells: readonly WorkCell[], { values, provenance }: CallOutcome, cached: boolean): ComputedCell[] {
     const results: ComputedCell[] = []
     for (const cell of cells) {
       const result: Result<JsonValue, Failure> | undefined = values[cell.target]
       // What has been paid for is stored, but what fails once the run is stopped may fail for that very reason.
       if (result === undefined || (this.#parts.signal.aborted && !result.ok)) continue
-      results.push({ cell, result, provenance })
+      results.push({ cell, result, cached, provenance })
     }
     return results
   }
@@ -307,7 +308,7 @@ interface CallBehind {
 const NO_CALL: CallBehind = { cache: [], made: [] }
 
 function callBehind(hash: string, outcome: CallOutcome): CallBehind {
-  const failed = failedTargets(outcome) as unknown as JsonValue
+  const failed = outcome.failed as unknown as JsonValue
   return { cache: cacheEntries(hash, outcome), made: [{ hash, failed }] }
 }
 

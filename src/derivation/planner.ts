@@ -144,16 +144,13 @@ export class Planner {
     if (planned.outcome !== 'run') return planned
     const { plan } = planned
     const hash = inputHash({ derivationSha256: derivation.sha256, inputs: item.inputs, ...plan.hashed })
-    const stands = (cell: WorkCell): boolean => cell.inputHash === hash && !this.asksAnew(cell, hash)
-    return {
-      outcome: 'run',
-      derivation,
-      item,
-      plan,
-      hash,
-      unchanged: cells.filter(stands),
-      open: cells.filter((cell) => !stands(cell)),
+    const unchanged: WorkCell[] = []
+    const open: WorkCell[] = []
+    for (const cell of cells) {
+      const stands = !this.asksAnew(cell, hash) && cell.inputHash === hash
+      ;(stands ? unchanged : open).push(cell)
     }
+    return { outcome: 'run', derivation, item, plan, hash, unchanged, open }
   }
 
   /** What the cache has for these input hashes. */

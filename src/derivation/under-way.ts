@@ -3,10 +3,6 @@ export class UnderWay {
   readonly #limit: number
   #count = 0
   #wake: () => void = () => undefined
-  readonly #onEnd = (): void => {
-    this.#count -= 1
-    this.#wake()
-  }
 
   /** `limit`: how many at a time. */
   constructor(limit: number) {
@@ -23,10 +19,15 @@ export class UnderWay {
     while (this.#count > 0) await this.#change()
   }
 
-  /** Starts something that never rejects. */
-  add(work: Promise<void>): void {
+  /** One more has started. */
+  begin(): void {
     this.#count += 1
-    void work.then(this.#onEnd)
+  }
+
+  /** One that had started is over. */
+  end(): void {
+    this.#count -= 1
+    this.#wake()
   }
 
   get isFull(): boolean {

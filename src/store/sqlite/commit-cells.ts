@@ -7,7 +7,6 @@ import type { FailedCell } from '../stored-run.ts'
 import type { CellRow } from './cell-states.ts'
 import type { StoredTarget } from '../stored-targets.ts'
 import type { ChangeSet } from './change-set.ts'
-import { entryOf, textOf } from './commit-text.ts'
 import type { CellInText, CommitInText, ComputedInText, EntryInText } from './commit-text.ts'
 import { runGained } from './run-writer.ts'
 import { quoted } from './schema.ts'
@@ -35,34 +34,40 @@ const ENTRIES_AT_ONCE = 256
 
 /** Keeps what calls brought. The values of several calls for one hash are joined. */
 function storeCache(change: ChangeSet, entries: readonly EntryInText[]): void {
-  const added = new Map<string, EntryInText>()
+  const added = new Map<string, string>()
   for (const entry of entries) {
-    const { inputHash, values } = entry
+    const { inputHash, text } = entry
     const addedBefore = added.get(inputHash)
     if (addedBefore !== undefined) {
-      const both = joinedCacheEntry(entryOf(addedBefore), entryOf(entry))
-      if (both !== null) added.set(inputHash, textOf(both))
+      added.set(inputHash, joined(addedBefore, entry) ?? addedBefore)
       continue
     }
     const hash = hashBytes(inputHash)
     const [known] = change.db.tuple('SELECT entry FROM "$cache" WHERE hash = ?', hash) ?? []
     if (known === undefined) {
-      added.set(inputHash, entry)
+      added.set(inputHash, text)
       if (added.size === ENTRIES_AT_ONCE) insertEntries(change, added)
-    } else if (!String(known).startsWith(`{"values":${values},`)) {
-      const both = joinedCacheEntry(readCacheEntry(inputHash, known), entryOf(entry))
-      if (both !== null)
-        change.db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', cacheEntryText(both), hash)
+    } else if (!String(known).startsWith(valuesIn(text))) {
+      const both = joined(String(known), entry)
+      if (both !== null) change.db.run('UPDATE "$cache" SET entry = ? WHERE hash = ?', both, hash)
     }
   }
   if (added.size > 0) insertEntries(change, added)
 }
 
-function insertEntries(change: ChangeSet, added: Map<string, EntryInText>): void {
-  const params: SQLInputValue[] = []
-  for (const { inputHash, values, provenance } of added.values()) {
-    params.push(hashBytes(inputHash), `{"values":${values},"provenance":${provenance}}`)
-  }
+/** What the text of a cache entry begins with: all of its values, or more than these. */
+function valuesIn(text: string): string {
+  return text.slice(0, text.lastIndexOf(',"provenance":') + 1)
+}
+
+/** The text of a cache entry with what another call brought; null when those are the same values. */
+function joined(before: string, { inputHash, text }: EntryInText): string | null {
+  const both = joinedCacheEntry(readCacheEntry(inputHash, before), readCacheEntry(inputHash, text))
+  return both === null ? null : cacheEntryText(both)
+}
+
+function insertEntries(change: ChangeSet, added: Map<string, string>): void {
+  const params = [...added].flatMap(([inputHash, text]) => [hashBytes(inputHash), text])
   const more = ', (?, ?)'.repeat(added.size - 1)
   change.db.run(`INSERT INTO "$cache" (hash, entry) VALUES (?, ?)${more}`, ...params)
   added.clear()

@@ -1,5 +1,6 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import type { CacheEntry, CellCommit, CellResult } from '../cell-work.ts'
+import type { JsonValue } from '../../contract/json.ts'
+import type { CellCommit, CellResult } from '../cell-work.ts'
+import { cacheEntryText } from '../stored-rows.ts'
 
 type Computed = Extract<CellResult['result'], { kind: 'computed' }>
 
@@ -19,11 +20,11 @@ export interface ComputedInText extends Omit<Computed, 'provenance'> {
   readonly provenance: string
 }
 
-/** A {@link CacheEntry}; JSON of an object each. */
+/** A {@link CacheEntry}. */
 export interface EntryInText {
   readonly inputHash: string
-  readonly values: string
-  readonly provenance: string
+  /** {@link cacheEntryText}. */
+  readonly text: string
 }
 
 /** What the cells of a target have in common: most cells of a commit are of one. */
@@ -41,8 +42,8 @@ type Head = readonly [
 
 /**
  * A commit as text, which crosses to the thread several times as fast as an object of many small ones: a line of JSON,
- * then the provenance of each computed cell, and the values and the provenance of each cache entry, which neither side has to
- * make objects of. No other process waits for the calls of a store like this.
+ * then the provenance of each computed cell, and each cache entry, of which the thread makes no
+ * objects. No other process waits for the calls of a store like this.
  */
 export function commitText({ actor, run, progress, cells, cache }: CellCommit): string {
   const targets: CellsOf[] = []
@@ -58,7 +59,7 @@ export function commitText({ actor, run, progress, cells, cache }: CellCommit): 
     }),
     cache.map(({ inputHash }) => inputHash),
   ]
-  for (const { values, provenance } of cache) lines.push(JSON.stringify(values), JSON.stringify(provenance))
+  for (const entry of cache) lines.push(cacheEntryText(entry))
   return [JSON.stringify(head), ...lines].join('\n')
 }
 
@@ -76,26 +77,8 @@ export function readCommit(text: string): CommitInText {
       const provenance = lines[next++] ?? ''
       return { key, target, mark, sha256, result: { kind: 'computed', value, inputHash, provenance } }
     }),
-    cache: hashes.map((inputHash) => ({
-      inputHash,
-      values: lines[next++] ?? '',
-      provenance: lines[next++] ?? '',
-    })),
+    cache: hashes.map((inputHash) => ({ inputHash, text: lines[next++] ?? '' })),
   }
-}
-
-/** The cache entry whose parts these are. */
-export function entryOf({ inputHash, values, provenance }: EntryInText): CacheEntry {
-  return {
-    inputHash,
-    values: JSON.parse(values) as CacheEntry['values'],
-    provenance: JSON.parse(provenance) as JsonObject,
-  }
-}
-
-/** The parts of a cache entry. */
-export function textOf({ inputHash, values, provenance }: CacheEntry): EntryInText {
-  return { inputHash, values: JSON.stringify(values), provenance: JSON.stringify(provenance) }
 }
 
 /** Where a target is in the list, at whose end it is put if need be. */

@@ -11,9 +11,10 @@ export class Deadline {
     this.#onOver = onOver
   }
 
-  start(): void {
+  /** `now`: the time by `performance.now()`, for who knows it. */
+  start(now: number = performance.now()): void {
     if (this.#ended || this.#timer !== null) return
-    this.#startedAt = performance.now()
+    this.#startedAt = now
     this.#timer = setTimeout(this.#onOver, this.#leftMs)
   }
 
@@ -26,7 +27,7 @@ export class Deadline {
 
   /** Stops for good. */
   end(): void {
-    this.stop()
+    if (this.#timer !== null) clearTimeout(this.#timer)
     this.#ended = true
   }
 }

@@ -40,6 +40,8 @@ export interface TryOptions {
    * count.
    */
   readonly timeoutMs: number
+  /** Called when the try is over, with how many milliseconds it took; null when it has brought nothing. */
+  whenOver(tookMs: number | null): void
 }
 
 const DEFAULTS = {
@@ -87,19 +89,26 @@ class Try implements HopOptions {
 
   async run(): Promise<Tried> {
     const { signal, turn } = this.#options
-    signal.throwIfAborted()
     const onAbort = (): void => this.breakOff.now(signal.reason)
-    ABORTS.add(signal, onAbort)
-    this.#deadline.start()
+    let tookMs: number | null = null
     try {
+      signal.throwIfAborted()
+      ABORTS.add(signal, onAbort)
       const started = performance.now()
-      const response = await this.#follow()
+      this.#deadline.start(started)
+      const first = { ...this.#request, headers: withDefaults(this.#request) }
+      const sent = await sendHop(this.#dispatcher, first, this)
+      const response = sent !== null && isSuccess(sent.status) ? sent : await this.#follow(first, sent)
       const encoding = response.header('content-encoding')
       const isPlain = encoding === undefined || !isSuccess(response.status)
       const body = isPlain ? response.body : await this.#decoded(response.body, encoding)
       this.breakOff.throwIfBroken()
-      const tried = this.#tried(response, body, performance.now() - started - this.#waitedMs)
-      if (tried.result.ok) turn.succeeded()
+      const ms = performance.now() - started
+      const tried = this.#tried(response, body, ms - this.#waitedMs)
+      if (tried.result.ok) {
+        tookMs = ms
+        turn.succeeded()
+      }
       return tried
     } catch (error) {
       signal.throwIfAborted()
@@ -107,6 +116,7 @@ class Try implements HopOptions {
     } finally {
       this.#deadline.end()
       ABORTS.remove(signal, onAbort)
+      this.#options.whenOver(tookMs)
     }
   }
 
@@ -150,7 +160,7 @@ class Try implements HopOptions {
         retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
       }
     }
-    const json = isUtf8(body) ? parseJson(body.toString('utf8').replace(/^\uFEFF/, '')) : undefined
+    const json = isUtf8(body) ? parseJson(withoutMark(body.toString('utf8'))) : undefined
     const result =
       json === undefined
         ? err({ reason: 'malformed-json', request: requestLabel(this.#request) } as const)
@@ -158,24 +168,26 @@ class Try implements HopOptions {
     return { result, mayPass: false, retryAfterMs: null }
   }
 
-  async #follow(): Promise<HopResponse> {
+  /** Follows redirects from what came of a request, and sends again what was not to go out. */
+  async #follow(first: Hop, sent: HopResponse | null): Promise<HopResponse> {
     const { url, secretHeaders } = this.#request
-    let hop: Hop = { ...this.#request, headers: withDefaults(this.#request) }
+    let hop = first
+    let response = sent
     for (let redirects = 0; ;) {
-      const response = await sendHop(this.#dispatcher, hop, this)
       if (response === null) {
         // A connection that was long in coming is there for the next moment.
         await this.#another()
-        continue
+      } else {
+        const next = redirectedHop(hop, response, secretHeaders)
+        if (!next) return response
+        if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
+        redirects += 1
+        this.#options.guard.checkRedirect(new URL(next.url))
+        hop = next
+        if (new URL(hop.url).origin === new URL(url).origin) await this.#another()
+        else this.breakOff.throwIfBroken()
       }
-      const next = redirectedHop(hop, response, secretHeaders)
-      if (!next) return response
-      if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
-      redirects += 1
-      this.#options.guard.checkRedirect(new URL(next.url))
-      hop = next
-      if (new URL(hop.url).origin === new URL(url).origin) await this.#another()
-      else this.breakOff.throwIfBroken()
+      response = await sendHop(this.#dispatcher, hop, this)
     }
   }
 
@@ -199,6 +211,11 @@ class Try implements HopOptions {
     share.shrinkTo(decoded.length)
     return decoded
   }
+}
+
+/** A text without the byte order mark that it may begin with. */
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }
 
 /** The request's headers, with those that every call has unless the derivation says otherwise, ready to go out. */

@@ -15,6 +15,11 @@ export class HostPause {
     return this.#status
   }
 
+  /** Whether the host has never asked, or has come back since. */
+  get isOver(): boolean {
+    return this.#until === -Infinity
+  }
+
   /** The host asks to be left alone for so long. False if it has asked for no less before. */
   begin(ms: number, status: number, now: number): boolean {
     if (this.#left(now) > 0 && now + ms <= this.#until) return false

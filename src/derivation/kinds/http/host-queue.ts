@@ -131,6 +131,9 @@ export class HostQueue {
   #admit(): void {
     this.#callOffWake()
     this.#callOffWake = nothing
+    // As a rule all places are taken, and nobody waits for anything else: the end of a try calls again.
+    const isFull = !this.#closed && this.#underWay >= this.#policy.concurrency
+    if (isFull && this.#hops.length === 0 && this.#pause.isOver) return
     while (this.#hops.length + this.#waiting.length > 0) {
       const now = this.#clock.now()
       if (this.#heedsPause() && this.#pause.turnsAway(now)) this.#turnAway()

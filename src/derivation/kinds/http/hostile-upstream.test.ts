@@ -128,6 +128,7 @@ test('H6: to wait for room is no part of the deadline', async (t) => {
     guard: new CallGuard(null),
     share,
     timeoutMs: 1000,
+    whenOver: () => undefined,
   })
   await waits.promise
   t.mock.timers.tick(100_000)
@@ -156,6 +157,7 @@ test('a call that waits for room for what its body decodes to ends with its sign
     guard: new CallGuard(null),
     share,
     timeoutMs: 10_000,
+    whenOver: () => undefined,
   })
   await assert.rejects(tried, /stopping/)
 })

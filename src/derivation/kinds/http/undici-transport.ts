@@ -1,4 +1,4 @@
-import { Agent } from 'undici'
+import { Agent, Pool } from 'undici'
 import { err } from '../../../errors/result.ts'
 import type { SharedHosts } from '../../../store/shared-hosts.ts'
 import { NotWanted } from '../../derivation-kind.ts'
@@ -52,6 +52,8 @@ export class UndiciTransport implements Transport {
   readonly #guard: CallGuard
   readonly #room = new BodyRoom(BODY_ROOM)
   readonly #agent: Agent
+  /** Tries that are over, and whose places are to be given back. */
+  #over: Turn[] = []
   #calls = 0
   #closed = false
 
@@ -62,7 +64,8 @@ export class UndiciTransport implements Transport {
     this.#guard = new CallGuard(allowedHosts)
     this.#agent = new Agent({
       pipelining: 1,
-      allowH2: false,
+      // Told so itself, the agent would put together and hash a key of its own for every call.
+      factory: (origin, pool: Pool.Options) => new Pool(origin, { ...pool, allowH2: false }),
       connect: guardedConnector(CONNECT_TIMEOUT_MS, lookup),
       // The deadline of the exchange covers both.
       headersTimeout: 0,
@@ -116,26 +119,33 @@ export class UndiciTransport implements Transport {
     return queue
   }
 
-  async #try(request: TransportRequest, turn: Turn, { signal, policy, stored }: SendOptions): Promise<Tried> {
-    const started = performance.now()
+  #try(request: TransportRequest, turn: Turn, { signal, policy, stored }: SendOptions): Promise<Tried> {
     const share = this.#room.share()
-    let roomKept: Promise<void> | undefined
-    let placeKept: Promise<void> | undefined
-    try {
-      const { timeoutMs } = policy
-      const guard = this.#guard
-      const tried = await tryOnce(this.#agent, request, { signal, timeoutMs, turn, guard, share })
-      if (tried.result.ok && share.size > 0) roomKept = stored
-      if (tried.result.ok && performance.now() - started >= SLOW_MS) placeKept = stored
-      return tried
-    } finally {
-      // What a body came to is in memory until it is stored.
-      if (roomKept === undefined) share.giveBack()
-      else giveBackAfter(roomKept, share)
-      // Only then has the client its connection back, and the next try need not open another.
-      if (placeKept === undefined) setImmediate(turn.end)
-      else void placeKept.then(turn.end, turn.end)
-    }
+    return tryOnce(this.#agent, request, {
+      signal,
+      timeoutMs: policy.timeoutMs,
+      turn,
+      guard: this.#guard,
+      share,
+      whenOver: (tookMs) => {
+        const kept = tookMs === null ? undefined : stored
+        // What a body came to is in memory until it is stored.
+        if (kept === undefined || share.size === 0) share.giveBack()
+        else giveBackAfter(kept, share)
+        if (kept === undefined || tookMs === null || tookMs < SLOW_MS) this.#endSoon(turn)
+        else void kept.then(turn.end, turn.end)
+      },
+    })
+  }
+
+  /** Ends a turn when the client has its connection back, so that the next try need not open another. */
+  #endSoon(turn: Turn): void {
+    if (this.#over.push(turn) > 1) return
+    setImmediate(() => {
+      const over = this.#over
+      this.#over = []
+      for (const { end } of over) end()
+    })
   }
 
   /** Leaves the host alone as a failed try asks for; answers with how long its own call has to wait. */

@@ -26,6 +26,9 @@ export type RenderedUrl =
 /** `.` and `..`, also where the template's own text has a dot in its encoded form. */
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
 
+/** Where a segment begins as one of these: hardly any does, and to look for that takes less than to split. */
+const DOT_AT_START = /\/(?:\.|%2e)/i
+
 /** Reads the template of a URL. Throws through `scope.fail` for all that D20 and D21 hold against it. */
 export function parseUrlTemplate(text: string, scope: TemplateScope): UrlTemplate {
   const parts = parseTemplate(text, scope)
@@ -88,7 +91,7 @@ export function renderUrl(template: UrlTemplate, inputs: InputValues): RenderedU
 }
 
 function dotSegment(template: UrlTemplate, url: string): string | undefined {
-  if (template.filledSegments.length === 0) return undefined
+  if (template.filledSegments.length === 0 || !DOT_AT_START.test(url)) return undefined
   const segments = segmentsOf(url.slice(template.pathStart))
   return template.filledSegments.map((index) => segments[index] ?? '').find((text) => DOT_SEGMENT.test(text))
 }
