@@ -5,6 +5,7 @@ import type { JsonObject } from '../contract/json.ts'
 import {
   entryOfField,
   entryOfImport,
+  formatCellLine,
   formatLine,
   formatRecordLine,
   parseLine,
@@ -25,6 +26,24 @@ test('D33: a line is one line of JSON that reads back as it was', () => {
   const text = formatLine(line)
   assert.ok(!text.includes('\n') && !text.includes('\r'))
   assert.deepEqual(parseLine(text), line)
+})
+
+test('D33: the line of a computed cell is that of its start and of what its kind adds', () => {
+  const start = {
+    ...COMMON,
+    source: 'http',
+    record_id: 'a\n"b}',
+    field: 'label',
+    value: { text: '}\n' },
+    previous: null,
+    input_hash: 'sha256:0',
+    derivation: 'label.yaml',
+    run_id: '1',
+  }
+  for (const added of [{}, { cached: false, url: 'http://h/\n}', more: [{}] }]) {
+    const text = formatCellLine(start, JSON.stringify(added))
+    assert.equal(text, JSON.stringify({ ...start, ...added }))
+  }
 })
 
 test('a line without a positive whole seq, or that is no object, is no line of a log', () => {
