@@ -25,7 +25,7 @@ export const materialize: BenchCase = {
     }
     try {
       const comparison = await compare(
-        // One more round in doubt: three threads and the far end share two processors, in ever new ways.
+        // Twice as often as elsewhere: three threads and the far end share two processors, in ever new ways.
         rounds * 2,
         () =>
           perSecond(async () => {

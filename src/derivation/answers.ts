@@ -28,7 +28,7 @@ export interface Answer {
   users: number
   /** The cells that wait for the call. */
   readonly waiting: { readonly item: WorkItem; readonly cells: readonly WorkCell[] }[]
-  /** When the first of them was read, by `performance.now()`, or a little earlier. */
+  /** When the first of them was read, by `performance.now()`. */
   readonly since: number
 }
 
@@ -83,7 +83,10 @@ export class Answers {
     this.#options = options
   }
 
-  /** The answer to a hash, for a user who lets it go again when its cells are stored; {@link load} comes first. `readAt`: when they were read, by `performance.now()`. */
+  /**
+   * The answer to a hash, for a user who lets it go again when its cells are stored; {@link load} comes first. `readAt`: when
+   * these were read, by `performance.now()`.
+   */
   take(hash: string, readAt: number): Answer {
     const answer = this.#inUse.get(hash) ?? this.#newAnswer(hash, readAt)
     answer.users += 1
@@ -121,7 +124,7 @@ export class Answers {
     try {
       answer.outcome =
         calls === undefined
-          ? this.#outcome(call, await begun(call, context))
+          ? this.#outcome(call, await compute(call, context))
           : await this.#callOnce(calls, answer, call, context)
       return answer.outcome
     } catch (error) {
@@ -149,7 +152,7 @@ export class Answers {
       context.onSent?.()
     }
     try {
-      return this.#outcome(call, await begun(call, { ...context, onSent }))
+      return this.#outcome(call, await compute(call, { ...context, onSent }))
     } catch (error) {
       if (error instanceof NotWanted) await calls.release(claim, wasSent)
       throw error
@@ -210,7 +213,7 @@ export class Answers {
   }
 }
 
-function begun({ derivation, plan }: PricedCall, context: RunContext): Promise<Result<Computed, Failure>> {
+function compute({ derivation, plan }: PricedCall, context: RunContext): Promise<Result<Computed, Failure>> {
   return derivation.kind.run(derivation.spec, plan, context)
 }
 

@@ -17,7 +17,7 @@ export interface ItemOfRun {
 export interface ComputedCell {
   readonly cell: WorkCell
   readonly result: Result<JsonValue, Failure> | 'unchanged'
-  /** Whether the value was there before anything was called for this cell. */
+  /** Whether another call brought the value than one for this cell. */
   readonly cached?: boolean
   /** What the call that brought it adds to that of its plan. */
   readonly provenance?: JsonObject | undefined
