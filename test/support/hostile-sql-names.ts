@@ -1,7 +1,7 @@
 /** Part of the corpus of {@link ./hostile-sql.ts}: what reaches for tables other than `records` by their names. */
 
 const INTERNAL_TABLES = [
-  '$sheet', '$target', '$cell', '$todo', '$failure', '$cache', '$provenance', '$deleted', '$import', '$run',
+  '$sheet', '$target', '$cell', '$todo', '$failure', '$cache', '$provenance', '$deleted', '$deleted_block', '$import', '$run',
   '$run_failure', '$derivation',
 ] // prettier-ignore
 

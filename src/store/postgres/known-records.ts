@@ -1,11 +1,14 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import type { RecordKey } from '../cell-work.ts'
+import { countAllDeleted } from '../deleted-blocks.ts'
 import type { ClientConnection } from './connection.ts'
 import { copyRows, WORTH_COPYING } from './copy-into.ts'
 import { columnType, quoted } from './schema.ts'
 import { RecordUnderChange } from './stored-record.ts'
 import { canBeId, toColumn, toColumnText, writtenOf } from './values.ts'
+
+const COUNT_DELETED = countAllDeleted('unnest($1::bigint[]) AS gone(key)')
 
 /**
  * The records that a transaction knows, as its operations so far leave them: read from the table many at a time, and written
@@ -103,6 +106,7 @@ export class KnownRecords {
       ids,
       keys,
     )
+    await this.#db.run(COUNT_DELETED, keys)
     this.#deleted.clear()
   }
 

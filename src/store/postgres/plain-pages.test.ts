@@ -5,6 +5,7 @@ import { startPostgres } from '../../../test/support/postgres.ts'
 import { ClientConnection, type SqlInput } from './connection.ts'
 import { Database } from './database.ts'
 import { PostgresStore } from './postgres-store.ts'
+import { BLOCK } from '../deleted-blocks.ts'
 import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { parseStoreUrl } from './store-url.ts'
 
@@ -146,5 +147,17 @@ suite('what PostgreSQL looks at for a read', () => {
       written = n
     }
     await Promise.all(reading)
+  })
+
+  test('a page at a position behind deleted records is found without walking over them', async (t) => {
+    const gone = Array.from({ length: 7000 }, (_, n) => `r${n + 1}`)
+    await store.delete(gone, 'human:ann')
+    await database.exec('ANALYZE')
+    const query = { fields: ['id'], limit: 2, filter: null, sort: [], after: null, skip: 1 }
+    const rows = await lookedAt(t, async () => {
+      assert.equal(String((await store.page(query)).records), '[{"id":"r7001"},{"id":"r7002"}]')
+    })
+    // Where the page starts is found among the counts of deleted records and the keys of one block.
+    assert.ok(rows < 2 * BLOCK, `${rows} rows`)
   })
 })

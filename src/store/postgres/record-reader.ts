@@ -1,6 +1,7 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { Page, PageQuery, StoreStatus, VersionedRecord } from '../sheet-store.ts'
+import { keyAtPosition } from '../deleted-blocks.ts'
 import { Batcher } from './batcher.ts'
 import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
@@ -8,6 +9,9 @@ import { KeptAnswers, STATE, type KeptAnswer } from './kept-answers.ts'
 import { RECORD_JSON, recordJsonSource } from './record-json.ts'
 import { canBeId } from './values.ts'
 import { textOrNull } from '../stored-rows.ts'
+
+/** Finds where a page at a position starts, in work that does not depend on how many records were deleted. */
+const KEY_AT_POSITION = keyAtPosition('$1::bigint', '$2::bigint')
 
 /** A page that takes no more than walking along the table. */
 type PlainPage = Omit<PageQuery, 'filter' | 'sort'>
@@ -76,7 +80,7 @@ export class RecordReader {
     const from = after?.key ?? 0
     if (skip > 0) {
       const { answer } = await this.#db.reading(async (db) =>
-        this.#page(db, query, await passOver(db, from, skip)),
+        this.#page(db, query, Number((await db.get(KEY_AT_POSITION, from, skip))?.['key'])),
       )
       return pageOf(answer)
     }
@@ -154,20 +158,6 @@ function pageOf(answer: KeptAnswer | null): Page {
   if (answer === null) throw new Error('a page was read and not answered with')
   const { json, last } = answer
   return { records: json, next: last === null ? null : { key: last, values: [] } }
-}
-
-/**
- * The key of the record that comes so many records after another, or one below that of the next. Nothing is passed over
- * for it: keys are given out one after the other, so those of deleted records are all that is missing between.
- */
-async function passOver(db: Connection, from: RecordKey, skip: number): Promise<RecordKey> {
-  const sql = 'SELECT count(*) AS count FROM "$deleted" WHERE record > $1 AND record <= $2'
-  let key = from + skip
-  for (let before = from; before !== key;) {
-    before = key
-    key = from + skip + Number((await db.get(sql, from, key))?.['count'])
-  }
-  return key
 }
 
 async function readStatus(db: Connection): Promise<StoreStatus> {

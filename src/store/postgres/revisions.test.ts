@@ -295,7 +295,16 @@ test('tables from before there were revisions are brought up to date, and a push
   const sheet = await Pushed.make(t)
   await sheet.push()
   const { schema } = parseStoreUrl(sheet.url)
-  for (const table of ['$call', '$task', '$worker', '$host_part', '$host', '$revision_file', '$revision']) {
+  for (const table of [
+    '$deleted_block',
+    '$call',
+    '$task',
+    '$worker',
+    '$host_part',
+    '$host',
+    '$revision_file',
+    '$revision',
+  ]) {
     await sheet.run(`DROP TABLE ${quoted(schema)}.${quoted(table)}`)
   }
   await sheet.run('DROP INDEX "$run_failure_record"')

@@ -1,8 +1,9 @@
 import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { ContractError } from '../../errors/service-error.ts'
+import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -222,6 +223,8 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   3: REVISION_TABLES,
   4: HOST_TABLES,
   5: TASK_TABLES,
+  // `$deleted_block`: how many keys of each block are in `$deleted`; see `deleted-blocks.ts`.
+  6: deletedBlocksTable('bigint', 'WITH (fillfactor = 50)'),
 }
 
 /** Makes the tables of a new store but that of records. */

@@ -12,6 +12,7 @@ import {
   type Unnumbered,
 } from '../../provenance/log-line.ts'
 import type { RecordKey } from '../cell-work.ts'
+import { countDeleted } from '../deleted-blocks.ts'
 import type { CellStates } from './cell-states.ts'
 import type { Connection } from './connection.ts'
 import { runNumber } from '../stored-rows.ts'
@@ -30,6 +31,8 @@ interface RecordCounters {
 }
 
 /** Thrown by what went well and is to be taken back. */
+const COUNT_DELETED = countDeleted('?1')
+
 const TRIED = new Error('this was tried out only')
 
 /** Lines that go into the table with one statement. */
@@ -140,6 +143,7 @@ export class ChangeSet {
     const { records, lastKey } = this.#recordCounters()
     this.#counters = { records: records - 1, lastKey }
     this.db.run('INSERT INTO "$deleted" (record_id, record) VALUES (?, ?)', id, key)
+    this.db.run(COUNT_DELETED, key)
   }
 
   /** The number of records, as this change set leaves it. */

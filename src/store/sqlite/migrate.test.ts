@@ -24,8 +24,9 @@ const CONTRACT = parseContract(
 const TARGETS = [target('label', ['a'])]
 const FIELDS = ['id', 'a', 'label']
 
-/** What version 3 added, taken away again. */
+/** What version 3 and later ones added, taken away again. */
 const BACK_TO_VERSION_2 = `
+  DROP TABLE "$deleted_block";
   DROP TABLE "$proposal"; DROP TABLE "$proposal_record";
   ALTER TABLE "$sheet" DROP COLUMN last_proposal; ALTER TABLE "$sheet" DROP COLUMN proposal_changes;
   UPDATE "$sheet" SET schema_version = 2`
@@ -151,6 +152,13 @@ test('a store of version 1 opens with everything in it, and runs work', async (t
     { id: 'a', a: 'x', label: 'A' },
     { id: 'b', a: 'y', label: null },
   ])
+  const positioned = { fields: ['id'], limit: 1, after: null, filter: null, sort: [], skip: 1 }
+  assert.equal(String((await store.page(positioned)).records), '[{"id":"b"}]')
+  const blocks = sql(directory, (db) => db.prepare('SELECT deleted FROM "$deleted_block"').all())
+  assert.deepEqual(
+    blocks.map(({ deleted }) => deleted),
+    [1, 1, 1],
+  )
   const { total, targets } = await store.status()
   assert.deepEqual([total, targets[0]?.fresh, targets[0]?.failed], [2, 1, 1])
   const history = await store.provenance('gone', 'a', true)
@@ -315,6 +323,7 @@ test('a store of version 3 whose contract had x-indexed before that meant anythi
   const stored = contract.text.replace('name: tags', "x-indexed: 'yes', name: tags")
   sql(directory, (db) => {
     for (const { name } of indexes) db.exec(`DROP INDEX "${String(name)}"`)
+    db.exec('DROP TABLE "$deleted_block"')
     db.prepare('UPDATE "$sheet" SET schema_version = 3, contract = ?').run(stored)
   })
   const store = await open()

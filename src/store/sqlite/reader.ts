@@ -17,6 +17,7 @@ import type {
 } from '../sheet-store.ts'
 import type { ProposalCounts, ProposalDetail, ProposalsQuery, StoredProposal } from '../stored-proposal.ts'
 import { answerCache } from '../answer-cache.ts'
+import { keyAtPosition } from '../deleted-blocks.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import { Connection } from './connection.ts'
 import { HistoryReader } from './history-reader.ts'
@@ -30,6 +31,9 @@ import { hashBytes, readCacheEntry, textOrNull } from '../stored-rows.ts'
 
 /** Bytes of answers that are kept until the next write. */
 const ANSWERS_KEPT = 16 << 20
+
+/** Finds where a page at a position starts, in work that does not depend on how many records were deleted. */
+const KEY_AT_POSITION = keyAtPosition('?1', '?2')
 
 /** A page that takes no more than walking along the table. */
 type PlainPage = Omit<PageQuery, 'filter' | 'sort'>
@@ -97,7 +101,8 @@ export class Reader {
 
   page({ fields, limit, after, skip }: PlainPage): Page {
     const { name, page } = this.#statements(fields)
-    const from = skip === 0 ? (after?.key ?? 0) : this.#passOver(after?.key ?? 0, skip)
+    const from =
+      skip === 0 ? (after?.key ?? 0) : Number(this.#db.get(KEY_AT_POSITION, after?.key ?? 0, skip)?.['key'])
     const key = `page ${name} ${limit} ${from}`
     const known = this.#known(key)
     if (known !== undefined) return { records: known.json, next: known.next }
@@ -105,20 +110,6 @@ export class Reader {
     const next = row?.['$more'] === 1 ? { key: Number(row['$last']), values: [] } : null
     const { json: records } = this.#keep(key, { json: jsonBytes(row?.['$json']), version: '', next })
     return { records, next }
-  }
-
-  /**
-   * The key of the record that comes so many records after another, or one below that of the next. Nothing is passed over
-   * for it: keys are given out one after the other, so those of deleted records are all that is missing between.
-   */
-  #passOver(from: RecordKey, skip: number): RecordKey {
-    const sql = 'SELECT count(*) AS count FROM "$deleted" WHERE record > ? AND record <= ?'
-    let key = from + skip
-    for (let before = from; before !== key;) {
-      before = key
-      key = from + skip + Number(this.#db.get(sql, from, key)?.['count'])
-    }
-    return key
   }
 
   /**

@@ -1,7 +1,8 @@
 import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
+import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
@@ -91,6 +92,8 @@ export const FIRST_TABLES = `
  * 4: indexes of fields that are no more than `indexed`; see {@link fieldIndexes}.
  *
  * 5: `$provenance.line` of a new record is the start of its line.
+ *
+ * 6: `$deleted_block`: how many keys of each block are in `$deleted`; see `deleted-blocks.ts`.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -142,6 +145,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   `,
   4: '',
   5: '',
+  6: deletedBlocksTable('INTEGER', 'STRICT, WITHOUT ROWID'),
 }
 
 /** Makes the tables of a new store. */

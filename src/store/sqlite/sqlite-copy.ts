@@ -20,6 +20,7 @@ export const COPIED_TABLES = [
   '$cache',
   '$provenance',
   '$deleted',
+  '$deleted_block',
   '$import',
   '$run',
   '$run_failure',
