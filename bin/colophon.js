@@ -10,23 +10,33 @@ const NEEDED = [24, 20]
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 const [major, minor] = process.versions.node.split('.').map(Number)
-if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
+const otherRuntime = process.versions.deno ? 'Deno' : process.versions.bun ? 'Bun' : undefined
+if (otherRuntime !== undefined) {
+  refuse(`colophon runs on Node.js ${NEEDED.join('.')} or newer; ${otherRuntime} is not supported`)
+} else if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
   runHere()
 } else {
   const node = bundledNode()
   if (node === undefined) {
-    console.error(`colophon needs Node ${NEEDED.join('.')} or newer; this is ${process.versions.node}`)
-    process.exitCode = 1
+    refuse(
+      `colophon needs Node.js ${NEEDED.join('.')} or newer; this is ${process.versions.node}, and no newer one is ` +
+        `installed beside it for ${process.platform}-${process.arch}: install Node.js 24 from https://nodejs.org/`,
+    )
   } else {
     runWith(node)
   }
+}
+
+function refuse(message) {
+  console.error(message)
+  process.exitCode = 1
 }
 
 function runHere() {
   module.enableCompileCache()
   // For threads and child processes, which would otherwise strip and compile everything again.
   const cache = module.getCompileCacheDir()
-  if (cache !== undefined) process.env.NODE_COMPILE_CACHE ??= dirname(cache)
+  if (cache !== undefined && !process.env.NODE_COMPILE_CACHE) process.env.NODE_COMPILE_CACHE = dirname(cache)
   const source = join(root, 'src', 'cli', 'main.ts')
   const entry = existsSync(source) ? source : join(root, 'dist', 'cli', 'main.js')
   void import(pathToFileURL(entry).href).then(({ main }) => main(process.argv))

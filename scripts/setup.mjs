@@ -15,11 +15,14 @@ const LOCK = join(CACHE, 'setup.lock')
 
 const INSTALL_TIMEOUT_MS = 10 * 60_000
 
+const forTests = process.argv.includes('--for-tests')
+if (forTests && process.platform === 'win32')
+  fail('the tests need a Unix system: on Windows, run npm test in WSL')
 if (!isInstalled()) withLock(() => isInstalled() || install())
 const node = findNode()
 if (node === null) fail(missingNode())
 else if (!isViewerBuilt()) withLock(() => isViewerBuilt() || build(node))
-if (process.argv.includes('--for-tests') && missingPrograms().length > 0) withLock(installPrograms)
+if (forTests && missingPrograms().length > 0) withLock(installPrograms)
 
 /**
  * Whether node_modules is what package-lock.json asks for. Compares contents, not times: a checkout makes the lockfile
