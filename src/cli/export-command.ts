@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
+import { delimiterOption } from './delimiter-option.ts'
 import { addExamples } from './examples.ts'
 import { progressOption } from './progress-option.ts'
 import type { ProgressStyle } from './progress.ts'
@@ -15,6 +16,7 @@ interface Flags extends Omit<SheetFlags, 'format'> {
   readonly filter?: string
   readonly sort?: readonly string[]
   readonly raw?: true
+  readonly delimiter?: string
   readonly progress?: ProgressStyle
 }
 
@@ -36,6 +38,9 @@ export function exportCommand(): Command {
     .addOption(filterOption())
     .addOption(sortOption())
     .option('--raw', 'leave the texts of CSV as they are, those too that look like formulas')
+    .addOption(
+      delimiterOption('between the cells of CSV (default: a tab for .tsv and .tab, a comma for others)'),
+    )
     .addOption(progressOption())
   addExamples(command, [
     ['colophon export countries countries.xlsx', 'All records, as a workbook'],
@@ -58,6 +63,7 @@ export function exportCommand(): Command {
           filter: flags.filter ?? null,
           sort: flags.sort ?? null,
           raw: flags.raw === true,
+          delimiter: flags.delimiter ?? null,
           progress: flags.progress ?? null,
         })
       }),

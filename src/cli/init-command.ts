@@ -10,7 +10,7 @@ const GIB = 1024 ** 3
 interface Flags extends OutputFlags {
   readonly from?: string
   readonly inputFormat?: (typeof INPUT_FORMATS)[number]
-  readonly key?: string
+  readonly key?: string | false
   readonly contract?: string
   readonly schema?: string
   readonly maxSize: number
@@ -34,7 +34,11 @@ export function initCommand(): Command {
         'what the input is; by the name of a file, and needed for standard input',
       ).choices(INPUT_FORMATS),
     )
-    .option('--key <column>', 'the column that becomes id; the first that reads like a key when absent')
+    .option(
+      '--key <column>',
+      'the column that becomes id (default: one that reads like a key, or differs in each record)',
+    )
+    .option('--no-key', 'number the records instead, in the order of the file')
     .option(
       '--contract <file>',
       'take this ODCS contract, of whoever made it, instead of looking at the records',

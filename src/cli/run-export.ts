@@ -1,6 +1,6 @@
 import { exportArchive } from '../sheet/export-archive.ts'
 import { exportDatapackage, writeDatapackage } from '../sheet/export-datapackage.ts'
-import { exportRecords, formatOf, type ExportQuery } from '../sheet/export-records.ts'
+import { delimiterOf, exportRecords, formatOf, type ExportQuery } from '../sheet/export-records.ts'
 import { writeWholeFile } from '../sheet/write-whole-file.ts'
 import type { CommandContext } from './command-context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
@@ -44,11 +44,12 @@ export async function runExport(context: CommandContext, what: WhatToExport): Pr
 }
 
 /** An export of the whole sheet has all of it. */
-function checkWhole(format: ExportFormat, { fields, filter, sort, raw }: WhatToExport): void {
+function checkWhole(format: ExportFormat, what: WhatToExport): void {
   if (format !== 'archive' && format !== 'datapackage') return
-  if (fields === null && filter === null && sort === null && !raw) return
+  const { fields, filter, sort, raw, delimiter = null } = what
+  if (fields === null && filter === null && sort === null && !raw && delimiter === null) return
   throw new UsageError(
-    `an ${format} has the whole sheet; --fields, --filter, --sort and --raw are for the other formats`,
+    `an ${format} has the whole sheet; --fields, --filter, --sort, --raw and --delimiter are for the other formats`,
   )
 }
 
@@ -64,8 +65,9 @@ async function bytesOf(
 ): Promise<ExportBytes> {
   if (format === 'archive') return { bytes: exportArchive(sheet), share: () => null }
   if (format === 'datapackage') return { bytes: exportDatapackage(sheet), share: () => null }
-  const { fields, filter, sort, raw } = what
-  return exportRecords(sheet, { format, fields, filter, sort, raw })
+  const { file, fields, filter, sort, raw } = what
+  const named = format === 'csv' && file !== null ? delimiterOf(file) : null
+  return exportRecords(sheet, { format, fields, filter, sort, raw, delimiter: what.delimiter ?? named })
 }
 
 async function writeBytes(

@@ -17,7 +17,8 @@ export interface InitRequest {
   readonly directory: string
   readonly from: string | null
   readonly inputFormat: InputKind | null
-  readonly key: string | null
+  /** Null to have a column looked for, false to have the records numbered. */
+  readonly key: string | false | null
   readonly contract: string | null
   readonly schema: string | null
   /** Bytes that an archive may have once it is unpacked. */
@@ -58,11 +59,15 @@ function checkUsage({ from, inputFormat, key, contract, schema }: InitRequest): 
   }
   if (from === null && inputFormat !== null) throw new UsageError('--input-format is for --from')
   if (schema !== null && contract === null) throw new UsageError('--schema is for --contract')
+  if (key === false && (from === null || contract !== null)) {
+    throw new UsageError('--no-key is for --from without --contract')
+  }
   if (key !== null && from === null && contract === null)
     throw new UsageError('--key is for --from or --contract')
   const kind = from === null ? null : kindOf(from, inputFormat)
   if (kind !== 'archive') return
-  const other = key === null ? (contract === null ? null : '--contract') : '--key'
+  const other =
+    key === null ? (contract === null ? null : '--contract') : key === false ? '--no-key' : '--key'
   if (other !== null)
     throw new UsageError(`an archive has all that a sheet is made of; ${other} is for records`)
 }
@@ -85,7 +90,7 @@ function sourceOf(
   if (data?.kind === 'archive') return { kind: 'archive', file: data.file, maxBytes }
   if (contract !== null) {
     const file = { path: contract, name: basename(contract) }
-    return { kind: 'contract', contract: file, schema, key, data }
+    return { kind: 'contract', contract: file, schema, key: key === false ? null : key, data }
   }
   return data === null ? { kind: 'nothing' } : { kind: 'records', data, key }
 }

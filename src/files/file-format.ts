@@ -12,7 +12,7 @@ interface FormatFacts {
 
 /** What there is to know of each format from outside. */
 export const FORMAT_FACTS: Readonly<Record<FileFormat, FormatFacts>> = {
-  csv: { contentType: 'text/csv; charset=utf-8; header=present', endings: ['.csv', '.tsv'] },
+  csv: { contentType: 'text/csv; charset=utf-8; header=present', endings: ['.csv', '.tsv', '.tab'] },
   json: { contentType: 'application/json; charset=utf-8', endings: ['.json'] },
   ndjson: { contentType: 'application/x-ndjson; charset=utf-8', endings: ['.ndjson', '.jsonl'] },
   parquet: { contentType: 'application/vnd.apache.parquet', endings: ['.parquet'] },
@@ -29,6 +29,11 @@ export function formatOf(path: string): FileFormat | null {
     FILE_FORMATS.find((format) => FORMAT_FACTS[format].endings.some((ending) => name.endsWith(ending))) ??
     null
   )
+}
+
+/** The delimiter that a CSV file's name asks for, or null when its ending says nothing. */
+export function delimiterOf(path: string): string | null {
+  return /\.(?:tsv|tab)(?:\.(?:gz|zst))?$/i.test(path) ? '\t' : null
 }
 
 /** Whether a word names a format. */

@@ -7,6 +7,7 @@ export interface FormatThreadData {
   readonly format: FileFormat
   readonly fields: readonly Field[]
   readonly raw: boolean
+  readonly delimiter: string | null
 }
 
 /** What such a thread is sent: what it asked for with `page`, null at the end; and that its `bytes` have been taken. */

@@ -5,7 +5,7 @@ import { writeRecordFile } from './write-record-file.ts'
 
 /** Makes a file of the pages that another thread hands over, so that nobody there waits for it. */
 async function write(port: MessagePort): Promise<void> {
-  const { format, fields, raw } = workerData as FormatThreadData
+  const { format, fields, raw, delimiter } = workerData as FormatThreadData
   const send = (message: FormatMessage): void => port.postMessage(message)
   const answers = new Answers(port)
   async function* pages(): AsyncGenerator<Uint8Array> {
@@ -17,7 +17,7 @@ async function write(port: MessagePort): Promise<void> {
     }
   }
   try {
-    for await (const bytes of writeRecordFile(format, { fields, pages: pages() }, { raw })) {
+    for await (const bytes of writeRecordFile(format, { fields, pages: pages() }, { raw, delimiter })) {
       send({ kind: 'bytes', bytes })
       await answers.taken()
     }

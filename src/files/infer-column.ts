@@ -32,6 +32,9 @@ export interface KeyFault {
   readonly reason: string
 }
 
+/** Values of these can be keys that nobody asked for: they have one form only, and are no measurements. */
+const KEY_KINDS: ReadonlySet<Kind> = new Set<Kind>(['text', 'integer', 'date', 'timestamp'])
+
 const REPEATED = 'is there a second time'
 
 /** Any text goes through what the contract holds against an id (D14). */
@@ -68,8 +71,10 @@ export class ColumnSketch {
   /** How often each text occurs, for as long as there are few; null when there are many. */
   listed: Map<string, number> | null = new Map()
   keyFault: KeyFault | null = null
-  /** Whether each text is short and without white space. */
-  plain = true
+  /** Whether each text is short, */
+  short = true
+  /** and whether each is without white space. */
+  solid = true
   /** Digits with zeros or a plus sign before them. */
   padded: Sighting | null = null
   /** What looks like a point in time that the contract does not know: without an offset, or another way round. */
@@ -104,6 +109,11 @@ export class ColumnSketch {
     else this.#addText(value, kind, at)
   }
 
+  /** Whether each text is short and without white space. */
+  get plain(): boolean {
+    return this.short && this.solid
+  }
+
   /** Gives back what is only needed while values come. */
   release(): void {
     this.#seen?.release()
@@ -112,7 +122,8 @@ export class ColumnSketch {
 
   #addText(text: string, kind: Kind | null, at: number): void {
     this.#addToList(text)
-    if (this.plain && (text.length > MAX_KEY_LENGTH || /\s/.test(text))) this.plain = false
+    if (this.short && text.length > MAX_KEY_LENGTH) this.short = false
+    if (this.solid && /\s/.test(text)) this.solid = false
     if (kind !== 'text') return
     if (PADDED.test(text)) this.padded = seen(this.padded, text, at)
     else if (OTHER_MOMENT.test(text)) this.otherMoment = seen(this.otherMoment, text, at)
@@ -126,8 +137,8 @@ export class ColumnSketch {
 
   #addToKey(value: JsonValue, kind: Kind | null, at: number): void {
     if (this.#seen === null || this.keyFault !== null) return
-    if (kind !== 'integer' && kind !== 'text' && !this.#options.key) {
-      this.#noKey({ at, value, reason: `is no text or integer` })
+    if ((kind === null || !KEY_KINDS.has(kind)) && !this.#options.key) {
+      this.#noKey({ at, value, reason: 'is no text, integer or date' })
       return
     }
     // Cells of integers that differ in spaces only are one value.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../contract/json.ts'
 import { inferContract, type Inference, type InferredField } from './infer-contract.ts'
+import type { AskedKey } from './infer-key.ts'
 import { profileRecords } from './infer-profile.ts'
 import type { CellKind, RawRecords } from './raw-records.ts'
 
@@ -26,7 +27,7 @@ function fileOf(
 
 interface Options {
   readonly cells?: CellKind
-  readonly key?: string | null
+  readonly key?: AskedKey
   readonly fields?: readonly string[] | null
 }
 
@@ -34,7 +35,7 @@ async function infer(
   records: readonly JsonObject[],
   { cells = 'text', key = null, fields = null }: Options = {},
 ): Promise<Inference> {
-  const profile = await profileRecords(fileOf(records, cells, fields), key)
+  const profile = await profileRecords(fileOf(records, cells, fields), key === false ? null : key)
   return inferContract(profile, { id: 'data', entry: 'data', key })
 }
 
@@ -210,11 +211,9 @@ test('the key is a column called id, else the first that reads like one, else id
     ]),
     'Country code',
   )
-  assert.equal(await keyOf([{ a: 'x' }, { a: 'y' }]), null)
   assert.equal(await keyOf([{ id: '1' }, { id: '1' }]), null)
   assert.equal(await keyOf([{ id: '1' }, {}]), null)
   assert.equal(await keyOf([{ id: 'a,b' }]), null)
-  assert.equal(await keyOf([{ code: 'two words' }]), null)
   assert.equal(await keyOf([{ code: '1.5' }]), null)
   assert.equal(await keyOf([{ code: 7 }, { code: 8 }], { cells: 'values' }), 'code')
   assert.equal(
@@ -228,6 +227,43 @@ test('the key is a column called id, else the first that reads like one, else id
     'a',
   )
   assert.equal(await keyOf([], { fields: ['name'] }), null)
+})
+
+test('a column with a different value in each record is the key: words, then names, dates, integers, long words', async () => {
+  const record = (index: number): JsonObject => ({
+    price: `${index}.5`,
+    prose: `${'many words '.repeat(9)} ${index}`,
+    url: `https://example.com/${'x'.repeat(80)}/${index}`,
+    count: `${index * 7}`,
+    day: `2024-01-0${index}`,
+    name: `Ann ${index}`,
+    word: `w${index}`,
+  })
+  const records = [record(1), record(2), record(3)]
+  const without = (...names: readonly string[]): JsonObject[] =>
+    records.map((each) => Object.fromEntries(Object.entries(each).filter(([name]) => !names.includes(name))))
+  const found: (string | null | undefined)[] = []
+  const gone: string[] = []
+  for (const name of ['word', 'name', 'day', 'count', 'url', 'price']) {
+    found.push((await infer(without(...gone))).fields.find(({ field }) => field === 'id')?.column)
+    gone.push(name)
+  }
+  assert.deepEqual(found, ['word', 'name', 'day', 'count', 'url', null])
+  const { fields } = await infer(without('word'))
+  assert.deepEqual(fields.find(({ field }) => field === 'id')?.doubts, [
+    'taken for the key, since it has a different value in each record',
+  ])
+})
+
+test('nobody who asks for numbers gets a key that was found', async () => {
+  const { fields } = await infer([{ code: 'x' }, { code: 'y' }], { key: false })
+  assert.deepEqual(
+    fields.map(({ field, column, doubts }) => [field, column, doubts.length]),
+    [
+      ['id', null, 0],
+      ['code', 'code', 0],
+    ],
+  )
 })
 
 test('a column asked for as the key must tell the records apart', async () => {

@@ -5,7 +5,7 @@ import { closedListRule, contractText } from './contract-document.ts'
 import { fieldNames } from './field-names.ts'
 import type { ColumnSketch } from './infer-column.ts'
 import { doubtsOf } from './infer-doubts.ts'
-import { chooseKey, whyNoKey, type ChosenKey } from './infer-key.ts'
+import { chooseKey, whyNoKey, type AskedKey, type ChosenKey } from './infer-key.ts'
 import type { FileProfile } from './infer-profile.ts'
 import type { CellKind } from './raw-records.ts'
 import { typeOfKinds } from './infer-shape.ts'
@@ -48,8 +48,7 @@ export interface InferenceNaming {
   readonly id: string
   /** The name of its schema entry. */
   readonly entry: string
-  /** The column that must be the key, or null. */
-  readonly key: string | null
+  readonly key: AskedKey
 }
 
 /**
@@ -62,7 +61,7 @@ export function inferContract(profile: FileProfile, naming: InferenceNaming): In
   const drafts = profile.columns.map((column, index) =>
     draftField(column, { profile, key, field: names[index] ?? '' }),
   )
-  if (key === null) drafts.unshift(madeUpId(profile))
+  if (key === null) drafts.unshift(madeUpId(profile, naming.key === false))
   const text = contractText({
     id: naming.id,
     entry: naming.entry,
@@ -91,8 +90,11 @@ function namesOf({ columns }: FileProfile, key: ChosenKey | null): string[] {
   return columns.map((column) => (column === key?.column ? 'id' : (names.shift() ?? '')))
 }
 
-function madeUpId({ records }: FileProfile): Draft {
-  const doubts = records === 0 ? [] : ['no column tells the records apart: numbered in the order of the file']
+function madeUpId({ records }: FileProfile, asked: boolean): Draft {
+  const doubts =
+    records === 0 || asked
+      ? []
+      : ['no column has a different text, date or integer in each record: numbered in the order of the file']
   return {
     inferred: {
       field: 'id',
@@ -150,8 +152,8 @@ function typeOf({ kinds }: ColumnSketch, cells: CellKind): LogicalType {
   return typeOfKinds(found) ?? 'string'
 }
 
-function keyDoubts({ column, guessed }: ChosenKey): string[] {
-  return guessed ? [`taken for the key, since ${JSON.stringify(column.name)} reads like one`] : []
+function keyDoubts({ guess }: ChosenKey): string[] {
+  return guess === null ? [] : [guess]
 }
 
 /** A column called id that could not be it. */

@@ -3,27 +3,53 @@ import { ValidationError } from '../errors/service-error.ts'
 import type { ColumnSketch } from './infer-column.ts'
 import type { FileProfile } from './infer-profile.ts'
 
-/** The column whose values become the ids; `guessed` when nobody said so. */
+/** The key that somebody asks for: the name of a column, false for numbers, null to have one looked for. */
+export type AskedKey = string | false | null
+
+/** The column whose values become the ids; `guess` is the reason when nobody asked for it by name. */
 export interface ChosenKey {
   readonly column: ColumnSketch
-  readonly guessed: boolean
+  readonly guess: string | null
 }
 
 /**
  * The column that tells the records apart: the one asked for; or one called `id`; or the first that reads like a key,
- * with a short text or an integer in each record, all different. Null when there is none, and ids have to be made up.
- * Throws ValidationError where the one asked for does not do.
+ * with a short text or an integer in each record, all different; or else the likeliest with a different value in each
+ * record. Null when there is none, and ids have to be made up. Throws ValidationError where the one asked for does not do.
  */
-export function chooseKey(profile: FileProfile, asked: string | null): ChosenKey | null {
+export function chooseKey(profile: FileProfile, asked: AskedKey): ChosenKey | null {
   const { columns } = profile
-  if (asked !== null) return { column: askedKey(profile, asked), guessed: false }
+  if (asked === false) return null
+  if (asked !== null) return { column: askedKey(profile, asked), guess: null }
   const called = columns.filter(({ name }) => name.trim().toLowerCase() === 'id')
   const id = (called.find(({ name }) => name === 'id') ?? called[0]) || null
-  if (id !== null && whyNoKey(id, profile) === null) return { column: id, guessed: false }
+  if (id !== null && whyNoKey(id, profile) === null) return { column: id, guess: null }
   const like = columns.find(
     (column) => column.readsLikeKey && column.plain && whyNoKey(column, profile) === null,
   )
-  return like === undefined ? null : { column: like, guessed: true }
+  if (like !== undefined) {
+    return { column: like, guess: `taken for the key, since ${JSON.stringify(like.name)} reads like one` }
+  }
+  const distinct = likeliest(profile)
+  return distinct === null
+    ? null
+    : { column: distinct, guess: 'taken for the key, since it has a different value in each record' }
+}
+
+function likeliest(profile: FileProfile): ColumnSketch | null {
+  if (profile.records === 0) return null
+  let first: { readonly column: ColumnSketch; readonly rank: number } | null = null
+  for (const column of profile.columns) {
+    const rank = whyNoKey(column, profile) === null ? rankOf(column) : null
+    if (rank !== null && (first === null || rank < first.rank)) first = { column, rank }
+  }
+  return first?.column ?? null
+}
+
+/** The rank of a column that tells the records apart: names before what may differ by chance. Null for long prose. */
+function rankOf({ kinds, short, solid }: ColumnSketch): number | null {
+  if (kinds.has('text')) return short ? (solid ? 0 : 1) : solid ? 4 : null
+  return kinds.has('integer') ? 3 : 2
 }
 
 /** Why a column's values cannot be the ids of the records, null when they can. */

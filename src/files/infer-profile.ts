@@ -41,12 +41,12 @@ class Profiler {
   constructor(file: RawRecords, key: string | null) {
     this.#file = file
     this.#key = key
-    for (const column of file.fields ?? []) this.#column(column, 1)
+    for (const column of file.fields ?? []) this.#column(column, { at: 1 })
   }
 
-  add({ values, at }: RawRecord): void {
+  add(record: RawRecord): void {
     this.#records += 1
-    for (const name of Object.keys(values)) this.#addValue(name, values[name] ?? null, at)
+    for (const name of Object.keys(record.values)) this.#addValue(name, record)
   }
 
   end(): FileProfile {
@@ -54,17 +54,18 @@ class Profiler {
     return { file: this.#file, columns: [...this.#columns.values()], records: this.#records }
   }
 
-  #addValue(name: string, value: JsonValue, at: number): void {
-    const column = this.#columns.get(name) ?? this.#column(name, at)
+  #addValue(name: string, record: RawRecord): void {
+    const value = record.values[name] ?? null
+    const column = this.#columns.get(name) ?? this.#column(name, record)
     if (value === null) return
-    if (typeof value !== 'number' && typeof value !== 'boolean') this.#checkStructure(name, value, at)
-    column.add(value, at)
+    if (typeof value !== 'number' && typeof value !== 'boolean') this.#checkStructure(name, value, record)
+    column.add(value, record.at)
   }
 
-  #column(name: string, at: number): ColumnSketch {
+  #column(name: string, record: Pick<RawRecord, 'at' | 'line'>): ColumnSketch {
     if (this.#columns.size === MAX_FIELDS) {
       throw new ValidationError(
-        `${placeOf(this.#file, at)}: more than ${MAX_FIELDS} columns; a sheet has at most so many fields`,
+        `${placeOf(this.#file, record)}: more than ${MAX_FIELDS} columns; a sheet has at most so many fields`,
       )
     }
     const { cells } = this.#file
@@ -73,11 +74,11 @@ class Profiler {
     return column
   }
 
-  #checkStructure(name: string, value: JsonValue, at: number): void {
+  #checkStructure(name: string, value: JsonValue, record: RawRecord): void {
     const fault = structureFault(value)
     if (fault === null) return
     throw new ValidationError(
-      `${placeOf(this.#file, at)}, column ${showValue(name)}: ${fault}; no field takes that`,
+      `${placeOf(this.#file, record)}, column ${showValue(name)}: ${fault}; no field takes that`,
     )
   }
 }

@@ -31,7 +31,7 @@ export async function* planRecords(
     yield batch.map((raw) => {
       number += 1
       const record = planRecord(file, plan, { raw, number })
-      checkRecord(plan.contract, record, placeOf(file, raw.at))
+      checkRecord(plan.contract, record, placeOf(file, raw))
       return record
     })
   }
@@ -50,7 +50,7 @@ function planRecord(
     if (field === undefined || Object.hasOwn(named, field)) {
       const fault =
         field === undefined ? unknownFieldFault(contract, column) : `another column is "${field}" already`
-      throw new ValidationError(`${placeOf(file, raw.at)}, column ${showValue(column)}: ${fault}`)
+      throw new ValidationError(`${placeOf(file, raw)}, column ${showValue(column)}: ${fault}`)
     }
     named[field] = typeof value !== 'string' && textFields.has(field) ? idText(value) : value
   }

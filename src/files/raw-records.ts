@@ -22,6 +22,8 @@ export interface RawRecord {
   readonly values: JsonObject
   /** Where it begins, counted from 1 in the file's {@link RawRecords.unit}. */
   readonly at: number
+  /** The line that it begins on, from 1, in a text file whose unit is another. */
+  readonly line?: number
 }
 
 /** The records of a file, of which few are in memory at a time. */
@@ -40,9 +42,16 @@ export interface RawRecords {
   progress(): number
 }
 
-/** Where a record is, for messages: `data.csv:12`, `data.xlsx, row 12` or `data.parquet, record 12`. */
-export function placeOf({ source, unit }: Pick<RawRecords, 'source' | 'unit'>, at: number): string {
-  return unit === 'line' ? `${source.name}:${at}` : `${source.name}, ${unit} ${at}`
+/**
+ * The place of a record in messages: `data.csv:12`, `data.xlsx, row 12`, `data.parquet, record 12`, or
+ * `data.json:3, record 12`.
+ */
+export function placeOf(
+  { source, unit }: Pick<RawRecords, 'source' | 'unit'>,
+  { at, line }: Pick<RawRecord, 'at' | 'line'>,
+): string {
+  if (unit === 'line') return `${source.name}:${at}`
+  return `${source.name}${line === undefined ? '' : `:${line}`}, ${unit} ${at}`
 }
 
 /** How many records are handed on at once, and how many characters of them. */

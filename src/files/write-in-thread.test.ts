@@ -33,7 +33,7 @@ async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 function inThread(format: FileFormat, pages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  return writeInThread(format, { fields, pages }, { raw: false })
+  return writeInThread(format, { fields, pages }, { raw: false, delimiter: null })
 }
 
 for (const format of FILE_FORMATS) {

@@ -20,13 +20,13 @@ const YOUNG_MB = 16
 export async function* writeInThread(
   format: FileFormat,
   { fields, pages }: { readonly fields: readonly Field[]; readonly pages: RecordPages },
-  { raw }: { readonly raw: boolean },
+  { raw, delimiter }: { readonly raw: boolean; readonly delimiter: string | null },
 ): AsyncGenerator<Uint8Array> {
   if (format === 'json') return yield* writeRecordFile(format, { fields, pages })
   // The same extension as this file's: TypeScript in the repository, JavaScript in the package.
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
   const worker = new Worker(new URL(`./format-thread${extension}`, import.meta.url), {
-    workerData: { format, fields, raw } satisfies FormatThreadData,
+    workerData: { format, fields, raw, delimiter } satisfies FormatThreadData,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   })
   const inbox = new ThreadInbox<FormatMessage>(worker)

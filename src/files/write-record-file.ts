@@ -8,6 +8,8 @@ import type { RecordPages } from './record-pages.ts'
 export interface WriteFileOptions {
   /** True leaves out the guard against formulas in CSV. */
   readonly raw?: boolean
+  /** What stands between the cells of CSV; a comma unless it is given. */
+  readonly delimiter?: string | null
 }
 
 /**
@@ -17,11 +19,11 @@ export interface WriteFileOptions {
 export async function* writeRecordFile(
   format: FileFormat,
   { fields, pages }: { readonly fields: readonly Field[]; readonly pages: RecordPages },
-  { raw = false }: WriteFileOptions = {},
+  { raw = false, delimiter = null }: WriteFileOptions = {},
 ): AsyncGenerator<Uint8Array> {
   switch (format) {
     case 'csv':
-      return yield* writeCsv(fields, pages, { raw })
+      return yield* writeCsv(fields, pages, { raw, delimiter: delimiter ?? ',' })
     case 'json':
       return yield* writeJson(pages)
     case 'ndjson':

@@ -1,7 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract, Field } from '../contract/contract.ts'
 import { ValidationError } from '../errors/service-error.ts'
-import { FORMAT_FACTS, formatOf, isFileFormat, FILE_FORMATS, type FileFormat } from '../files/file-format.ts'
+import {
+  delimiterOf,
+  FORMAT_FACTS,
+  formatOf,
+  isFileFormat,
+  FILE_FORMATS,
+  type FileFormat,
+} from '../files/file-format.ts'
 import { writeInThread } from '../files/write-in-thread.ts'
 import { writeRecordFile } from '../files/write-record-file.ts'
 import type { Page, PageQuery, SheetStore } from '../store/sheet-store.ts'
@@ -9,7 +16,7 @@ import { selectFields } from './select-fields.ts'
 import type { Sheet } from './sheet.ts'
 import { sortKeys } from './sort-keys.ts'
 
-export { FILE_FORMATS, formatOf, isFileFormat, type FileFormat }
+export { delimiterOf, FILE_FORMATS, formatOf, isFileFormat, type FileFormat }
 
 export interface ExportQuery {
   readonly format: FileFormat
@@ -21,6 +28,8 @@ export interface ExportQuery {
   readonly sort: readonly string[] | null
   /** True leaves texts in CSV as they are, those too that a spreadsheet program would take for formulas. */
   readonly raw: boolean
+  /** One character between the cells of CSV; null or absent for a comma. */
+  readonly delimiter?: string | null
 }
 
 /** A file of records that is yet to be made. */
@@ -49,9 +58,12 @@ const SEARCHED_PAGE_BYTES = 4 << 20
  * for a bad field or order, or a record among the first that the format cannot hold, before there are any bytes.
  */
 export async function exportRecords(sheet: Sheet, query: ExportQuery): Promise<RecordExport> {
-  const { format, raw } = query
+  const { format, raw, delimiter = null } = query
   if (raw && format !== 'csv') {
     throw new ValidationError(`raw is for csv alone: in ${format} texts are never taken for formulas`)
+  }
+  if (delimiter !== null && format !== 'csv') {
+    throw new ValidationError(`a delimiter is for csv alone; ${format} has none`)
   }
   const { contract, store } = await sheet.current()
   const fields = selectFields(contract, query.fields)
@@ -72,7 +84,7 @@ export async function exportRecords(sheet: Sheet, query: ExportQuery): Promise<R
   return {
     fileName: `${sheet.name}${endings[0]}`,
     contentType,
-    bytes: await begun(write(format, { fields: fieldsOf(contract, fields), pages }, { raw })),
+    bytes: await begun(write(format, { fields: fieldsOf(contract, fields), pages }, { raw, delimiter })),
     // Keys are given out in creation order.
     share: () => (walk.sort.length > 0 || at === null ? null : Math.min(1, at / lastKey)),
   }

@@ -192,7 +192,7 @@ async function writeFile(file: ImportFile): Promise<ImportResult> {
     return { records, ...counts, faults: [], faultCount: 0, written: true }
   } catch (error) {
     if (done === 0 || last === undefined) throw error
-    const until = `the ${done} records up to ${placeOf(raw, last.at)} are in the sheet, nothing after them`
+    const until = `the ${done} records up to ${placeOf(raw, last)} are in the sheet, nothing after them`
     throw retold(error, (message) => `${message}; ${until}; to go on, import the file again`)
   }
 }
@@ -223,7 +223,7 @@ async function eachBatch(
 }
 
 function placeAt(raw: RawRecords, batch: readonly RawRecord[], position: number): string {
-  return placeOf(raw, batch[position]?.at ?? 0)
+  return placeOf(raw, batch[position] ?? { at: 0 })
 }
 
 /** An error of the store with places in the file, where it names positions in what was sent. */

@@ -8,6 +8,7 @@ import { adoptContract, type Adoption } from '../files/adopt-contract.ts'
 import { fieldNames } from '../files/field-names.ts'
 import type { FileFormat } from '../files/file-format.ts'
 import { inferContract, type InferredField } from '../files/infer-contract.ts'
+import type { AskedKey } from '../files/infer-key.ts'
 import { profileRecords } from '../files/infer-profile.ts'
 import { planRecords, type RecordPlan } from '../files/infer-records.ts'
 import type { FileSource, RawRecord, RawRecords } from '../files/raw-records.ts'
@@ -28,8 +29,8 @@ export interface DataFile {
 export type InitSource =
   /** Nothing: a contract to be edited, and no records. */
   | { readonly kind: 'nothing' }
-  /** A file of records, which a contract is inferred from; `key` is the column that becomes `id`, null to look for one. */
-  | { readonly kind: 'records'; readonly data: DataFile; readonly key: string | null }
+  /** A file of records, which a contract is inferred from; `key` is the column that becomes `id`. */
+  | { readonly kind: 'records'; readonly data: DataFile; readonly key: AskedKey }
   /** Somebody's contract, with or without records. */
   | {
       readonly kind: 'contract'
@@ -118,7 +119,10 @@ async function makeFromRecords(
   { names, options }: Making,
 ): Promise<Made> {
   const file = followed(await readRecordFile(data.file, data.format), 'reading', options)
-  const { contract, fields } = inferContract(await profileRecords(file, key), { ...names, key })
+  const { contract, fields } = inferContract(await profileRecords(file, key === false ? null : key), {
+    ...names,
+    key,
+  })
   const columns = fields.flatMap(({ field, column }) => (column === null ? [] : [[column, field] as const]))
   await writeContract(staging, contract)
   await writeRecords(staging, followed(file, 'writing', options), {

@@ -90,7 +90,7 @@ function placed(error: unknown, batch: readonly RawRecord[], origin: Origin): un
   return withMessage(error, (message) =>
     message.replaceAll(/\brecords\[(\d+)\]/g, (whole, position: string) => {
       const record = batch[Number(position)]
-      return record === undefined ? whole : placeOf(origin, record.at)
+      return record === undefined ? whole : placeOf(origin, record)
     }),
   )
 }

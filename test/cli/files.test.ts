@@ -11,7 +11,7 @@ const ANN = { env: { COLOPHON_ACTOR: 'human:ann' } }
 test('what export writes, import takes, in every format', async (t) => {
   const sheet = await writeSheet(t)
   const directory = await temporaryDirectory(t)
-  for (const format of ['csv', 'json', 'ndjson', 'parquet', 'xlsx']) {
+  for (const format of ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'xlsx']) {
     const file = join(directory, `data.${format}`)
     assert.deepEqual(await runColophon(['export', sheet, file]), { code: 0, stdout: '', stderr: '' })
     const { code, stdout, stderr } = await runColophon(['import', sheet, file], ANN)
@@ -27,7 +27,7 @@ test('what export writes, import takes, in every format', async (t) => {
     })
   }
   // Nothing of how they were made is left beside them.
-  assert.equal((await readdir(directory)).length, 5)
+  assert.equal((await readdir(directory)).length, 6)
 })
 
 test('export writes some fields of some records to standard output', async (t) => {
@@ -42,6 +42,18 @@ test('export writes some fields of some records to standard output', async (t) =
     (await runColophon(['export', sheet, ...args])).stdout,
     '{"id":"b","price":2}\n{"id":"a","price":1.5}\n',
   )
+})
+
+test('export writes tabs to a file that ends in .tsv, and the delimiter that --delimiter names', async (t) => {
+  const sheet = await writeSheet(t)
+  const file = join(await temporaryDirectory(t), 'data.tsv')
+  const args = ['--fields', 'id,price', '--filter', "id = 'a'"]
+  await runColophon(['export', sheet, file, ...args])
+  assert.equal(await readFile(file, 'utf8'), 'id\tprice\r\na\t1.5\r\n')
+  const { stdout } = await runColophon(['export', sheet, ...args, '--format', 'csv', '--delimiter', ';'])
+  assert.equal(stdout, 'id;price\r\na;1.5\r\n')
+  const wrong = await runColophon(['export', sheet, '--format', 'json', '--delimiter', 'tab'])
+  assert.match(wrong.stderr, /a delimiter is for csv alone; json has none/)
 })
 
 test('import reads standard input, and says what would happen with --dry-run', async (t) => {

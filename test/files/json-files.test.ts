@@ -47,14 +47,18 @@ const FAULTS: readonly (readonly ['json' | 'ndjson', text: string, fault: RegExp
     '{"id":"a"}\n["b"]\n',
     /^data\.ndjson:2: a record must be a JSON object, got an array of 1 item$/,
   ],
-  ['json', '[{"id":"a"},\n{"id":,}]', /^data\.json:2: not JSON: /],
-  ['json', '[{"id":"a"},\n]', /^data\.json:2: not JSON: /],
-  ['json', '[1]', /^data\.json:1: a record must be a JSON object, got 1$/],
-  ['json', `[{"x":${'['.repeat(600)}${']'.repeat(600)}}]`, /^data\.json:1: nested more than 512 levels deep/],
+  ['json', '[{"id":"a"},\n{"id":,}]', /^data\.json:2, record 2: not JSON: /],
+  ['json', '[{"id":"a"},\n]', /^data\.json:2, record 2: not JSON: /],
+  ['json', '[{"id":"a"},1]', /^data\.json:1, record 2: a record must be a JSON object, got 1$/],
+  [
+    'json',
+    `[{"x":${'['.repeat(600)}${']'.repeat(600)}}]`,
+    /^data\.json:1, record 1: nested more than 512 levels deep/,
+  ],
 ]
 
 for (const [format, text, fault] of FAULTS) {
-  test(`${format} ${JSON.stringify(text.slice(0, 40))} is refused with its line`, async (t) => {
+  test(`${format} ${JSON.stringify(text.slice(0, 40))} is refused with its place`, async (t) => {
     const source = await temporaryFile(t, `data.${format}`, text)
     await assert.rejects(readAll(source, format), { type: 'ValidationError', message: fault })
   })
@@ -68,5 +72,5 @@ test('a line without end is refused before it is all in memory', async (t) => {
     'data.json',
     Buffer.concat([Buffer.from('["'), Buffer.alloc(40 << 20, 'x')]),
   )
-  await assert.rejects(readAll(json, 'json'), /data\.json:1: the record is longer than 32 MiB/)
+  await assert.rejects(readAll(json, 'json'), /data\.json:1, record 1: the record is longer than 32 MiB/)
 })

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { ByteWriter, ParquetWriter, type ColumnSource } from 'hyparquet-writer'
 import { parquetMetadata, type SchemaElement } from 'hyparquet'
+import { parquetHeader } from 'hyparquet/src/column.js'
 import type { JsonObject } from '../../src/contract/json.ts'
 import { checkPages, type PageBudget } from '../../src/files/parquet/check-pages.ts'
 import { openParquet } from '../../src/files/parquet/parquet-records.ts'
@@ -107,6 +109,62 @@ for (const codec of ['UNCOMPRESSED', 'SNAPPY', 'GZIP', 'ZSTD'] as const) {
   })
 }
 
+const ELSEWHERE = join(import.meta.dirname, 'elsewhere')
+
+for (const name of ['lz4-raw', 'delta-byte-array', 'delta-byte-array-v2']) {
+  test(`a file that pyarrow wrote is read: ${name}`, async (t) => {
+    const records = await read(t, await readFile(join(ELSEWHERE, `${name}.parquet`)))
+    assert.deepEqual(
+      records.map(({ id }) => id),
+      Array.from({ length: 20 }, (_, index) => `id ${index}`),
+    )
+  })
+
+  test(`whatever byte of ${name} is changed, it is read or refused, and comes to an end`, async (t) => {
+    await spoilEachByte(t, await readFile(join(ELSEWHERE, `${name}.parquet`)))
+  })
+}
+
+test('bytes that the file does not call text are base64, in lists too', async (t) => {
+  assert.deepEqual(await read(t, await readFile(join(ELSEWHERE, 'binary.parquet'))), [
+    { id: 'a', blob: '/wA=', blobs: ['/g=='] },
+    { id: 'b', blob: 'YWJj', blobs: [] },
+    { id: 'c', blob: null, blobs: null },
+  ])
+})
+
+test('enums and BSON of other programs are text and bytes', async (t) => {
+  const optional = { repetition_type: 'OPTIONAL' } as const
+  const data = [Buffer.from('red')]
+  const [record] = await read(
+    t,
+    makeParquet({
+      colour: { data, schema: { type: 'BYTE_ARRAY', converted_type: 'ENUM', ...optional } },
+      bson: { data, schema: { type: 'BYTE_ARRAY', converted_type: 'BSON', ...optional } },
+    }),
+  )
+  assert.deepEqual(record, { colour: 'red', bson: 'cmVk' })
+})
+
+test('a page of DELTA_BYTE_ARRAY counts as what its values come to', async () => {
+  const bytes = await readFile(join(ELSEWHERE, 'delta-byte-array.parquet'))
+  const column = parquetMetadata(new Uint8Array(bytes)).row_groups[0]?.columns[0]?.meta_data ?? assert.fail()
+  const start = Number(column.data_page_offset)
+  const chunk = new Uint8Array(bytes).buffer.slice(start, start + Number(column.total_compressed_size))
+  const levels = { repetition: false, definition: true }
+  const budget = { bytes: 10_000, values: 20 }
+  checkPages(chunk, column, { name: 'data.parquet', budget, levels })
+  const values = 'id 0'.length * 10 + 'id 10'.length * 10
+  const spent = 10_000 - budget.bytes
+  const page = parquetHeader({ view: new DataView(chunk), offset: 0 }).uncompressed_page_size
+  assert.equal(spent, page + values)
+  assert.throws(
+    () =>
+      checkPages(chunk, column, { name: 'data.parquet', budget: { bytes: spent - 1, values: 20 }, levels }),
+    /write the file with smaller row groups/,
+  )
+})
+
 test('what is no Parquet file, or was cut off, is refused', async (t) => {
   const bytes = makeParquet({ id: { data: ['a'], schema: TEXT } })
   for (const part of [Buffer.from('PAR1'), Buffer.from('id,x\n1,2\n3,4\n5,6\n'), bytes.subarray(0, -9)]) {
@@ -124,7 +182,7 @@ test('bytes that are no UTF-8 are refused', async (t) => {
   const data = [Buffer.from('ä', 'latin1')]
   await assert.rejects(read(t, makeParquet({ id: { data, schema: TEXT } })), {
     type: 'ValidationError',
-    message: /^data\.parquet: the file cannot be read as Parquet: /,
+    message: /^data\.parquet, column "id": it cannot be read as Parquet: /,
   })
 })
 
@@ -136,6 +194,12 @@ test('whatever byte of a file is changed, it is read or refused, and comes to an
       schema: { type: 'INT32', repetition_type: 'OPTIONAL' },
     },
   })
+  const refused = await spoilEachByte(t, bytes)
+  assert.ok(refused > 100, `${refused} were refused`)
+})
+
+/** Reads a file once for each of its bytes, with another value there; returns how often it was refused. */
+async function spoilEachByte(t: TestContext, bytes: Buffer): Promise<number> {
   const source = await temporaryFile(t, 'data.parquet', bytes)
   let refused = 0
   for (let at = 4; at < bytes.length - 4; at += 1) {
@@ -151,8 +215,8 @@ test('whatever byte of a file is changed, it is read or refused, and comes to an
       refused += 1
     }
   }
-  assert.ok(refused > 100, `${refused} were refused`)
-})
+  return refused
+}
 
 test('a row group that takes more memory than it may is refused, and the program goes on', async (t) => {
   const data = Array.from({ length: 400_000 }, (_, index) => `text number ${index}`)
@@ -184,7 +248,11 @@ test('pages that claim more than their column has, or more than fits, are refuse
   const start = Number(column.data_page_offset)
   const chunk = new Uint8Array(bytes).buffer.slice(start, start + Number(column.total_compressed_size))
   const check = (num_values: bigint, budget: PageBudget): void =>
-    checkPages(chunk, { ...column, num_values }, { name: 'data.parquet', budget })
+    checkPages(
+      chunk,
+      { ...column, num_values },
+      { name: 'data.parquet', budget, levels: { repetition: false, definition: true } },
+    )
   check(2n, { bytes: 1000, values: 2 })
   assert.throws(() => check(1n, { bytes: 1000, values: 2 }), /a column has more values than it states/)
   assert.throws(() => check(2n, { bytes: 1000, values: 1 }), /write the file with smaller row groups/)

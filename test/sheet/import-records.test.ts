@@ -81,6 +81,20 @@ test('a file with faults is not written at all, and each fault has its place', a
   assert.equal((await recordsOf(sheet, 'id')).length, 3)
 })
 
+test('each fault of JSON on one line has the number of its record', async (t) => {
+  const sheet = await openTestSheet(t)
+  const source = await temporaryFile(
+    t,
+    'data.json',
+    '[{"id":"a","price":1},{"id":"b","price":"x"},{"id":"c","price":"y"}]',
+  )
+  const { faults } = await importRecords(sheet, source, { format: 'json', actor: 'human:ann' })
+  assert.deepEqual(
+    faults.map(({ place }) => place),
+    ['data.json:1, record 2', 'data.json:1, record 3'],
+  )
+})
+
 test('a dry run says what an import would do, and does nothing', async (t) => {
   const sheet = await openTestSheet(t)
   const { store } = await sheet.current()

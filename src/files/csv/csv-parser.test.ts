@@ -55,18 +55,18 @@ test('wherever the text is cut into pieces, the rows are the same', () => {
   assert.deepEqual(parse(Array.from({ length: text.length }, (_, at) => text.charAt(at))), whole)
 })
 
-test('a quote that is never closed is refused with its line and column', () => {
+test('a quote that is never closed is refused with its line and character', () => {
   assert.throws(
     () => parse(['a,b\nc,"d\ne,f\n']),
     (error) =>
       error instanceof ValidationError &&
-      error.message === 'data.csv:2, column 3: the quote that starts a text here is never closed',
+      error.message === 'data.csv:2, character 3: the quote that starts a text here is never closed',
   )
 })
 
-test('text after a closing quote is refused with its line and column, counted over line breaks in quotes', () => {
-  assert.throws(() => parse(['"a\nb",c\n"d"e']), /data\.csv:3, column 4: there is text after/)
-  assert.throws(() => parse(['"a\nbc" d']), /data\.csv:2, column 4: there is text after/)
+test('text after a closing quote is refused with its line and character, counted over line breaks in quotes', () => {
+  assert.throws(() => parse(['"a\nb",c\n"d"e']), /data\.csv:3, character 4: there is text after/)
+  assert.throws(() => parse(['"a\nbc" d']), /data\.csv:2, character 4: there is text after/)
 })
 
 test('a row without end is refused, and takes no time by the square of its length', () => {

@@ -41,7 +41,7 @@ export class CsvParser {
     this.#line = line
   }
 
-  /** The rows that end in the text so far. Throws ValidationError naming line and column. */
+  /** The rows that end in the text so far. Throws ValidationError naming line and character. */
   *push(piece: string): Generator<CsvRow> {
     this.#text += piece
     if (this.#text.length < this.#worthwhile) return
@@ -109,7 +109,7 @@ export class CsvParser {
 
   #quoted(text: string, cursor: Cursor, last: boolean): Cell | null {
     const start = cursor.at + 1
-    const column = start - cursor.lineStart
+    const character = start - cursor.lineStart
     let doubled = false
     let close = text.indexOf('"', start)
     while (close !== -1 && text.charCodeAt(close + 1) === QUOTE) {
@@ -120,7 +120,7 @@ export class CsvParser {
     if (close === -1 || (close + 1 === text.length && !last)) {
       if (!last) return null
       throw new ValidationError(
-        `${this.#name}:${cursor.line}, column ${column}: the quote that starts a text here is never closed`,
+        `${this.#name}:${cursor.line}, character ${character}: the quote that starts a text here is never closed`,
       )
     }
     const cell = text.slice(start, close)
@@ -129,7 +129,7 @@ export class CsvParser {
     const next = text.charCodeAt(cursor.at)
     if (cursor.at < text.length && next !== this.#delimiter && next !== LF && next !== CR) {
       throw new ValidationError(
-        `${this.#name}:${cursor.line}, column ${cursor.at - cursor.lineStart + 1}: there is text after the quote that ` +
+        `${this.#name}:${cursor.line}, character ${cursor.at - cursor.lineStart + 1}: there is text after the quote that ` +
           'ends a cell; a quote inside a text is written twice',
       )
     }

@@ -6,6 +6,8 @@ import { guardFormula } from './formula-guard.ts'
 export interface CsvWriteOptions {
   /** Leaves texts that start as a formula does as they are. */
   readonly raw: boolean
+  /** One character: a comma, or another of those that cells are put into quotes for. */
+  readonly delimiter: string
 }
 
 /** What a cell is put into quotes for, besides being an empty text. Other programs trim what stands without. */
@@ -18,13 +20,13 @@ const NEEDS_QUOTES = /[",;\t\r\n|]|^\s|\s$/
 export async function* writeCsv(
   fields: readonly Field[],
   pages: RecordPages,
-  { raw }: CsvWriteOptions,
+  { raw, delimiter }: CsvWriteOptions,
 ): AsyncGenerator<Uint8Array> {
   const names = fields.map(({ name }) => name)
   const guard = raw ? (text: string): string => text : guardFormula
   const lineOf = (record: JsonObject): string =>
-    names.map((name) => cellOf(record[name] ?? null, guard)).join(',')
-  yield Buffer.from(`${names.join(',')}\r\n`)
+    names.map((name) => cellOf(record[name] ?? null, guard)).join(delimiter)
+  yield Buffer.from(`${names.join(delimiter)}\r\n`)
   for await (const page of pages) {
     const lines = parsePage(page).map((record) => `${lineOf(record)}\r\n`)
     if (lines.length > 0) yield Buffer.from(lines.join(''))

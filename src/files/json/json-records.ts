@@ -1,17 +1,23 @@
-import type { FileSource, RawRecord, RawRecords } from '../raw-records.ts'
+import type { FileSource, PlaceUnit, RawRecord, RawRecords } from '../raw-records.ts'
 import { readText, type TextReader } from '../read-text.ts'
 
 /** The records of a text file whose values are JSON; `batchesOf` finds them. */
 export async function jsonRecords(
   source: FileSource,
-  batchesOf: (source: FileSource, text: TextReader) => AsyncGenerator<readonly RawRecord[]>,
+  {
+    unit,
+    batchesOf,
+  }: {
+    readonly unit: PlaceUnit
+    readonly batchesOf: (source: FileSource, text: TextReader) => AsyncGenerator<readonly RawRecord[]>
+  },
 ): Promise<RawRecords> {
   const text = await readText(source)
   return {
     source,
     fields: null,
     cells: 'values',
-    unit: 'line',
+    unit,
     batches: { [Symbol.asyncIterator]: () => batchesOf(source, text) },
     progress: () => text.progress(),
   }

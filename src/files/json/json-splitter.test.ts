@@ -9,18 +9,18 @@ function split(pieces: readonly string[]): JsonItem[] {
   return items
 }
 
-test('an array is split into its items, with the lines that they begin on', () => {
+test('an array is split into its items, with their numbers and the lines that they begin on', () => {
   assert.deepEqual(split(['[\n{"a": "]},"},\n\n  {"b":\n[1, {}]}\n, 3]\n']), [
-    { text: '{"a": "]},"}', line: 2 },
-    { text: '{"b":\n[1, {}]}', line: 4 },
-    { text: '3', line: 6 },
+    { text: '{"a": "]},"}', number: 1, line: 2 },
+    { text: '{"b":\n[1, {}]}', number: 2, line: 4 },
+    { text: '3', number: 3, line: 6 },
   ])
   assert.deepEqual(split([' [ ] ']), [])
 })
 
 test('an object is looked through for its member records', () => {
   const text = '{"format":"json","x":{"records":[9]},"records":[{"id":"a"}],"next_cursor":null}'
-  assert.deepEqual(split([text]), [{ text: '{"id":"a"}', line: 1 }])
+  assert.deepEqual(split([text]), [{ text: '{"id":"a"}', number: 1, line: 1 }])
 })
 
 test('wherever the text is cut into pieces, the items are the same', () => {
@@ -34,21 +34,22 @@ test('wherever the text is cut into pieces, the items are the same', () => {
 })
 
 const FAULTS: readonly (readonly [text: string, fault: RegExp])[] = [
-  ['', /data\.json:1: the file is empty/],
-  ['"x"', /data\.json:1: the file must be an array of records/],
-  ['{}', /data\.json:1: the file must be an array of records/],
+  ['', /data\.json:1, character 1: the file is empty/],
+  ['"x"', /data\.json:1, character 1: the file must be an array of records/],
+  ['{}', /data\.json:1, character 2: the file must be an array of records/],
   ['{"a":1}', /the file must be an array of records/],
   ['{"records":{}}', /"records" must be an array/],
   ['{"records":[],"records":[]}', /"records" is there twice/],
-  ['[\n{}', /data\.json:2: the file ends too early/],
-  ['[{} {}]', /not JSON: "\{" is not expected here/],
+  ['[\n{}', /data\.json:2, character 3: the file ends too early/],
+  ['[{} {}]', /data\.json:1, character 5: not JSON: "\{" is not expected here/],
   ['{"a" 1}', /not JSON: "1" is not expected here/],
-  ['{"a":1 "b"}', /not JSON: "\\"" is not expected here/],
-  ['[{}]\n{}', /data\.json:2: there is more after the end; .* NDJSON/],
+  ['{"a":1,\n "x":[2,\n3] "b"}', /data\.json:3, character 4: not JSON: "\\"" is not expected here/],
+  ['[{}]\n{}', /data\.json:2, character 1: there is more after the end; .* NDJSON/],
 ]
 
 for (const [text, fault] of FAULTS) {
-  test(`${JSON.stringify(text)} is refused`, () => {
+  test(`${JSON.stringify(text)} is refused with line and character, however it is cut into pieces`, () => {
     assert.throws(() => split([text]), fault)
+    assert.throws(() => split(Array.from(text)), fault)
   })
 }

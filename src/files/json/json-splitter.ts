@@ -1,9 +1,12 @@
 import { ValidationError } from '../../errors/service-error.ts'
 import { MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
 
-/** The JSON text of one item of an array, and the line that it begins on, from 1. */
+/** The JSON text of one item of an array. */
 export interface JsonItem {
   readonly text: string
+  /** Its number in the array, from 1. */
+  readonly number: number
+  /** The line that it begins on, from 1. */
   readonly line: number
 }
 
@@ -30,6 +33,11 @@ export class JsonSplitter {
   readonly #name: string
   #expected: Expected = 'start'
   #line = 1
+  /** Characters of the line that come before the piece; less than zero when the line begins in the piece. */
+  #before = 0
+  /** Where in the piece the scan is. */
+  #at = 0
+  #items = 0
   /** Whether the array is inside an object. */
   #wrapped = false
   #key = ''
@@ -41,28 +49,30 @@ export class JsonSplitter {
     this.#name = name
   }
 
-  /** The items that end in this piece. Throws ValidationError naming a line. */
+  /** The items that end in this piece. Throws ValidationError naming line and character. */
   *push(piece: string): Generator<JsonItem> {
-    let at = 0
-    while (at < piece.length) {
+    this.#at = 0
+    while (this.#at < piece.length) {
       if (this.#value !== null) {
-        const end = this.#value.scan(piece, at)
-        this.#line += linesBetween(piece, at, end.at)
-        at = end.at
-        if (this.#value.size > MAX_RECORD_SIZE) throw tooLargeRecord(`${this.#name}:${this.#value.line}`)
-        if (!end.done) return
+        const end = this.#value.scan(piece, this.#at)
+        this.#countLines(piece, this.#at, end.at)
+        this.#at = end.at
+        if (this.#value.size > MAX_RECORD_SIZE) throw tooLargeRecord(this.#placeOfValue(this.#value))
+        if (!end.done) break
         const item = this.#endValue(this.#value)
         if (item !== null) yield item
         continue
       }
-      const char = piece[at] ?? ''
-      if (char === '\n') this.#line += 1
+      const char = piece[this.#at] ?? ''
       if (char === ' ' || char === '\n' || char === '\r' || char === '\t') {
-        at += 1
+        this.#countLines(piece, this.#at, this.#at + 1)
+        this.#at += 1
         continue
       }
-      at += this.#step(char)
+      this.#at += this.#step(char)
     }
+    this.#before += piece.length
+    this.#at = 0
   }
 
   /** To be called after the last piece. Throws ValidationError where the text ends too early. */
@@ -136,7 +146,20 @@ export class JsonSplitter {
         return null
       default:
         this.#expected = 'itemEnd'
-        return { text: value.text(), line: value.line }
+        this.#items += 1
+        return { text: value.text(), number: this.#items, line: value.line }
+    }
+  }
+
+  #placeOfValue({ line }: OpenValue): string {
+    const inRecord = this.#expected === 'item' || this.#expected === 'firstItem'
+    return `${this.#name}:${line}${inRecord ? `, record ${this.#items + 1}` : ''}`
+  }
+
+  #countLines(piece: string, from: number, to: number): void {
+    for (let at = piece.indexOf('\n', from); at !== -1 && at < to; at = piece.indexOf('\n', at + 1)) {
+      this.#line += 1
+      this.#before = -(at + 1)
     }
   }
 
@@ -157,7 +180,9 @@ export class JsonSplitter {
   }
 
   #fault(what: string): ValidationError {
-    return new ValidationError(`${this.#name}:${this.#line}: ${what}`)
+    return new ValidationError(
+      `${this.#name}:${this.#line}, character ${this.#before + this.#at + 1}: ${what}`,
+    )
   }
 }
 
@@ -169,12 +194,6 @@ function keyOf(text: string): string {
   } catch {
     return text
   }
-}
-
-function linesBetween(text: string, from: number, to: number): number {
-  let lines = 0
-  for (let at = text.indexOf('\n', from); at !== -1 && at < to; at = text.indexOf('\n', at + 1)) lines += 1
-  return lines
 }
 
 /** A value whose end has not been seen. */

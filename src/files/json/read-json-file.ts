@@ -6,14 +6,16 @@ import { parseRecord } from './parse-record.ts'
 
 /** Reads a file that is a JSON array of records, or an object whose member `records` is one. */
 export function readJsonFile(source: FileSource): Promise<RawRecords> {
-  return jsonRecords(source, batchesOf)
+  return jsonRecords(source, { unit: 'record', batchesOf })
 }
 
 async function* batchesOf(source: FileSource, text: TextReader): AsyncGenerator<readonly RawRecord[]> {
   const splitter = new JsonSplitter(source.name)
   const batch = new Batch()
-  const add = ({ text: item, line }: JsonItem): void =>
-    batch.add({ values: parseRecord(item, `${source.name}:${line}`), at: line }, item.length)
+  const add = ({ text: item, number, line }: JsonItem): void => {
+    const place = `${source.name}:${line}, record ${number}`
+    batch.add({ values: parseRecord(item, place), at: number, line }, item.length)
+  }
   for await (const piece of text.pieces) {
     for (const item of splitter.push(piece)) {
       add(item)

@@ -6,7 +6,7 @@ import { parseRecord } from './parse-record.ts'
 
 /** Reads a file with a JSON object on each line. Lines of white space alone do not count. */
 export function readNdjsonFile(source: FileSource): Promise<RawRecords> {
-  return jsonRecords(source, batchesOf)
+  return jsonRecords(source, { unit: 'line', batchesOf })
 }
 
 async function* batchesOf(source: FileSource, text: TextReader): AsyncGenerator<readonly RawRecord[]> {

@@ -2,6 +2,7 @@ import type { ColumnMetaData } from 'hyparquet'
 import { parquetHeader } from 'hyparquet/src/column.js'
 import type { PageHeader } from 'hyparquet/src/types.js'
 import { ValidationError } from '../../errors/service-error.ts'
+import { deltaByteArrayBytes, type LevelsOfColumn } from './delta-byte-array.ts'
 
 /** What a row group may come to in memory: bytes once decompressed, and values of all columns together. */
 export const MAX_GROUP_BYTES = 1024 << 20
@@ -13,6 +14,13 @@ export interface PageBudget {
   values: number
 }
 
+export interface PageCheck {
+  /** What messages call the file. */
+  readonly name: string
+  readonly budget: PageBudget
+  readonly levels: LevelsOfColumn
+}
+
 /**
  * Goes through the headers of a column's pages before anything is made of them: a few bytes can claim to be millions of
  * values. Throws ValidationError for pages that claim more than the column has, or more than is left of the budget.
@@ -20,7 +28,7 @@ export interface PageBudget {
 export function checkPages(
   chunk: ArrayBuffer,
   column: ColumnMetaData,
-  { name, budget }: { readonly name: string; readonly budget: PageBudget },
+  { name, budget, levels }: PageCheck,
 ): void {
   const reader = { view: new DataView(chunk), offset: 0 }
   let left = Number(column.num_values)
@@ -32,26 +40,26 @@ export function checkPages(
     if (!isComplete(header) || reader.offset + packed > chunk.byteLength) {
       throw new ValidationError(`${name}: the file is damaged: a page is not what it says it is`)
     }
+    const page = new Uint8Array(chunk, reader.offset, packed)
     reader.offset += packed
     if (data !== undefined) left -= values
     budget.bytes -= unpacked
     budget.values -= values
     if (left < 0)
       throw new ValidationError(`${name}: the file is damaged: a column has more values than it states`)
-    if (budget.bytes < 0 || budget.values < 0) {
-      throw new ValidationError(
-        `${name}: a row group is larger than ${MAX_GROUP_BYTES >> 20} MiB or ${MAX_GROUP_VALUES >> 20} million values ` +
-          'once it is decompressed; write the file with smaller row groups',
-      )
-    }
-    // Each of its values can be as long as all those before it together.
-    if (data?.encoding === 'DELTA_BYTE_ARRAY') {
-      throw new ValidationError(
-        `${name}: the column ${column.path_in_schema.join('.')} is encoded as DELTA_BYTE_ARRAY, which is not read; ` +
-          'write the file with another encoding, such as PLAIN',
-      )
-    }
+    checkBudget(budget, name)
+    if (data?.encoding !== 'DELTA_BYTE_ARRAY') continue
+    budget.bytes -= deltaByteArrayBytes(page, header, { codec: column.codec, levels })
+    checkBudget(budget, name)
   }
+}
+
+function checkBudget({ bytes, values }: PageBudget, name: string): void {
+  if (bytes >= 0 && values >= 0) return
+  throw new ValidationError(
+    `${name}: a row group is larger than ${MAX_GROUP_BYTES >> 20} MiB or ${MAX_GROUP_VALUES >> 20} million values ` +
+      'once it is decompressed; write the file with smaller row groups',
+  )
 }
 
 /** Whether a header says all that reading the page goes by: where something is missing, the library may never end. */

@@ -1,4 +1,3 @@
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import {
   parquetMetadataAsync,
   parquetScan,
@@ -6,26 +5,24 @@ import {
   type FileMetaData,
   type SchemaElement,
 } from 'hyparquet'
-import type { Compressors, DecodedArray } from 'hyparquet/src/types.js'
+import { getMaxDefinitionLevel, getMaxRepetitionLevel, getTreePath } from 'hyparquet/src/schema.js'
+import type { DecodedArray, SchemaTree } from 'hyparquet/src/types.js'
 import type { JsonValue } from '../../contract/json.ts'
+import { showValue } from '../../contract/show-value.ts'
 import { ServiceError, ValidationError } from '../../errors/service-error.ts'
 import { checkColumns } from '../check-columns.ts'
 import { MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
 import { Batch, valuesOf, type FileSource, type RawRecord } from '../raw-records.ts'
 import { asSourceError } from '../read-text.ts'
 import { checkPages, MAX_GROUP_BYTES, MAX_GROUP_VALUES } from './check-pages.ts'
+import type { LevelsOfColumn } from './delta-byte-array.ts'
 import { FileBuffer } from './file-buffer.ts'
+import { COMPRESSORS } from './parquet-codecs.ts'
+import { settleByteArrays } from './parquet-schema.ts'
 import { jsonOf, PARSERS } from './parquet-values.ts'
 
 /** Most bytes of what a file says about itself. */
 const MAX_METADATA = 64 << 20
-
-/** Beside SNAPPY, which the library knows. What a page becomes is checked against what its header says. */
-const COMPRESSORS: Compressors = {
-  GZIP: (input, length) => gunzipSync(input, { maxOutputLength: Math.max(1, length) }),
-  BROTLI: (input, length) => brotliDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
-  ZSTD: (input, length) => zstdDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
-}
 
 /** A Parquet file that has been looked into. */
 export interface ParquetFile {
@@ -40,6 +37,7 @@ export interface ParquetFile {
 export function openParquet(source: FileSource): Promise<ParquetFile> {
   return withFile(source, async (file) => {
     const metadata = await readMetadata(file, source)
+    settleByteArrays(metadata)
     const columns = parquetSchema(metadata).children.map(({ element }) => element)
     const fields = checkColumns(
       columns.map(({ name }) => name),
@@ -63,7 +61,8 @@ async function readMetadata(file: FileBuffer, { name }: FileSource): Promise<Fil
       `${name}: the file is damaged: what it says about itself is larger than possible`,
     )
   }
-  return parquetMetadataAsync(file, { parsers: PARSERS, geoparquet: false })
+  // Without the parsers of values: statistics may have bytes that are no text, or the start of a text.
+  return parquetMetadataAsync(file, { geoparquet: false })
 }
 
 const MAGIC = 0x31524150
@@ -77,19 +76,21 @@ async function* groupsOf(
   for (const group of metadata.row_groups) {
     const rowEnd = rowStart + Number(group.num_rows)
     const data = await withFile(source, async (file) => {
-      await checkGroup(file, group, source.name)
-      return readColumns(file, { metadata, columns, rowStart, rowEnd })
+      await checkGroup(file, { group, tree: parquetSchema(metadata), name: source.name })
+      return readColumns(file, { name: source.name, metadata, columns, rowStart, rowEnd })
     })
     yield* recordsOf(data, { source, columns, rowStart, rowEnd })
     rowStart = rowEnd
   }
 }
 
-async function checkGroup(
-  file: FileBuffer,
-  group: FileMetaData['row_groups'][number],
-  name: string,
-): Promise<void> {
+interface GroupCheck {
+  readonly group: FileMetaData['row_groups'][number]
+  readonly tree: SchemaTree
+  readonly name: string
+}
+
+async function checkGroup(file: FileBuffer, { group, tree, name }: GroupCheck): Promise<void> {
   const budget = { bytes: MAX_GROUP_BYTES, values: MAX_GROUP_VALUES }
   for (const { meta_data: column, file_path: path } of group.columns) {
     if (column === undefined || path !== undefined) {
@@ -99,7 +100,9 @@ async function checkGroup(
     }
     const start = Number(column.dictionary_page_offset ?? column.data_page_offset)
     const chunk = await file.slice(start, start + Number(column.total_compressed_size))
-    checkPages(chunk, column, { name, budget })
+    await aboutColumn(name, column.path_in_schema, () =>
+      checkPages(chunk, column, { name, budget, levels: levelsOf(tree, column.path_in_schema) }),
+    )
   }
 }
 
@@ -110,9 +113,13 @@ interface GroupRange {
 
 async function readColumns(
   file: FileBuffer,
-  range: GroupRange & { readonly metadata: FileMetaData; readonly columns: readonly SchemaElement[] },
+  range: GroupRange & {
+    readonly name: string
+    readonly metadata: FileMetaData
+    readonly columns: readonly SchemaElement[]
+  },
 ): Promise<DecodedArray[]> {
-  const { metadata, columns, rowStart, rowEnd } = range
+  const { name, metadata, columns, rowStart, rowEnd } = range
   if (rowStart === rowEnd) return columns.map(() => [])
   // One for each row group: it keeps what it has read.
   const scan = await parquetScan({
@@ -122,10 +129,22 @@ async function readColumns(
     parsers: PARSERS,
     geoparquet: false,
     useOffsetIndex: false,
+    // Bytes that the file does not call text stay bytes.
+    utf8: false,
   })
   const data: DecodedArray[] = []
-  for (const { name } of columns) data.push(await scan.readColumn({ column: name, rowStart, rowEnd }))
+  for (const { name: column } of columns) {
+    data.push(await aboutColumn(name, [column], () => scan.readColumn({ column, rowStart, rowEnd })))
+  }
   return data
+}
+
+function levelsOf(tree: SchemaTree, path: readonly string[]): LevelsOfColumn {
+  const elements = getTreePath(tree, [...path])
+  return {
+    repetition: getMaxRepetitionLevel(elements) > 0,
+    definition: getMaxDefinitionLevel(elements) > 0,
+  }
 }
 
 function* recordsOf(
@@ -167,6 +186,19 @@ function sizeOf(value: JsonValue): number {
   return Array.isArray(value)
     ? value.reduce<number>((sum, item: JsonValue) => sum + sizeOf(item), 2)
     : Object.entries(value).reduce<number>((sum, [key, item]) => sum + key.length + sizeOf(item), 2)
+}
+
+/** Names the column in what the library throws while it reads one. */
+async function aboutColumn<T>(name: string, path: readonly string[], read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    const fault = error instanceof Error ? error.message : String(error)
+    throw new ValidationError(
+      `${name}, column ${showValue(path.join('.'))}: it cannot be read as Parquet: ${fault}`,
+    )
+  }
 }
 
 /** Opens the file for as long as something is read from it. What the library throws is about the file. */
