@@ -8,6 +8,7 @@ import {
   type RunListAnswer,
 } from '../wire/runs.ts'
 import type { CommandContext } from './command-context.ts'
+import { failureText } from './failure-text.ts'
 import { membersOf } from './members.ts'
 import { Pages } from './pages.ts'
 import { printPages } from './print-pages.ts'
@@ -92,6 +93,6 @@ const RUN_COLUMNS: readonly Column<RunSummary>[] = [
 const FAILURE_COLUMNS: readonly Column<Failure>[] = [
   { header: 'record', value: ({ record_id: recordId }) => recordId },
   { header: 'field', value: ({ field }) => field },
-  { header: 'error', value: ({ error }) => error },
+  { header: 'error', value: failureText },
   { header: 'at', value: ({ at }) => toSeconds(at), style: () => 'dim' },
 ]

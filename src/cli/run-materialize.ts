@@ -1,12 +1,14 @@
 import { startMaterialize, type MaterializeResult, type StartedRun } from '../sheet/materialize.ts'
 import { planMaterialize } from '../sheet/plan-materialize.ts'
-
+import { listRunFailures } from '../sheet/read-runs.ts'
 import type { RunSelection } from '../sheet/run-selection.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { toMaterializeAnswer, toRunPlanAnswer } from '../wire/materialize.ts'
+import { toRunFailuresAnswer, type RunFailuresAnswer } from '../wire/runs.ts'
 import type { CommandContext } from './command-context.ts'
 import { canAsk, confirm } from './confirm.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
+import { failureText } from './failure-text.ts'
 import { exitCodeOf, type Output } from './output.ts'
 import { followRun } from './follow-run.ts'
 import type { ProgressStyle } from './progress.ts'
@@ -53,7 +55,12 @@ export async function runMaterialize(
   const ended = await followRun({ sheet, out }, run, { actor, progress: options.progress })
   if (ended.cancelled) return ended.code
   const { result } = ended
-  await out.print(toMaterializeAnswer(result), (screen) => resultText(result, { run, screen, ...options }))
+  const { failures } = toRunFailuresAnswer(
+    await listRunFailures(sheet, run.id, { limit: FAILURES_SHOWN, cursor: null }),
+  )
+  await out.print(toMaterializeAnswer(result), (screen) =>
+    resultText(result, { run, screen, shown: failures, ...options }),
+  )
   return exitCodeOf(result.failures.length)
 }
 
@@ -88,28 +95,30 @@ function planText({ targets, calls, cost, atMost }: Plan, screen: Screen): strin
 
 interface Ending extends RunOptions {
   readonly run: StartedRun
+  /** The first failures. */
+  readonly shown: RunFailuresAnswer['failures']
   readonly screen: Screen
 }
 
-function resultText(result: MaterializeResult, { run, screen, name }: Ending): string {
+function resultText(result: MaterializeResult, { run, screen, shown, name }: Ending): string {
   const { materialized, skipped, failures, totalCost } = result
   const parts = [`${cellsText(materialized)} computed`, `${grouped(skipped)} left alone`]
   if (totalCost > 0) parts.push(dollars(totalCost))
   if (failures.length === 0) return `${screen.paint('green', '✔')} ${parts.join(', ')} (run ${run.id})`
-  const shown = tableOf(
+  const table = tableOf<RunFailuresAnswer['failures'][number]>(
     [
-      { header: 'record', value: ({ recordId }) => recordId },
+      { header: 'record', value: ({ record_id: recordId }) => recordId },
       { header: 'field', value: ({ field }) => field },
-      { header: 'error', value: ({ error }) => error },
+      { header: 'error', value: failureText },
     ],
-    failures.slice(0, FAILURES_SHOWN),
+    shown,
     screen,
   )
-  const more = failures.length - FAILURES_SHOWN
+  const more = failures.length - shown.length
   return [
     `${screen.paint('red', `✘ ${grouped(failures.length)} failed`)}, ${parts.join(', ')} (run ${run.id})`,
     '',
-    shown,
+    table,
     ...(more > 0 ? [`… and ${grouped(more)} more: colophon runs ${name} ${run.id} --failures --all`] : []),
     '',
     `Try them again: colophon materialize ${name} --only failed`,

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { renderFailure, type Failure } from '../errors/failure.ts'
+import { renderFailure, responseBodyOf, type Failure } from '../errors/failure.ts'
 import type { Result } from '../errors/result.ts'
 import type { CellResult, WorkCell, WorkItem } from '../store/cell-work.ts'
 import type { Derivation, Plan } from './derivation-kind.ts'
@@ -40,8 +40,12 @@ export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun 
   if (!result.ok) {
     const rendered = renderFailure(result.error)
     const { error, error_type: errorType } = rendered
+    const responseBody = responseBodyOf(result.error)
     return {
-      stored: { ...common, result: { kind: 'failed', error, errorType } },
+      stored: {
+        ...common,
+        result: { kind: 'failed', error, errorType, ...(responseBody !== undefined && { responseBody }) },
+      },
       change: { ...changed, state: 'failed', ...rendered },
     }
   }

@@ -5,14 +5,14 @@ import type { ErrorType } from './service-error.ts'
  * `request` is the label of what was asked, for http `<METHOD> <URL>` (never with a secret in it).
  */
 export type Failure =
-  /** The answer's status was not 200–299. */
-  | { readonly reason: 'status'; readonly request: string; readonly status: number }
+  /** The response's status was not 200–299. */
+  | ({ readonly reason: 'status'; readonly request: string; readonly status: number } & Answered)
   /** The whole exchange took longer than allowed. */
   | { readonly reason: 'timeout'; readonly request: string; readonly seconds: number }
   /** The exchange broke: connection, protocol, redirect or size. `detail` says how. */
   | { readonly reason: 'network'; readonly request: string; readonly detail: string }
   /** The body is not JSON. */
-  | { readonly reason: 'malformed-json'; readonly request: string }
+  | ({ readonly reason: 'malformed-json'; readonly request: string } & Answered)
   /** The response has no value at the path. */
   | { readonly reason: 'missing-path'; readonly request: string; readonly path: string }
   /** The request cannot be made from these inputs, such as a path segment that would be `..`. */
@@ -27,6 +27,17 @@ export type Failure =
   | { readonly reason: 'contract'; readonly request: string; readonly detail: string }
   /** A record that was asked for does not exist (D29). */
   | { readonly reason: 'no-record'; readonly recordId: string }
+
+/** A response that was an error. */
+interface Answered {
+  /** What its body begins with, searched for secrets (D23); absent when it had none. */
+  readonly responseBody?: string
+}
+
+/** What the response of a failure began with; undefined when it had none. */
+export function responseBodyOf(failure: Failure): string | undefined {
+  return 'responseBody' in failure ? failure.responseBody : undefined
+}
 
 /** A failure as the envelope shows it. */
 export interface RenderedFailure {

@@ -79,12 +79,22 @@ export async function listRunFailures(
   const scope = `failures of run ${id}`
   const after = cursor === null ? 0 : openCursor(store.cursorKey, cursor, scope)
   const found = await store.runFailures({ run: id, after, limit: limit + 1 })
-  const failures = found.slice(0, limit)
-  const last = found.length > limit ? failures.at(-1) : undefined
+  const failures = withinBytes(found.slice(0, limit))
+  const last = found.length > failures.length ? failures.at(-1) : undefined
   return {
     failures,
     nextCursor: last === undefined ? null : sealCursor(store.cursorKey, last.number, scope),
   }
+}
+
+/** Characters of response bodies on a page of failures: with more of them it has fewer failures. */
+const BODIES_ON_PAGE = 1 << 20
+
+/** The first of these failures, as many as a page has room for; at least one. */
+function withinBytes(failures: readonly RunFailure[]): readonly RunFailure[] {
+  let room = BODIES_ON_PAGE
+  const end = failures.findIndex(({ responseBody = '' }) => (room -= responseBody.length) < 0)
+  return end === -1 ? failures : failures.slice(0, Math.max(1, end))
 }
 
 const RUNS = 'runs'

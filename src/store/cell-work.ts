@@ -83,7 +83,13 @@ export interface CellResult {
       }
     /** The hash is that of the last successful computation: fresh again, nothing written (D25, D32). */
     | { readonly kind: 'unchanged' }
-    | { readonly kind: 'failed'; readonly error: string; readonly errorType: ErrorType }
+    | {
+        readonly kind: 'failed'
+        readonly error: string
+        readonly errorType: ErrorType
+        /** What the response began with; absent when there was none, or nothing in it. */
+        readonly responseBody?: string
+      }
 }
 
 /** `superseded`: the cell or an input was written meanwhile, or the record is gone; nothing was written (D28). */

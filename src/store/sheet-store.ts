@@ -208,6 +208,8 @@ export interface VersionedRecord {
 export interface CellFailureNote {
   readonly error: string
   readonly errorType: ErrorType
+  /** What the response began with; absent when there was none, or nothing in it. */
+  readonly responseBody?: string
   readonly at: string
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorType } from '../errors/service-error.ts'
 import type { CacheEntry, CellCommit, WorkCell } from './cell-work.ts'
-import type { CellState, WorkState } from './sheet-store.ts'
+import type { CellFailureNote, CellState, WorkState } from './sheet-store.ts'
 import type { StoredProposal } from './stored-proposal.ts'
 import type { FailedCell, RunFailure, RunOrder, StoredRun } from './stored-run.ts'
 
@@ -157,8 +157,17 @@ export function storedFailure(row: Row): RunFailure {
     number: Number(row['number']),
     recordId: String(row['record_id']),
     field: String(row['field']),
+    ...storedCellFailure(row),
+  }
+}
+
+/** A row of `$failure`, or as much of one of `$run_failure`. */
+export function storedCellFailure(row: Row): CellFailureNote {
+  const responseBody = textOrNull(row['response_body'])
+  return {
     error: String(row['error']),
     errorType: row['error_type'] as ErrorType,
+    ...(responseBody !== null && { responseBody }),
     at: String(row['at']),
   }
 }

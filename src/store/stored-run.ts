@@ -85,6 +85,8 @@ export interface FailedCell {
   readonly field: string
   readonly error: string
   readonly errorType: ErrorType
+  /** What the response began with; absent when there was none, or nothing in it. */
+  readonly responseBody?: string
 }
 
 /** A cell that failed in a run. */

@@ -6,6 +6,7 @@ import type { RunProgress, StoredRun } from '../store/stored-run.ts'
 import { closedObject } from './closed-object.ts'
 import { eventText } from './frames.ts'
 import { limitParameter } from './page-parameters.ts'
+import { responseBody } from './response-body.ts'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 const namesOrNull = (description: string) =>
@@ -79,6 +80,7 @@ export const RunFailuresAnswer = Type.Object({
       field: Type.String(),
       error: Type.String(),
       error_type: Type.String(),
+      response_body: responseBody,
       at: Type.String(),
     }),
   ),
@@ -174,11 +176,12 @@ export function toRunListAnswer({ runs, nextCursor: next }: RunList): RunListAns
 /** Turns a page of failures into its wire form. */
 export function toRunFailuresAnswer({ failures, nextCursor: next }: RunFailureList): RunFailuresAnswer {
   return {
-    failures: failures.map(({ recordId, field, error, errorType, at }) => ({
+    failures: failures.map(({ recordId, field, error, errorType, responseBody: received, at }) => ({
       record_id: recordId,
       field,
       error,
       error_type: errorType,
+      ...(received !== undefined && { response_body: received }),
       at,
     })),
     next_cursor: next,

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import type { CamelKeys } from './camel-keys.ts'
 import { closedObject } from './closed-object.ts'
 import { ProvenanceEntryAnswer } from './provenance.ts'
+import { responseBody } from './response-body.ts'
 
 const cellState = Type.String({ description: '`fresh`, `stale`, `missing`, `failed` or `overridden`.' })
 
@@ -93,6 +94,7 @@ export type CellReasonAnswer = Static<typeof CellReasonAnswer>
 export const CellFailureAnswer = Type.Object({
   error: Type.String(),
   error_type: Type.String(),
+  response_body: responseBody,
   at: Type.String(),
 })
 export type CellFailureAnswer = Static<typeof CellFailureAnswer>
@@ -145,6 +147,7 @@ function toCellReasonAnswer(reason: CamelKeys<CellReasonAnswer>): CellReasonAnsw
   }
 }
 
-function toCellFailureAnswer({ error, errorType, at }: CamelKeys<CellFailureAnswer>): CellFailureAnswer {
-  return { error, error_type: errorType, at }
+function toCellFailureAnswer(failure: CamelKeys<CellFailureAnswer>): CellFailureAnswer {
+  const { error, errorType, responseBody: received, at } = failure
+  return { error, error_type: errorType, ...(received !== undefined && { response_body: received }), at }
 }

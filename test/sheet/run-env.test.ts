@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
 import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
+import { listRunFailures } from '../../src/sheet/read-runs.ts'
 import { everythingStored, openOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { answerLookups, lookup, openRunSheet, RunSheet } from '../support/run-fixture.ts'
@@ -118,6 +119,7 @@ test('D23: the value of the variable is in no file or table of the sheet, log, f
     json: { value: `you sent ${String(headers.authorization)}` },
   }))
   told.push(await run.run(), await run.frames(), await run.status('d'))
+  told.push(await listRunFailures(run.sheet, '1', { limit: null, cursor: null }))
   for (const id of ['1', '2', '3']) told.push(await run.record(id), await run.history(id, 'd'))
   assert.equal(await run.value('1', 'd'), '<<<x>>>')
   assert.deepEqual(await run.counts('d'), { fresh: 1, failed: 2 })

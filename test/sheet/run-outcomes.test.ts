@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { explainCell } from '../../src/sheet/explain-cell.ts'
 import { getRecord } from '../../src/sheet/get-record.ts'
 import { materialize } from '../../src/sheet/materialize.ts'
 import { readProvenance } from '../../src/sheet/read-provenance.ts'
+import { listRunFailures } from '../../src/sheet/read-runs.ts'
 import { parseStub } from '../../src/sheet/transports.ts'
 import { lookup, openLookupSheet, openRunSheet } from '../support/run-fixture.ts'
 import { openTestSheet } from '../support/sheet-fixture.ts'
@@ -56,6 +58,56 @@ test('D26, H7: each failure has its text and type, the other cells are computed,
   const again = await run.run({ recordIds: ['missing', 'good'] })
   assert.deepEqual([again.materialized, again.skipped, again.failures], [1, 1, []])
   assert.deepEqual(await run.counts('b'), { fresh: 2, failed: 6, overridden: 1 })
+})
+
+test('what an error response said is kept with the failure of the run and of the cell, and gone with it', async (t) => {
+  const run = await openLookupSheet(t, [
+    { id: '1', a: 'x' },
+    { id: '2', a: 'silent' },
+  ])
+  const unknown = '{"error": "unknown company ü"}'
+  run.api.answer('/b/x', { text: unknown, status: 404 })
+  run.api.answer('/b/silent', { text: '', status: 404 })
+  const { failures } = await run.run()
+  // D26: the envelope is as it was.
+  assert.deepEqual(Object.keys(failures[0] ?? {}), ['recordId', 'field', 'error', 'errorType'])
+  const { store } = await run.sheet.current()
+  const [last] = await store.runs({ before: null, limit: 1 })
+  assert.ok(last)
+  const page = await listRunFailures(run.sheet, last.id, { limit: null, cursor: null })
+  const said = page.failures.map(({ recordId, responseBody }) => [recordId, responseBody])
+  assert.deepEqual(
+    new Map(said as [string, unknown][]),
+    new Map([
+      ['1', unknown],
+      ['2', undefined],
+    ]),
+  )
+  assert.equal((await explainCell(run.sheet, 'b', '1')).failure?.responseBody, unknown)
+  run.api.answer('/b/x', { json: { value: 'found' } })
+  await run.run()
+  assert.equal((await explainCell(run.sheet, 'b', '1')).failure, null)
+})
+
+test('a page of failures has as many as 1 MiB of responses leaves room for, and the next page goes on', async (t) => {
+  const ids = Array.from({ length: 600 }, (_, index) => `r${index}`)
+  const run = await openLookupSheet(
+    t,
+    ids.map((id) => ({ id, a: id })),
+  )
+  run.api.answer('*', { text: 'x'.repeat(5000), status: 500 })
+  await run.run()
+  const read = (cursor: string | null): ReturnType<typeof listRunFailures> =>
+    listRunFailures(run.sheet, '1', { limit: 10_000, cursor })
+  const first = await read(null)
+  assert.ok(first.failures.length > 500 && first.nextCursor !== null, String(first.failures.length))
+  const second = await read(first.nextCursor)
+  assert.equal(second.nextCursor, null)
+  const all = [...first.failures, ...second.failures].map(({ number }) => number)
+  assert.deepEqual(
+    all,
+    ids.map((_, index) => index + 1),
+  )
 })
 
 test('D26, H6: an answer that does not come in time fails its cell, and tells how long was waited', async (t) => {

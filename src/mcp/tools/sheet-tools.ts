@@ -156,7 +156,9 @@ export const explainCellTool = defineTool({
     const { state, blocked_by: blockedBy, failure, reasons } = explanation
     const why = [
       blockedBy === null ? [] : [`it cannot be computed without a value in ${blockedBy}`],
-      failure === null ? [] : [`its last try failed: ${failure.error}`],
+      failure === null
+        ? []
+        : [`its last try failed: ${[failure.error, failure.response_body ?? []].flat().join(': ')}`],
       reasons.map((reason) =>
         reason.part === 'input' ? `${reason.field} changed` : `the ${reason.part} changed`,
       ),

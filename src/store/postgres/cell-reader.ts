@@ -1,6 +1,6 @@
-import type { ErrorType } from '../../errors/service-error.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { CellFailureNote, DerivationVersion } from '../sheet-store.ts'
+import { storedCellFailure } from '../stored-rows.ts'
 import type { Connection } from './connection.ts'
 
 /** The failure of a cell whose last try failed; null for any other cell. */
@@ -10,13 +10,12 @@ export async function readCellFailure(
   target: string,
 ): Promise<CellFailureNote | null> {
   const row = await db.get(
-    `SELECT error, error_type, at FROM "$failure"
+    `SELECT error, error_type, response_body, at FROM "$failure"
      WHERE target = (SELECT id FROM "$target" WHERE field = $1) AND record = $2`,
     target,
     record,
   )
-  if (row === undefined) return null
-  return { error: String(row['error']), errorType: row['error_type'] as ErrorType, at: String(row['at']) }
+  return row === undefined ? null : storedCellFailure(row)
 }
 
 /** The versions of a derivation file that were ever in force, newest first; one that came back has its first place. */

@@ -1,4 +1,5 @@
 import type { RecordKey } from '../cell-work.ts'
+import type { CellFailureNote } from '../sheet-store.ts'
 import type { CellFacts, CellPlace } from './cell-writer.ts'
 import { NOTHING, placeOf, type KnownCells } from './known-cells.ts'
 import { StoredTargets, type StoredTarget } from '../stored-targets.ts'
@@ -105,11 +106,7 @@ export class CellStates extends StoredTargets {
   }
 
   /** The last try to compute a cell failed. A cell that was overridden stays so. */
-  failed(
-    target: StoredTarget,
-    record: RecordKey,
-    failure: { error: string; errorType: string; at: string },
-  ): void {
+  failed(target: StoredTarget, record: RecordKey, failure: CellFailureNote): void {
     const { cell, todo } = this.#facts(target, record)
     if (cell?.hash === null) return
     this.#put(target, record, { cell, todo: { state: FAILED, mark: todo?.mark ?? 0 }, failure })

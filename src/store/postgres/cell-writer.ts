@@ -1,4 +1,5 @@
 import type { RecordKey } from '../cell-work.ts'
+import type { CellFailureNote } from '../sheet-store.ts'
 import type { ClientConnection } from './connection.ts'
 import { copyRows, WORTH_COPYING } from './copy-into.ts'
 import { FAILED, type TodoState } from '../stored-rows.ts'
@@ -10,7 +11,7 @@ export interface CellFacts {
   /** Its row of `$todo`. */
   readonly todo: { readonly state: TodoState; readonly mark: number } | null
   /** A new failure; null leaves that of a cell that has failed before as it is. */
-  readonly failure: { readonly error: string; readonly errorType: string; readonly at: string } | null
+  readonly failure: CellFailureNote | null
 }
 
 export interface CellPlace {
@@ -106,12 +107,14 @@ export class CellWriter {
 
   async #putFailures(): Promise<void> {
     await this.#db.run(
-      `INSERT INTO "$failure" (target, record, error, error_type, at)
-       SELECT * FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[])
-       ON CONFLICT (target, record) DO UPDATE SET error = excluded.error, error_type = excluded.error_type, at = excluded.at`,
+      `INSERT INTO "$failure" (target, record, error, error_type, response_body, at)
+       SELECT * FROM unnest($1::integer[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])
+       ON CONFLICT (target, record) DO UPDATE SET error = excluded.error, error_type = excluded.error_type,
+         response_body = excluded.response_body, at = excluded.at`,
       ...places(this.#failures),
       this.#failures.map(({ failure }) => failure?.error ?? ''),
       this.#failures.map(({ failure }) => failure?.errorType ?? ''),
+      this.#failures.map(({ failure }) => failure?.responseBody ?? null),
       this.#failures.map(({ failure }) => failure?.at ?? ''),
     )
   }

@@ -92,9 +92,9 @@ class CommitGroup {
         if (current) cells.unchanged(target, cell.key)
         return { outcome: 'stored' }
       case 'failed': {
-        const { error, errorType } = cell.result
-        cells.failed(target, cell.key, { error, errorType, at })
-        this.failures.push({ recordId: record.id, field: field.name, error, errorType })
+        const { kind: _kind, ...failure } = cell.result
+        cells.failed(target, cell.key, { ...failure, at })
+        this.failures.push({ recordId: record.id, field: field.name, ...failure })
         return { outcome: 'stored' }
       }
       case 'computed':

@@ -44,7 +44,7 @@ export class RunReader {
 
   async failures({ run, after, limit }: RunFailuresQuery): Promise<RunFailure[]> {
     const rows = await this.#db.all(
-      `SELECT number, record_id, field, error, error_type, at FROM "$run_failure"
+      `SELECT number, record_id, field, error, error_type, response_body, at FROM "$run_failure"
        WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3`,
       runNumber(run),
       after,

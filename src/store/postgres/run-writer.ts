@@ -143,16 +143,17 @@ async function updateRun(
 async function addFailures(change: ChangeSet, id: RunId, failures: readonly FailedCell[]): Promise<void> {
   if (failures.length === 0) return
   await change.db.run(
-    `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, at)
+    `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, response_body, at)
      SELECT $1, place + (SELECT coalesce(max(number), 0) FROM "$run_failure" WHERE run = $1),
-            record_id, field, error, error_type, $2
-     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[])
-       WITH ORDINALITY AS new(record_id, field, error, error_type, place)`,
+            record_id, field, error, error_type, response_body, $2
+     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+       WITH ORDINALITY AS new(record_id, field, error, error_type, response_body, place)`,
     runNumber(id),
     change.at,
     failures.map(({ recordId }) => recordId),
     failures.map(({ field }) => field),
     failures.map(({ error }) => error),
     failures.map(({ errorType }) => errorType),
+    failures.map(({ responseBody }) => responseBody ?? null),
   )
 }

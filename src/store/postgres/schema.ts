@@ -3,7 +3,7 @@ import { ContractError } from '../../errors/service-error.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -217,6 +217,12 @@ const HOST_TABLES = `
   ) WITH (fillfactor = 10);
 `
 
+/** `response_body` of failures: the start of the response that was an error. */
+const ERROR_BODIES = `
+  ALTER TABLE "$failure" ADD COLUMN response_body text;
+  ALTER TABLE "$run_failure" ADD COLUMN response_body text;
+`
+
 /** What each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -225,6 +231,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   5: TASK_TABLES,
   // `$deleted_block`: how many keys of each block are in `$deleted`; see `deleted-blocks.ts`.
   6: deletedBlocksTable('bigint', 'WITH (fillfactor = 50)'),
+  7: ERROR_BODIES,
 }
 
 /** Makes the tables of a new store but that of records. */

@@ -1,5 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { RecordKey } from '../cell-work.ts'
+import type { CellFailureNote } from '../sheet-store.ts'
 import type { Connection, StoredTuple } from './connection.ts'
 import { quoted } from './schema.ts'
 import { FAILED, MISSING, STALE, type TodoState, markOf } from '../stored-rows.ts'
@@ -181,11 +182,7 @@ export class CellStates extends StoredTargets {
   }
 
   /** The last try to compute a cell failed. A cell that was overridden stays so. */
-  failed(
-    target: StoredTarget,
-    record: RecordKey,
-    failure: { error: string; errorType: string; at: string },
-  ): void {
+  failed(target: StoredTarget, record: RecordKey, failure: CellFailureNote): void {
     const { overridden, todo } = this.cell(target, record)
     if (overridden) return
     if (todo === null) {
@@ -196,11 +193,12 @@ export class CellStates extends StoredTargets {
       this.#count(target, 'failed', 1)
     }
     this.#db.run(
-      'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, at) VALUES (?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, response_body, at) VALUES (?, ?, ?, ?, ?, ?)',
       target.id,
       record,
       failure.error,
       failure.errorType,
+      failure.responseBody ?? null,
       failure.at,
     )
   }

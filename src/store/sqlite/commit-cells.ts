@@ -92,9 +92,9 @@ function commitCell(change: ChangeSet, cell: CellInText, { commit, failures }: C
       if (current) change.cells.unchanged(target, cell.key)
       return { outcome: 'stored' }
     case 'failed': {
-      const { error, errorType } = cell.result
-      change.cells.failed(target, cell.key, { error, errorType, at: change.at })
-      failures.push({ recordId: id, field: field.name, error, errorType })
+      const { kind: _kind, ...failure } = cell.result
+      change.cells.failed(target, cell.key, { ...failure, at: change.at })
+      failures.push({ recordId: id, field: field.name, ...failure })
       return { outcome: 'stored' }
     }
     case 'computed': {

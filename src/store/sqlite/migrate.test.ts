@@ -24,9 +24,13 @@ const CONTRACT = parseContract(
 const TARGETS = [target('label', ['a'])]
 const FIELDS = ['id', 'a', 'label']
 
-/** What version 3 and later ones added, taken away again. */
-const BACK_TO_VERSION_2 = `
-  DROP TABLE "$deleted_block";
+/** What version 6 and later ones added, taken away again. */
+const BACK_TO_VERSION_5 = `
+  ALTER TABLE "$failure" DROP COLUMN response_body; ALTER TABLE "$run_failure" DROP COLUMN response_body;
+  DROP TABLE "$deleted_block"`
+
+/** What version 3 added, too. */
+const BACK_TO_VERSION_2 = `${BACK_TO_VERSION_5};
   DROP TABLE "$proposal"; DROP TABLE "$proposal_record";
   ALTER TABLE "$sheet" DROP COLUMN last_proposal; ALTER TABLE "$sheet" DROP COLUMN proposal_changes;
   UPDATE "$sheet" SET schema_version = 2`
@@ -323,7 +327,7 @@ test('a store of version 3 whose contract had x-indexed before that meant anythi
   const stored = contract.text.replace('name: tags', "x-indexed: 'yes', name: tags")
   sql(directory, (db) => {
     for (const { name } of indexes) db.exec(`DROP INDEX "${String(name)}"`)
-    db.exec('DROP TABLE "$deleted_block"')
+    db.exec(BACK_TO_VERSION_5)
     db.prepare('UPDATE "$sheet" SET schema_version = 3, contract = ?').run(stored)
   })
   const store = await open()

@@ -151,15 +151,16 @@ function addFailures(change: ChangeSet, id: RunId, failures: readonly FailedCell
   for (let start = 0; start < failures.length; start += FAILURES_AT_ONCE) {
     const rows = failures.slice(start, start + FAILURES_AT_ONCE)
     change.db.run(
-      `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, at)
-       VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-      ...rows.flatMap(({ recordId, field, error, errorType }, index) => [
+      `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, response_body, at)
+       VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      ...rows.flatMap(({ recordId, field, error, errorType, responseBody }, index) => [
         run,
         first + start + index,
         recordId,
         field,
         error,
         errorType,
+        responseBody ?? null,
         change.at,
       ]),
     )

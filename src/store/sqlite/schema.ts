@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
@@ -94,6 +94,8 @@ export const FIRST_TABLES = `
  * 5: `$provenance.line` of a new record is the start of its line.
  *
  * 6: `$deleted_block`: how many keys of each block are in `$deleted`; see `deleted-blocks.ts`.
+ *
+ * 7: `response_body` of failures: the start of the response that was an error.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -146,6 +148,10 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   4: '',
   5: '',
   6: deletedBlocksTable('INTEGER', 'STRICT, WITHOUT ROWID'),
+  7: `
+  ALTER TABLE "$failure" ADD COLUMN response_body TEXT;
+  ALTER TABLE "$run_failure" ADD COLUMN response_body TEXT;
+  `,
 }
 
 /** Makes the tables of a new store. */

@@ -22,12 +22,20 @@ export function testExplanations(open: OpenStore): void {
       for (const end of ['success', 'by hand', 'unchanged']) {
         if (end === 'unchanged') await sheet.compute('fails', 'one', 'v')
         await sheet.fail('fails', 'one', 'GET https://a.example/ -> 500')
-        await sheet.fail('fails', 'one', 'GET https://a.example/ -> 503')
+        assert.equal((await failureOf('fails', 'one'))?.responseBody, undefined)
+        await sheet.commit(
+          sheet.result(await sheet.workOf('fails', 'one'), 'one', {
+            kind: 'failed',
+            error: 'GET https://a.example/ -> 503',
+            errorType: 'ServiceError',
+            responseBody: 'down',
+          }),
+        )
         const failure = await failureOf('fails', 'one')
         assert.match(failure?.at ?? '', /Z$/)
         assert.deepEqual(
           { ...failure, at: '' },
-          { error: 'GET https://a.example/ -> 503', errorType: 'ServiceError', at: '' },
+          { error: 'GET https://a.example/ -> 503', errorType: 'ServiceError', responseBody: 'down', at: '' },
         )
         assert.equal(await failureOf('fails', 'two'), null)
         await sheet.write([{ id: 'fails', a: end }])

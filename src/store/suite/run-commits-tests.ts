@@ -38,7 +38,8 @@ export function testRunCommits(open: OpenStore): void {
         { total: 12, done: 2, failed: 2, materialized: 0 },
       )
       await sheet.write([{ id: 'present', a: 'x' }])
-      await sheet.commitTo(id, [sheet.result(await sheet.workOf('present', 'one'), 'one', FAILED)])
+      const answered = { ...FAILED, responseBody: '{"error": "ä"}\n' }
+      await sheet.commitTo(id, [sheet.result(await sheet.workOf('present', 'one'), 'one', answered)])
       const failures = await sheet.store.runFailures({ run: id, after: 0, limit: 10 })
       for (const { at } of failures) assert.match(at, TIME)
       assert.deepEqual(
@@ -52,6 +53,7 @@ export function testRunCommits(open: OpenStore): void {
             field: 'one',
             error: FAILED.error,
             errorType: 'ServiceError',
+            responseBody: answered.responseBody,
             at: '',
           },
         ],

@@ -99,6 +99,11 @@ function Failure({ cell, failure, hasValue }: FailureProps) {
   return (
     <div className="failure">
       <p className="failure-text">{failure.error}</p>
+      {failure.response_body !== undefined && (
+        <pre className="failure-body" aria-label="What the response said">
+          {failure.response_body}
+        </pre>
+      )}
       <p className="panel-faint">
         {failure.error_type}, <Moment at={failure.at} />.{hasValue && ' The value from before is kept.'}
       </p>

@@ -33,6 +33,12 @@ test('failures are grouped, and one that is alone keeps all of its text', () => 
   )
 })
 
+test('a group has what the response of its first failure said', () => {
+  const said = { ...failure('AQ', 'GET http://h/AQ -> 404'), response_body: '{"error": "unknown"}' }
+  const [group] = groupFailures([said, failure('HM', 'GET http://h/HM -> 404')])
+  assert.equal(group?.body, '{"error": "unknown"}')
+})
+
 test('the same text of two types is two kinds', () => {
   assert.equal(groupFailures([failure('a', 'x'), failure('b', 'x', 'ValidationError')]).length, 2)
   assert.deepEqual(groupFailures([]), [])

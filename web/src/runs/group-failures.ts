@@ -6,6 +6,8 @@ export interface FailureGroup {
   /** What they have in common; the whole error where there is one only. */
   readonly text: string
   readonly errorType: string
+  /** What the response of the first said, if anything. */
+  readonly body: string | undefined
   readonly failures: readonly RunFailure[]
 }
 
@@ -18,6 +20,7 @@ export function groupFailures(failures: readonly RunFailure[]): readonly Failure
     return {
       text: first === undefined ? '' : isSame ? first.error : errorPattern(first.error),
       errorType: first?.error_type ?? '',
+      body: first?.response_body,
       failures: alike,
     }
   })

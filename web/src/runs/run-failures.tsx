@@ -65,7 +65,7 @@ interface GroupProps {
 /** From so many on, failures of a kind are folded. */
 const FOLDED_FROM = 4
 
-function Group({ group: { text, errorType, failures }, contract, isOnly }: GroupProps) {
+function Group({ group: { text, errorType, body, failures }, contract, isOnly }: GroupProps) {
   const titleOf = (field: string): string => contract.fieldByName.get(field)?.title ?? field
   return (
     <details className="run-group" open={isOnly || failures.length < FOLDED_FROM}>
@@ -73,14 +73,18 @@ function Group({ group: { text, errorType, failures }, contract, isOnly }: Group
         <code title={errorType}>
           <ErrorText text={text} />
         </code>
+        {body !== undefined && <span className="run-group-body">{body}</span>}
         <span className="run-group-count">
           {countOf(failures.length, 'cell')} {ofFields(failures, titleOf)}
         </span>
       </summary>
       <ul>
-        {failures.map(({ record_id: recordId, field, error }) => (
+        {failures.map(({ record_id: recordId, field, error, response_body: said }) => (
           <li key={`${recordId} ${field}`}>
-            <Link href={cellPath({ recordId, field })} title={error}>
+            <Link
+              href={cellPath({ recordId, field })}
+              title={said === undefined ? error : `${error}: ${said}`}
+            >
               <strong>{recordId}</strong> {titleOf(field)}
             </Link>
           </li>

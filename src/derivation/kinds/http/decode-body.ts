@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip, inflate, inflateRaw } from 'node:zlib'
+import { isZlib } from './error-body.ts'
 import { BODY_LIMIT, NetworkFault, TOO_LARGE } from './network-fault.ts'
 
 type Decoder = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Buffer>
@@ -67,8 +68,6 @@ function isTooLarge(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
 }
 
-/** `deflate` means the zlib format, and servers that send bare deflate data under that name have to be lived with. */
 async function inflateEither(bytes: Uint8Array, options: { maxOutputLength: number }): Promise<Buffer> {
-  const isZlib = ((bytes[0] ?? 0) & 0x0f) === 8
-  return isZlib ? inflateZlib(bytes, options) : inflateBare(bytes, options)
+  return isZlib(bytes) ? inflateZlib(bytes, options) : inflateBare(bytes, options)
 }

@@ -7,6 +7,7 @@ import { BreakOff } from './break-off.ts'
 import type { CallGuard } from './call-guard.ts'
 import { Deadline } from './deadline.ts'
 import { ACCEPT_ENCODING, decodeBody } from './decode-body.ts'
+import { errorText } from './error-body.ts'
 import { isSuccess, sendHop } from './hop.ts'
 import type { Hop, HopOptions, HopResponse } from './hop.ts'
 import type { Turn } from './host-queue.ts'
@@ -60,7 +61,7 @@ const ABORTS = new AbortWatch()
 
 /**
  * Makes one try of a call. Redirects are followed by hand, at most five; bodies are read up to 10 MiB, counted after
- * decoding. Failures hold nothing but this module's own words. Rejects with the signal's reason.
+ * decoding. Rejects with the signal's reason.
  */
 export function tryOnce(
   dispatcher: Dispatcher,
@@ -104,7 +105,7 @@ class Try implements HopOptions {
       const body = isPlain ? response.body : await this.#decoded(response.body, encoding)
       this.breakOff.throwIfBroken()
       const ms = performance.now() - started
-      const tried = this.#tried(response, body, ms - this.#waitedMs)
+      const tried = await this.#tried(response, body, ms - this.#waitedMs)
       if (tried.result.ok) {
         tookMs = ms
         turn.succeeded()
@@ -150,22 +151,30 @@ class Try implements HopOptions {
     throw error
   }
 
-  /** What an answer comes to; `body` is decoded, and empty unless the answer is a success. */
-  #tried(response: HopResponse, body: Buffer, tookMs: number): Tried {
+  /** What a response comes to; `body` is decoded where the response is a success. */
+  async #tried(response: HopResponse, body: Buffer, tookMs: number): Promise<Tried> {
     const { status } = response
+    const request = requestLabel(this.#request)
     if (!isSuccess(status)) {
+      const received = await errorText(body, response.header('content-encoding'))
       return {
-        result: err({ reason: 'status', request: requestLabel(this.#request), status }),
+        result: err({ reason: 'status', request, status, ...(received !== undefined && { received }) }),
         mayPass: status === 429 || (status >= 500 && status <= 599),
         retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
       }
     }
     const json = isUtf8(body) ? parseJson(withoutMark(body.toString('utf8'))) : undefined
-    const result =
-      json === undefined
-        ? err({ reason: 'malformed-json', request: requestLabel(this.#request) } as const)
-        : ok({ status, json, durationMs: Math.round(tookMs) })
-    return { result, mayPass: false, retryAfterMs: null }
+    if (json !== undefined) {
+      const result = ok({ status, json, durationMs: Math.round(tookMs) })
+      return { result, mayPass: false, retryAfterMs: null }
+    }
+    const received = await errorText(body, undefined)
+    const failure = {
+      reason: 'malformed-json',
+      request,
+      ...(received !== undefined && { received }),
+    } as const
+    return { result: err(failure), mayPass: false, retryAfterMs: null }
   }
 
   /** Follows redirects from what came of a request, and sends again what was not to go out. */

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { siteOf } from '../../host-key.ts'
 import type { Breakable, BreakOff } from './break-off.ts'
+import { ERROR_BODY_BYTES } from './error-body.ts'
 import { GrowingBuffer } from './growing-buffer.ts'
 import { BODY_LIMIT, HEADERS_TOO_LARGE, NetworkFault, TOO_LARGE, toNetworkFault } from './network-fault.ts'
 
@@ -18,7 +19,7 @@ export interface HopResponse {
   readonly status: number
   /** A header's value, the values joined by commas when it is there several times. */
   header(name: string): string | undefined
-  /** As sent, still encoded; empty unless the status is 200–299. */
+  /** As sent, still encoded; only the first 16 KiB unless the status is 200–299. */
   readonly body: Buffer
 }
 
@@ -26,7 +27,7 @@ type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 const NO_HEADERS: ResponseHeaders = {}
 
-/** How much, and how long, of the body of an answer that nobody reads is waited for to keep its connection. */
+/** How much, and how long, of the body of an error response is waited for, to keep its connection. */
 const DISCARD_BYTES = 64 * 1024
 const DISCARD_MS = 500
 
@@ -134,6 +135,7 @@ class HopReading implements Dispatcher.DispatchHandler, Breakable {
     this.#pieces += 1
     if (!this.#isWanted()) {
       this.#discarded += chunk.length
+      this.#body.add(chunk.subarray(0, Math.max(0, ERROR_BODY_BYTES - this.#body.length)))
       if (this.#discarded > DISCARD_BYTES) this.#stopDiscarding()
     } else if (this.#body.length + chunk.length > BODY_LIMIT) {
       this.#fail(TOO_LARGE)
@@ -150,7 +152,7 @@ class HopReading implements Dispatcher.DispatchHandler, Breakable {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    // An answer that nobody reads the body of is known with its headers.
+    // An error is known with the headers of its response.
     if (this.#status !== 0 && !this.#isWanted()) this.#settle(() => this.#resolve(this.#response()))
     else this.#settle(() => this.#reject(toNetworkFault(error)))
   }

@@ -12,6 +12,7 @@ import { BodyRoom, BodyShare } from './body-room.ts'
 import { CallGuard } from './call-guard.ts'
 import { tryOnce } from './exchange.ts'
 import { startHttp, startTcp } from './local-server.ts'
+import type { SendFailure } from './transport.ts'
 import { UndiciTransport } from './undici-transport.ts'
 
 const MIB = 1024 * 1024
@@ -27,7 +28,7 @@ async function failureOf(t: TestContext, url: string, policy: Partial<HostPolicy
   const asked = { method: 'GET', url, headers: {}, body: null, secretHeaders: new Set<string>() } as const
   const answer = await transport.send(asked, call({ timeoutMs: 10_000, ...policy }))
   assert.ok(!answer.ok, JSON.stringify(answer).slice(0, 200))
-  const { request, ...rest } = answer.error as { request: string }
+  const { request, received: _received, ...rest } = answer.error as SendFailure & { request: string }
   assert.equal(request, `GET ${url}`)
   return rest
 }

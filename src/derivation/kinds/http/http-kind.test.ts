@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import type { OutgoingHttpHeaders } from 'node:http'
+import { test, type TestContext } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import type { JsonValue } from '../../../contract/json.ts'
-import { renderFailure } from '../../../errors/failure.ts'
+import { renderFailure, responseBodyOf, type Failure } from '../../../errors/failure.ts'
 import { OperationError } from '../../../errors/service-error.ts'
 import type { Computed, Derivation, InputValues, Planned } from '../../derivation-kind.ts'
 import { DEFAULT_HOST_POLICIES, hostPolicies } from '../../host-policies.ts'
@@ -128,6 +130,75 @@ test('D21: a value that makes a dot segment fails the cell with a failure that s
     error: 'GET https://h/u/../y -> a value makes the path segment "..", which would lead to another path',
     error_type: 'ServiceError',
   })
+})
+
+/** What a call comes to for which a real server answers with this status and body. */
+async function failureOf(
+  t: TestContext,
+  { status, body, headers = {} }: { status: number; body: string | Buffer; headers?: OutgoingHttpHeaders },
+): Promise<Failure> {
+  const server = await startHttp((_incoming, response) => response.writeHead(status, headers).end(body))
+  const transport = new UndiciTransport()
+  t.after(async () => {
+    await transport.close()
+    await server.close()
+  })
+  const own = `url: ${server.origin}/x\nheaders: {X-Key: 'key={{ env.API_KEY }}'}\nresponse_path: v\n`
+  const derivation = parse(own, transport, { API_KEY: SECRET })
+  const outcome = await derivation.kind.run(derivation.spec, planOf(derivation, {}), CONTEXT)
+  assert.ok(!outcome.ok)
+  return outcome.error
+}
+
+function bodyOf(failure: Failure): string | undefined {
+  assert.equal('received' in failure, false)
+  return responseBodyOf(failure)
+}
+
+test('D26: the error of a bad status stays as it is, and the body of the response is kept beside it', async (t) => {
+  const failure = await failureOf(t, { status: 404, body: '{"error": "unknown company"}\n' })
+  assert.match(renderFailure(failure).error, /-> 404$/)
+  assert.equal(bodyOf(failure), '{"error": "unknown company"}')
+})
+
+test('a response that is no JSON is kept with the failure as well', async (t) => {
+  const failure = await failureOf(t, { status: 200, body: '<h1>Log in</h1>' })
+  assert.equal(failure.reason, 'malformed-json')
+  assert.equal(bodyOf(failure), '<h1>Log in</h1>')
+})
+
+test('the body of an error response is cut after 2 KB, between characters, and is decompressed first', async (t) => {
+  const body = gzipSync(`x${'ä'.repeat(200_000)}`)
+  const kept = bodyOf(await failureOf(t, { status: 500, body, headers: { 'content-encoding': 'gzip' } }))
+  assert.equal(kept, `x${'ä'.repeat(1023)}…`)
+})
+
+test('an error response without a body that can be read is a failure without one', async (t) => {
+  for (const [body, encoding] of [
+    ['', 'identity'],
+    [' \n', 'identity'],
+    ['abc', 'br'],
+    ['no gzip', 'gzip'],
+  ] as const) {
+    const failure = await failureOf(t, { status: 500, body, headers: { 'content-encoding': encoding } })
+    assert.equal(bodyOf(failure), undefined, encoding)
+  }
+})
+
+test('D23: the body of an error response that repeats a secret is withheld, also where the cut would hide the rest of it', async (t) => {
+  for (const body of [
+    `your key ${SECRET} is wrong`,
+    `${'-'.repeat(2040)}${encodeURIComponent(SECRET)} is wrong`,
+    Buffer.from(SECRET).toString('base64'),
+  ]) {
+    const kept = bodyOf(await failureOf(t, { status: 401, body }))
+    assert.equal(kept, '[withheld: the response repeats a secret of the request]')
+  }
+})
+
+test('the body of an error response has no control characters but tabs and line breaks', async (t) => {
+  const failure = await failureOf(t, { status: 500, body: 'a\0b\x1b[31m\r\n\tc\x7f' })
+  assert.equal(bodyOf(failure), 'a\u{fffd}b\u{fffd}[31m\r\n\tc\u{fffd}')
 })
 
 test('D21: with GET the body is ignored: not sent, not hashed, its fields no inputs', async () => {

@@ -6,15 +6,17 @@ import type { Computed, DerivationKind, InputValues, Plan, Planned } from '../..
 import { AnswerSearch } from './answer-search.ts'
 import type { Verdict } from './answer-search.ts'
 import { renderBody } from './body-template.ts'
+import { excerptOf } from './error-body.ts'
 import { envNames, planHeaders, readEnv } from './header-template.ts'
 import type { PlannedHeader } from './header-template.ts'
 import { parseHttpSpec } from './http-spec.ts'
 import type { HttpSpec } from './http-spec.ts'
 import { valueAt } from './response-path.ts'
 import type { ResponsePath } from './response-path.ts'
+import type { SecretGuard } from './secret-guard.ts'
 import { SecretGuards } from './secret-guards.ts'
 import { requestLabel } from './transport.ts'
-import type { HttpMethod, Transport, TransportRequest, TransportResponse } from './transport.ts'
+import type { HttpMethod, SendFailure, Transport, TransportRequest, TransportResponse } from './transport.ts'
 import { renderUrl } from './url-template.ts'
 
 /** One call, with all but the secrets filled in. */
@@ -45,11 +47,18 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
       const body = spec.body === null ? null : JSON.stringify(plan.hashed.body)
       const request = { method: plan.method, url, headers, body, secretHeaders }
       const answer = await transport.send(request, { ...context, policy: context.policies.forUrl(url) })
-      if (!answer.ok) return answer
-      const search = new AnswerSearch(guards.of(secrets))
-      return ok(extract({ spec, plan, response: answer.value, search }))
+      const guard = guards.of(secrets)
+      if (!answer.ok) return err(guarded(answer.error, guard))
+      return ok(extract({ spec, plan, response: answer.value, search: new AnswerSearch(guard) }))
     },
   }
+}
+
+/** A failure with the start of its response, as far as that gives no secret away. */
+function guarded({ received, ...failure }: SendFailure, guard: SecretGuard): Failure {
+  return received === undefined
+    ? failure
+    : ({ ...failure, responseBody: excerptOf(received, guard) } as Failure)
 }
 
 function planCall(spec: HttpSpec, inputs: InputValues): Planned<HttpPlan> {

@@ -46,15 +46,21 @@ export interface SendOptions {
   readonly stored?: Promise<void>
 }
 
+/**
+ * Why a call failed. `received` is the text that the response began with, not searched for secrets yet: it goes nowhere but to
+ * whoever knows these.
+ */
+export type SendFailure = Failure & { readonly received?: string }
+
 /** What a call comes to. */
-export type SendResult = Result<TransportResponse, Failure>
+export type SendResult = Result<TransportResponse, SendFailure>
 
 /** How the http kind reaches the other end (H6). */
 export interface Transport {
   /**
    * Makes one call, in as many tries as the policy allows and it takes; a failure is that of the last one. Whatever
-   * goes wrong at the other end is a Failure, which never holds text from there. Rejects with the signal's reason
-   * when the signal aborts.
+   * goes wrong at the other end is a failure; text from there is in its `received` alone. Rejects with the signal's
+   * reason when the signal aborts.
    */
   send(request: TransportRequest, options: SendOptions): Promise<SendResult>
   /**

@@ -8,7 +8,7 @@ import type { HostPolicy } from '../../host-policies.ts'
 import type { Clock } from './clock.ts'
 import { startHttp, startTcp } from './local-server.ts'
 import { JumpingClock, StoppedClock } from './test-clock.ts'
-import type { SendResult, TransportRequest } from './transport.ts'
+import type { SendFailure, SendResult, TransportRequest } from './transport.ts'
 import { UndiciTransport } from './undici-transport.ts'
 
 type Sent = Partial<TransportRequest> & {
@@ -65,7 +65,11 @@ class Subject {
   async failure(sent: Sent = {}): Promise<unknown> {
     const answer = await this.send(sent)
     if (answer.ok) return null
-    const { request: _request, ...rest } = answer.error as { request: string }
+    const {
+      request: _request,
+      received: _received,
+      ...rest
+    } = answer.error as SendFailure & { request: string }
     return rest
   }
 }

@@ -37,7 +37,10 @@ async function send(
   policy: Partial<HostPolicy> = {},
 ): Promise<unknown> {
   const answer = await transport.send(asked, { signal, policy: { ...DEFAULT_HOST_POLICY, ...policy } })
-  if (!answer.ok) return answer.error
+  if (!answer.ok) {
+    const { received: _received, ...failure } = answer.error
+    return failure
+  }
   const { durationMs, ...rest } = answer.value
   assert.ok(Number.isInteger(durationMs) && durationMs >= 0)
   return rest
