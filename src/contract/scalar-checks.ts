@@ -7,7 +7,7 @@ import { isMultipleOf } from './decimal.ts'
 import type { JsonObject } from './json.ts'
 import { compilePattern, MAX_PATTERN_WORK } from './pattern.ts'
 import { showValue } from './show-value.ts'
-import { stringFormat } from './string-format.ts'
+import { stringFormat, type StringFormat } from './string-format.ts'
 import { textFault, unsafeInteger } from './value-structure.ts'
 
 /** What is wrong with a value that is not null, as a text that can stand alone, or null. */
@@ -40,14 +40,17 @@ export function stringChecks(options: JsonObject): Check[] {
     checks.push(patternCheck(pattern))
   }
   if (typeof format === 'string') {
-    const fits = stringFormat(format)
-    if (fits) {
-      checks.push((value) =>
-        fits(value as string) ? null : `${showValue(value)} is not in the format ${format}`,
-      )
-    }
+    const known = stringFormat(format)
+    if (known) checks.push((value) => formatFault(format, known, value as string))
   }
   return checks
+}
+
+function formatFault(name: string, { longest, fits }: StringFormat, text: string): string | null {
+  if (text.length <= longest && fits(text)) return null
+  const why =
+    text.length > longest ? `: it has ${text.length} characters, at most ${longest} are allowed` : ''
+  return `${showValue(text)} is not in the format ${name}${why}`
 }
 
 function patternCheck(pattern: string): Check {

@@ -211,6 +211,33 @@ test('D6: the formats of strings that the standard names are checked, others are
   }
 })
 
+test('D6: a text that is too long for its format is refused by its length, before anything looks through it', () => {
+  const long: Record<string, string> = {
+    email: `a@${'b.'.repeat(4_000_000)}`,
+    hostname: 'a.'.repeat(4_000_000),
+    uri: `http://a/${'b/'.repeat(4_000_000)}`,
+    uuid: 'a'.repeat(37),
+    ipv4: '1'.repeat(16),
+    ipv6: ':'.repeat(46),
+  }
+  for (const [format, text] of Object.entries(long)) {
+    const fault = new RegExp(`is not in the format ${format}: it has ${text.length} characters, at most`)
+    refuses(fieldWith('string', `logicalTypeOptions: {format: ${format}}`), fault, text)
+  }
+  const image = `data:image/png;base64,${'A'.repeat(900_000)}`
+  accepts(fieldWith('string', 'logicalTypeOptions: {format: uri}'), image)
+})
+
+test('a value that a check cannot get through is refused, and nothing is thrown', () => {
+  const value = Object.defineProperty({}, 'a', {
+    enumerable: true,
+    get: () => {
+      throw new RangeError('Maximum call stack size exceeded')
+    },
+  })
+  refuses(fieldWith('object'), /^.* cannot be checked: Maximum call stack size exceeded$/, value)
+})
+
 test('D6: a closed list names what is allowed', () => {
   const rule = 'quality: [{metric: invalidValues, arguments: {validValues: [red, green]}, mustBe: 0}]'
   accepts(fieldWith('string', rule), 'red', null)

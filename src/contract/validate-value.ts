@@ -50,11 +50,16 @@ function compile(rule: ValueRule): Check {
   const missing = rule.required ? 'null, but a value is required' : null
   return (value) => {
     if (value === null || value === undefined) return missing
-    for (const check of checks) {
-      const fault = check(value)
-      if (fault !== null) return fault
+    try {
+      for (const check of checks) {
+        const fault = check(value)
+        if (fault !== null) return fault
+      }
+      return null
+    } catch (error) {
+      // Such as a regular expression of a library that runs out of stack: the value's failure, not the run's.
+      return `${showValue(value)} cannot be checked: ${(error as Error).message}`
     }
-    return null
   }
 }
 
@@ -158,7 +163,7 @@ function repeatFault(items: readonly JsonValue[]): string | null {
 /** D14. */
 function idFault(id: string): string | null {
   if (id === '') return 'an id must have at least 1 character'
-  if (id.length > 512 && codePoints(id) > 512)
+  if (id.length > 1024 || (id.length > 512 && codePoints(id) > 512))
     return `${showValue(id)} is longer than the 512 characters of an id`
   if (/\p{Cc}/u.test(id)) return `${showValue(id)} contains a control character, which an id must not`
   if (id.includes(',')) return `${showValue(id)} contains a comma, which an id must not`
