@@ -1,25 +1,26 @@
 #!/usr/bin/env node
 // Starts colophon on the Node it needs: this one, or the one installed beside it. Plain JavaScript that old Nodes read.
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { endAs, followLauncher, launch } from './launcher.js'
 
-const NEEDED = [24, 20]
+const NEEDED = { major: 24, minor: 20 }
+const NEEDED_NODE = `Node.js ${NEEDED.major}.${NEEDED.minor}`
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-const [major, minor] = process.versions.node.split('.').map(Number)
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 const otherRuntime = process.versions.deno ? 'Deno' : process.versions.bun ? 'Bun' : undefined
 if (otherRuntime !== undefined) {
-  refuse(`colophon runs on Node.js ${NEEDED.join('.')} or newer; ${otherRuntime} is not supported`)
-} else if (major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])) {
+  refuse(`colophon runs on ${NEEDED_NODE} or newer; ${otherRuntime} is not supported`)
+} else if (major > NEEDED.major || (major === NEEDED.major && minor >= NEEDED.minor)) {
   runHere()
 } else {
   const node = bundledNode()
   if (node === undefined) {
     refuse(
-      `colophon needs Node.js ${NEEDED.join('.')} or newer; this is ${process.versions.node}, and no newer one is ` +
+      `colophon needs ${NEEDED_NODE} or newer; this is ${process.versions.node}, and no newer one is ` +
         `installed beside it for ${process.platform}-${process.arch}: install Node.js 24 from https://nodejs.org/`,
     )
   } else {
@@ -27,12 +28,14 @@ if (otherRuntime !== undefined) {
   }
 }
 
+/** @param {string} message */
 function refuse(message) {
   console.error(message)
   process.exitCode = 1
 }
 
 function runHere() {
+  followLauncher()
   module.enableCompileCache()
   // For threads and child processes, which would otherwise strip and compile everything again.
   const cache = module.getCompileCacheDir()
@@ -54,24 +57,12 @@ function bundledNode() {
   }
 }
 
+/** @param {string} node */
 function runWith(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = launch(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)])
   child.on('error', (error) => {
     console.error(`colophon cannot start the Node installed beside it: ${error.message}`)
     process.exitCode = 1
   })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    process.on(signal, () => {
-      // Ctrl-C reaches the child from the terminal itself; passed on, it would arrive twice and count as impatience.
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
-    })
-  }
-  child.on('exit', (code, signal) => {
-    if (signal === null) {
-      process.exitCode = code
-      return
-    }
-    process.removeAllListeners(signal)
-    process.kill(process.pid, signal)
-  })
+  child.on('exit', endAs)
 }

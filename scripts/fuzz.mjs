@@ -5,8 +5,10 @@
  *   npm run fuzz -- test/fuzz/sql-fuzz.test.ts
  *   COLOPHON_FUZZ_COUNT=5000 COLOPHON_FUZZ_SEED=7 npm run fuzz
  */
+import { spawn } from 'child_process'
 import { join } from 'path'
-import { findNode, missingNode, ROOT, runInForeground } from './node24.mjs'
+import { endAs, passSignalsTo } from '../bin/launcher.js'
+import { findNode, missingNode, ROOT } from './node24.mjs'
 
 const FUZZERS = 'test/fuzz/*.test.ts'
 
@@ -18,13 +20,18 @@ if (node === null) {
 }
 
 process.chdir(ROOT)
-runInForeground(
+const child = spawn(
   node,
   // One after the other: each looks at the memory of what it feeds.
   ['--test', '--test-reporter=spec', '--test-concurrency=1', ...(args.length > 0 ? args : [FUZZERS])],
   {
-    ...process.env,
-    COLOPHON_FUZZ: '1',
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || join(ROOT, '.cache', 'compile'),
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      COLOPHON_FUZZ: '1',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || join(ROOT, '.cache', 'compile'),
+    },
   },
 )
+passSignalsTo(child)
+child.on('exit', endAs)

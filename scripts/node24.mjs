@@ -2,7 +2,7 @@
  * Finds a Node.js that can run the project. Plain JavaScript for any Node from 14 on, since its very purpose is to
  * cope with an older one.
  */
-import { spawn, spawnSync } from 'child_process'
+import { spawnSync } from 'child_process'
 import { existsSync } from 'fs'
 import { dirname, join } from 'path'
 import { fileURLToPath } from 'url'
@@ -32,41 +32,6 @@ export function missingNode() {
     `colophon needs Node.js 24.20 or newer; this is ${process.versions.node}, and npm brings none for ` +
     `${process.platform}-${process.arch}: install Node.js 24 from https://nodejs.org/ and run the command again`
   )
-}
-
-/**
- * Runs a Node.js program in the foreground and ends as it ends: signals are passed on, so is its exit code.
- *
- * @param {string} node
- * @param {readonly string[]} args
- * @param {NodeJS.ProcessEnv} [env]
- */
-export function runInForeground(node, args, env = process.env) {
-  const child = spawn(node, args, { stdio: 'inherit', env })
-  passSignalsTo(child)
-  child.on('exit', (code, signal) => process.exit(exitCode(code, signal)))
-  return child
-}
-
-/**
- * Passes SIGINT, SIGTERM and SIGHUP on to a child, which decides when to end. A terminal sends Ctrl-C to the child
- * too: passed on, it would arrive twice and read as impatience. And the shell that npm runs scripts in dies of the
- * signals that npm sends it without passing them on: when it is gone, the child gets the SIGTERM.
- *
- * @param {import('child_process').ChildProcess} child
- */
-export function passSignalsTo(child) {
-  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
-  process.on('SIGTERM', () => child.kill('SIGTERM'))
-  process.on('SIGHUP', () => child.kill('SIGHUP'))
-  if (process.env.npm_lifecycle_event === undefined) return
-  const shell = process.ppid
-  const watch = setInterval(() => {
-    if (process.ppid === shell) return
-    clearInterval(watch)
-    child.kill('SIGTERM')
-  }, 200)
-  watch.unref()
 }
 
 /**

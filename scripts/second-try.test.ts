@@ -37,7 +37,8 @@ async function runTests(
 ): Promise<{ code: number; output: string }> {
   const project = await mkdtemp(join(tmpdir(), 'colophon-tests-'))
   t.after(() => rm(project, { recursive: true }))
-  for (const folder of ['scripts', 'src', 'test']) await mkdir(join(project, folder))
+  for (const folder of ['bin', 'scripts', 'src', 'test']) await mkdir(join(project, folder))
+  await cp(join(import.meta.dirname, '..', 'bin', 'launcher.js'), join(project, 'bin', 'launcher.js'))
   for (const name of ['test.mjs', 'test-outcome.mjs', 'node24.mjs']) {
     await cp(join(import.meta.dirname, name), join(project, 'scripts', name))
   }

@@ -5,9 +5,9 @@
  *   npm start -- --port 4000           the same; options go to `colophon serve`
  *   npm start -- my-sheet --port 4000  another sheet
  */
-import { spawn } from 'child_process'
 import { join } from 'path'
-import { exitCode, findNode, missingNode, passSignalsTo, ROOT, runInForeground } from './node24.mjs'
+import { endAs, launch } from '../bin/launcher.js'
+import { findNode, missingNode, ROOT } from './node24.mjs'
 
 const EXAMPLE = join(ROOT, 'examples', 'countries')
 const COLOPHON = join(ROOT, 'bin', 'colophon.js')
@@ -19,25 +19,21 @@ const node = findNode()
 if (node === null) {
   fail(missingNode())
 } else if (sheetNamed) {
-  runInForeground(node, [COLOPHON, 'serve', ...args])
+  launch(node, [COLOPHON, 'serve', ...args]).on('exit', endAs)
 } else if (node !== process.execPath) {
-  runInForeground(node, process.argv.slice(1)) // since the API needs the newer Node.js too
+  launch(node, process.argv.slice(1)).on('exit', endAs) // since the API needs the newer Node.js too
 } else {
   await serveExample()
 }
 
 async function serveExample() {
   const api = await startExampleApi()
-  const child = spawn(process.execPath, [COLOPHON, 'serve', EXAMPLE, '--actor', 'human:you', ...args], {
-    stdio: ['inherit', 'pipe', 'inherit'],
-  })
-  passSignalsTo(child)
-  child.stdout.pipe(process.stdout)
-  tellWhenServing(child.stdout)
-  child.on('close', (code, signal) => {
-    process.exitCode = exitCode(code, signal)
-    void api.close()
-  })
+  const serve = [COLOPHON, 'serve', EXAMPLE, '--actor', 'human:you', ...args]
+  const child = launch(process.execPath, serve, { stdout: 'pipe' })
+  const output = /** @type {import('stream').Readable} */ (child.stdout)
+  output.pipe(process.stdout)
+  tellWhenServing(output)
+  child.on('close', (code, signal) => void api.close().then(() => endAs(code, signal)))
 }
 
 /**

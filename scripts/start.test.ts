@@ -46,6 +46,19 @@ test('without arguments, the example and its API are served, and both end with S
   await assert.rejects(fetch(`${address}/api/records`))
 })
 
+test('a signal to the process group is one clean stop, and killed it leaves no service behind', async () => {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
+    const { child, text } = start(['--port', '0'], await freePort(), { detached: true })
+    await servedAt(text)
+    const pid = child.pid ?? 0
+    process.kill(signal === 'SIGKILL' ? pid : -pid, signal)
+    // Once the service is gone as well, which has its standard error.
+    const how = await once(child, 'close')
+    assert.deepEqual(how, signal === 'SIGKILL' ? [null, signal] : [0, null], text())
+    assert.equal(text().match(/"stopping"/g)?.length, 1)
+  }
+})
+
 test('an API that is running already is used', async (t) => {
   const api = await startApi({ port: 0 })
   t.after(() => api.close())
@@ -101,9 +114,9 @@ interface Started {
   readonly text: () => string
 }
 
-function start(args: readonly string[], apiPort: number): Started {
+function start(args: readonly string[], apiPort: number, { detached = false } = {}): Started {
   const env = { ...process.env, COUNTRIES_API_PORT: String(apiPort) }
-  return collect(spawn(process.execPath, [join(project, 'scripts', 'start.mjs'), ...args], { env }))
+  return collect(spawn(process.execPath, [join(project, 'scripts', 'start.mjs'), ...args], { env, detached }))
 }
 
 function collect(child: ChildProcessWithoutNullStreams): Started {

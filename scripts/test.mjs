@@ -14,7 +14,8 @@ import { spawn } from 'child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'fs'
 import { cpus, tmpdir } from 'os'
 import { join } from 'path'
-import { exitCode, findNode, missingNode, passSignalsTo, ROOT } from './node24.mjs'
+import { passSignalsTo } from '../bin/launcher.js'
+import { exitCode, findNode, missingNode, ROOT } from './node24.mjs'
 
 /** Of a file or a test in it: what takes so long hangs. */
 const TEST_TIMEOUT_MS = 5 * 60_000

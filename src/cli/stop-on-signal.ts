@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { RunKeeper } from '../sheet/run-keeper.ts'
 import type { Sheet } from '../sheet/sheet.ts'
+import { onInterrupt } from './interrupts.ts'
 
 /** What there is to stop. */
 export interface Running {
@@ -19,21 +20,16 @@ const REQUESTS_MS = 1500
 const SHEET_MS = 2000
 
 /**
- * Stops the server on SIGTERM or SIGINT: stops runs, ends event streams, lets requests under way finish, finishes
- * the commit under way, and exits with 0 within 5 seconds whatever clients do. A second signal exits at once with
- * 130. SIGHUP, as from a terminal that is closed, counts as SIGTERM.
+ * Stops the server on a signal: stops runs, ends event streams, lets requests under way finish, finishes the commit under
+ * way, and exits with 0 within 5 seconds whatever clients do.
  */
 export function stopOnSignal({ app, sheet, keeper, logger }: Running): void {
-  let stopping = false
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (stopping) process.exit(130)
-    stopping = true
+  onInterrupt((signal) => {
     logger.info({ signal }, 'stopping')
     void stop({ app, sheet, keeper })
       .catch((error: unknown) => logger.error({ err: error }, 'stopping went wrong'))
       .finally(() => process.exit(0))
-  }
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
+  })
 }
 
 async function stop({ app, sheet, keeper }: Omit<Running, 'logger'>): Promise<void> {

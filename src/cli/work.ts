@@ -6,6 +6,7 @@ import type { Sheet } from '../sheet/sheet.ts'
 import { startWorker, type Worker } from '../sheet/start-worker.ts'
 import { callTransport, type TransportOptions } from './call-transport.ts'
 import { calledHostsLine } from './called-hosts-line.ts'
+import { onInterrupt } from './interrupts.ts'
 import { inOneLine } from './one-line.ts'
 
 /** What `worker` is told. */
@@ -58,16 +59,12 @@ interface Working {
 }
 
 function stopOnSignal({ sheet, worker, graceMs }: Working): void {
-  let stopping = false
-  const onSignal = (): void => {
-    if (stopping) process.exit(130)
-    stopping = true
+  onInterrupt(() => {
     sheet.logger.info({}, 'stopping: calls under way are waited for, a second signal ends them')
     // A run that it sees to goes on elsewhere at once.
     void Promise.all([worker.stop(graceMs), sheet.stopRuns()])
       .then(() => sheet.close())
       .catch((error: unknown) => sheet.logger.error({ err: error }, 'stopping went wrong'))
       .finally(() => process.exit(0))
-  }
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal)
+  })
 }

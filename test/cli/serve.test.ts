@@ -73,33 +73,6 @@ test('a signal ends event streams and the run under way; what the run had stored
   assert.deepEqual(JSON.parse(String((await getRecord(reopened, 'a', ['rate'])).json)), { rate: 1 })
 })
 
-test('a second signal exits at once with 130', async (t) => {
-  const rates = createServer()
-  const called = Promise.withResolvers<void>()
-  rates.on('request', () => called.resolve())
-  await new Promise<void>((resolve) => rates.listen(0, '127.0.0.1', resolve))
-  onEnd(t, () => rates.close().closeAllConnections())
-  const { port: far } = rates.address() as AddressInfo
-  const derivation = OFFERS.derivations['rate.yaml']!.replace(
-    'https://rates.example',
-    `http://127.0.0.1:${far}`,
-  )
-  const running = serve(
-    t,
-    await writeSheet(t, { derivations: { 'rate.yaml': derivation } }),
-    '--actor',
-    'agent:test',
-  )
-  const url = `http://127.0.0.1:${await running.port()}/api/materialize`
-  const answer = fetch(url, { method: 'POST', headers: json, body: '{}' }).catch(() => undefined)
-  await called.promise
-  running.kill('SIGINT')
-  await running.logged('stopping')
-  running.kill('SIGINT')
-  assert.equal((await running.end()).code, 130)
-  await answer
-})
-
 test('D3: a path that is no sheet is one line on standard error and exit code 1', async (t) => {
   const sheet = await writeSheet(t)
   for (const [path, words] of [

@@ -33,8 +33,7 @@ const OUTPUT = 1
 const { path, maxRows, maxMemoryBytes, parentPid } = JSON.parse(process.argv[2] ?? '') as ChildOptions
 
 // A signal to the whole process group is for the server, which ends its query processes itself.
-process.on('SIGINT', () => undefined)
-process.on('SIGTERM', () => undefined)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
 const watchdog = startWatchdog({ parentPid, maxMemoryBytes })
 // After the watchdog has its thread, which must not wait for others.

@@ -388,6 +388,15 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     },
   )
 
+  test('signals to the process group leave a query process alone', async (t) => {
+    const child = new SqlProcess(sheet.path, DEFAULT_QUERY_LIMITS)
+    t.after(() => child.kill())
+    await child.ready
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.kill(child.pid ?? 0, signal)
+    const { json } = await child.run({ kind: 'query', sql: 'SELECT 1 AS a', params: [], allFields: FIELDS })
+    assert.equal(String(json), '{"rows":[{"a":1}],"count":1}')
+  })
+
   test('without its database a query fails as a fault of the record store, not of the statement', async () => {
     const pool = open({}, { path: `${sheet.path}-missing` })
     for (let round = 0; round < 2; round += 1) {
