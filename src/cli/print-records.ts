@@ -5,7 +5,7 @@ import { printPages } from './print-pages.ts'
 
 type RecordObject = Readonly<Record<string, unknown>>
 
-export interface WhichRecords extends Omit<ListRecordsQuery, 'limit' | 'position'> {
+export interface WhichRecords extends Omit<ListRecordsQuery, 'limit' | 'position' | 'where'> {
   /** Infinite for all. */
   readonly limit: number
 }

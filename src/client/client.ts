@@ -1,19 +1,22 @@
 import type { SheetFrame } from '../wire/changes.ts'
+import type { Condition } from '../wire/conditions.ts'
 import type { ContractAnswer } from '../wire/contract.ts'
 import type { DerivationsAnswer } from '../wire/derivations.ts'
 import type { WireFrame } from '../wire/frames.ts'
 import type { PermissionsAnswer } from '../wire/permissions.ts'
 import type { QueryAnswer } from '../wire/query.ts'
 import type { RecordAnswer } from '../wire/records.ts'
+import type { DialectAnswer } from '../wire/sql.ts'
 import type { StatusAnswer } from '../wire/status.ts'
 import { CellsClient } from './cells-client.ts'
-import { Connection, type CallOptions, type ConnectionOptions } from './connection.ts'
+import { Connection, jsonText, type CallOptions, type ConnectionOptions } from './connection.ts'
 import { ProposalsClient } from './proposals-client.ts'
 import { readEvents, type StreamOptions } from './read-events.ts'
 import { RecordsClient } from './records-client.ts'
 import { RunsClient } from './runs-client.ts'
 
 export { ApiError } from './api-error.ts'
+export type { Condition } from '../wire/conditions.ts'
 export type { CellsClient, Cell } from './cells-client.ts'
 export type { ActorOptions, CallOptions } from './connection.ts'
 export type { ProposalPage, ProposalsClient, ProposedWrite } from './proposals-client.ts'
@@ -51,6 +54,8 @@ export interface Client<R extends RecordAnswer = RecordAnswer> {
   permissions(actor?: string | null, options?: CallOptions): Promise<PermissionsAnswer>
   /** How far the derived fields are computed, by field. */
   status(targets?: readonly string[], options?: CallOptions): Promise<StatusAnswer>
+  /** The dialect of SQL of the sheet, and a condition as a filter in it. */
+  dialect(where?: Condition | null, options?: CallOptions): Promise<DialectAnswer>
   /** Runs one read-only SELECT over `records`. */
   query(sql: string, params?: readonly QueryParam[], options?: QueryOptions): Promise<QueryAnswer>
   /** What runs do, for as long as it is read; a lost connection is made again. */
@@ -75,6 +80,7 @@ export function createClient<R extends RecordAnswer = RecordAnswer>(options: Cli
     derivations: (call) => connection.get('/api/derivations', {}, call),
     permissions: (who, call) => connection.get('/api/permissions', { actor: who ?? actor }, call),
     status: (targets, call) => connection.get('/api/status', { targets }, call),
+    dialect: (where, call) => connection.get('/api/sql', { where: jsonText(where) }, call),
     query: (sql, params = [], { columns, ...call } = {}) =>
       connection.ask('/api/query', { sql, params, ...(columns === true ? { columns } : {}) }, call),
     events: (stream) => frames<WireFrame>(connection, '/events', stream),

@@ -156,6 +156,11 @@ function queryText(query: Query = {}): string {
   return given.length === 0 ? '' : `?${given.join('&')}`
 }
 
+/** A parameter that is sent as JSON; undefined for none. */
+export function jsonText(value: object | null | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : JSON.stringify(value)
+}
+
 async function toApiError(response: Response): Promise<ApiError> {
   try {
     const { error } = (await response.json()) as ErrorEnvelope

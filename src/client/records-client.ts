@@ -1,11 +1,13 @@
+import type { Condition } from '../wire/conditions.ts'
 import type {
   DeleteRecordsAnswer,
+  PositionAnswer,
   RecordAnswer,
   RecordListAnswer,
   UpsertRecordsAnswer,
 } from '../wire/records.ts'
 import type { SummaryAnswer } from '../wire/summary.ts'
-import type { ActorOptions, CallOptions, Connection } from './connection.ts'
+import { jsonText, type ActorOptions, type CallOptions, type Connection, type Query } from './connection.ts'
 
 /** A record to write: fields that it does not name keep their values, `null` clears one. */
 export type RecordPatch = { readonly id: string } & Readonly<Record<string, unknown>>
@@ -14,8 +16,10 @@ export type RecordPatch = { readonly id: string } & Readonly<Record<string, unkn
 export interface RecordSelection {
   /** Only these fields, in this order. */
   readonly fields?: readonly string[] | undefined
-  /** A boolean SQL expression over the fields, such as `price > 10`. */
+  /** A boolean SQL expression over the fields, such as `price > 10`, in the sheet's dialect. */
   readonly filter?: string | null | undefined
+  /** A condition as data, such as `{field: 'price', operator: 'greater_than', value: 10}`; beside a filter, both must hold. */
+  readonly where?: Condition | null | undefined
   /** Fields to sort by, those with a minus from the greatest down. Text is taken as it is: `-area,name`. */
   readonly sort?: readonly string[] | string | null | undefined
   /** The records as they were: after the provenance entry of this seq, or at this time (ISO 8601 with offset). */
@@ -60,7 +64,7 @@ export class RecordsClient<R extends RecordAnswer> {
     selection: PageSelection = {},
     options?: CallOptions,
   ): Promise<RecordListAnswer & { readonly records: R[] }> {
-    return this.#connection.get('/api/records', { ...selection }, options)
+    return this.#connection.get('/api/records', queryOf(selection), options)
   }
 
   /** All pages, one after another, from the given one on. A record that exists all the while comes exactly once. */
@@ -136,7 +140,7 @@ export class RecordsClient<R extends RecordAnswer> {
   ): Promise<Response> {
     const path = `/api/export/${encodeURIComponent(format)}`
     return this.#connection.request('GET', path, {
-      query: { ...selection },
+      query: queryOf(selection),
       headers: { accept: '*/*' },
       signal,
     })
@@ -144,11 +148,33 @@ export class RecordsClient<R extends RecordAnswer> {
 
   /** Counts records, and tells what they have in some fields. */
   summary(
-    selection: Pick<RecordSelection, 'fields' | 'filter'> = {},
+    selection: Pick<RecordSelection, 'fields' | 'filter' | 'where'> & {
+      /** Lists the values that have this text in them, instead of the most frequent ones. */
+      readonly search?: string | null | undefined
+    } = {},
     options?: CallOptions,
   ): Promise<SummaryAnswer> {
-    return this.#connection.get('/api/summary', { ...selection }, options)
+    return this.#connection.get('/api/summary', queryOf(selection), options)
   }
+
+  /** How many records of a selection come before one; null when it is not among them. */
+  async position(
+    id: string,
+    selection: Pick<RecordSelection, 'filter' | 'where' | 'sort'> = {},
+    options?: CallOptions,
+  ): Promise<number | null> {
+    const query = { record_id: id, ...queryOf(selection) }
+    const { position } = await this.#connection.get<PositionAnswer>('/api/position', query, options)
+    return position
+  }
+}
+
+/** A selection as the parameters of a request. */
+function queryOf<S extends Pick<RecordSelection, 'where'>>({
+  where,
+  ...selection
+}: S): Query & Omit<S, 'where'> {
+  return { ...selection, where: jsonText(where) }
 }
 
 function ifMatchHeader(version: string | null | undefined): Record<string, string> {

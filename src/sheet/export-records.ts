@@ -12,6 +12,7 @@ import {
 import { writeInThread } from '../files/write-in-thread.ts'
 import { writeRecordFile } from '../files/write-record-file.ts'
 import type { Page, PageQuery, SheetStore } from '../store/sheet-store.ts'
+import { readCondition } from './read-condition.ts'
 import { selectFields } from './select-fields.ts'
 import type { Sheet } from './sheet.ts'
 import { sortKeys } from './sort-keys.ts'
@@ -24,6 +25,8 @@ export interface ExportQuery {
   readonly fields: readonly string[] | null
   /** A boolean SQL expression over the fields (D16); null for all records. */
   readonly filter: string | null
+  /** A condition as data, as in `listRecords`; null or absent for all records. */
+  readonly where?: string | null
   /** As in `listRecords`; null is creation order. */
   readonly sort: readonly string[] | null
   /** True leaves texts in CSV as they are, those too that a spreadsheet program would take for formulas. */
@@ -55,7 +58,7 @@ const SEARCHED_PAGE_BYTES = 4 << 20
 /**
  * Exports the records that a filter lets through, in flat memory however many there are. A record that is there during the
  * whole export is in it once (D11), as it is when its page is read. Throws QueryError for a bad filter and ValidationError
- * for a bad field or order, or a record among the first that the format cannot hold, before there are any bytes.
+ * for a bad field, condition or order, or a record among the first that the format cannot hold, before there are any bytes.
  */
 export async function exportRecords(sheet: Sheet, query: ExportQuery): Promise<RecordExport> {
   const { format, raw, delimiter = null } = query
@@ -70,6 +73,7 @@ export async function exportRecords(sheet: Sheet, query: ExportQuery): Promise<R
   const walk: Walk = {
     fields,
     filter: query.filter,
+    where: readCondition(contract, query.where ?? null),
     sort: sortKeys(contract, query.sort),
     skip: 0,
   }
@@ -121,7 +125,8 @@ interface PageWalk {
 async function* walkPages({ store, walk, first, onPage }: PageWalk): AsyncGenerator<Uint8Array> {
   let page = first
   let limit = FIRST_PAGE_RECORDS
-  const pageBytes = walk.filter === null && walk.sort.length === 0 ? PAGE_BYTES : SEARCHED_PAGE_BYTES
+  const isSearch = walk.filter !== null || Boolean(walk.where) || walk.sort.length > 0
+  const pageBytes = isSearch ? SEARCHED_PAGE_BYTES : PAGE_BYTES
   for (;;) {
     yield page.records
     if (page.next === null) return

@@ -4,6 +4,7 @@ import type { JsonBytes, PagePlace, SheetStore, SortKey } from '../store/sheet-s
 import { resolveAsOf } from './as-of.ts'
 import { openCursor, openPlace, sealCursor, sealPlace } from './cursor.ts'
 import { pageLimit } from './page-limit.ts'
+import { readCondition } from './read-condition.ts'
 import { selectFields } from './select-fields.ts'
 import type { Sheet } from './sheet.ts'
 import { sortKeys } from './sort-keys.ts'
@@ -15,6 +16,8 @@ export interface ListRecordsQuery {
   readonly cursor: string | null
   /** A boolean SQL expression over the fields (D16). */
   readonly filter: string | null
+  /** A condition as data, the JSON text that {@link readCondition} reads; beside a filter, both must hold. */
+  readonly where: string | null
   /** A seq or a time: the records as they were then. Null is now. */
   readonly asOf: string | null
   /** Fields to sort by, those with a minus from the greatest down; null is creation order. */
@@ -28,6 +31,7 @@ const NOTHING_ASKED: ListRecordsQuery = {
   limit: null,
   cursor: null,
   filter: null,
+  where: null,
   asOf: null,
   sort: null,
   position: null,
@@ -43,7 +47,7 @@ export interface RecordList {
 
 /**
  * A page of records (D10, D11, D12); what is not asked for is null. Throws ValidationError for a bad limit, cursor,
- * position or field, QueryError for a bad filter, OperationError for a filter, order or position in the past, and what
+ * position, field or condition, QueryError for a bad filter, OperationError for a filter, order or position in the past, and what
  * {@link resolveAsOf} throws. Where the page takes a search, it throws the signal's reason once that aborts, and the
  * search is stopped.
  */
@@ -60,10 +64,11 @@ export async function listRecords(
   const { contract, store } = await sheet.current()
   const fields = selectFields(contract, query.fields)
   const sort = sortKeys(contract, query.sort)
-  const scope = scopeOf(filter, sort)
+  const where = readCondition(contract, query.where)
+  const scope = scopeOf(query, sort)
   const after = cursor === null ? null : openPlace(store.cursorKey, cursor, scope)
   const skip = query.position ?? 0
-  const { records, next } = await store.page({ fields, limit, after, filter, sort, skip }, signal)
+  const { records, next } = await store.page({ fields, limit, after, filter, where, sort, skip }, signal)
   return { records, limit, nextCursor: next === null ? null : cursorAfter(records, store, { next, scope }) }
 }
 
@@ -84,11 +89,16 @@ function cursorAfter(
 }
 
 /** What a cursor is bound to. */
-function scopeOf(filter: string | null, sort: readonly SortKey[]): string {
+function scopeOf(
+  { filter, where }: Pick<ListRecordsQuery, 'filter' | 'where'>,
+  sort: readonly SortKey[],
+): string {
   const order = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join()
+  const filtered = filter === null ? 'all' : `filter ${filter}`
+  // As JSON a text ends where it ends: no filter can be taken for another one with a condition behind it.
+  const records = where === null ? filtered : `where ${JSON.stringify(where)} ${filtered}`
   // Cursors of `sort` are from when equal records came in creation order whatever the direction.
-  if (order !== '') return `order ${order} ${filter === null ? 'all' : `filter ${filter}`}`
-  return filter === null ? 'all' : `filter ${filter}`
+  return order === '' ? records : `order ${order} ${records}`
 }
 
 function checkPosition({ position, cursor }: ListRecordsQuery): void {
@@ -105,10 +115,15 @@ interface PastListQuery extends ListRecordsQuery {
 }
 
 async function listRecordsAsOf(sheet: Sheet, query: PastListQuery): Promise<RecordList> {
-  const { limit, asOf, filter, sort, position } = query
-  const besides = filter !== null ? 'filter' : sort !== null ? 'sort' : position !== null ? 'position' : null
-  if (besides !== null) {
-    const done = { filter: 'filtered', sort: 'sorted', position: 'gone to by position' }[besides]
+  const { limit, asOf } = query
+  const besides = (['filter', 'where', 'sort', 'position'] as const).find((name) => query[name] !== null)
+  if (besides !== undefined) {
+    const done = {
+      filter: 'filtered',
+      where: 'filtered',
+      sort: 'sorted',
+      position: 'gone to by position',
+    }[besides]
     throw new OperationError(`${besides} and as_of do not go together: only records of today can be ${done}`)
   }
   const { contract, store } = await sheet.current()

@@ -1,6 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { ErrorType } from '../errors/service-error.ts'
+import type { Condition } from './condition.ts'
 import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from './cell-work.ts'
 import type { RunTasks } from './run-tasks.ts'
 import type { SharedFrames } from './shared-frames.ts'
@@ -36,6 +37,9 @@ export interface SheetStore {
   /** Limits of hosts that hold for the processes of all servers together; absent where a store is not there to be shared. */
   readonly hosts?: SharedHosts | undefined
 
+  /** The dialect of SQL that filters and statements are in. */
+  readonly dialect: Dialect
+
   /** A key of 32 bytes that is the sheet's own and stays the same for as long as the store exists. */
   readonly cursorKey: Uint8Array
 
@@ -46,6 +50,12 @@ export interface SheetStore {
    * signal aborts, nobody waits any more: it throws the signal's reason, and what takes long is stopped.
    */
   page(query: PageQuery, signal?: AbortSignal): Promise<Page>
+  /**
+   * How many records of a list come before one; null when it is not in the list. Throws as {@link page} does.
+   */
+  position(query: PositionQuery, signal?: AbortSignal): Promise<number | null>
+  /** A condition as a filter of the store's dialect, for people who go on from there. */
+  conditionText(condition: Condition): string
   /**
    * What the records that a filter lets through have in these fields, as JSON text of a {@link Summary}. Throws QueryError
    * for a bad filter, and for what goes past the limits of queries. The signal is as that of a page.
@@ -172,6 +182,9 @@ export interface StoreSnapshot {
   readonly lastSeq: number
 }
 
+/** A dialect of SQL. */
+export type Dialect = 'sqlite' | 'postgres'
+
 /** JSON text in UTF-8, sent on as it is. */
 export type JsonBytes = Buffer
 
@@ -287,11 +300,16 @@ export interface PageQuery {
   readonly after: PagePlace | null
   /** A boolean SQL expression over the fields (D16), or null for all records. */
   readonly filter: string | null
+  /** A condition as data; none when absent. Beside a filter, both must hold. */
+  readonly where?: Condition | null
   /** The order: creation order where these fields are equal, or there are none. */
   readonly sort: readonly SortKey[]
   /** So many records are passed over first. */
   readonly skip: number
 }
+
+/** Asks for the place of a record in a list. */
+export type PositionQuery = Pick<PageQuery, 'filter' | 'where' | 'sort'> & { readonly id: string }
 
 /** A field to sort by. Records without a value come last, whichever the direction. */
 export interface SortKey {
@@ -319,7 +337,17 @@ export interface SummaryQuery {
   readonly fields: readonly string[]
   /** As in {@link PageQuery}. */
   readonly filter: string | null
+  /** As in {@link PageQuery}. */
+  readonly where?: Condition | null
+  /**
+   * A text: `top` has the values, or items, that have it in them, whatever its case, and {@link MAX_FOUND_VALUES} at most,
+   * those that begin with it first. Absent or null for the most frequent values of all.
+   */
+  readonly search?: string | null
 }
+
+/** Values that a summary lists when it searches. */
+export const MAX_FOUND_VALUES = 50
 
 /** What records have, field by field. */
 export interface Summary {

@@ -1,5 +1,6 @@
 import { suite } from 'node:test'
 import { testCells } from './suite/cells-tests.ts'
+import { testConditions } from './suite/conditions-tests.ts'
 import { testDefinitions } from './suite/contract-tests.ts'
 import { testExplanations } from './suite/explain-tests.ts'
 import { testHistoryAgainstCopies } from './suite/history-random-tests.ts'
@@ -33,6 +34,7 @@ export function testStore(name: string, openStore: OpenStore): void {
     testPages(openStore)
     testSortedPages(openStore)
     testSummaries(openStore)
+    testConditions(openStore)
     testRecords(openStore)
     testUpsert(openStore)
     testVersions(openStore)

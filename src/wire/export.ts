@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
 import { closedObject } from './closed-object.ts'
+import { filterParameter, whereParameter } from './conditions.ts'
+import { sortParameter } from './page-parameters.ts'
 
 /** Path of `GET /api/export/{format}`. */
 export const ExportParams = Type.Object({
@@ -13,13 +15,9 @@ export const ExportRecordsQuery = closedObject({
       description: 'Comma-separated field names, in the order of the columns; every field when absent.',
     }),
   ),
-  filter: Type.Optional(Type.String({ description: 'A boolean SQL expression over the fields (D16).' })),
-  sort: Type.Optional(
-    Type.String({
-      description:
-        'Comma-separated field names, a minus before those from the greatest down; creation order when absent.',
-    }),
-  ),
+  filter: Type.Optional(filterParameter),
+  where: Type.Optional(whereParameter),
+  sort: Type.Optional(sortParameter),
   raw: Type.Optional(
     Type.String({
       pattern: '^(true|false)?$',

@@ -17,6 +17,12 @@ export const positionParameter = Type.String({
   description: 'So many records come before the page.',
 })
 
+/** The parameter `sort` of a list of records. */
+export const sortParameter = Type.String({
+  description:
+    'Comma-separated field names, a minus before those from the greatest down; creation order when absent.',
+})
+
 /** The number that a parameter stands for; one of hundreds of digits would be Infinity, which is no integer. */
 export function wholeNumber(text: string | undefined): number | null {
   return text === undefined ? null : Math.min(Number(text), Number.MAX_SAFE_INTEGER)

@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
 import type { CamelKeys } from './camel-keys.ts'
 import { closedObject } from './closed-object.ts'
-import { limitParameter, positionParameter } from './page-parameters.ts'
+import { filterParameter, whereParameter } from './conditions.ts'
+import { limitParameter, positionParameter, sortParameter } from './page-parameters.ts'
 
 /** A record as answers show it: `id` and the fields of the contract, or just the requested ones (D12). */
 export const RecordAnswer = Type.Record(Type.String(), Type.Unknown())
@@ -27,19 +28,31 @@ export const ListRecordsQuery = closedObject({
   limit: Type.Optional(limitParameter),
   cursor: Type.Optional(
     Type.String({
-      description: 'A `next_cursor` of this service, for the same `filter`, `sort` or `as_of`.',
+      description: 'A `next_cursor` of this service, for the same `filter`, `where`, `sort` or `as_of`.',
     }),
   ),
-  filter: Type.Optional(Type.String({ description: 'A boolean SQL expression over the fields (D16).' })),
+  filter: Type.Optional(filterParameter),
+  where: Type.Optional(whereParameter),
   as_of: Type.Optional(asOf),
-  sort: Type.Optional(
-    Type.String({
-      description:
-        'Comma-separated field names, a minus before those from the greatest down; creation order when absent.',
-    }),
-  ),
+  sort: Type.Optional(sortParameter),
   position: Type.Optional(positionParameter),
 })
+
+/** Query of `GET /api/position`. */
+export const PositionQuery = closedObject({
+  record_id: Type.String({ description: 'The record’s id.' }),
+  filter: Type.Optional(filterParameter),
+  where: Type.Optional(whereParameter),
+  sort: Type.Optional(sortParameter),
+})
+
+/** Answer of `GET /api/position`. */
+export const PositionAnswer = Type.Object({
+  position: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'How many records of the list come before it; null when it is not in the list.',
+  }),
+})
+export type PositionAnswer = Static<typeof PositionAnswer>
 
 /** Answer of `GET /api/records` (specification, "Record list envelope"). */
 export const RecordListAnswer = Type.Object({

@@ -1,10 +1,18 @@
 import { Type, type Static } from 'typebox'
 import { closedObject } from './closed-object.ts'
+import { filterParameter, whereParameter } from './conditions.ts'
 
 /** Query of `GET /api/summary`. */
 export const SummaryQuery = closedObject({
   fields: Type.Optional(Type.String({ description: 'Comma-separated field names; none when absent.' })),
-  filter: Type.Optional(Type.String({ description: 'A boolean SQL expression over the fields (D16).' })),
+  filter: Type.Optional(filterParameter),
+  where: Type.Optional(whereParameter),
+  search: Type.Optional(
+    Type.String({
+      description:
+        'A text: `top` has the values, or items, that have it in them, whatever its case; those that begin with it first.',
+    }),
+  ),
 })
 
 const place = Type.Union([Type.Number(), Type.String()])

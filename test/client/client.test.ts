@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { ApiError, createClient, type Client, type ClientOptions } from '../../src/client/client.ts'
+import {
+  ApiError,
+  createClient,
+  type Client,
+  type ClientOptions,
+  type Condition,
+} from '../../src/client/client.ts'
 import { createApp } from '../../src/http/app.ts'
 import { parseStub } from '../../src/sheet/transports.ts'
 import { listen, startApp, type TestApp, type TestAppOptions } from '../support/http-fixture.ts'
@@ -147,6 +153,13 @@ test('contract, derivations, status, permissions, summary, states and SQL are an
   assert.deepEqual([mine.actor, mine.write.includes('owner_note')], ['tester', false])
   assert.ok((await client.permissions('agent:owner')).write.includes('owner_note'))
   assert.equal((await client.records.summary({ fields: ['price'], filter: 'price > 1' })).count, 2)
+  const where: Condition = { field: 'price', operator: 'greater_than', value: 1 }
+  const { records } = await client.records.list({ where, fields: ['id'], sort: '-id' })
+  assert.deepEqual(records, [{ id: 'b' }, { id: 'a' }])
+  assert.equal(await client.records.position('a', { where, sort: '-id' }), 1)
+  const summary = await client.records.summary({ fields: ['title'], where, search: 'BE' })
+  assert.deepEqual(summary.fields['title']?.top, [{ value: 'Bean', count: 1 }])
+  assert.match((await client.dialect(where)).filter ?? '', /"price" > 1/)
   assert.deepEqual(await client.cells.states(['a']), { a: { rate: 'missing' } })
   const { rows } = await client.query('SELECT title FROM records WHERE price > ? ORDER BY id', [1])
   assert.deepEqual(rows, [{ title: 'Apple' }, { title: 'Bean' }])

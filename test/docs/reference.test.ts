@@ -19,6 +19,7 @@ import { PROPOSAL_LIMITS } from '../../src/store/stored-proposal.ts'
 import { JSON_DEPTH_LIMIT } from '../../src/sheet/json-body.ts'
 import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
 import { STALLED_MS } from '../../src/http/sse.ts'
+import { whereParameter } from '../../src/wire/conditions.ts'
 import { CsrfAnswer } from '../../src/wire/csrf.ts'
 import { CONNECTED_COMMENT, KEEPALIVE_COMMENT, WireFrame } from '../../src/wire/frames.ts'
 import {
@@ -40,6 +41,7 @@ import { ProvenanceEntryAnswer } from '../../src/wire/provenance.ts'
 import { QueryAnswer, QueryBody } from '../../src/wire/query.ts'
 import {
   DeleteRecordsAnswer,
+  PositionAnswer,
   RecordListAnswer,
   UpsertRecordsAnswer,
   UpsertRecordsBody,
@@ -63,6 +65,7 @@ import { SheetFrame } from '../../src/wire/changes.ts'
 import { DerivationAnswer, DerivationsAnswer } from '../../src/wire/derivations.ts'
 import { HealthAnswer } from '../../src/wire/health.ts'
 import { PermissionsAnswer } from '../../src/wire/permissions.ts'
+import { DialectAnswer } from '../../src/wire/sql.ts'
 import { FieldSummaryAnswer, SummaryAnswer } from '../../src/wire/summary.ts'
 import { CSRF, listen } from '../support/http-fixture.ts'
 import { code, codes, headings, readPage, section, tableOf, tables, type Table } from '../support/markdown.ts'
@@ -121,6 +124,8 @@ const ANSWERS: Readonly<Record<string, ObjectShape>> = {
   'POST /api/records': UpsertRecordsAnswer,
   'DELETE /api/records': DeleteRecordsAnswer,
   'POST /api/query': QueryAnswer,
+  'GET /api/position': PositionAnswer,
+  'GET /api/sql': DialectAnswer,
   'GET /api/summary': SummaryAnswer,
   'GET /api/status': TargetStatusAnswer,
   'GET /api/status/{target}/{record_id}': CellExplanationAnswer,
@@ -440,4 +445,14 @@ test('the error types of failures are those of the error reference', () => {
   const rendered = tableOf(derivations, 'Reason').rows.map(([, , type]) => code(type))
   const documented = tableOf(section(errors, 'Failures'), '`error_type`').rows.map(([type]) => code(type))
   assert.deepEqual(new Set(documented), new Set(rendered))
+})
+
+test('the operators of conditions are those of the HTTP reference', () => {
+  const rows = tableOf(section(http, 'GET /api/records'), 'Operator').rows
+  const named = rows.flatMap(([first = '']) => codes(first))
+  const described = codes((whereParameter as { readonly description?: string }).description ?? '')
+  assert.deepEqual(
+    named.toSorted(),
+    described.filter((word) => /^[a-z_]+$/.test(word) && word !== 'filter').toSorted(),
+  )
 })

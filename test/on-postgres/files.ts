@@ -5,6 +5,7 @@ export const GROUPS = {
     'http/as-of.test.ts',
     'http/cells.test.ts',
     'http/conditional-reads.test.ts',
+    'http/conditions.test.ts',
     'http/events.test.ts',
     'http/explain-cell.test.ts',
     'http/export.test.ts',

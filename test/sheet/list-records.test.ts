@@ -138,3 +138,26 @@ test('D11: a cursor is there exactly when more follows, for its filter and sheet
   assert.deepEqual([first.ids, second.ids, third.ids, third.nextCursor], ['a', 'b c', 'd', null])
   await assert.rejects(list(sheet, { filter: 'price >' }), { type: 'QueryError' })
 })
+
+test('a condition is bound to the cursor as the filter is, and both hold', async (t) => {
+  const ids = ['a', 'b', 'c', 'd', 'e']
+  const sheet = await openTestSheet(t, { records: ids.map((id) => ({ id, title: `T${id}` })) })
+  const where = JSON.stringify({ field: 'title', operator: 'not_equals', value: 'Tb' })
+  const first = await list(sheet, { where, limit: 1 })
+  assert.equal(first.ids, 'a')
+  const { nextCursor: cursor } = first
+  assert.equal((await list(sheet, { where, cursor, limit: 2 })).ids, 'c d')
+  assert.equal((await list(sheet, { where, filter: "id > 'c'" })).ids, 'd e')
+  const other = JSON.stringify({ field: 'title', operator: 'not_equals', value: 'Tc' })
+  for (const query of [{}, { where: other }, { where, filter: "id > 'c'" }, { where, sort: ['id'] }]) {
+    await assert.rejects(list(sheet, { ...query, cursor }), { type: 'ValidationError', message: /cursor/ })
+  }
+  await assert.rejects(list(sheet, { where, asOf: '0' }), {
+    type: 'OperationError',
+    message: 'where and as_of do not go together: only records of today can be filtered',
+  })
+  await assert.rejects(list(sheet, { where: '{"field":"titel","operator":"empty"}' }), {
+    type: 'ValidationError',
+    message: /^unknown field "titel"; the contract has id, title/,
+  })
+})

@@ -15,6 +15,7 @@ import * as query from '../../wire/query.ts'
 import * as records from '../../wire/records.ts'
 import * as revert from '../../wire/revert.ts'
 import * as runs from '../../wire/runs.ts'
+import * as sql from '../../wire/sql.ts'
 import * as status from '../../wire/status.ts'
 import * as summary from '../../wire/summary.ts'
 import type { JsonSchema } from '../../sheet/read-record-schemas.ts'
@@ -36,6 +37,7 @@ const WIRE = [
   records,
   revert,
   runs,
+  sql,
   status,
   summary,
 ]

@@ -47,11 +47,12 @@ export function exportRoutes(app: Api, { sheet, read, logger }: RouteContext): v
           `there is no export as ${JSON.stringify(format.slice(0, 40))}; there is ${FILE_FORMATS.join(', ')}`,
         )
       }
-      const { fields, filter, sort, raw } = request.query
+      const { fields, filter = null, where = null, sort, raw } = request.query
       const file = await exportRecords(sheet, {
         format,
         fields: commaList(fields),
-        filter: filter ?? null,
+        filter,
+        where,
         sort: commaList(sort),
         raw: raw === 'true',
       })

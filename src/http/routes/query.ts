@@ -1,6 +1,8 @@
+import { readDialect } from '../../sheet/read-dialect.ts'
 import { runQuery } from '../../sheet/run-query.ts'
 import { NoQuery } from '../../wire/contract.ts'
 import { QueryAnswer, QueryBody } from '../../wire/query.ts'
+import { DialectAnswer, DialectQuery } from '../../wire/sql.ts'
 import { sendJson } from '../json-reply.ts'
 import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
@@ -11,12 +13,24 @@ const QUERY: Operation = {
   tag: 'Records',
   summary: 'Run a read-only SQL query',
   description:
-    'One `SELECT` or `WITH … SELECT` over the table `records`, in the dialect of SQLite. It has a deadline, a limit on its memory, and one on its rows; an answer that was cut has `truncated`.',
+    'One `SELECT` or `WITH … SELECT` over the table `records`, in the dialect that `GET /api/sql` tells. It has a deadline, a limit on its memory, and one on its rows; an answer that was cut has `truncated`.',
   answers: { 200: { content: { 'application/json': QueryAnswer } } },
 }
 
-/** `POST /api/query` (D18, D19): reads only, so it needs no CSRF token. */
+const DIALECT: Operation = {
+  id: 'getSqlDialect',
+  tag: 'Sheet',
+  summary: 'Get the dialect of SQL',
+  description: 'Of filters and queries; and a condition `where` as a filter in it, to go on from.',
+}
+
+/** `POST /api/query` and `GET /api/sql` (D18, D19): they read only, so that they need no CSRF token. */
 export function queryRoutes(app: Api, { sheet, read }: RouteContext): void {
+  const dialectSchema = { querystring: DialectQuery, response: { 200: DialectAnswer } }
+  app.get('/api/sql', { ...read, schema: dialectSchema, config: { operation: DIALECT } }, ({ query }) =>
+    readDialect(sheet, query.where),
+  )
+
   const schema = { querystring: NoQuery, body: QueryBody }
   app.post('/api/query', { ...read, schema, config: { operation: QUERY } }, async (request, reply) => {
     const { sql, params, columns } = request.body

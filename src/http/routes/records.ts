@@ -1,6 +1,7 @@
 import { deleteRecords } from '../../sheet/delete-records.ts'
 import { getRecord, getRecordAsOf } from '../../sheet/get-record.ts'
 import { listRecords, type RecordList } from '../../sheet/list-records.ts'
+import { locateRecord } from '../../sheet/locate-record.ts'
 import { readStamp } from '../../sheet/answer-stamp.ts'
 import { upsertRecords } from '../../sheet/upsert-records.ts'
 import { commaList } from '../../wire/comma-list.ts'
@@ -11,6 +12,8 @@ import {
   DeleteRecordsQuery,
   GetRecordQuery,
   ListRecordsQuery,
+  PositionAnswer,
+  PositionQuery,
   RecordAnswer,
   RecordListAnswer,
   recordListParts,
@@ -52,6 +55,13 @@ const LIST: Operation = {
       content: { 'application/json': RecordListAnswer, [NDJSON_CONTENT_TYPE]: RecordAnswer },
     },
   },
+}
+
+const LOCATE: Operation = {
+  id: 'locateRecord',
+  tag: 'Records',
+  summary: 'Get the position of a record in a list',
+  description: 'The `position` with which `GET /api/records` gets the page that begins with the record.',
 }
 
 const UPSERT: Operation = {
@@ -100,18 +110,19 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
     '/api/records',
     { ...read, schema: { querystring: ListRecordsQuery }, config: { operation: LIST } },
     async (request, reply) => {
-      const { fields, limit, cursor, filter, as_of: asOf, sort, position } = request.query
+      const { fields, limit, cursor, filter, where, as_of: asOf, sort, position } = request.query
       const query = {
         fields: commaList(fields),
         limit: wholeNumber(limit),
         cursor: cursor ?? null,
         filter: filter ?? null,
+        where: where ?? null,
         asOf: asOf ?? null,
         sort: commaList(sort),
         position: wholeNumber(position),
       }
       // Only a search can be stopped; a plain page is there before anybody can hang up.
-      const isSearch = filter !== undefined || sort !== undefined
+      const isSearch = filter !== undefined || where !== undefined || sort !== undefined
       const list = (signal?: AbortSignal): Promise<RecordList> => listRecords(sheet, query, signal)
       const page = await (isSearch ? whileConnected(request, list) : list())
       const { nextCursor } = page
@@ -121,6 +132,18 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
       if (asLines) return reply.header('content-type', NDJSON_CONTENT_TYPE).send(toNdjson(page.records))
       reply.header('etag', pageTag(page))
       return sendJson(reply, recordListBytes(page))
+    },
+  )
+
+  const locateSchema = { querystring: PositionQuery, response: { 200: PositionAnswer } }
+  app.get(
+    '/api/position',
+    { ...read, schema: locateSchema, config: { operation: LOCATE } },
+    async (request) => {
+      const { record_id: id, filter = null, where = null, sort } = request.query
+      const query = { id, filter, where, sort: commaList(sort) }
+      const position = await whileConnected(request, (signal) => locateRecord(sheet, query, signal))
+      return { position }
     },
   )
 

@@ -21,8 +21,8 @@ export function summaryRoutes(app: Api, { sheet, read }: RouteContext): void {
     '/api/summary',
     { ...read, schema: { querystring: SummaryQuery }, config: { operation: GET } },
     async (request, reply) => {
-      const { fields, filter } = request.query
-      const query = { fields: commaList(fields), filter: filter ?? null }
+      const { fields, filter = null, where = null, search = null } = request.query
+      const query = { fields: commaList(fields), filter, where, search }
       return sendJson(
         reply,
         await whileConnected(request, (signal) => summarizeRecords(sheet, query, signal)),

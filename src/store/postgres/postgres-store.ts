@@ -2,6 +2,7 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../import-lines.ts'
+import type { Condition } from '../condition.ts'
 import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type {
   CellFailureNote,
@@ -15,11 +16,13 @@ import type {
   PageAsOfQuery,
   PageQuery,
   PastPage,
+  PositionQuery,
   RevertRequest,
   RevertResult,
   RunEntriesQuery,
   RunFailuresQuery,
   SheetStore,
+  SortKey,
   SqlStatement,
   StoreDefinition,
   StoreSnapshot,
@@ -60,6 +63,8 @@ import {
 } from './run-writer.ts'
 import type { SharedFrames } from '../shared-frames.ts'
 import type { QueryLimits } from '../query-limits.ts'
+import { conditionText } from './sql/condition-sql.ts'
+import type { SortTerm } from './sql/sort-sql.ts'
 import { SqlPool } from './sql/sql-pool.ts'
 import { parseStoreUrl } from './store-url.ts'
 import { takeSnapshot } from './take-snapshot.ts'
@@ -86,6 +91,7 @@ export interface PostgresStoreOptions {
 
 /** A sheet's store in one schema of a PostgreSQL database, which several processes can share. */
 export class PostgresStore implements SheetStore {
+  readonly dialect = 'postgres'
   readonly cursorKey: Uint8Array
   readonly proposals: PostgresProposals
   readonly frames: SharedFrames
@@ -168,23 +174,37 @@ export class PostgresStore implements SheetStore {
   }
 
   async page(query: PageQuery, signal?: AbortSignal): Promise<Page> {
-    const { filter, sort } = query
+    const { filter, where = null, sort } = query
     signal?.throwIfAborted()
-    if (filter === null && sort.length === 0) return this.#records.page(query)
+    if (filter === null && where === null && sort.length === 0) return this.#records.page(query)
     const run = {
       ...query,
       fields: this.#fields(query.fields),
       allFields: this.#definition.contract.fields,
-      sort: sort.flatMap(({ field: name, descending }) =>
-        this.#fields([name]).map((field) => ({ field, descending, index: sortIndexOf(field) })),
-      ),
+      sort: this.#sortTerms(sort),
     }
     return this.#sql.page(run, signal)
   }
 
-  summary({ fields, filter }: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes> {
+  async position({ sort, ...query }: PositionQuery, signal?: AbortSignal): Promise<number | null> {
+    if (!canBeId(query.id)) return null
     const { fields: allFields } = this.#definition.contract
-    return this.#sql.summary({ filter, fields: this.#fields(fields), allFields }, signal)
+    return this.#sql.position({ ...query, allFields, sort: this.#sortTerms(sort) }, signal)
+  }
+
+  summary({ fields, ...query }: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes> {
+    const { fields: allFields } = this.#definition.contract
+    return this.#sql.summary({ ...query, fields: this.#fields(fields), allFields }, signal)
+  }
+
+  conditionText(condition: Condition): string {
+    return conditionText(condition)
+  }
+
+  #sortTerms(sort: readonly SortKey[]): SortTerm[] {
+    return sort.flatMap(({ field: name, descending }) =>
+      this.#fields([name]).map((field) => ({ field, descending, index: sortIndexOf(field) })),
+    )
   }
 
   query(statement: SqlStatement, signal?: AbortSignal): Promise<JsonBytes> {

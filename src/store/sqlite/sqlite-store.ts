@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import type { Condition } from '../condition.ts'
 import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type {
   CellFailureNote,
@@ -14,11 +15,13 @@ import type {
   PageAsOfQuery,
   PageQuery,
   PastPage,
+  PositionQuery,
   RevertRequest,
   RevertResult,
   RunEntriesQuery,
   RunFailuresQuery,
   SheetStore,
+  SortKey,
   SqlStatement,
   StoreDefinition,
   StoreSnapshot,
@@ -37,8 +40,11 @@ import { reading, readingOn } from './reading.ts'
 import { takeRunLock } from './run-lock.ts'
 import { hasSortIndex } from './schema.ts'
 import { SqliteProposals } from './sqlite-proposals.ts'
+import { conditionText } from './sql/condition-sql.ts'
+import type { SortTerm } from './sql/sort-sql.ts'
 import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
 import { takeSnapshot } from './take-snapshot.ts'
+import { canBeId } from './values.ts'
 import { asMessage, transferable, WriterClient } from './writer-client.ts'
 
 /** Record ids looked up without a pause. */
@@ -61,6 +67,7 @@ export interface SqliteStoreOptions {
 
 /** A sheet's store in one SQLite file beside the contract. */
 export class SqliteStore implements SheetStore {
+  readonly dialect = 'sqlite'
   readonly cursorKey: Uint8Array
   readonly proposals: SqliteProposals
   readonly #databasePath: string
@@ -130,22 +137,36 @@ export class SqliteStore implements SheetStore {
   }
 
   async page(query: PageQuery, signal?: AbortSignal): Promise<Page> {
-    const { filter, sort } = query
-    if (filter === null && sort.length === 0) return reading(() => this.#reader.page(query))
+    const { filter, where = null, sort } = query
+    if (filter === null && where === null && sort.length === 0) return reading(() => this.#reader.page(query))
     const run = {
       ...query,
       fields: this.#fields(query.fields),
       allFields: this.#definition.contract.fields,
-      sort: sort.flatMap(({ field: name, descending }) =>
-        this.#fields([name]).map((field) => ({ field, descending, indexed: hasSortIndex(field) })),
-      ),
+      sort: this.#sortTerms(sort),
     }
     return this.#sql.page(run, signal)
   }
 
-  summary({ fields, filter }: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes> {
+  async position({ sort, ...query }: PositionQuery, signal?: AbortSignal): Promise<number | null> {
+    if (!canBeId(query.id)) return null
     const { fields: allFields } = this.#definition.contract
-    return this.#sql.summary({ filter, fields: this.#fields(fields), allFields }, signal)
+    return this.#sql.position({ ...query, allFields, sort: this.#sortTerms(sort) }, signal)
+  }
+
+  summary({ fields, ...query }: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes> {
+    const { fields: allFields } = this.#definition.contract
+    return this.#sql.summary({ ...query, fields: this.#fields(fields), allFields }, signal)
+  }
+
+  conditionText(condition: Condition): string {
+    return conditionText(condition)
+  }
+
+  #sortTerms(sort: readonly SortKey[]): SortTerm[] {
+    return sort.flatMap(({ field: name, descending }) =>
+      this.#fields([name]).map((field) => ({ field, descending, indexed: hasSortIndex(field) })),
+    )
   }
 
   #fields(names: readonly string[]): Field[] {

@@ -1,8 +1,10 @@
+import type { Condition } from '../../condition.ts'
 import type { JsonBytes, Page, PagePlace } from '../../sheet-store.ts'
 import { RECORD_JSON, recordJsonSource } from '../record-json.ts'
 import { beginning, exceeds, fits } from '../field-indexes.ts'
 import { quoted } from '../schema.ts'
 import type { TypedField } from '../values.ts'
+import { conditionSql } from './condition-sql.ts'
 import {
   heldColumns,
   OID,
@@ -31,6 +33,8 @@ export interface PageRun {
   readonly after: PagePlace | null
   /** From a user; null for all records. */
   readonly filter: string | null
+  /** As data; both must hold. None when absent. */
+  readonly where?: Condition | null
   /** Creation order when there are none. */
   readonly sort: readonly SortTerm[]
   /** So many records are passed over. */
@@ -55,16 +59,20 @@ export async function runPage(session: SqlSession, page: CheckedPage): Promise<P
   }
 }
 
+/** Which records are wanted. */
+export type WantedRecords = Pick<CheckedPage, 'allFields' | 'filter' | 'where'>
+
 /**
- * The records that a filter lets through, as a table `records` with the contract's fields, beside which `"$row"."$seq"` is
- * their place. The filter stands alone in its WHERE, behind a line break that ends its comment; `records` has no other
- * columns, so that naming it as a whole does not tell of them.
+ * The records that a filter and a condition let through, as a table `records` with the contract's fields, beside which
+ * `"$row"."$seq"` is their place. The filter stands alone in its WHERE, behind a line break that ends its comment; `records`
+ * has no other columns, so that naming it as a whole does not tell of them.
  */
-export function filteredRecords(fields: readonly TypedField[], filter: CheckedSql | null): string {
-  const inner = fields.map(({ name }, index) => `, ${quoted(name)} AS "$field${index}"`).join('')
-  const outer = fields.map(({ name }, index) => `"$field${index}" AS ${quoted(name)}`).join(', ')
-  const where = filter === null ? '' : `WHERE (\n${filter.text}\n)`
-  return `(SELECT "$seq"${inner} FROM "$data") AS "$row" CROSS JOIN LATERAL (SELECT ${outer}) AS records ${where}`
+export function filteredRecords({ allFields, filter, where }: WantedRecords, param: PutParam): string {
+  const inner = allFields.map(({ name }, index) => `, ${quoted(name)} AS "$field${index}"`).join('')
+  const outer = allFields.map(({ name }, index) => `"$field${index}" AS ${quoted(name)}`).join(', ')
+  const condition = where ? `WHERE ${conditionSql(where, param)}` : ''
+  const filtered = filter === null ? '' : `WHERE (\n${filter.text}\n)`
+  return `(SELECT "$seq"${inner} FROM "$data" ${condition}) AS "$row" CROSS JOIN LATERAL (SELECT ${outer}) AS records ${filtered}`
 }
 
 /** The places of the page's records in their order, and one more when there are more. */
@@ -88,9 +96,10 @@ async function placesOf(session: SqlSession, page: CheckedPage): Promise<readonl
 }
 
 /** A statement that is made for the values that it is given. */
-type Statement = (param: PutParam) => string
+export type Statement = (param: PutParam) => string
 
-function rowsOf(session: SqlSession, statement: Statement): Promise<(readonly ColumnText[])[]> {
+/** The rows of a statement, made for its parameters. */
+export function rowsOf(session: SqlSession, statement: Statement): Promise<(readonly ColumnText[])[]> {
   const params: TypedParam[] = []
   return session.rows(
     statement((value) => `$${params.push(value)}`),
@@ -109,7 +118,7 @@ function partOf(
   const order = sortOrder(sort)
   return (param) => {
     const [rows, offset] = [wanted, skip].map((count) => param({ text: String(count), type: OID.int8 }))
-    const found = `SELECT * FROM (${foundRecords(page)}) AS "$found"`
+    const found = `SELECT * FROM (${foundRecords(page, param)}) AS "$found"`
     const condition = where(param)
     if (divided) {
       const halves = bothHalves({ found, condition, sort, limit: `${rows} + ${offset}` })
@@ -144,13 +153,13 @@ function bothHalves(part: {
 async function countOf(session: SqlSession, page: CheckedPage, { where }: SortedPart): Promise<number> {
   const [row] = await rowsOf(session, (param) => {
     const condition = where(param)
-    return `SELECT count(*) FROM (${foundRecords(page)}) AS "$found" ${condition === '' ? '' : `WHERE ${condition}`}`
+    return `SELECT count(*) FROM (${foundRecords(page, param)}) AS "$found" ${condition === '' ? '' : `WHERE ${condition}`}`
   })
   return Number(row?.[0])
 }
 
-function foundRecords({ sort, allFields, filter }: CheckedPage): string {
-  return `SELECT "$row"."$seq"${sortColumns(sort)} FROM ${filteredRecords(allFields, filter)}`
+function foundRecords(page: CheckedPage, param: PutParam): string {
+  return `SELECT "$row"."$seq"${sortColumns(page.sort)} FROM ${filteredRecords(page, param)}`
 }
 
 async function recordsAt(

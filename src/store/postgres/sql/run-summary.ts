@@ -1,12 +1,20 @@
 import type { JsonValue } from '../../../contract/json.ts'
-import type { FieldSummary, Histogram, JsonBytes, Summary } from '../../sheet-store.ts'
+import type { Condition } from '../../condition.ts'
+import {
+  MAX_FOUND_VALUES,
+  type FieldSummary,
+  type Histogram,
+  type JsonBytes,
+  type Summary,
+} from '../../sheet-store.ts'
 import { quoted } from '../schema.ts'
 import type { TypedField } from '../values.ts'
-import { filteredRecords } from './run-page.ts'
-import { OID } from './sort-sql.ts'
+import { placeOf } from './condition-sql.ts'
+import { filteredRecords, rowsOf, type Statement, type WantedRecords } from './run-page.ts'
+import { OID, type PutParam } from './sort-sql.ts'
 import type { CheckedSql } from './sql-checks.ts'
 import type { SqlSession } from './sql-session.ts'
-import type { TypedParam } from './wire-query.ts'
+import type { ColumnText, TypedParam } from './wire-query.ts'
 
 /** A summary of the records that a filter from a user lets through. */
 export interface SummaryRun {
@@ -16,6 +24,10 @@ export interface SummaryRun {
   readonly allFields: readonly TypedField[]
   /** Null for all records. */
   readonly filter: string | null
+  /** As data; both must hold. None when absent. */
+  readonly where?: Condition | null
+  /** A text that the values listed have in them; none when absent. */
+  readonly search?: string | null
 }
 
 /** The same with its filter checked. */
@@ -35,7 +47,7 @@ const LONGEST_VALUE = 200
 /** Makes a {@link Summary} as JSON. */
 export async function runSummary(session: SqlSession, run: CheckedSummary): Promise<JsonBytes> {
   await session.confine(run.filter?.names ?? null)
-  const summarizer = new Summarizer(session, `FROM ${filteredRecords(run.allFields, run.filter)}`)
+  const summarizer = new Summarizer(session, run, run.search ?? null)
   const { count, extents } = await summarizer.extents(run.fields)
   const fields: [string, FieldSummary][] = []
   for (const [index, field] of run.fields.entries()) {
@@ -56,12 +68,13 @@ const NOTHING: Extent = { values: 0, least: NaN, greatest: NaN }
 
 class Summarizer {
   readonly #session: SqlSession
-  /** `FROM …`, in which the fields can be named. */
-  readonly #from: string
+  readonly #records: WantedRecords
+  readonly #search: string | null
 
-  constructor(session: SqlSession, from: string) {
+  constructor(session: SqlSession, records: WantedRecords, search: string | null) {
     this.#session = session
-    this.#from = from
+    this.#records = records
+    this.#search = search
   }
 
   /** How many records there are, and what each field has at most; in one go through them. */
@@ -73,7 +86,9 @@ class Summarizer {
       const scaled = scaleOf(type)?.onScale(column) ?? 'NULL::float8'
       return [`count(${column})`, `min(${scaled})`, `max(${scaled})`]
     })
-    const [row = []] = await this.#session.rows(`SELECT ${['count(*)', ...columns].join(', ')} ${this.#from}`)
+    const [row = []] = await this.#rows(
+      (param) => `SELECT ${['count(*)', ...columns].join(', ')} ${this.#from(param)}`,
+    )
     const [count = 0, ...numbers] = row.map((text) => (text === null ? NaN : Number(text)))
     const extents = fields.map((_field, index) => {
       const [values = 0, least = NaN, greatest = NaN] = numbers.slice(3 * index, 3 * index + 3)
@@ -100,16 +115,24 @@ class Summarizer {
         return { nulls, ...(await this.#spread(column, SCALES[type], extent)) }
       case 'string':
       case 'time':
-        return { nulls, ...(await this.#frequent(this.#valuesOf(`${column} COLLATE "C"`), (text) => text)) }
+        return {
+          nulls,
+          ...(await this.#frequent(this.#valuesOf(`${column} COLLATE "C"`), { show: (text) => text })),
+        }
       case 'boolean':
         return {
           nulls,
-          ...(await this.#frequent(this.#valuesOf(`${column}::text`), (text) => text === 'true')),
+          ...(await this.#frequent(this.#valuesOf(`${column}::text COLLATE "C"`), {
+            show: (text) => text === 'true',
+          })),
         }
       case 'array':
         return {
           nulls,
-          ...(await this.#frequent(this.#items(column), (text) => JSON.parse(text) as JsonValue)),
+          ...(await this.#frequent(this.#items(column), {
+            show: (text) => JSON.parse(text) as JsonValue,
+            text: `("$value"::jsonb #>> '{}') COLLATE "C"`,
+          })),
         }
     }
   }
@@ -123,12 +146,12 @@ class Summarizer {
     const { step, ranges } = divide(greatest - least, unit)
     if (!Number.isFinite(step)) return {}
     // What is next to nothing is in the first range: PostgreSQL has no quotient for it.
-    const distance = `(${scaled} - $1)`
-    const rows = await this.#session.rows(
-      `SELECT CASE WHEN ${distance} < $2 THEN 0 WHEN ${distance} >= $2 THEN least(trunc(${distance} / $2), $3)::int END AS "$range", count(*)
-        ${this.#from} GROUP BY "$range"`,
-      [least, step, ranges - 1].map(float),
-    )
+    const rows = await this.#rows((param) => {
+      const [from, width, last] = [least, step, ranges - 1].map((value) => param(float(value)))
+      const distance = `(${scaled} - ${from})`
+      return `SELECT CASE WHEN ${distance} < ${width} THEN 0 WHEN ${distance} >= ${width} THEN least(trunc(${distance} / ${width}), ${last})::int END AS "$range", count(*)
+        ${this.#from(param)} GROUP BY "$range"`
+    })
     const counts = Array<number>(ranges).fill(0)
     for (const [range = null, number = null] of rows) {
       if (range !== null) counts[Number(range)] = Number(number)
@@ -136,34 +159,60 @@ class Summarizer {
     return { histogram: { from: show(least), to: show(greatest), step: step / perStep, counts } }
   }
 
-  /** `values` is a SELECT of one column, `$value`, of texts. */
+  /**
+   * `values` is a SELECT of one column, `$value`, of texts of the collation "C"; `text` is SQL for the text of a value that is
+   * searched.
+   */
   async #frequent(
-    values: string,
-    show: (text: string) => JsonValue,
+    values: Statement,
+    { show, text = '"$value"' }: { readonly show: (text: string) => JsonValue; readonly text?: string },
   ): Promise<Pick<FieldSummary, 'distinct' | 'top'>> {
-    const counted = `SELECT "$value", count(*) AS "$count" FROM (${values}) AS "$values" WHERE "$value" IS NOT NULL GROUP BY "$value"`
-    const rows = await this.#session.rows(`
-      WITH "$counted" AS MATERIALIZED (${counted})
-      SELECT NULL, count(*) FROM "$counted"
-      UNION ALL (SELECT "$value", "$count" FROM "$counted" WHERE char_length("$value") <= ${LONGEST_VALUE}
-        ORDER BY "$count" DESC, "$value" COLLATE "C" LIMIT ${TOP})`)
-    const [all, ...top] = rows.map(([text, count]) => ({ text: text ?? null, count: Number(count) }))
+    const rows = await this.#rows((param) => {
+      const counted = `SELECT "$value", count(*) AS "$count" FROM (${values(param)}) AS "$values" WHERE "$value" IS NOT NULL GROUP BY "$value"`
+      return `
+        WITH "$counted" AS MATERIALIZED (${counted})
+        SELECT NULL, count(*) FROM "$counted"
+        UNION ALL (${this.#listed(text, param)})`
+    })
+    const [all, ...top] = rows.map(([value, count]) => ({ value: value ?? null, count: Number(count) }))
     return {
       distinct: all?.count ?? 0,
-      top: top.map(({ text, count }) => ({ value: show(text ?? ''), count })),
+      top: top.map(({ value, count }) => ({ value: show(value ?? ''), count })),
     }
   }
 
-  #valuesOf(expression: string): string {
-    return `SELECT ${expression} AS "$value" ${this.#from}`
+  /** The values that are listed of those in `$counted`. */
+  #listed(text: string, param: PutParam): string {
+    const short = `char_length("$value") <= ${LONGEST_VALUE}`
+    const ranked = `"$count" DESC, "$value" COLLATE "C"`
+    if (this.#search === null)
+      return `SELECT "$value", "$count" FROM "$counted" WHERE ${short} ORDER BY ${ranked} LIMIT ${TOP}`
+    const place = placeOf(text, this.#search, param)
+    return `SELECT "$value", "$count" FROM (SELECT *, ${place} AS "$place" FROM "$counted" WHERE ${short}) AS "$found"
+      WHERE "$place" > 0 ORDER BY "$place" > 1, ${ranked} LIMIT ${MAX_FOUND_VALUES}`
+  }
+
+  #valuesOf(expression: string): Statement {
+    return (param) => `SELECT ${expression} AS "$value" ${this.#from(param)}`
   }
 
   /** The items of arrays, as JSON text. */
-  #items(column: string): string {
-    const arrays = `SELECT ${column} AS "$items" ${this.#from}`
-    return `SELECT "$item"::text COLLATE "C" AS "$value"
-      FROM (${arrays}) AS "$arrays", jsonb_array_elements(CASE jsonb_typeof("$items") WHEN 'array' THEN "$items" END) AS "$each" ("$item")
-      WHERE jsonb_typeof("$item") <> 'null'`
+  #items(column: string): Statement {
+    return (param) => {
+      const arrays = `SELECT ${column} AS "$items" ${this.#from(param)}`
+      return `SELECT "$item"::text COLLATE "C" AS "$value"
+        FROM (${arrays}) AS "$arrays", jsonb_array_elements(CASE jsonb_typeof("$items") WHEN 'array' THEN "$items" END) AS "$each" ("$item")
+        WHERE jsonb_typeof("$item") <> 'null'`
+    }
+  }
+
+  /** `FROM …`, in which the fields can be named. */
+  #from(param: PutParam): string {
+    return `FROM ${filteredRecords(this.#records, param)}`
+  }
+
+  #rows(statement: Statement): Promise<(readonly ColumnText[])[]> {
+    return rowsOf(this.#session, statement)
   }
 }
 

@@ -143,7 +143,9 @@ export const OID = {
   text: 25,
   float8: 701,
   date: 1082,
+  timestamptz: 1184,
   numeric: 1700,
+  jsonb: 3802,
 } as const
 
 function sortParam({ type }: TypedField, value: Exclude<SortValue, null>): TypedParam {

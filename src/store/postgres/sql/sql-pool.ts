@@ -4,6 +4,7 @@ import type { Database } from '../database.ts'
 import { asRecordsError, isConnectionFault, sqlState } from '../errors.ts'
 import { ReaderAccess } from './reader-access.ts'
 import { runPage, type PageRun } from './run-page.ts'
+import { runPosition, type PositionRun } from './run-position.ts'
 import { runQuery, type QueryOfFields } from './run-query.ts'
 import { runSummary, type SummaryRun } from './run-summary.ts'
 import { checkFilter, checkStatement, type CheckedSql } from './sql-checks.ts'
@@ -80,10 +81,22 @@ export class SqlPool {
     const filter = checked(page)
     return this.#run({
       sql: filter,
-      characters: page.filter?.length ?? 0,
+      characters: charactersOf(page),
       rowBytes: MAX_ANSWER_BYTES,
       signal,
       work: (session) => runPage(session, { ...page, filter }),
+    })
+  }
+
+  /** How many records of a list come before one; null when it is not in the list. Throws QueryError. */
+  async position(run: PositionRun, signal?: AbortSignal): Promise<number | null> {
+    const filter = checked(run)
+    return this.#run({
+      sql: filter,
+      characters: charactersOf(run),
+      rowBytes: MAX_ANSWER_BYTES,
+      signal,
+      work: (session) => runPosition(session, { ...run, filter }),
     })
   }
 
@@ -92,7 +105,7 @@ export class SqlPool {
     const filter = checked(run)
     return this.#run({
       sql: filter,
-      characters: run.filter?.length ?? 0,
+      characters: charactersOf(run),
       rowBytes: MAX_ANSWER_BYTES,
       signal,
       work: (session) => runSummary(session, { ...run, filter }),
@@ -143,6 +156,11 @@ interface Request<T> extends Omit<SqlWork<T>, 'role'> {
   /** About how much memory the request takes while it waits. */
   readonly characters: number
   readonly signal: AbortSignal | undefined
+}
+
+/** About how much memory a request takes while it waits. */
+function charactersOf({ filter, where }: Pick<PageRun, 'filter' | 'where'>): number {
+  return (filter?.length ?? 0) + (where ? JSON.stringify(where).length : 0)
 }
 
 function checked({

@@ -1,6 +1,8 @@
 import { QueryError } from '../../../errors/service-error.ts'
+import type { Condition } from '../../condition.ts'
 import type { PagePlace, SortValue } from '../../sheet-store.ts'
 import { quoted } from '../schema.ts'
+import { bindCondition, type BoundCondition } from './condition-sql.ts'
 import { recordJsonExpression, type TypedField } from './json-columns.ts'
 import { rowsOf } from './rows-of.ts'
 import { heldColumns, sortColumn, sortColumns, sortedParts, type SortTerm } from './sort-sql.ts'
@@ -20,6 +22,8 @@ export interface PageRun {
   readonly after: PagePlace | null
   /** From a user; null for all records. */
   readonly filter: string | null
+  /** As data; both must hold. None when absent. */
+  readonly where?: Condition | null
   /** Creation order when there are none. */
   readonly sort: readonly SortTerm[]
   /** So many records are passed over. */
@@ -47,11 +51,33 @@ export function withFilter<T>(
   })
 }
 
-/** The records that a filter lets through, as a table `records` with these columns; the filter stands alone in its WHERE. */
-export function filteredRecords(columns: string, filter: string | null, hint = ''): string {
-  const where = filter === null ? '' : `WHERE (\n${filter}\n)`
-  return `(SELECT ${columns} FROM "$data" ${hint}) AS records ${where}`
+/** Which records are wanted. */
+export interface WantedRecords {
+  /** An expression from a user, proven to be one; null for all records. */
+  readonly filter: string | null
+  readonly where?: Condition | null
 }
+
+/**
+ * The records that a filter and a condition let through, as a table `records` with these columns, and the parameters of
+ * that. The filter stands alone in its WHERE. `piece` is a condition of the program's own, with its parameters.
+ */
+export function filteredRecords(
+  columns: string,
+  { filter, where }: WantedRecords,
+  { hint = '', piece = EVERYTHING }: { readonly hint?: string; readonly piece?: BoundCondition } = {},
+): BoundSql {
+  const parts = [piece, where ? bindCondition(where, DATA) : EVERYTHING].filter(({ sql }) => sql !== '')
+  const inner = parts.length === 0 ? '' : `WHERE ${parts.map(({ sql }) => sql).join(' AND ')}`
+  const outer = filter === null ? '' : `WHERE (\n${filter}\n)`
+  return {
+    sql: `(SELECT ${columns} FROM "$data" ${hint} ${inner}) AS records ${outer}`,
+    params: parts.flatMap(({ params }) => params),
+  }
+}
+
+const DATA = '"$data"'
+const EVERYTHING: BoundCondition = { sql: '', params: [] }
 
 /**
  * Proves that a filter is one expression over `records`. Alone in brackets, `1=1) OR (1=1` would pass; alone without,
@@ -83,10 +109,8 @@ function writePage(database: SqlDatabase, run: PageRun, answer: SqlAnswer): Page
 
 type PageRow = readonly [key: number, json: Uint8Array, ...values: SortValue[]]
 
-interface BoundSql {
-  readonly sql: string
-  readonly params: readonly (string | number)[]
-}
+/** A statement, or a part of one, with its parameters in their order. */
+type BoundSql = BoundCondition
 
 /** Writes the records of a page as they are found, perhaps by several statements, until it is full. */
 class PageWriter {
@@ -138,10 +162,11 @@ class PageWriter {
 
 /** Finds the records of each part by what they are sorted by, and only then makes their JSON. */
 function writeSorted(page: PageWriter, run: PageRun): void {
-  const { sort, fields, allFields, filter } = run
+  const { sort, fields, allFields } = run
   const columns = `"$seq"${sortColumns(sort)}, ${allFields.map(({ name }) => quoted(name)).join(', ')}`
   const keys = sort.map((_term, index) => sortColumn(index)).join(', ')
-  const found = `SELECT "$seq", ${keys} FROM ${filteredRecords(columns, filter)}`
+  const wanted = filteredRecords(columns, run)
+  const found = `SELECT "$seq", ${keys} FROM ${wanted.sql}`
   const held = heldColumns(sort, 'place').join(', ')
   let { skip } = run
   for (const { where, params, orderBy } of sortedParts(sort, run.after)) {
@@ -151,14 +176,17 @@ function writeSorted(page: PageWriter, run: PageRun): void {
       sql: `SELECT place."$seq", CAST(${recordJsonExpression(fields, 'records')} AS BLOB), ${held}
         FROM (${part} ORDER BY ${orderBy} LIMIT ? OFFSET ?) AS place JOIN "$data" AS records ON records."$seq" = place."$seq"
         ORDER BY ${orderBy.replace('"$seq"', 'place."$seq"')}`,
-      params: [...params, page.wanted, skip],
+      params: [...wanted.params, ...params, page.wanted, skip],
     })
     // Passed over were all records of the part, or as many as there were to pass over.
-    if (skip > 0) skip = rows > 0 ? 0 : skip - countRows(page.database, { sql: part, params })
+    if (skip > 0)
+      skip =
+        rows > 0 ? 0 : skip - countRows(page.database, { sql: part, params: [...wanted.params, ...params] })
   }
 }
 
-function countRows(database: SqlDatabase, { sql, params }: BoundSql): number {
+/** The number of rows that a statement has. */
+export function countRows(database: SqlDatabase, { sql, params }: BoundSql): number {
   const [row] = rowsOf(database.prepare(`SELECT count(*) FROM (${sql})`), params)
   return Number(row?.[0])
 }
@@ -178,7 +206,8 @@ const WORTH_GOING_ON = 100_000
  */
 function writeInCreationOrder(page: PageWriter, run: PageRun): void {
   let above = run.after?.key ?? 0
-  const way = run.filter === null ? 'any' : wayOf(page.database, run)
+  const isSearch = run.filter !== null || Boolean(run.where)
+  const way = isSearch ? wayOf(page.database, run) : 'any'
   if (way !== 'by an index' || run.skip > 0) {
     page.add(inCreationOrder(run, { wanted: page.wanted, above, way }))
     return
@@ -211,20 +240,22 @@ type Way = { readonly upTo: number } | 'in order' | 'by an index' | 'any'
  * of the records that are found.
  */
 function inCreationOrder(
-  { fields, allFields, filter, skip }: PageRun,
+  { fields, allFields, filter, where, skip }: PageRun,
   { wanted, above, way }: Piece,
 ): BoundSql {
-  const columns = ['"$seq"', ...allFields.map(({ name }) => quoted(name))]
+  const columns = ['"$seq"', ...allFields.map(({ name }) => quoted(name))].join(', ')
   const upTo = typeof way === 'object' ? [way.upTo] : []
   // The plus keeps SQLite from taking the order of the table, in which it would go through all records.
   const key = way === 'by an index' ? '+"$seq"' : '"$seq"'
-  const hint = way === 'by an index' || way === 'any' ? '' : 'NOT INDEXED '
-  const piece = `${hint}WHERE ${key} > ?${upTo.length > 0 ? ` AND ${key} <= ?` : ''}`
-  const found = `SELECT "$seq" FROM ${filteredRecords(columns.join(', '), filter, piece)} ORDER BY ${key} LIMIT ? OFFSET ?`
+  const hint = way === 'by an index' || way === 'any' ? '' : 'NOT INDEXED'
+  const between = `${key} > ?${upTo.length > 0 ? ` AND ${key} <= ?` : ''}`
+  const piece = { sql: between, params: [above, ...upTo] }
+  const records = filteredRecords(columns, { filter, where: where ?? null }, { hint, piece })
+  const found = `SELECT "$seq" FROM ${records.sql} ORDER BY ${key} LIMIT ? OFFSET ?`
   return {
     sql: `SELECT place."$seq", CAST(${recordJsonExpression(fields, 'records')} AS BLOB)
       FROM (${found}) AS place JOIN "$data" AS records ON records."$seq" = place."$seq" ORDER BY place."$seq"`,
-    params: [above, ...upTo, wanted, skip],
+    params: [...records.params, wanted, skip],
   }
 }
 

@@ -1,7 +1,9 @@
 import type { SQLOutputValue } from 'node:sqlite'
 import type { JsonValue } from '../../../contract/json.ts'
-import type { FieldSummary, Histogram, Summary } from '../../sheet-store.ts'
+import type { Condition } from '../../condition.ts'
+import { MAX_FOUND_VALUES, type FieldSummary, type Histogram, type Summary } from '../../sheet-store.ts'
 import { quoted } from '../schema.ts'
+import { placeOf, type BoundCondition } from './condition-sql.ts'
 import type { TypedField } from './json-columns.ts'
 import { filteredRecords, withFilter } from './run-page.ts'
 import type { SqlAnswer } from './sql-answer.ts'
@@ -15,6 +17,10 @@ export interface SummaryRun {
   readonly allFields: readonly TypedField[]
   /** Null for all records. */
   readonly filter: string | null
+  /** As data; both must hold. None when absent. */
+  readonly where?: Condition | null
+  /** A text that the values listed have in them; none when absent. */
+  readonly search?: string | null
 }
 
 export interface SummarizedField extends TypedField {
@@ -32,8 +38,10 @@ const LONGEST_VALUE = 200
 export function runSummary(database: SqlDatabase, run: SummaryRun, answer: SqlAnswer): void {
   const summary = withFilter(database, run.filter, (filter): Summary => {
     const columns = run.allFields.map(({ name }) => quoted(name)).join(', ')
-    const summarizer = new Summarizer(database, `FROM ${filteredRecords(columns, filter)}`)
-    const count = filter === null ? countOfSheet(database) : summarizer.number('count(*)')
+    const { where = null, search = null } = run
+    const summarizer = new Summarizer(database, filteredRecords(columns, { filter, where }), search)
+    const isAll = filter === null && where === null
+    const count = isAll ? countOfSheet(database) : summarizer.number('count(*)')
     return {
       count,
       fields: Object.fromEntries(run.fields.map((field) => [field.name, summarizer.field(field, count)])),
@@ -50,10 +58,15 @@ class Summarizer {
   readonly #database: SqlDatabase
   /** `FROM …`, in which the fields can be named. */
   readonly #from: string
+  /** Of that part of a statement. */
+  readonly #params: readonly (string | number)[]
+  readonly #search: string | null
 
-  constructor(database: SqlDatabase, from: string) {
+  constructor(database: SqlDatabase, records: BoundCondition, search: string | null) {
     this.#database = database
-    this.#from = from
+    this.#from = `FROM ${records.sql}`
+    this.#params = records.params
+    this.#search = search
   }
 
   /** Of `count` records. */
@@ -70,52 +83,76 @@ class Summarizer {
         return { nulls, ...this.#spread(column, SCALES[type]) }
       case 'string':
       case 'time':
-        return { nulls, ...this.#frequent(`SELECT ${column} AS "$value" ${this.#from}`, String) }
+        return { nulls, ...this.#frequent(this.#valuesOf(column), { show: String }) }
       case 'boolean':
-        return { nulls, ...this.#frequent(`SELECT ${column} AS "$value" ${this.#from}`, Boolean) }
+        return { nulls, ...this.#frequent(this.#valuesOf(column), { show: Boolean }) }
       case 'array':
         return {
           nulls,
-          ...this.#frequent(this.#items(column), (text) => JSON.parse(String(text)) as JsonValue),
+          ...this.#frequent(this.#items(column), {
+            show: (text) => JSON.parse(String(text)) as JsonValue,
+            text: `("$value" ->> '$')`,
+          }),
         }
     }
   }
 
   /** The one number that an expression over the records comes to. */
   number(expression: string): number {
-    return Number(this.#rows(`SELECT ${expression} ${this.#from}`)[0]?.[0] ?? 0)
+    return Number(this.#rows(`SELECT ${expression} ${this.#from}`, this.#params)[0]?.[0] ?? 0)
   }
 
   #spread(column: string, { onScale, unit, perStep, show }: Scale): { readonly histogram?: Histogram } {
     const scaled = onScale(column)
-    const [least, greatest] = this.#rows(`SELECT min(${scaled}), max(${scaled}) ${this.#from}`)[0] ?? []
+    const ends = `SELECT min(${scaled}), max(${scaled}) ${this.#from}`
+    const [least, greatest] = this.#rows(ends, this.#params)[0] ?? []
     if (typeof least !== 'number' || typeof greatest !== 'number') return {}
     const { step, ranges } = divide(greatest - least, unit)
     if (!Number.isFinite(step)) return {}
     const rows = this.#rows(
       `SELECT min(CAST((${scaled} - ?) / ? AS INTEGER), ?) AS "$range", count(*) ${this.#from} GROUP BY "$range"`,
-      least,
-      step,
-      ranges - 1,
+      [least, step, ranges - 1, ...this.#params],
     )
     const counts = Array<number>(ranges).fill(0)
     for (const [range, count] of rows) if (range !== null) counts[Number(range)] = Number(count)
     return { histogram: { from: show(least), to: show(greatest), step: step / perStep, counts } }
   }
 
-  /** `values` is a SELECT of one column, `$value`. */
+  #valuesOf(column: string): string {
+    return `SELECT ${column} AS "$value" ${this.#from}`
+  }
+
+  /** `values` is a SELECT of one column, `$value`; `text` is SQL for the text of a value that is searched. */
   #frequent(
     values: string,
-    show: (value: SQLOutputValue) => JsonValue,
+    {
+      show,
+      text = '"$value"',
+    }: { readonly show: (value: SQLOutputValue) => JsonValue; readonly text?: string },
   ): Pick<FieldSummary, 'distinct' | 'top'> {
     const counted = `SELECT "$value", count(*) AS "$count" FROM (${values}) WHERE "$value" IS NOT NULL GROUP BY "$value"`
-    const distinct = Number(this.#rows(`SELECT count(*) FROM (${counted})`)[0]?.[0])
-    const top = this.#rows(
-      `SELECT * FROM (${counted}) WHERE length("$value") <= ${LONGEST_VALUE} ORDER BY "$count" DESC, "$value" LIMIT ${TOP}`,
-    )
+    const distinct = Number(this.#rows(`SELECT count(*) FROM (${counted})`, this.#params)[0]?.[0])
+    const short = `length("$value") <= ${LONGEST_VALUE}`
+    const ranked = `"$count" DESC, "$value"`
+    const found = (): (readonly SQLOutputValue[])[] => {
+      if (this.#search === null) {
+        const sql = `SELECT * FROM (${counted}) WHERE ${short} ORDER BY ${ranked} LIMIT ${TOP}`
+        return this.#rows(sql, this.#params)
+      }
+      const params = [...this.#params]
+      const place = placeOf(text, this.#search, (value) => {
+        params.push(value)
+        return '?'
+      })
+      return this.#rows(
+        `WITH "$counted" AS (${counted}) SELECT "$value", "$count" FROM (SELECT *, ${place} AS "$place" FROM "$counted" WHERE ${short})
+          WHERE "$place" > 0 ORDER BY "$place" > 1, ${ranked} LIMIT ${MAX_FOUND_VALUES}`,
+        params,
+      )
+    }
     return {
       distinct,
-      top: top.map(([value, count]) => ({ value: show(value ?? null), count: Number(count) })),
+      top: found().map(([value, count]) => ({ value: show(value ?? null), count: Number(count) })),
     }
   }
 
@@ -126,7 +163,7 @@ class Summarizer {
     return `SELECT ${item} AS "$value" FROM (SELECT ${column} AS "$items" ${this.#from}), json_each("$items") AS item`
   }
 
-  #rows(sql: string, ...params: number[]): (readonly SQLOutputValue[])[] {
+  #rows(sql: string, params: readonly (string | number)[]): (readonly SQLOutputValue[])[] {
     const statement = this.#database.prepare(sql)
     statement.setReturnArrays(true)
     return statement.all(...params) as unknown as (readonly SQLOutputValue[])[]

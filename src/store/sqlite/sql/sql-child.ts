@@ -5,6 +5,7 @@ import type { PagePlace } from '../../sheet-store.ts'
 import { asRecordsError } from '../connection.ts'
 import { memoryUse } from './memory-use.ts'
 import { runPage } from './run-page.ts'
+import { runPosition } from './run-position.ts'
 import { runQuery } from './run-query.ts'
 import { runSummary } from './run-summary.ts'
 import { SqlAnswer } from './sql-answer.ts'
@@ -77,6 +78,9 @@ function write(request: SqlRequest, text: SqlAnswer): PagePlace | null {
   switch (request.kind) {
     case 'page':
       return runPage(database(), request, text)
+    case 'position':
+      text.text(JSON.stringify(runPosition(database(), request)))
+      return null
     case 'summary':
       runSummary(database(), request, text)
       return null

@@ -2,7 +2,9 @@ import { QueryError } from '../../../errors/service-error.ts'
 import type { JsonBytes, Page } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
+import type { PositionRun } from './run-position.ts'
 import type { SummaryRun } from './run-summary.ts'
+import type { SortTerm } from './sort-sql.ts'
 import { checkLength } from './sql-checks.ts'
 import { MAX_PARAMS, type QueryLimits } from '../../query-limits.ts'
 import { SqlProcess, type SqlResult } from './sql-process.ts'
@@ -94,17 +96,37 @@ export class SqlPool {
       kind: 'page',
       fields: typed(fields),
       allFields: typed(allFields),
-      sort: sort.map((term) => ({ ...term, field: typedField(term.field) })),
+      sort: typedTerms(sort),
     }
     const result = await this.#run(request, signal)
     return { records: result.json, next: result.next }
   }
 
+  /** How many records of a list come before one; null when it is not in the list. Throws QueryError. */
+  async position(
+    { allFields, sort, ...position }: PositionRun,
+    signal?: AbortSignal,
+  ): Promise<number | null> {
+    if (position.filter !== null) checkLength(position.filter, 'filter')
+    const request: SqlRequest = {
+      ...position,
+      kind: 'position',
+      allFields: typed(allFields),
+      sort: typedTerms(sort),
+    }
+    const { json } = await this.#run(request, signal)
+    return JSON.parse(json.toString()) as number | null
+  }
+
   /** A {@link Summary} as JSON text. Throws QueryError. */
-  async summary({ fields, allFields, filter }: SummaryRun, signal?: AbortSignal): Promise<JsonBytes> {
-    if (filter !== null) checkLength(filter, 'filter')
-    const summarized = fields.map((field) => ({ ...typedField(field), primaryKey: field.primaryKey }))
-    const request = { kind: 'summary', filter, fields: summarized, allFields: typed(allFields) } as const
+  async summary({ fields, allFields, ...summary }: SummaryRun, signal?: AbortSignal): Promise<JsonBytes> {
+    if (summary.filter !== null) checkLength(summary.filter, 'filter')
+    const request: SqlRequest = {
+      ...summary,
+      kind: 'summary',
+      fields: fields.map((field) => ({ ...typedField(field), primaryKey: field.primaryKey })),
+      allFields: typed(allFields),
+    }
     return (await this.#run(request, signal)).json
   }
 
@@ -225,7 +247,9 @@ export class SqlPool {
 
 /** About how much memory a request takes while it waits. */
 function charactersOf(request: SqlRequest): number {
-  if (request.kind !== 'query') return request.filter?.length ?? 0
+  if (request.kind !== 'query') {
+    return (request.filter?.length ?? 0) + (request.where ? JSON.stringify(request.where).length : 0)
+  }
   return request.params.reduce<number>(
     (sum, param) => sum + (typeof param === 'string' ? param.length : 1),
     request.sql.length,
@@ -235,6 +259,10 @@ function charactersOf(request: SqlRequest): number {
 /** What a query process needs to know of fields. */
 function typed(fields: readonly TypedField[]): readonly TypedField[] {
   return fields.map(typedField)
+}
+
+function typedTerms(terms: readonly SortTerm[]): readonly SortTerm[] {
+  return terms.map((term) => ({ ...term, field: typedField(term.field) }))
 }
 
 function typedField({ name, type }: TypedField): TypedField {

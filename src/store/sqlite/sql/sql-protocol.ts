@@ -2,6 +2,7 @@ import type { PlainServiceError } from '../../../errors/service-error.ts'
 import type { PagePlace, SqlStatement } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
+import type { PositionRun } from './run-position.ts'
 import type { SummaryRun } from './run-summary.ts'
 
 /** What a query process is started with, as JSON in its first argument. */
@@ -17,6 +18,7 @@ export interface ChildOptions {
 export type SqlRequest =
   | ({ readonly kind: 'query' } & QueryOfFields)
   | ({ readonly kind: 'page' } & PageRun)
+  | ({ readonly kind: 'position' } & PositionRun)
   | ({ readonly kind: 'summary' } & SummaryRun)
 
 /** A statement from a user, with the contract's fields. */

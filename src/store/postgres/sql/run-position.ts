@@ -1,0 +1,39 @@
+import { filteredRecords, rowsOf, type CheckedPage } from './run-page.ts'
+import { heldColumns, sortColumn, sortColumns, sortedParts, sortValue } from './sort-sql.ts'
+import type { PageRun } from './run-page.ts'
+import { OID } from './sort-sql.ts'
+import type { SqlSession } from './sql-session.ts'
+
+/** Asks for the place of a record in a list. */
+export type PositionRun = Pick<PageRun, 'allFields' | 'filter' | 'where' | 'sort'> & { readonly id: string }
+
+/** The same with its filter checked. */
+export type CheckedPosition = Pick<CheckedPage, 'allFields' | 'filter' | 'where' | 'sort'> & {
+  readonly id: string
+}
+
+/** How many records of a list come before one; null when it is not in the list. */
+export async function runPosition(session: SqlSession, run: CheckedPosition): Promise<number | null> {
+  await session.confine(run.filter?.names ?? null)
+  // No part of the list is read along an index: all that comes before is counted.
+  const sort = run.sort.map((term) => ({ ...term, index: null }))
+  const keys = sort.map((_term, index) => `, ${sortColumn(index)}`).join('')
+  const columns = ['"$seq"', ...heldColumns(sort)].join(', ')
+  const [row] = await rowsOf(session, (param) => {
+    const own = `SELECT "$row"."$seq"${sortColumns(sort)}, records.id AS "$id" FROM ${filteredRecords(run, param)}`
+    return `SELECT ${columns} FROM (${own}) AS place WHERE "$id" = ${param({ text: run.id, type: OID.text })}`
+  })
+  if (row === undefined) return null
+  const [key, ...values] = row
+  const place = {
+    key: Number(key),
+    values: sort.map(({ field }, index) => sortValue(field, values[index] ?? null)),
+  }
+  const [after] = sortedParts(sort, place)
+  if (after === undefined) throw new Error('a list without a part')
+  const [counted] = await rowsOf(session, (param) => {
+    const found = `SELECT "$row"."$seq"${sortColumns(sort)} FROM ${filteredRecords(run, param)}`
+    return `SELECT count(*) FROM (SELECT "$seq"${keys} FROM (${found}) AS "$all") AS "$found" WHERE NOT (${after.where(param)})`
+  })
+  return Number(counted?.[0]) - 1
+}

@@ -1,0 +1,31 @@
+import { quoted } from '../schema.ts'
+import { rowsOf } from './rows-of.ts'
+import { countRows, filteredRecords, withFilter, type PageRun } from './run-page.ts'
+import { heldColumns, sortColumn, sortColumns, sortedParts } from './sort-sql.ts'
+import type { SqlDatabase } from './sql-database.ts'
+import type { SortValue } from '../../sheet-store.ts'
+
+/** Asks for the place of a record in a list. */
+export type PositionRun = Pick<PageRun, 'allFields' | 'filter' | 'where' | 'sort'> & { readonly id: string }
+
+/** How many records of a list come before one; null when it is not in the list. Throws QueryError. */
+export function runPosition(database: SqlDatabase, run: PositionRun): number | null {
+  const { id, allFields, where = null } = run
+  // No part of the list is read along an index: all that comes before is counted.
+  const sort = run.sort.map((term) => ({ ...term, indexed: false }))
+  return withFilter(database, run.filter, (filter) => {
+    const columns = `"$seq"${sortColumns(sort)}, ${allFields.map(({ name }) => quoted(name)).join(', ')}`
+    const records = filteredRecords(columns, { filter, where })
+    const keys = sort.map((_term, index) => `, ${sortColumn(index)}`).join('')
+    const found = `SELECT "$seq"${keys}, id AS "$id" FROM ${records.sql}`
+    const held = ['"$seq"', ...heldColumns(sort, 'place')].join(', ')
+    const own = database.prepare(`SELECT ${held} FROM (${found}) AS place WHERE "$id" = ?`)
+    const [row] = rowsOf(own, [...records.params, id])
+    if (row === undefined) return null
+    const [key, ...values] = row as readonly [number, ...SortValue[]]
+    const [after] = sortedParts(sort, { key, values })
+    if (after === undefined) throw new Error('a list without a part')
+    const upTo = `SELECT 1 FROM (${found}) WHERE NOT (${after.where})`
+    return countRows(database, { sql: upTo, params: [...records.params, ...after.params] }) - 1
+  })
+}
