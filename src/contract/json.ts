@@ -1,3 +1,5 @@
+import { WrittenNumber } from './written-number.ts'
+
 /** A JSON value (RFC 8259). */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
 
@@ -6,9 +8,11 @@ export interface JsonObject {
   readonly [key: string]: JsonValue
 }
 
-/** Whether a parsed JSON value is an object (not null, not an array). */
+/** Whether a parsed JSON value is an object (not null, not an array, not a number that no double keeps). */
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof WrittenNumber)
+  )
 }
 
 /** Whether two JSON values are the same value: objects regardless of the order of their keys, numbers by `===`. */

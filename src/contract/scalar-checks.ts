@@ -8,7 +8,8 @@ import type { JsonObject } from './json.ts'
 import { compilePattern, MAX_PATTERN_WORK } from './pattern.ts'
 import { showValue } from './show-value.ts'
 import { stringFormat, type StringFormat } from './string-format.ts'
-import { textFault, unsafeInteger } from './value-structure.ts'
+import { textFault } from './value-structure.ts'
+import { unsafeInteger, WrittenNumber } from './written-number.ts'
 
 /** What is wrong with a value that is not null, as a text that can stand alone, or null. */
 export type Check = (value: unknown) => string | null
@@ -67,12 +68,14 @@ function patternCheck(pattern: string): Check {
 
 function integerFault(value: unknown): string | null {
   if (Number.isSafeInteger(value)) return null
+  if (value instanceof WrittenNumber) return value.fault
   if (typeof value === 'number' && Number.isInteger(value)) return unsafeInteger(value)
   return `${showValue(value)} is not an integer`
 }
 
 function numberFault(value: unknown): string | null {
-  return Number.isFinite(value) ? null : `${showValue(value)} is not a number`
+  if (Number.isFinite(value)) return null
+  return value instanceof WrittenNumber ? value.fault : `${showValue(value)} is not a number`
 }
 
 /** What `logicalType: integer` or `number` and its options hold against a value. */

@@ -1,3 +1,5 @@
+import { WrittenNumber } from './written-number.ts'
+
 const MAX_SHOWN = 80
 const MAX_NAMES = 20
 
@@ -8,6 +10,7 @@ const MAX_NAMES = 20
 export function showValue(value: unknown): string {
   if (Array.isArray(value))
     return value.length === 1 ? 'an array of 1 item' : `an array of ${value.length} items`
+  if (value instanceof WrittenNumber) return value.shown
   if (typeof value === 'object' && value !== null) return 'an object'
   if (typeof value !== 'string') return String(value)
   if (value.length <= MAX_SHOWN) return JSON.stringify(value)

@@ -1,15 +1,17 @@
 import { showValue } from './show-value.ts'
+import { unsafeInteger, WrittenNumber } from './written-number.ts'
 
 /** Deeper values are refused, so that nothing that walks a value later runs out of stack. */
 const MAX_DEPTH = 100
 
 const NUL = String.fromCharCode(0)
 
-/** Text that cannot be stored (D13), numbers that JSON lacks, and too many levels, at any place of a value. */
+/** Text that cannot be stored (D13), numbers that JSON lacks or a double does not keep, and too many levels, at any place of a value. */
 export function structureFault(value: unknown, depth = 0): string | null {
   if (typeof value === 'string') return textFault(value)
   if (typeof value === 'number') return Number.isFinite(value) ? null : `${value} is not a JSON number`
   if (typeof value !== 'object' || value === null) return null
+  if (value instanceof WrittenNumber) return value.fault
   if (depth === MAX_DEPTH) return `nested more than ${MAX_DEPTH} levels deep`
   if (Array.isArray(value)) {
     return firstFault(value, (item, index) => located(`[${index}]`, structureFault(item, depth + 1)))
@@ -29,6 +31,7 @@ export function freeIntegerFault(value: unknown): string | null {
     return Number.isInteger(value) && !Number.isSafeInteger(value) ? unsafeInteger(value) : null
   }
   if (typeof value !== 'object' || value === null) return null
+  if (value instanceof WrittenNumber) return value.fault
   if (Array.isArray(value))
     return firstFault(value, (item, index) => located(`[${index}]`, freeIntegerFault(item)))
   return firstFault(Object.entries(value), ([key, item]) => located(keyStep(key), freeIntegerFault(item)))
@@ -38,11 +41,6 @@ export function freeIntegerFault(value: unknown): string | null {
 export function textFault(text: string): string | null {
   if (text.includes(NUL)) return `${showValue(text)} contains the character U+0000`
   return text.isWellFormed() ? null : `${showValue(text)} contains a lone surrogate, which is no character`
-}
-
-/** What messages say of an integer that has lost digits. */
-export function unsafeInteger(value: number): string {
-  return `${value} is an integer beyond ±${Number.MAX_SAFE_INTEGER}; send it as a string, in a string field`
 }
 
 /** The first fault that the check finds in the items. */

@@ -1,8 +1,9 @@
 import type { Field } from '../contract/contract.ts'
 import type { JsonValue } from '../contract/json.ts'
 import { faultOf } from '../contract/validate-value.ts'
+import type { WrittenNumber } from '../contract/written-number.ts'
 import { readsLikeKey } from './field-names.ts'
-import { kindOf, type Kind } from './infer-kind.ts'
+import { kindOf, lossyNumberIn, type Kind } from './infer-kind.ts'
 import { ShapeSketch } from './infer-shape.ts'
 import type { CellKind } from './raw-records.ts'
 import { ValueSet, type MemoryBudget } from './value-set.ts'
@@ -19,7 +20,7 @@ const MAX_KEY_LENGTH = 64
 /** A kind of which there are values, with the first of them. */
 export interface Sighting {
   count: number
-  readonly value: JsonValue
+  readonly value: JsonValue | WrittenNumber
   /** Where in the file, in its unit. */
   readonly at: number
 }
@@ -79,6 +80,8 @@ export class ColumnSketch {
   padded: Sighting | null = null
   /** What looks like a point in time that the contract does not know: without an offset, or another way round. */
   otherMoment: Sighting | null = null
+  /** Numbers that would lose digits, which are kept as they are written. */
+  lossy: Sighting | null = null
   readonly shape = new ShapeSketch()
   readonly #options: ColumnOptions
   #seen: ValueSet | null
@@ -114,6 +117,12 @@ export class ColumnSketch {
     return this.short && this.solid
   }
 
+  /** Notes a value that is, or holds, a number that would lose digits: it stays as it is written. */
+  addLossy(value: Exclude<JsonValue, null>, lossy: WrittenNumber, at: number): void {
+    this.lossy = seen(this.lossy, lossy, at)
+    this.add(idText(value), at)
+  }
+
   /** Gives back what is only needed while values come. */
   release(): void {
     this.#seen?.release()
@@ -127,6 +136,12 @@ export class ColumnSketch {
     if (kind !== 'text') return
     if (PADDED.test(text)) this.padded = seen(this.padded, text, at)
     else if (OTHER_MOMENT.test(text)) this.otherMoment = seen(this.otherMoment, text, at)
+    else if (this.#options.cells === 'text') this.#addLossyCell(text, at)
+  }
+
+  #addLossyCell(text: string, at: number): void {
+    const lossy = lossyNumberIn(text)
+    if (lossy !== null) this.lossy = seen(this.lossy, lossy, at)
   }
 
   #addToList(text: string): void {
@@ -168,7 +183,7 @@ const PADDED = /^(?:\+[0-9]|-?0[0-9])[0-9]*$/
 const OTHER_MOMENT =
   /^(?:\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?|\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})|\d{4}([./])\d{1,2}\2\d{1,2})$/
 
-function seen(earlier: Sighting | null, value: JsonValue, at: number): Sighting {
+function seen(earlier: Sighting | null, value: JsonValue | WrittenNumber, at: number): Sighting {
   if (earlier === null) return { count: 1, value, at }
   earlier.count += 1
   return earlier

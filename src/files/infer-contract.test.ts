@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../contract/json.ts'
+import { WrittenNumber } from '../contract/written-number.ts'
 import { inferContract, type Inference, type InferredField } from './infer-contract.ts'
 import type { AskedKey } from './infer-key.ts'
 import { profileRecords } from './infer-profile.ts'
@@ -103,6 +104,29 @@ test('a file with types means its texts as texts, but for moments', async () => 
   ]
   for (const [type, values] of types) {
     assert.equal((await inferColumn(values, 'values')).type, type, JSON.stringify(values))
+  }
+})
+
+test('numbers that would lose digits stay as they are written, and the first is told', async () => {
+  const id = (text: string): JsonObject[string] => new WrittenNumber(text) as unknown as JsonObject[string]
+  const cases: readonly (readonly [CellKind, JsonObject[string][], RegExp])[] = [
+    [
+      'values',
+      [id('1234567890123456781'), id('1234567890123456782')],
+      /1234567890123456781 in line 2, and 1 more/,
+    ],
+    ['values', [1, id('1234567890123456781')], /1234567890123456781 in line 3: kept as text/],
+    ['values', [{ a: 1 }, { a: id('1234567890123456781') }], /1234567890123456781 in line 3: kept as text/],
+    ['cells', [1, id('1234567890123456781')], /1234567890123456781 in line 3: kept as text/],
+    ['text', ['1', '1234567890123456781'], /1234567890123456781 in line 3: kept as text/],
+    ['text', ['0.5', '0.1234567890123456789'], /0.1234567890123456789 in line 3: kept as text/],
+    ['text', ['[1]', '[1234567890123456781]'], /1234567890123456781 in line 3: kept as text/],
+  ]
+  for (const [cells, values, doubt] of cases) {
+    const { type, doubts } = await inferColumn(values, cells)
+    assert.equal(type, 'string')
+    assert.match(doubts.join('; '), doubt)
+    assert.match(doubts.join('; '), /more digits than a number keeps: /)
   }
 })
 

@@ -26,9 +26,13 @@ export function doubtsOf(column: ColumnSketch, type: LogicalType, file: FileProf
     return file.cells === 'cells' ? ['a spreadsheet has no offsets: taken as UTC'] : []
   if (type !== 'string') return []
   const show = ({ value, at }: Sighting): string => `${showValue(value)} in ${file.unit} ${at}`
-  return [nearlyAll(column, show), padded(column, show), otherMoment(column, show), mixed(column)].filter(
-    (doubt) => doubt !== null,
-  )
+  return [
+    nearlyAll(column, show),
+    lossy(column, show),
+    padded(column, show),
+    otherMoment(column, show),
+    mixed(column),
+  ].filter((doubt) => doubt !== null)
 }
 
 type Show = (sighting: Sighting) => string
@@ -41,6 +45,12 @@ function nearlyAll({ kinds, count, blank }: ColumnSketch, show: Show): string | 
   const [kind, sighting] = most
   if (kind === 'text' || sighting.count < (count - blank) * MOST) return null
   return `${sighting.count} of ${count - blank} values are ${PLURALS[kind]}, but not ${show(other[1])}: kept as text`
+}
+
+function lossy({ lossy: sighting }: ColumnSketch, show: Show): string | null {
+  if (sighting === null) return null
+  const others = sighting.count === 1 ? '' : `, and ${sighting.count - 1} more`
+  return `more digits than a number keeps: ${show(sighting)}${others}: kept as text`
 }
 
 function padded({ padded: sighting, kinds, count, blank }: ColumnSketch, show: Show): string | null {

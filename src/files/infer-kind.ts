@@ -1,5 +1,8 @@
 import { parseMoment } from '../contract/date-time.ts'
+import { firstWrittenNumber, parseExactly, readNumber } from '../contract/exact-json.ts'
+import { numberFrom } from '../contract/exact-number.ts'
 import type { JsonValue } from '../contract/json.ts'
+import { WrittenNumber } from '../contract/written-number.ts'
 import type { CellKind } from './raw-records.ts'
 
 /** What a single value could be a value of; `text` is what is nothing else. */
@@ -8,9 +11,6 @@ export type Kind =
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
-
-/** A double keeps any decimal of so many digits. */
-const DIGITS_KEPT = 15
 
 /** A spreadsheet has moments without an offset; they count as UTC (type-cells.ts). */
 const LOCAL_TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+$/
@@ -28,6 +28,24 @@ export function kindOf(value: Exclude<JsonValue, null>, cells: CellKind): Kind |
   return cells === 'values' ? (kindOfMoment(value) ?? 'text') : kindOfCell(value.trim(), cells)
 }
 
+/** The number that keeps a cell of text from being a number, or JSON with numbers: it would lose digits. */
+export function lossyNumberIn(cell: string): WrittenNumber | null {
+  const text = cell.trim()
+  const first = text.charCodeAt(0)
+  if (first === 0x5b || first === 0x7b) return lossyInJson(text)
+  if (first !== 0x2d && !(first >= 0x30 && first <= 0x39)) return null
+  const number = readNumber(text)
+  return number instanceof WrittenNumber ? number : null
+}
+
+function lossyInJson(text: string): WrittenNumber | null {
+  try {
+    return firstWrittenNumber(parseExactly(text, { writtenIntegers: true }))
+  } catch {
+    return null
+  }
+}
+
 function kindOfCell(text: string, cells: CellKind): Kind | null {
   if (text === '') return null
   const first = text.charCodeAt(0)
@@ -41,20 +59,15 @@ function kindOfCell(text: string, cells: CellKind): Kind | null {
 
 function kindOfDigits(text: string): Kind | null {
   if (INTEGER.test(text) && text !== '-0') return Number.isSafeInteger(Number(text)) ? 'integer' : null
-  return NUMBER.test(text) && keepsDigits(text) ? 'number' : null
-}
-
-function keepsDigits(text: string): boolean {
-  if (!Number.isFinite(Number(text))) return false
-  const [mantissa = ''] = text.split(/e/i)
-  const digits = mantissa.replace(/[-.]/g, '').replace(/^0+/, '')
-  return digits.length <= DIGITS_KEPT || String(Number(text)) === text
+  return NUMBER.test(text) && numberFrom(text) !== null ? 'number' : null
 }
 
 /** Lists and objects that some program wrote into a cell. */
 function kindOfJson(text: string): Kind | null {
   try {
-    return Array.isArray(JSON.parse(text)) ? 'array' : 'object'
+    const value = parseExactly(text, { writtenIntegers: true })
+    if (firstWrittenNumber(value) !== null) return null
+    return Array.isArray(value) ? 'array' : 'object'
   } catch {
     return null
   }

@@ -1,3 +1,4 @@
+import { firstWrittenNumber } from '../contract/exact-json.ts'
 import type { JsonValue } from '../contract/json.ts'
 import { MAX_FIELDS } from '../contract/parse-contract.ts'
 import { showValue } from '../contract/show-value.ts'
@@ -58,6 +59,11 @@ class Profiler {
     const value = record.values[name] ?? null
     const column = this.#columns.get(name) ?? this.#column(name, record)
     if (value === null) return
+    const lossy = firstWrittenNumber(value)
+    if (lossy !== null) {
+      column.addLossy(value, lossy, record.at)
+      return
+    }
     if (typeof value !== 'number' && typeof value !== 'boolean') this.#checkStructure(name, value, record)
     column.add(value, record.at)
   }

@@ -1,9 +1,11 @@
+import { parseExactly, readNumber } from '../contract/exact-json.ts'
+import { numberFrom } from '../contract/exact-number.ts'
+import { WrittenNumber } from '../contract/written-number.ts'
 import type { Contract, Field } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { nearest } from '../contract/nearest.ts'
 import type { CellKind } from './raw-records.ts'
 
-const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const LOCAL_TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?$/
 
 /** What is wrong with a name that no field has. */
@@ -17,7 +19,6 @@ export function unknownFieldFault(contract: Contract, name: string): string {
  * field's type stays what it is, for the contract to judge, and so do names that the contract lacks.
  */
 export function typeCells(contract: Contract, raw: JsonObject, cells: CellKind): JsonObject {
-  if (cells === 'values') return raw
   const record: Record<string, JsonValue> = Object.hasOwn(raw, '__proto__')
     ? (Object.create(null) as Record<string, JsonValue>)
     : {}
@@ -30,6 +31,8 @@ export function typeCells(contract: Contract, raw: JsonObject, cells: CellKind):
 }
 
 function typeCell(field: Field, value: JsonValue, cells: CellKind): JsonValue {
+  if (value instanceof WrittenNumber) return typeWrittenNumber(field, value, cells)
+  if (cells === 'values') return value
   if (field.type === 'string')
     return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
   if (typeof value === 'number')
@@ -41,7 +44,7 @@ function typeCell(field: Field, value: JsonValue, cells: CellKind): JsonValue {
   switch (field.type) {
     case 'integer':
     case 'number':
-      return NUMBER.test(text) && Number.isFinite(Number(text)) ? Number(text) : value
+      return numberFrom(text) ?? (readNumber(text) as JsonValue) ?? value
     case 'boolean':
       return booleanOf(text) ?? value
     case 'date':
@@ -53,6 +56,12 @@ function typeCell(field: Field, value: JsonValue, cells: CellKind): JsonValue {
     case 'object':
       return parsed(text) ?? value
   }
+}
+
+/** A number whose digits a double may lose: the contract refuses it with the value as it is written. */
+function typeWrittenNumber(field: Field, value: JsonValue & WrittenNumber, cells: CellKind): JsonValue {
+  if (field.type === 'number') return numberFrom(value.text) ?? value
+  return field.type === 'string' && cells === 'cells' ? value.text : value
 }
 
 function booleanOf(text: string): boolean | null {
@@ -68,7 +77,7 @@ function inUtc(text: string): string {
 
 function parsed(text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue
+    return parseExactly(text) as JsonValue
   } catch {
     return null
   }

@@ -1,8 +1,9 @@
 import { closeSync, constants, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject, type JsonObject } from '../contract/json.ts'
-import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../contract/json-text.ts'
+import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../contract/json-depth.ts'
 import { showValue } from '../contract/show-value.ts'
+import { parseExactly } from '../contract/exact-json.ts'
 import { readLines } from '../provenance/read-lines.ts'
 import { lookAtFile } from './sheet-paths.ts'
 import { valueFaults, type RecordRules } from './record-rules.ts'
@@ -73,7 +74,7 @@ function parse(bytes: Uint8Array): JsonObject | string | null {
   try {
     const text = UTF8.decode(bytes)
     if (text.trim() === '') return null
-    value = JSON.parse(text)
+    value = parseExactly(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) return 'not valid UTF-8'
     // Without the parser's own count of lines, which is that of the text it was given.

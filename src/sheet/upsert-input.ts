@@ -72,7 +72,9 @@ async function upsertBatches(
   try {
     for await (const batch of batches) {
       const records = batch.map(({ values }) => typeCells(contract, values, origin.cells))
-      const result = await upsertRecords(sheet, { records }, { actor }).catch((error: unknown) => {
+      // As text, which has every digit of a number.
+      const body = Buffer.from(JSON.stringify({ records }))
+      const result = await upsertRecords(sheet, body, { actor }).catch((error: unknown) => {
         throw placed(error, batch, origin)
       })
       inserted += result.inserted

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Contract } from '../contract/contract.ts'
-import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../contract/json-text.ts'
+import { parseExactly } from '../contract/exact-json.ts'
+import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../contract/json-depth.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
 import { faultOf } from '../contract/validate-value.ts'
 import { RecordsError } from '../errors/service-error.ts'
@@ -123,7 +124,7 @@ export function memberOf(record: JsonObject, field: string): JsonValue {
 function parseRecord(text: string, where: string): JsonObject {
   let record: unknown
   try {
-    record = JSON.parse(text)
+    record = parseExactly(text)
   } catch (error) {
     // Without the parser's own count of lines, which is that of the text it was given.
     const fault = (error instanceof Error ? error.message : '').replace(/ \(line \d+ column \d+\)$/, '')

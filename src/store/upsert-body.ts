@@ -1,6 +1,7 @@
-import { parseJsonBody, parseJsonText } from '../contract/json-text.ts'
+import { parseRecordsBody } from '../contract/json-text.ts'
 import { isJsonObject, type JsonObject } from '../contract/json.ts'
 import { requireActor } from '../contract/permissions.ts'
+import { WrittenNumber } from '../contract/written-number.ts'
 import { ValidationError } from '../errors/service-error.ts'
 import type { Upsert } from './sheet-store.ts'
 
@@ -43,8 +44,7 @@ function isText(body: Upsert['body']): body is Uint8Array | string {
 }
 
 function parseText(body: Uint8Array | string): unknown {
-  if (body.length === 0) return {}
-  return typeof body === 'string' ? parseJsonText(body) : parseJsonBody(body)
+  return body.length === 0 ? {} : parseRecordsBody(body)
 }
 
 function checkRecords(records: unknown): readonly JsonObject[] {
@@ -64,6 +64,7 @@ function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
+  if (value instanceof WrittenNumber) return 'a number'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 

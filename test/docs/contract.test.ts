@@ -4,7 +4,7 @@ import { LOGICAL_TYPES, type LogicalType } from '../../src/contract/contract.ts'
 import { DOCUMENT } from '../../src/contract/odcs-document.ts'
 import { PROPERTY, qualityShape, SCHEMA_ENTRY } from '../../src/contract/odcs-schema.ts'
 import { MAX_GLOB_LENGTH } from '../../src/contract/glob.ts'
-import { JSON_DEPTH_LIMIT } from '../../src/contract/json-text.ts'
+import { JSON_DEPTH_LIMIT } from '../../src/contract/json-depth.ts'
 import { MAX_FIELDS, parseContract } from '../../src/contract/parse-contract.ts'
 import {
   MAX_PATTERN_LENGTH,

@@ -192,6 +192,32 @@ test('JSON says what it means: null clears, what is absent stays', async (t) => 
   ])
 })
 
+test('a number that would lose digits is a fault with the value as it is written, from every format of text', async (t) => {
+  const sheet = await openTestSheet(t)
+  const row = ['1234567890123456781', '0.1234567890123456789', '9007199254740993.5']
+  const files = {
+    csv: `id,price\n${row.map((price, index) => `d${index},${price}\n`).join('')}`,
+    json: `[${row.map((price, index) => `{"id":"d${index}","price":${price}}`).join(',')}]`,
+    ndjson: row.map((price, index) => `{"id":"d${index}","price":${price}}\n`).join(''),
+  } as const
+  for (const format of ['csv', 'json', 'ndjson'] as const) {
+    const source = await temporaryFile(t, `data.${format}`, files[format])
+    const { faults, written } = await importRecords(sheet, source, { format, actor: 'human:ann' })
+    assert.equal(written, false)
+    const shown = faults.flatMap(({ field, message }) => (field === 'price' ? [message.split(' ')[0]] : []))
+    assert.deepEqual(shown, row, format)
+  }
+})
+
+test('a number of a file is what it is in each notation that a double keeps', async (t) => {
+  const sheet = await openTestSheet(t)
+  await importCsv(t, sheet, 'id,price\na,0.10000000000000001\nb,1e-06\nc,1152921504606847000\n')
+  assert.deepEqual(
+    (await recordsOf(sheet, 'price')).map(({ price }) => price),
+    [0.1, 1e-6, 1152921504606847000],
+  )
+})
+
 test('an import that is stopped ends between two batches, and says how far it came', async (t) => {
   const sheet = await openTestSheet(t)
   const lines = Array.from({ length: 5000 }, (_, index) => `n${index},Title\n`).join('')

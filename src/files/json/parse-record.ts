@@ -1,13 +1,17 @@
-import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../../contract/json-text.ts'
+import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../../contract/json-depth.ts'
 import { isJsonObject, type JsonObject } from '../../contract/json.ts'
 import { showValue } from '../../contract/show-value.ts'
+import { parseExactly } from '../../contract/exact-json.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 
-/** Parses a JSON text. Throws ValidationError naming its place. */
+/**
+ * Parses a JSON text of a file. Integers beyond ±(2^53−1), and numbers that would lose digits, are a `WrittenNumber`. Throws
+ * ValidationError naming its place.
+ */
 export function parseJson(text: string, place: string): unknown {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseExactly(text, { writtenIntegers: true })
   } catch (error) {
     // Without the parser's own count of lines, which is that of the text it was given.
     const fault = (error instanceof Error ? error.message : '').replace(/ \(line \d+ column \d+\)$/, '')

@@ -39,6 +39,10 @@ export function testImport(open: OpenStore): void {
         ['{"id":"b","name":"B","area":"x"}', /^records\.jsonl:3, field "area": /],
         ['{"id":"a","name":"B"}', /^records\.jsonl:3, field "id": must be unique.*"a"/],
         ['{"id":"b","name":"B"', /^records\.jsonl:3: /],
+        [
+          '{"id":"b","name":"B","area":1234567890123456781}',
+          /field "area": 1234567890123456781 is an integer/,
+        ],
       ]
       const sheet = await TestSheet.files(t, open, { properties: PROPERTIES, targets: TARGETS })
       for (const [bad, message] of cases) {

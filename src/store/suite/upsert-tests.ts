@@ -77,6 +77,52 @@ export function testUpsert(open: OpenStore): void {
       assert.match(message, /record "there" has "taken"/)
     })
 
+    test('D13: a number that would lose digits is refused as it is written, whatever its field', async () => {
+      const records = [
+        '{"id":1234567890123456781}',
+        '{"id":"i","name":"N","n":1234567890123456781}',
+        '{"id":"x","name":"N","x":1234567890123456781}',
+        '{"id":"d","name":"N","x":0.1234567890123456789}',
+        '{"id":"e","name":"N","x":1e-400}',
+        '{"id":"t","name":1234567890123456781}',
+        '{"id":"l","name":"N","list":[{"a":1234567890123456781}]}',
+        '{"id":"o","name":"N","thing":1234567890123456781}',
+      ]
+      const body = Buffer.from(`{"records":[${records.join(',')},12345678901234567]}`)
+      const beyond = '1234567890123456781 is an integer beyond ±9007199254740991; send it as a string'
+      assert.match(
+        await refused(sheet, () => sheet.upsert({ body, actor: HUMAN }), ValidationError),
+        /^records\[8\] must be an object, got a number$/,
+      )
+      const message = await refused(
+        sheet,
+        () => sheet.upsert({ body: `{"records":[${records.join(',')}]}`, actor: HUMAN }),
+        ValidationError,
+      )
+      for (const fault of [
+        'records[0] (no id), field "id": 1234567890123456781 is not a string',
+        `(id "i"), field "n": ${beyond}`,
+        `(id "x"), field "x": ${beyond}`,
+        '(id "d"), field "x": 0.1234567890123456789 has more digits than a number keeps; send it as a string',
+        '(id "e"), field "x": 1e-400 is out of the range of numbers',
+        '(id "t"), field "name": 1234567890123456781 is not a string',
+        `(id "l"), field "list": at [0].a: ${beyond}`,
+        `(id "o"), field "thing": ${beyond}`,
+      ])
+        assert.ok(message.includes(fault), `${fault}\n${message}`)
+    })
+
+    test('a number is stored as it is in each notation that a double keeps', async () => {
+      const written = ['0.10000000000000001', '1e-06', '0.0000009999999974752427', '100000000000000000000']
+      const records = written.map((text, index) => `{"id":"kept${index}","name":"N","x":${text}}`)
+      await sheet.upsert({ body: Buffer.from(`{"records":[${records.join(',')}]}`), actor: HUMAN })
+      const stored = await Promise.all(written.map((_, index) => sheet.get(`kept${index}`)))
+      assert.deepEqual(
+        stored.map((record) => record?.['x']),
+        [0.1, 1e-6, 9.999999974752427e-7, 1e20],
+      )
+    })
+
     test('D13: at most 100 faults are listed, and how many more there are', async () => {
       const records = Array.from({ length: 130 }, (_, index) => ({ id: `f${index}`, name: index }))
       const message = await faultsOf(records)

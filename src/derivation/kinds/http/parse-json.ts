@@ -1,4 +1,4 @@
-import { nestsTooDeep } from '../../../contract/json-text.ts'
+import { nestsTooDeep } from '../../../contract/json-depth.ts'
 import type { JsonValue } from '../../../contract/json.ts'
 
 /** A number that may be too large for a double has an exponent of three digits or hundreds of digits. */
