@@ -72,7 +72,20 @@ export class ValidationError extends ServiceError {
   readonly type = 'ValidationError'
 }
 
+/**
+ * The service is being stopped: nothing is wrong with the request, and it may succeed a little later, at another server or when
+ * the service is started again. What the operation has stored until then stays.
+ */
+export class StoppingError extends ServiceError {
+  readonly type = 'ServiceError'
+
+  constructor(message = 'the service is stopping') {
+    super(message)
+  }
+}
+
 const CLASSES = {
+  StoppingError,
   ContractError,
   SheetError,
   RecordsError,
@@ -95,6 +108,7 @@ export interface PlainServiceError {
 
 /** The plain form of an error that is a service error; `undefined` for anything else, which is then a bug. */
 export function toPlainError(error: unknown): PlainServiceError | undefined {
+  if (error instanceof StoppingError) return { type: 'StoppingError', message: error.message }
   if (!(error instanceof ServiceError) || error.type === 'ServiceError') return undefined
   return { type: classNameOf(error, error.type), message: error.message }
 }

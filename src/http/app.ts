@@ -142,6 +142,8 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
     }),
   )
   let closing = false
+  // The runs are stopped before the app is closed.
+  const isClosing = (): boolean => closing || sheet.stopping.aborted
   app.addHook('preClose', async () => {
     closing = true
     streams.close()
@@ -149,7 +151,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
   })
   app.addHook('onSend', function (request, reply, payload, done) {
     // Or the connections of requests under way would stay open, idle, and hold up the end.
-    if (closing) reply.header('connection', 'close')
+    if (isClosing()) reply.header('connection', 'close')
     finishAnswer.call(this, request, reply, payload, done)
   })
   if (settings.logRequests) app.addHook('onResponse', logRequest(settings.logger))
@@ -168,7 +170,7 @@ export function createApp(sheet: Sheet, options: Partial<AppOptions> = {}): Fast
     logger: settings.logger,
     streams,
     openApi: createOpenApi(sheet, listOperations(app, write.onRequest)),
-    isClosing: () => closing,
+    isClosing,
     actors: requestActors(settings.trustedActorHeader),
     checkHead: hook(checkHead),
     read: {

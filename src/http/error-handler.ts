@@ -4,6 +4,7 @@ import {
   OperationError,
   PreconditionFailedError,
   ServiceError,
+  StoppingError,
   StoreAwayError,
   ValidationError,
   type ErrorType,
@@ -47,8 +48,8 @@ export class MethodError extends OperationError {
   }
 }
 
-/** The service is being stopped: 503, with `Retry-After`. */
-export class StoppingError extends OperationError {
+/** The process is about to end, which `GET /api/healthz` answers with a 503 for load balancers. */
+export class UnhealthyError extends OperationError {
   readonly status = 503
 
   constructor() {
@@ -81,11 +82,11 @@ export function createErrorHandler(
       return
     }
     const status = statusOf(known)
-    if (status >= 500 && status !== 503)
+    const isStopping = known instanceof StoppingError || known instanceof UnhealthyError
+    if (status >= 500 && !isStopping)
       options.logger.error({ type: known.type, ...about(request) }, known.message)
     if (known instanceof MethodError) reply.header('allow', known.allow)
-    if (known instanceof StoppingError || known instanceof StoreAwayError)
-      reply.header('retry-after', RETRY_AFTER)
+    if (isStopping || known instanceof StoreAwayError) reply.header('retry-after', RETRY_AFTER)
     // Fastify wants to hang up after a body that it did not read to its end; a client that is still sending would
     // then see a reset instead of the answer. Node reads the rest and drops it, within the request's deadline.
     reply.removeHeader('connection')
@@ -97,7 +98,7 @@ export function createErrorHandler(
 
 /** The status of a service error: its own, if it is about the HTTP message or its conditions, or that of its type. */
 export function statusOf(error: ServiceError): number {
-  if (error instanceof ProtocolError || error instanceof MethodError || error instanceof StoppingError) {
+  if (error instanceof ProtocolError || error instanceof MethodError || error instanceof UnhealthyError) {
     return error.status
   }
   if (error instanceof PreconditionFailedError) return 412

@@ -36,7 +36,7 @@ export interface RouteContext {
   readonly actors: RequestActors
   /** The OpenAPI document as it is now. */
   openApi(): Promise<OpenApiFile>
-  /** Whether the app is being closed. */
+  /** Whether the service is being stopped. */
   isClosing(): boolean
   /** For routes that neither issue the CSRF cookie nor demand the token; the others have it already. */
   readonly checkHead: RequestHook

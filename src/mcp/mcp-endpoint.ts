@@ -1,4 +1,5 @@
 import { createMcpHandler, InMemoryServerEventBus, isLegacyRequest } from '@modelcontextprotocol/server'
+import { StoppingError } from '../errors/service-error.ts'
 import type { GivenActor } from '../sheet/resolve-actor.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import type { AgentScope } from './agent-scope.ts'
@@ -45,7 +46,7 @@ export class McpEndpoint {
 
   /** Answers a request whose body has been read; `actor` is who writes, null for the scope's. */
   async fetch(request: Request, { parsedBody, actor, closed }: SessionRequest): Promise<Response> {
-    if (this.#closed) return new Response(null, { status: 503 })
+    if (this.#closed) throw new StoppingError()
     const author = actor ?? this.#shared.scope.actor
     if (await isLegacyRequest(request, parsedBody)) {
       return this.#sessions.handle(request, { parsedBody, actor: author, closed })

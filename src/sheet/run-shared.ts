@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CellFailure, RunOutcome } from '../derivation/run-request.ts'
-import { LockTimeoutError, OperationError } from '../errors/service-error.ts'
+import { LockTimeoutError, OperationError, StoppingError } from '../errors/service-error.ts'
 import { BEAT_MS } from '../store/run-tasks.ts'
 import type { SheetStore } from '../store/sheet-store.ts'
 import type { RunId, StoredRun } from '../store/stored-run.ts'
@@ -34,7 +34,7 @@ export async function runShared(run: ConductedRun): Promise<RunOutcome> {
   } catch (error) {
     if (!hadLock) await endRunEarly(run, error).catch(() => undefined)
     if (!isLeft(error)) throw error
-    if (sheet.stopping.aborted) throw new OperationError(error.message)
+    if (sheet.stopping.aborted) throw new StoppingError(error.message)
     sheet.logger.warn({ run: active.id }, `the run is left to whoever can: ${error.message}`)
     run.frames.silence()
     await untilEnded(run)

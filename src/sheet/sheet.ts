@@ -2,7 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { Derivation } from '../derivation/derivation-kind.ts'
 import type { HostPolicies } from '../derivation/host-policies.ts'
 import type { DerivationSource } from '../derivation/parse-derivation.ts'
-import { ContractError, OperationError, ServiceError } from '../errors/service-error.ts'
+import { ContractError, ServiceError, StoppingError } from '../errors/service-error.ts'
 import type { EventBus } from '../events/event-bus.ts'
 import type { Frame } from '../events/frame.ts'
 import { OutdatedDefinitionError } from '../store/revision-store.ts'
@@ -163,7 +163,7 @@ export class Sheet {
    * Stops runs under way and keeps new ones from starting; what they have stored stays. Everything else goes on.
    * Resolves when they have ended and subscribers have been told so (D40).
    */
-  async stopRuns(reason: ServiceError = new OperationError('the service is stopping')): Promise<void> {
+  async stopRuns(reason: ServiceError = new StoppingError()): Promise<void> {
     this.#stopping.abort(reason)
     await Promise.allSettled(this.#runs)
     await this.frames?.settled()

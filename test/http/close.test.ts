@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { LightMyRequestResponse } from 'fastify'
 import type { Transport } from '../../src/sheet/transports.ts'
-import { CSRF, listen, startApp } from '../support/http-fixture.ts'
+import { assertEnvelope, CSRF, listen, startApp } from '../support/http-fixture.ts'
 import { RawClient } from '../support/raw-client.ts'
 
 test('closing the app finishes the request under way, and lets idle connections go', async (t) => {
@@ -43,4 +44,31 @@ test('closing the app finishes the request under way, and lets idle connections 
   assert.equal((JSON.parse(answer.body) as { materialized: number }).materialized, 1)
   await closed
   await busy.end()
+})
+
+test('while the service is stopping, what it no longer does is a 500 ServiceError that says when to ask again', async (t) => {
+  const { app, sheet, logged } = await startApp(t)
+  const post = (url: string, body: object): Promise<LightMyRequestResponse> =>
+    app.inject({ method: 'POST', url, headers: CSRF, payload: { actor: 'agent:test', ...body } })
+  await sheet.stopRuns()
+  const refused = [
+    await post('/api/materialize', {}),
+    await post('/api/materialize', { dry_run: true }),
+    await post('/api/revert', { run_id: '1' }),
+  ]
+  // What it still does tells clients to connect to another one the next time.
+  const read = await app.inject({ url: '/api/records' })
+  assert.deepEqual([read.statusCode, read.headers.connection], [200, 'close'])
+  await sheet.close()
+  refused.push(
+    await app.inject({ method: 'POST', url: '/api/query', headers: CSRF, payload: { sql: 'SELECT 1' } }),
+  )
+  refused.push(await post('/api/records', { records: [{ id: 'd' }] }))
+  for (const response of refused) {
+    assert.equal(response.statusCode, 500, response.payload)
+    assertEnvelope(response, 'ServiceError', /stopping|closed/)
+    assert.match(String(response.headers['retry-after']), /^\d+$/)
+    assert.equal(response.headers.connection, 'close')
+  }
+  assert.deepEqual(logged, [])
 })

@@ -6,7 +6,7 @@ import { openOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openLookupSheet } from '../support/run-fixture.ts'
 
-const STOPPING = { type: 'OperationError', message: 'the service is stopping' }
+const STOPPING = { type: 'ServiceError', message: 'the service is stopping' }
 
 test('closing a sheet ends its runs with materialize.error, and what they stored stays', async (t) => {
   // More records than calls at a time, so that some wait for their turn.

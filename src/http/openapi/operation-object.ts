@@ -21,7 +21,7 @@ export const ERROR_STATUSES: Readonly<Record<number, string>> = {
   414: 'The URL is too long.',
   415: 'The body is not `application/json` in UTF-8, or is compressed.',
   431: 'The request line and headers are too large.',
-  500: 'The contract, a derivation file or the store is broken, or the program has a fault.',
+  500: 'The contract, a derivation file or the store is broken, the program has a fault, or the service is being stopped.',
   503: 'The service is being stopped.',
 }
 

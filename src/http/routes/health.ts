@@ -1,6 +1,6 @@
 import { NoQuery } from '../../wire/contract.ts'
 import { HealthAnswer } from '../../wire/health.ts'
-import { StoppingError } from '../error-handler.ts'
+import { UnhealthyError } from '../error-handler.ts'
 import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 
@@ -14,10 +14,10 @@ const GET: Operation = {
 }
 
 /** `GET /api/healthz`: whether the process answers. */
-export function healthRoutes(app: Api, { sheet, read, isClosing }: RouteContext): void {
+export function healthRoutes(app: Api, { read, isClosing }: RouteContext): void {
   const schema = { querystring: NoQuery, response: { 200: HealthAnswer } }
   app.get('/api/healthz', { ...read, schema, config: { operation: GET } }, () => {
-    if (isClosing() || sheet.stopping.aborted) throw new StoppingError()
+    if (isClosing()) throw new UnhealthyError()
     return { status: 'ok' as const }
   })
 }

@@ -3,7 +3,7 @@ import { Pool, type Client, type PoolClient } from 'pg'
 import { clientConfig } from './client-config.ts'
 import { ConnectionWatch } from './connection-watch.ts'
 import { ClientConnection, type Connection, type SqlInput, type StoredRow } from './connection.ts'
-import { RecordsError } from '../../errors/service-error.ts'
+import { RecordsError, StoppingError } from '../../errors/service-error.ts'
 import { LEASE_MS } from '../run-tasks.ts'
 import { asConnectError, asRecordsError, isConnectionFault, isLost, isStalePlan } from './errors.ts'
 import { StoreClient } from './store-client.ts'
@@ -155,7 +155,7 @@ function isWorthTrying(error: unknown): boolean {
 }
 
 async function connect(pool: Pool): Promise<PoolClient> {
-  if (pool.ending) throw new RecordsError('the store is closed')
+  if (pool.ending) throw new StoppingError('the store is closed')
   try {
     return await pool.connect().catch((error: unknown) => {
       if (!isLost(error)) throw error

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract } from '../../contract/contract.ts'
 import { parseStoredContract } from '../../contract/parse-contract.ts'
-import { RecordsError, ServiceError } from '../../errors/service-error.ts'
+import { ServiceError, StoppingError } from '../../errors/service-error.ts'
 import { OutdatedDefinitionError } from '../revision-store.ts'
 import type { StoreDefinition } from '../sheet-store.ts'
 import type { StoredTarget } from '../stored-targets.ts'
@@ -76,7 +76,7 @@ export class Writer {
 
   #enqueue(work: Waiting['work']): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) throw new RecordsError('the store is closed')
+      if (this.#closed) throw new StoppingError('the store is closed')
       this.#queue.push({ work, resolve, reject })
       this.#working ??= this.#work()
     })

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { Worker, type Transferable } from 'node:worker_threads'
-import { fromPlainError, RecordsError } from '../../errors/service-error.ts'
+import { fromPlainError, RecordsError, StoppingError } from '../../errors/service-error.ts'
 import type { Upsert } from '../sheet-store.ts'
 import type { WriterAnswer, WriterOperation, WriterOperations, WriterRequest } from './writer-protocol.ts'
 
@@ -17,6 +17,7 @@ export class WriterClient {
   readonly #worker: Worker
   readonly #waiting = new Map<number, Waiting>()
   #lastId = 0
+  #closing = false
   #ended: Error | null = null
 
   constructor() {
@@ -27,7 +28,13 @@ export class WriterClient {
       for (const answer of answers) this.#settle(answer)
     })
     this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
-    this.#worker.on('exit', () => this.#end(new RecordsError('the store is closed')))
+    this.#worker.on('exit', () => {
+      this.#end(
+        this.#closing
+          ? new StoppingError('the store is closed')
+          : new RecordsError('the writing thread has ended: restart the service'),
+      )
+    })
     this.#worker.unref()
   }
 
@@ -51,6 +58,7 @@ export class WriterClient {
 
   /** Finishes what was asked for, then ends the thread. */
   async close(): Promise<void> {
+    this.#closing = true
     if (this.#ended === null) await this.call('close', null)
     await this.#worker.terminate()
   }

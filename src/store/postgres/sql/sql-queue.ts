@@ -1,4 +1,4 @@
-import { QueryError } from '../../../errors/service-error.ts'
+import { QueryError, StoppingError } from '../../../errors/service-error.ts'
 import type { SqlConnection } from './sql-connection.ts'
 
 /** So many queries run at once. */
@@ -197,8 +197,8 @@ export class SqlQueue {
   }
 }
 
-function closing(): QueryError {
-  return new QueryError('the sheet is being closed')
+function closing(): StoppingError {
+  return new StoppingError('the sheet is being closed')
 }
 
 function tooMany(): QueryError {

@@ -6,7 +6,7 @@ import { enableCompileCache } from 'node:module'
 import { getPriority } from 'node:os'
 import { after, afterEach, before, suite, test } from 'node:test'
 import { createSheetDatabase, field, type SheetDatabase } from '../../../../test/support/sheet-database.ts'
-import { QueryError, RecordsError } from '../../../errors/service-error.ts'
+import { QueryError, RecordsError, StoppingError } from '../../../errors/service-error.ts'
 import { DEFAULT_QUERY_LIMITS, SqlPool, type QueryLimits, type SqlPoolOptions } from './sql-pool.ts'
 import { SqlProcess } from './sql-process.ts'
 
@@ -432,7 +432,7 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     )
     await pool.close()
     for (const each of await settled) {
-      assert.ok(each.status === 'rejected' && each.reason instanceof QueryError)
+      assert.ok(each.status === 'rejected' && each.reason instanceof StoppingError)
       assert.match(each.reason.message, /being closed/)
     }
     await assert.rejects(pool.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }), QueryError)

@@ -1,4 +1,4 @@
-import { QueryError } from '../../../errors/service-error.ts'
+import { QueryError, StoppingError } from '../../../errors/service-error.ts'
 import type { JsonBytes, Page } from '../../sheet-store.ts'
 import type { TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
@@ -269,8 +269,8 @@ function typedField({ name, type }: TypedField): TypedField {
   return { name, type }
 }
 
-function closing(): QueryError {
-  return new QueryError('the sheet is being closed')
+function closing(): StoppingError {
+  return new StoppingError('the sheet is being closed')
 }
 
 function tooMany(): QueryError {
