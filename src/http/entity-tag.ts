@@ -13,6 +13,9 @@ export function tagVersion(reply: FastifyReply, version: string, stamp: string):
   reply.header('etag', `"${version}-${stamp}"`)
 }
 
+/** Bytes up to which an answer gets a tag that is made of them: hashing more keeps others waiting. */
+export const TAGGED_UP_TO: number = 8 << 20
+
 /** Characters of a content tag: 128 bits. */
 const CONTENT_TAG_LENGTH = 22
 

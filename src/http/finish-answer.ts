@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
 import { COMPRESSED_FROM, compress, compressStream, isCompressible } from './compress.ts'
-import { contentTag, seenTag, tagOfEncoding } from './entity-tag.ts'
+import { contentTag, seenTag, tagOfEncoding, TAGGED_UP_TO } from './entity-tag.ts'
 import { preferredEncoding } from './negotiate.ts'
 
 declare module 'fastify' {
@@ -59,7 +59,7 @@ function isPayload(payload: unknown): payload is Payload {
 function tagRead(request: FastifyRequest, reply: FastifyReply, payload: Payload): boolean {
   let etag = reply.getHeader('etag')
   if (etag === undefined) {
-    if (payload instanceof Readable) return false
+    if (payload instanceof Readable || payload.length > TAGGED_UP_TO) return false
     etag = `"${contentTag(payload)}"`
     reply.header('etag', etag)
   }

@@ -1,44 +1,74 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 /** Newline-delimited JSON: one value on each line, each line ended. */
 export const NDJSON_CONTENT_TYPE = 'application/x-ndjson'
 
 const [QUOTE, BACKSLASH, COMMA, NEWLINE] = [0x22, 0x5c, 0x2c, 0x0a]
-const OPEN = new Set(Buffer.from('[{'))
-const CLOSE = new Set(Buffer.from(']}'))
-const SPACE = new Set(Buffer.from(' \t\r\n'))
+
+/** Kinds of bytes outside strings. */
+const [OTHER, OPEN, CLOSE, SPACE] = [0, 1, 2, 3]
+const KINDS = new Uint8Array(256)
+for (const byte of Buffer.from('[{')) KINDS[byte] = OPEN
+for (const byte of Buffer.from(']}')) KINDS[byte] = CLOSE
+for (const byte of Buffer.from(' \t\r\n')) KINDS[byte] = SPACE
+
+/** Bytes that are turned into lines before other requests have their turn. */
+const BYTES_AT_ONCE = 1 << 20
 
 /**
- * The items of a JSON array, given as text in UTF-8, one on each line. The text of a value stays as it is, so that no
+ * Turns a JSON array, given as text in UTF-8, into lines with one item each. The text of a value stays as it is, so that no
  * digit of a number is lost; only white space between its parts goes. The text must be JSON.
  */
-export function toNdjson(array: Uint8Array): Buffer {
+export async function toNdjson(array: Uint8Array): Promise<Buffer> {
   const lines = Buffer.allocUnsafe(array.length)
-  let length = 0
-  let depth = 0
-  for (let index = 0; index < array.length; index++) {
-    let byte = array[index] ?? 0
-    if (SPACE.has(byte)) continue
-    if (byte === QUOTE) {
-      const end = endOfString(array, index)
-      lines.set(array.subarray(index, end), length)
-      length += end - index
-      index = end - 1
-      continue
-    }
-    if (CLOSE.has(byte)) depth--
-    // The brackets of the array itself are left out, which leaves room for the end of the last line.
-    const outermost = depth === 0
-    if (OPEN.has(byte)) depth++
-    if (outermost) continue
-    if (byte === COMMA && depth === 1) byte = NEWLINE
-    lines[length++] = byte
+  const writer = new LineWriter(lines)
+  for (let start = 0; start < array.length; start += BYTES_AT_ONCE) {
+    if (start > 0) await nextTurn()
+    writer.write(array.subarray(start, start + BYTES_AT_ONCE))
   }
-  if (length > 0) lines[length++] = NEWLINE
-  return lines.subarray(0, length)
+  return writer.finish()
 }
 
-/** The index after the closing quote of the string that starts at `start`. */
-function endOfString(text: Uint8Array, start: number): number {
-  let index = start + 1
-  while (text[index] !== QUOTE) index += text[index] === BACKSLASH ? 2 : 1
-  return index + 1
+class LineWriter {
+  readonly #lines: Buffer
+  #length = 0
+  #depth = 0
+  #inString = false
+  #isEscaped = false
+
+  constructor(lines: Buffer) {
+    this.#lines = lines
+  }
+
+  write(bytes: Uint8Array): void {
+    const lines = this.#lines
+    let [length, depth, inString, isEscaped] = [this.#length, this.#depth, this.#inString, this.#isEscaped]
+    for (const byte of bytes) {
+      if (inString) {
+        if (isEscaped) isEscaped = false
+        else if (byte === BACKSLASH) isEscaped = true
+        else if (byte === QUOTE) inString = false
+        lines[length++] = byte
+        continue
+      }
+      const kind = KINDS[byte] ?? OTHER
+      if (kind === SPACE) continue
+      if (kind === CLOSE) depth--
+      // The brackets of the array itself are left out, which leaves room for the end of the last line.
+      const outermost = depth === 0
+      if (kind === OPEN) depth++
+      if (outermost) continue
+      inString = byte === QUOTE
+      lines[length++] = byte === COMMA && depth === 1 ? NEWLINE : byte
+    }
+    this.#length = length
+    this.#depth = depth
+    this.#inString = inString
+    this.#isEscaped = isEscaped
+  }
+
+  finish(): Buffer {
+    if (this.#length > 0) this.#lines[this.#length++] = NEWLINE
+    return this.#lines.subarray(0, this.#length)
+  }
 }

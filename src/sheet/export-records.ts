@@ -83,8 +83,9 @@ export async function exportRecords(sheet: Sheet, query: ExportQuery): Promise<R
   let at: number | null = null
   const pages = walkPages({ store, walk, first, onPage: (key) => (at = key) })
   const { contentType, endings } = FORMAT_FACTS[format]
-  // One page holds nobody up, and is there sooner than a thread.
-  const write = first.next === null ? writeRecordFile : writeInThread
+  // One short page holds nobody up, and is there sooner than a thread.
+  const isShort = first.next === null && first.records.length <= PAGE_BYTES
+  const write = isShort ? writeRecordFile : writeInThread
   return {
     fileName: `${sheet.name}${endings[0]}`,
     contentType,

@@ -51,6 +51,17 @@ test('an export takes a filter, an order, and fields in their order', async (t) 
   assert.equal(answer.headers['content-type'], 'application/x-ndjson; charset=utf-8')
 })
 
+test('large records are exported whole', async (t) => {
+  const sizes = [10, 3 << 20, 3 << 20, 5 << 20, 10]
+  const records = sizes.map((size, index) => ({ id: `r${index}`, text: '\u0001'.repeat(size / 6) }))
+  const answer = await get(t, '/api/export/ndjson', { ...MANY, records })
+  const lines = answer.body.split('\n').slice(0, -1)
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line) as unknown),
+    records,
+  )
+})
+
 test('JSON is an array of records, whole also when there are none', async (t) => {
   const { app } = await startApp(t)
   const all = await app.inject('/api/export/json?fields=id')

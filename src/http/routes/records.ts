@@ -22,7 +22,7 @@ import {
   UpsertRecordsBody,
 } from '../../wire/records.ts'
 import { acceptRawBodies } from '../body-parser.ts'
-import { contentTag, readIfMatch, tagVersion } from '../entity-tag.ts'
+import { contentTag, readIfMatch, TAGGED_UP_TO, tagVersion } from '../entity-tag.ts'
 import { addVary } from '../finish-answer.ts'
 import { sendJson } from '../json-reply.ts'
 import { NDJSON_CONTENT_TYPE, toNdjson } from '../ndjson.ts'
@@ -129,8 +129,8 @@ export function recordsRoutes(app: Api, { sheet, actors, read, write }: RouteCon
       const asLines = prefers(request.raw.headers, NDJSON_CONTENT_TYPE)
       addVary(reply, 'Accept')
       linkNextPage(reply, { path: '/api/records', query: request.query, nextCursor, isOnlyPlace: asLines })
-      if (asLines) return reply.header('content-type', NDJSON_CONTENT_TYPE).send(toNdjson(page.records))
-      reply.header('etag', pageTag(page))
+      if (asLines) return reply.header('content-type', NDJSON_CONTENT_TYPE).send(await toNdjson(page.records))
+      if (page.records.length <= TAGGED_UP_TO) reply.header('etag', pageTag(page))
       return sendJson(reply, recordListBytes(page))
     },
   )

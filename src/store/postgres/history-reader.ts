@@ -1,3 +1,4 @@
+import { PAGE_BYTES } from '../page-bytes.ts'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { parseLine } from '../../provenance/log-line.ts'
@@ -11,6 +12,8 @@ import { pastRecordsJson, selectionOf, type Selection } from './past-record.ts'
 const RECORDS_AT_ONCE = 500
 /** Lines that one statement answers with, of all records together. */
 const LINES_AT_ONCE = 1000
+/** Bytes of lines that one statement answers with, beside its first line. */
+const BYTES_AT_ONCE = 1 << 20
 /** Entries that one statement looks at for a time. */
 const PROBES = 16
 
@@ -111,7 +114,7 @@ export class HistoryReader {
     const key = life?.['key']
     if (typeof key !== 'number') return null
     const selection = selectionOf(fields)
-    const lives = await this.#lives(selection, { after: key - 1, last: key, count: 1, seq })
+    const { lives } = await this.#lives(selection, { after: key - 1, last: key, count: 1, seq })
     const [record] = await this.#asOf(selection, lives, seq)
     return record ?? null
   }
@@ -121,32 +124,36 @@ export class HistoryReader {
     const selection = selectionOf(fields)
     const last = Number((await this.#db.get(LAST_KEY, seq))?.['key'])
     const records: JsonBytes[] = []
+    let bytes = 0
     let next: RecordKey = after ?? 0
     // One record more than asked for tells whether another page follows.
     for (let from = next, count = Math.min(limit + 1, RECORDS_AT_ONCE); ; count = RECORDS_AT_ONCE) {
-      const lives = await this.#lives(selection, { after: from, last, count, seq })
+      const { lives, found } = await this.#lives(selection, { after: from, last, count, seq })
       const past = await this.#asOf(selection, lives, seq)
       for (const [index, record] of past.entries()) {
         if (record === null) continue
-        if (records.length === limit) return { records: jsonArray(records), next }
+        bytes += record.length
+        const isFull = records.length === limit || (records.length > 0 && bytes > PAGE_BYTES)
+        if (isFull) return { records: jsonArray(records), next }
         records.push(record)
         next = lives[index]?.key ?? next
       }
-      if (lives.length < count) return { records: jsonArray(records), next: null }
+      if (found < count && lives.length === found) return { records: jsonArray(records), next: null }
       from = lives.at(-1)?.key ?? last
     }
   }
 
-  /** Keys that records have or had, in order. */
+  /** Keys that records have or had, in order, and how many there would be if their records took less. */
   async #lives(
     { lives }: Selection,
     { after, last, count, seq }: { after: RecordKey; last: RecordKey; count: number; seq: number },
-  ): Promise<FoundLife[]> {
+  ): Promise<{ readonly lives: readonly FoundLife[]; readonly found: number }> {
     const rows = await this.#db.all(lives, after, last, count, seq)
-    return rows.map(({ key, $json: json }) => ({
+    const keys = rows.map(({ key, $json: json }) => ({
       key: Number(key),
       json: typeof json === 'string' ? Buffer.from(json) : null,
     }))
+    return { lives: keys, found: Number(rows[0]?.['$found'] ?? 0) }
   }
 
   /** Records that had been created as they were; null for one that had been deleted. */
@@ -180,6 +187,7 @@ export class HistoryReader {
         count,
       )
       const read = new Map<Undoing, number>()
+      const isCut = rows.length < Number(rows[0]?.['found'] ?? 0)
       for (const { place, seq: at, line } of rows) {
         const undoing = open[Number(place) - 1]
         if (undoing === undefined) continue
@@ -188,18 +196,25 @@ export class HistoryReader {
         undoing.lines += 1
         read.set(undoing, (read.get(undoing) ?? 0) + 1)
       }
-      open = open.filter((undoing) => read.get(undoing) === count && undoing.before.size < fields.length)
+      open = open.filter(
+        (undoing) => (isCut || read.get(undoing) === count) && undoing.before.size < fields.length,
+      )
     }
     return all
   }
 }
 
-/** At most $3 lines of each of the records $1, each after its seq of $2. */
+/**
+ * At most $3 lines of each of the records $1, each after its seq of $2; fewer where they are long. `found` is how many there
+ * would be.
+ */
 const LATER_LINES = `
+  SELECT place, seq, line, found FROM (
+  SELECT place, seq, line, count(*) OVER () AS found, sum(octet_length(line)) OVER (ORDER BY place, seq) - octet_length(line) AS before FROM (
   SELECT asked.place, later.seq, later.line FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS asked(key, "from", place)
   CROSS JOIN LATERAL (
     SELECT seq, line FROM "$provenance" WHERE record = asked.key AND seq > asked."from" ORDER BY seq LIMIT $3
-  ) AS later ORDER BY asked.place, later.seq`
+  ) AS later) AS lines) AS running WHERE before <= ${BYTES_AT_ONCE} ORDER BY place, seq`
 
 /** The entry at each of these numbers, or the one before: a log that was there before the store may have gaps. */
 const PROBED_ENTRIES = `

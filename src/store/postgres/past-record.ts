@@ -1,3 +1,5 @@
+import { PAGE_BYTES } from '../page-bytes.ts'
+import { recordWeight } from './record-pieces.ts'
 import type { Field, LogicalType } from '../../contract/contract.ts'
 import { parseMoment } from '../../contract/date-time.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
@@ -15,6 +17,7 @@ export interface Selection {
   /**
    * The keys after $1 up to $2 that records have or had, in order, at most $3 of them, each with the JSON of its record if
    * no entry after the seq $4 has changed it. Each of the two tables is cut to $3 by itself: together, they would be sorted whole.
+   * Where their records take more than a page may, there are fewer of them; `$found` is how many there would be.
    */
   readonly lives: string
   /** The columns of the records with these keys. */
@@ -74,11 +77,15 @@ export function selectionOf(fields: readonly Field[]): Selection {
   const columns = fields.map(({ name }) => quoted(name))
   return {
     fields,
-    lives: `SELECT life.key, CASE WHEN data."$version" <= $4 THEN ${RECORD_JSON} END AS "$json" FROM (
+    lives: `SELECT life.key, life."$found", CASE WHEN data."$version" <= $4 THEN ${RECORD_JSON} END AS "$json" FROM (
+        SELECT key, count(*) OVER () AS "$found", sum("$weight") OVER (ORDER BY key) - "$weight" AS "$before" FROM (
+        SELECT keys.key, coalesce(${recordWeight(fields, 'data')}, 0) AS "$weight" FROM (
         (SELECT "$seq" AS key FROM "$data" WHERE "$seq" > $1 AND "$seq" <= $2 ORDER BY 1 LIMIT $3)
         UNION ALL (SELECT record FROM "$deleted" WHERE record > $1 AND record <= $2 ORDER BY 1 LIMIT $3)
         ORDER BY 1 LIMIT $3
-      ) AS life LEFT JOIN "$data" AS data ON data."$seq" = life.key ${recordJsonSource(fields, 'data')} ORDER BY life.key`,
+        ) AS keys LEFT JOIN "$data" AS data ON data."$seq" = keys.key) AS weighed
+      ) AS life LEFT JOIN "$data" AS data ON data."$seq" = life.key ${recordJsonSource(fields, 'data')}
+      WHERE life."$before" <= ${PAGE_BYTES} ORDER BY life.key`,
     columns: `SELECT ${['"$seq"', '"$written"', ...columns].join(', ')} FROM "$data" WHERE "$seq" = ANY($1::bigint[])`,
     json: `SELECT ${RECORD_JSON} AS "$json" FROM (
         SELECT "$seq", "$written"::json AS "$written", ${columns.join(', ')}

@@ -1,6 +1,8 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { Page, PageQuery, StoreStatus, VersionedRecord } from '../sheet-store.ts'
+import { PAGE_BYTES } from '../page-bytes.ts'
+import { fittingRecords, recordWeight } from './record-pieces.ts'
 import { keyAtPosition } from '../deleted-blocks.ts'
 import { Batcher } from './batcher.ts'
 import type { Connection } from './connection.ts'
@@ -21,7 +23,15 @@ interface ReadStatements {
   readonly name: string
   readonly page: string
   /** Finds records by their ids. */
-  readonly records: Batcher<string, FoundAnswer | null>
+  readonly records: Batcher<string, FoundRecord | null>
+}
+
+/** A record, and the state of the store that it is of. */
+interface FoundRecord {
+  /** Null for one that is not read together with others. */
+  readonly json: Buffer | null
+  readonly version: string
+  readonly state: string
 }
 
 /** An answer, and the state of the store that it is of. */
@@ -30,8 +40,9 @@ interface FoundAnswer {
   readonly state: string
 }
 
-/** Records that are read with one statement, at most, since each may have 10 MiB. */
+/** Records that are read with one statement, at most, and the bytes of one that is. */
 const RECORDS_AT_ONCE = 32
+const RECORD_BYTES = 1 << 20
 
 /** Ids that are looked up with one statement. */
 const IDS_AT_ONCE = 10_000
@@ -59,40 +70,82 @@ export class RecordReader {
   async record(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {
     if (!canBeId(id)) return null
     const { name, records } = this.#statementsOf(fields)
-    return this.#answers.get(`record ${name} ${id}`, () => records.ask(id))
+    return this.#answers.get(`record ${name} ${id}`, async () => {
+      const found = await records.ask(id)
+      if (found === null) return null
+      const { json, version, state } = found
+      return json === null ? this.#largeRecord(id, fields) : { answer: { json, version, last: null }, state }
+    })
   }
 
   /** What there is of records with these ids, in their order. */
-  async #records(sql: string, ids: readonly string[]): Promise<readonly (FoundAnswer | null)[]> {
+  async #records(sql: string, ids: readonly string[]): Promise<readonly (FoundRecord | null)[]> {
     const rows = await this.#db.all(sql, ids)
     const found = new Map(
       rows.map((row) => {
-        const json = Buffer.from(String(row['json']))
-        const answer = { json, version: String(row['version']), last: null }
-        return [String(row['$id']), { answer, state: String(row['$state']) }]
+        const json = row['json'] === null ? null : Buffer.from(String(row['json']))
+        return [String(row['$id']), { json, version: String(row['version']), state: String(row['$state']) }]
       }),
     )
     return ids.map((id) => found.get(id) ?? null)
+  }
+
+  /** A record that is not read together with others. */
+  #largeRecord(id: string, fields: readonly string[]): Promise<FoundAnswer | null> {
+    return this.#db.reading(async (db) => {
+      const row = await db.get(
+        `SELECT "$seq" AS key, "$version" AS version, ${STATE} AS state FROM "$data" WHERE id = $1`,
+        id,
+      )
+      if (row === undefined) return null
+      const { records } = await fittingRecords(db, [Number(row['key'])], this.#fields(fields))
+      const answer = { json: records.subarray(1, -1), version: String(row['version']), last: null }
+      return { answer, state: String(row['state']) }
+    })
   }
 
   async page(query: PlainPage): Promise<Page> {
     const { fields, limit, skip, after } = query
     const from = after?.key ?? 0
     if (skip > 0) {
-      const { answer } = await this.#db.reading(async (db) =>
-        this.#page(db, query, Number((await db.get(KEY_AT_POSITION, from, skip))?.['key'])),
-      )
+      const answer = await this.#db.reading(async (db) => {
+        const start = Number((await db.get(KEY_AT_POSITION, from, skip))?.['key'])
+        return ((await this.#page(db, query, start)) ?? (await this.#fittingPage(db, query, start))).answer
+      })
       return pageOf(answer)
     }
     const key = `page ${this.#statementsOf(fields).name} ${limit} ${from}`
-    return pageOf(await this.#answers.get(key, () => this.#page(this.#db, query, from)))
+    return pageOf(
+      await this.#answers.get(
+        key,
+        async () => (await this.#page(this.#db, query, from)) ?? this.#largePage(query, from),
+      ),
+    )
   }
 
-  async #page(db: Connection, { fields, limit }: PlainPage, from: RecordKey): Promise<FoundAnswer> {
+  async #page(db: Connection, { fields, limit }: PlainPage, from: RecordKey): Promise<FoundAnswer | null> {
     const row = await db.get(this.#statementsOf(fields).page, from, limit)
+    if (Number(row?.['$weight']) > PAGE_BYTES) return null
     const last = row?.['$more'] === true ? Number(row['$last']) : null
     const json = Buffer.from(String(row?.['$page']))
     return { answer: { json, version: '', last }, state: String(row?.['$state']) }
+  }
+
+  /** A page whose records may take more than one may have; it ends where they do. */
+  #largePage(query: PlainPage, from: RecordKey): Promise<FoundAnswer> {
+    return this.#db.reading((db) => this.#fittingPage(db, query, from))
+  }
+
+  async #fittingPage(db: Connection, { fields, limit }: PlainPage, from: RecordKey): Promise<FoundAnswer> {
+    const rows = await db.all(
+      `SELECT "$seq" AS key, ${STATE} AS state FROM "$data" WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2`,
+      from,
+      limit + 1,
+    )
+    const keys = rows.map(({ key }) => Number(key))
+    const { records, count } = await fittingRecords(db, keys.slice(0, limit), this.#fields(fields))
+    const last = count < keys.length ? (keys[count - 1] ?? null) : null
+    return { answer: { json: records, version: '', last }, state: String(rows[0]?.['state']) }
   }
 
   /** The statements that answer with these fields, made once for a list of fields. */
@@ -143,14 +196,18 @@ function statementsOf(
   const source = recordJsonSource(fields, 'data')
   return {
     name: fields.map(({ name }) => name).join(),
-    record: `SELECT data.id AS "$id", ${RECORD_JSON} AS json, "$version" AS version, ${STATE} AS "$state"
+    record: `SELECT data.id AS "$id", CASE WHEN ${recordWeight(fields, 'data')} <= ${RECORD_BYTES} THEN ${RECORD_JSON} END AS json, "$version" AS version, ${STATE} AS "$state"
       FROM "$data" AS data ${source} WHERE data.id = ANY($1::text[])`,
-    // Names that are no field's: a field named as one of these would be taken for it. Whether more come is told by the last
+    // Names that are no field's: a field named as one of these would be taken for it. No record is read where all of them take too
+    // much. Whether more come is told by the last
     // key of all: with EXISTS, PostgreSQL would go through the table in search of a key beyond one that it does not know.
-    page: `SELECT "$page", "$last", "$last" < (SELECT max("$seq") FROM "$data") AS "$more", ${STATE} AS "$state" FROM (
+    page: `SELECT "$weight", "$page", "$last", "$last" < (SELECT max("$seq") FROM "$data") AS "$more", ${STATE} AS "$state" FROM (
+      SELECT coalesce(sum("$bytes"), 0)::bigint AS "$weight" FROM (
+        SELECT ${recordWeight(fields, 'data')} AS "$bytes" FROM "$data" AS data WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2) AS "$sizes"
+    ) AS "$weights" CROSS JOIN LATERAL (
       SELECT '[' || coalesce(string_agg("$record", ',' ORDER BY "$key"), '') || ']' AS "$page", max("$key") AS "$last" FROM (
         SELECT data."$seq" AS "$key", ${RECORD_JSON} AS "$record"
-        FROM (SELECT * FROM "$data" WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2) AS data ${source}) AS "$records") AS "$pages"`,
+        FROM (SELECT * FROM "$data" WHERE "$seq" > $1 AND "$weight" <= ${PAGE_BYTES} ORDER BY "$seq" LIMIT $2) AS data ${source}) AS "$records") AS "$pages"`,
   }
 }
 

@@ -5,6 +5,7 @@ import { LockTimeoutError, RecordsError } from '../../errors/service-error.ts'
 
 const SQLITE_BUSY = 5
 const SQLITE_IOERR = 10
+const SQLITE_TOOBIG = 18
 const RETRY_MS = 5
 
 /** The file may be a stranger's: what its schema says is trusted with nothing. */
@@ -126,6 +127,21 @@ export class Connection {
       this.#tupleStatements.set(sql, statement)
     }
     return statement
+  }
+
+  /** Reads, unless a value of that becomes longer than so many bytes: then it ends at once, with null. */
+  within<T>(bytes: number, read: () => T): T | null {
+    const { limits } = this.db
+    const { length } = limits
+    limits.length = bytes
+    try {
+      return read()
+    } catch (error) {
+      if ((sqliteCode(error) ?? 0) % 256 === SQLITE_TOOBIG) return null
+      throw error
+    } finally {
+      limits.length = length
+    }
   }
 
   exec(sql: string): void {

@@ -1,3 +1,4 @@
+import { PAGE_BYTES } from '../page-bytes.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
@@ -13,8 +14,14 @@ import { lineOf, parsedLineOf } from './stored-line.ts'
 const STEPS_AT_ONCE = 300
 /** Records, and lines of a record, that one statement answers with. */
 const ROWS_AT_ONCE = 200
+/** Bytes of lines that are read at once, unless the first line alone has more. */
+const BYTES_AT_ONCE = 1 << 20
+/** Bytes of a record or a line that count as one record or line more. */
+const BYTES_OF_STEP = 16 << 10
 
-/** A read that may take long: every `yield` says how many records and lines have been read since the last. */
+const LATER_LINES = 'SELECT seq, line FROM "$provenance" WHERE record = ? AND seq > ? ORDER BY seq LIMIT ?'
+
+/** A read that may take long: every `yield` says how many records and lines have been read since the last, long ones counting as several. */
 type Steps<T> = Generator<number, T, void>
 
 export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly Field[] }
@@ -121,15 +128,19 @@ export class HistoryReader {
   *#page(selection: Selection, { limit, after, seq }: Omit<PageAsOfQuery, 'fields'>): Steps<PastPage> {
     const last = this.#lastKeyAt(seq)
     const records: JsonBytes[] = []
+    let bytes = 0
     let next: RecordKey = after ?? 0
     // One record more than asked for tells whether another page follows.
     for (let from = next, count = Math.min(limit + 1, ROWS_AT_ONCE); ; count = ROWS_AT_ONCE) {
       const keys = this.#keys(from, last, count)
       for (const key of keys) {
         const record = yield* this.#asOf(key, selection, seq)
-        yield 1
+        const size = record?.length ?? 0
+        yield 1 + Math.floor(size / BYTES_OF_STEP)
         if (record === null) continue
-        if (records.length === limit) return { records: jsonArray(records), next }
+        bytes += size
+        const isFull = records.length === limit || (records.length > 0 && bytes > PAGE_BYTES)
+        if (isFull) return { records: jsonArray(records), next }
         records.push(record)
         next = key
       }
@@ -190,16 +201,17 @@ export class HistoryReader {
   *#valuesBefore(key: RecordKey, { fields }: Selection, seq: number): Steps<Map<string, JsonValue>> {
     const values = new Map<string, JsonValue>()
     for (let from = seq; values.size < fields.length;) {
-      const lines = this.#db.all(
-        'SELECT seq, line FROM "$provenance" WHERE record = ? AND seq > ? ORDER BY seq LIMIT ?',
-        key,
-        from,
-        ROWS_AT_ONCE,
-      )
-      for (const line of lines) noteValuesBefore(lineOf(line), fields, values)
-      yield lines.length
-      if (lines.length < ROWS_AT_ONCE) break
-      from = Number(lines.at(-1)?.['seq'])
+      let [rows, bytes] = [0, 0]
+      for (const row of this.#db.prepare(LATER_LINES).iterate(key, from, ROWS_AT_ONCE)) {
+        const line = lineOf(row)
+        noteValuesBefore(line, fields, values)
+        from = Number(row['seq'])
+        rows += 1
+        bytes += line.length
+        if (bytes > BYTES_AT_ONCE) break
+      }
+      yield rows + Math.floor(bytes / BYTES_OF_STEP)
+      if (rows < ROWS_AT_ONCE && bytes <= BYTES_AT_ONCE) break
     }
     return values
   }

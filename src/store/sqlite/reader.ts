@@ -18,6 +18,7 @@ import type {
 import type { ProposalCounts, ProposalDetail, ProposalsQuery, StoredProposal } from '../stored-proposal.ts'
 import { answerCache } from '../answer-cache.ts'
 import { keyAtPosition } from '../deleted-blocks.ts'
+import { PAGE_BYTES } from '../page-bytes.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import { Connection } from './connection.ts'
 import { HistoryReader } from './history-reader.ts'
@@ -25,12 +26,22 @@ import { readProposal, readProposalCounts, readProposalDetail, readProposals } f
 import { ProvenanceReader } from './provenance-reader.ts'
 import { RunReader } from './run-reader.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
+import { quoted } from './schema.ts'
 import { canBeId, jsonBytes } from './values.ts'
 import { WorkReader } from './work-reader.ts'
 import { hashBytes, readCacheEntry, textOrNull } from '../stored-rows.ts'
 
 /** Bytes of answers that are kept until the next write. */
 const ANSWERS_KEPT = 16 << 20
+
+/** Says that what was asked for takes too long for the thread that asks. */
+export const TOO_LARGE: unique symbol = Symbol('too large')
+
+/** Records that are read without looking first at how much they take. */
+const FEW_RECORDS = 100
+
+/** Bytes of values that a page may walk over to reach those that it answers with: a few milliseconds. */
+const WALKED_BYTES = 64 << 20
 
 /** Finds where a page at a position starts, in work that does not depend on how many records were deleted. */
 const KEY_AT_POSITION = keyAtPosition('?1', '?2')
@@ -64,6 +75,7 @@ export class Reader {
   readonly #answers = answerCache<Answer>(ANSWERS_KEPT)
   #selections = new WeakMap<readonly string[], ReadStatements>()
   #contract: Contract
+  #bytesOfRecords: string | null = null
   /** Whether {@link #dataVersion} is known to be the version since the event loop last called anything. */
   #hasAsked = false
   #dataVersion = -1
@@ -82,34 +94,59 @@ export class Reader {
     this.#contract = contract
     this.#answers.clear()
     this.#selections = new WeakMap()
+    this.#bytesOfRecords = null
   }
 
   close(): void {
     this.#db.close()
   }
 
-  record(id: string, fields: readonly string[]): VersionedRecord | null {
+  /** One record, null when there is none; {@link TOO_LARGE} for one that takes more than a page may. */
+  record(id: string, fields: readonly string[]): VersionedRecord | null | typeof TOO_LARGE {
     if (!canBeId(id)) return null
     const { name, record } = this.#statements(fields)
     const key = `record ${name} ${id}`
     const known = this.#known(key)
     if (known !== undefined) return known
-    const row = this.#db.get(record, id)
+    const row = this.#db.within(PAGE_BYTES, () => this.#db.get(record, id))
+    if (row === null) return TOO_LARGE
     if (row === undefined) return null
     return this.#keep(key, { json: jsonBytes(row['$json']), version: String(row['$version']), next: null })
   }
 
-  page({ fields, limit, after, skip }: PlainPage): Page {
+  /** A page in creation order; {@link TOO_LARGE} where its records take more than a page may. */
+  page({ fields, limit, after, skip }: PlainPage): Page | typeof TOO_LARGE {
     const { name, page } = this.#statements(fields)
-    const from =
-      skip === 0 ? (after?.key ?? 0) : Number(this.#db.get(KEY_AT_POSITION, after?.key ?? 0, skip)?.['key'])
+    const from = this.startOf({ after, skip })
     const key = `page ${name} ${limit} ${from}`
     const known = this.#known(key)
     if (known !== undefined) return { records: known.json, next: known.next }
-    const row = this.#db.get(page, from, limit)
+    if (limit > FEW_RECORDS && this.#storedBytes(from, limit) > WALKED_BYTES) return TOO_LARGE
+    const row = this.#db.within(PAGE_BYTES, () => this.#db.get(page, from, limit))
+    if (row === null) return TOO_LARGE
     const next = row?.['$more'] === 1 ? { key: Number(row['$last']), values: [] } : null
     const { json: records } = this.#keep(key, { json: jsonBytes(row?.['$json']), version: '', next })
     return { records, next }
+  }
+
+  /** The key after which a page starts. */
+  startOf({ after, skip }: Pick<PlainPage, 'after' | 'skip'>): RecordKey {
+    const from = after?.key ?? 0
+    return skip === 0 ? from : Number(this.#db.get(KEY_AT_POSITION, from, skip)?.['key'])
+  }
+
+  /** How much these records take in the store, whichever of their fields are read. Reads only how long each value is. */
+  #storedBytes(from: RecordKey, limit: number): number {
+    this.#bytesOfRecords ??= `SELECT sum("$bytes") AS "$bytes" FROM (
+      SELECT ${sumOf(this.#contract.fields.map(({ name }) => `ifnull(octet_length(${quoted(name)}), 0)`))} AS "$bytes"
+      FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?)`
+    return Number(this.#db.get(this.#bytesOfRecords, from, limit)?.['$bytes'])
+  }
+
+  /** The key and the version of a record. */
+  placeOf(id: string): { readonly key: RecordKey; readonly version: string } | null {
+    const row = this.#db.get('SELECT "$seq", "$version" FROM "$data" WHERE id = ?', id)
+    return row === undefined ? null : { key: Number(row['$seq']), version: String(row['$version']) }
   }
 
   /**
@@ -271,4 +308,11 @@ export class Reader {
     if (field === undefined) throw new Error(`no field ${name}`)
     return field
   }
+}
+
+/** The sum of these expressions, as deep as a balanced tree: SQLite takes no expression that is 1000 deep. */
+function sumOf(parts: readonly string[]): string {
+  if (parts.length <= 1) return parts[0] ?? '0'
+  const middle = Math.ceil(parts.length / 2)
+  return `(${sumOf(parts.slice(0, middle))} + ${sumOf(parts.slice(middle))})`
 }

@@ -35,7 +35,7 @@ import type {
 import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunLock, StoredRun } from '../stored-run.ts'
 import { commitText } from './commit-text.ts'
 import { storePaths } from './create-store.ts'
-import { Reader } from './reader.ts'
+import { Reader, TOO_LARGE } from './reader.ts'
 import { reading, readingOn } from './reading.ts'
 import { takeRunLock } from './run-lock.ts'
 import { hasSortIndex } from './schema.ts'
@@ -52,6 +52,8 @@ const IDS_AT_ONCE = 1000
 
 /** Failures turned into text without a pause. */
 const FAILURES_AT_ONCE = 5000
+
+const ONE_RECORD = { limit: 1, filter: null, sort: [], skip: 0 } as const
 
 export interface SqliteStoreOptions {
   readonly definition: StoreDefinition
@@ -133,17 +135,40 @@ export class SqliteStore implements SheetStore {
   }
 
   async record(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {
-    return reading(() => this.#reader.record(id, fields))
+    const record = reading(() => this.#reader.record(id, fields))
+    return record === TOO_LARGE ? this.#largeRecord(id, fields) : record
+  }
+
+  /** The version is that of the record before and after it was read. */
+  async #largeRecord(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {
+    for (;;) {
+      const before = reading(() => this.#reader.placeOf(id))
+      if (before === null) return null
+      const after = { key: before.key - 1, values: [] }
+      const { records } = await this.#search({ ...ONE_RECORD, fields, after })
+      if (reading(() => this.#reader.placeOf(id))?.version !== before.version) continue
+      return { json: records.subarray(1, -1), version: before.version }
+    }
   }
 
   async page(query: PageQuery, signal?: AbortSignal): Promise<Page> {
     const { filter, where = null, sort } = query
-    if (filter === null && where === null && sort.length === 0) return reading(() => this.#reader.page(query))
+    if (filter === null && where === null && sort.length === 0) {
+      const page = reading(() => this.#reader.page(query))
+      if (page !== TOO_LARGE) return page
+      const after = { key: reading(() => this.#reader.startOf(query)), values: [] }
+      return this.#search({ ...query, after, skip: 0 }, signal)
+    }
+    return this.#search(query, signal)
+  }
+
+  /** Reads a page in a process of its own. */
+  #search(query: PageQuery, signal?: AbortSignal): Promise<Page> {
     const run = {
       ...query,
       fields: this.#fields(query.fields),
       allFields: this.#definition.contract.fields,
-      sort: this.#sortTerms(sort),
+      sort: this.#sortTerms(query.sort),
     }
     return this.#sql.page(run, signal)
   }

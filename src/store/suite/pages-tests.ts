@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
 import type { JsonObject } from '../../contract/json.ts'
 import { QueryError } from '../../errors/service-error.ts'
-import type { PagePlace, PageQuery } from '../sheet-store.ts'
+import { PAGE_BYTES } from '../page-bytes.ts'
+import type { Page, PagePlace, PageQuery } from '../sheet-store.ts'
 import { seededRandom, type Random } from './random.ts'
 import { FIRST_PAGE, HUMAN, IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
 
@@ -45,6 +46,49 @@ export function testPages(open: OpenStore): void {
           await walk(sheet, { filter, random: seededRandom(seed) })
       })
     }
+
+    test('a page of large records ends where it has as many bytes as it may, and the next one goes on', async () => {
+      const part = PAGE_BYTES / 4
+      const sizes = [10, part, part, part, part, 10, PAGE_BYTES + 10, 10]
+      for (const [index, size] of sizes.entries()) {
+        await sheet.write([{ id: `r${index}`, group: 1, last: 'x'.repeat(size) }])
+      }
+      const { last } = await sheet.store.history()
+      const asked = { ...FIRST_PAGE, fields: ['id', 'last'], limit: 50 }
+      const byNow = (after: PagePlace | null): Promise<Page> => sheet.store.page({ ...asked, after })
+      const reads: Record<string, (after: PagePlace | null) => Promise<Page>> = {
+        'in creation order': byNow,
+        'with a large limit': (after) => sheet.store.page({ ...asked, after, limit: 10_000 }),
+        'with a filter': (after) => sheet.store.page({ ...asked, after, filter: '"group" = 1' }),
+        sorted: (after) =>
+          sheet.store.page({ ...asked, after, sort: [{ field: 'group', descending: false }] }),
+        'in the past': async (after) => {
+          const { fields, limit } = asked
+          const page = await sheet.store.pageAsOf({ fields, limit, after: after?.key ?? null, seq: last })
+          return { ...page, next: page.next === null ? null : { key: page.next, values: [] } }
+        },
+      }
+      const wanted = [['r0', 'r1', 'r2', 'r3'], ['r4', 'r5'], ['r6'], ['r7']]
+      for (const [name, read] of Object.entries(reads)) {
+        const pages: string[][] = []
+        for (let after: PagePlace | null = null; ;) {
+          const { records, next } = await read(after)
+          const found = JSON.parse(String(records)) as { id: string; last: string }[]
+          pages.push(found.map(({ id }) => id))
+          for (const { id, last: text } of found) assert.equal(text.length, sizes[Number(id.slice(1))], name)
+          if (next === null) break
+          after = next
+        }
+        assert.deepEqual(pages, wanted, name)
+      }
+      const positioned = await sheet.store.page({ ...asked, skip: 6, limit: 2 })
+      assert.equal((JSON.parse(String(positioned.records)) as unknown[]).length, 1)
+      const small = await sheet.store.page({ ...asked, fields: ['id'] })
+      assert.equal((JSON.parse(String(small.records)) as unknown[]).length, sizes.length)
+      const record = await sheet.store.record('r6', ['last', 'id'])
+      assert.equal(record?.json.length, PAGE_BYTES + 10 + '{"last":"","id":"r6"}'.length)
+      assert.equal(record.version, (await sheet.store.record('r6', ['id']))?.version)
+    })
 
     test('D12: fields come in the order asked for, a field without a value is null', async () => {
       await sheet.write([{ id: 'a', last: 'L' }])

@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions, type QueryClient } from '@tanstack/reac
 import type { RecordListAnswer } from '../../../src/wire/records.ts'
 import { ApiError } from './api-error.ts'
 import { toSheetContract, type ContractDocument } from './contract.ts'
+import { wholePage } from './whole-page.ts'
 import { server } from './server.ts'
 
 /**
@@ -84,7 +85,7 @@ export function pageQuery(selection: RecordSelection, page: number) {
       const place = await placeOf(client, selection, page)
       signal.throwIfAborted()
       const query = { filter, sort, limit: pageSizeOf(selection), ...place }
-      return server.records.list(query, { signal })
+      return wholePage(query, (part) => server.records.list(part, { signal }))
     },
     staleTime: Infinity,
     gcTime: 60_000,

@@ -1,6 +1,8 @@
 import type { Condition } from '../../condition.ts'
-import type { JsonBytes, Page, PagePlace } from '../../sheet-store.ts'
+import { PAGE_BYTES } from '../../page-bytes.ts'
+import type { Page, PagePlace } from '../../sheet-store.ts'
 import { RECORD_JSON, recordJsonSource } from '../record-json.ts'
+import { fittingRecords, recordWeight, type FittingRecords } from '../record-pieces.ts'
 import { beginning, exceeds, fits } from '../field-indexes.ts'
 import { quoted } from '../schema.ts'
 import type { TypedField } from '../values.ts'
@@ -52,11 +54,8 @@ export async function runPage(session: SqlSession, page: CheckedPage): Promise<P
   await session.confine(page.filter?.names ?? null)
   const found = await placesOf(session, page)
   session.release()
-  const places = found.slice(0, page.limit)
-  return {
-    records: await recordsAt(session, places, page.fields),
-    next: found.length > page.limit ? (places.at(-1) ?? null) : null,
-  }
+  const { records, count } = await recordsAt(session, found.slice(0, page.limit), page.fields)
+  return { records, next: found.length > count ? (found[count - 1] ?? null) : null }
 }
 
 /** Which records are wanted. */
@@ -166,17 +165,24 @@ async function recordsAt(
   session: SqlSession,
   places: readonly PagePlace[],
   fields: readonly TypedField[],
-): Promise<JsonBytes> {
-  if (places.length === 0) return Buffer.from('[]')
+): Promise<FittingRecords> {
+  if (places.length === 0) return { records: Buffer.from('[]'), count: 0 }
   const json = fields.length === 0 ? `'{}'` : RECORD_JSON
+  const keys = places.map(({ key }) => key)
   const rows = await session.own().all(
-    `SELECT ${json} AS json FROM unnest($1::bigint[]) WITH ORDINALITY AS place (seq, number)
-      JOIN "$data" AS data ON data."$seq" = place.seq ${fields.length === 0 ? '' : recordJsonSource(fields, 'data')}
-      ORDER BY place.number`,
-    places.map(({ key }) => key),
+    `SELECT records.json FROM (
+        SELECT sum(${recordWeight(fields, 'data')}) AS weight FROM "$data" AS data WHERE data."$seq" = ANY($1::bigint[])
+      ) AS weights CROSS JOIN LATERAL (
+        SELECT place.number, ${json} AS json FROM unnest($1::bigint[]) WITH ORDINALITY AS place (seq, number)
+        JOIN "$data" AS data ON data."$seq" = place.seq ${fields.length === 0 ? '' : recordJsonSource(fields, 'data')}
+        WHERE weights.weight <= ${PAGE_BYTES}
+      ) AS records ORDER BY records.number`,
+    keys,
   )
+  // None is read where all of them take too much.
+  if (rows.length === 0) return fittingRecords(session.own(), keys, fields)
   const answer = new SqlAnswer()
   for (const [index, row] of rows.entries()) answer.text(`${index === 0 ? '[' : ','}${String(row['json'])}`)
   answer.text(']')
-  return answer.finish()
+  return { records: answer.finish(), count: places.length }
 }

@@ -1,5 +1,6 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import type { Condition } from '../../condition.ts'
+import { PAGE_BYTES } from '../../page-bytes.ts'
 import type { PagePlace, SortValue } from '../../sheet-store.ts'
 import { quoted } from '../schema.ts'
 import { bindCondition, type BoundCondition } from './condition-sql.ts'
@@ -112,12 +113,13 @@ type PageRow = readonly [key: number, json: Uint8Array, ...values: SortValue[]]
 /** A statement, or a part of one, with its parameters in their order. */
 type BoundSql = BoundCondition
 
-/** Writes the records of a page as they are found, perhaps by several statements, until it is full. */
+/** Writes the records of a page as they are found, perhaps by several statements, until it has as many, or as many bytes, as it may. */
 class PageWriter {
   readonly database: SqlDatabase
   readonly #answer: SqlAnswer
   readonly #limit: number
   #count = 0
+  #bytes = 0
   #last: PagePlace | null = null
   #full = false
 
@@ -141,7 +143,8 @@ class PageWriter {
       params,
     ) as Iterable<unknown> as Iterable<PageRow>) {
       found += 1
-      if (this.#count === this.#limit) {
+      this.#bytes += json.length
+      if (this.#count === this.#limit || (this.#count > 0 && this.#bytes > PAGE_BYTES)) {
         this.#full = true
         break
       }

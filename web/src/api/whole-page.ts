@@ -1,0 +1,20 @@
+import type { PageSelection } from '../../../src/client/records-client.ts'
+import type { RecordListAnswer } from '../../../src/wire/records.ts'
+
+/**
+ * Reads a page with as many records as were asked for, if there are so many: the server ends a page earlier where its
+ * records are large.
+ */
+export async function wholePage(
+  query: PageSelection & { readonly limit: number },
+  list: (query: PageSelection) => Promise<RecordListAnswer>,
+): Promise<RecordListAnswer> {
+  let page = await list(query)
+  const { position: _position, ...rest } = query
+  while (page.next_cursor !== null && page.records.length < query.limit) {
+    const limit = query.limit - page.records.length
+    const more = await list({ ...rest, limit, cursor: page.next_cursor })
+    page = { ...more, limit: page.limit, records: [...page.records, ...more.records] }
+  }
+  return page
+}
