@@ -31,7 +31,7 @@ export function typeCells(contract: Contract, raw: JsonObject, cells: CellKind):
 }
 
 function typeCell(field: Field, value: JsonValue, cells: CellKind): JsonValue {
-  if (value instanceof WrittenNumber) return typeWrittenNumber(field, value, cells)
+  if (value instanceof WrittenNumber) return typeWrittenNumber(field, value)
   if (cells === 'values') return value
   if (field.type === 'string')
     return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
@@ -58,10 +58,10 @@ function typeCell(field: Field, value: JsonValue, cells: CellKind): JsonValue {
   }
 }
 
-/** A number whose digits a double may lose: the contract refuses it with the value as it is written. */
-function typeWrittenNumber(field: Field, value: JsonValue & WrittenNumber, cells: CellKind): JsonValue {
+/** A number whose digits a double may lose: text where the contract has text, else refused with the value as it is written. */
+function typeWrittenNumber(field: Field, value: JsonValue & WrittenNumber): JsonValue {
   if (field.type === 'number') return numberFrom(value.text) ?? value
-  return field.type === 'string' && cells === 'cells' ? value.text : value
+  return field.type === 'string' ? value.text : value
 }
 
 function booleanOf(text: string): boolean | null {

@@ -7,6 +7,7 @@ import { ByteWriter, ParquetWriter, type ColumnSource } from 'hyparquet-writer'
 import { parquetMetadata, type SchemaElement } from 'hyparquet'
 import { parquetHeader } from 'hyparquet/src/column.js'
 import type { JsonObject } from '../../src/contract/json.ts'
+import { WrittenNumber } from '../../src/contract/written-number.ts'
 import { checkPages, type PageBudget } from '../../src/files/parquet/check-pages.ts'
 import { openParquet } from '../../src/files/parquet/parquet-records.ts'
 import { readParquetFile } from '../../src/files/parquet/read-parquet-file.ts'
@@ -77,7 +78,7 @@ test('columns of other programs become JSON values, dates and times with every d
     id: 'a',
     i32: -7,
     i64: 9007199254740991,
-    huge: '9007199254740992',
+    huge: new WrittenNumber('9007199254740992'),
     x: 0.1,
     nan: 'NaN',
     yes: true,
@@ -89,6 +90,50 @@ test('columns of other programs become JSON values, dates and times with every d
     ns: '2024-02-29T12:34:56.000000001Z',
     time: '12:34:56.789',
     json: { a: [1, null] },
+  })
+})
+
+test('decimals are read digit by digit: numbers where a double keeps them, at any depth', async (t) => {
+  const decimal = (type: 'INT32' | 'INT64' | 'FIXED_LEN_BYTE_ARRAY' | 'BYTE_ARRAY', scale: number) =>
+    ({
+      type,
+      logical_type: { type: 'DECIMAL', precision: 38, scale },
+      repetition_type: 'OPTIONAL',
+      ...(type === 'FIXED_LEN_BYTE_ARRAY' ? { type_length: 16 } : {}),
+    }) as const
+  const bytes = (value: bigint): Uint8Array =>
+    Buffer.from(BigInt.asUintN(128, value).toString(16).padStart(32, '0'), 'hex')
+  const cents = Array.from({ length: 200 }, (_, index) => index - 100)
+  const wide = 12345678901234567890123456789012345678n
+  const records = await read(
+    t,
+    makeParquet({
+      id: { data: cents.map((cent) => `id ${cent}`), schema: TEXT },
+      i32: { data: cents, schema: decimal('INT32', 2) },
+      i64: { data: cents.map(BigInt), schema: decimal('INT64', 2) },
+      fixed: { data: cents.map((cent) => bytes(BigInt(cent))), schema: decimal('FIXED_LEN_BYTE_ARRAY', 2) },
+      long: { data: cents.map((cent) => bytes(BigInt(cent))), schema: decimal('BYTE_ARRAY', 2) },
+      wide: {
+        data: cents.map((cent) => bytes(wide - BigInt(cent))),
+        schema: decimal('FIXED_LEN_BYTE_ARRAY', 6),
+      },
+    }),
+  )
+  for (const [index, record] of records.entries()) {
+    const number = Number((cents[index]! / 100).toFixed(2))
+    for (const name of ['i32', 'i64', 'fixed', 'long']) assert.equal(record[name], number, name)
+    const text = String(wide - BigInt(cents[index]!))
+    assert.deepEqual(record['wide'], new WrittenNumber(`${text.slice(0, -6)}.${text.slice(-6)}`))
+  }
+})
+
+test('nested decimals and times of pyarrow are read as those of columns are', async (t) => {
+  const [first] = await read(t, await readFile(join(ELSEWHERE, 'nested-decimals.parquet')))
+  assert.deepEqual(first, {
+    key: 0.57,
+    struct: { a: 0.57, list: [0.57, null] },
+    map: { k: 0.57 },
+    times: ['10:30:00.5'],
   })
 })
 

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
 import { readXml } from '../../src/files/xlsx/read-xml.ts'
+import { WrittenNumber } from '../../src/contract/written-number.ts'
 import { makeWorkbook, workbookXml, worksheetXml, type WorkbookParts } from '../support/make-workbook.ts'
 import { readAll } from '../support/read-all.ts'
 import { temporaryFile } from '../support/temporary-file.ts'
@@ -40,6 +41,12 @@ const CELLS: readonly (readonly [what: string, xml: string, value: unknown])[] =
   ['a text in the cell', '<c r="B2" t="inlineStr"><is><r><t>in</t></r><r><t>line</t></r></is></c>', 'inline'],
   ['an empty text in the cell', '<c r="B2" t="inlineStr"><is><t/></is></c>', ''],
   ['a number', '<c r="B2"><v>-1.5E3</v></c>', -1500],
+  ['a number with the 17 digits that Excel writes', '<c r="B2"><v>0.56999999999999995</v></c>', 0.57],
+  [
+    'an integer that a double does not keep',
+    '<c r="B2"><v>1234567890123456781</v></c>',
+    new WrittenNumber('1234567890123456781'),
+  ],
   ['a truth value', '<c r="B2" t="b"><v>1</v></c>', true],
   ['a date', '<c r="B2" s="1"><v>45351</v></c>', '2024-02-29'],
   ['a date in a format of its own', '<c r="B2" s="2"><v>45351.25</v></c>', '2024-02-29T06:00:00'],

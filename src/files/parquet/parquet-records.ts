@@ -1,10 +1,4 @@
-import {
-  parquetMetadataAsync,
-  parquetScan,
-  parquetSchema,
-  type FileMetaData,
-  type SchemaElement,
-} from 'hyparquet'
+import { parquetMetadataAsync, parquetScan, parquetSchema, type FileMetaData } from 'hyparquet'
 import { getMaxDefinitionLevel, getMaxRepetitionLevel, getTreePath } from 'hyparquet/src/schema.js'
 import type { DecodedArray, SchemaTree } from 'hyparquet/src/types.js'
 import type { JsonValue } from '../../contract/json.ts'
@@ -18,7 +12,7 @@ import { checkPages, MAX_GROUP_BYTES, MAX_GROUP_VALUES } from './check-pages.ts'
 import type { LevelsOfColumn } from './delta-byte-array.ts'
 import { FileBuffer } from './file-buffer.ts'
 import { COMPRESSORS } from './parquet-codecs.ts'
-import { settleByteArrays } from './parquet-schema.ts'
+import { settleByteArrays, settleDecimals } from './parquet-schema.ts'
 import { jsonOf, PARSERS } from './parquet-values.ts'
 
 /** Most bytes of what a file says about itself. */
@@ -38,9 +32,10 @@ export function openParquet(source: FileSource): Promise<ParquetFile> {
   return withFile(source, async (file) => {
     const metadata = await readMetadata(file, source)
     settleByteArrays(metadata)
-    const columns = parquetSchema(metadata).children.map(({ element }) => element)
+    const columns = parquetSchema(metadata).children
+    columns.forEach(settleDecimals)
     const fields = checkColumns(
-      columns.map(({ name }) => name),
+      columns.map(({ element }) => element.name),
       source.name,
     )
     return {
@@ -70,7 +65,7 @@ const MAGIC = 0x31524150
 async function* groupsOf(
   source: FileSource,
   metadata: FileMetaData,
-  columns: readonly SchemaElement[],
+  columns: readonly SchemaTree[],
 ): AsyncGenerator<readonly RawRecord[]> {
   let rowStart = 0
   for (const group of metadata.row_groups) {
@@ -116,7 +111,7 @@ async function readColumns(
   range: GroupRange & {
     readonly name: string
     readonly metadata: FileMetaData
-    readonly columns: readonly SchemaElement[]
+    readonly columns: readonly SchemaTree[]
   },
 ): Promise<DecodedArray[]> {
   const { name, metadata, columns, rowStart, rowEnd } = range
@@ -133,7 +128,8 @@ async function readColumns(
     utf8: false,
   })
   const data: DecodedArray[] = []
-  for (const { name: column } of columns) {
+  for (const { element } of columns) {
+    const column = element.name
     data.push(await aboutColumn(name, [column], () => scan.readColumn({ column, rowStart, rowEnd })))
   }
   return data
@@ -149,19 +145,14 @@ function levelsOf(tree: SchemaTree, path: readonly string[]): LevelsOfColumn {
 
 function* recordsOf(
   data: readonly DecodedArray[],
-  {
-    source,
-    columns,
-    rowStart,
-    rowEnd,
-  }: GroupRange & { source: FileSource; columns: readonly SchemaElement[] },
+  { source, columns, rowStart, rowEnd }: GroupRange & { source: FileSource; columns: readonly SchemaTree[] },
 ): Generator<readonly RawRecord[]> {
-  const names = columns.map(({ name }) => name)
+  const names = columns.map(({ element }) => element.name)
   const batch = new Batch()
   for (let row = 0; row < rowEnd - rowStart; row += 1) {
     const at = rowStart + row + 1
-    const cells = columns.map((element, index) =>
-      cellOf(data[index]?.[row], element, `${source.name}, record ${at}`),
+    const cells = columns.map((column, index) =>
+      cellOf(data[index]?.[row], column, `${source.name}, record ${at}`),
     )
     const size = cells.reduce<number>((sum, cell) => sum + sizeOf(cell), 0)
     if (size > MAX_RECORD_SIZE) throw tooLargeRecord(`${source.name}, record ${at}`)
@@ -171,12 +162,12 @@ function* recordsOf(
   if (!batch.isEmpty) yield batch.take()
 }
 
-function cellOf(value: unknown, element: SchemaElement, place: string): JsonValue {
+function cellOf(value: unknown, column: SchemaTree, place: string): JsonValue {
   try {
-    return jsonOf(value, element)
+    return jsonOf(value, column)
   } catch (error) {
     const fault = error instanceof Error ? error.message : String(error)
-    throw new ValidationError(`${place}, field ${JSON.stringify(element.name)}: not JSON: ${fault}`)
+    throw new ValidationError(`${place}, field ${JSON.stringify(column.element.name)}: not JSON: ${fault}`)
   }
 }
 

@@ -1,4 +1,6 @@
 import type { FileMetaData, SchemaElement } from 'hyparquet'
+import { isMapLike } from 'hyparquet/src/schema.js'
+import type { SchemaTree } from 'hyparquet/src/types.js'
 
 /** Writers that leave out that their byte arrays are texts. */
 const WRITES_BARE_TEXT = /^impala\b/i
@@ -15,6 +17,20 @@ export function settleByteArrays({ schema, created_by: writer }: FileMetaData): 
       delete element.logical_type
     } else if (isText(element, bareIsText)) element.converted_type = 'UTF8'
   }
+}
+
+/**
+ * Has the library hand out decimals as it finds them, since it would round them: integers, or their bytes. What is left for
+ * `jsonOf` is in the logical type. Not the keys of maps, which the library turns into texts.
+ */
+export function settleDecimals(column: SchemaTree): void {
+  const [keyAndValue] = isMapLike(column) ? column.children : []
+  for (const child of keyAndValue?.children.slice(1) ?? column.children) settleDecimals(child)
+  const { element } = column
+  const { converted_type: converted, logical_type: logical, precision = 0, scale = 0 } = element
+  if (converted !== 'DECIMAL' && logical?.type !== 'DECIMAL') return
+  delete element.converted_type
+  if (logical?.type !== 'DECIMAL') element.logical_type = { type: 'DECIMAL', precision, scale }
 }
 
 /** Whether an element is a text that the library would otherwise take for bytes. */

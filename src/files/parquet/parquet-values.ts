@@ -1,4 +1,6 @@
-import type { ParquetParsers, SchemaElement } from 'hyparquet/src/types.js'
+import { isListLike, isMapLike } from 'hyparquet/src/schema.js'
+import type { ParquetParsers, SchemaElement, SchemaTree } from 'hyparquet/src/types.js'
+import { parseExactly, readNumber } from '../../contract/exact-json.ts'
 import type { JsonValue } from '../../contract/json.ts'
 import { dateFromDays } from './parquet-columns.ts'
 
@@ -7,7 +9,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** How texts, dates and times of a file become JSON values: as contracts write them, with every digit. */
 export const PARSERS: Partial<ParquetParsers> = {
   stringFromBytes: (bytes: Uint8Array | undefined) => bytes && UTF8.decode(bytes),
-  jsonFromBytes: (bytes: Uint8Array | undefined) => bytes && (JSON.parse(UTF8.decode(bytes)) as JsonValue),
+  jsonFromBytes: (bytes: Uint8Array | undefined) =>
+    bytes && (parseExactly(UTF8.decode(bytes), { writtenIntegers: true }) as JsonValue),
   dateFromDays: (days: number | null | undefined) =>
     days === null || days === undefined ? undefined : dateFromDays(days),
   timestampFromMilliseconds: (time: bigint | null | undefined) => timestampOf(time, 3),
@@ -29,16 +32,66 @@ function fractionOf(fraction: bigint, digits: number): string {
   return fraction === 0n ? '' : `.${String(fraction).padStart(digits, '0').replace(/0+$/, '')}`
 }
 
-/** What a value of a column is in JSON. What JSON has nothing for becomes its text, for the contract to judge. */
-export function jsonOf(value: unknown, element: SchemaElement | undefined): JsonValue {
+/**
+ * Returns the JSON value of a column's value, at any depth of it. A decimal or integer that no double keeps is a
+ * `WrittenNumber`; anything else that JSON has nothing for becomes text, for the contract to validate.
+ */
+export function jsonOf(value: unknown, column: SchemaTree): JsonValue {
   if (value === null || value === undefined) return null
-  const digits = element === undefined ? null : timeDigits(element)
+  if (Array.isArray(value)) return value.map((item) => jsonOf(item, itemOf(column)))
+  const { children } = column
+  if (children.length > 0 && column.element.logical_type?.type !== 'VARIANT' && isPlainObject(value)) {
+    const memberOf = isMapLike(column)
+      ? () => children[0]?.children[1]
+      : (key: string) => children.find(({ element }) => element.name === key)
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => {
+        const member = memberOf(key)
+        return [key, member === undefined ? plain(item) : jsonOf(item, member)]
+      }),
+    )
+  }
+  return leafOf(value, column.element)
+}
+
+/** The part of the schema that an item of a list, or of a repeated column, has. */
+function itemOf(column: SchemaTree): SchemaTree {
+  const [repeated] = column.children
+  if (!isListLike(column) || repeated === undefined) return column
+  return repeated.children.length === 1 ? (repeated.children[0] ?? repeated) : repeated
+}
+
+function leafOf(value: unknown, element: SchemaElement): JsonValue {
+  const { logical_type: logical } = element
+  if (logical?.type === 'DECIMAL') return decimalOf(value, logical.scale)
+  const digits = timeDigits(element)
   if (digits !== null && (typeof value === 'number' || typeof value === 'bigint'))
     return timeOf(BigInt(value), digits)
   // With the older `converted_type` the library has parsed it.
-  const isJson = element?.logical_type?.type === 'JSON' && element.converted_type !== 'JSON'
-  if (isJson && typeof value === 'string') return JSON.parse(value) as JsonValue
+  const isJson = logical?.type === 'JSON' && element.converted_type !== 'JSON'
+  if (isJson && typeof value === 'string') return parseExactly(value, { writtenIntegers: true }) as JsonValue
   return plain(value)
+}
+
+/** A decimal as the file has it: an integer of so many digits behind the point, as bytes with the highest first or as a number. */
+function decimalOf(value: unknown, scale: number): JsonValue {
+  if (typeof value !== 'number' && typeof value !== 'bigint' && !(value instanceof Uint8Array))
+    return plain(value)
+  const unscaled = value instanceof Uint8Array ? integerOf(value) : BigInt(value)
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0')
+  const point = digits.length - scale
+  const fraction = scale > 0 ? `.${digits.slice(point)}` : ''
+  return readNumber(`${unscaled < 0n ? '-' : ''}${digits.slice(0, point)}${fraction}`) as JsonValue
+}
+
+/** An integer in two's complement, with the highest byte first. */
+function integerOf(bytes: Uint8Array): bigint {
+  if (bytes.length === 0) return 0n
+  return BigInt.asIntN(bytes.length * 8, BigInt(`0x${Buffer.from(bytes).toString('hex')}`))
+}
+
+function isPlainObject(value: unknown): value is object {
+  return typeof value === 'object' && !(value instanceof Date) && !ArrayBuffer.isView(value)
 }
 
 function plain(value: unknown): JsonValue {
@@ -49,7 +102,7 @@ function plain(value: unknown): JsonValue {
     case 'number':
       return Number.isFinite(value) ? value : String(value)
     case 'bigint':
-      return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+      return readNumber(String(value)) as JsonValue
     case 'object':
       return value === null ? null : plainObject(value)
     default:

@@ -1,3 +1,4 @@
+import { parseExactly } from '../../contract/exact-json.ts'
 import type { FileSource, RawRecord, RawRecords } from '../raw-records.ts'
 import { sizeOfFile } from '../read-text.ts'
 import type { ParquetAnswer } from './parquet-protocol.ts'
@@ -7,7 +8,8 @@ import { ParquetThread, type ParquetLimits } from './parquet-thread-client.ts'
 export const PARQUET_LIMITS: ParquetLimits = { heapMiB: 2048, deadlineMs: 120_000 }
 
 /**
- * Reads a Parquet file, one row group at a time. Integers beyond what JSON can hold, and bytes, become texts. Throws
+ * Reads a Parquet file, one row group at a time. Integers and decimals that JSON does not keep are a
+ * `WrittenNumber`, bytes become texts. Throws
  * ValidationError for a file that is damaged, or that comes to more than fits into memory once it is decompressed.
  */
 export async function readParquetFile(
@@ -21,7 +23,7 @@ export async function readParquetFile(
     seen = 0
     for await (const batch of answersOf(source, limits)) {
       if (batch.kind !== 'batch') continue
-      const records = JSON.parse(batch.records) as readonly RawRecord[]
+      const records = parseExactly(batch.records, { writtenIntegers: true }) as readonly RawRecord[]
       seen += records.length
       yield records
     }

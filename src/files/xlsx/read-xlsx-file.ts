@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../contract/json.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import { checkColumns } from '../check-columns.ts'
 import { Batch, valuesOf, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
@@ -76,7 +77,7 @@ async function* batchesOf(reading: Reading, fields: readonly string[]): AsyncGen
           `${source.name}, row ${number}: the cell ${cell} has a value, but the header has no name for its column`,
         )
       }
-      batch.add({ values: valuesOf(fields, cells), at: number }, size)
+      batch.add({ values: valuesOf(fields, cells as readonly JsonValue[]), at: number }, size)
       if (batch.isFull) yield batch.take()
     }
   }

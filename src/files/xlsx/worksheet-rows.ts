@@ -1,3 +1,5 @@
+import { readNumber } from '../../contract/exact-json.ts'
+import type { WrittenNumber } from '../../contract/written-number.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import { MAX_COLUMNS, MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
 import { TextCollector, type Workbook } from './read-workbook.ts'
@@ -7,7 +9,7 @@ import { textOfSerial } from './xlsx-dates.ts'
 import { MAX_ROWS } from './write-xlsx.ts'
 import { decodeText } from './xlsx-text.ts'
 
-export type CellValue = string | number | boolean
+export type CellValue = string | number | boolean | WrittenNumber
 
 /** A row with something in it. */
 export interface WorksheetRow {
@@ -148,11 +150,11 @@ export class WorksheetRows implements XmlHandlers {
   }
 
   #numberOf(cell: OpenCell, value: string): CellValue {
-    const number = Number(value)
-    if (!Number.isFinite(number)) throw this.#fault(cell, 'has something that is no number')
+    const number = readNumber(value.trim())
+    if (number === null) throw this.#fault(cell, 'has something that is no number')
     const shape = this.#workbook.shapes[cell.style] ?? null
     if (shape === null) return number
-    return textOfSerial(number, shape, this.#workbook.from1904) ?? number
+    return textOfSerial(Number(value), shape, this.#workbook.from1904) ?? number
   }
 
   #fault({ column }: OpenCell, what: string): ValidationError {
