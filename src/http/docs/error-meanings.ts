@@ -11,5 +11,6 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorType, string>> = {
     'the actor may not write this, or the request comes from the wrong page or without a token',
   LockTimeoutError: 'a lock could not be had in time',
   ValidationError: 'the request has the wrong shape, or its records break the contract',
-  ServiceError: 'a fault of the program; the message is `internal error`, and the log has more',
+  ServiceError:
+    'a fault of the program: the message is `internal error`, and the log has more; or, with `Retry-After`, the service is being stopped',
 }

@@ -435,7 +435,7 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
       assert.ok(each.status === 'rejected' && each.reason instanceof StoppingError)
       assert.match(each.reason.message, /being closed/)
     }
-    await assert.rejects(pool.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }), QueryError)
+    await assert.rejects(pool.query({ sql: 'SELECT 1 AS a', params: [], allFields: FIELDS }), StoppingError)
     await pool.close()
   })
 
