@@ -13,6 +13,7 @@ export async function printStatus(
   targets: readonly string[] | null,
 ): Promise<void> {
   const status = await readStatus(sheet, targets)
+  for (const warning of sheet.warnings()) out.note(`warning: ${warning}`)
   await out.print(toStatusAnswer(status), (screen) => statusText(status, screen))
 }
 

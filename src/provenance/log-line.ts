@@ -240,3 +240,11 @@ export function entryOfImport(
     file: file ?? null,
   }
 }
+
+/** Where the log's lines are kept for good, in order. */
+export interface LogSource {
+  /** The highest seq, 0 when there is none. */
+  lastSeq(): number
+  /** Texts of the lines after a seq, ascending. */
+  linesAfter(seq: number): Iterable<{ readonly seq: number; readonly line: string }>
+}

@@ -1,19 +1,24 @@
 import assert from 'node:assert/strict'
 import {
   appendFileSync,
+  existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { RecordsError } from '../errors/service-error.ts'
-import type { LineText } from './log-line.ts'
-import { LogMirror, type LogSource, type MirrorPosition } from './log-mirror.ts'
+import type { LineText, LogSource } from './log-line.ts'
+import { LogMirror, type MirrorPosition } from './log-mirror.ts'
+import type { SetAside } from './set-aside.ts'
 
 const NOTHING: MirrorPosition = { seq: 0, offset: 0 }
 
@@ -29,6 +34,7 @@ function halves(line: string): LineText {
 class Log {
   readonly path: string
   readonly lines: string[] = []
+  readonly setAside: SetAside[] = []
 
   constructor(t: TestContext, lines: readonly string[] = []) {
     const directory = mkdtempSync(join(tmpdir(), 'colophon-mirror-'))
@@ -43,7 +49,10 @@ class Log {
   }
 
   mirror(t: TestContext, verified = NOTHING): LogMirror {
-    const mirror = new LogMirror(this.path, this.source, verified)
+    const mirror = new LogMirror(this.path, this.source, {
+      verified,
+      onSetAside: (lines) => this.setAside.push(lines),
+    })
     t.after(() => mirror.close())
     return mirror
   }
@@ -104,7 +113,7 @@ test('D34: a file cut at any byte is whole again after a repair, whatever was kn
   for (const verified of [NOTHING, third, log.end]) {
     for (let cut = 0; cut <= size; cut += 1) {
       truncateSync(log.path, cut)
-      const mirror = new LogMirror(log.path, log.source, verified)
+      const mirror = new LogMirror(log.path, log.source, { verified, onSetAside: () => undefined })
       mirror.repair()
       assert.equal(log.file, log.wanted, `cut at ${cut}, known to be good up to ${verified.seq}`)
       assert.deepEqual(mirror.position, log.end)
@@ -127,8 +136,94 @@ test('D34: what stands behind the last line is cut', (t) => {
       writeFileSync(log.path, log.wanted + extra)
       log.mirror(t, verified).repair()
       assert.equal(log.file, log.wanted, JSON.stringify(extra))
+      assert.deepEqual(log.setAside, [], JSON.stringify(extra))
     }
   }
+})
+
+test('D34: lines that another program appended are moved to a file of their own, before they are cut', (t) => {
+  const note = 'a note by hand'
+  const own = JSON.stringify({ at: 'now', by: 'another program' })
+  const known = `${lineOf(3, 'never committed')}\n`
+  for (const [appended, kept] of [
+    [`${note}\n`, `${note}\n`],
+    [note, `${note}\n`],
+    [`${own}\n${known}`, `${own}\n`],
+    [`${known}${own}\n${own}`, `${own}\n${own}\n`],
+    [`${lineOf(1, 'changed')}\n`, `${lineOf(1, 'changed')}\n`],
+    [`${lineOf(77)}\n`, `${lineOf(77)}\n`],
+  ] as const) {
+    const log = new Log(t, [lineOf(1), lineOf(2)])
+    writeFileSync(log.path, log.wanted)
+    const mirror = log.mirror(t)
+    mirror.repair()
+    for (const number of [1, 2]) {
+      appendFileSync(log.path, appended)
+      log.append(mirror, lineOf(log.lines.length + 1))
+      assert.equal(log.file, log.wanted)
+      const file = join(dirname(log.path), `provenance.set-aside-${number}.jsonl`)
+      assert.equal(readFileSync(file, 'utf8'), number === 1 ? kept : kept.replace(known, ''))
+      assert.deepEqual(log.setAside[number - 1], { file, lines: kept.split('\n').length - 1 })
+      // The line with seq 3 is one of the store now, so that another one is not what a transaction left.
+      if (appended.includes(known)) break
+    }
+  }
+})
+
+test('D34: nothing is cut while the lines of another program cannot be kept, nor written through a link', (t) => {
+  const log = new Log(t, [lineOf(1)])
+  const elsewhere = join(dirname(log.path), 'elsewhere')
+  symlinkSync(elsewhere, join(dirname(log.path), 'provenance.set-aside-1.jsonl'))
+  const mirror = log.mirror(t)
+  mirror.repair()
+  appendFileSync(log.path, 'a note\n')
+  log.append(mirror, lineOf(2))
+  assert.equal(existsSync(elsewhere), false)
+  assert.equal(readFileSync(join(dirname(log.path), 'provenance.set-aside-2.jsonl'), 'utf8'), 'a note\n')
+
+  const full = join(dirname(log.path), `provenance.set-aside-${Number.MAX_SAFE_INTEGER}.jsonl`)
+  writeFileSync(full, '')
+  rmSync(join(dirname(log.path), 'provenance.set-aside-1.jsonl'))
+  mkdirSync(join(dirname(log.path), `provenance.set-aside-${Number.MAX_SAFE_INTEGER + 1}.jsonl`))
+  appendFileSync(log.path, 'another note\n')
+  assert.throws(() => log.append(mirror, lineOf(3)), { type: 'RecordsError', message: /could not be moved/ })
+  assert.match(log.file, /another note\n$/)
+})
+
+test('D34: a log that was deleted, moved away or replaced while it was open is written again where it belongs', (t) => {
+  const log = new Log(t, [lineOf(1), lineOf(2)])
+  const mirror = log.mirror(t)
+  mirror.repair()
+  rmSync(log.path)
+  log.append(mirror, lineOf(3))
+  assert.equal(log.file, log.wanted)
+
+  renameSync(log.path, `${log.path}.old`)
+  log.append(mirror, lineOf(4))
+  assert.equal(log.file, log.wanted)
+  assert.doesNotMatch(readFileSync(`${log.path}.old`, 'utf8'), /"seq":4/)
+
+  // As an editor saves: an older copy under the same name.
+  renameSync(`${log.path}.old`, log.path)
+  log.append(mirror, lineOf(5))
+  assert.equal(log.file, log.wanted)
+
+  writeFileSync(`${log.path}.new`, 'damaged\n')
+  renameSync(`${log.path}.new`, log.path)
+  assert.throws(() => log.append(mirror, lineOf(6)), {
+    type: 'RecordsError',
+    message: /^provenance\.jsonl:1: /,
+  })
+  assert.equal(log.file, 'damaged\n')
+  rmSync(log.path)
+  mirror.repair()
+  assert.equal(log.file, log.wanted)
+
+  const outside = `${log.path}.outside`
+  rmSync(log.path)
+  symlinkSync(outside, log.path)
+  assert.throws(() => log.append(mirror, lineOf(7)), { type: 'RecordsError', message: /removed or replaced/ })
+  assert.equal(existsSync(outside), false)
 })
 
 test("D34: lines that are not the source's are written again where nothing was known of them", (t) => {
@@ -211,6 +306,22 @@ test('what a failed transaction appended is taken back', (t) => {
   const { position } = mirror
   mirror.append([halves(lineOf(2, 'failed'))], 2)
   mirror.rewind(position, true)
+  assert.equal(log.file, log.wanted)
+  log.append(mirror, lineOf(2))
+  assert.equal(log.file, log.wanted)
+})
+
+test('an append that fails half-way, as on a full disk, leaves no torn line behind', (t) => {
+  const log = new Log(t, [lineOf(1)])
+  const mirror = log.mirror(t)
+  mirror.repair()
+  const failing: LineText = {
+    get start(): string {
+      throw new Error('ENOSPC')
+    },
+    end: '',
+  }
+  assert.throws(() => mirror.append([halves(lineOf(2, 'x'.repeat(600_000))), failing], 3), /ENOSPC/)
   assert.equal(log.file, log.wanted)
   log.append(mirror, lineOf(2))
   assert.equal(log.file, log.wanted)

@@ -1,15 +1,18 @@
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { RecordsError } from '../errors/service-error.ts'
-import { parseLine, type LineText } from './log-line.ts'
+import { parseLine, type LineText, type LogSource } from './log-line.ts'
 import { MAX_LINE_BYTES, readLines } from './read-lines.ts'
-
-/** Where the log's lines are kept for good, in order. */
-export interface LogSource {
-  /** The highest seq, 0 when there is none. */
-  lastSeq(): number
-  /** Texts of the lines after a seq, ascending. */
-  linesAfter(seq: number): Iterable<{ readonly seq: number; readonly line: string }>
-}
+import { setAside, type SetAside } from './set-aside.ts'
 
 /** A place in the file up to which it is known to say what the source says. */
 export interface MirrorPosition {
@@ -18,6 +21,9 @@ export interface MirrorPosition {
 }
 
 const CHUNK = 1 << 16
+
+/** To append to a file that was put in the place of the log while it was open; a link might lead anywhere by then. */
+const REOPEN = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0)
 
 /** Bytes that are written at a time. Encoding into the same memory again takes a quarter of what one large piece does. */
 const WRITE_CHUNK = 1 << 18
@@ -34,15 +40,28 @@ const LINE_FEED = 0x0a
  * Lines are appended inside the transaction that adds them to the table, whose lock keeps the order across processes.
  */
 export class LogMirror {
-  readonly #fd: number
+  readonly #path: string
   readonly #source: LogSource
+  readonly #onSetAside: (lines: SetAside) => void
   readonly #chunk = Buffer.allocUnsafeSlow(WRITE_CHUNK)
+  #fd: number
+  #inode: number
   #position: MirrorPosition
 
-  /** Opens or makes the file; {@link repair} brings it up to date. */
-  constructor(path: string, source: LogSource, verified: MirrorPosition) {
+  /**
+   * Opens or makes the file; {@link repair} brings it up to date. `onSetAside` is called when a repair has moved lines of
+   * another program out of the log.
+   */
+  constructor(
+    path: string,
+    source: LogSource,
+    { verified, onSetAside }: { verified: MirrorPosition; onSetAside: (lines: SetAside) => void },
+  ) {
+    this.#path = path
     this.#fd = openSync(path, 'a+')
+    this.#inode = fstatSync(this.#fd).ino
     this.#source = source
+    this.#onSetAside = onSetAside
     this.#position = verified
   }
 
@@ -52,14 +71,15 @@ export class LogMirror {
 
   /**
    * Makes the file hold every line of the source once, in order, each whole: cuts a torn tail and lines that were
-   * never committed, appends what is missing. Damage past the verified position, as a power failure leaves it, is
-   * written again; before it only an edit of the file can be the cause, and RecordsError names the line. To be called
-   * under the store's write lock.
+   * never committed, appends what is missing. Lines of another program are moved to a file of their own, see
+   * {@link setAside}. Damage past the verified position, as a power failure leaves it, is written again; before it only
+   * an edit of the file can be the cause, and RecordsError names the line. To be called under the store's write lock.
    */
   repair(): void {
+    this.#followPath()
     const start = this.#startsWhere(this.#position) ? this.#position : { seq: 0, offset: 0 }
     const good = this.#verify(start, this.#position.seq)
-    if (good.offset < fstatSync(this.#fd).size) ftruncateSync(this.#fd, good.offset)
+    if (good.offset < fstatSync(this.#fd).size) this.#cut(good)
     this.#position = good
     let batch: LineText[] = []
     let bytes = 0
@@ -89,7 +109,8 @@ export class LogMirror {
    */
   rewind(position: MirrorPosition, locked: boolean): void {
     this.#position = position
-    if (locked) ftruncateSync(this.#fd, position.offset)
+    // Another file may be at the path since, which is shorter: it is not made longer.
+    if (locked && position.offset < fstatSync(this.#fd).size) ftruncateSync(this.#fd, position.offset)
   }
 
   /** Makes what was appended durable. */
@@ -102,11 +123,52 @@ export class LogMirror {
   }
 
   #isAsLeft(seq: number): boolean {
-    return this.#position.seq === seq && fstatSync(this.#fd).size === this.#position.offset
+    if (this.#position.seq !== seq) return false
+    const found = statSync(this.#path, { throwIfNoEntry: false })
+    return found !== undefined && found.ino === this.#inode && found.size === this.#position.offset
   }
 
+  /** Opens the file again where another one, or none, is at the path. What was known to be good must be in that, too. */
+  #followPath(): void {
+    if (statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode) return
+    const fd = this.#reopen()
+    closeSync(this.#fd)
+    this.#fd = fd
+    const { ino, size } = fstatSync(fd)
+    this.#inode = ino
+    // An empty file is written anew as a whole.
+    if (size === 0) this.#position = { seq: 0, offset: 0 }
+  }
+
+  #reopen(): number {
+    try {
+      return openSync(this.#path, REOPEN)
+    } catch (error) {
+      throw new RecordsError(
+        `provenance.jsonl was removed or replaced while it was open, and cannot be opened again (${(error as Error).message}); ` +
+          'put the file back, or move away what is in its place',
+      )
+    }
+  }
+
+  #cut(good: MirrorPosition): void {
+    const moved = setAside({ fd: this.#fd, ...good, path: this.#path, source: this.#source })
+    ftruncateSync(this.#fd, good.offset)
+    if (moved !== null) this.#onSetAside(moved)
+  }
+
+  /** Appends lines; when that fails half-way, as on a full disk, the file is as it was before. */
   #write(lines: readonly LineText[], lastSeq: number): void {
     if (lines.length === 0) return
+    try {
+      this.#append(lines, lastSeq)
+    } catch (error) {
+      ftruncateSync(this.#fd, this.#position.offset)
+      throw error
+    }
+  }
+
+  #append(lines: readonly LineText[], lastSeq: number): void {
     let { offset } = this.#position
     let filled = 0
     const flush = (): void => {

@@ -4,6 +4,7 @@ import type { DerivationKind } from '../derivation/derivation-kind.ts'
 import { createKinds } from '../derivation/kinds.ts'
 import { ContractError, SheetError } from '../errors/service-error.ts'
 import { EventBus } from '../events/event-bus.ts'
+import { setAsideFiles } from '../provenance/set-aside.ts'
 import type { PushOutcome, RevisionPush, RevisionStore } from '../store/revision-store.ts'
 import type { SharedFrames } from '../store/shared-frames.ts'
 import type { SheetStore, StoreDefinition } from '../store/sheet-store.ts'
@@ -68,6 +69,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     ...(place.frames !== undefined && { frames: place.frames }),
     files: new DefinitionFiles(place.source, kinds),
     openStore: (definition) => place.openStore(definition),
+    warnings: () => place.warnings(),
     closeTransport: () => transport.close(),
   })
   await sheet.deriving().catch(() => undefined)
@@ -84,6 +86,7 @@ interface SheetPlace {
   /** What derivations may have of the environment (D23). */
   readonly env: NodeJS.ProcessEnv
   openStore(definition: StoreDefinition): Promise<SheetStore>
+  warnings(): readonly string[]
 }
 
 type PlaceOptions = Partial<SheetOptions> & Pick<SheetOptions, 'lockTimeoutMs'>
@@ -116,8 +119,10 @@ function sheetDirectory(
         queryLimits: queryLimits ?? DEFAULT_QUERY_LIMITS,
         writer: given,
         onSourceDiffers: () => logger.warn({ file: 'records.jsonl' }, SOURCE_DIFFERS),
+        onSetAside: ({ file, lines }) => logger.warn({ file: basename(file), lines }, setAsideWarning(file)),
       })
     },
+    warnings: () => setAsideFiles(join(directory, 'provenance.jsonl')).map(setAsideWarning),
   }
 }
 
@@ -143,6 +148,7 @@ async function storedSheet(
         frames: revisions.frames,
         onSourceDiffers: () => undefined,
       }),
+    warnings: () => [],
   }
 }
 
@@ -194,6 +200,13 @@ function tellOfFault(sheet: Sheet, logger: Logger): void {
     if (!(error instanceof ContractError)) throw error
     logger.error({ type: error.type }, error.message)
   }
+}
+
+function setAsideWarning(file: string): string {
+  return (
+    `another program appended lines to provenance.jsonl, which only the store writes; they are in ${basename(file)} now: ` +
+    'look at them, then delete that file'
+  )
 }
 
 const SOURCE_DIFFERS =

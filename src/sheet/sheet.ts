@@ -57,6 +57,8 @@ export interface SheetParts {
   readonly logger: Logger
   readonly files: DefinitionFiles
   openStore(definition: StoreDefinition): Promise<SheetStore>
+  /** See {@link Sheet.warnings}. */
+  warnings(): readonly string[]
   closeTransport(): Promise<void>
 }
 
@@ -125,6 +127,11 @@ export class Sheet {
   /** How the hosts that derivations call are treated, as `transport.yaml` says now. Throws ContractError. */
   policies(): HostPolicies {
     return this.#parts.files.policies()
+  }
+
+  /** Sentences on what the operator should look into, though everything works: such as lines set aside from the log. */
+  warnings(): readonly string[] {
+    return this.#parts.warnings()
   }
 
   /** The files that say what the sheet is, as they were last looked at. Throws ContractError. */

@@ -83,6 +83,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'http/security-headers.test.ts': HTTP,
   'http/database-restart.test.ts': SHARED,
   'http/shared-events.test.ts': SHARED,
+  'http/set-aside.test.ts': 'provenance.jsonl, which PostgreSQL has none of',
   'http/slow-clients.test.ts': HTTP,
   'http/sse.test.ts': HTTP,
   'http/trusted-actor.test.ts': HTTP,

@@ -60,6 +60,7 @@ export async function openShared(directory: string, url: string): Promise<Sheet>
     lockTimeoutMs: 10_000,
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
     events: new EventBus(),
+    warnings: () => [],
     frames,
     files: new DefinitionFiles(
       new DefinitionDirectory(directory),

@@ -16,6 +16,9 @@ import {
 import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 
+/** What the operator should look into; the body has a member for each derived field and no room for it (D32). */
+const WARNING_HEADER = 'X-Svc-Warning'
+
 const STATUS: Operation = {
   id: 'getStatus',
   tag: 'Cells',
@@ -38,9 +41,12 @@ const EXPLAIN: Operation = {
 /** `GET /api/status` (D32), of whole fields and of one cell, and `GET /api/cells`, of the cells of some records. */
 export function statusRoutes(app: Api, { sheet, read }: RouteContext): void {
   const schema = { querystring: StatusQuery, response: { 200: StatusAnswer } }
-  app.get('/api/status', { ...read, schema, config: { operation: STATUS } }, async (request) =>
-    toStatusAnswer(await readStatus(sheet, commaList(request.query.targets))),
-  )
+  app.get('/api/status', { ...read, schema, config: { operation: STATUS } }, async (request, reply) => {
+    const status = await readStatus(sheet, commaList(request.query.targets))
+    const warnings = sheet.warnings()
+    if (warnings.length > 0) void reply.header(WARNING_HEADER, warnings.join('; '))
+    return toStatusAnswer(status)
+  })
 
   const statesSchema = { querystring: CellStatesQuery, response: { 200: CellStatesAnswer } }
   app.get(

@@ -123,8 +123,9 @@ export const getStatusTool = defineTool({
       ([target, { fresh, stale, missing, failed, overridden }]) =>
         `${target}: ${fresh} fresh, ${stale} stale, ${missing} missing, ${failed} failed, ${overridden} overridden.`,
     )
-    const text = lines.length === 0 ? 'This sheet has no derived fields.' : lines.join('\n')
-    return { structured: { targets: status, ...withBudget(budget) }, text }
+    if (lines.length === 0) lines.push('This sheet has no derived fields.')
+    lines.push(...sheet.warnings().map((warning) => `Warning: ${warning}.`))
+    return { structured: { targets: status, ...withBudget(budget) }, text: lines.join('\n') }
   },
 })
 

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Condition } from '../condition.ts'
+import type { SetAside } from '../../provenance/set-aside.ts'
 import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type {
   CellFailureNote,
@@ -65,6 +66,8 @@ export interface SqliteStoreOptions {
   readonly writer?: WriterClient | undefined
   /** Told when `records.jsonl` is not the file that was imported (D2). */
   onSourceDiffers(): void
+  /** Called when lines that another program appended to `provenance.jsonl` were moved to a file of their own. */
+  onSetAside?(lines: SetAside): void
 }
 
 /** A sheet's store in one SQLite file beside the contract. */
@@ -103,6 +106,7 @@ export class SqliteStore implements SheetStore {
     const { definition, actor, lockTimeoutMs, queryLimits } = options
     const paths = storePaths(directory)
     const { writer = new WriterClient() } = options
+    if (options.onSetAside !== undefined) writer.onSetAside = options.onSetAside
     try {
       const opened = await writer.call('open', {
         directory,

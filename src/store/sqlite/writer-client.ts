@@ -2,7 +2,14 @@ import { isUtf8 } from 'node:buffer'
 import { Worker, type Transferable } from 'node:worker_threads'
 import { fromPlainError, RecordsError, StoppingError } from '../../errors/service-error.ts'
 import type { Upsert } from '../sheet-store.ts'
-import type { WriterAnswer, WriterOperation, WriterOperations, WriterRequest } from './writer-protocol.ts'
+import type { SetAside } from '../../provenance/set-aside.ts'
+import type {
+  WriterAnswer,
+  WriterMessage,
+  WriterOperation,
+  WriterOperations,
+  WriterRequest,
+} from './writer-protocol.ts'
 
 /** Buffers from this size on are handed over and not copied. */
 const TRANSFER_BYTES = 1 << 16
@@ -19,13 +26,16 @@ export class WriterClient {
   #lastId = 0
   #closing = false
   #ended: Error | null = null
+  /** Called when the thread has moved lines of another program out of the log. */
+  onSetAside: (lines: SetAside) => void = () => undefined
 
   constructor() {
     // The same extension as this file's: TypeScript in the repository, JavaScript in the package.
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
     this.#worker = new Worker(new URL(`./writer-thread${extension}`, import.meta.url))
-    this.#worker.on('message', (answers: readonly WriterAnswer[]) => {
-      for (const answer of answers) this.#settle(answer)
+    this.#worker.on('message', (message: WriterMessage) => {
+      if ('setAside' in message) this.onSetAside(message.setAside)
+      else for (const answer of message) this.#settle(answer)
     })
     this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
     this.#worker.on('exit', () => {

@@ -1,4 +1,5 @@
 import type { PlainServiceError } from '../../errors/service-error.ts'
+import type { SetAside } from '../../provenance/set-aside.ts'
 import type { CellCommit, CellOutcome } from '../cell-work.ts'
 import type {
   DeleteResult,
@@ -65,6 +66,9 @@ export interface WriterRequest {
   readonly operation: WriterOperation
   readonly argument: unknown
 }
+
+/** What the writing thread posts: answers, or that it moved lines of another program out of the log. */
+export type WriterMessage = readonly WriterAnswer[] | { readonly setAside: SetAside }
 
 /** The answer to a request; answers of one commit come together. */
 export interface WriterAnswer {

@@ -2,7 +2,7 @@ import { parentPort, receiveMessageOnPort, type MessagePort } from 'node:worker_
 import { toPlainError } from '../../errors/service-error.ts'
 import { asRecordsError } from './connection.ts'
 import type { Upsert } from '../sheet-store.ts'
-import type { WriterAnswer, WriterRequest } from './writer-protocol.ts'
+import type { WriterAnswer, WriterMessage, WriterRequest } from './writer-protocol.ts'
 import { Writer } from './writer.ts'
 
 /** An upsert with a body of so many bytes has its transaction to itself, see {@link Writer.change}. */
@@ -16,12 +16,13 @@ const GROUP_LIMIT = 256
  */
 class WriterThread {
   readonly #port: MessagePort
-  readonly #writer = new Writer()
+  readonly #writer: Writer
   readonly #queue: WriterRequest[] = []
   #working = false
 
   constructor(port: MessagePort) {
     this.#port = port
+    this.#writer = new Writer((setAside) => port.postMessage({ setAside } satisfies WriterMessage))
     port.on('message', (request: WriterRequest) => {
       this.#queue.push(request)
       if (!this.#working) void this.#work()

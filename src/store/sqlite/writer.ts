@@ -2,7 +2,9 @@ import { existsSync, statSync } from 'node:fs'
 import type { Contract } from '../../contract/contract.ts'
 import { parseContract } from '../../contract/parse-contract.ts'
 import { RecordsError } from '../../errors/service-error.ts'
-import { LogMirror, type LogSource } from '../../provenance/log-mirror.ts'
+import type { LogSource } from '../../provenance/log-line.ts'
+import { LogMirror } from '../../provenance/log-mirror.ts'
+import type { SetAside } from '../../provenance/set-aside.ts'
 import { CellStates } from './cell-states.ts'
 import { ChangeSet, lastSeq } from './change-set.ts'
 import type { Upsert, UpsertTrial } from '../sheet-store.ts'
@@ -90,8 +92,14 @@ interface OpenStore {
 export class Writer {
   #store: OpenStore | null = null
   #failed = false
+  readonly #onSetAside: (lines: SetAside) => void
   readonly #checkpoint = new IdleTimer(CHECKPOINT_IDLE_MS, () => this.#runCheckpoint())
   readonly #mirrorSync = new IdleTimer(MIRROR_SYNC_MS, () => this.#syncMirror())
+
+  /** `onSetAside` is called when lines of another program were moved out of the log. */
+  constructor(onSetAside: (lines: SetAside) => void = () => undefined) {
+    this.#onSetAside = onSetAside
+  }
 
   isChange(operation: WriterOperation): operation is keyof Changes {
     return Object.hasOwn(CHANGES, operation)
@@ -239,8 +247,8 @@ export class Writer {
     const deadline = performance.now() + request.lockTimeoutMs
     const { db, sheet } = await openDatabase(paths.database, { deadline, what: 'the store' })
     const mirror = new LogMirror(paths.log, logSource(db), {
-      seq: Number(sheet['mirror_seq']),
-      offset: Number(sheet['mirror_offset']),
+      verified: { seq: Number(sheet['mirror_seq']), offset: Number(sheet['mirror_offset']) },
+      onSetAside: this.#onSetAside,
     })
     const states = new CellStates(db, loadTargets(db))
     const { lockTimeoutMs } = request

@@ -1,0 +1,120 @@
+import { closeSync, fsyncSync, openSync, readdirSync, readSync, writeSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { RecordsError } from '../errors/service-error.ts'
+import type { LogSource } from './log-line.ts'
+import { readLines, type FileLine } from './read-lines.ts'
+
+/** Lines that were moved out of the log, since no store wrote them. */
+export interface SetAside {
+  /** Path of the file that has them now. */
+  readonly file: string
+  readonly lines: number
+}
+
+/** Where in the log's file the lines begin that are about to be cut. */
+export interface CutLines {
+  readonly fd: number
+  /** Seq of the last line before them, and where that ends. */
+  readonly seq: number
+  readonly offset: number
+  /** Path of the log. */
+  readonly path: string
+  readonly source: LogSource
+}
+
+const CHUNK = 1 << 16
+const OWN_START = '{"seq":'
+const OWN_LINE = /^\{"seq":(\d{1,15})[,}]/
+const NUMBERED = /-(\d+)\.jsonl$/
+
+/**
+ * Copies the lines that another program appended to the log into a new file beside it, durably, so that they can be cut.
+ * Null when there are none. Lines that this program can have left are not copied: those of the store, those of a
+ * transaction that was never committed (their seqs go on from the last good line), a torn line of one, and what a power
+ * failure leaves of unwritten blocks. Throws RecordsError when the file cannot be written; nothing may be cut then.
+ */
+export function setAside(cut: CutLines): SetAside | null {
+  let uncommitted = cut.seq
+  const isOwn = (line: FileLine): boolean => {
+    if (line.tooLong) return false
+    const text = Buffer.from(line.bytes).toString('utf8').replaceAll('\0', '')
+    if (text.trim() === '') return true
+    if (!line.whole) return text.startsWith(OWN_START) || OWN_START.startsWith(text)
+    const seq = Number(OWN_LINE.exec(text)?.[1])
+    if (seq === uncommitted + 1) {
+      uncommitted = seq
+      return true
+    }
+    const [stored] = seq > 0 ? take(cut.source.linesAfter(seq - 1), 1) : []
+    return stored?.seq === seq && stored.line === text
+  }
+
+  let copy: { readonly file: string; readonly fd: number } | undefined
+  let lines = 0
+  try {
+    let offset = cut.offset
+    for (const line of readLines(cut.fd, cut.offset)) {
+      if (!isOwn(line)) {
+        copy ??= createBeside(cut.path)
+        lines += 1
+        if (line.tooLong) copyRest(cut.fd, offset, copy.fd)
+        else writeSync(copy.fd, Buffer.concat([line.bytes, Buffer.from('\n')]))
+      }
+      offset = line.end
+    }
+    if (copy === undefined) return null
+    fsyncSync(copy.fd)
+    return { file: copy.file, lines }
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    throw new RecordsError(
+      `provenance.jsonl has lines that another program appended, and they could not be moved to a file of their own ` +
+        `(${error.message}): move them away, or make room`,
+    )
+  } finally {
+    if (copy !== undefined) closeSync(copy.fd)
+  }
+}
+
+/** Names of the files beside a log that have lines set aside, in the order in which they were made. */
+export function setAsideFiles(path: string): string[] {
+  const prefix = prefixOf(path)
+  return readdirSync(dirname(path))
+    .filter((name) => name.startsWith(prefix) && NUMBERED.test(name))
+    .toSorted((a, b) => numberOf(a) - numberOf(b))
+}
+
+/** A file that is new: whatever else is at its path, such as a link that leads elsewhere, is never written to. */
+function createBeside(path: string): { readonly file: string; readonly fd: number } {
+  const last = setAsideFiles(path).at(-1)
+  const number = last === undefined ? 1 : numberOf(last) + 1
+  const file = join(dirname(path), `${prefixOf(path)}${number}.jsonl`)
+  return { file, fd: openSync(file, 'wx') }
+}
+
+function prefixOf(path: string): string {
+  return `${basename(path, '.jsonl')}.set-aside-`
+}
+
+function numberOf(name: string): number {
+  return Number(NUMBERED.exec(name)?.[1])
+}
+
+function copyRest(from: number, offset: number, to: number): void {
+  const chunk = Buffer.alloc(CHUNK)
+  for (let position = offset; ;) {
+    const size = readSync(from, chunk, 0, CHUNK, position)
+    if (size === 0) return
+    writeSync(to, chunk, 0, size)
+    position += size
+  }
+}
+
+function take<T>(items: Iterable<T>, count: number): T[] {
+  const taken: T[] = []
+  for (const item of items) {
+    taken.push(item)
+    if (taken.length === count) break
+  }
+  return taken
+}
