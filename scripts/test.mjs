@@ -27,7 +27,7 @@ const MOST_SECOND_TRIES = 3
 /** Of a run that was interrupted. */
 const NO_OUTCOME = JSON.stringify({ failures: [], files: [] })
 
-const ALL = ['src', 'test', 'scripts', 'examples'].map(testsIn)
+const ALL = ['src', 'web/src', 'test', 'scripts', 'examples'].map(testsIn)
 
 /** @typedef {import('./test-outcome.mjs').Outcome} Outcome */
 
