@@ -3,16 +3,18 @@ import { addSheetOptions, withSheet, type SheetFlags } from './command-context.t
 import { addExamples } from './examples.ts'
 import { progressOption } from './progress-option.ts'
 import type { ProgressStyle } from './progress.ts'
+import { addReadFileOptions, readFileOptionsOf, type ReadFileFlags } from './read-file-flags.ts'
 import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
 const INPUT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx'] as const
 
-interface Flags extends SheetFlags {
+interface Flags extends SheetFlags, ReadFileFlags {
   readonly inputFormat?: (typeof INPUT_FORMATS)[number]
   readonly dryRun?: true
   readonly check: boolean
   readonly keepEmpty?: true
   readonly raw?: true
+  readonly key?: string
   readonly progress?: ProgressStyle
 }
 
@@ -33,14 +35,16 @@ export function importCommand(): Command {
     .option('--dry-run', 'only say what would be written, and what is wrong')
     .option('--no-check', 'write at once, up to the first record that is refused')
     .option('--keep-empty', 'leave a value as it is where the file has nothing, instead of clearing it')
+    .option('--key <column>', 'the column that has the ids (default: id)')
     .option('--raw', 'take the texts of CSV as they are, with the apostrophes that guard against formulas')
     .addOption(progressOption())
+  addReadFileOptions(command)
   addExamples(command, [
     ['colophon import countries countries.csv --dry-run --actor human:ann', 'What a file would change'],
     ['colophon import countries countries.xlsx --actor human:ann', 'The first worksheet of a workbook'],
     [
-      'gunzip -c big.csv.gz | colophon import orders - --input-format csv --actor agent:nightly',
-      'A file that is packed',
+      'colophon import orders export.csv.gz --key "order no" --null NA --yes --actor agent:nightly',
+      'A compressed file, with ids in a column of another name; nobody is asked',
     ],
   ])
   return addSheetOptions(command, { writes: true }).action(
@@ -53,7 +57,9 @@ export function importCommand(): Command {
           dryRun: flags.dryRun === true,
           check: flags.check,
           keepEmpty: flags.keepEmpty === true,
-          raw: flags.raw === true,
+          read: { ...readFileOptionsOf(flags), raw: flags.raw === true },
+          key: flags.key ?? null,
+          ask: flags.yes !== true,
           progress: flags.progress ?? null,
         })
       }),

@@ -1,19 +1,22 @@
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { isLogicalType, LOGICAL_TYPES, type LogicalType } from '../sheet/logical-types.ts'
 import { addOutputOptions, withOutput, type OutputFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
 import { integerBetween, parseActor } from './option-values.ts'
+import { addReadFileOptions, readFileOptionsOf, type ReadFileFlags } from './read-file-flags.ts'
 
 const INPUT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx', 'archive'] as const
 
 const GIB = 1024 ** 3
 
-interface Flags extends OutputFlags {
+interface Flags extends OutputFlags, ReadFileFlags {
   readonly from?: string
   readonly inputFormat?: (typeof INPUT_FORMATS)[number]
   readonly key?: string | false
   readonly contract?: string
   readonly schema?: string
   readonly maxSize: number
+  readonly type?: ReadonlyMap<string, LogicalType>
   readonly actor?: string
 }
 
@@ -50,14 +53,25 @@ export function initCommand(): Command {
         .default(16 * GIB, '16'),
     )
     .addOption(
+      new Option(
+        '--type <column=type>',
+        `the type of a column (${LOGICAL_TYPES.join(', ')}), whatever its values look like; may be given several times`,
+      ).argParser(parseColumnType),
+    )
+    .addOption(
       new Option('--actor <name>', 'who imports the records').argParser(parseActor).env('COLOPHON_ACTOR'),
     )
+  addReadFileOptions(command)
   addExamples(command, [
     ['colophon init friends', 'A sheet without records, with a contract to edit'],
     ['colophon init orders --from orders.csv', 'A sheet of a file, with a contract that its records fit'],
     [
       'colophon init orders --from orders.csv --key "order no"',
       'The same, with ids from a column of your choice',
+    ],
+    [
+      'colophon init plants --from plants.txt --encoding windows-1252 --delimiter tab --null NA --type zip=string',
+      'A file that says little about itself',
     ],
     [
       'colophon init orders --contract orders.odcs.yaml --schema orders --from orders.parquet',
@@ -76,8 +90,26 @@ export function initCommand(): Command {
         contract: flags.contract ?? null,
         schema: flags.schema ?? null,
         maxBytes: flags.maxSize,
+        read: readFileOptionsOf(flags),
+        types: flags.type ?? new Map(),
+        ask: flags.yes !== true,
         actor: flags.actor ?? null,
       })
     }),
   )
+}
+
+/** Throws InvalidArgumentError for what is no `column=type`. */
+function parseColumnType(
+  text: string,
+  earlier: ReadonlyMap<string, LogicalType> | undefined,
+): ReadonlyMap<string, LogicalType> {
+  const at = text.lastIndexOf('=')
+  const [column, type] = [text.slice(0, at), text.slice(at + 1)]
+  if (at < 1 || !isLogicalType(type)) {
+    throw new InvalidArgumentError(
+      `Give a column and one of ${LOGICAL_TYPES.join(', ')}, such as zip=string.`,
+    )
+  }
+  return new Map([...(earlier ?? []), [column, type]])
 }

@@ -1,7 +1,8 @@
 import { OperationError } from '../errors/service-error.ts'
 import {
-  formatOf,
+  ImportDeclined,
   importRecords,
+  inputFormatOf,
   spool,
   type FileSource,
   type ImportFault,
@@ -9,6 +10,7 @@ import {
   type ImportProgress,
   type ImportResult,
 } from '../sheet/import-records.ts'
+import { GuessQuestion, guessText } from './ask-guesses.ts'
 import type { CommandContext } from './command-context.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { showFileProgress } from './file-progress.ts'
@@ -18,13 +20,15 @@ import { usualProgress, type ProgressStyle } from './progress.ts'
 import { UsageError } from './usage-error.ts'
 import { writerOf } from './writer.ts'
 
-export interface WhatToImport extends Pick<ImportOptions, 'dryRun' | 'check' | 'keepEmpty' | 'raw'> {
+export interface WhatToImport extends Pick<ImportOptions, 'dryRun' | 'check' | 'keepEmpty' | 'read' | 'key'> {
   /** `-` is standard input. */
   readonly file: string
   /** Null goes by the name of the file. */
   readonly format: ImportOptions['format'] | null
   /** Null is what is usual where messages go. */
   readonly progress: ProgressStyle | null
+  /** Whether to ask, where somebody is there to answer, when something was guessed. */
+  readonly ask: boolean
 }
 
 /**
@@ -33,10 +37,10 @@ export interface WhatToImport extends Pick<ImportOptions, 'dryRun' | 'check' | '
  */
 export async function runImport(
   { sheet, out }: CommandContext,
-  { file, format: given, progress, ...options }: WhatToImport,
+  { file, format: given, progress, ask, ...options }: WhatToImport,
 ): Promise<ExitCode> {
   const actor = writerOf(sheet)
-  const format = given ?? formatOf(file)
+  const format = given ?? inputFormatOf(file)
   if (format === null) {
     const what = file === '-' ? 'standard input' : `the name of ${file}`
     throw new UsageError(`${what} does not say what it is; say it with --input-format`)
@@ -44,11 +48,14 @@ export async function runImport(
   const stop = new AbortController()
   const interrupts = onInterrupt(() => stop.abort(new OperationError('the import was stopped')))
   let seen: ImportProgress | undefined
-  const hide = showFileProgress(progress ?? usualProgress(), () => {
-    if (seen === undefined) return undefined
-    const { phase, records, share } = seen
-    return { what: phase === 'check' ? 'checked' : 'written', done: records, amount: recordsText, share }
-  })
+  const show = (): (() => void) =>
+    showFileProgress(progress ?? usualProgress(), () => {
+      if (seen === undefined) return undefined
+      const { phase, records, share } = seen
+      return { what: phase === 'check' ? 'checked' : 'written', done: records, amount: recordsText, share }
+    })
+  let hide = show()
+  const question = new GuessQuestion('Import it like this?', ask)
   try {
     const result = await withSource(file, (source) =>
       importRecords(sheet, source, {
@@ -56,6 +63,17 @@ export async function runImport(
         format,
         actor,
         signal: stop.signal,
+        onGuess: (guess) => {
+          hide()
+          out.note(guessText(guess))
+          hide = show()
+        },
+        confirm: async () => {
+          hide()
+          const right = await question.isRight()
+          hide = show()
+          return right
+        },
         onProgress: (now) => {
           seen = now
         },
@@ -65,6 +83,10 @@ export async function runImport(
     return await tell(out, result)
   } catch (error) {
     hide()
+    if (error instanceof ImportDeclined) {
+      out.note('Nothing was written.')
+      return question.interrupted ? EXIT.interrupted : EXIT.error
+    }
     if (!interrupts.seen || !(error instanceof OperationError)) throw error
     out.note(error.message)
     return EXIT.interrupted

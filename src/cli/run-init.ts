@@ -1,14 +1,23 @@
 import { basename } from 'node:path'
 import { inputKind, spoolInput, type InputKind } from '../sheet/init-input.ts'
-import { initSheet, type InitReport, type InitSource } from '../sheet/init-sheet.ts'
+import {
+  InitDeclined,
+  initSheet,
+  type InitPreview,
+  type InitReport,
+  type InitSource,
+} from '../sheet/init-sheet.ts'
+import type { LogicalType } from '../sheet/logical-types.ts'
+import type { ReadFileOptions } from '../sheet/read-file-options.ts'
 import { toInitWire } from '../wire/init.ts'
+import { GuessQuestion, guessText } from './ask-guesses.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { onInterrupt } from './interrupts.ts'
 import type { Output } from './output.ts'
 import { grouped } from './progress-line.ts'
 import { tableOf, type Column } from './table.ts'
 
-import { isTerminal, screenOf, type Screen } from './terminal.ts'
+import { isTerminal, plainScreen, screenOf, type Screen } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 import { visibleText } from './visible-text.ts'
 
@@ -24,26 +33,46 @@ export interface InitRequest {
   /** Bytes that an archive may have once it is unpacked. */
   readonly maxBytes: number
   readonly actor: string | null
+  /** How a file of records is to be read, as far as that is not to be found out. */
+  readonly read: ReadFileOptions
+  readonly types: ReadonlyMap<string, LogicalType>
+  /** Whether to ask, where somebody is there to answer, when something was guessed. */
+  readonly ask: boolean
 }
 
 /** Makes a sheet and prints what came of it. Throws UsageError, and as {@link initSheet} does. */
 export async function runInit(out: Output, request: InitRequest): Promise<ExitCode> {
   checkUsage(request)
+  const question = new GuessQuestion('Make the sheet like this?', request.ask)
   const stop = new AbortController()
   const interrupts = onInterrupt(() => stop.abort())
   const progress = progressTo(process.stderr)
+  let tableShown = false
   const input = request.from === '-' ? await spoolInput(process.stdin) : null
   try {
     const report = await initSheet(request.directory, sourceOf(request, input?.path ?? null), {
       actor: request.actor,
       signal: stop.signal,
       onProgress: progress.tell,
+      confirm: (preview) => {
+        progress.end()
+        const how = showGuesses(out, preview, question)
+        if (how === 'table') tableShown = true
+        return how === 'nothing' ? Promise.resolve(true) : question.isRight()
+      },
     })
     progress.end()
-    await out.print(toInitWire(request.directory, report), (screen) => shown(report, request, screen))
+    await out.print(toInitWire(request.directory, report), (screen) => {
+      const before = tableShown ? [] : previewLines(report, screen)
+      return [...before, ...shown(report, request, screen)].join('\n')
+    })
     return EXIT.done
   } catch (error) {
     progress.end()
+    if (error instanceof InitDeclined) {
+      out.note('Nothing was made.')
+      return question.interrupted ? EXIT.interrupted : EXIT.error
+    }
     if (!interrupts.seen || !stop.signal.aborted || error !== stop.signal.reason) throw error
     out.note('Interrupted; nothing was made.')
     return EXIT.interrupted
@@ -53,7 +82,8 @@ export async function runInit(out: Output, request: InitRequest): Promise<ExitCo
   }
 }
 
-function checkUsage({ from, inputFormat, key, contract, schema }: InitRequest): void {
+function checkUsage(request: InitRequest): void {
+  const { from, inputFormat, key, contract, schema } = request
   if (from === '-' && inputFormat === null) {
     throw new UsageError('standard input has no name to tell its format by; give --input-format')
   }
@@ -65,11 +95,25 @@ function checkUsage({ from, inputFormat, key, contract, schema }: InitRequest): 
   if (key !== null && from === null && contract === null)
     throw new UsageError('--key is for --from or --contract')
   const kind = from === null ? null : kindOf(from, inputFormat)
+  if (request.types.size > 0 && (kind === null || kind === 'archive' || contract !== null)) {
+    throw new UsageError('--type is for --from without --contract')
+  }
+  if (kind === null || kind === 'archive') checkNothingToRead(request.read)
   if (kind !== 'archive') return
   const other =
     key === null ? (contract === null ? null : '--contract') : key === false ? '--no-key' : '--key'
   if (other !== null)
     throw new UsageError(`an archive has all that a sheet is made of; ${other} is for records`)
+}
+
+/** Throws UsageError for options about a file of records where there is none. */
+function checkNothingToRead(read: ReadFileOptions): void {
+  const names = Object.entries(read).flatMap(([name, value]) => {
+    if (value === null || (Array.isArray(value) && value.length === 0)) return []
+    return [name === 'nulls' ? '--null' : name === 'recordsAt' ? '--records-at' : `--${name}`]
+  })
+  if (names.length > 0)
+    throw new UsageError(`${names.join(', ')} (to say how to read it) is for a file of records`)
 }
 
 function kindOf(from: string, inputFormat: InputKind | null): InputKind {
@@ -83,16 +127,17 @@ function kindOf(from: string, inputFormat: InputKind | null): InputKind {
 }
 
 function sourceOf(
-  { from, inputFormat, key, contract, schema, maxBytes }: InitRequest,
+  { from, inputFormat, key, contract, schema, maxBytes, read, types }: InitRequest,
   spooled: string | null,
 ): InitSource {
-  const data = from === null ? null : dataOf(from, kindOf(from, inputFormat), spooled)
-  if (data?.kind === 'archive') return { kind: 'archive', file: data.file, maxBytes }
+  const found = from === null ? null : dataOf(from, kindOf(from, inputFormat), spooled)
+  if (found?.kind === 'archive') return { kind: 'archive', file: found.file, maxBytes }
+  const data = found === null ? null : { ...found, read }
   if (contract !== null) {
     const file = { path: contract, name: basename(contract) }
     return { kind: 'contract', contract: file, schema, key: key === false ? null : key, data }
   }
-  return data === null ? { kind: 'nothing' } : { kind: 'records', data, key }
+  return data === null ? { kind: 'nothing' } : { kind: 'records', data, key, types }
 }
 
 type Data =
@@ -128,17 +173,35 @@ function rulesOf({ field, required, unique, validValues }: Field): string | null
   return rules.filter((rule) => rule !== '').join(', ') || null
 }
 
-function shown({ records, fields, notes }: InitReport, request: InitRequest, screen: Screen): string {
+/** Shows what was guessed, on standard error: with the whole table to people, else a line for each guess. */
+function showGuesses(
+  out: Output,
+  preview: InitPreview,
+  { asks }: GuessQuestion,
+): 'nothing' | 'table' | 'lines' {
+  const { fields, notes } = preview
+  const doubts = (fields ?? []).flatMap(({ field, doubts: each }) =>
+    each.map((doubt) => `${field}: ${doubt}`),
+  )
+  if (notes.length === 0 && doubts.length === 0) return 'nothing'
+  if (asks || (out.isTerminal && out.format === 'table')) {
+    out.note(previewLines(preview, plainScreen(screenOf(process.stderr).columns)).join('\n'))
+    return 'table'
+  }
+  for (const guess of [...notes, ...doubts]) out.note(guessText(guess))
+  return 'lines'
+}
+
+function previewLines({ fields, notes }: InitPreview, screen: Screen): string[] {
+  const table = fields === null ? [] : [tableOf(COLUMNS, fields, screen), '']
+  return [...table, ...notes.map((note) => visibleText(note))]
+}
+
+function shown({ records }: InitReport, request: InitRequest, screen: Screen): string[] {
   const { directory } = request
   const name = visibleText(directory)
-  const table = fields === null ? [] : [tableOf(COLUMNS, fields, screen), '']
   const many = records === 1 ? '1 record' : `${grouped(records)} records`
-  return [
-    ...table,
-    ...notes.map((note) => visibleText(note)),
-    `${screen.paint('green', '✔')} ${name} is a sheet, with ${many}.`,
-    ...nextSteps(name, request),
-  ].join('\n')
+  return [`${screen.paint('green', '✔')} ${name} is a sheet, with ${many}.`, ...nextSteps(name, request)]
 }
 
 function nextSteps(name: string, { from, contract }: InitRequest): string[] {

@@ -1,4 +1,5 @@
 import { upsertFile, upsertStream, type InputOptions } from '../sheet/upsert-input.ts'
+import { guessText } from './ask-guesses.ts'
 import type { CommandContext } from './command-context.ts'
 import { grouped } from './progress-line.ts'
 import { isTerminal } from './terminal.ts'
@@ -14,7 +15,7 @@ export async function runUpsert(
   { sheet, out }: CommandContext,
   { file, format }: WhatToUpsert,
 ): Promise<void> {
-  const options = { format, actor: writerOf(sheet) }
+  const options = { format, actor: writerOf(sheet), onGuess: (guess: string) => out.note(guessText(guess)) }
   if (file === '-' && isTerminal(process.stdin))
     out.note('Reading records from the terminal; Ctrl-D ends them.')
   const { inserted, updated, total } =

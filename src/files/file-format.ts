@@ -31,6 +31,24 @@ export function formatOf(path: string): FileFormat | null {
   )
 }
 
+/** The format of a file that is to be read, by its name, which may say that it is compressed; null when it says nothing. */
+export function inputFormatOf(path: string): FileFormat | null {
+  const name = path.toLowerCase().replace(/\.(?:gz|zst)$/, '')
+  const format = formatOf(name)
+  if (format !== null) return name.length < path.length && !isText(format) ? null : format
+  return INPUT_ENDINGS.find(([ending]) => name.endsWith(ending))?.[1] ?? null
+}
+
+/** Endings of files of other programs. Spreadsheets call text with tabs `.txt`. */
+const INPUT_ENDINGS: readonly (readonly [ending: string, format: FileFormat])[] = [
+  ['.txt', 'csv'],
+  ['.geojson', 'json'],
+]
+
+function isText(format: FileFormat): boolean {
+  return format !== 'parquet' && format !== 'xlsx'
+}
+
 /** The delimiter that a CSV file's name asks for, or null when its ending says nothing. */
 export function delimiterOf(path: string): string | null {
   return /\.(?:tsv|tab)(?:\.(?:gz|zst))?$/i.test(path) ? '\t' : null

@@ -1,5 +1,7 @@
 import type { Contract, LogicalType } from '../contract/contract.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { showNames, showValue } from '../contract/show-value.ts'
+import { ValidationError } from '../errors/service-error.ts'
 import { parseContract } from '../contract/parse-contract.ts'
 import { closedListRule, contractText } from './contract-document.ts'
 import { fieldNames } from './field-names.ts'
@@ -49,6 +51,8 @@ export interface InferenceNaming {
   /** The name of its schema entry. */
   readonly entry: string
   readonly key: AskedKey
+  /** Types that columns get whatever their values look like. */
+  readonly types?: ReadonlyMap<string, LogicalType>
 }
 
 /**
@@ -57,9 +61,16 @@ export interface InferenceNaming {
  */
 export function inferContract(profile: FileProfile, naming: InferenceNaming): Inference {
   const key = chooseKey(profile, naming.key)
+  const types = naming.types ?? new Map<string, LogicalType>()
+  checkTypes(types, profile, key)
   const names = namesOf(profile, key)
   const drafts = profile.columns.map((column, index) =>
-    draftField(column, { profile, key, field: names[index] ?? '' }),
+    draftField(column, {
+      profile,
+      key,
+      field: names[index] ?? '',
+      type: types.get(column.name) ?? null,
+    }),
   )
   if (key === null) drafts.unshift(madeUpId(profile, naming.key === false))
   const text = contractText({
@@ -110,16 +121,39 @@ function madeUpId({ records }: FileProfile, asked: boolean): Draft {
   }
 }
 
+/** Throws ValidationError for a type of a column that is not there, and for one that the key cannot have. */
+function checkTypes(
+  types: ReadonlyMap<string, LogicalType>,
+  { columns, file }: FileProfile,
+  key: ChosenKey | null,
+): void {
+  for (const [name, type] of types) {
+    if (!columns.some((column) => column.name === name)) {
+      const known = showNames(columns.map((column) => column.name))
+      throw new ValidationError(
+        `${file.source.name} has no column ${showValue(name)} for a type; it has ${known}`,
+      )
+    }
+    if (name === key?.column.name && type !== 'string') {
+      throw new ValidationError(
+        `${file.source.name}: ${showValue(name)} is the key, which is text, and cannot be ${type}; choose another key`,
+      )
+    }
+  }
+}
+
 interface Place {
   readonly profile: FileProfile
   readonly key: ChosenKey | null
   readonly field: string
+  /** The type that was asked for. */
+  readonly type: LogicalType | null
 }
 
 function draftField(column: ColumnSketch, place: Place): Draft {
-  const { profile, key, field } = place
+  const { profile, key, field, type: asked } = place
   const isKey = column === key?.column
-  const type = isKey ? 'string' : typeOf(column, profile.file.cells)
+  const type = isKey ? 'string' : (asked ?? typeOf(column, profile.file.cells))
   const required = isKey || (profile.records > 0 && column.count === profile.records && column.blank === 0)
   const unique = isKey || isUnique(column, type)
   const validValues = isKey ? null : closedList(column, type)
@@ -136,7 +170,7 @@ function draftField(column: ColumnSketch, place: Place): Draft {
   }
   const doubts = isKey
     ? keyDoubts(key)
-    : [...noKeyDoubts(column, profile), ...doubtsOf(column, type, profile.file)]
+    : [...noKeyDoubts(column, profile), ...(asked === null ? doubtsOf(column, type, profile.file) : [])]
   const { name } = column
   const values = type === 'string' ? column.count : column.count - column.blank
   return {

@@ -38,6 +38,8 @@ export interface RawRecords {
    * what is no such file, or goes past the limits of one.
    */
   readonly batches: AsyncIterable<readonly RawRecord[]>
+  /** What was guessed about the file so far, for people to look at; each a sentence without a full stop. */
+  readonly guesses?: () => readonly string[]
   /** How much of the file the last pass over it has seen, from 0 to 1; about. */
   progress(): number
 }
@@ -86,8 +88,11 @@ export class Batch {
   }
 }
 
-/** Makes the values of a record from its columns; cells without anything are `undefined`. */
-export function valuesOf(names: readonly string[], cells: readonly (JsonValue | undefined)[]): JsonObject {
+/** Makes the values of a record from its columns; cells without anything are `undefined`, and so are names of no column. */
+export function valuesOf(
+  names: readonly (string | undefined)[],
+  cells: readonly (JsonValue | undefined)[],
+): JsonObject {
   // Of an object with a prototype, a column `__proto__` would set that.
   const values: Record<string, JsonValue> = names.includes('__proto__')
     ? (Object.create(null) as Record<string, JsonValue>)

@@ -1,89 +1,48 @@
-import { createReadStream, type Stats } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { TextDecoder } from 'node:util'
-import { SheetError, ValidationError } from '../errors/service-error.ts'
+import { ValidationError } from '../errors/service-error.ts'
+import { detectEncoding } from './detect-encoding.ts'
+import { openBytes } from './file-bytes.ts'
 import type { FileSource } from './raw-records.ts'
-
-/** Bytes that are read at once. */
-const CHUNK = 256 << 10
-
-/** The size of a file in bytes. Throws SheetError where there is none, ValidationError for a directory. */
-export async function sizeOfFile({ path, name }: FileSource): Promise<number> {
-  let stats: Stats
-  try {
-    stats = await stat(path)
-  } catch (error) {
-    throw asSourceError(error, name)
-  }
-  if (stats.isDirectory()) throw new ValidationError(`${name} is a directory; name a file in it`)
-  return stats.size
-}
-
-/** What keeps a file from being read, as an error for whoever named it. Anything else is a bug, and stays what it is. */
-export function asSourceError(error: unknown, name: string): unknown {
-  const code = (error as { code?: unknown }).code
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return new SheetError(`${name}: no such file`)
-    case 'EACCES':
-    case 'EPERM':
-      return new ValidationError(`${name}: the file may not be read by this user`)
-    case 'EISDIR':
-      return new ValidationError(`${name} is a directory; name a file in it`)
-    default:
-      return error
-  }
-}
 
 /** A file of text as it is read. */
 export interface TextReader {
   /** The text from its start, in pieces, without a byte order mark. */
   readonly pieces: AsyncIterable<string>
+  /** The guess about its encoding; null when there is none. */
+  readonly guess: string | null
   /** How much the last pass has seen, from 0 to 1. */
   progress(): number
 }
 
 /**
- * Reads a file of text: UTF-8, or UTF-16 if it has a byte order mark. Throws as {@link sizeOfFile} does; the pieces throw
- * ValidationError for bytes that are no text.
+ * Reads a file of text, decompressed if need be, in an encoding (a label of the Encoding Standard) or, when that is null, in
+ * the one that is found out. Throws as {@link openBytes} and {@link detectEncoding} do; the pieces throw ValidationError for
+ * bytes that are no text.
  */
-export async function readText(source: FileSource): Promise<TextReader> {
-  const size = await sizeOfFile(source)
-  let seen = 0
+export async function readText(source: FileSource, encoding: string | null): Promise<TextReader> {
+  const { chunks, progress } = await openBytes(source)
+  const { label, guess } =
+    encoding === null ? await detectEncoding(chunks, source.name) : { label: encoding, guess: null }
   async function* pieces(): AsyncGenerator<string> {
-    seen = 0
-    let decoder: PieceDecoder | null = null
-    try {
-      for await (const chunk of createReadStream(source.path, { highWaterMark: CHUNK })) {
-        const bytes = chunk as Buffer
-        decoder ??= new PieceDecoder(bytes, source.name)
-        seen += bytes.length
-        const text = decoder.decode(bytes)
-        if (text !== '') yield text
-      }
-    } catch (error) {
-      throw asSourceError(error, source.name)
+    const decoder = new PieceDecoder(label, source.name)
+    for await (const bytes of chunks) {
+      const text = decoder.decode(bytes)
+      if (text !== '') yield text
     }
-    const rest = decoder?.end() ?? ''
+    const rest = decoder.end()
     if (rest !== '') yield rest
   }
-  return {
-    pieces: { [Symbol.asyncIterator]: pieces },
-    progress: () => (size === 0 ? 1 : Math.min(1, seen / size)),
-  }
+  return { pieces: { [Symbol.asyncIterator]: pieces }, guess, progress }
 }
 
 class PieceDecoder {
   readonly #name: string
-  readonly #encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
   readonly #decoder: TextDecoder
   #lines = 1
 
-  constructor(start: Uint8Array, name: string) {
+  constructor(label: string, name: string) {
     this.#name = name
-    this.#encoding = encodingOf(start)
-    this.#decoder = new TextDecoder(this.#encoding, { fatal: true })
+    this.#decoder = decoderOf(label)
   }
 
   decode(bytes: Uint8Array): string {
@@ -100,9 +59,9 @@ class PieceDecoder {
       text = decode()
     } catch {
       const line = this.#lines + this.#goodLines(bytes)
-      const advice = this.#encoding === 'utf-8' ? 'save it as UTF-8' : 'save it again'
       throw new ValidationError(
-        `${this.#name}:${line}: the file has bytes that are not ${this.#encoding.toUpperCase()}; ${advice}`,
+        `${this.#name}:${line}: the file has bytes that are not ${this.#decoder.encoding.toUpperCase()}; ` +
+          'save it again, or name its encoding with --encoding',
       )
     }
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#lines += 1
@@ -111,15 +70,23 @@ class PieceDecoder {
 
   /** How many lines of a chunk end before what is wrong in it. */
   #goodLines(bytes: Uint8Array): number {
-    if (this.#encoding !== 'utf-8') return 0
-    const shown = new TextDecoder().decode(bytes)
+    const shown = new TextDecoder(this.#decoder.encoding).decode(bytes)
     // The start may complete a character of the chunk before.
     const bad = shown.indexOf('\uFFFD', 4)
     return shown.slice(0, bad === -1 ? 0 : bad).split('\n').length - 1
   }
 }
 
-function encodingOf(start: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
-  if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le'
-  return start[0] === 0xfe && start[1] === 0xff ? 'utf-16be' : 'utf-8'
+/** Whether a word names an encoding that can be read. */
+export function isEncoding(label: string): boolean {
+  try {
+    decoderOf(label)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function decoderOf(label: string): TextDecoder {
+  return new TextDecoder(label, { fatal: true })
 }

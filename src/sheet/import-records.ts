@@ -1,9 +1,11 @@
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { showValue } from '../contract/show-value.ts'
+import { showNames, showValue } from '../contract/show-value.ts'
 import { ServiceError, ValidationError, fromPlainError, toPlainError } from '../errors/service-error.ts'
-import { formatOf, type FileFormat } from '../files/file-format.ts'
+import { inputFormatOf, type FileFormat } from '../files/file-format.ts'
+import { wrapped } from '../files/null-texts.ts'
 import { placeOf, type FileSource, type RawRecord, type RawRecords } from '../files/raw-records.ts'
+import type { ReadFileOptions } from '../files/read-options.ts'
 import { readRecordFile } from '../files/read-record-file.ts'
 import { spool } from '../files/spool.ts'
 import { typeCells, unknownFieldFault } from '../files/type-cells.ts'
@@ -12,7 +14,7 @@ import { targetDefinitions } from './definition-files.ts'
 import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import type { Sheet } from './sheet.ts'
 
-export { formatOf, spool, type FileSource }
+export { inputFormatOf, spool, type FileSource }
 
 export interface ImportOptions {
   readonly format: FileFormat
@@ -24,8 +26,14 @@ export interface ImportOptions {
   readonly check: boolean
   /** True leaves a value as it is where the file has an empty cell, false clears it. */
   readonly keepEmpty: boolean
-  /** True takes CSV cells as they are, and does not undo what an export does to texts that look like formulas. */
-  readonly raw: boolean
+  /** How the file is to be read, as far as that is not to be found out. */
+  readonly read: ReadFileOptions
+  /** The column that has the ids; null for the one called `id`. */
+  readonly key: string | null
+  /** Told what is guessed about the file, each guess once, before anything is written. */
+  readonly onGuess: (guess: string) => void
+  /** Asked before anything is written when there are guesses; false stops the import. Null goes on. */
+  readonly confirm: (() => Promise<boolean>) | null
   /** Told after each batch how far it is. */
   readonly onProgress: (progress: ImportProgress) => void
   /** Stops the import between two batches when aborted. */
@@ -37,7 +45,10 @@ const DEFAULTS: Omit<ImportOptions, 'format'> = {
   dryRun: false,
   check: true,
   keepEmpty: false,
-  raw: false,
+  read: {},
+  key: null,
+  onGuess: () => undefined,
+  confirm: null,
   onProgress: () => undefined,
   signal: null,
 }
@@ -89,7 +100,9 @@ export async function importRecords(
   const options: ImportOptions = { ...DEFAULTS, ...given }
   const { contract, store, derivations } = await sheet.deriving()
   const actor = resolveActor(sheet, options.actor)
-  const raw = await readRecordFile(source, options.format, { raw: options.raw })
+  const raw = withKey(await readRecordFile(source, options.format, options.read), options.key)
+  const guesses = new GuessTeller(raw, options.onGuess)
+  guesses.tell()
   checkHeader(raw, contract)
   const derived = new Set(targetDefinitions(derivations).map(({ field }) => field))
   const file: ImportFile = {
@@ -101,9 +114,72 @@ export async function importRecords(
   }
   if (options.dryRun || options.check) {
     const trial = await tryFile(file)
+    guesses.tell()
     if (options.dryRun || trial.faultCount > 0) return trial
   }
-  return writeFile(file)
+  if (guesses.count > 0 && options.confirm !== null && !(await options.confirm())) throw new ImportDeclined()
+  const result = await writeFile(file)
+  guesses.tell()
+  return result
+}
+
+/** Whoever was asked does not want what was guessed; nothing was written. */
+export class ImportDeclined extends Error {}
+
+/** Tells each guess about a file once: some are made only while it is read. */
+class GuessTeller {
+  readonly #file: RawRecords
+  readonly #tell: (guess: string) => void
+  readonly #told = new Set<string>()
+
+  constructor(file: RawRecords, tell: (guess: string) => void) {
+    this.#file = file
+    this.#tell = tell
+  }
+
+  get count(): number {
+    return this.#told.size
+  }
+
+  tell(): void {
+    for (const guess of this.#file.guesses?.() ?? []) {
+      if (this.#told.has(guess)) continue
+      this.#told.add(guess)
+      this.#tell(guess)
+    }
+  }
+}
+
+/** The same records, in which the column `key` is called `id`. Throws ValidationError where a table has no such column. */
+function withKey(file: RawRecords, key: string | null): RawRecords {
+  if (key === null || key === 'id') return file
+  const { fields, source } = file
+  if (fields !== null && !fields.includes(key)) {
+    throw new ValidationError(
+      `${source.name} has no column ${showValue(key)} for the key; it has ${showNames(fields)}`,
+    )
+  }
+  if (fields?.includes('id') === true) {
+    throw new ValidationError(`${source.name} has a column id beside ${showValue(key)}; take one of them out`)
+  }
+  async function* batches(): AsyncGenerator<readonly RawRecord[]> {
+    for await (const batch of file.batches) {
+      yield batch.map((record) => ({ ...record, values: renamed(record.values, key ?? 'id') }))
+    }
+  }
+  return { ...wrapped(file, batches), fields: fields?.map((name) => (name === key ? 'id' : name)) ?? null }
+}
+
+function renamed(values: JsonObject, key: string): JsonObject {
+  if (!Object.hasOwn(values, key)) return values
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name === key ? 'id' : name, idOf(name === key, value)]),
+  )
+}
+
+/** Keys are texts (D14); a file may have them as numbers. */
+function idOf(isKey: boolean, value: JsonValue): JsonValue {
+  return isKey && typeof value === 'number' ? JSON.stringify(value) : value
 }
 
 interface ImportFile {
@@ -124,7 +200,9 @@ function checkHeader({ fields, source }: RawRecords, contract: Contract): void {
     )
   }
   if (!fields.includes('id')) {
-    throw new ValidationError(`${source.name} has no column id, by which records are told apart`)
+    throw new ValidationError(
+      `${source.name} has no column id, by which records are told apart; --key names another column for it`,
+    )
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import type { Contract } from '../contract/contract.ts'
+import type { Contract, LogicalType } from '../contract/contract.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { checkFileSize } from '../contract/yaml-limits.ts'
 import { ContractError, RecordsError, SheetError } from '../errors/service-error.ts'
@@ -11,7 +11,9 @@ import { inferContract, type InferredField } from '../files/infer-contract.ts'
 import type { AskedKey } from '../files/infer-key.ts'
 import { profileRecords } from '../files/infer-profile.ts'
 import { planRecords, type RecordPlan } from '../files/infer-records.ts'
+import { wrapped } from '../files/null-texts.ts'
 import type { FileSource, RawRecord, RawRecords } from '../files/raw-records.ts'
+import type { ReadFileOptions } from '../files/read-options.ts'
 import { readRecordFile } from '../files/read-record-file.ts'
 import { checkFree, stageSheet } from './init-staging.ts'
 import { writeGitignore, writeStarter, type SheetNames } from './new-sheet-files.ts'
@@ -23,6 +25,8 @@ import { writeLines } from './write-lines.ts'
 export interface DataFile {
   readonly file: FileSource
   readonly format: FileFormat
+  /** How it is to be read, as far as that is not to be found out. */
+  readonly read?: ReadFileOptions
 }
 
 /** What a sheet is made from. */
@@ -30,7 +34,13 @@ export type InitSource =
   /** Nothing: a contract to be edited, and no records. */
   | { readonly kind: 'nothing' }
   /** A file of records, which a contract is inferred from; `key` is the column that becomes `id`. */
-  | { readonly kind: 'records'; readonly data: DataFile; readonly key: AskedKey }
+  | {
+      readonly kind: 'records'
+      readonly data: DataFile
+      readonly key: AskedKey
+      /** Types that columns get whatever their values look like. */
+      readonly types?: ReadonlyMap<string, LogicalType>
+    }
   /** Somebody's contract, with or without records. */
   | {
       readonly kind: 'contract'
@@ -46,6 +56,8 @@ export type InitSource =
 export interface InitOptions {
   /** Who imports the records, for the provenance; null for the program. */
   readonly actor: string | null
+  /** Asked before anything is written, with what is known of the sheet by then; false gives it up. */
+  confirm?(preview: InitPreview): Promise<boolean>
   /** Aborted to give it up. */
   readonly signal?: AbortSignal
   /** Told now and then how far it is: what it does, and from 0 to 1 how much of that is done. */
@@ -54,15 +66,22 @@ export interface InitOptions {
 
 export type InitStep = 'reading' | 'writing' | 'opening'
 
-/** What was made. */
-export interface InitReport {
-  /** How many records the sheet has. */
-  readonly records: number
+/** What is known of a sheet before its records are written. */
+export interface InitPreview {
   /** The contract's fields, as far as they come from a file of records or a contract; null for those of an archive. */
   readonly fields: readonly InferredField[] | null
-  /** What was changed or left out, and what somebody should look at; each a sentence without a full stop. */
+  /** What was guessed, changed or left out; each a sentence without a full stop. */
   readonly notes: readonly string[]
 }
+
+/** What was made. */
+export interface InitReport extends InitPreview {
+  /** How many records the sheet has. */
+  readonly records: number
+}
+
+/** Whoever was asked does not want the sheet; nothing was made. */
+export class InitDeclined extends Error {}
 
 /**
  * Makes a sheet in a directory that has none of its files, all of it or nothing, and opens it once, so that it is known to
@@ -75,9 +94,10 @@ export async function initSheet(
   options: InitOptions = { actor: null },
 ): Promise<InitReport> {
   checkFree(path)
-  const names = namesOf(path)
+  const fill = await prepare(source, { names: namesOf(path), options })
   return stageSheet(path, async (staging) => {
-    const made = await make(staging, source, { names, options })
+    await writeGitignore(staging)
+    const made = await fill(staging)
     options.onProgress?.('opening', 0)
     const records = await countRecords(staging, options.actor)
     options.signal?.throwIfAborted()
@@ -85,68 +105,80 @@ export async function initSheet(
   })
 }
 
-type Made = Omit<InitReport, 'records'>
-
 interface Making {
   readonly names: SheetNames
   readonly options: InitOptions
 }
 
-async function make(staging: string, source: InitSource, making: Making): Promise<Made> {
-  if (source.kind === 'archive') {
-    const notes = await unpackArchive(source.file, staging, {
-      maxBytes: source.maxBytes,
-      signal: making.options.signal ?? null,
-    })
-    await writeGitignore(staging)
-    return { fields: null, notes }
-  }
-  await writeGitignore(staging)
+/** Makes the files of a sheet in a directory. */
+type Fill = (staging: string) => Promise<InitPreview>
+
+/** Looks at what a sheet is made from, and asks about it; nothing is written before what this returns is called. */
+async function prepare(source: InitSource, making: Making): Promise<Fill> {
   switch (source.kind) {
+    case 'archive':
+      return async (staging) => {
+        const { signal = null } = making.options
+        const notes = await unpackArchive(source.file, staging, { maxBytes: source.maxBytes, signal })
+        return { fields: null, notes }
+      }
     case 'nothing':
-      await writeStarter(staging, making.names)
-      return { fields: null, notes: [] }
+      return async (staging) => {
+        await writeStarter(staging, making.names)
+        return { fields: null, notes: [] }
+      }
     case 'records':
-      return makeFromRecords(staging, source, making)
+      return prepareRecords(source, making)
     case 'contract':
-      return makeFromContract(staging, source, making)
+      return prepareContract(source, making)
   }
 }
 
-async function makeFromRecords(
-  staging: string,
-  { data, key }: Extract<InitSource, { kind: 'records' }>,
+async function prepareRecords(
+  { data, key, types = new Map() }: Extract<InitSource, { kind: 'records' }>,
   { names, options }: Making,
-): Promise<Made> {
-  const file = followed(await readRecordFile(data.file, data.format), 'reading', options)
-  const { contract, fields } = inferContract(await profileRecords(file, key === false ? null : key), {
-    ...names,
-    key,
-  })
+): Promise<Fill> {
+  const file = await readRecordFile(data.file, data.format, data.read)
+  const profile = await profileRecords(followed(file, 'reading', options), key === false ? null : key)
+  const { contract, fields } = inferContract(profile, { ...names, key, types })
+  const preview = { fields, notes: file.guesses?.() ?? [] }
+  await checkConfirmed(preview, options)
   const columns = fields.flatMap(({ field, column }) => (column === null ? [] : [[column, field] as const]))
-  await writeContract(staging, contract)
-  await writeRecords(staging, followed(file, 'writing', options), {
+  const plan: RecordPlan = {
     contract,
     fieldOf: new Map(columns),
     textFields: new Set(fields.filter(({ type }) => type === 'string').map(({ field }) => field)),
     makeId: fields.some(({ column }) => column === null) ? (_values, number) => String(number) : null,
-  })
-  return { fields, notes: [] }
+  }
+  return async (staging) => {
+    await writeContract(staging, contract)
+    await writeRecords(staging, followed(file, 'writing', options), plan)
+    return preview
+  }
 }
 
-async function makeFromContract(
-  staging: string,
+async function prepareContract(
   { contract, schema, data, key }: Extract<InitSource, { kind: 'contract' }>,
   { options }: Making,
-): Promise<Made> {
+): Promise<Fill> {
   const text = await readContractFile(contract)
   const adoption = adoptContract({ text, name: contract.name }, { schema, key })
-  await writeContract(staging, adoption.contract)
-  if (data !== null) {
-    const file = await readRecordFile(data.file, data.format)
-    await writeRecords(staging, followed(file, 'writing', options), planFor(adoption))
+  const file = data === null ? null : await readRecordFile(data.file, data.format, data.read)
+  const preview = (): InitPreview => ({
+    fields: adoption.fields,
+    notes: [...adoption.notes, ...(file?.guesses?.() ?? [])],
+  })
+  await checkConfirmed(preview(), options)
+  return async (staging) => {
+    await writeContract(staging, adoption.contract)
+    if (file !== null) await writeRecords(staging, followed(file, 'writing', options), planFor(adoption))
+    return preview()
   }
-  return { fields: adoption.fields, notes: adoption.notes }
+}
+
+async function checkConfirmed(preview: InitPreview, options: InitOptions): Promise<void> {
+  if (options.confirm !== undefined && !(await options.confirm(preview))) throw new InitDeclined()
+  options.signal?.throwIfAborted()
 }
 
 async function readContractFile({ path, name }: FileSource): Promise<string> {
@@ -185,15 +217,7 @@ function followed(file: RawRecords, step: InitStep, { signal, onProgress }: Init
       yield batch
     }
   }
-  const { source, fields, cells, unit } = file
-  return {
-    source,
-    fields,
-    cells,
-    unit,
-    batches: { [Symbol.asyncIterator]: batches },
-    progress: () => file.progress(),
-  }
+  return wrapped(file, batches)
 }
 
 /** Opens the sheet as anybody would, and counts. */

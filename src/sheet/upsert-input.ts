@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { formatOf, type FileFormat } from '../files/file-format.ts'
+import { inputFormatOf, type FileFormat } from '../files/file-format.ts'
 import { placeOf, type RawRecord, type RawRecords } from '../files/raw-records.ts'
 import { readRecordFile } from '../files/read-record-file.ts'
 import { spool } from '../files/spool.ts'
@@ -13,6 +13,8 @@ export interface InputOptions {
   /** Null goes by the name of a file, or by how a stream begins. */
   readonly format: FileFormat | null
   readonly actor: string
+  /** Told what is guessed about a file, before anything of it is written. */
+  readonly onGuess?: (guess: string) => void
 }
 
 /** What upserting a whole input came to. */
@@ -31,11 +33,12 @@ type Origin = Pick<RawRecords, 'source' | 'unit' | 'cells'>
  * the message says. Throws ValidationError and PermissionDeniedError naming file and line, SheetError for no such file.
  */
 export async function upsertFile(sheet: Sheet, path: string, options: InputOptions): Promise<InputResult> {
-  const format = options.format ?? formatOf(path)
+  const format = options.format ?? inputFormatOf(path)
   if (format === null) {
     throw new ValidationError(`the name of ${path} does not say what it is; say it with --input-format`)
   }
   const records = await readRecordFile({ path, name: path }, format)
+  tellGuesses(records, options)
   return upsertBatches(sheet, records.batches, { origin: records, actor: options.actor })
 }
 
@@ -54,10 +57,15 @@ export async function upsertStream(
   const file = await spool(whole, name)
   try {
     const records = await readRecordFile(file, format)
+    tellGuesses(records, options)
     return await upsertBatches(sheet, records.batches, { origin: records, actor: options.actor })
   } finally {
     await file.remove()
   }
+}
+
+function tellGuesses(records: RawRecords, { onGuess }: InputOptions): void {
+  for (const guess of records.guesses?.() ?? []) onGuess?.(guess)
 }
 
 async function upsertBatches(

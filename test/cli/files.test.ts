@@ -100,8 +100,8 @@ test('an export that fails leaves the file that was there', async (t) => {
 
 const WRONG: readonly (readonly [args: readonly string[], fault: RegExp])[] = [
   [
-    ['import', 'SHEET', 'data.txt'],
-    /the name of data\.txt does not say what it is; say it with --input-format/,
+    ['import', 'SHEET', 'data.doc'],
+    /the name of data\.doc does not say what it is; say it with --input-format/,
   ],
   [['import', 'SHEET', '-'], /standard input does not say what it is; say it with --input-format/],
   [['import', 'SHEET', 'data.csv', '--input-format', 'pdf'], /Allowed choices are csv, json/],

@@ -66,7 +66,8 @@ suite('colophon init', { concurrency: 2 }, () => {
       colophon(t, 'init', join(root, 'one'), '--from', join(root, 'orders.csv'), '--actor', 'human:ann'),
       colophon(t, 'init', join(root, 'two'), '--from', join(root, 'orders.csv'), '--format', 'table'),
     ])
-    assert.deepEqual([json.code, json.stderr, table.code], [0, '', 0])
+    const guessed = 'Guessed: id: taken for the key, since "Order No" reads like one\n'
+    assert.deepEqual([json.code, json.stderr, table.code, table.stderr], [0, guessed, 0, guessed])
     const report = JSON.parse(json.stdout) as { records: number; fields: { field: string }[] }
     assert.equal(report.records, 2)
     assert.deepEqual(report.fields[0], {
@@ -102,7 +103,7 @@ suite('colophon init', { concurrency: 2 }, () => {
       '--input-format',
       'ndjson',
     )
-    assert.deepEqual([done.code, done.stderr], [0, ''])
+    assert.equal(done.code, 0)
     assert.equal((JSON.parse(done.stdout) as { records: number }).records, 2)
     const unnamed = await piped('', 'init', join(root, 'x'), '--from', '-')
     assert.equal(unnamed.code, 2)
@@ -215,14 +216,53 @@ suite('colophon init', { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(join(root, 'sheet')), [])
   })
 
+  test('says how a file is to be read, and what type a column has', async (t) => {
+    const root = await scratch(t)
+    await writeFile(
+      join(root, 'data.txt'),
+      Buffer.from('Report\nn\xb0\tzip\tx\n1\t8001\tNA\n2\t8002\t5\n', 'latin1'),
+    )
+    const reading = ['--encoding', 'latin1', '--delimiter', 'tab', '--skip', '1', '--null', 'NA']
+    const inferring = ['--type', 'zip=string', '--no-key', '--yes']
+    const from = join(root, 'data.txt')
+    const { code, stdout } = await colophon(
+      t,
+      'init',
+      join(root, 'sheet'),
+      '--from',
+      from,
+      ...reading,
+      ...inferring,
+    )
+    assert.equal(code, 0)
+    const { fields } = JSON.parse(stdout) as { fields: { column: string; type: string; values: number }[] }
+    assert.deepEqual(
+      fields.map(({ column, type, values }) => [column, type, values]),
+      [
+        [null, 'string', 2],
+        ['n°', 'integer', 2],
+        ['zip', 'string', 2],
+        ['x', 'integer', 1],
+      ],
+    )
+  })
+
   test('wrong usage is told with exit code 2', async (t) => {
     const root = await scratch(t)
     const usages: readonly [args: readonly string[], message: RegExp][] = [
       [[], /missing required argument/],
-      [['x', '--from', 'data.txt'], /does not say its format/],
+      [['x', '--from', 'data.doc'], /does not say its format/],
       [['x', '--schema', 'a'], /--schema is for --contract/],
       [['x', '--key', 'a'], /--key is for --from or --contract/],
       [['x', '--input-format', 'csv'], /--input-format is for --from/],
+      [['x', '--no-key'], /--no-key is for --from without --contract/],
+      [['x', '--encoding', 'utf-8'], /--encoding .* is for a file of records/],
+      [['x', '--from', 'a.zip', '--null', 'NA'], /--null .* is for a file of records/],
+      [
+        ['x', '--from', 'a.csv', '--contract', 'c', '--type', 'a=date'],
+        /--type is for --from without --contract/,
+      ],
+      [['x', '--from', 'a.csv', '--type', 'a=money'], /Give a column and one of string/],
       [['x', '--from', 'a.zip', '--key', 'a'], /an archive has all that a sheet is made of; --key/],
       [['x', '--from', 'a.zip', '--contract', 'c'], /an archive has all that a sheet is made of; --contract/],
     ]

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { textWidth } from '../../src/cli/text-width.ts'
 import { HeldRates } from '../support/held-rates.ts'
 import { runColophon } from '../support/run-colophon.ts'
 import { RATES, writeSheet } from '../support/sheet-fixture.ts'
+import { temporaryDirectory } from '../support/temporary-file.ts'
 import { noTerminal, Terminal } from '../support/terminal.ts'
 
 const skip = noTerminal
@@ -151,3 +152,33 @@ test('delete names how many it is about to delete', { skip }, async (t) => {
   assert.equal(await terminal.end(), 0)
   assert.match(terminal.text, /2 records deleted, 1 remain\n$/)
 })
+
+test(
+  'init shows what it guessed and asks before it writes; import too, unless --yes; a no leaves nothing',
+  { skip },
+  async (t) => {
+    const root = await temporaryDirectory(t)
+    const file = join(root, 'data.csv')
+    await writeFile(file, 'Report\nid,title\na,Apple\n')
+    const no = new Terminal(t, ['init', join(root, 'sheet'), '--from', file], { env: { NO_COLOR: '1' } })
+    await no.shows(
+      /id +string +key[^]*passed over 1 line above the table: "Report"\nMake the sheet like this\? \[y\/N\] /,
+    )
+    assert.deepEqual(await readdir(root), ['data.csv'])
+    no.type('n\r')
+    assert.equal(await no.end(), 1)
+    assert.match(no.text, /Nothing was made\.\n$/)
+    assert.deepEqual(await readdir(root), ['data.csv'])
+    const yes = new Terminal(t, ['init', join(root, 'sheet'), '--from', file, '--yes'], {
+      env: { NO_COLOR: '1' },
+    })
+    assert.equal(await yes.end(), 0)
+    assert.match(yes.text, /passed over 1 line above the table: "Report"\n[^?]*is a sheet, with 1 record/)
+    await writeFile(file, 'Report\nid,title\na,Pear\n')
+    const asked = new Terminal(t, ['import', join(root, 'sheet'), file], { columns: 100 })
+    await asked.shows(/Guessed: passed over 1 line[^]*Import it like this\? \[y\/N\] /)
+    asked.type('y\r')
+    assert.equal(await asked.end(), 0)
+    assert.match(asked.text, /0 inserted, 1 updated/)
+  },
+)

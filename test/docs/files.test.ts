@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MAX_UNPACKED } from '../../src/files/file-bytes.ts'
 import { FILE_FORMATS, FORMAT_FACTS } from '../../src/files/file-format.ts'
 import { MAX_COLUMNS, MAX_RECORD_SIZE } from '../../src/files/file-limits.ts'
 import { MAX_GROUP_BYTES, MAX_GROUP_VALUES } from '../../src/files/parquet/check-pages.ts'
@@ -40,6 +41,7 @@ test('the limits of files are those of the reference', () => {
       `${JSON_DEPTH_LIMIT} levels`,
       `${MAX_KEPT_PART / MIB} MiB`,
       `${grouped(MAX_WORKSHEET / MIB)} MiB`,
+      `${grouped(MAX_UNPACKED / MIB)} MiB`,
       `${grouped(MAX_GROUP_BYTES / MIB)} MiB`,
       grouped(MAX_GROUP_VALUES),
       `${grouped(PARQUET_LIMITS.heapMiB)} MiB, ${PARQUET_LIMITS.deadlineMs / 1000} s`,

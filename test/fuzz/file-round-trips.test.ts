@@ -70,7 +70,7 @@ test('an export without the guard comes in again when it is imported without it,
   const from = await openTestSheet(t, { contract, records, derivations: {} })
   const to = await openTestSheet(t, { contract, records: [], derivations: {} })
   const file = await temporaryFile(t, 'data.csv', await exported(from, 'csv', { raw: true }))
-  await importRecords(to, file, { format: 'csv', actor: 'human:ann', raw: true })
+  await importRecords(to, file, { format: 'csv', actor: 'human:ann', read: { raw: true } })
   assert.equal((await exported(to, 'json')).toString(), (await exported(from, 'json')).toString())
 })
 

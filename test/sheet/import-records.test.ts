@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
 import { OperationError } from '../../src/errors/service-error.ts'
-import { importRecords, type ImportOptions, type ImportProgress } from '../../src/sheet/import-records.ts'
+import {
+  ImportDeclined,
+  importRecords,
+  type ImportOptions,
+  type ImportProgress,
+} from '../../src/sheet/import-records.ts'
 import { listRecords } from '../../src/sheet/list-records.ts'
 import { startMaterialize } from '../../src/sheet/materialize.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
@@ -93,6 +98,33 @@ test('each fault of JSON on one line has the number of its record', async (t) =>
     faults.map(({ place }) => place),
     ['data.json:1, record 2', 'data.json:1, record 3'],
   )
+})
+
+test('guesses are told before anything is written, and nothing is where they are not right', async (t) => {
+  const sheet = await openTestSheet(t)
+  const told: string[] = []
+  const options = { onGuess: (guess: string) => told.push(guess), confirm: () => Promise.resolve(false) }
+  await assert.rejects(importCsv(t, sheet, '# list\nid,title\nd,Date\n', options), ImportDeclined)
+  assert.deepEqual(told, ['passed over 1 line above the table: "# list"'])
+  assert.equal((await recordsOf(sheet, 'id')).length, 3)
+  // Without a guess, nobody is asked.
+  assert.equal((await importCsv(t, sheet, 'id,title\nd,Date\n', options)).inserted, 1)
+})
+
+test('the ids can be in a column of another name', async (t) => {
+  const sheet = await openTestSheet(t)
+  const { inserted } = await importCsv(t, sheet, 'No,title\nx,X\n', { key: 'No' })
+  assert.equal(inserted, 1)
+  const json = await temporaryFile(t, 'data.ndjson', '{"No":7,"title":"Seven"}\n')
+  await importRecords(sheet, json, { format: 'ndjson', actor: 'human:ann', key: 'No' })
+  assert.deepEqual(
+    (await recordsOf(sheet, 'id')).map(({ id }) => id),
+    ['a', 'b', 'c', 'x', '7'],
+  )
+  await assert.rejects(importCsv(t, sheet, 'nr,title\nx,X\n', { key: 'No' }), {
+    message: 'data.csv has no column "No" for the key; it has "nr", "title"',
+  })
+  await assert.rejects(importCsv(t, sheet, 'No,id\nx,X\n', { key: 'No' }), /has a column id beside "No"/)
 })
 
 test('a dry run says what an import would do, and does nothing', async (t) => {

@@ -1,14 +1,16 @@
 import type { JsonObject } from '../../src/contract/json.ts'
 import type { FileFormat } from '../../src/files/file-format.ts'
 import type { FileSource, RawRecords } from '../../src/files/raw-records.ts'
+import type { ReadFileOptions } from '../../src/files/read-options.ts'
 import { readRecordFile } from '../../src/files/read-record-file.ts'
 
 /** Opens a file of records and reads it to its end. */
 export async function readAll(
   source: FileSource,
   format: FileFormat,
+  options: ReadFileOptions = {},
 ): Promise<{ readonly file: RawRecords; readonly records: JsonObject[]; readonly places: number[] }> {
-  const file = await readRecordFile(source, format)
+  const file = await readRecordFile(source, format, options)
   const records: JsonObject[] = []
   const places: number[] = []
   for await (const batch of file.batches) {

@@ -1,93 +1,133 @@
 import { ValidationError } from '../../errors/service-error.ts'
-import { checkColumns } from '../check-columns.ts'
+import { delimiterOf } from '../file-format.ts'
 import { Batch, valuesOf, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
+import type { ReadFileOptions } from '../read-options.ts'
 import { readText, type TextReader } from '../read-text.ts'
-import { detectDialect } from './csv-dialect.ts'
+import { findHead, type TableHead } from '../table-head.ts'
+import { detectDialect, type CsvDialect } from './csv-dialect.ts'
 import { CsvParser, type CsvRow } from './csv-parser.ts'
 import { unguardFormula } from './formula-guard.ts'
 
-/** How much of a file tells its delimiter. */
+/** How much of a file tells its layout. */
 const LOOK_AHEAD = 64 << 10
 
-export interface CsvReadOptions {
-  /** Takes cells as they are, apostrophes before formulas included. */
+/** A file, and how it is laid out. */
+interface CsvFile {
+  readonly source: FileSource
+  readonly text: TextReader
+  readonly dialect: CsvDialect
+  readonly head: TableHead
   readonly raw: boolean
 }
 
 /**
- * Reads a CSV file: the first line names the columns, the delimiter is found out. A cell with nothing in it is absent, one
- * with a pair of quotes is an empty text. Throws ValidationError naming line and column.
+ * Reads a CSV file: delimiter, names of the columns and what stands above them are found out, as far as the options do not
+ * say them. A cell with nothing in it is absent, one with a pair of quotes is an empty text. Throws ValidationError naming
+ * line and column.
  */
-export async function readCsvFile(source: FileSource, { raw }: CsvReadOptions): Promise<RawRecords> {
-  const text = await readText(source)
-  const first = await rowsOf(source, text).next()
-  if (first.done === true) {
+export async function readCsvFile(source: FileSource, options: ReadFileOptions): Promise<RawRecords> {
+  const { raw = false, encoding = null, skip = null, header = null } = options
+  const text = await readText(source, encoding)
+  const start = await startOf(text)
+  const dialect = detectDialect(start.text, {
+    name: source.name,
+    delimiter: options.delimiter ?? null,
+    hint: delimiterOf(source.name),
+    skip,
+    whole: start.whole,
+  })
+  const place = (line: number): string => `${source.name}:${line}`
+  const head = findHead(await firstRows(source, text, dialect), {
+    width: dialect.width,
+    header,
+    first: skip !== null,
+    cells: 'text',
+    unit: 'line',
+    place,
+  })
+  if (head.names.length === 0) {
     throw new ValidationError(`${source.name} is empty; its first line must name the columns`)
   }
-  const fields = checkColumns(textsOf(first.value), `${source.name}:${first.value.line}`)
+  const fields = head.names.filter((name) => name !== undefined)
+  const file: CsvFile = { source, text, dialect, head, raw }
   return {
     source,
     fields,
     cells: 'text',
     unit: 'line',
-    batches: { [Symbol.asyncIterator]: () => batchesOf(rowsOf(source, text), { source, fields, raw }) },
+    batches: { [Symbol.asyncIterator]: () => batchesOf(file) },
+    guesses: () => [...(text.guess === null ? [] : [text.guess]), ...head.guesses],
     progress: () => text.progress(),
   }
 }
 
-async function* rowsOf(source: FileSource, { pieces }: TextReader): AsyncGenerator<CsvRow> {
-  let parser: CsvParser | null = null
-  let start = ''
+/** The start of a text, and whether that is all of it. */
+async function startOf({ pieces }: TextReader): Promise<{ readonly text: string; readonly whole: boolean }> {
+  let text = ''
   for await (const piece of pieces) {
-    if (parser !== null) {
-      yield* parser.push(piece)
-      continue
-    }
-    start += piece
-    if (start.length < LOOK_AHEAD) continue
-    const opened = open(source, start)
-    parser = opened.parser
-    yield* parser.push(opened.text)
+    text += piece
+    if (text.length >= LOOK_AHEAD) return { text: text.slice(0, LOOK_AHEAD), whole: false }
   }
-  if (parser === null) {
-    const opened = open(source, start)
-    parser = opened.parser
-    yield* parser.push(opened.text)
+  return { text, whole: true }
+}
+
+/** The rows that tell the head: the sample, or when not even one row ends in it, the first row, however long. */
+async function firstRows(
+  source: FileSource,
+  text: TextReader,
+  dialect: CsvDialect,
+): Promise<CsvDialect['sample']> {
+  if (dialect.sample.length > 0) return dialect.sample
+  for await (const { cells, line } of rowsOf({ source, text, dialect })) return [{ cells, at: line }]
+  return []
+}
+
+async function* rowsOf({
+  source: { name },
+  text,
+  dialect: { delimiter, start, line },
+}: Pick<CsvFile, 'source' | 'text' | 'dialect'>): AsyncGenerator<CsvRow> {
+  const parser = new CsvParser({ name, delimiter, line })
+  let before = start
+  for await (const piece of text.pieces) {
+    const skipped = Math.min(before, piece.length)
+    before -= skipped
+    yield* parser.push(skipped === 0 ? piece : piece.slice(skipped))
   }
   yield* parser.end()
 }
 
-function open({ name }: FileSource, start: string): { parser: CsvParser; text: string } {
-  const dialect = detectDialect(start.slice(0, LOOK_AHEAD))
-  const line = dialect.start === 0 ? 1 : 2
-  return {
-    parser: new CsvParser({ name, delimiter: dialect.delimiter, line }),
-    text: start.slice(dialect.start),
-  }
-}
-
-function textsOf({ cells }: CsvRow): string[] {
-  return cells.map((cell) => cell ?? '')
-}
-
-async function* batchesOf(
-  rows: AsyncGenerator<CsvRow>,
-  { source, fields, raw }: { source: FileSource; fields: readonly string[]; raw: boolean },
-): AsyncGenerator<readonly RawRecord[]> {
-  // The header.
-  await rows.next()
+async function* batchesOf(file: CsvFile): AsyncGenerator<readonly RawRecord[]> {
+  const { source, head, raw } = file
   const batch = new Batch()
-  for await (const { cells, line, size } of rows) {
-    if (cells.length !== fields.length) {
-      throw new ValidationError(
-        `${source.name}:${line}: the line has ${count(cells.length, 'cell')}, but the header has ${count(fields.length, 'column')}`,
-      )
+  let above = head.rows
+  for await (const { cells, line, size } of rowsOf(file)) {
+    if (above > 0) {
+      above -= 1
+      continue
     }
+    checkCells(cells, head.names, `${source.name}:${line}`)
     const texts = raw ? cells : cells.map((cell) => (cell === undefined ? cell : unguardFormula(cell)))
-    batch.add({ values: valuesOf(fields, texts), at: line }, size)
+    batch.add({ values: valuesOf(head.names, texts), at: line }, size)
     if (batch.isFull) yield batch.take()
   }
   if (!batch.isEmpty) yield batch.take()
+}
+
+/** Throws ValidationError for a line with too few cells, and for a value in a column without a name. */
+function checkCells(cells: CsvRow['cells'], names: TableHead['names'], place: string): void {
+  // A delimiter at the end of each line is no column.
+  const extra = cells.length > names.length && cells.slice(names.length).some((cell) => cell !== undefined)
+  if (cells.length < names.length || extra) {
+    throw new ValidationError(
+      `${place}: the line has ${count(cells.length, 'cell')}, but the header has ${count(names.length, 'column')}`,
+    )
+  }
+  const nameless = names.findIndex((name, column) => name === undefined && (cells[column] ?? '') !== '')
+  if (nameless === -1) return
+  throw new ValidationError(
+    `${place}: column ${nameless + 1} has a value, but no name; name it, or take it out`,
+  )
 }
 
 function count(number: number, what: string): string {

@@ -1,12 +1,13 @@
 import { Batch, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
+import type { ReadFileOptions } from '../read-options.ts'
 import type { TextReader } from '../read-text.ts'
 import { jsonRecords } from './json-records.ts'
 import { JsonSplitter, type JsonItem } from './json-splitter.ts'
 import { parseRecord } from './parse-record.ts'
 
 /** Reads a file that is a JSON array of records, or an object whose member `records` is one. */
-export function readJsonFile(source: FileSource): Promise<RawRecords> {
-  return jsonRecords(source, { unit: 'record', batchesOf })
+export function readJsonFile(source: FileSource, options: ReadFileOptions): Promise<RawRecords> {
+  return jsonRecords(source, { ...options, unit: 'record', batchesOf })
 }
 
 async function* batchesOf(source: FileSource, text: TextReader): AsyncGenerator<readonly RawRecord[]> {

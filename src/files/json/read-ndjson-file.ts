@@ -1,12 +1,13 @@
 import { MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
 import { Batch, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
+import type { ReadFileOptions } from '../read-options.ts'
 import type { TextReader } from '../read-text.ts'
 import { jsonRecords } from './json-records.ts'
 import { parseRecord } from './parse-record.ts'
 
 /** Reads a file with a JSON object on each line. Lines of white space alone do not count. */
-export function readNdjsonFile(source: FileSource): Promise<RawRecords> {
-  return jsonRecords(source, { unit: 'line', batchesOf })
+export function readNdjsonFile(source: FileSource, options: ReadFileOptions): Promise<RawRecords> {
+  return jsonRecords(source, { ...options, unit: 'line', batchesOf })
 }
 
 async function* batchesOf(source: FileSource, text: TextReader): AsyncGenerator<readonly RawRecord[]> {

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { openPromise, type Entry, type ZipFile } from 'yauzl'
 import { ServiceError, ValidationError } from '../../errors/service-error.ts'
 import type { FileSource } from '../raw-records.ts'
-import { asSourceError, sizeOfFile } from '../read-text.ts'
+import { asSourceError, sizeOfFile } from '../source-error.ts'
 import { readXml, type XmlHandlers } from './read-xml.ts'
 
 /** Parts of a workbook. */

@@ -1,0 +1,48 @@
+import { ValidationError } from '../errors/service-error.ts'
+import type { FileFormat } from './file-format.ts'
+import { isEncoding } from './read-text.ts'
+
+/** How a file of records is to be read. What is null or absent is found out. */
+export interface ReadFileOptions {
+  /** True takes CSV cells as they are, and does not undo the guard against formulas that an export puts up. */
+  readonly raw?: boolean
+  /** The encoding of a text file, by its label in the Encoding Standard. */
+  readonly encoding?: string | null
+  /** The character between the cells of CSV. */
+  readonly delimiter?: string | null
+  /** Lines, or rows of a worksheet, that come before the names of the columns. */
+  readonly skip?: number | null
+  /** Whether the first line or row has the names of the columns. */
+  readonly header?: boolean | null
+  /** Texts that stand for no value, without white space around them. */
+  readonly nulls?: readonly string[]
+}
+
+type OptionName = Exclude<keyof ReadFileOptions, 'raw' | 'nulls'>
+
+const TEXT: readonly FileFormat[] = ['csv', 'json', 'ndjson']
+
+const TABLES: readonly FileFormat[] = ['csv', 'xlsx']
+
+/** The formats that each option is for. */
+const FORMATS: Readonly<Record<OptionName, readonly FileFormat[]>> = {
+  encoding: TEXT,
+  delimiter: ['csv'],
+  skip: TABLES,
+  header: TABLES,
+}
+
+/** Throws ValidationError for an option that does not go with a format, and for an encoding that nobody knows. */
+export function checkReadOptions(options: ReadFileOptions, format: FileFormat): void {
+  for (const name of Object.keys(FORMATS) as OptionName[]) {
+    const value = options[name] ?? null
+    if (value === null || FORMATS[name].includes(format)) continue
+    throw new ValidationError(`${name} is for ${FORMATS[name].join(', ')}; the file is ${format}`)
+  }
+  const { encoding = null } = options
+  if (encoding !== null && !isEncoding(encoding)) {
+    throw new ValidationError(
+      `the encoding "${encoding}" is not known; use a label of the Encoding Standard, such as utf-8, windows-1252 or shift_jis`,
+    )
+  }
+}
