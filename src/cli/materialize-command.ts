@@ -13,6 +13,7 @@ interface Flags extends SheetFlags {
   readonly only?: 'missing' | 'stale' | 'failed'
   readonly force?: true
   readonly dryRun?: true
+  readonly reuseResponses?: true
   readonly limit?: number
   readonly maxCalls?: number
   readonly maxCost?: number
@@ -50,6 +51,7 @@ export function materializeCommand(): Command {
         parseDollars,
       ),
     )
+    .option('--reuse-responses', 'use kept responses instead of making calls')
     .option('--dry-run', 'only show what would be computed, and what it would cost')
     .option('-y, --yes', 'do not ask')
     .addOption(progressOption())
@@ -74,6 +76,7 @@ export function materializeCommand(): Command {
           limit: flags.limit ?? null,
           maxCalls: flags.maxCalls ?? null,
           maxCost: flags.maxCost ?? null,
+          reuseResponses: flags.reuseResponses ?? false,
         }
         if (flags.dryRun === true) return showPlan(context, selection)
         return runMaterialize(context, selection, {

@@ -60,3 +60,34 @@ export function parseDollars(text: string): number {
   if (!Number.isFinite(value)) throw new InvalidArgumentError('Give a number of dollars, such as 2.50.')
   return value
 }
+
+const SIZE_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  B: 1,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  KIB: 2 ** 10,
+  MIB: 2 ** 20,
+  GIB: 2 ** 30,
+}
+
+/** A size, as a whole number of bytes. Throws InvalidArgumentError. */
+export function parseSize(text: string): number {
+  const [, number, unit = ''] = /^([0-9]+(?:\.[0-9]+)?) ?([a-z]*)$/i.exec(text) ?? []
+  const bytes = Number(number) * (SIZE_UNITS[unit.toUpperCase()] ?? NaN)
+  if (!Number.isSafeInteger(Math.round(bytes))) {
+    throw new InvalidArgumentError('Give a size, such as 100MB, 1.5GiB or a number of bytes.')
+  }
+  return Math.round(bytes)
+}
+
+const AGE_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+/** A length of time, as milliseconds. Throws InvalidArgumentError. */
+export function parseAge(text: string): number {
+  const [, number, unit = ''] = /^([0-9]+(?:\.[0-9]+)?)([smhdw])$/.exec(text) ?? []
+  const age = Number(number) * (AGE_UNITS[unit] ?? NaN) * 1000
+  if (!(age <= 1e15)) throw new InvalidArgumentError('Give a length of time, such as 30d, 12h or 2w.')
+  return Math.round(age)
+}

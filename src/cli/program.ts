@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { cacheCommand } from './cache-command.ts'
 import { completionCommand } from './completion-command.ts'
 import { deleteCommand } from './delete-command.ts'
 import { exportCommand } from './export-command.ts'
@@ -34,6 +35,7 @@ const COMMANDS = [
   importCommand,
   exportCommand,
   materializeCommand,
+  cacheCommand,
   statusCommand,
   provenanceCommand,
   runsCommand,

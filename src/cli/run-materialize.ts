@@ -34,7 +34,8 @@ const FAILURES_SHOWN = 20
 /** Prints what a run would do and cost. Throws as {@link planMaterialize} does. */
 export async function showPlan({ sheet, out }: CommandContext, selection: RunSelection): Promise<void> {
   const plan = await planMaterialize(sheet, selection)
-  await out.print(toRunPlanAnswer(plan), (screen) => planText(plan, screen))
+  const reusing = await planReusing(sheet, selection, plan)
+  await out.print(toRunPlanAnswer(plan), (screen) => planText(plan, reusing, screen))
 }
 
 /**
@@ -68,15 +69,24 @@ export async function runMaterialize(
 async function askFirst(sheet: Sheet, selection: RunSelection, out: Output): Promise<ExitCode | null> {
   const plan = await planMaterialize(sheet, selection)
   if (plan.calls === 0) return null
-  process.stderr.write(`${planText(plan, screenOf(process.stderr))}\n`)
+  const reusing = await planReusing(sheet, selection, plan)
+  process.stderr.write(`${planText(plan, reusing, screenOf(process.stderr))}\n`)
   const answer = await confirm('Go ahead?')
   if (answer === 'yes') return null
   out.note('Nothing was computed.')
   return answer === 'interrupted' ? EXIT.interrupted : EXIT.error
 }
 
-function planText({ targets, calls, cost, atMost }: Plan, screen: Screen): string {
-  const rows = Object.entries(targets).map(([target, plan]) => ({ target, ...plan }))
+/** Returns what the same run would do with the responses that are kept; null when it makes no difference. */
+async function planReusing(sheet: Sheet, selection: RunSelection, { targets }: Plan): Promise<Plan | null> {
+  const hasKept = Object.values(targets).some(({ kept }) => kept !== undefined)
+  if (!hasKept || selection.reuseResponses === true) return null
+  return planMaterialize(sheet, { ...selection, reuseResponses: true })
+}
+
+function planText({ targets, ...plan }: Plan, reusing: Plan | null, screen: Screen): string {
+  const rows = Object.entries(targets).map(([target, cells]) => ({ target, ...cells }))
+  const hasKept = rows.some(({ kept }) => kept !== undefined)
   if (rows.length === 0) return 'There is nothing to compute: no derived field was asked for.'
   const table = tableOf<(typeof rows)[number]>(
     [
@@ -84,13 +94,24 @@ function planText({ targets, calls, cost, atMost }: Plan, screen: Screen): strin
       { header: 'compute', value: ({ compute }) => compute },
       { header: 'cached', value: ({ cached }) => cached },
       { header: 'skipped', value: ({ skipped }) => skipped },
+      ...(hasKept ? [{ header: 'kept responses', value: keptText }] : []),
     ],
     rows,
     screen,
   )
-  const bound = atMost ? 'at most ' : ''
-  const price = cost > 0 ? `, ${dollars(cost)}` : ''
-  return `${table}\n\n${screen.paint('bold', `${bound}${callsText(calls)}${price}`)}`
+  const sum = `${table}\n\n${screen.paint('bold', priceText(plan))}`
+  return reusing === null ? sum : `${sum}\nWith --reuse-responses: ${priceText(reusing)}`
+}
+
+function priceText({ calls, cost, atMost }: Omit<Plan, 'targets'>): string {
+  return `${atMost ? 'at most ' : ''}${callsText(calls)}${cost > 0 ? `, ${dollars(cost)}` : ''}`
+}
+
+/** Returns for how many calls of a target a response is kept, and of when. */
+function keptText({ kept }: Plan['targets'][string]): string {
+  if (kept === undefined) return ''
+  const [from, to] = [kept.oldest.slice(0, 10), kept.newest.slice(0, 10)]
+  return `${grouped(kept.calls)} (${from === to ? from : `${from} to ${to}`})`
 }
 
 interface Ending extends RunOptions {

@@ -5,8 +5,10 @@ import type { Failure } from '../errors/failure.ts'
 import { err, ok, type Result } from '../errors/result.ts'
 import type { SettledCall } from '../store/cell-work.ts'
 import type { CacheEntry, WorkCell, WorkItem } from '../store/cell-work.ts'
+import type { ReceivedResponse } from '../store/kept-responses.ts'
 import { NotWanted, type Computed, type Derivation, type Plan, type RunContext } from './derivation-kind.ts'
 import { digestOf } from './hash-digest.ts'
+import type { Brought, MadeCall, ReusedResponses } from './reused-responses.ts'
 import type { SharedCalls } from './run-request.ts'
 
 /** What one input hash comes to in this run: what the cache has for it and, once somebody needs it, a call. */
@@ -14,6 +16,10 @@ export interface Answer {
   readonly hash: string
   /** See {@link digestOf}. */
   readonly digest: string
+  /** The key of its request, where responses are reused; null elsewhere. */
+  readonly request: string | null
+  /** Whether the store has kept a response to that request, once loaded. */
+  isKept: boolean
   /** What the cache has, once loaded. */
   entry: CacheEntry | undefined
   /** Whether a call of this run brought that; of what it failed to bring, `failed` tells. */
@@ -40,6 +46,12 @@ export interface CallOutcome {
   readonly provenance: JsonObject
   /** Whether another process made the call, which stores what comes of it beside the cells. */
   readonly isOthers: boolean
+  /** The response of a call of this process, to be kept. */
+  readonly response?: ReceivedResponse | undefined
+  /** The request whose response was taken instead of a call. */
+  readonly reused?: string | undefined
+  /** Why the call failed as a whole, if it did. */
+  readonly failure?: Failure | undefined
 }
 
 type FailedTargets = { readonly [target: string]: { readonly ok: false; readonly error: Failure } }
@@ -58,6 +70,8 @@ interface AnswersOptions {
   cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>>
   /** The calls that processes share; absent where one process makes all. */
   readonly calls?: SharedCalls
+  /** Absent where each call is made. */
+  readonly reuse?: ReusedResponses
 }
 
 /** A call to be made, with what it costs in dollars. */
@@ -65,6 +79,10 @@ interface PricedCall {
   readonly derivation: Derivation
   readonly plan: Plan
   readonly price: number
+  /** Whether it is to be made, and not answered by a response that is there already. */
+  readonly isBegun: boolean
+  /** Counts it towards the bounds of the run; false when they have no room for it. */
+  begin(): boolean
 }
 
 /**
@@ -84,22 +102,33 @@ export class Answers {
   }
 
   /**
-   * The answer to a hash, for a user who lets it go again when its cells are stored; {@link load} comes first. `readAt`: when
-   * these were read, by `performance.now()`.
+   * The answer to a hash, for a user who lets it go again when its cells are stored; {@link load} comes first. `request` is the key of
+   * its request, where responses are reused. `readAt`: when these were read, by `performance.now()`.
    */
-  take(hash: string, readAt: number): Answer {
-    const answer = this.#inUse.get(hash) ?? this.#newAnswer(hash, readAt)
+  take(hash: string, request: string | null, readAt: number): Answer {
+    const answer = this.#inUse.get(hash) ?? this.#newAnswer(hash, request, readAt)
     answer.users += 1
     return answer
   }
 
-  /** Reads what the cache has for answers that are new. */
+  /** Reads what the store has for answers that are new. */
   async load(): Promise<void> {
     const answers = this.#unloaded
     if (answers.length === 0) return
     this.#unloaded = []
-    const entries = await this.#options.cached(answers.map(({ hash }) => hash))
-    for (const answer of answers) answer.entry = entries.get(answer.hash)
+    const { cached, usesCache, reuse } = this.#options
+    const wanted = answers.filter(({ isOfRun }) => usesCache || isOfRun)
+    const entries = await cached(wanted.map(({ hash }) => hash))
+    for (const answer of wanted) answer.entry = entries.get(answer.hash)
+    if (reuse === undefined) return
+    const requests = answers.map(({ request }) => request).filter((request) => request !== null)
+    const kept = await reuse.find(requests)
+    for (const answer of answers) answer.isKept = answer.request !== null && kept.has(answer.request)
+  }
+
+  /** Whether no call is needed, since the store has kept a response or the run has asked for it before. */
+  isReusable({ request, isKept }: Answer): boolean {
+    return isKept || (request !== null && this.#options.reuse?.isMade(request) === true)
   }
 
   /** Forgets an answer that nobody uses; the cache has what it brought, but for failures. */
@@ -113,7 +142,7 @@ export class Answers {
     if (this.#options.asksAnew) this.#refreshed.add(answer.digest)
   }
 
-  /** Makes the call of an answer. Whoever needs it waits for `answer.call`. */
+  /** Makes the call of an answer, unless there is a response to reuse. Whoever needs it waits for `answer.call`. */
   call(answer: Answer, call: PricedCall, context: RunContext): void {
     answer.call = this.#comeBy(answer, call, context)
   }
@@ -122,10 +151,9 @@ export class Answers {
   async #comeBy(answer: Answer, call: PricedCall, context: RunContext): Promise<CallOutcome | null> {
     const { calls } = this.#options
     try {
-      answer.outcome =
-        calls === undefined
-          ? this.#outcome(call, await compute(call, context))
-          : await this.#callOnce(calls, answer, call, context)
+      if (answer.request !== null) answer.outcome = await this.#reusedOrMade(answer, call, context)
+      else if (calls === undefined) answer.outcome = this.#outcome(call, await compute(call, context))
+      else answer.outcome = await this.#callOnce(calls, answer, call, context)
       return answer.outcome
     } catch (error) {
       if (!(error instanceof NotWanted)) throw error
@@ -136,16 +164,51 @@ export class Answers {
     }
   }
 
+  /** Computes from a response that is there already; makes the call where there is none. */
+  async #reusedOrMade(answer: Answer, call: PricedCall, context: RunContext): Promise<CallOutcome> {
+    const { calls, reuse } = this.#options
+    const { request } = answer
+    if (reuse === undefined || request === null) throw new Error('the run reuses no responses')
+    if (!call.isBegun) {
+      const brought = await reuse.bring(request, context.stored)
+      if (brought !== null) return this.#outcomeOfResponse(call, request, brought)
+      // It was not made after all, or has been removed since it was found.
+      if (!call.begin()) throw new NotWanted()
+    }
+    const { promise, resolve } = Promise.withResolvers<MadeCall>()
+    reuse.begin(request, promise, context.stored)
+    let made: MadeCall = null
+    try {
+      const outcome =
+        calls === undefined
+          ? this.#outcome(call, await compute(call, context))
+          : await this.#callOnce(calls, answer, call, context)
+      made = outcome.failure === undefined ? ok(outcome.response) : err(outcome.failure)
+      return outcome
+    } finally {
+      resolve(made)
+    }
+  }
+
   /** Makes a call, unless another process makes it. */
   async #callOnce(
     calls: SharedCalls,
-    { hash }: Answer,
+    { hash, request }: Answer,
     call: PricedCall,
     context: RunContext,
   ): Promise<CallOutcome> {
-    const claim = { hash, price: call.price }
+    const { reuse } = this.#options
+    const claim = { hash: request ?? hash, price: call.price }
     const settled = await calls.claim(claim, context.signal)
-    if (settled !== null) return this.#outcomeOf(call, settled)
+    if (settled !== null) {
+      if (reuse === undefined || request === null) return this.#outcomeOf(call, settled)
+      const { failed } = settled
+      const brought =
+        failed === null ? await reuse.bring(request, context.stored) : err(failed as unknown as Failure)
+      if (brought !== null) return this.#outcomeOfResponse(call, request, brought)
+      // The other process received what must not be kept.
+      return this.#outcome(call, await compute(call, context))
+    }
     let wasSent = false
     const onSent = (): void => {
       wasSent = true
@@ -157,6 +220,22 @@ export class Answers {
       if (error instanceof NotWanted) await calls.release(claim, wasSent)
       throw error
     }
+  }
+
+  /** What a response came to that was received before. */
+  #outcomeOfResponse(call: PricedCall, request: string, brought: NonNullable<Brought>): CallOutcome {
+    const { derivation, plan } = call
+    const { responses } = derivation.kind
+    if (!brought.ok || responses === undefined) {
+      const failure = brought.ok ? missingTarget(plan) : brought.error
+      return { ...this.#outcome(call, err(failure)), reused: request }
+    }
+    const { provenance, ...outcome } = this.#outcome(
+      call,
+      responses.evaluate(derivation.spec, plan, brought.value),
+    )
+    const said = { ...provenance, received_at: brought.value.at }
+    return { ...outcome, provenance: said, reused: request }
   }
 
   /** What a call came to that another process has made. */
@@ -177,7 +256,11 @@ export class Answers {
     const values = derivation.targets.map(
       (target) => [target, result.ok ? this.#check(plan, target, result.value) : result] as const,
     )
-    return outcomeOf(values, { provenance: result.ok ? result.value.provenance : {}, isOthers: false })
+    const outcome = outcomeOf(values, {
+      provenance: result.ok ? result.value.provenance : {},
+      isOthers: false,
+    })
+    return result.ok ? { ...outcome, response: result.value.response } : { ...outcome, failure: result.error }
   }
 
   /** Holds what was computed for a target against the contract (D26). */
@@ -191,13 +274,15 @@ export class Answers {
     return detail === null ? ok(coerced) : err(contractFailure(plan, target, detail))
   }
 
-  #newAnswer(hash: string, readAt: number): Answer {
+  #newAnswer(hash: string, request: string | null, readAt: number): Answer {
     const digest = digestOf(hash)
     const failed = this.#failed.get(digest) ?? NONE_FAILED
     const isOfRun = this.#refreshed.has(digest)
     const answer: Answer = {
       hash,
       digest,
+      request,
+      isKept: false,
       entry: undefined,
       isOfRun,
       failed,
@@ -207,7 +292,7 @@ export class Answers {
       waiting: [],
       since: readAt,
     }
-    if (this.#options.usesCache || isOfRun) this.#unloaded.push(answer)
+    if (this.#options.usesCache || isOfRun || request !== null) this.#unloaded.push(answer)
     this.#inUse.set(hash, answer)
     return answer
   }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SettledCall } from '../store/cell-work.ts'
 import type { CacheEntry, CellOutcome } from '../store/cell-work.ts'
+import type { ReceivedResponse } from '../store/kept-responses.ts'
 import type { SheetStore } from '../store/sheet-store.ts'
 import type { RunId } from '../store/stored-run.ts'
 import type { ResultOfRun } from './cell-result.ts'
@@ -20,6 +21,9 @@ interface Stored {
   readonly cache: readonly CacheEntry[]
   /** The calls that this comes of, for those who wait for them in other processes. */
   readonly made: readonly SettledCall[]
+  /** The responses that these calls received, and the keys of those that were used instead of calls. */
+  readonly responses: readonly ReceivedResponse[]
+  readonly used: readonly string[]
 }
 
 interface Waiting extends Stored {
@@ -86,6 +90,8 @@ export class CommitQueue {
         cells: results.map(({ stored }) => stored),
         cache: group.flatMap(({ cache }) => cache),
         made: group.flatMap(({ made }) => made),
+        responses: group.flatMap(({ responses }) => responses),
+        used: group.flatMap(({ used }) => used),
       })
       tally.stored(results, outcomes)
       let start = 0

@@ -2,6 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { Failure } from '../errors/failure.ts'
 import type { Result } from '../errors/result.ts'
+import type { KeptResponse, ReceivedResponse } from '../store/kept-responses.ts'
 import type { SharedHosts } from '../store/shared-hosts.ts'
 import type { HostPolicies } from './host-policies.ts'
 
@@ -32,6 +33,8 @@ export interface Computed {
   readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
   /** The part of a provenance entry known after the call, for http `status` and `duration_ms`. */
   readonly provenance: JsonObject
+  /** The response, to be kept; absent where there is none or it must not be. */
+  readonly response?: ReceivedResponse | undefined
 }
 
 /** What a computation may use of the world. */
@@ -73,6 +76,14 @@ export interface ParsedSpec<Spec> {
   readonly hosts: readonly string[]
 }
 
+/** The responses of a kind whose computations are requests. */
+export interface KindResponses<Spec, P extends Plan> {
+  /** Returns what identifies the request of a plan; secrets have no part in it. Pure. */
+  requestKey(spec: Spec, plan: P): string
+  /** Computes from a kept response, as from one that has just been received. */
+  evaluate(spec: Spec, plan: P, response: KeptResponse): Result<Computed, Failure>
+}
+
 /**
  * One way of computing fields. A new kind is one folder under `kinds/`, one line in the registry and one
  * registration in the kinds' common test suite; the materializer knows none by name.
@@ -95,6 +106,8 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   cost(plan: P, policies: HostPolicies): number
   /** Carries the plan out. Never rejects for what can go wrong at the far end: that is a Failure. */
   run(spec: Spec, plan: P, context: RunContext): Promise<Result<Computed, Failure>>
+  /** Absent where no responses are kept. */
+  readonly responses?: KindResponses<Spec, P>
 }
 
 /** A derivation file, read and checked against the contract. */

@@ -3,12 +3,14 @@ import type { Failure } from '../errors/failure.ts'
 import { err, ok, type Result } from '../errors/result.ts'
 import type { SettledCall } from '../store/cell-work.ts'
 import type { CacheEntry, CellOutcome, WorkCell, WorkItem } from '../store/cell-work.ts'
+import type { ReceivedResponse } from '../store/kept-responses.ts'
 import { Answers, cacheEntries, contractFailure, type Answer, type CallOutcome } from './answers.ts'
 import type { Budget } from './budget.ts'
 import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Derivation } from './derivation-kind.ts'
 import type { PlannedItem, Planner } from './planner.ts'
+import type { ReusedResponses } from './reused-responses.ts'
 import type { SharedCalls, TaskRequest } from './run-request.ts'
 import { StillWanted } from './still-wanted.ts'
 import type { Tally } from './tally.ts'
@@ -30,6 +32,8 @@ export interface PartsOfRun {
   readonly unusable: UnusableCells
   /** The calls that processes share; absent where one process makes all. */
   readonly calls?: SharedCalls | undefined
+  /** The responses that are used instead of calls; absent where every call is made. */
+  readonly reuse?: ReusedResponses | undefined
   /** Which cells of these the run has settled before; absent where it can have settled none. */
   readonly settled?: TaskRequest['settled']
   /** Aborted when the run is stopped or breaks: no new call starts, calls under way are aborted. */
@@ -64,7 +68,7 @@ export class DerivationRun {
 
   constructor(derivation: Derivation, parts: PartsOfRun) {
     const { contract, force, only, policies } = parts.planner.request
-    const { calls } = parts
+    const { calls, reuse } = parts
     this.#derivation = derivation
     this.#parts = parts
     this.#refusal = derivation.kind.refusal(derivation.spec)
@@ -74,6 +78,7 @@ export class DerivationRun {
       asksAnew: force || only === 'failed',
       cached: (hashes) => parts.planner.cached(hashes),
       ...(calls !== undefined && { calls }),
+      ...(reuse !== undefined && { reuse }),
     })
     this.#stillWanted = new StillWanted((records) => parts.planner.every(derivation, records))
     // Records whose results are being stored take room too.
@@ -135,9 +140,17 @@ export class DerivationRun {
         return {
           outcome: 'run',
           planned,
-          answer: planned.open.length === 0 ? null : this.#answers.take(planned.hash, readAt),
+          answer:
+            planned.open.length === 0
+              ? null
+              : this.#answers.take(planned.hash, this.#requestOf(planned), readAt),
         }
     }
+  }
+
+  /** The key of a request, where responses are reused. */
+  #requestOf(planned: PlannedItem): string | null {
+    return this.#parts.reuse === undefined ? null : this.#parts.planner.requestKey(planned)
   }
 
   /** Leaves cells alone though they have work; nothing is computed from them (D27). */
@@ -199,7 +212,7 @@ export class DerivationRun {
       if (computed === null) unknown.push(cell)
       else known.push(computed)
     }
-    if (this.#refusal === null) return { known, unknown }
+    if (this.#refusal === null || this.#answers.isReusable(answer)) return { known, unknown }
     const failure = { reason: 'refused', request: plan.request, detail: this.#refusal } as const
     return { known: [...known, ...unknown.map((cell) => ({ cell, result: err(failure) }))], unknown: [] }
   }
@@ -229,11 +242,18 @@ export class DerivationRun {
   #call(planned: PlannedItem, answer: Answer, stored: Promise<void>): boolean {
     const { planner, budget, tally, signal } = this.#parts
     const price = planner.price(planned)
-    if (!budget.begin(price)) return false
+    const isBegun = !this.#answers.isReusable(answer)
+    if (isBegun && !budget.begin(price)) return false
     let sent = false
     this.#answers.call(
       answer,
-      { derivation: planned.derivation, plan: planned.plan, price },
+      {
+        derivation: planned.derivation,
+        plan: planned.plan,
+        price,
+        isBegun,
+        begin: () => budget.begin(price),
+      },
       {
         signal,
         policies: planner.request.policies,
@@ -259,8 +279,12 @@ export class DerivationRun {
   /** Stores what a call came to for cells. */
   #storeOutcome(planned: PlannedItem, { cells, first }: CallOfCells, outcome: CallOutcome): Promise<void> {
     const mine = first && !outcome.isOthers
-    const results = this.#results(cells, outcome, !mine)
-    return this.#store(planned, results, mine ? callBehind(planned.hash, outcome) : NO_CALL)
+    const results = this.#results(cells, outcome, !mine || outcome.reused !== undefined)
+    return this.#store(
+      planned,
+      results,
+      mine ? callBehind(planned, outcome, this.#requestOf(planned)) : NO_CALL,
+    )
   }
 
   /** What a call comes to for cells. */
@@ -276,14 +300,10 @@ export class DerivationRun {
   }
 
   /** Stores what cells of one record came to. */
-  async #store(
-    of: ItemOfRun,
-    cells: readonly ComputedCell[],
-    { cache, made }: CallBehind = NO_CALL,
-  ): Promise<void> {
-    if (cells.length === 0 && cache.length === 0) return
+  async #store(of: ItemOfRun, cells: readonly ComputedCell[], behind: CallBehind = NO_CALL): Promise<void> {
+    if (cells.length === 0 && behind === NO_CALL) return
     const results = cells.map((cell) => resultOfRun(of, cell))
-    const outcomes = await this.#parts.commits.add({ results, cache, made })
+    const outcomes = await this.#parts.commits.add({ results, ...behind })
     const refused: ComputedCell[] = []
     cells.forEach((computed, index) => {
       const { outcome, detail = '' } = outcomes[index] as CellOutcome & { readonly detail?: string }
@@ -303,13 +323,26 @@ export class DerivationRun {
 interface CallBehind {
   readonly cache: readonly CacheEntry[]
   readonly made: readonly SettledCall[]
+  readonly responses: readonly ReceivedResponse[]
+  readonly used: readonly string[]
 }
 
-const NO_CALL: CallBehind = { cache: [], made: [] }
+const NONE: readonly never[] = []
 
-function callBehind(hash: string, outcome: CallOutcome): CallBehind {
-  const failed = outcome.failed as unknown as JsonValue
-  return { cache: cacheEntries(hash, outcome), made: [{ hash, failed }] }
+const NO_CALL: CallBehind = { cache: NONE, made: NONE, responses: NONE, used: NONE }
+
+/** `request`: the key by which processes share the call, where it is not the input hash. */
+function callBehind({ hash }: PlannedItem, outcome: CallOutcome, request: string | null): CallBehind {
+  const { response, reused } = outcome
+  const cache = cacheEntries(hash, outcome)
+  if (reused !== undefined) return { ...NO_CALL, cache, used: [reused] }
+  const failed = (request === null ? outcome.failed : (outcome.failure ?? null)) as unknown as JsonValue
+  return {
+    cache,
+    made: [{ hash: request ?? hash, failed }],
+    responses: response === undefined ? NONE : [response],
+    used: NONE,
+  }
 }
 
 interface CallOfCells {

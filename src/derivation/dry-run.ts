@@ -6,6 +6,8 @@ import { digestOf } from './hash-digest.ts'
 import { Planner, type PlannedItem, type RunScope } from './planner.ts'
 import { priceLater } from './price-later.ts'
 import { RecordsOfFields } from './record-keys.ts'
+import type { KeptNote } from '../store/kept-responses.ts'
+import { KeptCount } from './kept-count.ts'
 import type { PlanRequest, RunPlan, TargetPlan } from './run-request.ts'
 
 /** Records whose cache entries are looked up at a time. */
@@ -42,6 +44,9 @@ export class DryRun {
   readonly #budget: Budget
   readonly #compute = new Map<string, number>()
   readonly #cached = new Map<string, number>()
+  readonly #kept = new Map<string, KeptCount>()
+  /** The calls of the run, where equal requests of all derivations share one. */
+  readonly #shared: SharedCalls = { begun: new Set(), refused: new Set() }
   /** Cells that the run computes, or may compute. */
   readonly #open: RecordsOfFields
   /**
@@ -67,12 +72,16 @@ export class DryRun {
    */
   async *follow(derivation: Derivation): AsyncGenerator<number> {
     const areMade = derivation.kind.refusal(derivation.spec) === null
-    const calls: CallsOfDerivation = { areMade, begun: new Set(), refused: new Set(), count: 0 }
+    const own: SharedCalls = { begun: new Set(), refused: new Set() }
+    const { force, reuseResponses } = this.planner.request
+    const calls: CallsOfDerivation = { areMade, ...(reuseResponses ? this.#shared : own), count: 0 }
     for await (const items of this.#items(derivation)) {
       const foreseen = items.flatMap((item) => this.#foresee(derivation, item) ?? [])
       const hashes = foreseen.flatMap((each) => (each.is === 'certain' ? [each.planned.hash] : []))
-      const entries = await this.planner.cached(this.planner.request.force ? [] : hashes)
-      for (const each of foreseen) this.#settle(each, entries, calls)
+      const entries = await this.planner.cached(force ? [] : hashes)
+      const certain = foreseen.flatMap((each) => (each.is === 'certain' ? [each.planned] : []))
+      const requests = await this.#requests(certain, entries)
+      for (const each of foreseen) this.#settle(each, { entries, requests, calls })
       yield calls.count
     }
   }
@@ -94,7 +103,9 @@ export class DryRun {
   #targetPlan(target: string): TargetPlan {
     const compute = this.#compute.get(target) ?? 0
     const cached = this.#cached.get(target) ?? 0
-    return { compute, cached, skipped: this.planner.scope.total - compute - cached }
+    const kept = this.#kept.get(target)?.calls
+    const skipped = this.planner.scope.total - compute - cached
+    return { compute, cached, skipped, ...(kept !== undefined && { kept }) }
   }
 
   /** The records that the run has, or may have, something to do for. */
@@ -128,11 +139,12 @@ export class DryRun {
     return price === null ? null : { is: 'possible', item, cells, price }
   }
 
-  #settle(foreseen: Foreseen, entries: ReadonlyMap<string, CacheEntry>, calls: CallsOfDerivation): void {
+  #settle(foreseen: Foreseen, known: Known): void {
     const { item } = foreseen
+    const { calls } = known
     switch (foreseen.is) {
       case 'certain':
-        return this.#settleCertain(foreseen.planned, entries.get(foreseen.planned.hash), calls)
+        return this.#settleCertain(foreseen.planned, known)
       case 'possible':
         this.#atMost = true
         if (!calls.areMade) {
@@ -149,18 +161,23 @@ export class DryRun {
     }
   }
 
-  #settleCertain(planned: PlannedItem, entry: CacheEntry | undefined, calls: CallsOfDerivation): void {
+  #settleCertain(planned: PlannedItem, { entries, requests, calls }: Known): void {
     const { item, open, hash } = planned
-    const isCached = (cell: WorkCell): boolean =>
-      !this.planner.asksAnew(cell, hash) && this.planner.cachedValue(entry, cell.target) !== undefined
-    const cached = open.filter(isCached)
-    const uncached = open.filter((cell) => !isCached(cell))
+    const entry = entries.get(hash)
+    const uncached = this.#uncached(planned, entry)
+    const cached = open.filter((cell) => !uncached.includes(cell))
     this.#count(this.#cached, cached)
     this.#note(this.#open, item, cached)
     if (uncached.length === 0) return
-    if (!calls.areMade) {
+    const request = requests.keys.get(planned) ?? null
+    const note = request === null ? undefined : requests.kept.get(request)
+    if (request !== null && note !== undefined) this.#countKept(uncached, request, note)
+    if (note !== undefined && this.planner.request.reuseResponses) {
+      this.#count(this.#cached, uncached)
+      this.#note(this.#open, item, uncached)
+    } else if (!calls.areMade) {
       this.#note(this.#unusable, item, uncached)
-    } else if (this.#begin(planned, calls)) {
+    } else if (this.#begin(planned, request, calls)) {
       this.#count(this.#compute, uncached)
       this.#note(this.#open, item, uncached)
     } else {
@@ -169,9 +186,41 @@ export class DryRun {
     }
   }
 
-  /** Whether the call is made: equal hashes share one. */
-  #begin(planned: PlannedItem, calls: CallsOfDerivation): boolean {
-    const digest = digestOf(planned.hash)
+  /** The cells that the cache has no value for. */
+  #uncached({ open, hash }: PlannedItem, entry: CacheEntry | undefined): WorkCell[] {
+    return open.filter(
+      (cell) =>
+        this.planner.asksAnew(cell, hash) || this.planner.cachedValue(entry, cell.target) === undefined,
+    )
+  }
+
+  /** The requests of records that the cache does not fill, and which of these have a kept response. */
+  async #requests(
+    certain: readonly PlannedItem[],
+    entries: ReadonlyMap<string, CacheEntry>,
+  ): Promise<Requests> {
+    const keys = new Map<PlannedItem, string>()
+    for (const planned of certain) {
+      const needed = this.#uncached(planned, entries.get(planned.hash)).length > 0
+      const key = needed ? this.planner.requestKey(planned) : null
+      if (key !== null) keys.set(planned, key)
+    }
+    const { responses } = this.planner.request.store
+    return { keys, kept: keys.size === 0 ? new Map() : await responses.find([...new Set(keys.values())]) }
+  }
+
+  #countKept(cells: readonly WorkCell[], request: string, note: KeptNote): void {
+    for (const { target } of cells) {
+      const count = this.#kept.get(target) ?? new KeptCount()
+      this.#kept.set(target, count)
+      count.add(digestOf(request), note)
+    }
+  }
+
+  /** Whether the call is made: equal hashes share one, and where responses are reused equal requests. */
+  #begin(planned: PlannedItem, request: string | null, calls: CallsOfDerivation): boolean {
+    const { reuseResponses } = this.planner.request
+    const digest = digestOf(reuseResponses && request !== null ? request : planned.hash)
     if (calls.begun.has(digest)) return true
     const price = this.planner.price(planned)
     if (this.#budget.begin(price)) {
@@ -196,12 +245,28 @@ export class DryRun {
   }
 }
 
-/** The distinct calls of a derivation, as digests of their input hashes. */
-interface CallsOfDerivation {
-  /** False when this machine makes none: a cell that the cache has no value for fails. */
-  readonly areMade: boolean
+/** What the store has for the records that are looked at together. */
+interface Known {
+  readonly entries: ReadonlyMap<string, CacheEntry>
+  readonly requests: Requests
+  readonly calls: CallsOfDerivation
+}
+
+interface Requests {
+  readonly keys: ReadonlyMap<PlannedItem, string>
+  readonly kept: ReadonlyMap<string, KeptNote>
+}
+
+/** Distinct calls, as digests of their input hashes, or of their requests where responses are reused. */
+interface SharedCalls {
   readonly begun: Set<string>
   readonly refused: Set<string>
+}
+
+/** The calls of a derivation. */
+interface CallsOfDerivation extends SharedCalls {
+  /** False when this machine makes none: a cell that the cache has no value for fails. */
+  readonly areMade: boolean
   /** Calls that the run may make, also those that the bounds have no room for. */
   count: number
 }

@@ -5,6 +5,7 @@ import { DerivationRun } from './derivation-run.ts'
 import { runScope } from './first-with-work.ts'
 import { Planner, type RunScope } from './planner.ts'
 import type { RunOutcome, RunRequest } from './run-request.ts'
+import { ReusedResponses } from './reused-responses.ts'
 import { Tally } from './tally.ts'
 import { UnusableCells } from './unusable-cells.ts'
 
@@ -25,6 +26,7 @@ class Run {
   readonly #tally: Tally
   readonly #commits: CommitQueue
   readonly #unusable: UnusableCells
+  readonly #reuse: ReusedResponses | undefined
   /** Aborted when the run is stopped or breaks. A signal of its own: every call listens, which `AbortSignal.any` makes dear. */
   readonly #breaking = new AbortController()
   readonly #signal: AbortSignal
@@ -38,6 +40,7 @@ class Run {
     this.#budget = new Budget(request)
     this.#tally = new Tally(scope.total * request.targets.size, request.observer)
     const { store, id, actor } = request
+    this.#reuse = request.reuseResponses ? new ReusedResponses(store.responses) : undefined
     this.#commits = new CommitQueue({ store, run: id, actor, tally: this.#tally })
     this.#unusable = new UnusableCells(this.#planner.derivations.flatMap(({ inputs }) => inputs))
   }
@@ -85,6 +88,7 @@ class Run {
       tally: this.#tally,
       commits: this.#commits,
       unusable: this.#unusable,
+      reuse: this.#reuse,
       signal: this.#signal,
       onFault: (error) => this.#break(error),
     })

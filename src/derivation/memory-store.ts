@@ -9,9 +9,13 @@ import type {
   WorkItem,
   WorkQuery,
 } from '../store/cell-work.ts'
+import type { KeptResponse } from '../store/kept-responses.ts'
 import type { CellState, StoreStatus, WorkState } from '../store/sheet-store.ts'
 import type { Derivation } from './derivation-kind.ts'
 import type { RunStore } from './run-request.ts'
+
+/** When the responses of a {@link MemoryStore} were received. */
+export const KEPT_AT = '2026-11-20T12:00:00.000Z'
 
 interface MemoryCell {
   hash: string | null
@@ -30,6 +34,17 @@ export class MemoryStore implements RunStore {
   readonly records = new Map<RecordKey, MemoryRecord>()
   readonly cache = new Map<string, CacheEntry>()
   readonly commits: CellCommit[] = []
+  readonly kept = new Map<string, KeptResponse>()
+  readonly responses: RunStore['responses'] = {
+    find: async (requests) =>
+      new Map(
+        requests.flatMap((request) => {
+          const response = this.kept.get(request)
+          return response ? [[request, { at: response.at, bytes: response.body.length }] as const] : []
+        }),
+      ),
+    read: async (request) => this.kept.get(request) ?? null,
+  }
   #derivations: readonly Derivation[]
   #lastKey = 0
   #seq = 0
@@ -138,6 +153,9 @@ export class MemoryStore implements RunStore {
     for (const { inputHash, values, provenance } of commit.cache) {
       const before = this.cache.get(inputHash)?.values
       this.cache.set(inputHash, { inputHash, values: { ...before, ...values }, provenance })
+    }
+    for (const response of commit.responses ?? []) {
+      this.kept.set(response.request, { ...response, at: KEPT_AT })
     }
     return commit.cells.map((cell) => ({ outcome: this.#store(cell) ? 'stored' : 'superseded' }))
   }

@@ -18,7 +18,7 @@ import { runDerivations } from './materializer.ts'
 import { MemoryStore } from './memory-store.ts'
 import { planRun } from './plan-run.ts'
 import type { PlanRequest, RunPlan, RunStore } from './run-request.ts'
-import { testDerivations, testRequest, TestKind, type TestSpec } from './test-run.ts'
+import { requestOf, testDerivations, testRequest, TestKind, type TestSpec } from './test-run.ts'
 
 const PLAIN = ['x', 'y']
 const DERIVED = ['b', 'c', 'd', 'e']
@@ -64,6 +64,8 @@ interface TestedStore extends RunStore {
   readonly commits: readonly CellCommit[]
   /** What the cache has. */
   readonly cache: ReadonlyMap<string, CacheEntry>
+  /** The requests whose responses are kept. */
+  readonly requests: ReadonlySet<string>
   keys(): Promise<readonly RecordKey[]>
   put(id: string, values: Readonly<Record<string, JsonValue>>): Promise<unknown>
   remove(key: RecordKey): Promise<unknown>
@@ -72,6 +74,10 @@ interface TestedStore extends RunStore {
 }
 
 class TestedMemoryStore extends MemoryStore implements TestedStore {
+  get requests(): ReadonlySet<string> {
+    return new Set(this.kept.keys())
+  }
+
   async keys(): Promise<readonly RecordKey[]> {
     return [...this.records.keys()]
   }
@@ -100,6 +106,7 @@ const ACTOR = 'user:ann'
 class TestedSqliteStore implements TestedStore {
   readonly commits: CellCommit[] = []
   readonly cache = new Map<string, CacheEntry>()
+  readonly requests = new Set<string>()
   readonly #store: SqliteStore
 
   private constructor(store: SqliteStore) {
@@ -156,8 +163,13 @@ class TestedSqliteStore implements TestedStore {
       limit: null,
       maxCalls: null,
       maxCost: null,
+      reuseResponses: false,
       silentMs: 0,
     })
+  }
+
+  get responses(): RunStore['responses'] {
+    return this.#store.responses
   }
 
   status(): ReturnType<RunStore['status']> {
@@ -174,6 +186,7 @@ class TestedSqliteStore implements TestedStore {
 
   commitCells(commit: CellCommit): ReturnType<RunStore['commitCells']> {
     this.commits.push(commit)
+    for (const { request } of commit.responses ?? []) this.requests.add(request)
     for (const entry of commit.cache) {
       const values = { ...this.cache.get(entry.inputHash)?.values, ...entry.values }
       this.cache.set(entry.inputHash, { ...entry, values })
@@ -278,6 +291,7 @@ class RandomSheet {
       limit: maybe(0.3, () => 1 + random.below(5)),
       maxCalls: maybe(0.25, () => random.below(8)),
       maxCost: maybe(0.25, () => random.pick([0, 0.1, 0.3, 0.55, 1, 3])),
+      reuseResponses: random.chance(0.3),
     }
   }
 }
@@ -308,6 +322,7 @@ async function checkPlan(sheet: RandomSheet, changes: Partial<PlanRequest>): Pro
   )
 
   const cacheBefore = new Map(store.cache)
+  const requestsBefore = new Set(store.requests)
   const total = request.records?.length ?? (await store.keys()).length
   const { progress, failures } = await runDerivations({ ...request, id: await store.startRun() })
   const calls = kind.calls.slice(callsBefore)
@@ -340,7 +355,7 @@ async function checkPlan(sheet: RandomSheet, changes: Partial<PlanRequest>): Pro
   }
   assert.equal(calls.length, plan.calls, 'calls')
   assert.equal(progress.totalCost, plan.cost, 'cost')
-  checkCells(sheet, { request, plan, cacheBefore, commitsBefore })
+  checkCells(sheet, { request, plan, cacheBefore, requestsBefore, commitsBefore })
   return plan
 }
 
@@ -354,20 +369,23 @@ function checkCells(
     request: ReturnType<RandomSheet['request']>
     plan: RunPlan
     cacheBefore: TestedStore['cache']
+    requestsBefore: TestedStore['requests']
     commitsBefore: number
   },
 ): void {
-  const { request, plan, cacheBefore, commitsBefore } = of
+  const { request, plan, cacheBefore, requestsBefore, commitsBefore } = of
   // What fails in a call, or at its answer, was counted as if it went well.
   if (request.observer.cells.some((cell) => cell.state === 'failed' && !FORESEEN.test(cell.error))) return
   const stored = store.commits.slice(commitsBefore).flatMap(({ cells }) => cells)
   for (const target of request.targets) {
     const computed = stored.flatMap((cell) =>
-      cell.target === target && cell.result.kind === 'computed' ? [cell.result.inputHash] : [],
+      cell.target === target && cell.result.kind === 'computed' ? [cell.result] : [],
     )
     const field = request.contract.fieldByName.get(target)
-    const cached = computed.filter((hash) => {
-      const values = cacheBefore.get(hash)?.values ?? {}
+    const cached = computed.filter(({ inputHash, provenance }) => {
+      const isKept = requestsBefore.has(requestOf(String(provenance['url'])))
+      if (request.reuseResponses && isKept) return true
+      const values = cacheBefore.get(inputHash)?.values ?? {}
       return (
         !request.force && field && Object.hasOwn(values, target) && faultOf(field, values[target]) === null
       )

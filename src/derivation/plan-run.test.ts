@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { err, ok } from '../errors/result.ts'
 import type { Derivation } from './derivation-kind.ts'
 import { runDerivations } from './materializer.ts'
-import { MemoryStore } from './memory-store.ts'
+import { KEPT_AT, MemoryStore } from './memory-store.ts'
 import { planRun } from './plan-run.ts'
 import type { PlanRequest, RunPlan } from './run-request.ts'
 import { testDerivations, testRequest, TestKind, type TestSpec } from './test-run.ts'
@@ -39,6 +39,8 @@ const B: TestSpec = { file: 'b', targets: ['b'], inputs: ['x'], price: 0.1 }
 const C: TestSpec = { file: 'c', targets: ['c'], inputs: ['b'], price: 0.5 }
 const D: TestSpec = { file: 'd', targets: ['d'], inputs: ['c'], price: 0.1 }
 const LEFT = { compute: 0, cached: 0 }
+/** One call that a kept response answers. */
+const KEPT = { calls: 1, oldest: KEPT_AT, newest: KEPT_AT }
 
 test('a plan counts the cells of each target by what becomes of them, equal calls once, and changes nothing', async () => {
   const sheet = new PlanSheet({ file: 'bc', targets: ['b', 'c'], inputs: ['x'], price: 0.25 })
@@ -61,7 +63,7 @@ test('a plan counts the cells of each target by what becomes of them, equal call
   assert.deepEqual([sheet.kind.calls.length, sheet.store.commits.length], [calls, commits])
   const force = await sheet.plan({ force: true, targets: new Set(['b']) })
   assert.deepEqual(force, {
-    targets: { b: { compute: 6, cached: 0, skipped: 2 } },
+    targets: { b: { compute: 6, cached: 0, skipped: 2, kept: KEPT } },
     calls: 4,
     cost: 1,
     atMost: false,
@@ -89,7 +91,7 @@ test('D26: a cached value that the contract has come to refuse counts as a call'
   const strict = { ...contract, fields, fieldByName: new Map(fields.map((field) => [field.name, field])) }
   assert.deepEqual((await sheet.plan()).targets, { b: { compute: 0, cached: 1, skipped: 1 } })
   assert.deepEqual((await sheet.plan({ contract: strict })).targets, {
-    b: { compute: 1, cached: 0, skipped: 1 },
+    b: { compute: 1, cached: 0, skipped: 1, kept: KEPT },
   })
 })
 
@@ -329,7 +331,7 @@ test('a value that only some targets of a call get makes no difference to its pl
   sheet.store.write('2', { x: 'one' })
   assert.deepEqual((await sheet.plan()).targets, {
     b: { compute: 0, cached: 1, skipped: 1 },
-    c: { compute: 2, cached: 0, skipped: 0 },
+    c: { compute: 2, cached: 0, skipped: 0, kept: KEPT },
   })
   assert.equal((await sheet.plan()).calls, 1)
 })
@@ -375,7 +377,7 @@ test('calls that are refused are not counted; the cache is used all the same, an
   ])
   const forced = await sheet.plan({ ...changes, force: true })
   assert.deepEqual(forced, {
-    targets: { c: { ...LEFT, skipped: 3 }, d: { ...LEFT, skipped: 3 } },
+    targets: { c: { ...LEFT, skipped: 3, kept: KEPT }, d: { ...LEFT, skipped: 3 } },
     calls: 0,
     cost: 0,
     atMost: false,

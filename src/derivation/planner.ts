@@ -166,6 +166,11 @@ export class Planner {
     return field !== undefined && faultOf(field, value) === null ? value : undefined
   }
 
+  /** The key of the request that a plan makes; null for a kind whose responses are not kept. */
+  requestKey({ derivation: { kind, spec }, plan }: Pick<PlannedItem, 'derivation' | 'plan'>): string | null {
+    return kind.responses?.requestKey(spec, plan) ?? null
+  }
+
   /** Dollars that a call costs. */
   price({ derivation, plan }: Pick<PlannedItem, 'derivation' | 'plan'>): number {
     return derivation.kind.cost(plan, this.request.policies)

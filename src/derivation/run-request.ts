@@ -2,6 +2,7 @@ import type { Contract } from '../contract/contract.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { RenderedFailure } from '../errors/failure.ts'
 import type { SettledCall } from '../store/cell-work.ts'
+import type { ResponseStore } from '../store/kept-responses.ts'
 import type { CallWish } from '../store/run-tasks.ts'
 import type { RecordKey, WorkItem } from '../store/cell-work.ts'
 import type { SheetStore, WorkState } from '../store/sheet-store.ts'
@@ -10,7 +11,9 @@ import type { Derivation } from './derivation-kind.ts'
 import type { HostPolicies } from './host-policies.ts'
 
 /** What planning a run needs of a store. */
-export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'hosts'>
+export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'hosts'> & {
+  readonly responses: Pick<ResponseStore, 'find' | 'read'>
+}
 
 /** What the materializer needs of a store. */
 export type RunStore = PlanStore & Pick<SheetStore, 'commitCells'>
@@ -32,6 +35,8 @@ export interface PlanRequest {
   /** No call starts that would be one more than this, or bring the cost above that many dollars; null for no bound. */
   readonly maxCalls: number | null
   readonly maxCost: number | null
+  /** Takes kept responses instead of making calls, and equal requests of the run once. */
+  readonly reuseResponses: boolean
   readonly policies: HostPolicies
   readonly store: PlanStore
   /** Stops the run: no new call starts, calls under way are aborted, what is stored stays. */
@@ -108,6 +113,16 @@ export interface TargetPlan {
   readonly cached: number
   /** Left alone. */
   readonly skipped: number
+  /** The calls for it that a kept response answers; absent where there is none. */
+  readonly kept?: KeptCalls
+}
+
+/** Calls that a kept response answers, where responses are reused, or would answer. */
+export interface KeptCalls {
+  readonly calls: number
+  /** When the oldest and the newest of these responses were received. */
+  readonly oldest: string
+  readonly newest: string
 }
 
 export interface RunPlan {

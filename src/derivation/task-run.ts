@@ -3,6 +3,7 @@ import { CommitQueue } from './commit-queue.ts'
 import { DerivationRun } from './derivation-run.ts'
 import { Planner } from './planner.ts'
 import type { RunRequest, TaskRequest } from './run-request.ts'
+import { ReusedResponses } from './reused-responses.ts'
 import { Tally } from './tally.ts'
 import { UnusableCells } from './unusable-cells.ts'
 
@@ -38,6 +39,7 @@ export async function runTask(task: TaskRequest): Promise<void> {
       commits,
       unusable,
       calls,
+      reuse: request.reuseResponses ? new ReusedResponses(store.responses) : undefined,
       settled,
       signal: breaking.signal,
       onFault,

@@ -4,7 +4,14 @@ import type { JsonValue } from '../contract/json.ts'
 import type { Failure } from '../errors/failure.ts'
 import { err, ok, type Result } from '../errors/result.ts'
 import type { RunProgress } from '../store/stored-run.ts'
-import type { Derivation, DerivationKind, InputValues, Plan, RunContext } from './derivation-kind.ts'
+import type {
+  Computed,
+  Derivation,
+  DerivationKind,
+  InputValues,
+  Plan,
+  RunContext,
+} from './derivation-kind.ts'
 import { orderDerivations } from './graph.ts'
 import { DEFAULT_HOST_POLICIES } from './host-policies.ts'
 import type { CellChange, PlanRequest, RunObserver, RunRequest, RunStore } from './run-request.ts'
@@ -19,6 +26,8 @@ export interface TestSpec {
   readonly needed?: readonly string[]
   /** Dollars a call; by default nothing. */
   readonly price?: number
+  /** Derivations with the same one make the same requests for the same inputs; by default its file. */
+  readonly service?: string
   /** Why no call of it is made, if so. */
   readonly refusal?: string
   /** Another version is another file text. */
@@ -26,10 +35,12 @@ export interface TestSpec {
 }
 
 /** The answer to a call: a value for every target, each target's own, or none since the call fails. */
-export type TestAnswer =
+type GoodAnswer =
   | { readonly value: JsonValue }
   | { readonly values: { readonly [target: string]: Result<JsonValue, Failure> } }
-  | 'fails'
+
+/** The answer to a call, or that it fails. */
+export type TestAnswer = GoodAnswer | 'fails'
 
 /** Test support: a kind that keeps a list of its calls and is answered by the test. */
 export class TestKind implements DerivationKind<TestSpec> {
@@ -72,6 +83,12 @@ export class TestKind implements DerivationKind<TestSpec> {
     return this.prices.get(hashed.url.split('/')[0] ?? '') ?? 0
   }
 
+  readonly responses: NonNullable<DerivationKind<TestSpec>['responses']> = {
+    requestKey: ({ file, service = file }, { hashed }) => requestOf(hashed.url.replace(file, service)),
+    evaluate: (spec, _plan, { status, body }) =>
+      ok({ values: valuesOf(spec, JSON.parse(body) as GoodAnswer), provenance: { status } }),
+  }
+
   async run(spec: TestSpec, plan: Plan, { signal, onSent }: RunContext): ReturnType<DerivationKind['run']> {
     const { url } = plan.hashed
     this.calls.push(url)
@@ -81,15 +98,25 @@ export class TestKind implements DerivationKind<TestSpec> {
     try {
       const answer = await this.answer(url, signal)
       if (answer === 'fails') return err({ reason: 'status', request: url, status: 503 })
-      const values =
-        'values' in answer
-          ? answer.values
-          : Object.fromEntries(spec.targets.map((target) => [target, ok(answer.value)]))
-      return ok({ values, provenance: { status: 200 } })
+      const values = valuesOf(spec, answer)
+      const request = requestOf(url.replace(spec.file, spec.service ?? spec.file))
+      const response = { request, status: 200, durationMs: 1, body: JSON.stringify(answer) }
+      return ok({ values, provenance: { status: 200 }, response })
     } finally {
       this.underWay -= 1
     }
   }
+}
+
+/** The key of the request of a URL. */
+export function requestOf(url: string): string {
+  return `sha256:${createHash('sha256').update(url).digest('hex')}`
+}
+
+function valuesOf({ targets }: TestSpec, answer: GoodAnswer): Computed['values'] {
+  return 'values' in answer
+    ? answer.values
+    : Object.fromEntries(targets.map((target) => [target, ok(answer.value)]))
 }
 
 /** Makes derivations of a kind. */
@@ -148,6 +175,7 @@ export function testRequest(
     limit: null,
     maxCalls: null,
     maxCost: null,
+    reuseResponses: false,
     policies: DEFAULT_HOST_POLICIES,
     signal: new AbortController().signal,
   }

@@ -37,6 +37,7 @@ export async function computeTask(
     lastKey: task.lastKey,
     force: run.force,
     only: run.only,
+    reuseResponses: run.reuseResponses,
     policies: sheet.policies(),
     store: taskStore,
     signal,

@@ -56,6 +56,7 @@ export async function startMaterialize(sheet: Sheet, request: MaterializeRequest
 function orderOf(request: MaterializeRequest, actor: string): RunOrder {
   checkBounds(request)
   const { targets, recordIds, force, only = null, limit = null, maxCalls = null, maxCost = null } = request
+  const { reuseResponses = false } = request
   return {
     kind: 'materialize',
     reverts: null,
@@ -67,6 +68,7 @@ function orderOf(request: MaterializeRequest, actor: string): RunOrder {
     limit,
     maxCalls,
     maxCost,
+    reuseResponses,
   }
 }
 

@@ -104,6 +104,7 @@ const UNFILTERED = {
   limit: null,
   maxCalls: null,
   maxCost: null,
+  reuseResponses: false,
 } as const
 
 /**

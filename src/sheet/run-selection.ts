@@ -20,6 +20,8 @@ export interface RunSelection {
   /** No call starts that would be one more than this, or bring the cost above so many dollars; null for no bound. */
   readonly maxCalls?: number | null
   readonly maxCost?: number | null
+  /** Takes the responses that the sheet has kept instead of making calls; by default every call is made. */
+  readonly reuseResponses?: boolean
 }
 
 /** Throws ValidationError for a bound that is none. */
@@ -44,6 +46,7 @@ export async function resolveSelection(
   const { contract, store, derivations } = await sheet.deriving()
   const targets = selectTargets(derivations, selection.targets)
   const { recordIds, force, only = null, limit = null, maxCalls = null, maxCost = null } = selection
+  const { reuseResponses = false } = selection
   const keys = recordIds === null ? null : await store.recordKeys(targets.size === 0 ? [] : recordIds)
   const plan = {
     contract,
@@ -55,6 +58,7 @@ export async function resolveSelection(
     limit,
     maxCalls,
     maxCost,
+    reuseResponses,
     policies: sheet.policies(),
     store,
     signal,

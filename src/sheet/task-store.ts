@@ -29,6 +29,10 @@ export class TaskStore implements RunStore {
     return this.#store.hosts
   }
 
+  get responses(): RunStore['responses'] {
+    return this.#store.responses
+  }
+
   status: RunStore['status'] = () => this.#store.status()
   work: RunStore['work'] = (query) => this.#store.work(query)
   cached: RunStore['cached'] = (hashes) => this.#store.cached(hashes)

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { ErrorType } from '../errors/service-error.ts'
 import type { CellState, WorkState } from './cell-state.ts'
+import type { ReceivedResponse } from './kept-responses.ts'
 import type { RunId, RunProgress } from './stored-run.ts'
 
 /** A call that was made for a run. What it brought is in the cache; `failed` says of each target why it brought nothing. */
@@ -63,6 +64,10 @@ export interface CellCommit {
   readonly cache: readonly CacheEntry[]
   /** Calls that this comes of, for those who wait for them in other processes ({@link RunTasks}). */
   readonly made?: readonly SettledCall[]
+  /** Responses to keep; one with a known request replaces it. */
+  readonly responses?: readonly ReceivedResponse[]
+  /** The request keys of kept responses that cells were computed from. */
+  readonly used?: readonly string[]
 }
 
 /** What a run came to for one cell. */

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { ErrorType } from '../errors/service-error.ts'
 import type { Condition } from './condition.ts'
 import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from './cell-work.ts'
+import type { ResponseStore } from './kept-responses.ts'
 import type { RunTasks } from './run-tasks.ts'
 import type { SharedFrames } from './shared-frames.ts'
 import type { SharedHosts } from './shared-hosts.ts'
@@ -114,6 +115,9 @@ export interface SheetStore {
    * such entry.
    */
   revert(request: RevertRequest): Promise<RevertResult>
+
+  /** The responses that calls received. */
+  readonly responses: ResponseStore
 
   /** Writes that wait for a person. */
   readonly proposals: ProposalStore

@@ -10,6 +10,7 @@ import { testPages } from './suite/pages-tests.ts'
 import { testProposals } from './suite/proposals-tests.ts'
 import { testAgainstModel } from './suite/random-tests.ts'
 import { testRecords } from './suite/records-tests.ts'
+import { testResponses } from './suite/responses-tests.ts'
 import { testRevert } from './suite/revert-tests.ts'
 import { testRunCommits } from './suite/run-commits-tests.ts'
 import { testRuns } from './suite/runs-tests.ts'
@@ -48,5 +49,6 @@ export function testStore(name: string, openStore: OpenStore): void {
     testRevert(openStore)
     testProposals(openStore)
     testSnapshots(openStore)
+    testResponses(openStore)
   })
 }

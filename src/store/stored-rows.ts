@@ -130,7 +130,7 @@ export function storedRun(row: Row): StoredRun {
     kind: row['kind'] as StoredRun['kind'],
     reverts: idOrNull(row['reverts']),
     actor: String(row['actor']),
-    ...(JSON.parse(String(row['request'])) as StoredRequest),
+    ...storedRequest(row['request']),
     state: row['state'] as StoredRun['state'],
     startedAt: String(row['started_at']),
     endedAt: textOrNull(row['ended_at']),
@@ -145,6 +145,14 @@ export function storedRun(row: Row): StoredRun {
     cancelledBy: textOrNull(row['cancelled_by']),
   }
 }
+
+/** Runs of earlier versions reused no responses. */
+function storedRequest(stored: unknown): StoredRequest {
+  const { reuseResponses = false, ...request } = JSON.parse(String(stored)) as OlderRequest
+  return { ...request, reuseResponses }
+}
+
+type OlderRequest = Omit<StoredRequest, 'reuseResponses'> & Partial<Pick<StoredRequest, 'reuseResponses'>>
 
 function errorOf(row: Row): StoredRun['error'] {
   if (row['error_type'] === null) return null

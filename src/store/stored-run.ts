@@ -24,6 +24,8 @@ export interface RunOrder {
   readonly limit: number | null
   readonly maxCalls: number | null
   readonly maxCost: number | null
+  /** Whether kept responses were used instead of calls. */
+  readonly reuseResponses: boolean
 }
 
 export interface NewRun extends RunOrder {

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { RunPlan } from '../derivation/run-request.ts'
+import type { RunPlan, TargetPlan } from '../derivation/run-request.ts'
 import type { CamelKeys } from './camel-keys.ts'
 import { closedObject } from './closed-object.ts'
 
@@ -35,6 +35,12 @@ export const MaterializeBody = closedObject({
       title: 'a number of dollars, at least 0',
       description:
         'No call starts that would bring the cost above so many dollars; the rest counts as skipped.',
+    }),
+  ),
+  reuse_responses: Type.Optional(
+    Type.Boolean({
+      description:
+        'Use the responses that the sheet has kept instead of making calls. By default every call is made.',
     }),
   ),
   dry_run: Type.Optional(
@@ -92,6 +98,19 @@ export const RunPlanAnswer = Type.Object({
       compute: Type.Integer({ description: 'Cells to be computed by a call.' }),
       cached: Type.Integer({ description: 'Cells to be filled from the cache.' }),
       skipped: Type.Integer({ description: 'Cells left alone.' }),
+      kept_responses: Type.Optional(
+        Type.Object(
+          {
+            calls: Type.Integer(),
+            oldest: Type.String({ description: 'When the oldest of the responses was received.' }),
+            newest: Type.String(),
+          },
+          {
+            description:
+              'Calls for which the sheet has kept a response; absent when there are none. With `reuse_responses` they are not made, and their cells count as `cached`.',
+          },
+        ),
+      ),
     }),
   ),
   calls: Type.Integer(),
@@ -107,5 +126,16 @@ export type RunPlanAnswer = Static<typeof RunPlanAnswer>
 
 /** Turns what a run would do into its wire form. */
 export function toRunPlanAnswer({ targets, calls, cost, atMost }: RunPlan): RunPlanAnswer {
-  return { targets: { ...targets }, calls, cost, ...(atMost ? { at_most: true as const } : {}) }
+  return {
+    targets: Object.fromEntries(
+      Object.entries(targets).map(([target, plan]) => [target, toTargetPlan(plan)]),
+    ),
+    calls,
+    cost,
+    ...(atMost ? { at_most: true as const } : {}),
+  }
+}
+
+function toTargetPlan({ compute, cached, skipped, kept }: TargetPlan): RunPlanAnswer['targets'][string] {
+  return { compute, cached, skipped, ...(kept !== undefined && { kept_responses: { ...kept } }) }
 }

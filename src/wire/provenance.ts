@@ -36,6 +36,9 @@ export const ProvenanceEntryAnswer = Type.Object({
   derivation: Type.Optional(Type.String()),
   run_id: Type.Optional(Type.String({ description: 'The run that wrote it.' })),
   cached: Type.Optional(Type.Boolean()),
+  received_at: Type.Optional(
+    Type.String({ description: 'Of a value from a kept response, when that was received.' }),
+  ),
   method: Type.Optional(Type.String()),
   url: Type.Optional(Type.String()),
   status: Type.Optional(Type.Integer()),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { runColophon, type Ran, type RunOptions } from '../support/run-colophon.ts'
@@ -333,4 +333,34 @@ test('every command has help with examples, printed without opening anything', a
       if (name !== 'serve') assert.match(help.stdout, /\nExamples:\n {2}# /, name)
     }),
   )
+})
+
+test('an edited derivation is computed from kept responses, which cache shows and removes', async (t) => {
+  const { sheet, stub, run } = await open(t)
+  const actor = ['--actor', 'agent:test', '--stub', stub]
+  const computed = (ran: Ran): unknown => (JSON.parse(ran.stdout) as { materialized: number }).materialized
+  assert.equal(computed(await run('materialize', ...actor)), 2)
+  const shown = json(await run('cache')) as { responses: number; bytes: number; oldest: string }
+  assert.ok(shown.responses > 0 && shown.bytes > 0)
+  const [file = ''] = await readdir(join(sheet, 'derivations'))
+  await appendFile(join(sheet, 'derivations', file), '# edited\n')
+  const plan = await run('materialize', ...actor, '--dry-run', '--format', 'table')
+  assert.match(plan.stdout, /kept responses/)
+  assert.match(plan.stdout, /3 calls\nWith --reuse-responses: 1 call\n/)
+  // Nothing is there to be called.
+  const again = await run('materialize', '--actor', 'agent:test', '--offline', '--reuse-responses')
+  assert.equal(computed(again), 2)
+  const removed = json(await run('cache', '--trim', '0', '--max-size', '1.5MiB'))
+  assert.deepEqual(removed, {
+    responses: 0,
+    bytes: 0,
+    max_bytes: 1.5 * 1024 * 1024,
+    oldest: null,
+    newest: null,
+    removed: shown.responses,
+    removed_bytes: shown.bytes,
+  })
+  const { code, stderr } = await run('cache', '--older-than', 'long')
+  assert.equal(code, 2)
+  assert.match(stderr, /such as 30d/)
 })

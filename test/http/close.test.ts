@@ -12,7 +12,7 @@ test('closing the app finishes the request under way, and lets idle connections 
     async send() {
       called.resolve()
       await release.promise
-      return { ok: true, value: { status: 200, json: { rate: 2 }, durationMs: 0 } }
+      return { ok: true, value: { status: 200, text: '', json: { rate: 2 }, durationMs: 0 } }
     },
     refusal: () => null,
     close: () => Promise.resolve(),

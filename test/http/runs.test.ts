@@ -37,6 +37,7 @@ const FINISHED = {
   limit: null,
   max_calls: null,
   max_cost: null,
+  reuse_responses: false,
   done: 3,
   total: 3,
   materialized: 2,

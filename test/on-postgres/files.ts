@@ -50,6 +50,7 @@ export const GROUPS = {
     'sheet/run-outcomes.test.ts',
     'sheet/run-races.test.ts',
     'sheet/run-refused.test.ts',
+    'sheet/run-reuse.test.ts',
     'sheet/run-stops.test.ts',
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>

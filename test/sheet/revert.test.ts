@@ -430,5 +430,6 @@ const NEW_RUN: NewRun = {
   limit: null,
   maxCalls: null,
   maxCost: null,
+  reuseResponses: false,
   silentMs: 1000,
 }

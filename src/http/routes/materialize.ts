@@ -50,6 +50,7 @@ export function materializeRoutes(app: Api, { sheet, actors, write }: RouteConte
         limit: body.limit ?? null,
         maxCalls: body.max_calls ?? null,
         maxCost: body.max_cost ?? null,
+        reuseResponses: body.reuse_responses ?? false,
       }
       if (dryRun === true) return toRunPlanAnswer(await planMaterialize(sheet, selection))
       const run = await startMaterialize(sheet, { ...selection, actor: actors.ofBody(request, actor) })

@@ -3,7 +3,7 @@ import { planMaterialize } from '../../sheet/plan-materialize.ts'
 import { getRun, listRunFailures } from '../../sheet/read-runs.ts'
 import type { RunSelection } from '../../sheet/run-selection.ts'
 import { OperationError } from '../../errors/service-error.ts'
-import { toRunPlanAnswer } from '../../wire/materialize.ts'
+import { toRunPlanAnswer, type RunPlanAnswer } from '../../wire/materialize.ts'
 import { toRunFailuresAnswer, toRunSummary } from '../../wire/runs.ts'
 import { MaterializeToolAnswer, PlanToolAnswer } from '../../wire/tool-answers.ts'
 import { MaterializeInput, PlanInput, ProposedMaterializeInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
@@ -24,12 +24,24 @@ export const planMaterializeTool = defineTool({
   async run(input, { sheet, budget }) {
     const plan = toRunPlanAnswer(await planMaterialize(sheet, selectionOf(input)))
     const bound = plan.at_most === true ? 'at most ' : ''
+    const reusable = input.reuse_responses === true ? '' : keptText(plan)
     return {
       structured: { ...plan, ...withBudget(budget) },
-      text: `A run would make ${bound}${plan.calls} calls for ${bound}$${plan.cost}. ${budgetText(budget.answer)}`.trimEnd(),
+      text: `A run would make ${bound}${plan.calls} calls for ${bound}$${plan.cost}. ${reusable}${budgetText(budget.answer)}`.trimEnd(),
     }
   },
 })
+
+/** Says for which calls a response is kept. */
+function keptText({ targets }: RunPlanAnswer): string {
+  const most = Object.values(targets).reduce(
+    (all, { kept_responses: kept }) => Math.max(all, kept?.calls ?? 0),
+    0,
+  )
+  return most === 0
+    ? ''
+    : `Responses are kept for up to ${most} calls of a field: reuse_responses takes them instead. `
+}
 
 const DESCRIPTION =
   'Computes derived cells that are missing, stale or failed, by the calls that the derivations declare; calls can cost money. ' +
@@ -151,5 +163,6 @@ function selectionOf(input: PlanInput): RunSelection {
     limit: input.limit ?? null,
     maxCalls: input.max_calls ?? null,
     maxCost: input.max_cost ?? null,
+    reuseResponses: input.reuse_responses ?? false,
   }
 }

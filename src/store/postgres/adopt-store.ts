@@ -59,6 +59,8 @@ export class SheetDatabase {
       last_proposal: number('last_proposal'),
       proposal_changes: number('proposal_changes'),
       history_after: number('history_after'),
+      response_bytes: number('response_bytes'),
+      response_limit: sheet['response_limit'] as number | null,
       source_size: sheet['source_size'] as number | null,
       source_mtime: sheet['source_mtime'] as number | null,
       source_sha256: sheet['source_sha256'] as string | null,

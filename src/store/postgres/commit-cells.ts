@@ -3,6 +3,7 @@ import { faultOf } from '../../contract/validate-value.ts'
 import type { CellCommit, CellOutcome, CellResult } from '../cell-work.ts'
 import type { FailedCell } from '../stored-run.ts'
 import { storeCacheEntries } from './cache.ts'
+import { keepResponses } from './response-writer.ts'
 import type { StoredTarget } from '../stored-targets.ts'
 import type { ChangeSet } from './change-set.ts'
 import { runGained } from './run-writer.ts'
@@ -21,6 +22,7 @@ export async function commitCells(
   count: typeof runGained = runGained,
 ): Promise<CellOutcome[]> {
   await storeCacheEntries(change.db, commit.cache)
+  await keepResponses(change, commit)
   const keys = commit.cells.map(({ key }) => key)
   await change.records.loadKeys(keys)
   await change.cells.load(keys)

@@ -47,6 +47,7 @@ import { PostgresHosts } from './postgres-hosts.ts'
 import { HistoryReader } from './history-reader.ts'
 import { openSheetTables } from './open-sheet-tables.ts'
 import { PostgresProposals } from './postgres-proposals.ts'
+import { PostgresResponses } from './postgres-responses.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
 import { RecordReader } from './record-reader.ts'
 import { revert } from './revert.ts'
@@ -94,6 +95,7 @@ export class PostgresStore implements SheetStore {
   readonly dialect = 'postgres'
   readonly cursorKey: Uint8Array
   readonly proposals: PostgresProposals
+  readonly responses: PostgresResponses
   readonly frames: SharedFrames
   readonly tasks: TaskQueue
   readonly hosts: PostgresHosts
@@ -125,6 +127,7 @@ export class PostgresStore implements SheetStore {
     this.#runs = new RunReader(database)
     this.#sql = new SqlPool({ database, limits: queryLimits })
     this.proposals = new PostgresProposals({ writer, db: database, contract })
+    this.responses = new PostgresResponses(writer, database)
     this.#ownFrames = frames === undefined ? new FrameFeed(database) : null
     this.frames = frames ?? (this.#ownFrames as FrameFeed)
     this.tasks = new TaskQueue(database, writer)

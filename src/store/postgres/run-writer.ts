@@ -10,11 +10,21 @@ export const CAN_GO_ON = `beat_at IS NOT NULL AND beat_at > now() - interval '10
 
 /** Writes down that a run begins, and answers with its id; ids are given out in order and never twice. */
 export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
-  const { kind, reverts, actor, targets, recordIds, force, only, limit, maxCalls, maxCost } = run
+  const { kind, reverts, actor, targets, recordIds, force, only, limit, maxCalls, maxCost, reuseResponses } =
+    run
   const row = await change.db.get('UPDATE "$sheet" SET last_run = last_run + 1 RETURNING last_run')
   const id = Number(row?.['last_run'])
   const recordCount = recordIds?.length ?? null
-  const request: StoredRequest = { targets, recordCount, force, only, limit, maxCalls, maxCost }
+  const request: StoredRequest = {
+    targets,
+    recordCount,
+    force,
+    only,
+    limit,
+    maxCalls,
+    maxCost,
+    reuseResponses,
+  }
   await change.db.run(
     `INSERT INTO "$run" (id, kind, reverts, state, actor, request, record_ids, started_at, waits_until, active_at)
      VALUES ($1, $2, $3, 'running', $4, $5, $6, $7, $8, $7)`,

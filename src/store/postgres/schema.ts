@@ -3,7 +3,7 @@ import { ContractError } from '../../errors/service-error.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 7
+export const SCHEMA_VERSION = 8
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -223,6 +223,20 @@ const ERROR_BODIES = `
   ALTER TABLE "$run_failure" ADD COLUMN response_body text;
 `
 
+/**
+ * - `$response`: a row for each kept response, by the key of its request. `at` is when it was received, `used` when it was last received or
+ *   used, in milliseconds since 1970; `bytes` is what it counts towards the limit.
+ * - `$sheet.response_bytes`: at most so many bytes are kept; exact after every removal. `response_limit`: null is the default.
+ */
+const RESPONSE_TABLES = `
+  ALTER TABLE "$sheet" ADD COLUMN response_bytes bigint NOT NULL DEFAULT 0, ADD COLUMN response_limit bigint;
+  CREATE TABLE "$response" (
+    hash bytea PRIMARY KEY, at bigint NOT NULL, used bigint NOT NULL, bytes bigint NOT NULL,
+    status integer NOT NULL, duration_ms integer NOT NULL, body text NOT NULL
+  );
+  CREATE INDEX "$response_used" ON "$response" (used, hash);
+`
+
 /** What each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -232,6 +246,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   // `$deleted_block`: how many keys of each block are in `$deleted`; see `deleted-blocks.ts`.
   6: deletedBlocksTable('bigint', 'WITH (fillfactor = 50)'),
   7: ERROR_BODIES,
+  8: RESPONSE_TABLES,
 }
 
 /** Makes the tables of a new store but that of records. */

@@ -47,7 +47,7 @@ async function copyTo(db: Connection, directory: string): Promise<FilledCopy> {
   // Before the first look at anything, so that the contract, and with it the columns, are those of the records.
   await db.exec('LOCK TABLE "$data" IN ACCESS SHARE MODE')
   const sheet = await db.get(
-    'SELECT contract, records, last_record, last_run, last_proposal, proposal_changes, history_after FROM "$sheet"',
+    'SELECT contract, records, last_record, last_run, last_proposal, proposal_changes, history_after, response_bytes, response_limit FROM "$sheet"',
   )
   const contract = parseStoredContract(String(sheet?.['contract']))
   const copy = new SqliteCopy(directory, contract)
@@ -71,6 +71,8 @@ function sheetFacts(sheet: StoredRow): CopiedSheet {
     last_proposal: Number(sheet['last_proposal']),
     proposal_changes: Number(sheet['proposal_changes']),
     history_after: Number(sheet['history_after']),
+    response_bytes: Number(sheet['response_bytes']),
+    response_limit: sheet['response_limit'] === null ? null : Number(sheet['response_limit']),
   }
 }
 

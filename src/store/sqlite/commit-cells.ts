@@ -8,6 +8,7 @@ import type { CellRow } from './cell-states.ts'
 import type { StoredTarget } from '../stored-targets.ts'
 import type { ChangeSet } from './change-set.ts'
 import type { CellInText, CommitInText, ComputedInText, EntryInText } from './commit-text.ts'
+import { keepResponses } from './response-writer.ts'
 import { runGained } from './run-writer.ts'
 import { quoted } from './schema.ts'
 import { fromColumn, toColumn } from './values.ts'
@@ -19,6 +20,7 @@ import { cacheEntryText, hashBytes, joinedCacheEntry, readCacheEntry } from '../
  */
 export function commitCells(change: ChangeSet, commit: CommitInText): CellOutcome[] {
   storeCache(change, commit.cache)
+  keepResponses(change, commit)
   const failures: FailedCell[] = []
   const outcomes = commit.cells.map((cell) => commitCell(change, cell, { commit, failures }))
   noteLast(change, commit, outcomes)

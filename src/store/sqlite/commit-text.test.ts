@@ -3,14 +3,26 @@ import { test } from 'node:test'
 import type { CellCommit, CellResult } from '../cell-work.ts'
 import { commitText, readCommit } from './commit-text.ts'
 
-const COMMON = { actor: 'agent:é\n', run: '7', progress: { skipped: 1, calls: 2, totalCost: 0.5 } }
+const COMMON = {
+  actor: 'agent:é\n',
+  run: '7',
+  progress: { skipped: 1, calls: 2, totalCost: 0.5 },
+  used: ['sha256:3'],
+}
 
 function cell(key: number, target: string, result: CellResult['result']): CellResult {
   return { key, target, mark: `${key}.0`, sha256: target.repeat(3), result }
 }
 
-function read(commit: Pick<CellCommit, 'cells' | 'cache'>): Pick<CellCommit, 'cells' | 'cache'> {
-  const { cells, cache, ...common } = readCommit(commitText({ ...COMMON, ...commit, made: [] }))
+type Read = Required<Pick<CellCommit, 'cells' | 'cache' | 'responses'>>
+
+function read(commit: Pick<CellCommit, 'cells' | 'cache' | 'responses'>): Read {
+  const {
+    cells,
+    cache,
+    responses = [],
+    ...common
+  } = readCommit(commitText({ ...COMMON, ...commit, made: [] }))
   assert.deepEqual(common, COMMON)
   return {
     cells: cells.map(({ result, ...of }) =>
@@ -19,6 +31,7 @@ function read(commit: Pick<CellCommit, 'cells' | 'cache'>): Pick<CellCommit, 'ce
         : { ...of, result },
     ),
     cache: cache.map(({ inputHash, text }) => ({ inputHash, ...JSON.parse(text) })),
+    responses,
   }
 }
 
@@ -38,11 +51,15 @@ test('a commit comes out of its text as it went in, whatever its texts hold', ()
     { inputHash: 'sha256:1', values: { b: 'x\ny' }, provenance: { status: 200 } },
     { inputHash: 'sha256:2', values: {}, provenance: {} },
   ]
-  assert.deepEqual(read({ cells, cache }), { cells, cache })
+  const responses = [
+    { request: 'sha256:4', status: 200, durationMs: 3, body: '{\n "a": "é\u2028😀"}\r\n' },
+    { request: 'sha256:5', status: 201, durationMs: 0, body: '1' },
+  ]
+  assert.deepEqual(read({ cells, cache, responses }), { cells, cache, responses })
 })
 
 test('a commit of nothing comes out of its text as one of nothing', () => {
-  assert.deepEqual(read({ cells: [], cache: [] }), { cells: [], cache: [] })
+  assert.deepEqual(read({ cells: [], cache: [] }), { cells: [], cache: [], responses: [] })
 })
 
 test('cells of one target with two definitions keep each its own', () => {

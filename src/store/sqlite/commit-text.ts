@@ -34,22 +34,28 @@ type CellsOf = Pick<CellResult, 'target' | 'sha256'>
 type Result = Exclude<CellResult['result'], Computed> | readonly [value: JsonValue, inputHash: string]
 
 type Head = readonly [
-  common: Omit<CellCommit, 'cells' | 'cache' | 'made'>,
+  common: Omit<CellCommit, 'cells' | 'cache' | 'made' | 'responses'>,
   targets: readonly CellsOf[],
   cells: readonly (readonly [target: number, key: number, mark: string, result: Result])[],
   hashesOfEntries: readonly string[],
+  responses: readonly ResponseInHead[],
 ]
 
+/** A response without its body, of which the length is here. */
+type ResponseInHead = readonly [request: string, status: number, durationMs: number, length: number]
+
 /**
- * A commit as text, which crosses to the thread several times as fast as an object of many small ones: a line of JSON,
+ * A commit as text, which crosses to the thread several times as fast as an object of many small ones: the bodies of
+ * responses, after a line with their length, for they may have lines of their own; a line of JSON,
  * then the provenance of each computed cell, and each cache entry, of which the thread makes no
  * objects. No other process waits for the calls of a store like this.
  */
-export function commitText({ actor, run, progress, cells, cache }: CellCommit): string {
+export function commitText(commit: CellCommit): string {
+  const { actor, run, progress, cells, cache, responses = [], used = [] } = commit
   const targets: CellsOf[] = []
   const lines: string[] = []
   const head: Head = [
-    { actor, run, progress },
+    { actor, run, progress, used },
     targets,
     cells.map((cell) => {
       const { key, mark, result } = cell
@@ -58,16 +64,19 @@ export function commitText({ actor, run, progress, cells, cache }: CellCommit): 
       return [indexIn(targets, cell), key, mark, [result.value, result.inputHash]]
     }),
     cache.map(({ inputHash }) => inputHash),
+    responses.map(({ request, status, durationMs, body }) => [request, status, durationMs, body.length]),
   ]
   for (const entry of cache) lines.push(cacheEntryText(entry))
-  return [JSON.stringify(head), ...lines].join('\n')
+  const bodies = responses.map(({ body }) => body).join('')
+  return `${bodies.length}\n${bodies}${[JSON.stringify(head), ...lines].join('\n')}`
 }
 
 /** Reads {@link commitText}. */
 export function readCommit(text: string): CommitInText {
-  const lines = text.split('\n')
+  let from = text.indexOf('\n') + 1
+  const lines = text.slice(from + Number(text.slice(0, from))).split('\n')
   let next = 1
-  const [common, targets, cells, hashes] = JSON.parse(lines[0] ?? '') as Head
+  const [common, targets, cells, hashes, responses] = JSON.parse(lines[0] ?? '') as Head
   return {
     ...common,
     cells: cells.map(([index, key, mark, result]): CellInText => {
@@ -78,6 +87,11 @@ export function readCommit(text: string): CommitInText {
       return { key, target, mark, sha256, result: { kind: 'computed', value, inputHash, provenance } }
     }),
     cache: hashes.map((inputHash) => ({ inputHash, text: lines[next++] ?? '' })),
+    responses: responses.map(([request, status, durationMs, length]) => {
+      const body = text.slice(from, from + length)
+      from += length
+      return { request, status, durationMs, body }
+    }),
   }
 }
 

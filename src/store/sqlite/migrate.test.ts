@@ -26,6 +26,8 @@ const FIELDS = ['id', 'a', 'label']
 
 /** What version 6 and later ones added, taken away again. */
 const BACK_TO_VERSION_5 = `
+  DROP TABLE "$response";
+  ALTER TABLE "$sheet" DROP COLUMN response_bytes; ALTER TABLE "$sheet" DROP COLUMN response_limit;
   ALTER TABLE "$failure" DROP COLUMN response_body; ALTER TABLE "$run_failure" DROP COLUMN response_body;
   DROP TABLE "$deleted_block"`
 

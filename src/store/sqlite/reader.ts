@@ -89,6 +89,11 @@ export class Reader {
     this.#contract = contract
   }
 
+  /** The connection, for what reads on its own. */
+  get connection(): Connection {
+    return this.#db
+  }
+
   /** Follows a new contract. */
   use(contract: Contract): void {
     this.#contract = contract

@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 7
+export const SCHEMA_VERSION = 8
 
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
@@ -96,6 +96,11 @@ export const FIRST_TABLES = `
  * 6: `$deleted_block`: how many keys of each block are in `$deleted`; see `deleted-blocks.ts`.
  *
  * 7: `response_body` of failures: the start of the response that was an error.
+ *
+ * 8: kept responses.
+ * - `$response`: a row for each, by the key of its request. `at` is when it was received, `used` when it was last received or used, in
+ *   milliseconds since 1970; `bytes` is what it counts towards the limit.
+ * - `$sheet.response_bytes`: at most so many bytes are kept; exact after every removal. `response_limit`: null is the default.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -151,6 +156,15 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   7: `
   ALTER TABLE "$failure" ADD COLUMN response_body TEXT;
   ALTER TABLE "$run_failure" ADD COLUMN response_body TEXT;
+  `,
+  8: `
+  ALTER TABLE "$sheet" ADD COLUMN response_bytes INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$sheet" ADD COLUMN response_limit INTEGER;
+  CREATE TABLE "$response" (
+    hash BLOB NOT NULL PRIMARY KEY, at INTEGER NOT NULL, used INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    status INTEGER NOT NULL, duration_ms INTEGER NOT NULL, body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX "$response_used" ON "$response" (used, bytes, at);
   `,
 }
 

@@ -18,6 +18,7 @@ export const COPIED_TABLES = [
   '$todo',
   '$failure',
   '$cache',
+  '$response',
   '$provenance',
   '$deleted',
   '$deleted_block',
@@ -45,6 +46,8 @@ export interface CopiedSheet {
   readonly last_proposal: number
   readonly proposal_changes: number
   readonly history_after: number
+  readonly response_bytes: number
+  readonly response_limit: number | null
 }
 
 /**

@@ -43,6 +43,7 @@ import { hasSortIndex } from './schema.ts'
 import { SqliteProposals } from './sqlite-proposals.ts'
 import { conditionText } from './sql/condition-sql.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
+import { SqliteResponses } from './sqlite-responses.ts'
 import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 import { canBeId } from './values.ts'
@@ -75,6 +76,7 @@ export class SqliteStore implements SheetStore {
   readonly dialect = 'sqlite'
   readonly cursorKey: Uint8Array
   readonly proposals: SqliteProposals
+  readonly responses: SqliteResponses
   readonly #databasePath: string
   readonly #lockPath: string
   readonly #writer: WriterClient
@@ -99,6 +101,7 @@ export class SqliteStore implements SheetStore {
     this.#sql = parts.sql
     this.#definition = parts.definition
     this.proposals = new SqliteProposals(parts.writer, parts.reader)
+    this.responses = new SqliteResponses(parts.writer, parts.reader.connection)
   }
 
   /** Opens the store in a sheet's directory, or makes it from `records.jsonl` (D2). */

@@ -11,6 +11,7 @@ import type {
   UpsertTrial,
 } from '../sheet-store.ts'
 import type { ProposalDecision, ProposalId, ProposalRejection } from '../stored-proposal.ts'
+import type { ResponseTrim, TrimResult } from '../kept-responses.ts'
 import type { NewRun, RunEnd, RunId } from '../stored-run.ts'
 import type { Deletion } from './delete-records.ts'
 import type { ProposeRequest } from './propose.ts'
@@ -29,6 +30,8 @@ export interface WriterOperations {
   propose(request: ProposeRequest): ProposalId
   acceptProposal(request: ProposalDecision): null
   rejectProposal(request: ProposalRejection): null
+  trimResponses(request: ResponseTrim): TrimResult
+  limitResponses(bytes: number): TrimResult
   startRun(request: NewRun): RunId
   runLocked(request: RunNote<RunBeginText>): null
   endRun(request: RunNote<RunEnd>): null

@@ -19,6 +19,7 @@ import { deleteRecords } from './delete-records.ts'
 import { IdleTimer } from './idle-timer.ts'
 import { openDatabase } from './open-database.ts'
 import { propose } from './propose.ts'
+import { limitResponses, trimResponses } from './response-writer.ts'
 import { revert } from './revert.ts'
 import { takeRunLock } from './run-lock.ts'
 import {
@@ -64,6 +65,8 @@ const CHANGES: {
   propose,
   acceptProposal,
   rejectProposal,
+  trimResponses,
+  limitResponses,
   startRun,
   runLocked,
   endRun,
@@ -123,6 +126,8 @@ export class Writer {
       case 'propose':
       case 'acceptProposal':
       case 'rejectProposal':
+      case 'trimResponses':
+      case 'limitResponses':
       case 'startRun':
       case 'runLocked':
       case 'endRun':

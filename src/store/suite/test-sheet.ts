@@ -75,6 +75,7 @@ export function newRun(more: Partial<NewRun> = {}): NewRun {
     limit: null,
     maxCalls: null,
     maxCost: null,
+    reuseResponses: false,
     silentMs: 30_000,
     ...more,
   }

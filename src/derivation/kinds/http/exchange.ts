@@ -163,9 +163,10 @@ class Try implements HopOptions {
         retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
       }
     }
-    const json = isUtf8(body) ? parseJson(withoutMark(body.toString('utf8'))) : undefined
+    const text = isUtf8(body) ? withoutMark(body.toString('utf8')) : ''
+    const json = parseJson(text)
     if (json !== undefined) {
-      const result = ok({ status, json, durationMs: Math.round(tookMs) })
+      const result = ok({ status, json, text, durationMs: Math.round(tookMs) })
       return { result, mayPass: false, retryAfterMs: null }
     }
     const received = await errorText(body, undefined)

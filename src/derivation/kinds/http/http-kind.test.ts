@@ -257,7 +257,7 @@ test('a call costs and is made as the policies say for its URL', async () => {
   const transport: Transport = {
     async send(_request, { policy }) {
       made.push(policy)
-      return { ok: true, value: { status: 200, json: { v: 1 }, durationMs: 0 } }
+      return { ok: true, value: { status: 200, text: '', json: { v: 1 }, durationMs: 0 } }
     },
     refusal: () => null,
     close: () => Promise.resolve(),

@@ -13,7 +13,9 @@ import { parseHttpSpec } from './http-spec.ts'
 import type { HttpSpec } from './http-spec.ts'
 import { valueAt } from './response-path.ts'
 import type { ResponsePath } from './response-path.ts'
-import type { SecretGuard } from './secret-guard.ts'
+import { parseJson } from './parse-json.ts'
+import { requestKey } from './request-key.ts'
+import { SecretGuard } from './secret-guard.ts'
 import { SecretGuards } from './secret-guards.ts'
 import { requestLabel } from './transport.ts'
 import type { HttpMethod, SendFailure, Transport, TransportRequest, TransportResponse } from './transport.ts'
@@ -44,12 +46,29 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
       const { url } = plan.hashed
       const { headers, secretHeaders, secrets } =
         plan.headers.length === 0 ? NO_HEADERS : filledHeaders(plan.headers, readSecrets(spec, env))
-      const body = spec.body === null ? null : JSON.stringify(plan.hashed.body)
+      const body = bodyOf(spec, plan)
       const request = { method: plan.method, url, headers, body, secretHeaders }
       const answer = await transport.send(request, { ...context, policy: context.policies.forUrl(url) })
       const guard = guards.of(secrets)
       if (!answer.ok) return err(guarded(answer.error, guard))
-      return ok(extract({ spec, plan, response: answer.value, search: new AnswerSearch(guard) }))
+      const response = answer.value
+      const computed = extract({ spec, plan, response, search: new AnswerSearch(guard) })
+      if (!mayBeKept(response, guard)) return ok(computed)
+      const { status, durationMs, text } = response
+      return ok({
+        ...computed,
+        response: { request: requestKey(plan, body), status, durationMs, body: text },
+      })
+    },
+    responses: {
+      requestKey: (spec, plan) => requestKey(plan, bodyOf(spec, plan)),
+      evaluate(spec, plan, { status, durationMs, body }) {
+        const json = parseJson(body)
+        if (json === undefined) return err({ reason: 'malformed-json', request: plan.request })
+        // All of it was searched for secrets before it was kept.
+        const search = new AnswerSearch(NO_SECRETS)
+        return ok(extract({ spec, plan, response: { status, json, text: body, durationMs }, search }))
+      },
     },
   }
 }
@@ -59,6 +78,22 @@ function guarded({ received, ...failure }: SendFailure, guard: SecretGuard): Fai
   return received === undefined
     ? failure
     : ({ ...failure, responseBody: excerptOf(received, guard) } as Failure)
+}
+
+const NO_SECRETS = new SecretGuard([])
+
+/** Returns the body as it is sent. */
+function bodyOf(spec: HttpSpec, plan: HttpPlan): string | null {
+  return spec.body === null ? null : JSON.stringify(plan.hashed.body)
+}
+
+/**
+ * Whether a response holds no secret of its request: all of its values are searched, and its text too, of which the values need not be
+ * all, since a key may be there twice.
+ */
+function mayBeKept({ json, text }: TransportResponse, guard: SecretGuard): boolean {
+  if (guard.hasNothingToFind) return true
+  return new AnswerSearch(guard).verdict(json) === 'clean' && !guard.isIn(text)
 }
 
 function planCall(spec: HttpSpec, inputs: InputValues): Planned<HttpPlan> {

@@ -29,7 +29,7 @@ export class StubTransport implements Transport {
     const label = requestLabel(request)
     const json = this.#stub.responses.get(label) ?? this.#unprepared(label, request)
     if (json === undefined) return err({ reason: 'no-stub-response', request: label })
-    return ok({ status: 200, json, durationMs: 0 })
+    return ok({ status: 200, json, text: JSON.stringify(json), durationMs: 0 })
   }
 
   #unprepared(label: string, request: TransportRequest): JsonValue | undefined {

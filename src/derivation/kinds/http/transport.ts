@@ -24,6 +24,8 @@ export interface TransportRequest {
 export interface TransportResponse {
   readonly status: number
   readonly json: JsonValue
+  /** The body's text, from which {@link json} was parsed. */
+  readonly text: string
   /** How long the try that brought it took, in whole milliseconds, without the wait for its turn. */
   readonly durationMs: number
 }

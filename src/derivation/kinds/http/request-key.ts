@@ -1,0 +1,38 @@
+import { hash } from 'node:crypto'
+import type { PlannedHeader } from './header-template.ts'
+
+/** What is sent, with all but the secrets filled in. */
+interface PlannedRequest {
+  readonly method: string
+  readonly hashed: { readonly url: string }
+  readonly headers: readonly PlannedHeader[]
+}
+
+/**
+ * Returns the key under which the response to a request is kept: `sha256:` and the hash of its method, URL, headers and body as they
+ * are sent. A secret counts by the name of its environment variable. Headers that every request has are left out.
+ */
+export function requestKey(
+  { method, hashed: { url }, headers }: PlannedRequest,
+  body: string | null,
+): string {
+  const sent = headers.length === 0 ? [] : headers.map(sentHeader).toSorted(byName)
+  return `sha256:${hash('sha256', JSON.stringify([method, url, sent, body]), 'hex')}`
+}
+
+type SentHeader = readonly [name: string, ...parts: (string | { readonly env: string })[]]
+
+/** A header whose texts are as long as they can be, however its template was put together. */
+function sentHeader({ name, parts }: PlannedHeader): SentHeader {
+  const merged: (string | { readonly env: string })[] = []
+  for (const part of parts) {
+    const last = merged.at(-1)
+    if (typeof part === 'string' && typeof last === 'string') merged[merged.length - 1] = last + part
+    else merged.push(typeof part === 'string' ? part : { env: part.env })
+  }
+  return [name.toLowerCase(), ...merged]
+}
+
+function byName([one]: SentHeader, [other]: SentHeader): number {
+  return one < other ? -1 : 1
+}

@@ -1,0 +1,128 @@
+/** Bytes of responses that a sheet keeps unless it is set otherwise. */
+export const DEFAULT_RESPONSE_LIMIT = 256 * 1024 * 1024
+
+/** Bytes that a kept response takes beside its body: its key, its times and their places in indexes. */
+const BYTES_BESIDE = 200
+
+/** A response is kept only if it takes at most this part of the limit, so that one does not push out most others. */
+const LARGEST_PART = 1 / 8
+
+/** Part of the limit down to which the longest unused responses are removed once the limit is exceeded. */
+const PART_LEFT = 7 / 8
+
+/** A successful response as it was received. */
+export interface ReceivedResponse {
+  /** The key of its request: `sha256:` and the hash of all that was sent, without secrets. */
+  readonly request: string
+  readonly status: number
+  readonly durationMs: number
+  /** The JSON text of the body, decoded. */
+  readonly body: string
+}
+
+/** A response that the store has kept. */
+export interface KeptResponse extends ReceivedResponse {
+  /** When it was received, UTC with milliseconds. */
+  readonly at: string
+}
+
+/** A kept response without its body. */
+export interface KeptNote extends Pick<KeptResponse, 'at'> {
+  /** Bytes that it takes. */
+  readonly bytes: number
+}
+
+/** What a sheet keeps of responses. */
+export interface ResponsesSummary {
+  readonly count: number
+  readonly bytes: number
+  /** Bytes at most. */
+  readonly limit: number
+  /** When the oldest and the newest response were received; null when there is none. */
+  readonly oldest: string | null
+  readonly newest: string | null
+}
+
+/** Which kept responses to remove. */
+export interface ResponseTrim {
+  /** Those received before this time (ISO 8601, UTC); null for none by age. */
+  readonly before: string | null
+  /** Of the others the longest unused, until they take at most so many bytes; null for no such condition. */
+  readonly maxBytes: number | null
+}
+
+/** How many responses were removed, and the bytes that they took. */
+export interface TrimResult {
+  readonly removed: number
+  readonly bytes: number
+}
+
+/**
+ * The responses that a sheet keeps, so that what was paid for need not be paid for again. They are stored by
+ * {@link SheetStore.commitCells}, and bounded in bytes: the longest unused are removed first.
+ */
+export interface ResponseStore {
+  /** Returns, of these request keys, those that have a kept response. */
+  find(requests: readonly string[]): Promise<ReadonlyMap<string, KeptNote>>
+  read(request: string): Promise<KeptResponse | null>
+  summary(): Promise<ResponsesSummary>
+  trim(which: ResponseTrim): Promise<TrimResult>
+  /** Sets how many bytes are kept at most, 0 for none, and removes what exceeds that. */
+  setLimit(bytes: number): Promise<TrimResult>
+}
+
+/** Returns how many bytes a response counts. */
+export function bytesOf({ body }: Pick<ReceivedResponse, 'body'>): number {
+  return Buffer.byteLength(body) + BYTES_BESIDE
+}
+
+/** Returns the responses that a limit leaves room for, with their bytes; of one request the last. */
+export function withinLimit(
+  responses: readonly ReceivedResponse[],
+  limit: number,
+): readonly { readonly response: ReceivedResponse; readonly bytes: number }[] {
+  const last = new Map(responses.map((response) => [response.request, response]))
+  return [...last.values()]
+    .map((response) => ({ response, bytes: bytesOf(response) }))
+    .filter(({ bytes }) => bytes <= limit * LARGEST_PART)
+}
+
+/** Returns how many bytes have to go when so many are kept. */
+export function excessOf(bytes: number, limit: number): number {
+  return bytes <= limit ? 0 : bytes - Math.floor(limit * PART_LEFT)
+}
+
+/** The columns of a kept response in either engine. */
+type Row = Readonly<Record<string, unknown>>
+
+/** Returns a kept response from its row. */
+export function keptResponse(request: string, row: Row): KeptResponse {
+  return {
+    request,
+    at: timeOf(row['at']) ?? '',
+    status: Number(row['status']),
+    durationMs: Number(row['duration_ms']),
+    body: String(row['body']),
+  }
+}
+
+/** Returns the summary from a row of counts and the limit, which is null where none was set. */
+export function responsesSummary(row: Row | undefined, limit: number): ResponsesSummary {
+  return {
+    count: Number(row?.['count'] ?? 0),
+    bytes: Number(row?.['bytes'] ?? 0),
+    limit,
+    oldest: timeOf(row?.['oldest']),
+    newest: timeOf(row?.['newest']),
+  }
+}
+
+/** Returns the limit from its column, which is null where none was set. */
+export function limitOf(stored: unknown): number {
+  return stored === null || stored === undefined ? DEFAULT_RESPONSE_LIMIT : Number(stored)
+}
+
+/** Returns a time from a column of milliseconds since 1970. */
+export function timeOf(stored: unknown): string | null {
+  return stored === null || stored === undefined ? null : new Date(Number(stored)).toISOString()
+}

@@ -1,0 +1,61 @@
+import {
+  keptResponse,
+  responsesSummary,
+  timeOf,
+  type KeptNote,
+  type KeptResponse,
+  type ResponsesSummary,
+  type ResponseStore,
+  type ResponseTrim,
+  type TrimResult,
+} from '../kept-responses.ts'
+import { HASH_PREFIX, hashText } from '../stored-rows.ts'
+import type { Connection } from './connection.ts'
+import { limitResponses, readLimit, trimResponses } from './response-writer.ts'
+import type { Writer } from './writer.ts'
+
+/** The responses that a store in PostgreSQL keeps. */
+export class PostgresResponses implements ResponseStore {
+  readonly #writer: Pick<Writer, 'change'>
+  readonly #db: Connection
+
+  constructor(writer: Pick<Writer, 'change'>, db: Connection) {
+    this.#writer = writer
+    this.#db = db
+  }
+
+  async find(requests: readonly string[]): Promise<ReadonlyMap<string, KeptNote>> {
+    if (requests.length === 0) return new Map()
+    const rows = await this.#db.all(
+      `SELECT hash, at, bytes FROM "$response"
+       WHERE hash IN (SELECT decode(asked, 'hex') FROM unnest($1::text[]) AS asked)`,
+      requests.map((request) => request.slice(HASH_PREFIX.length)),
+    )
+    return new Map(
+      rows.map(({ hash, at, bytes }) => [
+        hashText(hash as Buffer),
+        { at: timeOf(at) ?? '', bytes: Number(bytes) },
+      ]),
+    )
+  }
+
+  async read(request: string): Promise<KeptResponse | null> {
+    const sql = `SELECT at, status, duration_ms, body FROM "$response" WHERE hash = decode($1, 'hex')`
+    const row = await this.#db.get(sql, request.slice(HASH_PREFIX.length))
+    return row === undefined ? null : keptResponse(request, row)
+  }
+
+  async summary(): Promise<ResponsesSummary> {
+    const sql =
+      'SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes, min(at) AS oldest, max(at) AS newest FROM "$response"'
+    return responsesSummary(await this.#db.get(sql), await readLimit(this.#db))
+  }
+
+  trim(which: ResponseTrim): Promise<TrimResult> {
+    return this.#writer.change((change) => trimResponses(change, which))
+  }
+
+  setLimit(bytes: number): Promise<TrimResult> {
+    return this.#writer.change((change) => limitResponses(change, bytes))
+  }
+}

@@ -1,0 +1,64 @@
+import {
+  keptResponse,
+  responsesSummary,
+  timeOf,
+  type KeptNote,
+  type KeptResponse,
+  type ResponsesSummary,
+  type ResponseStore,
+  type ResponseTrim,
+  type TrimResult,
+} from '../kept-responses.ts'
+import { hashBytes } from '../stored-rows.ts'
+import type { Connection } from './connection.ts'
+import { readLimit } from './response-writer.ts'
+import { reading } from './reading.ts'
+import type { WriterClient } from './writer-client.ts'
+
+/** The responses that a store in SQLite keeps. */
+export class SqliteResponses implements ResponseStore {
+  readonly #writer: WriterClient
+  readonly #db: Connection
+
+  /** `db`: a connection for reading. */
+  constructor(writer: WriterClient, db: Connection) {
+    this.#writer = writer
+    this.#db = db
+  }
+
+  async find(requests: readonly string[]): Promise<ReadonlyMap<string, KeptNote>> {
+    return reading(() => {
+      const notes = new Map<string, KeptNote>()
+      for (const request of requests) {
+        const sql = 'SELECT at, bytes FROM "$response" WHERE hash = ?'
+        const row = this.#db.tuple(sql, hashBytes(request))
+        if (row !== undefined) notes.set(request, { at: timeOf(row[0]) ?? '', bytes: Number(row[1]) })
+      }
+      return notes
+    })
+  }
+
+  async read(request: string): Promise<KeptResponse | null> {
+    return reading(() => {
+      const sql = 'SELECT at, status, duration_ms, body FROM "$response" WHERE hash = ?'
+      const row = this.#db.get(sql, hashBytes(request))
+      return row === undefined ? null : keptResponse(request, row)
+    })
+  }
+
+  async summary(): Promise<ResponsesSummary> {
+    return reading(() => {
+      const sql =
+        'SELECT count(*) AS count, total(bytes) AS bytes, min(at) AS oldest, max(at) AS newest FROM "$response"'
+      return responsesSummary(this.#db.get(sql), readLimit(this.#db))
+    })
+  }
+
+  trim(which: ResponseTrim): Promise<TrimResult> {
+    return this.#writer.call('trimResponses', which)
+  }
+
+  setLimit(bytes: number): Promise<TrimResult> {
+    return this.#writer.call('limitResponses', bytes)
+  }
+}
