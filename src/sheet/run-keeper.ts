@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { ServiceError } from '../errors/service-error.ts'
 import { seeToLeftRuns } from './run-shared.ts'
 import type { Sheet } from './sheet.ts'
-import { isTrouble } from './task-runner.ts'
 
 /** How often it is looked whether a run was left. */
 const LOOK_MS = 2000
@@ -24,6 +24,7 @@ export class RunKeeper {
   }
 
   async #keep(): Promise<void> {
+    if (this.#sheet.frames === undefined) return
     const { signal } = this.#stopping
     while (!signal.aborted && !this.#sheet.stopping.aborted) {
       try {
@@ -31,8 +32,8 @@ export class RunKeeper {
         if (store.tasks === undefined) return
         await seeToLeftRuns(this.#sheet, store)
       } catch (error) {
-        // What is wrong with the store is told to all who ask for something.
-        if (!isTrouble(error))
+        // The sheet logs once what is wrong with its files and its store.
+        if (!(error instanceof ServiceError))
           this.#sheet.logger.error({ err: error }, 'looking for runs that were left went wrong')
       }
       await delay(LOOK_MS, undefined, { signal }).catch(() => undefined)
