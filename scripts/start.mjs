@@ -32,6 +32,8 @@ async function serveExample() {
   const child = launch(process.execPath, serve, { stdout: 'pipe' })
   const output = /** @type {import('stream').Readable} */ (child.stdout)
   output.pipe(process.stdout)
+  // Nobody reads it any more.
+  process.stdout.on('error', () => process.kill(process.pid, 'SIGTERM'))
   tellWhenServing(output)
   child.on('close', (code, signal) => void api.close().then(() => endAs(code, signal)))
 }

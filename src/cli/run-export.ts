@@ -9,6 +9,7 @@ import { bytesText, showFileProgress } from './file-progress.ts'
 import { onInterrupt } from './interrupts.ts'
 import { usualProgress, type ProgressStyle } from './progress.ts'
 import { UsageError } from './usage-error.ts'
+import { visibleBytes } from './visible-text.ts'
 
 export interface WhatToExport extends Omit<ExportQuery, 'format'> {
   /** Null is standard output. */
@@ -95,8 +96,9 @@ async function writeBytes(
     share: whole.share(),
   }))
   try {
-    if (what.file === null) for await (const chunk of counted()) await out.write(chunk)
-    else await writeWholeFile(what.file, counted())
+    if (what.file === null) {
+      for await (const chunk of out.isTerminal ? visibleBytes(counted()) : counted()) await out.write(chunk)
+    } else await writeWholeFile(what.file, counted())
     return EXIT.done
   } catch (error) {
     if (error instanceof Stopped) return EXIT.interrupted

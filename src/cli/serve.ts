@@ -11,6 +11,7 @@ import { openSheet } from '../sheet/open-sheet.ts'
 import { RunKeeper } from '../sheet/run-keeper.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import type { StoreThread } from '../sheet/store-thread.ts'
+import { announce } from './announce.ts'
 import { callTransport, type TransportOptions } from './call-transport.ts'
 import { calledHostsLine } from './called-hosts-line.ts'
 import { packageVersion } from './package-version.ts'
@@ -64,14 +65,14 @@ export async function serve(options: ServeOptions): Promise<void> {
     const hosts = await listen(app, sheet, options)
     // Of another server or worker that is gone.
     const keeper = new RunKeeper(sheet)
-    stopOnSignal({ app, sheet, logger, keeper })
+    const stop = stopOnSignal({ app, sheet, logger, keeper })
     if (!isLoopback(options.host)) {
       logger.warn(
         { host: options.host },
         'listening beyond this machine: the service knows no users, so put a reverse proxy in front of it',
       )
     }
-    process.stdout.write(`Colophon serves ${sheet.name} at ${urlOf(app)}\n${hosts}`)
+    await announce(`Colophon serves ${sheet.name} at ${urlOf(app)}\n${hosts}`, stop)
   } catch (error) {
     const reason = whyNotStarted(error, options)
     if (reason === undefined) throw error

@@ -21,18 +21,22 @@ const SHEET_MS = 2000
 
 /**
  * Stops the server on a signal: stops runs, ends event streams, lets requests under way finish, finishes the commit under
- * way, and exits with 0 within 5 seconds whatever clients do.
+ * way, and exits with 0 within 5 seconds whatever clients do. Returns what does the same without a signal.
  */
-export function stopOnSignal({ app, sheet, keeper, logger }: Running): void {
-  onInterrupt((signal) => {
-    logger.info({ signal }, 'stopping')
-    void stop({ app, sheet, keeper })
+export function stopOnSignal({ app, sheet, keeper, logger }: Running): () => void {
+  const stop = (): void => {
+    void stopAll({ app, sheet, keeper })
       .catch((error: unknown) => logger.error({ err: error }, 'stopping went wrong'))
       .finally(() => process.exit(0))
+  }
+  onInterrupt((signal) => {
+    logger.info({ signal }, 'stopping')
+    stop()
   })
+  return stop
 }
 
-async function stop({ app, sheet, keeper }: Omit<Running, 'logger'>): Promise<void> {
+async function stopAll({ app, sheet, keeper }: Omit<Running, 'logger'>): Promise<void> {
   // Before the event streams end: subscribers are told how the runs ended (D40).
   await within(RUNS_MS, Promise.all([sheet.stopRuns(), keeper.stop()]))
   const appClosed = app.close()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { visibleJson, visibleText } from './visible-text.ts'
+import { visibleBytes, visibleJson, visibleText } from './visible-text.ts'
 
 /** All that a terminal obeys, or that turns text around. */
 const HOSTILE = [
@@ -32,5 +32,18 @@ test('JSON means the same afterwards', () => {
     const json = visibleJson(JSON.stringify({ text }, null, 2))
     assert.doesNotMatch(json, /[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/u)
     assert.deepEqual(JSON.parse(json), { text })
+  }
+})
+
+test('of a file, lines and tabs stay, however its bytes are cut', async () => {
+  const file = 'id\tname\r\na\tünï \u001b[2J\rb\u009b\r\n日本\n\r'
+  const bytes = Buffer.from(file)
+  for (let size = 1; size <= bytes.length; size += 1) {
+    async function* chunks(): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+    }
+    let shown = ''
+    for await (const text of visibleBytes(chunks())) shown += text
+    assert.equal(shown, 'id\tname\r\na\tünï \\u001b[2J\\u000db\\u009b\r\n日本\n\\u000d')
   }
 })

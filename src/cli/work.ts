@@ -4,6 +4,7 @@ import { calledHosts } from '../sheet/called-hosts.ts'
 import { openSheet } from '../sheet/open-sheet.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { startWorker, type Worker } from '../sheet/start-worker.ts'
+import { announce } from './announce.ts'
 import { callTransport, type TransportOptions } from './call-transport.ts'
 import { calledHostsLine } from './called-hosts-line.ts'
 import { onInterrupt } from './interrupts.ts'
@@ -32,8 +33,8 @@ export async function work(options: WorkOptions): Promise<void> {
       logger,
     })
     const { worker, hosts } = await begin(sheet, options)
-    stopOnSignal({ sheet, worker, graceMs: options.graceMs })
-    process.stdout.write(`Colophon works for ${sheet.name}\n${hosts}`)
+    const stop = stopOnSignal({ sheet, worker, graceMs: options.graceMs })
+    await announce(`Colophon works for ${sheet.name}\n${hosts}`, stop)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     process.stderr.write(`colophon: ${inOneLine(error.message)}\n`)
@@ -58,13 +59,17 @@ interface Working {
   readonly graceMs: number
 }
 
-function stopOnSignal({ sheet, worker, graceMs }: Working): void {
-  onInterrupt(() => {
-    sheet.logger.info({}, 'stopping: calls under way are waited for, a second signal ends them')
+function stopOnSignal({ sheet, worker, graceMs }: Working): () => void {
+  const stop = (): void => {
     // A run that it sees to goes on elsewhere at once.
     void Promise.all([worker.stop(graceMs), sheet.stopRuns()])
       .then(() => sheet.close())
       .catch((error: unknown) => sheet.logger.error({ err: error }, 'stopping went wrong'))
       .finally(() => process.exit(0))
+  }
+  onInterrupt(() => {
+    sheet.logger.info({}, 'stopping: calls under way are waited for, a second signal ends them')
+    stop()
   })
+  return stop
 }

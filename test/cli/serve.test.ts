@@ -189,6 +189,13 @@ test('a stub file that cannot be read is one line on standard error and exit cod
   assert.match(stderr, /^colophon: [^\n]*none\.json[^\n]*\n$/)
 })
 
+test('a server whose output nobody reads ends quietly with 0', async (t) => {
+  const running = new ColophonProcess(t, ['serve', await writeSheet(t), '--port', '0', '--log-level', 'warn'])
+  running.closeOutput()
+  const { code, signal, stderr } = await running.end()
+  assert.deepEqual([code, signal, stderr], [0, null, ''])
+})
+
 const old = olderNode()
 
 test(

@@ -49,7 +49,13 @@ test('a pipe from a terminal gets JSON, and --format has the last word', { skip 
 
 test('a value that commands the terminal is shown, not obeyed', { skip }, async (t) => {
   const sheet = await writeSheet(t, { records: [{ id: 'x', title: 'a\u001b[2Jb\u009b31mc\u202ed' }] })
-  for (const args of [['list'], ['list', '--format', 'json'], ['list', '--format', 'ndjson']] as const) {
+  for (const args of [
+    ['list'],
+    ['list', '--format', 'json'],
+    ['list', '--format', 'ndjson'],
+    ['export', '--format', 'csv'],
+    ['export', '--format', 'ndjson'],
+  ] as const) {
     const [command, ...options] = args
     const terminal = new Terminal(t, [command, sheet, '--fields', 'title', ...options], {
       env: { NO_COLOR: '1' },

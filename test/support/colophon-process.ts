@@ -97,6 +97,11 @@ export class ColophonProcess {
     this.#child.stdin?.write(text)
   }
 
+  /** Reads its standard output no longer, as `| true`. */
+  closeOutput(): void {
+    this.#child.stdout?.destroy()
+  }
+
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal)
   }
