@@ -1,7 +1,7 @@
-import { RecordsError } from '../../errors/service-error.ts'
+import { StoppingError } from '../../errors/service-error.ts'
 import { asRecordsError } from './connection.ts'
 
-/** Reads; what goes wrong with the file is a RecordsError, and so is a store that was closed meanwhile. */
+/** Reads; what goes wrong with the file is a RecordsError, that the store was closed meanwhile a StoppingError. */
 export function reading<T>(read: () => T): T {
   try {
     return read()
@@ -21,5 +21,5 @@ export async function readingOn<T>(read: Promise<T>): Promise<T> {
 
 function toldOf(error: unknown): unknown {
   const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
-  return isClosed ? new RecordsError('the store is closed') : asRecordsError(error)
+  return isClosed ? new StoppingError('the store is closed') : asRecordsError(error)
 }

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Contract } from '../../contract/contract.ts'
 import { parseContract } from '../../contract/parse-contract.ts'
-import { RecordsError } from '../../errors/service-error.ts'
+import { RecordsError, StoppingError } from '../../errors/service-error.ts'
 import type { LogSource } from '../../provenance/log-line.ts'
 import { LogMirror } from '../../provenance/log-mirror.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'
@@ -230,7 +230,7 @@ export class Writer {
       )
     }
     const store = this.#store
-    if (store === null) throw new RecordsError('the store is closed')
+    if (store === null) throw new StoppingError('the store is closed')
     if (inodeOf(store.path) !== store.inode) {
       throw new RecordsError('sheet.db was removed or replaced while it was open; put it back, or restart')
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
+import { PermissionDeniedError, StoppingError, ValidationError } from '../../errors/service-error.ts'
 import { RECORD_PROPERTIES } from './record-properties.ts'
 import { refused } from './refused.ts'
 import { AGENT, FIRST_PAGE, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
@@ -285,7 +285,7 @@ export function testRecords(open: OpenStore): void {
       () => store.proposals.counts(),
       () => store.delete(['a'], HUMAN),
     ]) {
-      await assert.rejects(use, { type: 'RecordsError', message: 'the store is closed' }, String(use))
+      await assert.rejects(use, StoppingError, String(use))
     }
   })
 }
