@@ -55,8 +55,8 @@ test('the commands of the guide to paid APIs do what it says', { skip: curlMissi
     }
   }
 
-  const [plan, trial, bounded, started, watched, , reverted] = outputs
-  assert.equal(outputs.length, 7)
+  const [plan, trial, bounded, started, watched, , reused, reverted] = outputs
+  assert.equal(outputs.length, 8)
   const shown = JSON.parse(blocks.find(({ lang }) => lang === 'json')?.text ?? '') as Plan
   const planned = JSON.parse(plan ?? '') as Plan & { at_most?: boolean }
   assert.deepEqual(
@@ -73,5 +73,8 @@ test('the commands of the guide to paid APIs do what it says', { skip: curlMissi
   assert.ok((JSON.parse(bounded ?? '') as { total_cost: number }).total_cost <= 20)
   assert.match(started ?? '', /"state":"(?:running|finished)"/)
   assert.match(watched ?? '', /event: run\.end/)
+  // All is computed by then but what failed, of which no response is kept.
+  const again = JSON.parse(reused ?? '') as { total_cost: number; failures: readonly unknown[] }
+  assert.equal(again.total_cost, again.failures.length / 500)
   assert.match(reverted ?? '', /^\{"reverted":\d+,"conflicts":\[\],"run_id":"\d+"\}$/)
 })
