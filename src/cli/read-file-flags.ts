@@ -10,6 +10,8 @@ export interface ReadFileFlags {
   readonly skip?: number
   /** False for `--no-header`, true for `--header`. */
   readonly header?: boolean
+  /** Of `--sheet`. */
+  readonly worksheet?: string
   readonly null?: readonly string[]
   readonly yes?: true
 }
@@ -32,12 +34,22 @@ export function addReadFileOptions(command: Command): Command {
     .option('--header', 'the first line or row has the names of the columns, whatever it looks like')
     .option('--no-header', 'no line or row has names: the columns are column_1, column_2, …')
     .addOption(
+      new WorksheetOption('--sheet <name>', 'the worksheet of a workbook (default: the first with a table)'),
+    )
+    .addOption(
       new Option(
         '--null <text>',
         'a text that stands for no value, such as NA; may be given several times',
       ).argParser((text: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), text]),
     )
     .option('--yes', 'do not ask whether what was guessed is right')
+}
+
+/** The flag `sheet` is the sheet that a command works on. */
+class WorksheetOption extends Option {
+  override attributeName(): string {
+    return 'worksheet'
+  }
 }
 
 /** The options that the flags mean. */
@@ -47,6 +59,7 @@ export function readFileOptionsOf(flags: ReadFileFlags): ReadFileOptions {
     delimiter: flags.delimiter ?? null,
     skip: flags.skip ?? null,
     header: flags.header ?? null,
+    sheet: flags.worksheet ?? null,
     nulls: flags.null ?? [],
   }
 }

@@ -22,6 +22,8 @@ export interface RawRecord {
   readonly values: JsonObject
   /** Where it begins, counted from 1 in the file's {@link RawRecords.unit}. */
   readonly at: number
+  /** Columns whose value the file does not have, though there is one: an import leaves the fields as they are. */
+  readonly unknown?: readonly string[]
   /** The line that it begins on, from 1, in a text file whose unit is another. */
   readonly line?: number
 }

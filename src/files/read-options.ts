@@ -14,6 +14,8 @@ export interface ReadFileOptions {
   readonly skip?: number | null
   /** Whether the first line or row has the names of the columns. */
   readonly header?: boolean | null
+  /** The name of a worksheet. */
+  readonly sheet?: string | null
   /** Texts that stand for no value, without white space around them. */
   readonly nulls?: readonly string[]
 }
@@ -30,6 +32,7 @@ const FORMATS: Readonly<Record<OptionName, readonly FileFormat[]>> = {
   delimiter: ['csv'],
   skip: TABLES,
   header: TABLES,
+  sheet: ['xlsx'],
 }
 
 /** Throws ValidationError for an option that does not go with a format, and for an encoding that nobody knows. */

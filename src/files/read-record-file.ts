@@ -35,6 +35,6 @@ async function openFile(
     case 'parquet':
       return (await import('./parquet/read-parquet-file.ts')).readParquetFile(source)
     case 'xlsx':
-      return (await import('./xlsx/read-xlsx-file.ts')).readXlsxFile(source)
+      return (await import('./xlsx/read-xlsx-file.ts')).readXlsxFile(source, options)
   }
 }

@@ -1,6 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { showNames, showValue } from '../contract/show-value.ts'
+import { WrittenNumber } from '../contract/written-number.ts'
 import { ServiceError, ValidationError, fromPlainError, toPlainError } from '../errors/service-error.ts'
 import { inputFormatOf, type FileFormat } from '../files/file-format.ts'
 import { wrapped } from '../files/null-texts.ts'
@@ -179,7 +180,8 @@ function renamed(values: JsonObject, key: string): JsonObject {
 
 /** Keys are texts (D14); a file may have them as numbers. */
 function idOf(isKey: boolean, value: JsonValue): JsonValue {
-  return isKey && typeof value === 'number' ? JSON.stringify(value) : value
+  if (!isKey) return value
+  return typeof value === 'number' || value instanceof WrittenNumber ? String(value) : value
 }
 
 interface ImportFile {
@@ -218,10 +220,10 @@ function recordMaker(
   { contract, derived, options }: RecordContext,
 ): (record: RawRecord) => JsonObject {
   const cleared = options.keepEmpty ? [] : (fields ?? []).filter((name) => !derived.has(name))
-  return ({ values }) => {
+  return ({ values, unknown = [] }) => {
     const typed = typeCells(contract, values, cells)
     const record: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
-    for (const name of cleared) record[name] = null
+    for (const name of cleared) if (!unknown.includes(name)) record[name] = null
     for (const name of Object.keys(typed)) {
       const value = typed[name] ?? null
       if (value === null && (derived.has(name) || options.keepEmpty)) continue

@@ -13,6 +13,7 @@ import { startMaterialize } from '../../src/sheet/materialize.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { openTestSheet } from '../support/sheet-fixture.ts'
 import { contractText } from '../support/contract-with.ts'
+import { makeWorkbook, worksheetXml } from '../support/make-workbook.ts'
 import { temporaryFile } from '../support/temporary-file.ts'
 
 async function importCsv(
@@ -109,6 +110,22 @@ test('guesses are told before anything is written, and nothing is where they are
   assert.equal((await recordsOf(sheet, 'id')).length, 3)
   // Without a guess, nobody is asked.
   assert.equal((await importCsv(t, sheet, 'id,title\nd,Date\n', options)).inserted, 1)
+})
+
+test('a formula without a value in the file leaves the field as it is', async (t) => {
+  const sheet = await openTestSheet(t)
+  const text = (place: string, value: string): string =>
+    `<c r="${place}" t="inlineStr"><is><t>${value}</t></is></c>`
+  const rows =
+    `<row r="1">${text('A1', 'id')}${text('B1', 'price')}</row>` +
+    `<row r="2">${text('A2', 'a')}<c r="B2"><f>1+1</f><v/></c></row><row r="3">${text('A3', 'b')}</row>`
+  const workbook = await makeWorkbook({ 'xl/worksheets/sheet1.xml': worksheetXml(rows) })
+  const source = await temporaryFile(t, 'data.xlsx', workbook)
+  await importRecords(sheet, source, { format: 'xlsx', actor: 'human:ann' })
+  assert.deepEqual(
+    (await recordsOf(sheet, 'price')).map(({ price }) => price),
+    [1.5, null, 0.25],
+  )
 })
 
 test('the ids can be in a column of another name', async (t) => {

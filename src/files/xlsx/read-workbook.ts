@@ -4,10 +4,18 @@ import type { WorkbookArchive } from './workbook-archive.ts'
 import { dateShapeOf, type DateShape } from './xlsx-dates.ts'
 import { decodeText } from './xlsx-text.ts'
 
+/** A worksheet of a workbook. */
+export interface Worksheet {
+  readonly name: string
+  /** The part of the archive that has it. */
+  readonly part: string
+  readonly visible: boolean
+}
+
 /** What reading a worksheet takes. */
 export interface Workbook {
-  /** The part that has the first worksheet that is not hidden. */
-  readonly worksheet: string
+  /** In the order in which they are shown. */
+  readonly worksheets: readonly Worksheet[]
   readonly texts: readonly string[]
   /** What a cell of a style shows, by the style's number. */
   readonly shapes: readonly (DateShape | null)[]
@@ -16,7 +24,7 @@ export interface Workbook {
 
 type Attributes = Readonly<Record<string, string>>
 
-/** Reads what the parts of a workbook say about its first worksheet. Throws ValidationError for what is no workbook. */
+/** Reads what the parts of a workbook say about its worksheets. Throws ValidationError for what is no workbook. */
 export async function readWorkbook(archive: WorkbookArchive, name: string): Promise<Workbook> {
   const root = await readRelationships(archive, '')
   const part = root.find(({ type }) => type.endsWith('/officeDocument'))?.target ?? 'xl/workbook.xml'
@@ -25,15 +33,13 @@ export async function readWorkbook(archive: WorkbookArchive, name: string): Prom
   const targetOf = (kind: string): string | undefined =>
     relationships.find(({ type }) => type.endsWith(`/${kind}`))?.target
   const { sheets, from1904 } = await readSheets(archive, part)
-  const sheet = sheets.find(({ visible }) => visible) ?? sheets[0]
-  const worksheet = relationships.find(
-    ({ id, type }) => id === sheet?.id && type.endsWith('/worksheet'),
-  )?.target
-  if (worksheet === undefined || !archive.has(worksheet)) {
-    throw new ValidationError(`${name} has no worksheet that could be read`)
-  }
+  const worksheets = sheets.flatMap(({ id, name: sheet, visible }): Worksheet[] => {
+    const target = relationships.find((each) => each.id === id && each.type.endsWith('/worksheet'))?.target
+    return target === undefined || !archive.has(target) ? [] : [{ name: sheet, part: target, visible }]
+  })
+  if (worksheets.length === 0) throw new ValidationError(`${name} has no worksheet that could be read`)
   return {
-    worksheet,
+    worksheets,
     texts: await readTexts(archive, targetOf('sharedStrings')),
     shapes: await readShapes(archive, targetOf('styles')),
     from1904,
@@ -62,6 +68,7 @@ async function readRelationships(archive: WorkbookArchive, part: string): Promis
 }
 
 interface SheetEntry {
+  readonly name: string
   readonly id: string
   readonly visible: boolean
 }
@@ -74,7 +81,12 @@ async function readSheets(
   let from1904 = false
   await archive.read(part, {
     open: (name, attributes) => {
-      if (name === 'sheet') sheets.push({ id: relationId(attributes), visible: !isHidden(attributes) })
+      if (name === 'sheet')
+        sheets.push({
+          name: attributes['name'] ?? '',
+          id: relationId(attributes),
+          visible: !isHidden(attributes),
+        })
       if (name === 'workbookPr') from1904 = ['1', 'true'].includes(attributes['date1904'] ?? '')
     },
     close: () => undefined,

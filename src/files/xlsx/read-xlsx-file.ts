@@ -1,49 +1,98 @@
-import type { JsonValue } from '../../contract/json.ts'
 import { ValidationError } from '../../errors/service-error.ts'
-import { checkColumns } from '../check-columns.ts'
 import { Batch, valuesOf, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
+import type { ReadFileOptions } from '../read-options.ts'
+import { findHead, type SampleRow, type TableHead } from '../table-head.ts'
+import { chooseWorksheet } from './choose-worksheet.ts'
+import { MergedCells } from './merged-cells.ts'
 import { readWorkbook, type Workbook } from './read-workbook.ts'
 import { WorkbookArchive } from './workbook-archive.ts'
-import { WorksheetRows, type WorksheetRow } from './worksheet-rows.ts'
+import { UnreadFormulas, WorksheetRows, type WorksheetRow } from './worksheet-rows.ts'
 import { columnName } from './xlsx-cells.ts'
 
-/** An open file, and how far it has been read. */
+/** Rows that tell how a table begins. */
+const SAMPLE_ROWS = 100
+
+/** A worksheet, and how far it has been read. */
 interface Reading {
   readonly source: FileSource
   readonly workbook: Workbook
+  /** The part of the archive. */
+  readonly part: string
+  readonly merged: MergedCells
+  /** Rows up to this one are left out. */
+  readonly skip: number
+  readonly nulls: readonly string[]
+  readonly formulas: UnreadFormulas
   seen: number
 }
 
 /**
- * Reads the first worksheet of an XLSX file that is not hidden: its first row with something in it names the columns. A
- * formula counts as the value that it was stored with, a date as its text. Throws ValidationError naming row and cell.
+ * Reads a worksheet of an XLSX file: which one, the names of the columns and what stands above them are found out, as far as
+ * the options do not say them. A formula counts as the value that it was stored with, a date as its text, and merged rows
+ * all have their value. Throws ValidationError naming row and cell.
  */
-export async function readXlsxFile(source: FileSource): Promise<RawRecords> {
-  const { workbook, size } = await WorkbookArchive.with(source, async (archive) => {
-    const found = await readWorkbook(archive, source.name)
-    return { workbook: found, size: archive.sizeOf(found.worksheet) }
+export async function readXlsxFile(source: FileSource, options: ReadFileOptions = {}): Promise<RawRecords> {
+  const { skip = null, header = null, sheet = null, nulls = [] } = options
+  const { reading, chosen, size } = await WorkbookArchive.with(source, async (archive) => {
+    const workbook = await readWorkbook(archive, source.name)
+    const base = { source, workbook, skip: skip ?? 0, nulls, seen: 0 }
+    const found = await chooseWorksheet(workbook.worksheets, sheet, {
+      name: source.name,
+      sampleOf: ({ part }) =>
+        sampleOf({ ...base, part, merged: MergedCells.NONE, formulas: new UnreadFormulas() }),
+    })
+    const { part } = found.worksheet
+    const merged = await MergedCells.read(archive, part, source.name)
+    const opened: Reading = { ...base, part, merged, formulas: new UnreadFormulas() }
+    return { reading: opened, chosen: found, size: archive.sizeOf(part) }
   })
-  const reading: Reading = { source, workbook, seen: 0 }
-  const fields = await headerOf(reading)
-  return {
-    source,
-    fields,
+  if (chosen.sample.length === 0) {
+    throw new ValidationError(`${source.name}: the worksheet is empty; its first row must name the columns`)
+  }
+  const head = findHead(await sampleOf(reading), {
+    width: Math.max(...chosen.sample.map(({ cells }) => cells.length)),
+    header,
+    first: skip !== null,
     cells: 'cells',
     unit: 'row',
-    batches: { [Symbol.asyncIterator]: () => batchesOf(reading, fields) },
+    place: (row) => `${source.name}, row ${row}`,
+  })
+  const top = chosen.sample[head.rows]?.at ?? chosen.sample.at(-1)?.at ?? 1
+  return {
+    source,
+    fields: head.names.filter((name) => name !== undefined),
+    cells: 'cells',
+    unit: 'row',
+    batches: { [Symbol.asyncIterator]: () => batchesOf(reading, head) },
+    guesses: () =>
+      [chosen.guess, ...head.guesses, mergedGuess(reading, top), reading.formulas.guess()].filter(
+        (guess) => guess !== null,
+      ),
     progress: () => (size === 0 ? 1 : Math.min(1, reading.seen / size)),
   }
 }
 
+function mergedGuess({ merged }: Reading, top: number): string | null {
+  const first = merged.firstFrom(top)
+  return first === null
+    ? null
+    : `cells are merged over rows, such as ${first}: each of the rows has their value`
+}
+
 async function* rowsOf(reading: Reading): AsyncGenerator<readonly WorksheetRow[]> {
-  const { source, workbook } = reading
+  const { source, workbook, part, merged, skip, nulls, formulas } = reading
   reading.seen = 0
+  formulas.restart()
   const archive = await WorkbookArchive.open(source)
   try {
-    const rows = new WorksheetRows(source.name, workbook)
-    const pieces = archive.readWorksheet(workbook.worksheet, rows, (bytes) => (reading.seen += bytes))
+    const rows = new WorksheetRows(source.name, { workbook, nulls, formulas })
+    const fill = merged.filler()
+    const pieces = archive.readWorksheet(part, rows, (bytes) => (reading.seen += bytes))
     for await (const _piece of pieces) {
-      const ended = rows.take()
+      const ended = rows
+        .take()
+        .map(fill)
+        .filter(({ number }) => number > skip)
       if (ended.length > 0) yield ended
     }
   } finally {
@@ -51,35 +100,62 @@ async function* rowsOf(reading: Reading): AsyncGenerator<readonly WorksheetRow[]
   }
 }
 
-async function headerOf(reading: Reading): Promise<readonly string[]> {
-  const { source } = reading
-  for await (const [row] of rowsOf(reading)) {
-    if (row === undefined) continue
-    const names = Array.from(row.cells, (cell) => String(cell ?? ''))
-    return checkColumns(names, `${source.name}, row ${row.number}`)
+/** The first rows, up to what is wrong with one of them. */
+async function sampleOf(reading: Reading): Promise<readonly SampleRow[]> {
+  const sample: SampleRow[] = []
+  try {
+    for await (const rows of rowsOf(reading)) {
+      for (const { cells, number } of rows) {
+        sample.push({ cells: Array.from(cells) as SampleRow['cells'], at: number })
+        if (sample.length === SAMPLE_ROWS) return sample
+      }
+    }
+  } catch (error) {
+    if (sample.length === 0 || !(error instanceof ValidationError)) throw error
   }
-  throw new ValidationError(`${source.name}: the worksheet is empty; its first row must name the columns`)
+  return sample
 }
 
-async function* batchesOf(reading: Reading, fields: readonly string[]): AsyncGenerator<readonly RawRecord[]> {
+async function* batchesOf(
+  reading: Reading,
+  { names, rows: above }: TableHead,
+): AsyncGenerator<readonly RawRecord[]> {
   const { source } = reading
   const batch = new Batch()
-  let header = true
+  let left = above
   for await (const rows of rowsOf(reading)) {
-    for (const { cells, number, size } of rows) {
-      if (header) {
-        header = false
+    for (const { cells, number, size, unread } of rows) {
+      if (left > 0) {
+        left -= 1
         continue
       }
-      if (cells.length > fields.length) {
-        const cell = `${columnName(cells.length - 1)}${number}`
-        throw new ValidationError(
-          `${source.name}, row ${number}: the cell ${cell} has a value, but the header has no name for its column`,
-        )
-      }
-      batch.add({ values: valuesOf(fields, cells as readonly JsonValue[]), at: number }, size)
+      checkCells(cells, names, { name: source.name, number })
+      const unknown = unread.flatMap((column) => names[column] ?? [])
+      batch.add(
+        {
+          values: valuesOf(names, cells as SampleRow['cells']),
+          at: number,
+          ...(unknown.length === 0 ? {} : { unknown }),
+        },
+        size,
+      )
       if (batch.isFull) yield batch.take()
     }
   }
   if (!batch.isEmpty) yield batch.take()
+}
+
+/** Throws ValidationError for a value in a column without a name. */
+function checkCells(
+  cells: WorksheetRow['cells'],
+  names: TableHead['names'],
+  { name, number }: { readonly name: string; readonly number: number },
+): void {
+  const nameless = cells.findIndex(
+    (cell, column) => names[column] === undefined && cell !== undefined && cell !== '',
+  )
+  if (nameless === -1) return
+  throw new ValidationError(
+    `${name}, row ${number}: the cell ${columnName(nameless)}${number} has a value, but the header has no name for its column`,
+  )
 }

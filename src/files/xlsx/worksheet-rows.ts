@@ -19,6 +19,43 @@ export interface WorksheetRow {
   readonly cells: readonly (CellValue | undefined)[]
   /** About how many characters it has. */
   readonly size: number
+  /** Columns with a formula whose value the file does not have. */
+  readonly unread: readonly number[]
+}
+
+/** The formulas of a worksheet that the file has no values of, as far as it has been read. */
+export class UnreadFormulas {
+  #count = 0
+  #first = ''
+
+  /** Begins with the first row again; what was found so far is not forgotten before more is found. */
+  restart(): void {
+    this.#counted = 0
+  }
+
+  #counted = 0
+
+  add(cell: string): void {
+    this.#counted += 1
+    if (this.#first === '') this.#first = cell
+    this.#count = Math.max(this.#count, this.#counted)
+  }
+
+  guess(): string | null {
+    if (this.#count === 0) return null
+    const what = this.#count === 1 ? '1 formula has' : `${this.#count} formulas have`
+    return (
+      `${what} no value in the file, the first in ${this.#first}: taken for no value; for the values, open the file in a ` +
+      'spreadsheet program and save it'
+    )
+  }
+}
+
+export interface WorksheetOptions {
+  readonly workbook: Workbook
+  /** Errors of cells that stand for no value, among other texts. */
+  readonly nulls: readonly string[]
+  readonly formulas: UnreadFormulas
 }
 
 interface OpenCell {
@@ -34,6 +71,8 @@ interface OpenCell {
 export class WorksheetRows implements XmlHandlers {
   readonly #name: string
   readonly #workbook: Workbook
+  readonly #nulls: readonly string[]
+  readonly #formulas: UnreadFormulas
   readonly #inline = new TextCollector()
   #rows: WorksheetRow[] = []
   #number = 0
@@ -42,10 +81,13 @@ export class WorksheetRows implements XmlHandlers {
   #size = 0
   #cell: OpenCell | null = null
   #element = ''
+  #unread: number[] = []
 
-  constructor(name: string, workbook: Workbook) {
+  constructor(name: string, { workbook, nulls, formulas }: WorksheetOptions) {
     this.#name = name
     this.#workbook = workbook
+    this.#nulls = nulls
+    this.#formulas = formulas
   }
 
   /** The rows that have ended since it was last asked. */
@@ -86,13 +128,19 @@ export class WorksheetRows implements XmlHandlers {
     }
     this.#number = next
     this.#cells = []
+    this.#unread = []
     this.#column = -1
     this.#size = 0
   }
 
   #closeRow(): void {
     if (this.#cells.length > 0)
-      this.#rows.push({ number: this.#number, cells: this.#cells, size: this.#size })
+      this.#rows.push({
+        number: this.#number,
+        cells: this.#cells,
+        size: this.#size,
+        unread: this.#unread,
+      })
   }
 
   #openCell({ r: reference, t: type = 'n', s: style = '0' }: Readonly<Record<string, string>>): void {
@@ -121,11 +169,11 @@ export class WorksheetRows implements XmlHandlers {
     const { type, value } = cell
     if (type === 'inlineStr') return inline
     if (value === null || (value === '' && type !== 'str')) {
-      if (!cell.hasFormula) return undefined
-      throw this.#fault(
-        cell,
-        'has a formula without a value; open the file in a spreadsheet program and save it again',
-      )
+      if (cell.hasFormula) {
+        this.#unread.push(cell.column)
+        this.#formulas.add(`${columnName(cell.column)}${this.#number}`)
+      }
+      return undefined
     }
     switch (type) {
       case 's':
@@ -137,7 +185,11 @@ export class WorksheetRows implements XmlHandlers {
       case 'd':
         return value
       case 'e':
-        throw this.#fault(cell, `has the error ${value}; mend it, or clear the cell`)
+        if (this.#nulls.includes(value)) return undefined
+        throw this.#fault(
+          cell,
+          `has the error ${value}; fix it, clear the cell, or give --null "${value}" to have it taken for no value`,
+        )
       default:
         return this.#numberOf(cell, value)
     }
