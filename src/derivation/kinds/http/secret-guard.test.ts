@@ -49,6 +49,35 @@ test('D23: a secret is found in base64 amid other bytes, hex, percent-encoding a
   }
 })
 
+test('D23: a secret is found with characters that nobody sees between its own, however these are written', () => {
+  for (const unseen of [
+    '\u00ad',
+    '\u034f',
+    '\u180e',
+    '\u200b',
+    '\u200d',
+    '\u202e',
+    '\u2028',
+    '\u2060',
+    '\u3000',
+    '\ufe0f',
+    '\ufeff',
+    '\u{e0020}',
+    '\u{e0101}',
+    '&shy;',
+    '&#8203;',
+    '&ZeroWidthSpace;',
+    '%E2%80%8B',
+    '%c2%ad',
+    '\\u200b',
+    Buffer.from('\u200b').toString('latin1'),
+  ]) {
+    for (const form of [SECRET, Buffer.from(SECRET).toString('base64')]) {
+      assert.ok(guard.isIn([...form].join(unseen)), JSON.stringify(unseen))
+    }
+  }
+})
+
 test('what holds no secret holds none, whatever it is', () => {
   for (const value of [
     null,
@@ -80,6 +109,8 @@ for (const [what, part] of [
   ['ampersands', '&#x26;'],
   ['backslashes', '\\'],
   ['white space', ' \n'],
+  ['soft hyphens', '\u00ad'],
+  ['characters that look like the first byte of one', '\u00e2'],
   ['beginnings of the secret', SECRET.slice(0, -1)],
 ] as const) {
   test(`a text of ${what} is searched in a time that grows as the text does, not as its square`, () => {

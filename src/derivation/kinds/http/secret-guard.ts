@@ -8,8 +8,8 @@ const ROUNDS = 3
 
 /**
  * Recognises secrets of a request in what comes back, since endpoints that echo requests exist (D23): as they are, in
- * other case, in base64 (also amid other bytes), hex, percent-encoding, JSON or HTML escapes, with white space
- * within, and in pieces that follow each other in one value. What else the far end makes of them, such as a hash,
+ * other case, in base64 (also amid other bytes), hex, percent-encoding, JSON or HTML escapes, with white space or characters that
+ * nobody sees within, and in pieces that follow each other in one value. What else the far end makes of them, such as a hash,
  * a cipher or every second character, nobody can foresee.
  */
 export class SecretGuard {

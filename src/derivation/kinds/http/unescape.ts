@@ -11,7 +11,12 @@ const ENTITIES = [
   ['apos;', "'"],
   ['gt;', '>'],
   ['lt;', '<'],
+  ['nbsp;', '\u00a0'],
   ['quot;', '"'],
+  ['shy;', '\u00ad'],
+  ['zwj;', '\u200d'],
+  ['zwnj;', '\u200c'],
+  ['ZeroWidthSpace;', '\u200b'],
 ] as const
 
 /**
@@ -23,8 +28,8 @@ interface Escape {
 }
 
 /**
- * A text with its escapes undone: `%xx`, `\xxx`, `\uxxxx`, `\u{…}`, `\/` and the like, `&#…;` and the entities of
- * XML. What is no escape stays. Percent-encoded bytes come out as characters of Latin-1. Linear in time, and quick
+ * A text with its escapes undone: `%xx`, `\xxx`, `\uxxxx`, `\u{…}`, `\/` and the like, `&#…;`, the entities of
+ * XML, and those of HTML for characters that nobody sees. What is no escape stays. Percent-encoded bytes come out as characters of Latin-1. Linear in time, and quick
  * also where all is escaped, since the far end decides that.
  */
 export function unescape(text: string): string {
@@ -122,18 +127,58 @@ function digitOf(unit: number): number {
   return letter >= 0 && letter < 6 ? letter + 10 : 16
 }
 
-/** A text without white space, colons and NUL, as base64 and hex are wrapped and UTF-16 is misread. Linear in time. */
+/**
+ * Code units that nobody sees in a text, or that wrap base64 and hex and stand in misread UTF-16: controls, white space, colons,
+ * and what Unicode says may be ignored, such as the zero-width space and the soft hyphen.
+ */
+const UNSEEN = /[\0-\x20:\s\p{Cf}\p{Default_Ignorable_Code_Point}]/u
+
+/** The same as a table, made when it is first used: most commands look for no secret. */
+let isUnseen: Uint8Array | null = null
+
+/** A text without its {@link UNSEEN} characters, those of UTF-8 that was read as Latin-1 included. Linear in time. */
 export function squeeze(text: string): string {
-  if (!/[\s:\0]/.test(text)) return text
+  let index = 0
+  while (index < text.length && lengthOfUnseen(text, index) === 0) index += 1
+  if (index === text.length) return text
   const units = new Uint16Array(text.length)
-  let length = 0
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index)
-    const dropped = unit <= 0x20 || unit === 0x3a || unit === 0xa0
-    if (!dropped) units[length++] = unit
+  for (let kept = 0; kept < index; kept += 1) units[kept] = text.charCodeAt(kept)
+  let length = index
+  while (index < text.length) {
+    const unseen = lengthOfUnseen(text, index)
+    if (unseen === 0) units[length++] = text.charCodeAt(index)
+    index += unseen === 0 ? 1 : unseen
   }
   return toText(units.subarray(0, length))
 }
+
+/** How many code units the character at a place takes if it is unseen, else 0. */
+function lengthOfUnseen(text: string, index: number): number {
+  const unit = text.charCodeAt(index)
+  isUnseen ??= Uint8Array.from({ length: 0x10000 }, (_, each) =>
+    UNSEEN.test(String.fromCharCode(each)) ? 1 : 0,
+  )
+  if (isUnseen[unit] === 1) return 1
+  switch (unit) {
+    case 0xdb40: // The first of the tags and further variation selectors.
+      return 2
+    case 0xc2:
+    case 0xe2:
+    case 0xef:
+      return lengthInLatin1(text, index)
+    default:
+      return 0
+  }
+}
+
+/** The same for UTF-8 that was read as Latin-1, in any case of its letters. */
+function lengthInLatin1(text: string, index: number): number {
+  LATIN_1.lastIndex = index
+  return LATIN_1.exec(text)?.[0].length ?? 0
+}
+
+/** The soft hyphen, the zero-width and directional characters, invisible operators, and the byte order mark. */
+const LATIN_1 = /[\xc2\xe2]\xad|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf/y
 
 function toText(units: Uint16Array): string {
   return Buffer.from(units.buffer, units.byteOffset, units.byteLength).toString('utf16le')
