@@ -1,9 +1,10 @@
 import { cancelRun } from '../sheet/cancel-run.ts'
 import { getRun } from '../sheet/read-runs.ts'
 import type { CommandContext } from './command-context.ts'
+import { costText } from './cost-text.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { onInterrupt } from './interrupts.ts'
-import { callsText, cellsText, dollars, grouped } from './progress-line.ts'
+import { callsText, cellsText, grouped } from './progress-line.ts'
 import { showProgress, usualProgress, type ProgressStyle } from './progress.ts'
 
 /** How a run ended that somebody could cancel with Ctrl-C. */
@@ -39,8 +40,8 @@ export async function followRun<T>(
     stopProgress()
     interrupts.release()
   }
-  const { materialized, total, calls, totalCost } = await getRun(sheet, run.id)
-  const spent = totalCost > 0 ? `, ${dollars(totalCost)}` : ''
+  const { materialized, total, calls, totalCost: cost, unpricedCalls } = await getRun(sheet, run.id)
+  const spent = calls > 0 ? `, ${costText(calls, { cost, unpricedCalls })}` : ''
   const what = `${grouped(materialized)} of ${cellsText(total)} were done and stay`
   out.note(`Cancelled: ${what} (run ${run.id}, ${callsText(calls)}${spent}).`)
   return { cancelled: true, code: EXIT.interrupted }

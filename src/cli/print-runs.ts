@@ -86,9 +86,15 @@ const RUN_COLUMNS: readonly Column<RunSummary>[] = [
   { header: 'computed', value: ({ materialized }) => materialized },
   { header: 'failed', value: ({ failed }) => failed, style: ({ failed }) => (failed > 0 ? 'red' : null) },
   { header: 'calls', value: ({ calls }) => calls },
-  { header: 'cost', value: ({ total_cost: cost }) => dollars(cost), align: 'right' },
+  { header: 'cost', value: costOf, align: 'right' },
   { header: 'error', value: ({ error }) => error?.message },
 ]
+
+/** Of a run that called nobody whose price is known, nothing is known either. */
+function costOf({ calls, total_cost: cost, unpriced_calls: unpriced }: RunSummary): string {
+  if (unpriced === 0) return dollars(cost)
+  return unpriced >= calls ? 'not set' : `${dollars(cost)} + not set`
+}
 
 const FAILURE_COLUMNS: readonly Column<Failure>[] = [
   { header: 'record', value: ({ record_id: recordId }) => recordId },

@@ -1,18 +1,19 @@
-import { startMaterialize, type MaterializeResult, type StartedRun } from '../sheet/materialize.ts'
+import { startMaterialize, type MaterializeResult } from '../sheet/materialize.ts'
 import { planMaterialize } from '../sheet/plan-materialize.ts'
-import { listRunFailures } from '../sheet/read-runs.ts'
+import { getRun, listRunFailures } from '../sheet/read-runs.ts'
 import type { RunSelection } from '../sheet/run-selection.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { toMaterializeAnswer, toRunPlanAnswer } from '../wire/materialize.ts'
 import { toRunFailuresAnswer, type RunFailuresAnswer } from '../wire/runs.ts'
 import type { CommandContext } from './command-context.ts'
 import { canAsk, confirm } from './confirm.ts'
+import { costText } from './cost-text.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { failureText } from './failure-text.ts'
 import { exitCodeOf, type Output } from './output.ts'
 import { followRun } from './follow-run.ts'
 import type { ProgressStyle } from './progress.ts'
-import { callsText, cellsText, dollars, grouped } from './progress-line.ts'
+import { callsText, cellsText, grouped } from './progress-line.ts'
 import { screenOf, type Screen } from './terminal.ts'
 import { tableOf } from './table.ts'
 import { writerOf } from './writer.ts'
@@ -59,8 +60,9 @@ export async function runMaterialize(
   const { failures } = toRunFailuresAnswer(
     await listRunFailures(sheet, run.id, { limit: FAILURES_SHOWN, cursor: null }),
   )
+  const row = await getRun(sheet, run.id)
   await out.print(toMaterializeAnswer(result), (screen) =>
-    resultText(result, { run, screen, shown: failures, ...options }),
+    resultText(result, { run: row, screen, shown: failures, ...options }),
   )
   return exitCodeOf(result.failures.length)
 }
@@ -84,9 +86,10 @@ async function planReusing(sheet: Sheet, selection: RunSelection, { targets }: P
   return planMaterialize(sheet, { ...selection, reuseResponses: true })
 }
 
-function planText({ targets, ...plan }: Plan, reusing: Plan | null, screen: Screen): string {
-  const rows = Object.entries(targets).map(([target, cells]) => ({ target, ...cells }))
+function planText(plan: Plan, reusing: Plan | null, screen: Screen): string {
+  const rows = Object.entries(plan.targets).map(([target, cells]) => ({ target, ...cells }))
   const hasKept = rows.some(({ kept }) => kept !== undefined)
+  const left = rows.reduce((sum, cells) => sum + (cells.left ?? 0), 0)
   if (rows.length === 0) return 'There is nothing to compute: no derived field was asked for.'
   const table = tableOf<(typeof rows)[number]>(
     [
@@ -95,16 +98,24 @@ function planText({ targets, ...plan }: Plan, reusing: Plan | null, screen: Scre
       { header: 'cached', value: ({ cached }) => cached },
       { header: 'skipped', value: ({ skipped }) => skipped },
       ...(hasKept ? [{ header: 'kept responses', value: keptText }] : []),
+      ...(left > 0 ? [{ header: 'left', value: ({ left: cells = 0 }: (typeof rows)[number]) => cells }] : []),
     ],
     rows,
     screen,
   )
-  const sum = `${table}\n\n${screen.paint('bold', priceText(plan))}`
-  return reusing === null ? sum : `${sum}\nWith --reuse-responses: ${priceText(reusing)}`
+  return [
+    table,
+    '',
+    screen.paint('bold', priceText(plan)),
+    ...(reusing === null ? [] : [`With --reuse-responses: ${priceText(reusing)}`]),
+    ...(left > 0 ? [leftText(left, screen)] : []),
+    ...plan.notReady.map((message) => screen.paint('yellow', `Not ready: ${message}`)),
+  ].join('\n')
 }
 
-function priceText({ calls, cost, atMost }: Omit<Plan, 'targets'>): string {
-  return `${atMost ? 'at most ' : ''}${callsText(calls)}${cost > 0 ? `, ${dollars(cost)}` : ''}`
+function priceText({ calls, cost, unpricedCalls = 0, atMost }: Plan): string {
+  const parts = [callsText(calls), costText(calls, { cost, unpricedCalls })].filter((text) => text !== '')
+  return `${atMost ? 'at most ' : ''}${parts.join(', ')}`
 }
 
 /** Returns for how many calls of a target a response is kept, and of when. */
@@ -114,18 +125,26 @@ function keptText({ kept }: Plan['targets'][string]): string {
   return `${grouped(kept.calls)} (${from === to ? from : `${from} to ${to}`})`
 }
 
+/** Tells of cells that `--max-calls` or `--max-cost` leaves no room for. */
+function leftText(left: number, screen: Screen): string {
+  return screen.paint('yellow', `${cellsText(left)} left: --max-calls or --max-cost leaves no room for them`)
+}
+
 interface Ending extends RunOptions {
-  readonly run: StartedRun
+  readonly run: Awaited<ReturnType<typeof getRun>>
   /** The first failures. */
   readonly shown: RunFailuresAnswer['failures']
   readonly screen: Screen
 }
 
 function resultText(result: MaterializeResult, { run, screen, shown, name }: Ending): string {
-  const { materialized, skipped, failures, totalCost } = result
+  const { materialized, skipped, failures, totalCost: cost } = result
+  const { calls, unpricedCalls, left } = run
   const parts = [`${cellsText(materialized)} computed`, `${grouped(skipped)} left alone`]
-  if (totalCost > 0) parts.push(dollars(totalCost))
-  if (failures.length === 0) return `${screen.paint('green', '✔')} ${parts.join(', ')} (run ${run.id})`
+  if (calls > 0) parts.push(costText(calls, { cost, unpricedCalls }))
+  const more = left > 0 ? [leftText(left, screen)] : []
+  if (failures.length === 0)
+    return [`${screen.paint('green', '✔')} ${parts.join(', ')} (run ${run.id})`, ...more].join('\n')
   const table = tableOf<RunFailuresAnswer['failures'][number]>(
     [
       { header: 'record', value: ({ record_id: recordId }) => recordId },
@@ -135,12 +154,15 @@ function resultText(result: MaterializeResult, { run, screen, shown, name }: End
     shown,
     screen,
   )
-  const more = failures.length - shown.length
+  const unshown = failures.length - shown.length
   return [
     `${screen.paint('red', `✘ ${grouped(failures.length)} failed`)}, ${parts.join(', ')} (run ${run.id})`,
+    ...more,
     '',
     table,
-    ...(more > 0 ? [`… and ${grouped(more)} more: colophon runs ${name} ${run.id} --failures --all`] : []),
+    ...(unshown > 0
+      ? [`… and ${grouped(unshown)} more: colophon runs ${name} ${run.id} --failures --all`]
+      : []),
     '',
     `Try them again: colophon materialize ${name} --only failed`,
   ].join('\n')

@@ -6,7 +6,15 @@ import { err, ok, type Result } from '../errors/result.ts'
 import type { SettledCall } from '../store/cell-work.ts'
 import type { CacheEntry, WorkCell, WorkItem } from '../store/cell-work.ts'
 import type { ReceivedResponse } from '../store/kept-responses.ts'
-import { NotWanted, type Computed, type Derivation, type Plan, type RunContext } from './derivation-kind.ts'
+import {
+  NoRoom,
+  NotWanted,
+  type Computed,
+  type Derivation,
+  type Plan,
+  type RunContext,
+} from './derivation-kind.ts'
+import type { Price } from './budget.ts'
 import { digestOf } from './hash-digest.ts'
 import type { Brought, MadeCall, ReusedResponses } from './reused-responses.ts'
 import type { SharedCalls } from './run-request.ts'
@@ -28,6 +36,8 @@ export interface Answer {
   readonly failed: FailedTargets
   /** Comes to null when nobody needed it any more before it was made. */
   call: Promise<CallOutcome | null> | null
+  /** Whether the call was not made since the bounds of the run left no room for it. */
+  hasNoRoom: boolean
   /** What the call brought, once it has. */
   outcome: CallOutcome | null
   /** Records that wait for it or whose cells are not stored yet. */
@@ -78,7 +88,7 @@ interface AnswersOptions {
 interface PricedCall {
   readonly derivation: Derivation
   readonly plan: Plan
-  readonly price: number
+  readonly price: Price
   /** Whether it is to be made, and not answered by a response that is there already. */
   readonly isBegun: boolean
   /** Counts it towards the bounds of the run; false when they have no room for it. */
@@ -159,6 +169,7 @@ export class Answers {
       if (!(error instanceof NotWanted)) throw error
       // Who needs it from now on has it called for anew.
       answer.call = null
+      answer.hasNoRoom = error instanceof NoRoom
       answer.waiting.length = 0
       return null
     }
@@ -173,7 +184,7 @@ export class Answers {
       const brought = await reuse.bring(request, context.stored)
       if (brought !== null) return this.#outcomeOfResponse(call, request, brought)
       // It was not made after all, or has been removed since it was found.
-      if (!call.begin()) throw new NotWanted()
+      if (!call.begin()) throw new NoRoom()
     }
     const { promise, resolve } = Promise.withResolvers<MadeCall>()
     reuse.begin(request, promise, context.stored)
@@ -198,7 +209,7 @@ export class Answers {
     context: RunContext,
   ): Promise<CallOutcome> {
     const { reuse } = this.#options
-    const claim = { hash: request ?? hash, price: call.price }
+    const claim = { hash: request ?? hash, price: call.price ?? 0 }
     const settled = await calls.claim(claim, context.signal)
     if (settled !== null) {
       if (reuse === undefined || request === null) return this.#outcomeOf(call, settled)
@@ -287,6 +298,7 @@ export class Answers {
       isOfRun,
       failed,
       call: null,
+      hasNoRoom: false,
       outcome: null,
       users: 0,
       waiting: [],

@@ -1,3 +1,6 @@
+/** Dollars that a call costs; null when nobody has said, which counts as nothing. */
+export type Price = number | null
+
 /** How many calls a run may begin, and dollars it may spend; null for no bound. */
 export interface Bounds {
   readonly maxCalls: number | null
@@ -16,8 +19,8 @@ export class Budget {
     this.#bounds = bounds
   }
 
-  /** Counts a call that costs this many dollars; false when it must not begin, which does not count. */
-  begin(price: number): boolean {
+  /** Counts a call of this price; false when it must not begin, which does not count. */
+  begin(price: Price): boolean {
     const { maxCalls, maxCost } = this.#bounds
     if (maxCalls !== null && this.#begun.count >= maxCalls) return false
     if (maxCost !== null && this.#begun.sumWith(price) > inDollars(maxCost)) return false
@@ -26,7 +29,7 @@ export class Budget {
   }
 
   /** Takes a call back that was not made after all. */
-  giveBack(price: number): void {
+  giveBack(price: Price): void {
     this.#begun.add(price, -1)
   }
 
@@ -39,19 +42,24 @@ export class Budget {
     return this.#begun.sum
   }
 
+  /** Of the calls, how many have no price. */
+  get unpricedCalls(): number {
+    return this.#begun.unpriced
+  }
+
   /** How often each price was paid. */
-  get prices(): Iterable<readonly [price: number, calls: number]> {
+  get prices(): Iterable<readonly [price: Price, calls: number]> {
     return this.#begun
   }
 }
 
 /** Prices of calls. They are counted and not added up, since sums of floating-point numbers gather dust. */
-export class Prices implements Iterable<readonly [price: number, count: number]> {
-  readonly #counts = new Map<number, number>()
+export class Prices implements Iterable<readonly [price: Price, count: number]> {
+  readonly #counts = new Map<Price, number>()
   #count = 0
   #sum: number | null = 0
 
-  add(price: number, count = 1): void {
+  add(price: Price, count = 1): void {
     this.#counts.set(price, (this.#counts.get(price) ?? 0) + count)
     this.#count += count
     this.#sum = null
@@ -61,36 +69,41 @@ export class Prices implements Iterable<readonly [price: number, count: number]>
     return this.#count
   }
 
+  /** How many have no price. */
+  get unpriced(): number {
+    return this.#counts.get(null) ?? 0
+  }
+
   /** The sum of all, to a billionth of a dollar. */
   get sum(): number {
     return (this.#sum ??= inDollars(this.#exactSum()))
   }
 
   /** What the sum would be with one more. */
-  sumWith(price: number): number {
-    return inDollars(this.#exactSum() + price)
+  sumWith(price: Price): number {
+    return inDollars(this.#exactSum() + (price ?? 0))
   }
 
-  [Symbol.iterator](): Iterator<readonly [price: number, count: number]> {
+  [Symbol.iterator](): Iterator<readonly [price: Price, count: number]> {
     return this.#counts.entries()
   }
 
   #exactSum(): number {
     let sum = 0
-    for (const [price, count] of this.#counts) sum += price * count
+    for (const [price, count] of this.#counts) sum += (price ?? 0) * count
     return sum
   }
 }
 
 /** The most calls that can be made of these, and the most that can be spent on them, within bounds. */
 export function mostPossible(
-  prices: Iterable<readonly [price: number, count: number]>,
+  prices: Iterable<readonly [price: Price, count: number]>,
   { maxCalls, maxCost }: Bounds,
-): { readonly calls: number; readonly cost: number } {
-  const cheapestFirst = [...prices].toSorted(([one], [other]) => one - other)
+): Pick<Budget, 'calls' | 'cost'> {
+  const cheapestFirst = [...prices].toSorted(([one], [other]) => (one ?? 0) - (other ?? 0))
   const budget = new Prices()
   for (const [price, count] of cheapestFirst) {
-    const room = price > 0 ? ((maxCost ?? Infinity) - budget.sum) / price : Infinity
+    const room = price !== null && price > 0 ? ((maxCost ?? Infinity) - budget.sum) / price : Infinity
     // A billionth of a call more, since the quotient may lie just below a whole number.
     const affordable = Math.floor(room + 1e-9)
     budget.add(price, Math.max(0, Math.min(count, affordable, (maxCalls ?? Infinity) - budget.count)))

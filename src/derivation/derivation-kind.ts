@@ -58,6 +58,9 @@ export interface RunContext {
 /** What a call that nobody needs any more comes to. */
 export class NotWanted extends Error {}
 
+/** The same for one that the bounds of the run leave no room for. */
+export class NoRoom extends NotWanted {}
+
 /** What a kind is told when it reads a derivation file. */
 export interface ParseContext {
   readonly contract: Contract
@@ -102,8 +105,8 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   refusal(spec: Spec): string | null
   /** Pure: the same inputs make the same plan on every machine. */
   plan(spec: Spec, inputs: InputValues): Planned<P>
-  /** Dollars that carrying the plan out costs. */
-  cost(plan: P, policies: HostPolicies): number
+  /** Dollars that carrying the plan out costs; null when nobody has said. */
+  cost(plan: P, policies: HostPolicies): number | null
   /** Carries the plan out. Never rejects for what can go wrong at the far end: that is a Failure. */
   run(spec: Spec, plan: P, context: RunContext): Promise<Result<Computed, Failure>>
   /** Absent where no responses are kept. */

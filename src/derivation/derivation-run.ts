@@ -125,8 +125,10 @@ export class DerivationRun {
     const { planner, tally, unusable } = this.#parts
     const cells = planner.cells(item)
     this.#listed += cells.length
-    if (this.#derivation.inputs.some((input) => unusable.has(input, item.key))) {
-      this.#leave(item, cells)
+    const bad = this.#derivation.inputs.filter((input) => unusable.has(input, item.key))
+    if (bad.length > 0) {
+      const isLeft = bad.every((input) => unusable.isLeft(input, item.key))
+      this.#leave(item, cells, isLeft)
       return null
     }
     const planned = planner.plan(this.#derivation, item, cells)
@@ -153,10 +155,12 @@ export class DerivationRun {
     return this.#parts.reuse === undefined ? null : this.#parts.planner.requestKey(planned)
   }
 
-  /** Leaves cells alone though they have work; nothing is computed from them (D27). */
-  #leave(item: WorkItem, cells: readonly WorkCell[]): void {
-    this.#parts.tally.skip(cells.length)
-    for (const { target } of cells) this.#parts.unusable.add(target, item.key)
+  /** Leaves cells alone though they have work, `isLeft` by the bounds of the run; nothing is computed from them (D27). */
+  #leave(item: WorkItem, cells: readonly WorkCell[], isLeft: boolean): void {
+    const { tally, unusable } = this.#parts
+    if (isLeft) tally.leave(cells.length)
+    else tally.skip(cells.length)
+    for (const { target } of cells) unusable.add(target, item.key, isLeft)
   }
 
   /** Begins what a record takes; what its cells need of calls has begun when this returns. */
@@ -187,7 +191,7 @@ export class DerivationRun {
       if (answer !== null && unknown.length > 0) asked = this.#ask(planned, answer, unknown)
       if (asked !== null) {
         const outcome = await asked.call
-        if (outcome === null) this.#leave(planned.item, unknown)
+        if (outcome === null) this.#leave(planned.item, unknown, answer?.hasNoRoom ?? false)
         else await this.#storeOutcome(planned, asked, outcome)
       }
     } catch (error) {
@@ -221,7 +225,7 @@ export class DerivationRun {
   #ask(planned: PlannedItem, answer: Answer, cells: readonly WorkCell[]): CallOfCells | null {
     const stored = answer.call === null ? Promise.withResolvers<void>() : null
     if (stored !== null && !this.#call(planned, answer, stored.promise)) {
-      this.#leave(planned.item, cells)
+      this.#leave(planned.item, cells, true)
       return null
     }
     answer.waiting.push({ item: planned.item, cells })

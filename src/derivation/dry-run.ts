@@ -1,5 +1,5 @@
 import type { CacheEntry, WorkCell, WorkItem } from '../store/cell-work.ts'
-import { Budget, mostPossible, Prices, type Bounds } from './budget.ts'
+import { Budget, mostPossible, Prices, type Bounds, type Price } from './budget.ts'
 import { byRecord, inChunks, oneByOne } from './by-record.ts'
 import type { Derivation } from './derivation-kind.ts'
 import { digestOf } from './hash-digest.ts'
@@ -22,7 +22,7 @@ type Foreseen =
       readonly is: 'possible'
       readonly item: WorkItem
       readonly cells: readonly WorkCell[]
-      readonly price: number
+      readonly price: Price
     }
   /** Its cells fail without a call, or an input of theirs is unusable; `perhaps` may become stale, and so be left alone too. */
   | {
@@ -30,6 +30,8 @@ type Foreseen =
       readonly item: WorkItem
       readonly cells: readonly WorkCell[]
       readonly perhaps: readonly WorkCell[]
+      /** Whether only bounds are to blame. */
+      readonly isLeft: boolean
     }
 
 /**
@@ -47,6 +49,8 @@ export class DryRun {
   readonly #kept = new Map<string, KeptCount>()
   /** The calls of the run, where equal requests of all derivations share one. */
   readonly #shared: SharedCalls = { begun: new Set(), refused: new Set() }
+  /** Cells that bounds leave no room for, and those computed from them. */
+  readonly #left = new Map<string, number>()
   /** Cells that the run computes, or may compute. */
   readonly #open: RecordsOfFields
   /**
@@ -54,6 +58,8 @@ export class DryRun {
    * call, or no call is left for them: nothing is computed from them (D27).
    */
   readonly #unusable: RecordsOfFields
+  /** Those of them that only bounds are to blame for. */
+  readonly #leftCells: RecordsOfFields
   readonly #refused = new Prices()
   #atMost = false
 
@@ -64,6 +70,7 @@ export class DryRun {
     const inputs = this.planner.derivations.flatMap((derivation) => derivation.inputs)
     this.#open = new RecordsOfFields(inputs)
     this.#unusable = new RecordsOfFields(inputs)
+    this.#leftCells = new RecordsOfFields(inputs)
   }
 
   /**
@@ -88,14 +95,16 @@ export class DryRun {
 
   plan(): RunPlan {
     const { targets } = this.planner.request
-    const { calls, cost } =
-      this.#atMost && this.#refused.count > 0
-        ? mostPossible([...this.#budget.prices, ...this.#refused], this.#bounds)
-        : this.#budget
+    const isBeyond = this.#atMost && this.#refused.count > 0
+    const unpriced = this.#budget.unpricedCalls + (isBeyond ? this.#refused.unpriced : 0)
+    const { calls, cost } = isBeyond
+      ? mostPossible([...this.#budget.prices, ...this.#refused], this.#bounds)
+      : this.#budget
     return {
       targets: Object.fromEntries([...targets].map((target) => [target, this.#targetPlan(target)])),
       calls,
       cost,
+      ...(unpriced > 0 && { unpricedCalls: Math.min(calls, unpriced) }),
       atMost: this.#atMost,
     }
   }
@@ -104,8 +113,9 @@ export class DryRun {
     const compute = this.#compute.get(target) ?? 0
     const cached = this.#cached.get(target) ?? 0
     const kept = this.#kept.get(target)?.calls
+    const left = this.#left.get(target) ?? 0
     const skipped = this.planner.scope.total - compute - cached
-    return { compute, cached, skipped, ...(kept !== undefined && { kept }) }
+    return { compute, cached, skipped, ...(left > 0 && { left }), ...(kept !== undefined && { kept }) }
   }
 
   /** The records that the run has, or may have, something to do for. */
@@ -122,21 +132,23 @@ export class DryRun {
     const { key } = item
     const open = derivation.inputs.filter((input) => this.#open.has(input, key))
     const cells = this.planner.cells(item)
-    if (derivation.inputs.some((input) => this.#unusable.has(input, key))) {
+    const unusable = derivation.inputs.filter((input) => this.#unusable.has(input, key))
+    if (unusable.length > 0) {
       const inTime = open.length > 0 ? this.planner.cellsInTime(item) : []
-      return { is: 'unusable', item, cells, perhaps: inTime.filter((cell) => !cells.includes(cell)) }
+      const isLeft = unusable.every((input) => this.#leftCells.has(input, key))
+      return { is: 'unusable', item, cells, perhaps: inTime.filter((cell) => !cells.includes(cell)), isLeft }
     }
     if (open.length > 0) return this.#foreseeLater(derivation, item, new Set(open))
     const planned = this.planner.plan(derivation, item, cells)
-    if (planned.outcome === 'failed') return { is: 'unusable', item, cells, perhaps: [] }
+    if (planned.outcome === 'failed') return { is: 'unusable', item, cells, perhaps: [], isLeft: false }
     return planned.outcome === 'run' && planned.open.length > 0 ? { is: 'certain', item, planned } : null
   }
 
   #foreseeLater(derivation: Derivation, item: WorkItem, open: ReadonlySet<string>): Foreseen | null {
     const cells = this.planner.cellsInTime(item)
     if (cells.length === 0) return null
-    const price = priceLater(this.planner, { derivation, inputs: item.inputs, open })
-    return price === null ? null : { is: 'possible', item, cells, price }
+    const priced = priceLater(this.planner, { derivation, inputs: item.inputs, open })
+    return priced === null ? null : { is: 'possible', item, cells, ...priced }
   }
 
   #settle(foreseen: Foreseen, known: Known): void {
@@ -152,11 +164,16 @@ export class DryRun {
           return this.#note(this.#open, item, foreseen.cells)
         }
         calls.count += 1
-        if (this.#budget.begin(foreseen.price)) this.#count(this.#compute, foreseen.cells)
-        else this.#refused.add(foreseen.price)
+        if (this.#budget.begin(foreseen.price)) {
+          this.#count(this.#compute, foreseen.cells)
+        } else {
+          this.#refused.add(foreseen.price)
+          this.#count(this.#left, foreseen.cells)
+        }
         return this.#note(this.#open, item, foreseen.cells)
       case 'unusable':
         this.#note(this.#unusable, item, foreseen.cells)
+        if (foreseen.isLeft) this.#leave(item, foreseen.cells)
         return this.#note(this.#open, item, foreseen.perhaps)
     }
   }
@@ -181,6 +198,7 @@ export class DryRun {
       this.#count(this.#compute, uncached)
       this.#note(this.#open, item, uncached)
     } else {
+      this.#leave(item, uncached)
       // With calls before that may not be made, there may be room for this one after all.
       this.#note(this.#atMost ? this.#open : this.#unusable, item, uncached)
     }
@@ -234,6 +252,11 @@ export class DryRun {
       this.#refused.add(price)
     }
     return false
+  }
+
+  #leave(item: WorkItem, cells: readonly WorkCell[]): void {
+    this.#count(this.#left, cells)
+    this.#note(this.#leftCells, item, cells)
   }
 
   #count(counts: Map<string, number>, cells: readonly WorkCell[]): void {

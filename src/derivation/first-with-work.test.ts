@@ -89,6 +89,8 @@ test('a run with a limit, and its plan, leave the cells of all other records alo
     failed: 0,
     calls: 1,
     totalCost: 0,
+    unpricedCalls: 0,
+    left: 0,
   })
 })
 

@@ -10,8 +10,8 @@ export interface HostPolicy {
   readonly retries: number
   /** Deadline of one try, in milliseconds. */
   readonly timeoutMs: number
-  /** Dollars that a call costs, however often it is tried. */
-  readonly costPerCall: number
+  /** Dollars that a call costs, however often it is tried; null when nobody has said. */
+  readonly costPerCall: number | null
 }
 
 export interface RateLimit {
@@ -25,7 +25,7 @@ export const DEFAULT_HOST_POLICY: HostPolicy = {
   rateLimit: null,
   retries: 0,
   timeoutMs: 30_000,
-  costPerCall: 0,
+  costPerCall: null,
 }
 
 /** The policies of all hosts. */

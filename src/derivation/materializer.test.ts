@@ -81,9 +81,24 @@ test('no bound on calls or dollars is ever exceeded, however many calls are unde
       failed: 0,
       calls: expected,
       totalCost: expected / 10,
+      unpricedCalls: 0,
+      left: 100 - expected,
     })
     assert.equal((await sheet.store.status()).targets[0]?.missing, 100 - expected)
   }
+})
+
+test('cells that are computed from what a bound has left are left by it too, those from what failed are not', async () => {
+  const sheet = new RunSheet(10, B, C)
+  sheet.kind.answer = (url) => (url === 'b/0' ? 'fails' : { value: url })
+  const { progress } = await sheet.run({ maxCalls: 4 })
+  assert.deepEqual([progress.failed, progress.materialized, progress.skipped, progress.left], [1, 3, 16, 15])
+})
+
+test('calls of which nobody has said what they cost are counted apart', async () => {
+  const sheet = new RunSheet(10, { ...B, price: null })
+  const { progress } = await sheet.run({ maxCalls: 4, maxCost: 0 })
+  assert.deepEqual([progress.calls, progress.totalCost, progress.unpricedCalls], [4, 0, 4])
 })
 
 test('a call that fails counts against the bounds as any other', async () => {
@@ -225,7 +240,7 @@ test('each commit names its run, how far that is, and is told of with what it st
   const commits: readonly CellCommit[] = sheet.store.commits
   assert.deepEqual(
     commits.map(({ run, actor, progress }) => ({ run, actor, ...progress })),
-    [{ run: '42', actor: 'agent:runner', skipped: 1, calls: 6, totalCost: 0.6 }],
+    [{ run: '42', actor: 'agent:runner', skipped: 1, left: 0, calls: 6, totalCost: 0.6, unpricedCalls: 0 }],
   )
   assert.deepEqual(request.observer.commits.length, 1)
   assert.deepEqual(request.observer.cells.slice(0, 2), [
@@ -251,6 +266,8 @@ test('cells with nothing to do are counted when their derivation begins', async 
     failed: 0,
     calls: 1,
     totalCost: 0.1,
+    unpricedCalls: 0,
+    left: 0,
   })
   hold.release()
   const { progress } = await running

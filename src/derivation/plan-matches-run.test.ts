@@ -355,7 +355,7 @@ async function checkPlan(sheet: RandomSheet, changes: Partial<PlanRequest>): Pro
   }
   assert.equal(calls.length, plan.calls, 'calls')
   assert.equal(progress.totalCost, plan.cost, 'cost')
-  checkCells(sheet, { request, plan, cacheBefore, requestsBefore, commitsBefore })
+  checkCells(sheet, { request, plan, left: progress.left, cacheBefore, requestsBefore, commitsBefore })
   return plan
 }
 
@@ -368,14 +368,17 @@ function checkCells(
   of: {
     request: ReturnType<RandomSheet['request']>
     plan: RunPlan
+    left: number
     cacheBefore: TestedStore['cache']
     requestsBefore: TestedStore['requests']
     commitsBefore: number
   },
 ): void {
-  const { request, plan, cacheBefore, requestsBefore, commitsBefore } = of
+  const { request, plan, left, cacheBefore, requestsBefore, commitsBefore } = of
   // What fails in a call, or at its answer, was counted as if it went well.
   if (request.observer.cells.some((cell) => cell.state === 'failed' && !FORESEEN.test(cell.error))) return
+  const planned = Object.values(plan.targets).reduce((sum, cells) => sum + (cells.left ?? 0), 0)
+  assert.equal(left, planned, 'cells left by bounds')
   const stored = store.commits.slice(commitsBefore).flatMap(({ cells }) => cells)
   for (const target of request.targets) {
     const computed = stored.flatMap((cell) =>
@@ -390,8 +393,8 @@ function checkCells(
         !request.force && field && Object.hasOwn(values, target) && faultOf(field, values[target]) === null
       )
     })
-    const { compute, cached: planned } = plan.targets[target] ?? {}
-    assert.deepEqual([compute, planned], [computed.length - cached.length, cached.length], target)
+    const { compute, cached: filled } = plan.targets[target] ?? {}
+    assert.deepEqual([compute, filled], [computed.length - cached.length, cached.length], target)
   }
 }
 

@@ -240,8 +240,9 @@ test('bounds leave cells out in the order of the run, and what is computed from 
     { file: 'e', targets: ['e'], inputs: ['x'], price: 0.2 },
   )
   for (const id of ['1', '2', '3', '4']) sheet.store.write(id, { x: id })
+  const allLeft = { ...LEFT, skipped: 4, left: 4 }
   assert.deepEqual(await sheet.plan({ maxCalls: 0 }), {
-    targets: { b: { ...LEFT, skipped: 4 }, c: { ...LEFT, skipped: 4 }, e: { ...LEFT, skipped: 4 } },
+    targets: { b: allLeft, c: allLeft, e: allLeft },
     calls: 0,
     cost: 0,
     atMost: false,
@@ -262,6 +263,13 @@ test('bounds leave cells out in the order of the run, and what is computed from 
     )
     assert.equal(atMost, false)
   }
+})
+
+test('calls of which nobody has said what they cost are counted apart in a plan', async () => {
+  const sheet = new PlanSheet({ ...B, price: null }, { ...C, inputs: ['x'], needed: [] })
+  for (const id of ['1', '2']) sheet.store.write(id, { x: id })
+  const { calls, cost, unpricedCalls } = await sheet.plan()
+  assert.deepEqual([calls, cost, unpricedCalls], [4, 1, 2])
 })
 
 test('an upper bound stays one where calls that are not made leave room for cheaper ones', async () => {

@@ -4,6 +4,7 @@ import { faultOf } from '../contract/validate-value.ts'
 import type { Failure } from '../errors/failure.ts'
 import type { CacheEntry, RecordKey, WorkCell, WorkItem, WorkQuery } from '../store/cell-work.ts'
 import type { StoreStatus } from '../store/sheet-store.ts'
+import type { Price } from './budget.ts'
 import type { Derivation, Plan } from './derivation-kind.ts'
 import { inputHash } from './input-hash.ts'
 import type { PlanRequest } from './run-request.ts'
@@ -171,8 +172,8 @@ export class Planner {
     return kind.responses?.requestKey(spec, plan) ?? null
   }
 
-  /** Dollars that a call costs. */
-  price({ derivation, plan }: Pick<PlannedItem, 'derivation' | 'plan'>): number {
+  /** Dollars that a call costs; null when nobody has said. */
+  price({ derivation, plan }: Pick<PlannedItem, 'derivation' | 'plan'>): Price {
     return derivation.kind.cost(plan, this.request.policies)
   }
 

@@ -1,5 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import type { JsonValue } from '../contract/json.ts'
+import type { Price } from './budget.ts'
 import type { Derivation, InputValues } from './derivation-kind.ts'
 import type { Planner } from './planner.ts'
 
@@ -16,7 +17,10 @@ interface CallLater {
  * (D22). Inputs yet to be computed stand as they are now, those without a value have a stand-in. Should no plan come of
  * that, the price of a call with stand-ins for all inputs is taken.
  */
-export function priceLater(planner: Planner, { derivation, inputs, open }: CallLater): number | null {
+export function priceLater(
+  planner: Planner,
+  { derivation, inputs, open }: CallLater,
+): { readonly price: Price } | null {
   const { kind, spec } = derivation
   const { contract } = planner.request
   const guess = (replaces: (field: string) => boolean): InputValues =>
@@ -30,13 +34,13 @@ export function priceLater(planner: Planner, { derivation, inputs, open }: CallL
     spec,
     guess((field) => open.has(field) && (inputs[field] ?? null) === null),
   )
-  if (planned.outcome === 'run') return planner.price({ derivation, plan: planned.plan })
+  if (planned.outcome === 'run') return { price: planner.price({ derivation, plan: planned.plan }) }
   if (planned.outcome === 'blocked') return null
   const other = kind.plan(
     spec,
     guess(() => true),
   )
-  return other.outcome === 'run' ? planner.price({ derivation, plan: other.plan }) : 0
+  return { price: other.outcome === 'run' ? planner.price({ derivation, plan: other.plan }) : 0 }
 }
 
 function standIn(contract: Contract, field: string): JsonValue {

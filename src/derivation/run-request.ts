@@ -73,7 +73,7 @@ export interface TaskRequest extends Omit<
 /** The calls of a run that several processes compute: equal ones are made once, by one of them. */
 export interface SharedCalls {
   /**
-   * Waits until it is known who makes a call: null when whoever asked does. Throws NotWanted where the bounds of the run have no
+   * Waits until it is known who makes a call: null when whoever asked does. Throws NoRoom where the bounds of the run have no
    * room for it, and the signal's reason when aborted.
    */
   claim(call: CallWish, signal: AbortSignal): Promise<SettledCall | null>
@@ -113,6 +113,8 @@ export interface TargetPlan {
   readonly cached: number
   /** Left alone. */
   readonly skipped: number
+  /** Of these, cells with work that `maxCalls` or `maxCost` leaves no room for; absent when there are none. */
+  readonly left?: number
   /** The calls for it that a kept response answers; absent where there is none. */
   readonly kept?: KeptCalls
 }
@@ -130,6 +132,8 @@ export interface RunPlan {
   readonly calls: number
   /** Dollars. */
   readonly cost: number
+  /** Of the calls, how many go to hosts of which nobody has said what a call costs; absent when there are none. */
+  readonly unpricedCalls?: number
   /** Whether calls and cost are upper bounds, since inputs of some cells are themselves computed in the run. */
   readonly atMost: boolean
 }

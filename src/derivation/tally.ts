@@ -1,6 +1,6 @@
 import type { CellCommit, CellOutcome } from '../store/cell-work.ts'
 import type { RunProgress } from '../store/stored-run.ts'
-import { Prices } from './budget.ts'
+import { Prices, type Price } from './budget.ts'
 import type { ResultOfRun } from './cell-result.ts'
 import type { CellChange, CellFailure, RunObserver } from './run-request.ts'
 
@@ -11,6 +11,7 @@ export class Tally {
   readonly #observer: RunObserver
   #materialized = 0
   #skipped = 0
+  #left = 0
   /** Cells that were counted as left alone and then had something to do after all, since somebody wrote an input. */
   #owed = 0
   readonly failures: CellFailure[] = []
@@ -36,19 +37,21 @@ export class Tally {
       failed,
       calls: this.#sent.count,
       totalCost: this.#sent.sum,
+      unpricedCalls: this.#sent.unpriced,
+      left: this.#left,
     }
   }
 
-  /** Counts a call that has gone out and costs this many dollars. */
-  sent(price: number): void {
+  /** Counts a call of this price that has gone out. */
+  sent(price: Price): void {
     this.#sent.add(price)
     this.report()
   }
 
   /** What a commit says of the run beside the cells that it stores. */
   get beside(): CellCommit['progress'] {
-    const { skipped, calls, totalCost } = this.progress
-    return { skipped, calls, totalCost }
+    const { skipped, left, calls, totalCost, unpricedCalls } = this.progress
+    return { skipped, left, calls, totalCost, unpricedCalls }
   }
 
   report(): void {
@@ -60,6 +63,12 @@ export class Tally {
     const repaid = Math.min(this.#owed, Math.max(0, cells))
     this.#owed += Math.max(0, -cells) - repaid
     this.#skipped += Math.max(0, cells) - repaid
+  }
+
+  /** Counts cells with work that are left alone since the bounds of the run leave no room for them. */
+  leave(cells: number): void {
+    this.#left += cells
+    this.skip(cells)
   }
 
   /** Whatever has not been computed and has not failed was left alone: the run is through. */

@@ -24,8 +24,8 @@ export interface TestSpec {
   readonly inputs: readonly string[]
   /** Inputs that block the call when they are null; by default all. */
   readonly needed?: readonly string[]
-  /** Dollars a call; by default nothing. */
-  readonly price?: number
+  /** Dollars a call; by default nothing, null when nobody has said. */
+  readonly price?: number | null
   /** Derivations with the same one make the same requests for the same inputs; by default its file. */
   readonly service?: string
   /** Why no call of it is made, if so. */
@@ -77,10 +77,11 @@ export class TestKind implements DerivationKind<TestSpec> {
     return { outcome: 'run', plan: { request: url, hashed: { url, body: null }, provenance: { url } } }
   }
 
-  prices: ReadonlyMap<string, number> = new Map()
+  prices: ReadonlyMap<string, number | null> = new Map()
 
-  cost({ hashed }: Plan): number {
-    return this.prices.get(hashed.url.split('/')[0] ?? '') ?? 0
+  cost({ hashed }: Plan): number | null {
+    const price = this.prices.get(hashed.url.split('/')[0] ?? '')
+    return price === undefined ? 0 : price
   }
 
   readonly responses: NonNullable<DerivationKind<TestSpec>['responses']> = {

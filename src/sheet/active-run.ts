@@ -15,6 +15,8 @@ export const NO_PROGRESS: RunProgress = {
   failed: 0,
   calls: 0,
   totalCost: 0,
+  unpricedCalls: 0,
+  left: 0,
 }
 
 /** A run that this process has under way. */
@@ -89,8 +91,8 @@ export class ActiveRuns {
 
 /** A store that cannot be written just now hears of later calls. */
 async function noteCalls({ id, feed }: ActiveRun, store: RunsStore): Promise<void> {
-  const { calls, totalCost, skipped } = feed.progress
-  await store.noteCalls(id, { calls, totalCost, skipped }).catch(() => undefined)
+  const { calls, totalCost, unpricedCalls, skipped, left } = feed.progress
+  await store.noteCalls(id, { calls, totalCost, unpricedCalls, skipped, left }).catch(() => undefined)
 }
 
 async function cancelIfAsked(run: ActiveRun, store: RunsStore): Promise<void> {

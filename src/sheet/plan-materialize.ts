@@ -1,17 +1,32 @@
 import { planRun } from '../derivation/plan-run.ts'
 import type { RunPlan } from '../derivation/run-request.ts'
-import { prepareCalls } from './prepare-calls.ts'
+import { notReady } from './prepare-calls.ts'
 import { checkBounds, resolveSelection, type RunSelection } from './run-selection.ts'
 import type { Sheet } from './sheet.ts'
 
+/** What a run would do and cost. */
+export interface MaterializePlan extends RunPlan {
+  /** What the run would be refused for if it were started here and now, such as an environment variable that is not set (D23). */
+  readonly notReady: readonly string[]
+}
+
 /**
- * What a run with this selection would do and cost. Writes nothing, publishes nothing, calls nobody, and waits for no
- * lock. Throws ValidationError, ContractError, and OperationError for an unknown target or where a run would be refused
- * for want of something that its calls need (D23).
+ * What a run with this selection would do and cost. Writes nothing, publishes nothing, calls nobody, needs no secrets, and
+ * waits for no lock. Throws ValidationError, ContractError, and OperationError for an unknown target.
  */
-export async function planMaterialize(sheet: Sheet, selection: RunSelection): Promise<RunPlan> {
+export async function planMaterialize(sheet: Sheet, selection: RunSelection): Promise<MaterializePlan> {
   checkBounds(selection)
   const { plan } = await resolveSelection(sheet, selection, sheet.stopping)
-  await prepareCalls(plan)
-  return planRun(plan)
+  return { ...(await planRun(plan)), notReady: await reasons(plan) }
+}
+
+type ResolvedPlan = Awaited<ReturnType<typeof resolveSelection>>['plan']
+
+async function reasons(plan: ResolvedPlan): Promise<string[]> {
+  const { tasks } = plan.store
+  // Workers make the calls, where there are any, and have the secrets.
+  if (tasks !== undefined && (await tasks.workers()) > 0) return []
+  const messages: string[] = []
+  for await (const { message } of notReady(plan)) messages.push(message)
+  return messages
 }

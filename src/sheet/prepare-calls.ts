@@ -4,12 +4,18 @@ import { OperationError } from '../errors/service-error.ts'
 
 /** Makes sure, before any call, that each derivation the run would call has what its calls need (D23). */
 export async function prepareCalls(request: PlanRequest): Promise<void> {
+  for await (const error of notReady(request)) throw error
+}
+
+/** What the derivations that a run would call lack for it, such as an environment variable; one error for each that lacks something. */
+export async function* notReady(request: PlanRequest): AsyncGenerator<OperationError> {
   for (const derivation of request.levels.flat()) {
     if (!derivation.targets.some((target) => request.targets.has(target))) continue
     try {
       derivation.kind.prepare(derivation.spec)
     } catch (error) {
-      if (!(error instanceof OperationError) || (await wouldCall(request, derivation))) throw error
+      if (!(error instanceof OperationError)) throw error
+      if (await wouldCall(request, derivation)) yield error
     }
   }
 }

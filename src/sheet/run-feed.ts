@@ -176,10 +176,10 @@ export function subscribeToEnd(run: StoredRun, wake: () => void): Subscription<R
 
 /** How far a run is that was read from the store. */
 export function progressOf(run: StoredRun): RunFrame {
-  const { id, done, total, materialized, skipped, failed, calls, totalCost } = run
+  const { id, done, total, materialized, skipped, left, failed, calls, totalCost, unpricedCalls } = run
   return {
     kind: 'run.progress',
     id,
-    progress: { done, total, materialized, skipped, failed, calls, totalCost },
+    progress: { done, total, materialized, skipped, left, failed, calls, totalCost, unpricedCalls },
   }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { NotWanted } from '../derivation/derivation-kind.ts'
+import { NoRoom } from '../derivation/derivation-kind.ts'
 import type { SharedCalls } from '../derivation/run-request.ts'
 import type { SettledCall } from '../store/cell-work.ts'
 import type { CallClaim, CallWish, RunTasks, TakenTask } from '../store/run-tasks.ts'
@@ -29,7 +29,7 @@ export class TaskCalls implements SharedCalls {
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
       const claim = await this.#ask(wish, signal)
       if (claim === 'mine') return null
-      if (claim === 'none-left') throw new NotWanted()
+      if (claim === 'none-left') throw new NoRoom()
       if (claim !== 'other') return claim
       await delay(wait, undefined, { signal }).catch(() => undefined)
     }

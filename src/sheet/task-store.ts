@@ -15,7 +15,7 @@ export class TaskStore implements RunStore {
   readonly #tasks: RunTasks
   readonly #task: TakenTask
   readonly #timer: NodeJS.Timeout
-  #told: Counts = { skipped: 0, calls: 0, totalCost: 0 }
+  #told: Counts = { skipped: 0, left: 0, calls: 0, totalCost: 0, unpricedCalls: 0 }
   #now: Counts = this.#told
 
   constructor(store: SheetStore, tasks: RunTasks, task: TakenTask) {
@@ -38,8 +38,8 @@ export class TaskStore implements RunStore {
   cached: RunStore['cached'] = (hashes) => this.#store.cached(hashes)
 
   /** Hears how far the task is. */
-  onProgress({ skipped, calls, totalCost }: RunProgress): void {
-    this.#now = { skipped, calls, totalCost }
+  onProgress({ skipped, left, calls, totalCost, unpricedCalls }: RunProgress): void {
+    this.#now = { skipped, left, calls, totalCost, unpricedCalls }
   }
 
   commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {
@@ -65,6 +65,8 @@ export class TaskStore implements RunStore {
       skipped: now.skipped - before.skipped,
       calls: now.calls - before.calls,
       totalCost: now.totalCost - before.totalCost,
+      left: now.left - before.left,
+      unpricedCalls: now.unpricedCalls - before.unpricedCalls,
     }
     this.#told = now
     return tell(grown)

@@ -58,7 +58,7 @@ export interface CellCommit {
   /** The run that it belongs to; its counts of computed and failed cells grow by what is stored. */
   readonly run: RunId
   /** How far the run is otherwise. */
-  readonly progress: Pick<RunProgress, 'skipped' | 'calls' | 'totalCost'>
+  readonly progress: Pick<RunProgress, 'skipped' | 'left' | 'calls' | 'totalCost' | 'unpricedCalls'>
   readonly cells: readonly CellResult[]
   /** Entries to add; an entry with a known hash replaces it, target by target. */
   readonly cache: readonly CacheEntry[]

@@ -141,6 +141,8 @@ export function storedRun(row: Row): StoredRun {
     failed,
     calls: count('calls'),
     totalCost: count('total_cost'),
+    unpricedCalls: count('unpriced_calls'),
+    left: count('left_cells'),
     error: errorOf(row),
     cancelledBy: textOrNull(row['cancelled_by']),
   }

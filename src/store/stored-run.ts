@@ -46,6 +46,10 @@ export interface RunProgress {
   readonly calls: number
   /** Dollars. */
   readonly totalCost: number
+  /** Of the calls, how many went to hosts of which nobody had said what a call costs. */
+  readonly unpricedCalls: number
+  /** Of the cells left alone, those with work that the bounds of the run left no room for. */
+  readonly left: number
 }
 
 /** What a run turns out to be about once it has the run lock. */

@@ -98,6 +98,11 @@ export const RunPlanAnswer = Type.Object({
       compute: Type.Integer({ description: 'Cells to be computed by a call.' }),
       cached: Type.Integer({ description: 'Cells to be filled from the cache.' }),
       skipped: Type.Integer({ description: 'Cells left alone.' }),
+      left: Type.Optional(
+        Type.Integer({
+          description: 'Of these, cells with work that `max_calls` or `max_cost` leaves no room for.',
+        }),
+      ),
       kept_responses: Type.Optional(
         Type.Object(
           {
@@ -115,6 +120,16 @@ export const RunPlanAnswer = Type.Object({
   ),
   calls: Type.Integer(),
   cost: Type.Number({ description: 'Dollars.' }),
+  unpriced_calls: Type.Optional(
+    Type.Integer({
+      description: 'Of the calls, those to hosts without `cost_per_call`: `cost` knows nothing of them.',
+    }),
+  ),
+  not_ready: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'What the run would be refused for, such as an environment variable that is not set.',
+    }),
+  ),
   at_most: Type.Optional(
     Type.Literal(true, {
       description:
@@ -124,18 +139,26 @@ export const RunPlanAnswer = Type.Object({
 })
 export type RunPlanAnswer = Static<typeof RunPlanAnswer>
 
+/** What a run would do, as the service has it. */
+interface PlanReport extends RunPlan {
+  readonly notReady: readonly string[]
+}
+
 /** Turns what a run would do into its wire form. */
-export function toRunPlanAnswer({ targets, calls, cost, atMost }: RunPlan): RunPlanAnswer {
+export function toRunPlanAnswer(plan: PlanReport): RunPlanAnswer {
+  const { targets, calls, cost, unpricedCalls, notReady, atMost } = plan
   return {
     targets: Object.fromEntries(
-      Object.entries(targets).map(([target, plan]) => [target, toTargetPlan(plan)]),
+      Object.entries(targets).map(([target, cells]) => [target, toTargetPlan(cells)]),
     ),
     calls,
     cost,
-    ...(atMost ? { at_most: true as const } : {}),
+    ...(unpricedCalls !== undefined && { unpriced_calls: unpricedCalls }),
+    ...(notReady.length > 0 && { not_ready: [...notReady] }),
+    ...(atMost && { at_most: true as const }),
   }
 }
 
-function toTargetPlan({ compute, cached, skipped, kept }: TargetPlan): RunPlanAnswer['targets'][string] {
-  return { compute, cached, skipped, ...(kept !== undefined && { kept_responses: { ...kept } }) }
+function toTargetPlan({ kept, ...cells }: TargetPlan): RunPlanAnswer['targets'][string] {
+  return { ...cells, ...(kept !== undefined && { kept_responses: { ...kept } }) }
 }

@@ -22,6 +22,12 @@ const progress = {
   failed: Type.Integer(),
   calls: Type.Integer({ description: 'Calls begun; each counts once, however often it was tried.' }),
   total_cost: Type.Number({ description: 'Dollars.' }),
+  unpriced_calls: Type.Integer({
+    description: 'Of the calls, those to hosts without `cost_per_call`: `total_cost` knows nothing of them.',
+  }),
+  left: Type.Integer({
+    description: 'Of the skipped cells, those with work that `max_calls` or `max_cost` left no room for.',
+  }),
 }
 
 /** A run, as lists and frames show it. */
@@ -167,6 +173,8 @@ function toProgress(run: RunProgress): Omit<Static<typeof RunProgressFrame>, 'id
     failed: run.failed,
     calls: run.calls,
     total_cost: run.totalCost,
+    unpriced_calls: run.unpricedCalls,
+    left: run.left,
   }
 }
 

@@ -45,6 +45,8 @@ const FINISHED = {
   failed: 1,
   calls: 3,
   total_cost: 0,
+  unpriced_calls: 3,
+  left: 0,
   error: null,
   cancelled_by: null,
 }
@@ -55,7 +57,7 @@ runScenarios('a dry run', [
     request: { ...run({ dry_run: true }), payload: { dry_run: true } },
     status: 200,
     given: async () => undefined,
-    body: { targets: { rate: { compute: 3, cached: 0, skipped: 0 } }, calls: 3, cost: 0 },
+    body: { targets: { rate: { compute: 3, cached: 0, skipped: 0 } }, calls: 3, cost: 0, unpriced_calls: 3 },
     then: async ({ app }) => {
       assert.deepEqual((await app.inject('/api/runs')).json(), { runs: [], next_cursor: null })
       const status = (await app.inject('/api/status')).json<{ rate: { missing: number } }>()
@@ -67,7 +69,7 @@ runScenarios('a dry run', [
     request: run({ dry_run: true, targets: ['rate'] }),
     given: ranBefore,
     status: 200,
-    body: { targets: { rate: { compute: 1, cached: 0, skipped: 2 } }, calls: 1, cost: 0 },
+    body: { targets: { rate: { compute: 1, cached: 0, skipped: 2 } }, calls: 1, cost: 0, unpriced_calls: 1 },
   },
   {
     name: 'refuses what a run would refuse, without frames',

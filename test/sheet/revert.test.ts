@@ -382,7 +382,7 @@ async function computeAll(run: RunSheet, value: (index: number) => string): Prom
       provenance: {},
     },
   }))
-  const progress = { skipped: 0, calls: 0, totalCost: 0 }
+  const progress = { skipped: 0, left: 0, calls: 0, totalCost: 0, unpricedCalls: 0 }
   await store.commitCells({ actor: 'agent:runner', run: id, progress, cells, cache: [] })
   const totals = { done: MANY, total: MANY, materialized: MANY, failed: 0, ...progress }
   await store.endRun(id, { state: 'finished', error: null, cancelledBy: null, progress: totals })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
 import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
+import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
 import { listRunFailures } from '../../src/sheet/read-runs.ts'
 import { everythingStored, openOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -98,6 +99,17 @@ test('D23: without its variable a run stops before any call, but only when it wo
     return !error.message.includes('line\nbreak')
   })
   assert.equal(run.api.requests.length, calls + 2)
+})
+
+test('a plan needs no variable, and says which one a run would be refused for, but only when it would call for it', async (t) => {
+  setEnv(t, null)
+  const run = await openSecretSheet(t, [{ id: '1', a: 'x' }])
+  const everything = { targets: null, recordIds: null, force: false }
+  const { calls, notReady } = await planMaterialize(run.sheet, everything)
+  assert.deepEqual([calls, notReady], [3, [MISSING.message]])
+  const { notReady: nothing } = await planMaterialize(run.sheet, { ...everything, targets: ['b', 'c'] })
+  assert.deepEqual(nothing, [])
+  assert.deepEqual(run.api.calls(), {})
 })
 
 test('D23: the value of the variable is in no file or table of the sheet, log, frame, failure or provenance entry', async (t) => {

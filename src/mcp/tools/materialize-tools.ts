@@ -8,6 +8,7 @@ import { toRunFailuresAnswer, toRunSummary } from '../../wire/runs.ts'
 import { MaterializeToolAnswer, PlanToolAnswer } from '../../wire/tool-answers.ts'
 import { MaterializeInput, PlanInput, ProposedMaterializeInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
 import { budgetText, withBudget, type RunBounds, type Turn } from '../call-budget.ts'
+import { costText } from '../cost-text.ts'
 import { followRun } from '../follow-run.ts'
 import { defineTool, READS, type Tool, type ToolContext, type ToolResult } from '../tool.ts'
 import { runText } from './run-tools.ts'
@@ -23,11 +24,10 @@ export const planMaterializeTool = defineTool({
   annotations: READS,
   async run(input, { sheet, budget }) {
     const plan = toRunPlanAnswer(await planMaterialize(sheet, selectionOf(input)))
-    const bound = plan.at_most === true ? 'at most ' : ''
     const reusable = input.reuse_responses === true ? '' : keptText(plan)
     return {
       structured: { ...plan, ...withBudget(budget) },
-      text: `A run would make ${bound}${plan.calls} calls for ${bound}$${plan.cost}. ${reusable}${budgetText(budget.answer)}`.trimEnd(),
+      text: `${planText(plan)} ${reusable}${budgetText(budget.answer)}`.trimEnd(),
     }
   },
 })
@@ -41,6 +41,18 @@ function keptText({ targets }: RunPlanAnswer): string {
   return most === 0
     ? ''
     : `Responses are kept for up to ${most} calls of a field: reuse_responses takes them instead. `
+}
+
+/** What a run would do, in sentences. */
+function planText(plan: RunPlanAnswer): string {
+  const { calls, cost, unpriced_calls: unpriced, not_ready: notReady = [] } = plan
+  const left = Object.values(plan.targets).reduce((sum, cells) => sum + (cells.left ?? 0), 0)
+  const price = calls === 0 ? '' : `, ${costText(calls, { cost, unpriced })}`
+  return [
+    `A run would make ${plan.at_most === true ? 'at most ' : ''}${calls} calls${price}.`,
+    ...(left === 0 ? [] : [`max_calls or max_cost leaves no room for ${left} cells with work.`]),
+    ...(notReady.length === 0 ? [] : [`It would be refused: ${notReady.join('; ')}.`]),
+  ].join(' ')
 }
 
 const DESCRIPTION =
@@ -116,10 +128,10 @@ async function begin(
   async function refuseIfSpent(wanted: RunSelection, bounded: RunSelection): Promise<void> {
     const possible = await planMaterialize(sheet, bounded)
     if (possible.calls > 0) return
-    const { calls, cost } = await planMaterialize(sheet, wanted)
+    const { calls, cost, unpricedCalls: unpriced } = await planMaterialize(sheet, wanted)
     if (calls === 0) return
     throw new OperationError(
-      `the budget does not allow any of the ${calls} calls ($${cost}) of this run; ${budgetText(budget.answer)} ` +
+      `the budget does not allow any of the ${calls} calls (${costText(calls, { cost, unpriced })}) of this run; ${budgetText(budget.answer)} ` +
         'Ask the person who started this server for more, or ask for cheaper cells',
     )
   }

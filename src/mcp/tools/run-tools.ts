@@ -11,6 +11,7 @@ import {
 import { RunsToolAnswer } from '../../wire/tool-answers.ts'
 import { PageInput, RunInput, RunPageInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
 import { resolveActor } from '../../sheet/resolve-actor.ts'
+import { costText } from '../cost-text.ts'
 import { defineTool, READS } from '../tool.ts'
 
 export const listRunsTool = defineTool({
@@ -78,7 +79,9 @@ export const cancelRunTool = defineTool({
 
 /** A run in a sentence. */
 export function runText(run: RunSummary): string {
-  const { id, state, done, total, materialized, skipped, failed, calls, total_cost: cost } = run
+  const { id, state, done, total, materialized, skipped, failed, left, calls, total_cost: cost } = run
   const counts = `${materialized} ${run.kind === 'revert' ? 'put back' : 'computed'}, ${skipped} left alone, ${failed} failed`
-  return `Run ${id} is ${state}: ${done} of ${total} cells done (${counts}); ${calls} calls, $${cost}.`
+  const price = costText(calls, { cost, unpriced: run.unpriced_calls })
+  const rest = left === 0 ? '' : ` max_calls or max_cost left no room for ${left} cells with work.`
+  return `Run ${id} is ${state}: ${done} of ${total} cells done (${counts}); ${calls} calls, ${price}.${rest}`
 }

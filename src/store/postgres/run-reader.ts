@@ -6,7 +6,7 @@ import { runNumber, storedFailure, storedRun, textOrNull } from '../stored-rows.
 
 /** All but `record_ids`. */
 const RUN_COLUMNS = `id, kind, reverts, state, actor, request, started_at, ended_at, total, materialized, skipped, failed,
-  calls, total_cost, error, error_type, cancelled_by`
+  calls, total_cost, unpriced_calls, left_cells, error, error_type, cancelled_by`
 
 /** Reads what the store knows of runs. A text that is no run id is the id of no run. */
 export class RunReader {

@@ -65,10 +65,11 @@ export function noteCalls(change: ChangeSet, id: RunId, progress: CellCommit['pr
 /** Adds what a commit stored to the counts of its run. */
 export async function runGained(change: ChangeSet, id: RunId, gain: RunGain): Promise<void> {
   const { materialized, failures, progress } = gain
-  const { skipped, calls, totalCost } = progress
+  const { skipped, left, calls, totalCost, unpricedCalls } = progress
   await updateRun(change, id, {
-    set: 'materialized = materialized + $2, failed = failed + $3, skipped = $4, calls = $5, total_cost = $6, active_at = $7',
-    values: [materialized, failures.length, skipped, calls, totalCost, change.at],
+    set: `materialized = materialized + $2, failed = failed + $3, skipped = $4, left_cells = $5, calls = $6, total_cost = $7,
+      unpriced_calls = $8, active_at = $9`,
+    values: [materialized, failures.length, skipped, left, calls, totalCost, unpricedCalls, change.at],
   })
   await addFailures(change, id, failures)
 }
@@ -76,11 +77,12 @@ export async function runGained(change: ChangeSet, id: RunId, gain: RunGain): Pr
 /** The same for a task, whose progress is by how much it has grown. */
 export async function runGrew(change: ChangeSet, id: RunId, gain: RunGain): Promise<void> {
   const { materialized, failures, progress } = gain
-  const { skipped, calls, totalCost } = progress
+  const { skipped, left, calls, totalCost, unpricedCalls } = progress
   await updateRun(change, id, {
-    set: `materialized = materialized + $2, failed = failed + $3, skipped = skipped + $4, calls = calls + $5,
-      total_cost = round((total_cost + $6)::numeric, 9), active_at = $7`,
-    values: [materialized, failures.length, skipped, calls, totalCost, change.at],
+    set: `materialized = materialized + $2, failed = failed + $3, skipped = skipped + $4, left_cells = left_cells + $5,
+      calls = calls + $6, total_cost = round((total_cost + $7)::numeric, 9), unpriced_calls = unpriced_calls + $8,
+      active_at = $9`,
+    values: [materialized, failures.length, skipped, left, calls, totalCost, unpricedCalls, change.at],
   })
   await addFailures(change, id, failures)
 }
@@ -100,10 +102,11 @@ export function runReverted(
 /** Notes how a run ended, with its last counts. */
 export function endRun(change: ChangeSet, id: RunId, end: RunEnd): Promise<void> {
   const { state, error, cancelledBy, progress } = end
-  const { total, materialized, skipped, failed, calls, totalCost } = progress
+  const { total, materialized, skipped, left, failed, calls, totalCost, unpricedCalls } = progress
   return updateRun(change, id, {
     set: `state = $2, cancelled_by = $3, error = $4, error_type = $5, ended_at = $6, active_at = $6,
-      total = $7, materialized = $8, skipped = $9, failed = $10, calls = $11, total_cost = $12`,
+      total = $7, materialized = $8, skipped = $9, failed = $10, left_cells = $11, calls = $12, total_cost = $13,
+      unpriced_calls = $14`,
     values: [
       state,
       cancelledBy,
@@ -114,8 +117,10 @@ export function endRun(change: ChangeSet, id: RunId, end: RunEnd): Promise<void>
       materialized,
       skipped,
       failed,
+      left,
       calls,
       totalCost,
+      unpricedCalls,
     ],
   })
 }

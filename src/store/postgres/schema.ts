@@ -3,7 +3,7 @@ import { ContractError } from '../../errors/service-error.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 8
+export const SCHEMA_VERSION = 9
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -237,6 +237,12 @@ const RESPONSE_TABLES = `
   CREATE INDEX "$response_used" ON "$response" (used, hash);
 `
 
+/** Calls whose price nobody had said, and cells that bounds left no room for. */
+const RUN_COUNTS = `
+  ALTER TABLE "$run"
+    ADD COLUMN unpriced_calls bigint NOT NULL DEFAULT 0, ADD COLUMN left_cells bigint NOT NULL DEFAULT 0;
+`
+
 /** What each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -247,6 +253,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   6: deletedBlocksTable('bigint', 'WITH (fillfactor = 50)'),
   7: ERROR_BODIES,
   8: RESPONSE_TABLES,
+  9: RUN_COUNTS,
 }
 
 /** Makes the tables of a new store but that of records. */

@@ -6,7 +6,7 @@ import { commitText, readCommit } from './commit-text.ts'
 const COMMON = {
   actor: 'agent:é\n',
   run: '7',
-  progress: { skipped: 1, calls: 2, totalCost: 0.5 },
+  progress: { skipped: 1, left: 0, calls: 2, totalCost: 0.5, unpricedCalls: 1 },
   used: ['sha256:3'],
 }
 

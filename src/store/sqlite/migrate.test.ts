@@ -28,6 +28,7 @@ const FIELDS = ['id', 'a', 'label']
 const BACK_TO_VERSION_5 = `
   DROP TABLE "$response";
   ALTER TABLE "$sheet" DROP COLUMN response_bytes; ALTER TABLE "$sheet" DROP COLUMN response_limit;
+  ALTER TABLE "$run" DROP COLUMN unpriced_calls; ALTER TABLE "$run" DROP COLUMN left_cells;
   ALTER TABLE "$failure" DROP COLUMN response_body; ALTER TABLE "$run_failure" DROP COLUMN response_body;
   DROP TABLE "$deleted_block"`
 

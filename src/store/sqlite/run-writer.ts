@@ -81,10 +81,11 @@ export function noteCalls(change: ChangeSet, { id, note }: RunNote<CellCommit['p
 
 /** Adds what a commit stored to the counts of its run. */
 export function runGained(change: ChangeSet, id: RunId, { materialized, failures, progress }: RunGain): void {
-  const { skipped, calls, totalCost } = progress
+  const { skipped, left, calls, totalCost, unpricedCalls } = progress
   updateRun(change, id, {
-    set: 'materialized = materialized + ?, failed = failed + ?, skipped = ?, calls = ?, total_cost = ?, active_at = ?',
-    values: [materialized, failures.length, skipped, calls, totalCost, change.at],
+    set: `materialized = materialized + ?, failed = failed + ?, skipped = ?, left_cells = ?, calls = ?, total_cost = ?,
+      unpriced_calls = ?, active_at = ?`,
+    values: [materialized, failures.length, skipped, left, calls, totalCost, unpricedCalls, change.at],
   })
   addFailures(change, id, failures)
 }
@@ -100,10 +101,11 @@ export function runReverted(change: ChangeSet, id: RunId, { reverted, conflicts 
 /** Notes how a run ended, with its last counts. */
 export function endRun(change: ChangeSet, { id, note }: RunNote<RunEnd>): null {
   const { state, error, cancelledBy, progress } = note
-  const { total, materialized, skipped, failed, calls, totalCost } = progress
+  const { total, materialized, skipped, left, failed, calls, totalCost, unpricedCalls } = progress
   updateRun(change, id, {
     set: `state = ?, cancelled_by = ?,
-      error = ?, error_type = ?, ended_at = ?, active_at = ?, total = ?, materialized = ?, skipped = ?, failed = ?, calls = ?, total_cost = ?`,
+      error = ?, error_type = ?, ended_at = ?, active_at = ?, total = ?, materialized = ?, skipped = ?, failed = ?, left_cells = ?,
+      calls = ?, total_cost = ?, unpriced_calls = ?`,
     values: [
       state,
       cancelledBy,
@@ -115,8 +117,10 @@ export function endRun(change: ChangeSet, { id, note }: RunNote<RunEnd>): null {
       materialized,
       skipped,
       failed,
+      left,
       calls,
       totalCost,
+      unpricedCalls,
     ],
   })
   return null

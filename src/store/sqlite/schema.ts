@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 8
+export const SCHEMA_VERSION = 9
 
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
@@ -101,6 +101,8 @@ export const FIRST_TABLES = `
  * - `$response`: a row for each, by the key of its request. `at` is when it was received, `used` when it was last received or used, in
  *   milliseconds since 1970; `bytes` is what it counts towards the limit.
  * - `$sheet.response_bytes`: at most so many bytes are kept; exact after every removal. `response_limit`: null is the default.
+ *
+ * 9: `$run.unpriced_calls` and `$run.left_cells`: calls whose price nobody had said, and cells that bounds left no room for.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -165,6 +167,10 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
     status INTEGER NOT NULL, duration_ms INTEGER NOT NULL, body TEXT NOT NULL
   ) STRICT;
   CREATE INDEX "$response_used" ON "$response" (used, bytes, at);
+  `,
+  9: `
+  ALTER TABLE "$run" ADD COLUMN unpriced_calls INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$run" ADD COLUMN left_cells INTEGER NOT NULL DEFAULT 0;
   `,
 }
 

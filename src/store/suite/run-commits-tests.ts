@@ -100,32 +100,43 @@ export function testRunCommits(open: OpenStore): void {
         cells.push(sheet.result(await sheet.workOf(record, field), field, result))
       await sheet.write([{ id: 'late', a: 'written meanwhile' }])
       const id = await locked()
-      const outcomes = await sheet.commitTo(id, cells, { skipped: 4, calls: 3, totalCost: 0.5 })
+      const outcomes = await sheet.commitTo(id, cells, {
+        skipped: 4,
+        left: 2,
+        calls: 3,
+        totalCost: 0.5,
+        unpricedCalls: 1,
+      })
       assert.deepEqual(
         outcomes.map(({ outcome }) => outcome),
         ['stored', 'stored', 'stored', 'stored', 'superseded', 'superseded', 'refused'],
       )
       const counts = async (): Promise<object> => {
-        const { done, materialized, skipped, failed, calls, totalCost } = await stored(id)
-        return { done, materialized, skipped, failed, calls, totalCost }
+        const { done, materialized, skipped, left, failed, calls, totalCost, unpricedCalls } =
+          await stored(id)
+        return { done, materialized, skipped, left, failed, calls, totalCost, unpricedCalls }
       }
       assert.deepEqual(await counts(), {
         done: 7,
         materialized: 2,
         skipped: 4,
+        left: 2,
         failed: 1,
         calls: 3,
         totalCost: 0.5,
+        unpricedCalls: 1,
       })
       const again = sheet.result(await sheet.workOf('failed', 'one'), 'one', computed('v', 'count 5'))
-      await sheet.commitTo(id, [again], { skipped: 5, calls: 4, totalCost: 0.75 })
+      await sheet.commitTo(id, [again], { skipped: 5, left: 3, calls: 4, totalCost: 0.75, unpricedCalls: 1 })
       assert.deepEqual(await counts(), {
         done: 9,
         materialized: 3,
         skipped: 5,
+        left: 3,
         failed: 1,
         calls: 4,
         totalCost: 0.75,
+        unpricedCalls: 1,
       })
       assert.equal((await sheet.store.runFailures({ run: id, after: 0, limit: 10 })).length, 1)
     })

@@ -4,7 +4,16 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import type { RunEnd, RunId, RunProgress, StoredRun } from '../stored-run.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
-import { AGENT, computed, HUMAN, IN_TURN, newRun, TestSheet, type OpenStore } from './test-sheet.ts'
+import {
+  AGENT,
+  computed,
+  HUMAN,
+  IN_TURN,
+  newRun,
+  NOTHING_ELSE,
+  TestSheet,
+  type OpenStore,
+} from './test-sheet.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -29,7 +38,7 @@ const NO_RUNS = [
 ]
 
 function ended(state: RunEnd['state'], progress: Partial<RunProgress> = {}): RunEnd {
-  const nothing = { done: 0, total: 0, materialized: 0, skipped: 0, failed: 0, calls: 0, totalCost: 0 }
+  const nothing = { done: 0, total: 0, materialized: 0, failed: 0, ...NOTHING_ELSE }
   return { state, error: null, cancelledBy: null, progress: { ...nothing, ...progress } }
 }
 
@@ -133,7 +142,8 @@ export function testStoredRuns(open: OpenStore): void {
 
     test('a run that ended has its last counts, its time and what ended it', async () => {
       const id = await locked()
-      const counts = { total: 9, materialized: 3, skipped: 4, failed: 1, calls: 4, totalCost: 1.5 }
+      const money = { calls: 4, totalCost: 1.5, unpricedCalls: 2 }
+      const counts = { total: 9, materialized: 3, skipped: 4, left: 3, failed: 1, ...money }
       const error = { type: 'OperationError', message: 'cancelled by "human:ann"' } as const
       await sheet.store.endRun(id, { ...ended('cancelled', { ...counts, done: 8 }), error })
       const run = await stored(id)

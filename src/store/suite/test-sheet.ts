@@ -60,7 +60,13 @@ export const HUMAN = 'human:ann'
 export const AGENT = 'agent:materializer'
 
 /** What a commit says of a run that makes no calls and leaves no cell alone. */
-export const NOTHING_ELSE: CellCommit['progress'] = { skipped: 0, calls: 0, totalCost: 0 }
+export const NOTHING_ELSE: CellCommit['progress'] = {
+  skipped: 0,
+  left: 0,
+  calls: 0,
+  totalCost: 0,
+  unpricedCalls: 0,
+}
 
 /** The order of a run of everything. */
 export function newRun(more: Partial<NewRun> = {}): NewRun {

@@ -6,8 +6,9 @@ import { useActor } from '../state/actor.ts'
 import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { countOf, formatMoney } from '../ui/format.ts'
+import { countOf } from '../ui/format.ts'
 import './run-dialog.css'
+import { runCost } from './plan-text.ts'
 import { runName } from './run-text.ts'
 
 interface CancelRunDialogProps {
@@ -59,8 +60,9 @@ export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
   )
 }
 
-function whatStays({ kind, materialized, total_cost: cost }: RunSummary): string {
+function whatStays(run: RunSummary): string {
+  const { kind, materialized, calls } = run
   if (kind === 'revert') return `What has been put back stays: ${countOf(materialized, 'cell')} so far.`
-  const spent = cost > 0 ? `; ${formatMoney(cost)} is spent` : ''
+  const spent = calls > 0 ? `; ${countOf(calls, 'call')} made, ${runCost(run)}` : ''
   return `What has been stored stays: ${countOf(materialized, 'cell')} so far${spent}.`
 }

@@ -1,18 +1,22 @@
 import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
+import type { RunSummary } from '../../../src/wire/runs.ts'
 import { countOf, formatMoney } from '../ui/format.ts'
 
 export interface PlanTotals {
   readonly compute: number
   readonly cached: number
   readonly skipped: number
+  /** Of these, cells with work that the limits leave no room for. */
+  readonly left: number
 }
 
 export function totalsOf({ targets }: RunPlanAnswer): PlanTotals {
-  const totals = { compute: 0, cached: 0, skipped: 0 }
-  for (const { compute, cached, skipped } of Object.values(targets)) {
+  const totals = { compute: 0, cached: 0, skipped: 0, left: 0 }
+  for (const { compute, cached, skipped, left = 0 } of Object.values(targets)) {
     totals.compute += compute
     totals.cached += cached
     totals.skipped += skipped
+    totals.left += left
   }
   return totals
 }
@@ -27,10 +31,26 @@ export function isNothing(plan: RunPlanAnswer): boolean {
 export function runButtonText(plan: RunPlanAnswer): string {
   const { cached } = totalsOf(plan)
   if (plan.calls === 0) return cached > 0 ? `Fill ${countOf(cached, 'cell')} from the cache` : 'Run'
-  return `Run ${plan.at_most === true ? 'at most ' : ''}${countOf(plan.calls, 'call')} · ${costText(plan.cost)}`
+  return `Run ${plan.at_most === true ? 'at most ' : ''}${countOf(plan.calls, 'call')} · ${planCost(plan)}`
 }
 
-/** Zero dollars are said in a word. */
-export function costText(dollars: number): string {
-  return dollars === 0 ? 'free' : formatMoney(dollars)
+/** What the calls of a plan cost. */
+export function planCost({ calls, cost, unpriced_calls: unpriced = 0 }: RunPlanAnswer): string {
+  return costText({ calls, cost, unpriced })
+}
+
+/** What the calls of a run cost. */
+export function runCost({ calls, total_cost: cost, unpriced_calls: unpriced }: RunCosts): string {
+  return costText({ calls, cost, unpriced })
+}
+
+type RunCosts = Pick<RunSummary, 'calls' | 'total_cost' | 'unpriced_calls'>
+
+/** Of calls to hosts without a price nobody knows what they cost: that is not nothing. */
+function costText(of: { readonly calls: number; readonly cost: number; readonly unpriced: number }): string {
+  const { calls, cost, unpriced } = of
+  if (unpriced === 0) return formatMoney(cost)
+  return unpriced >= calls
+    ? 'cost not set'
+    : `${formatMoney(cost)} + ${countOf(unpriced, 'call')} of unset cost`
 }

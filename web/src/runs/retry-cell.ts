@@ -5,7 +5,10 @@ import { isNothing } from './plan-text.ts'
 import { openRunDialog } from './run-dialog.tsx'
 import { runningStore } from './running-store.ts'
 
-/** Computes a failed cell again: at once when that is free, else after the dialog has said what it costs. Throws ApiError. */
+/**
+ * Computes a failed cell again: at once unless a call has a price, else after the dialog has said what it costs. Throws
+ * ApiError.
+ */
 export async function retryCell({ recordId, field }: CellRef, actor: string): Promise<void> {
   const order: RunOrder = { targets: [field], record_ids: [recordId], only: 'failed' }
   const plan = await server.runs.plan(order, { actor })

@@ -1,5 +1,6 @@
 import type { RunSummary } from '../../../src/wire/runs.ts'
-import { countOf, formatCount, formatMoney, formatRate, formatTimeLeft } from '../ui/format.ts'
+import { countOf, formatCount, formatRate, formatTimeLeft } from '../ui/format.ts'
+import { runCost } from './plan-text.ts'
 import { secondsLeft } from './rate-meter.ts'
 import { RunBar } from './run-bar.tsx'
 
@@ -23,10 +24,15 @@ export function RunOutcome({ run, perSecond }: RunOutcomeProps) {
         {!isRevert && (
           <div>
             <dt>spent</dt>
-            <dd>{formatMoney(run.total_cost)}</dd>
+            <dd>{runCost(run)}</dd>
           </div>
         )}
       </dl>
+      {run.left > 0 && (
+        <p className="run-why">
+          The limits left no room for {countOf(run.left, 'cell')} that could have been computed.
+        </p>
+      )}
     </>
   )
 }

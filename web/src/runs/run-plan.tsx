@@ -2,7 +2,7 @@ import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
 import { messageOf } from '../api/api-error.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
 import { countOf, formatCount } from '../ui/format.ts'
-import { costText, isNothing, totalsOf, type PlanTotals } from './plan-text.ts'
+import { isNothing, planCost, totalsOf, type PlanTotals } from './plan-text.ts'
 import { TableHead, type HeadColumn } from '../ui/table-head.tsx'
 import { CountCell } from './count-cell.tsx'
 
@@ -28,12 +28,23 @@ export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps
     <section className={`run-plan ${isCurrent ? '' : 'old'}`} aria-label="Plan" aria-busy={!isCurrent}>
       <div role="status">{isNothing(plan) ? <Nothing order={order} /> : <Sum plan={plan} />}</div>
       {!isNothing(plan) && <TargetTable plan={plan} titleOf={titleOf} />}
+      {totalsOf(plan).left > 0 && (
+        <p className="form-hint">
+          The limits leave no room for {countOf(totalsOf(plan).left, 'cell')} that could be computed.
+        </p>
+      )}
+      {plan.not_ready?.map((message) => (
+        <p key={message} className="form-fault">
+          The server would refuse this run: {message}
+        </p>
+      ))}
     </section>
   )
 }
 
 function Sum({ plan }: { readonly plan: RunPlanAnswer }) {
   const { compute, cached } = totalsOf(plan)
+  const unpriced = plan.unpriced_calls ?? 0
   return (
     <>
       <p className="run-plan-sum">
@@ -42,12 +53,18 @@ function Sum({ plan }: { readonly plan: RunPlanAnswer }) {
           <strong>{formatCount(plan.calls)}</strong> {plan.calls === 1 ? 'call' : 'calls'}
         </span>
         <span>
-          <strong>{costText(plan.cost)}</strong>
+          <strong>{planCost(plan)}</strong>
         </span>
         <span>
           <strong>{formatCount(compute + cached)}</strong> {compute + cached === 1 ? 'cell' : 'cells'}
         </span>
       </p>
+      {unpriced > 0 && (
+        <p className="form-hint">
+          What {unpriced === 1 ? 'a call' : 'calls'} to some hosts cost is not known: set cost_per_call in
+          transport.yaml.
+        </p>
+      )}
       {plan.at_most === true && (
         <p className="form-hint">
           Some inputs are themselves computed in this run: what depends on them is known only then, and never
@@ -126,6 +143,6 @@ function TargetTable({
   )
 }
 
-function hasWork({ compute, cached }: PlanTotals): boolean {
+function hasWork({ compute, cached }: Pick<PlanTotals, 'compute' | 'cached'>): boolean {
   return compute > 0 || cached > 0
 }

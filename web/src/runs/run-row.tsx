@@ -6,6 +6,7 @@ import { formatDuration, formatMoney } from '../ui/format.ts'
 import { RunBar } from './run-bar.tsx'
 import { RunState } from './run-state.tsx'
 import { Moment } from '../ui/moment.tsx'
+import { runCost } from './plan-text.ts'
 import { countsText, runName, tookMs } from './run-text.ts'
 import { CountCell } from './count-cell.tsx'
 
@@ -50,7 +51,7 @@ export function RunRow({ run, contract, isSelected }: RunRowProps) {
       <CountCell count={run.failed} className={run.failed > 0 ? 'bad' : ''} />
       <CountCell count={run.calls} className="wide" />
       <td className="narrow">{summaryText(run)}</td>
-      <td className={`number ${run.total_cost === 0 ? 'none' : ''}`}>{formatMoney(run.total_cost)}</td>
+      <td className={`number ${run.total_cost === 0 ? 'none' : ''}`}>{runCost(run)}</td>
     </tr>
   )
 }

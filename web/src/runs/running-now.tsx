@@ -2,7 +2,8 @@ import { X } from 'lucide-react'
 import { Link } from 'wouter'
 import type { RunSummary } from '../../../src/wire/runs.ts'
 import { IconButton } from '../ui/button.tsx'
-import { formatCount, formatMoney, formatRate, formatTimeLeft } from '../ui/format.ts'
+import { formatCount, formatRate, formatTimeLeft } from '../ui/format.ts'
+import { runCost } from './plan-text.ts'
 import { secondsLeft } from './rate-meter.ts'
 import { RunBar } from './run-bar.tsx'
 import './running-now.css'
@@ -35,7 +36,7 @@ export function RunningNow({ running: { perSecond, waiting }, run, isLost, onCan
         {isLost && <span className="run-status-bad">the server does not answer</span>}
         {run.failed > 0 && <span className="run-status-bad">{formatCount(run.failed)} failed</span>}
         {left !== null && !isLost && <span>{formatTimeLeft(left)} left</span>}
-        {run.kind === 'materialize' && run.total > 0 && <span>{formatMoney(run.total_cost)}</span>}
+        {run.kind === 'materialize' && run.total > 0 && <span>{runCost(run)}</span>}
         {perSecond !== null && !isLost && <span>{formatRate(perSecond, 'cells')}</span>}
         {waiting > 0 && <span>+{waiting} waiting</span>}
       </Link>

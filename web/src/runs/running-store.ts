@@ -4,7 +4,16 @@ import { RateMeter } from './rate-meter.ts'
 /** How far a run is. */
 export type RunProgress = Pick<
   RunSummary,
-  'id' | 'done' | 'total' | 'materialized' | 'skipped' | 'failed' | 'calls' | 'total_cost'
+  | 'id'
+  | 'done'
+  | 'total'
+  | 'materialized'
+  | 'skipped'
+  | 'failed'
+  | 'calls'
+  | 'total_cost'
+  | 'unpriced_calls'
+  | 'left'
 >
 
 /** What goes on just now. */

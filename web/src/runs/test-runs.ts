@@ -24,6 +24,8 @@ export function runOf(given: Partial<RunSummary> & { readonly id: string }): Run
     failed: 0,
     calls: 0,
     total_cost: 0,
+    unpriced_calls: 0,
+    left: 0,
     error: null,
     cancelled_by: null,
     ...given,

@@ -262,20 +262,20 @@ test('a call costs and is made as the policies say for its URL', async () => {
     refusal: () => null,
     close: () => Promise.resolve(),
   }
-  const costs: number[] = []
+  const costs: (number | null)[] = []
   for (const url of ['https://h/', 'https://h:81/', 'https://other/']) {
     const derivation = parse(`url: ${url}\nresponse_path: v\n`, transport)
     const plan = planOf(derivation, {})
     costs.push(derivation.kind.cost(plan, policies))
     await derivation.kind.run(derivation.spec, plan, { ...CONTEXT, policies })
   }
-  assert.deepEqual(costs, [0.5, 2, 0])
+  assert.deepEqual(costs, [0.5, 2, null])
   assert.deepEqual(
     made.map(({ retries, costPerCall }) => [retries, costPerCall]),
     [
       [2, 0.5],
       [2, 2],
-      [0, 0],
+      [0, null],
     ],
   )
 })

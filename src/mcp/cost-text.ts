@@ -1,0 +1,8 @@
+/** What calls cost, in words; `cost not set` where `transport.yaml` does not say it. */
+export function costText(
+  calls: number,
+  { cost, unpriced = 0 }: { readonly cost: number; readonly unpriced?: number | undefined },
+): string {
+  if (unpriced === 0) return `$${cost}`
+  return unpriced >= calls ? 'cost not set' : `$${cost} and ${unpriced} calls whose cost is not set`
+}
