@@ -293,10 +293,17 @@ test('D33: provenance entries have the members that the HTTP reference names for
   const accepted: Record<string, unknown> = (
     await app.inject('/api/provenance?record_id=b&field=price')
   ).json()
-  const found = [imported, computed, reverted, written, deleted, accepted]
+  await write('POST', '/api/materialize', {
+    actor: 'agent:run',
+    record_ids: ['b'],
+    force: true,
+    reuse_responses: true,
+  })
+  const reused: Record<string, unknown> = (await app.inject('/api/provenance?record_id=b&field=rate')).json()
+  const found = [imported, computed, reverted, written, deleted, accepted, reused]
   assert.deepEqual(
     found.map(({ source }) => source),
-    ['import', 'http', 'revert', 'write', 'delete', 'write'],
+    ['import', 'http', 'revert', 'write', 'delete', 'write', 'http'],
   )
   assert.deepEqual(
     found.map((members) => Object.keys(members).toSorted()),
@@ -307,6 +314,7 @@ test('D33: provenance entries have the members that the HTTP reference names for
       expected('all'),
       expected('all'),
       expected('all', 'proposals'),
+      expected('all', 'derived cells', 'http', 'kept responses'),
     ],
   )
 })
