@@ -57,7 +57,7 @@ test('--max-cost holds over all runs, to the cent', async (t) => {
 
 test('runs at the same time spend no more than the budget together, clients of one server likewise', async (t) => {
   const { sheet, api } = await writeLookupSheet(t, { records: 12 })
-  const port = await serveAgents(t, sheet, { flags: ['--max-calls', '5'] }).port()
+  const port = await (await serveAgents(t, sheet, { flags: ['--max-calls', '5'] })).port()
   const agents = await Promise.all([
     agentOverHttp(t, port, { era: '2025-11-25' }),
     agentOverHttp(t, port, { era: '2025-11-25' }),

@@ -220,7 +220,7 @@ for (const era of ERAS) {
 
 test('SIGTERM ends a server with agents on it, within its time', async (t) => {
   const { sheet } = await writeLookupSheet(t)
-  const server = serveAgents(t, sheet)
+  const server = await serveAgents(t, sheet)
   const port = await server.port()
   const agents = await Promise.all(ERAS.map((era) => agentOverHttp(t, port, { era })))
   await Promise.all(agents.map((agent) => agent.call('get_status')))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ProtocolErrorCode } from '@modelcontextprotocol/client'
 import { agentOverStdio, forEveryClient, startAgent, type Agent } from '../support/agent.ts'
+import { applyEdits } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
 
 async function read(agent: Agent, uri: string): Promise<{ text: string; mimeType: string | undefined }> {
@@ -96,6 +97,7 @@ forEveryClient(({ transport, era, name }) => {
     assert.ok(!heard.includes('colophon://records/r2') && !heard.includes('list'))
     const file = join(sheet, 'contract.yaml')
     await writeFile(file, (await readFile(file, 'utf8')).replace('version: 1.0.0', 'version: 1.1.0'))
+    await applyEdits(sheet)
     await until('list', 'colophon://contract')
     assert.ok(!heard.includes('colophon://contract.json'))
   })

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { listRuns } from '../../src/sheet/read-runs.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import {
@@ -14,6 +13,7 @@ import {
   startAgent,
 } from '../support/agent.ts'
 import { ColophonProcess } from '../support/colophon-process.ts'
+import { openOnEngine } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
 import { onEnd } from '../support/on-end.ts'
 
@@ -39,7 +39,7 @@ forEveryClient(({ transport, era, name }) => {
     await hold.arrived(2)
     stop.abort()
     await refused
-    const person = await openSheet(sheet)
+    const person = await openOnEngine(sheet)
     onEnd(t, () => person.close())
     assert.deepEqual(await endOfRun(person), { state: 'cancelled', cancelledBy: 'agent' })
     assert.equal(api.requests.length, 2)
@@ -79,7 +79,7 @@ forEveryClient(({ transport, era, name }) => {
 
   void test(`${name}: clients at the same time keep out of each other's way`, async (t) => {
     const { sheet } = await writeLookupSheet(t, { records: 6 })
-    const port = transport === 'http' ? await serveAgents(t, sheet).port() : 0
+    const port = transport === 'http' ? await (await serveAgents(t, sheet)).port() : 0
     const agents = await Promise.all(
       [0, 1, 2].map(() =>
         transport === 'http' ? agentOverHttp(t, port, { era }) : agentOverStdio(t, sheet, { era }),
@@ -109,7 +109,7 @@ for (const era of ERAS) {
     await hold.arrived(2)
     await agent.client.close()
     await call
-    const person = await openSheet(sheet)
+    const person = await openOnEngine(sheet)
     onEnd(t, () => person.close())
     assert.deepEqual(await endOfRun(person), { state: 'cancelled', cancelledBy: 'agent' })
     hold.release()
@@ -146,7 +146,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     // Nothing but the protocol.
     for (const line of stdout.trimEnd().split('\n'))
       assert.equal((JSON.parse(line) as { jsonrpc: string }).jsonrpc, '2.0')
-    const person = await openSheet(sheet)
+    const person = await openOnEngine(sheet)
     onEnd(t, () => person.close())
     assert.deepEqual(await endOfRun(person), { state: 'cancelled', cancelledBy: 'agent' })
     hold.release()
@@ -168,7 +168,7 @@ test('a run that fails tells so, with the run to look at', async (t) => {
 
 test('a sheet that a server has open can be worked on over stdio at the same time', async (t) => {
   const { sheet } = await writeLookupSheet(t)
-  const server = serveAgents(t, sheet)
+  const server = await serveAgents(t, sheet)
   const port = await server.port()
   const agent = await agentOverStdio(t, sheet)
   await agent.call('upsert_records', { records: [{ id: 'mine', a: 'x' }] })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getRecord } from '../../src/sheet/get-record.ts'
-import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { acceptProposal } from '../../src/sheet/proposals.ts'
 import { readProvenance } from '../../src/sheet/read-provenance.ts'
 import { toolsOf } from '../../src/mcp/tool-list.ts'
 import { agentOverStdio, forEveryClient, startAgent, type Agent } from '../support/agent.ts'
 import { ColophonProcess } from '../support/colophon-process.ts'
+import { openOnEngine } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
 import { onEnd } from '../support/on-end.ts'
 
@@ -61,7 +61,7 @@ forEveryClient(({ transport, era, name }) => {
       { field: 'a', was: 'v0', now: 'v0', proposed: 'better', moved: false },
     ])
 
-    const person = await openSheet(sheet)
+    const person = await openOnEngine(sheet)
     onEnd(t, () => person.close())
     await acceptProposal(person, { id: String(proposal['id']), actor: 'human:ann' })
     const record = JSON.parse(String((await getRecord(person, 'r0', ['a'])).json)) as object

@@ -53,11 +53,27 @@ export const GROUPS = {
     'sheet/run-reuse.test.ts',
     'sheet/run-stops.test.ts',
   ],
+  agents: [
+    'mcp/budget.test.ts',
+    'mcp/errors.test.ts',
+    'mcp/resources.test.ts',
+    'mcp/runs.test.ts',
+    'mcp/scopes.test.ts',
+    'mcp/tools.test.ts',
+  ],
+  viewer: [
+    'web/editing.test.ts',
+    'web/panel.test.ts',
+    'web/proposals.test.ts',
+    'web/runs.test.ts',
+    'web/views.test.ts',
+  ],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 const HTTP = 'about HTTP, before or after anything that a store does'
 const SHARED = 'opens stores of PostgreSQL itself'
-const AGENTS = 'a skin over operations that the others test; a process for each agent'
+const TRANSPORTS = 'about transports and processes of agents, the same on each engine'
+const PAGE = 'about the page and what the browser does, the same on each engine'
 
 /** The other files beside them, and why they run on SQLite alone, or on PostgreSQL alone. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
@@ -88,14 +104,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'http/slow-clients.test.ts': HTTP,
   'http/sse.test.ts': HTTP,
   'http/trusted-actor.test.ts': HTTP,
-  'mcp/budget.test.ts': AGENTS,
-  'mcp/errors.test.ts': AGENTS,
-  'mcp/http.test.ts': AGENTS,
-  'mcp/resources.test.ts': AGENTS,
-  'mcp/runs.test.ts': AGENTS,
-  'mcp/scopes.test.ts': AGENTS,
-  'mcp/secrets.test.ts': AGENTS,
-  'mcp/tools.test.ts': AGENTS,
+  'mcp/http.test.ts': TRANSPORTS,
+  'mcp/secrets.test.ts': 'what is told of requests, before or after anything that a store does',
   'sheet/behind-a-pooler.test.ts': SHARED,
   'sheet/definition-files.test.ts':
     'files on disk: removed, renamed, unreadable, edited twice in a tick; push-and-pull.test.ts is about revisions',
@@ -104,4 +114,18 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     'faults put between a run and the store of its process; shared-runs.test.ts and test/cluster are about runs of several',
   'sheet/shared-frames.test.ts': SHARED,
   'sheet/shared-runs.test.ts': SHARED,
+  'web/away.test.ts': PAGE,
+  'web/axe-dark.test.ts': PAGE,
+  'web/axe-light.test.ts': PAGE,
+  'web/columns.test.ts': PAGE,
+  'web/docs.test.ts': PAGE,
+  'web/empty.test.ts': 'records that the server imports, which other tests do on both engines',
+  'web/first-view.test.ts': PAGE,
+  'web/million.test.ts': 'a million records, which would take minutes to push',
+  'web/missed-frames.test.ts': PAGE,
+  'web/narrow.test.ts': PAGE,
+  'web/pages.test.ts': PAGE,
+  'web/proxied.test.ts': PAGE,
+  'web/sql.test.ts': 'the console, with statements of SQLite; http/query.test.ts is about queries on both',
+  'web/wide.test.ts': PAGE,
 }

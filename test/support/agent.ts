@@ -11,13 +11,14 @@ import {
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { ColophonProcess } from './colophon-process.ts'
+import { perEngine, placeOnEngine } from './engine.ts'
 import { onEnd } from './on-end.ts'
 
 const BIN = join(import.meta.dirname, '..', '..', 'bin', 'colophon.js')
 
 /** The protocol that a client speaks: of 2025, with sessions, or of 2026, without. */
 export type Era = '2025-11-25' | '2026-07-28'
-export const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28']
+export const ERAS = ['2025-11-25', '2026-07-28'] as const satisfies readonly Era[]
 
 /** How clients reach a sheet. */
 export const TRANSPORTS = ['stdio', 'http'] as const
@@ -99,7 +100,7 @@ function clientOf(era: Era): Client {
   return new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
 }
 
-/** Starts `colophon mcp` with a sheet for a client of its own. */
+/** Starts `colophon mcp` with the sheet of a directory, where it is on this engine, for a client of its own. */
 export async function agentOverStdio(
   t: TestContext,
   sheet: string,
@@ -111,7 +112,7 @@ export async function agentOverStdio(
 ): Promise<Agent> {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [BIN, 'mcp', sheet, ...flags],
+    args: [BIN, 'mcp', await placeOnEngine(sheet), ...flags],
     stderr: 'inherit',
     env: { ...(process.env as Record<string, string>), ...env },
   })
@@ -136,16 +137,17 @@ async function connect(t: TestContext, agent: Agent, era: Era): Promise<Agent> {
   return agent
 }
 
-/** Starts `colophon serve --mcp`; what agents may do is said as for `colophon mcp`. */
-export function serveAgents(
+/** Starts `colophon serve --mcp` with the sheet of a directory, where it is on this engine; what agents may do is said as for `colophon mcp`. */
+export async function serveAgents(
   t: TestContext,
   sheet: string,
   { flags = [], env = {} }: { flags?: readonly string[]; env?: NodeJS.ProcessEnv } = {},
-): ColophonProcess {
+): Promise<ColophonProcess> {
   const prefixed = flags.map((flag) =>
     flag.replace(/^--(actor|read-only|propose|max-calls|max-cost)\b/, '--mcp-$1'),
   )
-  return new ColophonProcess(t, ['serve', sheet, '--port', '0', '--mcp', ...prefixed], { env })
+  const place = await placeOnEngine(sheet)
+  return new ColophonProcess(t, ['serve', place, '--port', '0', '--mcp', ...prefixed], { env })
 }
 
 /** An agent of a process of its own, whichever way. */
@@ -159,10 +161,11 @@ export async function startAgent(
   }: { transport: (typeof TRANSPORTS)[number]; era: Era; flags?: readonly string[] },
 ): Promise<Agent> {
   if (transport === 'stdio') return agentOverStdio(t, sheet, { flags, era })
-  return agentOverHttp(t, await serveAgents(t, sheet, { flags }).port(), { era })
+  const server = await serveAgents(t, sheet, { flags })
+  return agentOverHttp(t, await server.port(), { era })
 }
 
-/** Runs a test once for each transport and protocol. */
+/** Runs a test once for each transport and protocol; on PostgreSQL, where these are as on SQLite, with one of each. */
 export function forEveryClient(
   run: (how: {
     readonly transport: (typeof TRANSPORTS)[number]
@@ -170,7 +173,14 @@ export function forEveryClient(
     readonly name: string
   }) => void,
 ): void {
-  for (const transport of TRANSPORTS) {
-    for (const era of ERAS) run({ transport, era, name: `${transport}, ${era}` })
+  const all = TRANSPORTS.flatMap((transport) => ERAS.map((era) => ({ transport, era })))
+  const some = TRANSPORTS.map((transport, index) => ({ transport, era: ERAS[index] ?? ERAS[0] }))
+  for (const { transport, era } of perEngine<readonly { transport: (typeof TRANSPORTS)[number]; era: Era }[]>(
+    {
+      sqlite: all,
+      postgres: some,
+    },
+  )) {
+    run({ transport, era, name: `${transport}, ${era}` })
   }
 }

@@ -49,6 +49,15 @@ export async function placeOnEngine(directory: string, actor = 'system'): Promis
   if (engine === 'sqlite') return directory
   const known = stores.get(directory)
   if (known !== undefined) return known
+  const pushed = underWay.get(directory) ?? pushFirst(directory, actor)
+  underWay.set(directory, pushed)
+  return pushed
+}
+
+/** The first pushes of directories, for all that ask for one meanwhile. */
+const underWay = new Map<string, Promise<string>>()
+
+async function pushFirst(directory: string, actor: string): Promise<string> {
   const url = (await startPostgres()).freshUrl()
   await push(directory, url, actor)
   stores.set(directory, url)

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
 import { startBrowser } from './browser.ts'
 import { ColophonProcess } from './colophon-process.ts'
+import { placeOnEngine } from './engine.ts'
 import { exampleSheet, type ExampleSheet } from './example.ts'
 import { GatedApi } from './gated-api.ts'
 import { onEnd } from './on-end.ts'
@@ -33,7 +34,7 @@ export class SheetViewer {
     this.browser = browser
   }
 
-  /** Serves the sheet of a directory, with these options of `serve`; it ends with the test. */
+  /** Serves the sheet of a directory where it is on this engine, with these options of `serve`; it ends with the test. */
   static async on(t: TestContext, directory: string, options: readonly string[] = []): Promise<SheetViewer> {
     return new SheetViewer(...(await serveAndBrowse(t, directory, options)))
   }
@@ -140,7 +141,8 @@ async function serveAndBrowse(
   directory: string,
   options: readonly string[] = [],
 ): Promise<Served> {
-  const server = new ColophonProcess(t, ['serve', directory, '--port', '0', ...PATIENTLY, ...options])
+  const place = await placeOnEngine(directory)
+  const server = new ColophonProcess(t, ['serve', place, '--port', '0', ...PATIENTLY, ...options])
   const [port, browser] = await Promise.all([server.port(), startBrowser(t)])
   return [`http://127.0.0.1:${port}`, browser]
 }

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { NO_BROWSER } from '../support/browser.ts'
+import { applyEdits } from '../support/engine.ts'
 import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
 
 test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
@@ -38,6 +39,7 @@ test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
     await page.goto(`${viewer.url}/?cell=AD~name_de&panel=1`)
     await settled(page)
     await writeFile(file, text.replace('languages=de,fr,ja', 'languages=de,fr,ja,it'))
+    await applyEdits(viewer.sheet.path)
     const why = panel.getByRole('region', { name: 'Why it is stale' })
     const diff = why.getByLabel('What changed').first()
     await shows(diff.locator('del'), /languages=de,fr,ja$/)
@@ -45,6 +47,7 @@ test('the panel of a cell', { skip: NO_BROWSER }, async (t) => {
     await why.getByText(/From [0-9a-f]{12}… to [0-9a-f]{12}…/).waitFor()
     await picture(page, 'panel-derivation-light')
     await writeFile(file, text)
+    await applyEdits(viewer.sheet.path)
     await why.getByText('What was changed has been changed back.').waitFor()
   })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { NO_BROWSER } from '../support/browser.ts'
+import { perEngine } from '../support/engine.ts'
 import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
 
 const ALL_CELLS = 10 * 249
@@ -44,6 +45,8 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
       const now = Number(await goesOn.getByRole('progressbar').getAttribute('aria-valuenow'))
       assert.ok(now > 0 && now < 249, `${now}`)
     })
+    // On PostgreSQL calls come in no particular order: those let through may be of other records.
+    if (perEngine({ sqlite: false, postgres: true })) gate.open()
     await shows(cell, 'Monday')
     await cell.getByRole('img', { name: 'fresh' }).waitFor()
     gate.open()

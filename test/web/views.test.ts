@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NO_BROWSER } from '../support/browser.ts'
+import { perEngine } from '../support/engine.ts'
 import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
 
 test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) => {
@@ -88,6 +89,57 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
     assert.equal(new URL(page.url()).searchParams.get('sql'), "region = 'Europe' AND landlocked")
     await page.goBack()
     await shows(count, '249 records')
+  })
+
+  const filtered = (...conditions: object[]): string =>
+    `${viewer.url}/?where=${encodeURIComponent(JSON.stringify(conditions))}`
+
+  await t.test('texts, lists, truth and gaps filter as they say', async () => {
+    const cases = [
+      [{ field: 'name', is: 'contains', value: 'ÅLAND' }, 1],
+      [{ field: 'capital', is: 'begins', value: 'SAN ' }, 3],
+      [{ field: 'capital', is: 'empty', value: null }, 6],
+      [{ field: 'languages', is: 'hasAny', value: ['German'] }, 7],
+      [{ field: 'landlocked', is: 'equals', value: true }, 44],
+      [{ field: 'area', is: 'within', value: [468, 469] }, 1],
+    ] as const
+    for (const [condition, expected] of cases) {
+      await page.goto(filtered(condition))
+      await shows(count, `${expected} of 249 records`)
+    }
+  })
+
+  await t.test('values are found by what is typed, within what the filter lets through', async () => {
+    await page.goto(filtered({ field: 'landlocked', is: 'equals', value: true }))
+    await settled(page)
+    await page.keyboard.press('/')
+    await page.getByRole('dialog', { name: 'Add a filter: which field?' }).waitFor()
+    await page.keyboard.type('languages')
+    await page.keyboard.press('Enter')
+    await page.getByPlaceholder(/^Search \d+ values$/).fill('man')
+    const options = page.locator('.value-picker').getByRole('option')
+    await shows(options.first(), /German/)
+    await options.filter({ hasText: 'Romansh' }).click()
+    await page.keyboard.press('Control+Enter')
+    await shows(count, '1 of 249 records')
+  })
+
+  await t.test('conditions can be gone on with as SQL', async () => {
+    await page.goto(
+      filtered({ field: 'name', is: 'begins', value: 'Al' }, { field: 'area', is: 'above', value: 1e6 }),
+    )
+    await shows(count, '1 of 249 records')
+    await page.getByRole('button', { name: 'Edit the filter as SQL' }).click()
+    const text = page.getByLabel('Filter as an SQL expression')
+    const sql = perEngine({
+      sqlite: `instr(lower("name"), 'al') = 1 AND "area" > 1000000`,
+      postgres: `strpos(lower("name"), 'al') = 1 AND "area" > 1000000`,
+    })
+    await eventually(async () => assert.equal(await text.inputValue(), sql))
+    await text.fill(`${sql} OR id = 'AD'`)
+    await text.press('Escape')
+    await text.press('Enter')
+    await shows(count, '2 of 249 records')
   })
 
   await t.test('what nothing matches says so, and how to go on', async () => {

@@ -1,3 +1,5 @@
+import type { SqlDialect } from '../../../src/wire/sql.ts'
+
 /** A field of the sheet, as the page needs it. */
 export interface SheetField {
   readonly name: string
@@ -25,6 +27,8 @@ export type FieldType =
   'string' | 'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'time' | 'array' | 'object'
 
 export interface SheetContract {
+  /** The dialect of SQL of the sheet. */
+  readonly dialect: SqlDialect
   /** Of the sheet. */
   readonly name: string
   readonly description: string | null
@@ -60,11 +64,12 @@ interface Property {
   readonly derived?: SheetField['derived']
 }
 
-export function toSheetContract(document: ContractDocument): SheetContract {
+export function toSheetContract(document: ContractDocument, dialect: SqlDialect = 'sqlite'): SheetContract {
   const [{ name, properties }] = document.schema
   const fields = properties.map(toField)
   const { description } = document
   return {
+    dialect,
     name: document.name ?? name,
     description: (typeof description === 'string' ? description : description?.purpose) ?? null,
     fields,

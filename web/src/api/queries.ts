@@ -1,6 +1,8 @@
 import { keepPreviousData, queryOptions, type QueryClient } from '@tanstack/react-query'
+import type { Condition } from '../../../src/wire/conditions.ts'
 import type { RecordListAnswer } from '../../../src/wire/records.ts'
 import { ApiError } from './api-error.ts'
+import { filterParameters, type RecordFilter } from './record-filter.ts'
 import { toSheetContract, type ContractDocument } from './contract.ts'
 import { wholePage } from './whole-page.ts'
 import { server } from './server.ts'
@@ -12,8 +14,13 @@ import { server } from './server.ts'
 
 export const contractQuery = queryOptions({
   queryKey: ['contract'],
-  queryFn: async ({ signal }) =>
-    toSheetContract((await server.contract({ signal })) as unknown as ContractDocument),
+  queryFn: async ({ signal }) => {
+    const [document, { dialect }] = await Promise.all([
+      server.contract({ signal }),
+      server.dialect(null, { signal }),
+    ])
+    return toSheetContract(document as unknown as ContractDocument, dialect)
+  },
   staleTime: Infinity,
 })
 
@@ -22,6 +29,15 @@ export const derivationsQuery = queryOptions({
   queryFn: ({ signal }) => server.derivations({ signal }),
   staleTime: Infinity,
 })
+
+/** A condition as an SQL expression in the sheet's dialect, for people who go on from there. */
+export function conditionTextQuery(where: Condition) {
+  return queryOptions({
+    queryKey: ['contract', 'condition text', where],
+    queryFn: async ({ signal }) => (await server.dialect(where, { signal })).filter ?? '',
+    staleTime: Infinity,
+  })
+}
 
 /** Whom the server takes requests to be from that name nobody. */
 export interface ServerActor {
@@ -57,7 +73,7 @@ export function permissionsQuery(actor: string) {
 
 /** What a list of records shows: which of them, and in which order. */
 export interface RecordSelection {
-  readonly filter: string | null
+  readonly filter: RecordFilter | null
   /** `-area,name`; null for creation order. */
   readonly sort: string | null
 }
@@ -84,7 +100,7 @@ export function pageQuery(selection: RecordSelection, page: number) {
     queryFn: async ({ signal, client }) => {
       const place = await placeOf(client, selection, page)
       signal.throwIfAborted()
-      const query = { filter, sort, limit: pageSizeOf(selection), ...place }
+      const query = { ...filterParameters(filter), sort, limit: pageSizeOf(selection), ...place }
       return wholePage(query, (part) => server.records.list(part, { signal }))
     },
     staleTime: Infinity,
@@ -136,20 +152,22 @@ export function cellStatesQuery(ids: readonly string[]) {
 }
 
 /** How many records a filter lets through. */
-export function countQuery(filter: string | null) {
+export function countQuery(filter: RecordFilter | null) {
   return queryOptions({
     queryKey: ['records', 'count', filter],
-    queryFn: async ({ signal }) => (await server.records.summary({ filter }, { signal })).count,
+    queryFn: async ({ signal }) => (await server.records.summary(filterParameters(filter), { signal })).count,
     staleTime: Infinity,
     placeholderData: keepPreviousData,
   })
 }
 
-export function summaryQuery(field: string, filter: string | null) {
+export function summaryQuery(field: string, filter: RecordFilter | null) {
   return queryOptions({
     queryKey: ['records', 'summary', field, filter],
     queryFn: async ({ signal }) =>
-      (await server.records.summary({ fields: [field], filter }, { signal })).fields[field] ?? null,
+      (await server.records.summary({ fields: [field], ...filterParameters(filter) }, { signal })).fields[
+        field
+      ] ?? null,
     staleTime: 10_000,
   })
 }

@@ -1,13 +1,11 @@
 import type { QueryClient } from '@tanstack/react-query'
+import { readRecordsById } from '../api/records-by-id.ts'
 import { server } from '../api/server.ts'
 import { tellError } from '../ui/toasts.tsx'
 import { applyChanges } from './apply-changes.ts'
 import type { EditPort } from './edit-store.ts'
 import type { Reading, StoredRecord } from './save-edits.ts'
 import { ApiError } from '../api/api-error.ts'
-
-/** How many records one statement reads: below the rows that an answer has at most. */
-const READ_AT_ONCE = 5000
 
 /** The way to the server for edits that an actor makes on this page. */
 export function editPort(client: QueryClient, actor: string): EditPort {
@@ -39,13 +37,6 @@ async function readOne(id: string, fields: readonly string[]): Promise<Reading> 
 }
 
 async function readMany(ids: readonly string[], fields: readonly string[]): Promise<Reading> {
-  const columns = ['id', ...fields.filter((name) => name !== 'id')].map((name) => `"${name}"`).join(', ')
-  const sql = `SELECT ${columns} FROM records WHERE id IN (SELECT value FROM json_each(?))`
-  const records = new Map<string, StoredRecord>()
-  for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
-    const params = [JSON.stringify(ids.slice(at, at + READ_AT_ONCE))]
-    const { rows } = await server.query(sql, params)
-    for (const row of rows) records.set(String(row['id']), row)
-  }
-  return { records, tag: null }
+  const found: readonly StoredRecord[] = await readRecordsById(ids, fields)
+  return { records: new Map(found.map((record) => [String(record['id']), record])), tag: null }
 }

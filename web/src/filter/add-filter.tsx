@@ -2,6 +2,7 @@ import { ListFilterPlus } from 'lucide-react'
 import { Popover } from 'radix-ui'
 import { useState } from 'react'
 import type { SheetContract, SheetField } from '../api/contract.ts'
+import type { RecordFilter } from '../api/record-filter.ts'
 import type { Condition } from '../state/conditions.ts'
 import { Button } from '../ui/button.tsx'
 import '../ui/popover.css'
@@ -12,7 +13,7 @@ import { useClosing } from './use-closing.ts'
 interface AddFilterProps {
   readonly contract: SheetContract
   /** What the records are filtered by already. */
-  readonly filter: string | null
+  readonly filter: RecordFilter | null
   readonly hasOthers: boolean
   readonly isOpen: boolean
   readonly onOpen: (isOpen: boolean) => void

@@ -1,6 +1,7 @@
 import { X } from 'lucide-react'
 import { Popover } from 'radix-ui'
 import type { SheetField } from '../api/contract.ts'
+import type { RecordFilter } from '../api/record-filter.ts'
 import { TypeIcon } from '../grid/type-icon.tsx'
 import type { Condition } from '../state/conditions.ts'
 import '../ui/popover.css'
@@ -13,7 +14,7 @@ interface ConditionChipProps {
   /** Null when the contract has no such field. */
   readonly field: SheetField | null
   /** What the records are filtered by beside this condition. */
-  readonly otherFilter: string | null
+  readonly otherFilter: RecordFilter | null
   readonly isOpen: boolean
   readonly onOpen: (isOpen: boolean) => void
   readonly onChange: (condition: Condition) => void

@@ -3,6 +3,7 @@ import { ArrowLeft } from 'lucide-react'
 import { useEffect, useState, type RefObject } from 'react'
 import type { SheetField } from '../api/contract.ts'
 import { summaryQuery } from '../api/queries.ts'
+import type { RecordFilter } from '../api/record-filter.ts'
 import { TypeIcon } from '../grid/type-icon.tsx'
 import { OPERATORS, type Condition, type Operator } from '../state/conditions.ts'
 import { FormFault } from '../ui/form-fault.tsx'
@@ -19,7 +20,7 @@ interface ConditionFormProps {
   /** The one to change; null to make one. */
   readonly condition: Condition | null
   /** What the records are filtered by beside it. */
-  readonly otherFilter: string | null
+  readonly otherFilter: RecordFilter | null
   readonly closing: RefObject<Closing | null>
   /** With the condition as it is now; null to leave everything as it was. */
   readonly onDone: (condition: Condition | null) => void

@@ -1,6 +1,7 @@
 import { X } from 'lucide-react'
 import { useEffect, useMemo, useRef, useState, type RefObject } from 'react'
 import type { SheetContract } from '../api/contract.ts'
+import type { RecordFilter } from '../api/record-filter.ts'
 import { useCommands } from '../app/command-menu.tsx'
 import type { Condition } from '../state/conditions.ts'
 import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
@@ -41,7 +42,7 @@ export function FilterBar({ contract, view, change }: FilterBarProps) {
     setOpen(null)
     change({ conditions: conditions.toSpliced(index, 1) })
   }
-  const without = (index: number): string | null =>
+  const without = (index: number): RecordFilter | null =>
     filterOf({ conditions: conditions.toSpliced(index, 1), sql })
   return (
     <div className="filter-bar" role="group" aria-label="Filter">

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { messageOf } from '../api/api-error.ts'
 import { countQuery } from '../api/queries.ts'
+import type { RecordFilter } from '../api/record-filter.ts'
 
 const NUMBERS = new Intl.NumberFormat()
 
 /** How many records the filter lets through, of how many; greyed while it is being counted anew. */
-export function MatchCount({ filter }: { readonly filter: string | null }) {
+export function MatchCount({ filter }: { readonly filter: RecordFilter | null }) {
   const matching = useQuery(countQuery(filter))
   const all = useQuery(countQuery(null))
   if (matching.error !== null && !matching.isFetching) {

@@ -1,5 +1,6 @@
 import { useId } from 'react'
 import type { SheetField } from '../api/contract.ts'
+import type { RecordFilter } from '../api/record-filter.ts'
 import { fromPicker, toPicker } from '../editing/temporal-text.ts'
 import { OPERATORS } from '../state/conditions.ts'
 import type { Draft } from './draft.ts'
@@ -8,7 +9,7 @@ import { ValuePicker } from './value-picker.tsx'
 interface OperandInputProps {
   readonly field: SheetField
   readonly draft: Draft
-  readonly otherFilter: string | null
+  readonly otherFilter: RecordFilter | null
   readonly onDraft: (draft: Draft) => void
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import { complete, completionAt, sqlName } from './sql-completion.ts'
+import { complete, completionAt } from './sql-completion.ts'
 
 const FIELDS = [
   { name: 'area', title: 'Area' },
@@ -14,7 +14,7 @@ suite('the completion of SQL', () => {
   const at = (given: string) => {
     const caret = given.indexOf('|')
     const text = given.replace('|', '')
-    return { text, caret, found: completionAt(text, caret, FIELDS) }
+    return { text, caret, found: completionAt(text, caret, { fields: FIELDS, dialect: 'sqlite' }) }
   }
   const labels = (given: string) => at(given).found?.options.map(({ label }) => label) ?? []
   const first = (given: string) => {
@@ -36,9 +36,6 @@ suite('the completion of SQL', () => {
     assert.equal(first('ord|'), '"order"|')
     assert.equal(first('"ar|'), '"area"|')
     assert.equal(first('"ar|" > 1'), '"area"| > 1')
-    assert.equal(sqlName('area'), 'area')
-    assert.equal(sqlName('a"b'), '"a""b"')
-    assert.equal(sqlName('Group'), '"Group"')
   })
 
   test('offers nothing within texts, within words and after a whole word', () => {
@@ -47,5 +44,13 @@ suite('the completion of SQL', () => {
     }
     assert.deepEqual(labels("x = 'y' AND name|"), ['name_de'])
     assert.deepEqual(labels('BETW|'), ['BETWEEN'])
+  })
+
+  test('offers the functions of the dialect', () => {
+    const offered = (text: string, dialect: 'sqlite' | 'postgres') =>
+      completionAt(text, text.length, { fields: [], dialect })?.options.map(({ label }) => label) ?? []
+    assert.deepEqual(offered('json', 'sqlite'), ['json_each('])
+    assert.deepEqual(offered('json', 'postgres'), ['jsonb_exists('])
+    assert.deepEqual(offered('ili', 'postgres'), ['ILIKE'])
   })
 })

@@ -1,4 +1,5 @@
-import { quotedName } from '../state/condition-sql.ts'
+import type { SqlDialect } from '../../../src/wire/sql.ts'
+import { quotedName, quoteName } from '../sql/sql-words.ts'
 
 /** What can stand at the caret instead of the word that is being typed. */
 export interface Completion {
@@ -28,37 +29,27 @@ const WORDS = [
   'CASE',
   'lower(',
   'length(',
-  'date(',
   'abs(',
-  'json_each(',
 ]
-const MOST = 8
 
-/** SQLite's keywords: fields that are called so are quoted. */
-const KEYWORDS = new Set(
-  `abort action add after all alter always analyze and as asc attach autoincrement before begin between by cascade
-  case cast check collate column commit conflict constraint create cross current current_date current_time
-  current_timestamp database default deferrable deferred delete desc detach distinct do drop each else end escape except
-  exclude exclusive exists explain fail false filter first following for foreign from full generated glob group groups
-  having if ignore immediate in index indexed initially inner insert instead intersect into is isnull join key last left
-  like limit match materialized natural no not nothing notnull null nulls of offset on or order others outer over
-  partition plan pragma preceding primary query raise range recursive references regexp reindex release rename replace
-  restrict returning right rollback row rows savepoint select set table temp temporary then ties to transaction trigger
-  true unbounded union unique update using vacuum values view virtual when where window with without`.split(
-    /\s+/,
-  ),
-)
-
-/** A field's name as SQL has it: in quotes only where it needs them. */
-export function sqlName(name: string): string {
-  return /^[A-Za-z_]\w*$/.test(name) && !KEYWORDS.has(name.toLowerCase()) ? name : quotedName(name)
+const WORDS_OF: Readonly<Record<SqlDialect, readonly string[]>> = {
+  sqlite: [...WORDS, 'date(', 'json_each('],
+  postgres: [...WORDS, 'ILIKE', 'date_trunc(', 'jsonb_exists('],
 }
+
+const MOST = 8
 
 /** What can be completed at a place of an SQL expression; null within texts and where no word is being typed. */
 export function completionAt(
   text: string,
   caret: number,
-  fields: readonly { readonly name: string; readonly title: string }[],
+  {
+    fields,
+    dialect,
+  }: {
+    readonly fields: readonly { readonly name: string; readonly title: string }[]
+    readonly dialect: SqlDialect
+  },
 ): Completion | null {
   const before = text.slice(0, caret)
   const open = openQuote(before)
@@ -67,12 +58,12 @@ export function completionAt(
   if (from === undefined || /\w/.test(text.charAt(caret))) return null
   const typed = before.slice(open === null ? from : from + 1).toLowerCase()
   const names = fields.map(({ name, title }) => ({
-    option: { insert: open === null ? sqlName(name) : quotedName(name), label: name, title },
+    option: { insert: open === null ? quoteName(name) : quotedName(name), label: name, title },
     keys: [name.toLowerCase(), title.toLowerCase()],
   }))
   const words =
     open === null
-      ? WORDS.map((word) => ({
+      ? WORDS_OF[dialect].map((word) => ({
           option: { insert: word, label: word, title: null },
           keys: [word.toLowerCase()],
         }))

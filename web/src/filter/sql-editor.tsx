@@ -1,9 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useRef, useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
-import { countQuery } from '../api/queries.ts'
-import { filterOf, type ViewChange, type ViewState } from '../state/view-state.ts'
+import { conditionTextQuery, countQuery } from '../api/queries.ts'
+import { recordFilter } from '../api/record-filter.ts'
+import { conditionsToData } from '../state/condition-data.ts'
+import type { ViewChange, ViewState } from '../state/view-state.ts'
 import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import '../ui/form.css'
@@ -21,11 +23,29 @@ interface SqlEditorProps {
  * The whole filter as one SQL expression. It is tried before it is used: what the server has against it is told here, and
  * the records stay as they are. A text that was not changed leaves the conditions as they are.
  */
-export function SqlEditor({ contract, view, change, onClose }: SqlEditorProps) {
+export function SqlEditor(props: SqlEditorProps) {
+  const { conditions, sql } = props.view
+  const [where] = useState(() => conditionsToData(conditions))
+  const { data, error } = useQuery({ ...conditionTextQuery(where ?? NO_CONDITION), enabled: where !== null })
+  if (where === null) return <SqlForm {...props} before={sql ?? ''} />
+  if (error !== null) return <SqlForm {...props} before={sql ?? ''} initialFault={messageOf(error)} />
+  if (data === undefined) return <div className="filter-sql" aria-busy="true" />
+  return <SqlForm {...props} before={sql === null ? data : `(${data}) AND (${sql})`} />
+}
+
+/** Stands for none: it is never asked for. */
+const NO_CONDITION = { and: [] }
+
+interface SqlFormProps extends SqlEditorProps {
+  /** The filter as it is. */
+  readonly before: string
+  readonly initialFault?: string
+}
+
+function SqlForm({ contract, view, change, onClose, before, initialFault }: SqlFormProps) {
   const client = useQueryClient()
-  const [before] = useState(() => filterOf(view) ?? '')
   const [text, setText] = useState(before)
-  const [fault, setFault] = useState<string | null>(null)
+  const [fault, setFault] = useState<string | null>(initialFault ?? null)
   const [isTrying, setIsTrying] = useState(false)
   const cancel = useRef<HTMLButtonElement>(null)
   const hintId = useId()
@@ -47,7 +67,7 @@ export function SqlEditor({ contract, view, change, onClose }: SqlEditorProps) {
   }
   const faultOf = async (sql: string): Promise<string | null> => {
     try {
-      await client.fetchQuery(countQuery(sql))
+      await client.fetchQuery(countQuery(recordFilter({ where: null, sql })))
       return null
     } catch (error) {
       return messageOf(error)
@@ -57,6 +77,7 @@ export function SqlEditor({ contract, view, change, onClose }: SqlEditorProps) {
     <div className="filter-sql">
       <SqlInput
         fields={contract.fields}
+        dialect={contract.dialect}
         text={text}
         onText={(changed) => {
           setText(changed)

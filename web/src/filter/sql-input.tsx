@@ -1,8 +1,10 @@
 import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
+import type { SqlDialect } from '../../../src/wire/sql.ts'
 import { complete, completionAt, type CompletionOption } from './sql-completion.ts'
 
 interface SqlInputProps {
   readonly fields: readonly { readonly name: string; readonly title: string }[]
+  readonly dialect: SqlDialect
   readonly text: string
   readonly onText: (text: string) => void
   readonly isInvalid: boolean
@@ -14,7 +16,8 @@ interface SqlInputProps {
 }
 
 /** A text of SQL in which the names of fields complete themselves. */
-export function SqlInput({ fields, text, onText, isInvalid, describedBy, onEnter, onEscape }: SqlInputProps) {
+export function SqlInput(props: SqlInputProps) {
+  const { fields, dialect, text, onText, isInvalid, describedBy, onEnter, onEscape } = props
   const [caret, setCaret] = useState(text.length)
   const [active, setActive] = useState(0)
   const [isMenuWanted, setIsMenuWanted] = useState(false)
@@ -25,7 +28,7 @@ export function SqlInput({ fields, text, onText, isInvalid, describedBy, onEnter
     input.current?.setSelectionRange(input.current.value.length, input.current.value.length)
   }, [])
 
-  const completion = isMenuWanted ? completionAt(text, caret, fields) : null
+  const completion = isMenuWanted ? completionAt(text, caret, { fields, dialect }) : null
   const options = completion?.options ?? []
   const choose = (option: CompletionOption): void => {
     if (completion === null) return

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
 import { testField } from '../api/test-field.ts'
 import { isComplete, joinOptions, valueOptions, type KnownValues } from './value-options.ts'
-import { valuesSql } from './values-query.ts'
 
 const KNOWN: KnownValues = {
   nulls: 2,
@@ -53,29 +51,5 @@ suite('values to pick from', () => {
       joined.map(({ value }) => value),
       ['Africa', 'Asia', 'Oceania'],
     )
-  })
-})
-
-suite('the search for values', () => {
-  const database = new DatabaseSync(':memory:')
-  database.exec(`CREATE TABLE records (id, "order", value, tags);
-    INSERT INTO records VALUES ('a', 'up', '["x","it''s"]', 1), ('b', 'Up', '["x"]', 2), ('c', NULL, NULL, 3)`)
-  const search = (name: string, type: 'string' | 'array', filter: string | null, wanted: string) =>
-    database
-      .prepare(valuesSql({ name, type }, filter))
-      .all(wanted, wanted)
-      .map(({ value, count }) => [value, count])
-
-  test('counts texts and items, within what the filter lets through', () => {
-    assert.deepEqual(search('order', 'string', null, 'u'), [
-      ['Up', 1],
-      ['up', 1],
-    ])
-    assert.deepEqual(search('value', 'array', null, ''), [
-      ['x', 2],
-      ["it's", 1],
-    ])
-    // `id` and `value` are columns of json_each too.
-    assert.deepEqual(search('value', 'array', `id = 'b' AND value IS NOT NULL -- all\n`, 'X'), [['x', 1]])
   })
 })

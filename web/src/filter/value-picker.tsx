@@ -5,18 +5,19 @@ import { useDeferredValue, useRef, useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { SheetField } from '../api/contract.ts'
 import { summaryQuery } from '../api/queries.ts'
+import type { RecordFilter } from '../api/record-filter.ts'
 import type { Scalar } from '../state/conditions.ts'
 import { formatCount } from '../ui/format.ts'
 import { scalarText } from './condition-text.ts'
 import { typedItem } from './draft.ts'
 import './filter-menu.css'
 import { isComplete, joinOptions, valueOptions, type KnownValues } from './value-options.ts'
-import { valuesQuery } from './values-query.ts'
+import { isScalarCount, valuesQuery } from './values-query.ts'
 
 interface ValuePickerProps {
   readonly field: SheetField
   /** Counts are those of the records that it lets through. */
-  readonly filter: string | null
+  readonly filter: RecordFilter | null
   readonly picked: readonly (Scalar | null)[]
   readonly onPick: (picked: readonly (Scalar | null)[]) => void
 }
@@ -80,7 +81,7 @@ export function ValuePicker({ field, filter, picked, onPick }: ValuePickerProps)
   )
 }
 
-function useKnownValues(field: SheetField, filter: string | null, wanted: string) {
+function useKnownValues(field: SheetField, filter: RecordFilter | null, wanted: string) {
   const summary = useQuery(summaryQuery(field.name, filter))
   const { nulls = 0, top = [], distinct = null } = summary.data ?? {}
   const known: KnownValues = { nulls, top: top.filter(isScalarCount), distinct }
@@ -96,10 +97,6 @@ function useKnownValues(field: SheetField, filter: string | null, wanted: string
     error: summary.error ?? (isSearched ? search.error : null),
     isWaiting: summary.isLoading || search.isLoading || search.isPlaceholderData,
   }
-}
-
-function isScalarCount(each: { value: unknown; count: number }): each is { value: Scalar; count: number } {
-  return ['string', 'number', 'boolean'].includes(typeof each.value)
 }
 
 interface ValueItemProps {

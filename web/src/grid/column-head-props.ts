@@ -1,4 +1,5 @@
 import type { SheetField } from '../api/contract.ts'
+import type { RecordFilter } from '../api/record-filter.ts'
 import type { Column } from './column-layout.ts'
 import type { HeadDrag } from './head-drag.ts'
 import type { SortTerm } from './sort-order.ts'
@@ -20,7 +21,7 @@ export interface ColumnHeadProps {
   readonly columns: Columns
   readonly column: Column
   /** What the records in sight are filtered by. */
-  readonly filter: string | null
+  readonly filter: RecordFilter | null
   /** Whether it is known that there is anything to summarize. */
   readonly isReady: boolean
   readonly sortTerm: SortTerm | null

@@ -1,5 +1,6 @@
 import { memo } from 'react'
 import type { SheetField } from '../api/contract.ts'
+import type { RecordFilter } from '../api/record-filter.ts'
 import { ColumnHead } from './column-head.tsx'
 import type { HeadHost } from './column-head-props.ts'
 import type { Column } from './column-layout.ts'
@@ -16,7 +17,7 @@ interface GridHeadProps {
   readonly firstColumn: number
   readonly endColumn: number
   readonly sort: string | null
-  readonly filter: string | null
+  readonly filter: RecordFilter | null
   /** Whether it is known that there is anything to summarize. */
   readonly isReady: boolean
   readonly mayWrite: (field: SheetField) => boolean

@@ -1,14 +1,11 @@
 import type { QueryClient } from '@tanstack/react-query'
+import { filterParameters } from '../api/record-filter.ts'
 import { server } from '../api/server.ts'
 import { pageQuery, pageSizeOf, type RecordSelection } from '../api/queries.ts'
-import { locatingSql } from './locating-sql.ts'
-
-/** Records that are equal in what is sorted by are looked through for so many pages. */
-const PAGES_LOOKED_AT = 4
 
 /**
- * The row of a record in a list; null when it is not in there or cannot be found. A guess, and then SQL, tell where it
- * may be, and the pages there tell whether it is. Throws ApiError.
+ * The row of a record in a list; null when it is not in there. A guess, and then the server, tell where it may be, and the
+ * page there tells whether it is. Throws ApiError.
  */
 export async function locateRecord(
   client: QueryClient,
@@ -16,29 +13,24 @@ export async function locateRecord(
   id: string,
   { guess, signal }: { readonly guess: number | null; readonly signal: AbortSignal },
 ): Promise<number | null> {
-  const guessed = guess === null ? null : await findFrom(client, selection, id, guess, 1)
+  const guessed = guess === null ? null : await findAt(client, selection, id, guess)
   if (guessed !== null) return guessed
-  const { rows } = await server.query(locatingSql(selection), [id], { signal })
-  const row = rows[0]?.['row']
-  return typeof row === 'number' ? findFrom(client, selection, id, row, PAGES_LOOKED_AT) : null
+  const { filter, sort } = selection
+  const row = await server.records.position(id, { ...filterParameters(filter), sort }, { signal })
+  return row === null ? null : findAt(client, selection, id, row)
 }
 
-async function findFrom(
+async function findAt(
   client: QueryClient,
   selection: RecordSelection,
   id: string,
   row: number,
-  pages: number,
 ): Promise<number | null> {
   const size = pageSizeOf(selection)
-  const from = Math.floor(row / size)
-  for (let page = from; page < from + pages; page += 1) {
-    const { records, next_cursor: next } = await client.fetchQuery(pageQuery(selection, page))
-    const index = records.findIndex((record) => record['id'] === id)
-    if (index >= 0) return page * size + index
-    if (next === null) return null
-  }
-  return null
+  const page = Math.floor(row / size)
+  const { records } = await client.fetchQuery(pageQuery(selection, page))
+  const index = records.findIndex((record) => record['id'] === id)
+  return index < 0 ? null : page * size + index
 }
 
 const KEY = 'colophon.row'

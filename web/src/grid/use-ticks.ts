@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'react'
+import { filterParameters } from '../api/record-filter.ts'
 import { server } from '../api/server.ts'
 import { tellDone, tellError } from '../ui/toasts.tsx'
 import type { Rows } from './use-rows.ts'
@@ -53,7 +54,12 @@ export function useTicks(rows: Rows): Ticks {
 }
 
 async function readIds({ selection: { filter, sort } }: Rows): Promise<string[]> {
-  const { records } = await server.records.list({ fields: ['id'], filter, sort, limit: MOST })
+  const { records } = await server.records.list({
+    fields: ['id'],
+    ...filterParameters(filter),
+    sort,
+    limit: MOST,
+  })
   return records.map((record) => String(record['id']))
 }
 

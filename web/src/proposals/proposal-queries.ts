@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { readRecordsById } from '../api/records-by-id.ts'
 import { server } from '../api/server.ts'
 
 const PROPOSALS_AT_ONCE = 50
@@ -43,9 +44,7 @@ export function recordNamesQuery(ids: readonly string[], field: string) {
   return queryOptions({
     queryKey: ['records', 'names', field, ...ids],
     queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
-      const filter = `id IN (${ids.map((id) => `'${id.replaceAll("'", "''")}'`).join(', ')})`
-      const query = { filter, fields: ['id', field], limit: ids.length }
-      const { records } = await server.records.list(query, { signal })
+      const records = await readRecordsById(ids, [field], signal)
       return new Map(records.map((record) => [String(record['id']), nameOf(record[field])]))
     },
     staleTime: Infinity,

@@ -36,3 +36,15 @@ test('names that are keywords are quoted', () => {
   assert.equal(quoteName('Group'), '"Group"')
   assert.equal(quoteName('name'), 'name')
 })
+
+test('examples are in the dialect of the sheet', () => {
+  const sqlOf = (dialect: 'sqlite' | 'postgres', name: string) =>
+    examplesFor({ ...CONTRACT, dialect }).find((each) => each.name === name)?.sql ?? ''
+  assert.match(sqlOf('sqlite', 'Count by month of Bought on'), /strftime\('%Y-%m', bought\)/)
+  assert.match(sqlOf('postgres', 'Count by month of Bought on'), /to_char\(bought, 'YYYY-MM'\)/)
+  assert.match(sqlOf('sqlite', 'Most frequent items of Languages'), /json_each\(records\.languages\)/)
+  assert.match(
+    sqlOf('postgres', 'Most frequent items of Languages'),
+    /jsonb_array_elements_text\(languages\)/,
+  )
+})

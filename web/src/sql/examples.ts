@@ -1,3 +1,4 @@
+import type { SqlDialect } from '../../../src/wire/sql.ts'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { quoteName } from './sql-words.ts'
 
@@ -8,7 +9,7 @@ export interface Example {
 }
 
 /** Statements that make sense for the fields of a sheet, each where there are such fields. */
-export function examplesFor({ fields }: SheetContract): readonly Example[] {
+export function examplesFor({ dialect, fields }: SheetContract): readonly Example[] {
   const group =
     fields.find(({ values, primaryKey }) => values !== null && !primaryKey) ?? ofType(fields, 'boolean')
   const number = ofType(fields, 'number') ?? ofType(fields, 'integer')
@@ -19,8 +20,8 @@ export function examplesFor({ fields }: SheetContract): readonly Example[] {
     ...(group === undefined ? [] : [countBy(group)]),
     ...(number === undefined ? [] : [topBy(number, labelOf(fields))]),
     ...(number === undefined || group === undefined ? [] : [averageBy(number, group)]),
-    ...(time === undefined ? [] : [countByMonth(time)]),
-    ...(array === undefined ? [] : [countItems(array)]),
+    ...(time === undefined ? [] : [countByMonth(time, dialect)]),
+    ...(array === undefined ? [] : [countItems(array, dialect)]),
   ]
 }
 
@@ -59,21 +60,30 @@ function averageBy(field: SheetField, group: SheetField): Example {
   const column = quoteName(group.name)
   return {
     name: `Average ${field.title} by ${group.title}`,
-    sql: `SELECT ${column}, round(avg(${quoteName(field.name)}), 2) AS average\nFROM records\nGROUP BY ${column}\nORDER BY average DESC`,
+    sql: `SELECT ${column}, round(avg(${quoteName(field.name)}), 2) AS average\nFROM records\nGROUP BY ${column}\nORDER BY average DESC NULLS LAST`,
   }
 }
 
-function countByMonth(field: SheetField): Example {
+function countByMonth(field: SheetField, dialect: SqlDialect): Example {
   const column = quoteName(field.name)
+  const month = {
+    sqlite: `strftime('%Y-%m', ${column})`,
+    postgres: `to_char(${field.type === 'timestamp' ? `${column} AT TIME ZONE 'UTC'` : column}, 'YYYY-MM')`,
+  }[dialect]
   return {
     name: `Count by month of ${field.title}`,
-    sql: `SELECT strftime('%Y-%m', ${column}) AS month, count(*) AS count\nFROM records\nWHERE ${column} IS NOT NULL\nGROUP BY month\nORDER BY month`,
+    sql: `SELECT ${month} AS month, count(*) AS count\nFROM records\nWHERE ${column} IS NOT NULL\nGROUP BY month\nORDER BY month`,
   }
 }
 
-function countItems(field: SheetField): Example {
+function countItems(field: SheetField, dialect: SqlDialect): Example {
+  const column = quoteName(field.name)
+  const [item, items] = {
+    sqlite: ['item.value', `json_each(records.${column}) AS item`],
+    postgres: ['item', `jsonb_array_elements_text(${column}) AS item`],
+  }[dialect] as [string, string]
   return {
     name: `Most frequent items of ${field.title}`,
-    sql: `SELECT item.value AS item, count(*) AS count\nFROM records, json_each(records.${quoteName(field.name)}) AS item\nGROUP BY item\nORDER BY count DESC\nLIMIT 20`,
+    sql: `SELECT ${item} AS item, count(*) AS count\nFROM records, ${items}\nGROUP BY ${item}\nORDER BY count DESC\nLIMIT 20`,
   }
 }

@@ -2,28 +2,40 @@ import type { Completion } from '@codemirror/autocomplete'
 import { sql, SQLDialect } from '@codemirror/lang-sql'
 import type { Extension } from '@codemirror/state'
 import type { SheetContract, SheetField } from '../api/contract.ts'
-import { quoteName, SQL_FUNCTIONS, SQL_KEYWORDS } from './sql-words.ts'
+import type { SqlDialect } from '../../../src/wire/sql.ts'
+import { quoteName, SQL_FUNCTIONS, sqlKeywords } from './sql-words.ts'
 
 /**
- * SQLite as the server takes it: what lang-sql has for it highlights words such as `language` and `month` as keywords, and
- * offers statements that are refused.
+ * The dialects as the server takes them: what lang-sql has for them highlights words such as `language` and `month` as
+ * keywords, and offers statements that are refused.
  */
-const DIALECT = SQLDialect.define({
-  keywords: SQL_KEYWORDS,
-  types: 'integer real text blob numeric',
-  builtin: Object.keys(SQL_FUNCTIONS).join(' '),
-  operatorChars: '*+-%<>!=&|/~',
-  identifierQuotes: '"`',
-  specialVar: '@:?$',
-  caseInsensitiveIdentifiers: true,
-})
+const DIALECTS: Readonly<Record<SqlDialect, SQLDialect>> = {
+  sqlite: SQLDialect.define({
+    keywords: sqlKeywords('sqlite'),
+    types: 'integer real text blob numeric',
+    builtin: Object.keys(SQL_FUNCTIONS.sqlite).join(' '),
+    operatorChars: '*+-%<>!=&|/~',
+    identifierQuotes: '"`',
+    specialVar: '@:?$',
+    caseInsensitiveIdentifiers: true,
+  }),
+  postgres: SQLDialect.define({
+    keywords: sqlKeywords('postgres'),
+    types: 'integer bigint numeric real double precision text boolean date timestamptz interval jsonb',
+    builtin: Object.keys(SQL_FUNCTIONS.postgres).join(' '),
+    operatorChars: '+-*/<>=~!@#%^&|`?',
+    doubleDollarQuotedStrings: false,
+    specialVar: '',
+    caseInsensitiveIdentifiers: true,
+  }),
+}
 
 /** Highlighting, and completion of `records`, its fields, functions and keywords. */
-export function sqlLanguage({ fields, name }: SheetContract): Extension {
+export function sqlLanguage({ dialect, fields, name }: SheetContract): Extension {
   return sql({
-    dialect: DIALECT,
+    dialect: DIALECTS[dialect],
     upperCaseKeywords: true,
-    keywordCompletion: toWordCompletion,
+    keywordCompletion: (label, kind) => toWordCompletion(label, kind, SQL_FUNCTIONS[dialect]),
     schema: {
       records: {
         self: { label: 'records', type: 'type', detail: name },
@@ -46,9 +58,13 @@ function toFieldCompletion({ name, type, title, description, derived }: SheetFie
   }
 }
 
-function toWordCompletion(label: string, kind: string): Completion {
+function toWordCompletion(
+  label: string,
+  kind: string,
+  functions: Readonly<Record<string, string>>,
+): Completion {
   // The third kind of word of a dialect is what is built in.
   if (kind !== 'variable') return { label, type: 'keyword', boost: -10 }
   const name = label.toLowerCase()
-  return { label: name, type: 'function', detail: `(${SQL_FUNCTIONS[name] ?? ''})`, apply: `${name}(` }
+  return { label: name, type: 'function', detail: `(${functions[name] ?? ''})`, apply: `${name}(` }
 }

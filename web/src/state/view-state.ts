@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { useSearchParams } from 'wouter'
-import { conditionsToFilter } from './condition-sql.ts'
+import { recordFilter, type RecordFilter } from '../api/record-filter.ts'
+import { conditionsToData } from './condition-data.ts'
 import { parseConditions, type Condition } from './conditions.ts'
 
 /** What the address bar says of the grid, so that a view can be shared and reloaded. */
@@ -37,11 +38,9 @@ export function useViewState(): readonly [view: ViewState, change: (change: View
   return [view, change]
 }
 
-/** The SQL expression that the server filters by; null for all records. */
-export function filterOf({ conditions, sql }: Pick<ViewState, 'conditions' | 'sql'>): string | null {
-  const parts = [conditionsToFilter(conditions), sql].filter((part) => part !== null && part.trim() !== '')
-  if (parts.length < 2) return parts[0] ?? null
-  return parts.map((part) => `(${part})`).join(' AND ')
+/** What the server filters by; null for all records. */
+export function filterOf({ conditions, sql }: Pick<ViewState, 'conditions' | 'sql'>): RecordFilter | null {
+  return recordFilter({ where: conditionsToData(conditions), sql })
 }
 
 export function readView(params: URLSearchParams): ViewState {

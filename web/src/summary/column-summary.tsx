@@ -2,6 +2,7 @@ import { RotateCw } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { ApiError, messageOf } from '../api/api-error.ts'
 import type { SheetField } from '../api/contract.ts'
+import type { RecordFilter } from '../api/record-filter.ts'
 import type { Condition } from '../state/conditions.ts'
 import './column-summary.css'
 import { pictureOf } from './picture.ts'
@@ -14,7 +15,7 @@ const STAYS_MS = 150
 interface ColumnSummaryProps {
   readonly field: SheetField
   /** Of the records that are summarized; null for all. */
-  readonly filter: string | null
+  readonly filter: RecordFilter | null
   readonly onFilter: (condition: Condition) => void
   /** Only what is in sight is asked for. */
   readonly visible: boolean

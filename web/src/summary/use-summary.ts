@@ -1,6 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { FieldSummaryAnswer } from '../../../src/wire/summary.ts'
+import { filterParameters, type RecordFilter } from '../api/record-filter.ts'
 import { server } from '../api/server.ts'
 import { Turns } from './turns.ts'
 
@@ -31,7 +32,7 @@ const GREATEST_AGE_MS = 60_000
  * A summary of the records that the filter lets through; what was known stays until the new is there. It is asked for
  * by turns and not whenever anybody writes, since each may go through all records.
  */
-export function useSummary(field: string, filter: string | null, isEnabled: boolean): SummaryState {
+export function useSummary(field: string, filter: RecordFilter | null, isEnabled: boolean): SummaryState {
   const { data, error, isFetching, isPlaceholderData, dataUpdatedAt, refetch } = useQuery({
     ...countedSummaryQuery(field, filter),
     enabled: isEnabled,
@@ -55,7 +56,7 @@ export function useSummary(field: string, filter: string | null, isEnabled: bool
 }
 
 /** Not among `records`, which are read anew at each change. */
-function countedSummaryQuery(field: string, filter: string | null) {
+function countedSummaryQuery(field: string, filter: RecordFilter | null) {
   return queryOptions({
     queryKey: ['summary', field, filter],
     queryFn: ({ signal }) => turns.take(() => read(field, filter, signal), signal),
@@ -65,9 +66,16 @@ function countedSummaryQuery(field: string, filter: string | null) {
 }
 
 /** When nobody wants to know any more, the server does not go on either. */
-async function read(field: string, filter: string | null, signal: AbortSignal): Promise<CountedSummary> {
+async function read(
+  field: string,
+  filter: RecordFilter | null,
+  signal: AbortSignal,
+): Promise<CountedSummary> {
   const began = performance.now()
-  const { count, fields } = await server.records.summary({ fields: [field], filter }, { signal })
+  const { count, fields } = await server.records.summary(
+    { fields: [field], ...filterParameters(filter) },
+    { signal },
+  )
   return { count, summary: fields[field] ?? { nulls: 0 }, took: performance.now() - began }
 }
 

@@ -1,0 +1,51 @@
+import type { Condition as ConditionData, ConditionOperator } from '../../../src/wire/conditions.ts'
+import type { Condition, ConditionValue, Operator, Scalar } from './conditions.ts'
+
+/** What the server takes for an operator of the address bar; a range without its second end is made of two conditions. */
+const OPERATORS: Readonly<Record<Exclude<Operator, 'within' | 'during'>, ConditionOperator>> = {
+  equals: 'equals',
+  differs: 'not_equals',
+  contains: 'contains',
+  excludes: 'not_contains',
+  begins: 'starts_with',
+  below: 'less_than',
+  atMost: 'at_most',
+  above: 'greater_than',
+  atLeast: 'at_least',
+  between: 'between',
+  before: 'less_than',
+  since: 'at_least',
+  anyOf: 'any_of',
+  noneOf: 'none_of',
+  hasAny: 'has_any',
+  hasAll: 'has_all',
+  lacks: 'has_none',
+  empty: 'empty',
+  filled: 'not_empty',
+}
+
+/** The condition that the server takes for all conditions together; null for none. */
+export function conditionsToData(conditions: readonly Condition[]): ConditionData | null {
+  const [first, ...others] = conditions.map(toData)
+  if (first === undefined) return null
+  return others.length === 0 ? first : { and: [first, ...others] }
+}
+
+function toData({ field, is, value }: Condition): ConditionData {
+  if (is === 'within' || is === 'during') {
+    const [from, to] = endsOf(value)
+    return {
+      and: [
+        { field, operator: 'at_least', value: from },
+        { field, operator: 'less_than', value: to },
+      ],
+    }
+  }
+  const operator = OPERATORS[is]
+  return value === null ? { field, operator } : { field, operator, value }
+}
+
+function endsOf(value: ConditionValue): readonly [Scalar | null, Scalar | null] {
+  const ends = Array.isArray(value) ? (value as readonly (Scalar | null)[]) : []
+  return [ends[0] ?? null, ends[1] ?? null]
+}
