@@ -12,6 +12,7 @@ export interface ReadFileFlags {
   readonly header?: boolean
   /** Of `--sheet`. */
   readonly worksheet?: string
+  readonly recordsAt?: string
   readonly null?: readonly string[]
   readonly yes?: true
 }
@@ -36,6 +37,7 @@ export function addReadFileOptions(command: Command): Command {
     .addOption(
       new WorksheetOption('--sheet <name>', 'the worksheet of a workbook (default: the first with a table)'),
     )
+    .option('--records-at <place>', 'where JSON has its records, such as data.items (default: found out)')
     .addOption(
       new Option(
         '--null <text>',
@@ -60,6 +62,7 @@ export function readFileOptionsOf(flags: ReadFileFlags): ReadFileOptions {
     skip: flags.skip ?? null,
     header: flags.header ?? null,
     sheet: flags.worksheet ?? null,
+    recordsAt: flags.recordsAt ?? null,
     nulls: flags.null ?? [],
   }
 }

@@ -16,6 +16,8 @@ export interface ReadFileOptions {
   readonly header?: boolean | null
   /** The name of a worksheet. */
   readonly sheet?: string | null
+  /** The place of the records in JSON: members with points between them, or a JSON pointer. */
+  readonly recordsAt?: string | null
   /** Texts that stand for no value, without white space around them. */
   readonly nulls?: readonly string[]
 }
@@ -33,6 +35,7 @@ const FORMATS: Readonly<Record<OptionName, readonly FileFormat[]>> = {
   skip: TABLES,
   header: TABLES,
   sheet: ['xlsx'],
+  recordsAt: ['json'],
 }
 
 /** Throws ValidationError for an option that does not go with a format, and for an encoding that nobody knows. */
@@ -40,7 +43,9 @@ export function checkReadOptions(options: ReadFileOptions, format: FileFormat): 
   for (const name of Object.keys(FORMATS) as OptionName[]) {
     const value = options[name] ?? null
     if (value === null || FORMATS[name].includes(format)) continue
-    throw new ValidationError(`${name} is for ${FORMATS[name].join(', ')}; the file is ${format}`)
+    throw new ValidationError(
+      `${name === 'recordsAt' ? 'records-at' : name} is for ${FORMATS[name].join(', ')}; the file is ${format}`,
+    )
   }
   const { encoding = null } = options
   if (encoding !== null && !isEncoding(encoding)) {

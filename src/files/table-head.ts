@@ -80,7 +80,8 @@ export function findHead(rows: readonly SampleRow[], options: HeadOptions): Tabl
 export function countAbove(rows: readonly SampleRow[], width: number): number {
   if (width < 2) return 0
   const filled = usualFilled(rows)
-  const isAbove = ({ cells }: SampleRow): boolean => isComment(cells, width) || isSparse(cells, filled)
+  const isAbove = ({ cells }: SampleRow): boolean =>
+    isComment(cells, width) || isSparse(cells, { filled, width })
   let above = 0
   for (const row of rows.slice(0, MAX_ABOVE)) {
     if (!isAbove(row)) return above
@@ -106,9 +107,14 @@ function isComment(cells: readonly TableCell[], width: number): boolean {
   return text.startsWith('# ') || (text.startsWith('#') && cells.length !== width)
 }
 
-function isSparse(cells: readonly TableCell[], usual: number): boolean {
+/** Whether a row has one value where others have several, or fewer than half of them; half, when it is shorter, too. */
+function isSparse(
+  cells: readonly TableCell[],
+  usual: { readonly filled: number; readonly width: number },
+): boolean {
   const filled = filledOf(cells)
-  return (filled === 1 && usual > 1 && !isBlank(cells[0])) || filled * 2 < usual
+  if (filled === 1 && usual.filled > 1 && !isBlank(cells[0])) return true
+  return filled * 2 < usual.filled + (cells.length < usual.width ? 1 : 0)
 }
 
 function aboveGuess(rows: readonly SampleRow[], unit: PlaceUnit): string {

@@ -20,6 +20,55 @@ test('JSON is an array of records, or an answer of the service with one', async 
   }
 })
 
+const FOUND: readonly (readonly [what: string, value: unknown, guess: string])[] = [
+  ['GeoJSON', { type: 'FeatureCollection', bbox: [1, 2], features: RECORDS }, '"features"'],
+  ['an answer with a list', { data: RECORDS, links: [], meta: { total: 2 } }, '"data"'],
+  ['an answer with a list inside', { response: { found: 2, docs: RECORDS } }, '"response.docs"'],
+  ['a name with a point', { 'a.b': { 'c/d': RECORDS } }, '"/a.b/c~1d"'],
+  [
+    'several lists',
+    { one: [{ id: 'x' }], two: RECORDS, deep: { three: [...RECORDS, ...RECORDS] }, four: [1, 2, 3] },
+    '"two"; there are "two" (2 items), "one" (1 item), "deep.three" (4 items)',
+  ],
+]
+
+for (const [what, value, guess] of FOUND) {
+  test(`the array of records in an object is found, and told: ${what}`, async (t) => {
+    for (const indent of [0, 2]) {
+      const text = JSON.stringify(value, null, indent)
+      const { file, records } = await readAll(await temporaryFile(t, 'data.json', text), 'json')
+      assert.deepEqual(records, RECORDS)
+      assert.deepEqual(file.guesses?.(), [`read the records of the array ${guess}`])
+    }
+  })
+}
+
+test('--records-at names the array, as members with points between them or as a JSON pointer', async (t) => {
+  const text = JSON.stringify({ big: 'x'.repeat(1000), records: RECORDS, a: { 'b.c': [{ id: 'z' }] } })
+  const source = await temporaryFile(t, 'data.json', text)
+  const found = await readAll(source, 'json')
+  assert.deepEqual([found.records, found.file.guesses?.()], [RECORDS, []])
+  assert.deepEqual((await readAll(source, 'json', { recordsAt: '/a/b.c' })).records, [{ id: 'z' }])
+  await assert.rejects(
+    readAll(source, 'json', { recordsAt: 'a.b' }),
+    /the file must be an object with an array of records at "a\.b"/,
+  )
+})
+
+test('an object without an array of records, and several values in one file, are refused', async (t) => {
+  const refused = async (text: string, fault: RegExp): Promise<void> =>
+    assert.rejects(readAll(await temporaryFile(t, 'data.json', text), 'json'), { message: fault })
+  await refused('{"a": [1, 2]}', /^data\.json: the file must be an array of records, or an object with one/)
+  await refused('{"id": "a"}\n{"id": "b"}\n', /is NDJSON, to be read with --input-format ndjson/)
+  await refused('"x"', /^data\.json:1, character 1: the file must be an array of records/)
+})
+
+test('what stands beside the records may be larger than any record', async (t) => {
+  const text = `{"image": "${'x'.repeat(33 << 20)}", "items": [{"id": "a"}]}`
+  const { records } = await readAll(await temporaryFile(t, 'data.json', text), 'json')
+  assert.deepEqual(records, [{ id: 'a' }])
+})
+
 test('NDJSON is a record to a line, whether or not the last one ends', async (t) => {
   const text = `\ufeff${JSON.stringify(RECORDS[0])}\r\n\n${JSON.stringify(RECORDS[1])}`
   const { records, places } = await readAll(await temporaryFile(t, 'data.ndjson', text), 'ndjson')

@@ -68,6 +68,11 @@ for (const [what, above, count] of ABOVE) {
   })
 }
 
+test('lines above a table may have half as many cells', async (t) => {
+  const text = 'Account:;12\nMonth:;May\n\nday;amount;who;why\n1.2.2024;-12,50;Ann;rent\n2.2.2024;3,00;Bo;x\n'
+  assert.deepEqual((await read(t, text)).fields, ['day', 'amount', 'who', 'why'])
+})
+
 test('--skip says how many lines stand above, and then nothing more is passed over', async (t) => {
   const text = 'Report\nid,name\na,b\n'
   assert.deepEqual(await read(t, text, { skip: 1 }), {

@@ -1,5 +1,6 @@
 import { ValidationError } from '../../errors/service-error.ts'
 import { MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
+import { pathText } from './find-records.ts'
 
 /** The JSON text of one item of an array. */
 export interface JsonItem {
@@ -23,11 +24,9 @@ type Expected =
   | 'itemEnd'
   | 'end'
 
-const MEMBER = 'records'
-
 /**
- * Takes apart JSON text that comes in pieces: an array, or an object whose member `records` is one. Only finds where the
- * items begin and end; whether they are JSON is for whoever parses them.
+ * Takes apart JSON text that comes in pieces: an array, or one that is reached through the members of objects. Only finds
+ * where the items begin and end; whether they are JSON is for whoever parses them.
  */
 export class JsonSplitter {
   readonly #name: string
@@ -38,15 +37,18 @@ export class JsonSplitter {
   /** Where in the piece the scan is. */
   #at = 0
   #items = 0
-  /** Whether the array is inside an object. */
-  #wrapped = false
+  readonly #path: readonly string[]
+  /** How many objects of the path are open. */
+  #level = 0
   #key = ''
   #found = false
   /** The value that is under way: its pieces so far, where it began, and where in it the scan is. */
   #value: OpenValue | null = null
 
-  constructor(name: string) {
+  /** `path` has the names of the members that lead to the array. */
+  constructor(name: string, path: readonly string[]) {
     this.#name = name
+    this.#path = path
   }
 
   /** The items that end in this piece. Throws ValidationError naming line and character. */
@@ -87,9 +89,9 @@ export class JsonSplitter {
   #step(char: string): 0 | 1 {
     switch (this.#expected) {
       case 'start':
-        if (char !== '[' && char !== '{') throw this.#fault(SHAPE)
-        this.#wrapped = char === '{'
-        this.#expected = this.#wrapped ? 'firstKey' : 'firstItem'
+        if (char !== (this.#path.length === 0 ? '[' : '{')) throw this.#fault(this.#shape())
+        this.#level = char === '{' ? 1 : 0
+        this.#expected = char === '{' ? 'firstKey' : 'firstItem'
         return 1
       case 'firstKey':
       case 'key':
@@ -101,11 +103,8 @@ export class JsonSplitter {
         this.#expected = 'memberValue'
         return 1
       case 'memberValue':
-        if (this.#key !== MEMBER) return this.#begin()
-        if (char !== '[') throw this.#fault(`"${MEMBER}" must be an array; ${SHAPE}`)
-        if (this.#found) throw this.#fault(`"${MEMBER}" is there twice`)
-        this.#expected = 'firstItem'
-        return 1
+        if (this.#key !== this.#path[this.#level - 1]) return this.#begin()
+        return this.#follow(char)
       case 'memberEnd':
         if (char === '}') return this.#endObject()
         if (char !== ',') throw this.#unexpected(char)
@@ -128,8 +127,21 @@ export class JsonSplitter {
     }
   }
 
+  /** Goes on along the path, into an object or the array. */
+  #follow(char: string): 1 {
+    const last = this.#level === this.#path.length
+    if (char !== (last ? '[' : '{')) {
+      throw this.#fault(`${JSON.stringify(this.#key)} must be an ${last ? 'array of records' : 'object'}`)
+    }
+    if (this.#found) throw this.#fault(`${JSON.stringify(this.#key)} is there twice`)
+    if (!last) this.#level += 1
+    this.#expected = last ? 'firstItem' : 'firstKey'
+    return 1
+  }
+
   #begin(): 0 {
-    this.#value = new OpenValue(this.#line)
+    // What is passed over is not kept.
+    this.#value = new OpenValue(this.#line, this.#expected !== 'memberValue')
     return 0
   }
 
@@ -165,14 +177,20 @@ export class JsonSplitter {
 
   #endArray(): 1 {
     this.#found = true
-    this.#expected = this.#wrapped ? 'memberEnd' : 'end'
+    this.#expected = this.#level > 0 ? 'memberEnd' : 'end'
     return 1
   }
 
   #endObject(): 1 {
-    if (!this.#found) throw this.#fault(SHAPE)
-    this.#expected = 'end'
+    this.#level -= 1
+    if (this.#level === 0 && !this.#found) throw this.#fault(this.#shape())
+    this.#expected = this.#level === 0 ? 'end' : 'memberEnd'
     return 1
+  }
+
+  #shape(): string {
+    if (this.#path.length === 0) return 'the file must be an array of records, or an object with one'
+    return `the file must be an object with an array of records at ${pathText(this.#path)}`
   }
 
   #unexpected(char: string): ValidationError {
@@ -185,8 +203,6 @@ export class JsonSplitter {
     )
   }
 }
-
-const SHAPE = `the file must be an array of records, or an object with such an array as "${MEMBER}"`
 
 function keyOf(text: string): string {
   try {
@@ -205,9 +221,11 @@ class OpenValue {
   #escaped = false
   #started = false
   size = 0
+  readonly #kept: boolean
 
-  constructor(line: number) {
+  constructor(line: number, kept: boolean) {
     this.line = line
+    this.#kept = kept
   }
 
   text(): string {
@@ -239,8 +257,10 @@ class OpenValue {
         done = this.#depth <= 0
       }
     }
-    this.#pieces.push(piece.slice(from, at))
-    this.size += at - from
+    if (this.#kept) {
+      this.#pieces.push(piece.slice(from, at))
+      this.size += at - from
+    }
     return { at, done }
   }
 

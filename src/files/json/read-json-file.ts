@@ -1,17 +1,32 @@
 import { Batch, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
 import type { ReadFileOptions } from '../read-options.ts'
-import type { TextReader } from '../read-text.ts'
-import { jsonRecords } from './json-records.ts'
+import { readText, type TextReader } from '../read-text.ts'
+import { findRecords } from './find-records.ts'
 import { JsonSplitter, type JsonItem } from './json-splitter.ts'
 import { parseRecord } from './parse-record.ts'
 
-/** Reads a file that is a JSON array of records, or an object whose member `records` is one. */
-export function readJsonFile(source: FileSource, options: ReadFileOptions): Promise<RawRecords> {
-  return jsonRecords(source, { ...options, unit: 'record', batchesOf })
+/** Reads a file that is a JSON array of records, or an object with one, which is found out unless an option names it. */
+export async function readJsonFile(source: FileSource, options: ReadFileOptions): Promise<RawRecords> {
+  const { encoding = null, recordsAt = null } = options
+  const text = await readText(source, encoding)
+  const { path, guess } = await findRecords(text, recordsAt, source.name)
+  return {
+    source,
+    fields: null,
+    cells: 'values',
+    unit: 'record',
+    batches: { [Symbol.asyncIterator]: () => batchesOf(source, text, path) },
+    guesses: () => [text.guess, guess].filter((each) => each !== null),
+    progress: () => text.progress(),
+  }
 }
 
-async function* batchesOf(source: FileSource, text: TextReader): AsyncGenerator<readonly RawRecord[]> {
-  const splitter = new JsonSplitter(source.name)
+async function* batchesOf(
+  source: FileSource,
+  text: TextReader,
+  path: readonly string[],
+): AsyncGenerator<readonly RawRecord[]> {
+  const splitter = new JsonSplitter(source.name, path)
   const batch = new Batch()
   const add = ({ text: item, number, line }: JsonItem): void => {
     const place = `${source.name}:${line}, record ${number}`

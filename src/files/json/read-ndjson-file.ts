@@ -1,13 +1,24 @@
 import { MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
 import { Batch, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
 import type { ReadFileOptions } from '../read-options.ts'
-import type { TextReader } from '../read-text.ts'
-import { jsonRecords } from './json-records.ts'
+import { readText, type TextReader } from '../read-text.ts'
 import { parseRecord } from './parse-record.ts'
 
 /** Reads a file with a JSON object on each line. Lines of white space alone do not count. */
-export function readNdjsonFile(source: FileSource, options: ReadFileOptions): Promise<RawRecords> {
-  return jsonRecords(source, { ...options, unit: 'line', batchesOf })
+export async function readNdjsonFile(
+  source: FileSource,
+  { encoding = null }: ReadFileOptions,
+): Promise<RawRecords> {
+  const text = await readText(source, encoding)
+  return {
+    source,
+    fields: null,
+    cells: 'values',
+    unit: 'line',
+    batches: { [Symbol.asyncIterator]: () => batchesOf(source, text) },
+    guesses: () => (text.guess === null ? [] : [text.guess]),
+    progress: () => text.progress(),
+  }
 }
 
 async function* batchesOf(source: FileSource, text: TextReader): AsyncGenerator<readonly RawRecord[]> {
