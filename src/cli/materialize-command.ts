@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
@@ -14,6 +15,7 @@ interface Flags extends SheetFlags {
   readonly force?: true
   readonly dryRun?: true
   readonly reuseResponses?: true
+  readonly keepFresh?: string
   readonly limit?: number
   readonly maxCalls?: number
   readonly maxCost?: number
@@ -52,6 +54,10 @@ export function materializeCommand(): Command {
       ),
     )
     .option('--reuse-responses', 'use kept responses instead of making calls')
+    .option(
+      '--keep-fresh <file>',
+      'compute nothing: mark the stale cells of this edited derivation file as fresh, their values still hold',
+    )
     .option('--dry-run', 'only show what would be computed, and what it would cost')
     .option('-y, --yes', 'do not ask')
     .addOption(progressOption())
@@ -77,6 +83,7 @@ export function materializeCommand(): Command {
           maxCalls: flags.maxCalls ?? null,
           maxCost: flags.maxCost ?? null,
           reuseResponses: flags.reuseResponses ?? false,
+          keepFresh: flags.keepFresh === undefined ? undefined : basename(flags.keepFresh),
         }
         if (flags.dryRun === true) return showPlan(context, selection)
         return runMaterialize(context, selection, {

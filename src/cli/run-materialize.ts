@@ -62,7 +62,13 @@ export async function runMaterialize(
   )
   const row = await getRun(sheet, run.id)
   await out.print(toMaterializeAnswer(result), (screen) =>
-    resultText(result, { run: row, screen, shown: failures, ...options }),
+    resultText(result, {
+      run: row,
+      screen,
+      shown: failures,
+      keepsFresh: selection.keepFresh !== undefined,
+      ...options,
+    }),
   )
   return exitCodeOf(result.failures.length)
 }
@@ -132,15 +138,18 @@ function leftText(left: number, screen: Screen): string {
 
 interface Ending extends RunOptions {
   readonly run: Awaited<ReturnType<typeof getRun>>
+  /** Whether values were kept, and none computed. */
+  readonly keepsFresh: boolean
   /** The first failures. */
   readonly shown: RunFailuresAnswer['failures']
   readonly screen: Screen
 }
 
-function resultText(result: MaterializeResult, { run, screen, shown, name }: Ending): string {
+function resultText(result: MaterializeResult, { run, screen, shown, name, keepsFresh }: Ending): string {
   const { materialized, skipped, failures, totalCost: cost } = result
   const { calls, unpricedCalls, left } = run
-  const parts = [`${cellsText(materialized)} computed`, `${grouped(skipped)} left alone`]
+  const done = keepsFresh ? 'marked as fresh' : 'computed'
+  const parts = [`${cellsText(materialized)} ${done}`, `${grouped(skipped)} left alone`]
   if (calls > 0) parts.push(costText(calls, { cost, unpricedCalls }))
   const more = left > 0 ? [leftText(left, screen)] : []
   if (failures.length === 0)

@@ -94,6 +94,7 @@ test('what a run needs beyond the kept responses is called for, within its bound
     compute: 2,
     cached: 1,
     skipped: 1,
+    left: 1,
     kept: { calls: 1, oldest: KEPT_AT, newest: KEPT_AT },
   })
   assert.deepEqual([calls, cost], [2, 0.5])

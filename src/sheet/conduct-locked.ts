@@ -2,6 +2,7 @@ import { TaskLostError } from '../store/run-tasks.ts'
 import { RunConductor } from './conduct-run.ts'
 import type { LockedRun } from './conducted-run.ts'
 import { endRun, endRunEarly } from './end-run.ts'
+import { keepFresh } from './keep-fresh.ts'
 import { isTrouble } from './task-runner.ts'
 
 /** This process sees to a run no longer, and whichever does goes on with it. */
@@ -19,7 +20,9 @@ export async function conductLocked(run: LockedRun): Promise<void> {
   const { sheet, store, active, order, frames } = run
   const conductor = new RunConductor(run)
   try {
-    await conductor.run(order)
+    const { keepFresh: file } = order
+    if (file === undefined) await conductor.run(order)
+    else await keepFresh(sheet, { ...order, keepFresh: file }, active)
     await endRun(store, active, { state: 'finished', error: null })
     frames.end(active.feed.progress)
   } catch (error) {

@@ -3,6 +3,7 @@ import { runDerivations } from '../derivation/materializer.ts'
 import type { CellFailure, RunObserver, RunOutcome, RunRequest } from '../derivation/run-request.ts'
 import type { RunId, RunOrder, RunProgress } from '../store/stored-run.ts'
 import { ActiveRun } from './active-run.ts'
+import { checkKeepFresh, derivationOf, keepFresh } from './keep-fresh.ts'
 import { prepareCalls } from './prepare-calls.ts'
 import { selectTargets } from './read-status.ts'
 import { resolveActor, type GivenActor } from './resolve-actor.ts'
@@ -55,8 +56,9 @@ export async function startMaterialize(sheet: Sheet, request: MaterializeRequest
 
 function orderOf(request: MaterializeRequest, actor: string): RunOrder {
   checkBounds(request)
+  checkKeepFresh(request)
   const { targets, recordIds, force, only = null, limit = null, maxCalls = null, maxCost = null } = request
-  const { reuseResponses = false } = request
+  const { reuseResponses = false, keepFresh: kept } = request
   return {
     kind: 'materialize',
     reverts: null,
@@ -69,6 +71,7 @@ function orderOf(request: MaterializeRequest, actor: string): RunOrder {
     maxCalls,
     maxCost,
     reuseResponses,
+    keepFresh: kept,
   }
 }
 
@@ -102,19 +105,22 @@ async function run(sheet: Sheet, { order, frames, onStarted }: OrderedRun): Prom
   const { tasks } = store
   // A mistake is told at once, not when the lock is there.
   selectTargets(derivations, order.targets)
+  if (order.keepFresh !== undefined) derivationOf(derivations, order.keepFresh)
   sheet.policies()
   const id = await store.startRun({ ...order, silentMs: SILENT_MS })
   const active = new ActiveRun(id, sheet.stopping, store.frames)
   return sheet.runs.during(active, store, () => {
     onStarted(id)
     // Files may have been edited while the run waited: they are read when it has the lock.
-    return tasks === undefined
+    return tasks === undefined || order.keepFresh !== undefined
       ? runToEnd(sheet, active, () => runLocked(sheet, order, active))
       : runShared({ sheet, store, tasks, active, order, frames })
   })
 }
 
 async function runLocked(sheet: Sheet, order: RunOrder, active: ActiveRun): Promise<RunOutcome> {
+  const { keepFresh: file } = order
+  if (file !== undefined) return keepFresh(sheet, { ...order, keepFresh: file }, active)
   const { plan, absent } = await resolveSelection(sheet, order, active.signal)
   const { store } = plan
   const { total } = await store.status()

@@ -1,5 +1,6 @@
 import { planRun } from '../derivation/plan-run.ts'
 import type { RunPlan } from '../derivation/run-request.ts'
+import { checkKeepFresh, planKeepFresh } from './keep-fresh.ts'
 import { notReady } from './prepare-calls.ts'
 import { checkBounds, resolveSelection, type RunSelection } from './run-selection.ts'
 import type { Sheet } from './sheet.ts'
@@ -16,6 +17,12 @@ export interface MaterializePlan extends RunPlan {
  */
 export async function planMaterialize(sheet: Sheet, selection: RunSelection): Promise<MaterializePlan> {
   checkBounds(selection)
+  checkKeepFresh(selection)
+  const { keepFresh } = selection
+  if (keepFresh !== undefined) {
+    const kept = await planKeepFresh(sheet, { ...selection, keepFresh }, sheet.stopping)
+    return { ...kept, notReady: [] }
+  }
   const { plan } = await resolveSelection(sheet, selection, sheet.stopping)
   return { ...(await planRun(plan)), notReady: await reasons(plan) }
 }

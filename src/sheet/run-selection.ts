@@ -22,6 +22,8 @@ export interface RunSelection {
   readonly maxCost?: number | null
   /** Takes the responses that the sheet has kept instead of making calls; by default every call is made. */
   readonly reuseResponses?: boolean
+  /** The name of an edited derivation file: its stale cells are marked as fresh, and nothing is computed. */
+  readonly keepFresh?: string | undefined
 }
 
 /** Throws ValidationError for a bound that is none. */

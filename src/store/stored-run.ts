@@ -26,6 +26,8 @@ export interface RunOrder {
   readonly maxCost: number | null
   /** Whether kept responses were used instead of calls. */
   readonly reuseResponses: boolean
+  /** The derivation file whose stale cells were marked as fresh; absent where cells were computed. */
+  readonly keepFresh?: string | undefined
 }
 
 export interface NewRun extends RunOrder {

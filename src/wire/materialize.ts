@@ -43,6 +43,14 @@ export const MaterializeBody = closedObject({
         'Use the responses that the sheet has kept instead of making calls. By default every call is made.',
     }),
   ),
+  keep_fresh: Type.Optional(
+    Type.String({
+      minLength: 1,
+      title: 'the name of a derivation file',
+      description:
+        'Compute nothing: mark the stale cells of this edited derivation file as fresh, since their values still hold. Goes with `targets` and `record_ids` only.',
+    }),
+  ),
   dry_run: Type.Optional(
     Type.Boolean({
       description: 'Run nothing, and answer with what would be computed and what it would cost.',

@@ -39,6 +39,12 @@ export const ProvenanceEntryAnswer = Type.Object({
   received_at: Type.Optional(
     Type.String({ description: 'Of a value from a kept response, when that was received.' }),
   ),
+  keeps: Type.Optional(
+    Type.Integer({
+      description:
+        'Of a cell that was marked as fresh after an edit of its derivation, the entry whose value was kept.',
+    }),
+  ),
   method: Type.Optional(Type.String()),
   url: Type.Optional(Type.String()),
   status: Type.Optional(Type.Integer()),

@@ -47,6 +47,12 @@ export const RunSummary = Type.Object({
   max_calls: boundOrNull('Calls at most.'),
   max_cost: boundOrNull('Dollars at most.'),
   reuse_responses: Type.Boolean({ description: 'Whether kept responses were used instead of calls.' }),
+  keep_fresh: Type.Optional(
+    Type.String({
+      description:
+        'The derivation file whose stale cells were marked as fresh; absent where cells were computed.',
+    }),
+  ),
   started_at: Type.String(),
   ended_at: textOrNull('Null while it runs.'),
   ...progress,
@@ -156,6 +162,7 @@ export function toRunSummary(run: StoredRun): RunSummary {
     max_calls: run.maxCalls,
     max_cost: run.maxCost,
     reuse_responses: run.reuseResponses,
+    ...(run.keepFresh !== undefined && { keep_fresh: run.keepFresh }),
     started_at: run.startedAt,
     ended_at: run.endedAt,
     ...toProgress(run),

@@ -110,7 +110,13 @@ export const RunInput = closedObject({ id: runId })
 
 export const RunPageInput = closedObject({ id: runId, ...PageInput.properties })
 
-const { actor: _actor, dry_run: _dryRun, force, ...selection } = MaterializeBody.properties
+const {
+  actor: _actor,
+  dry_run: _dryRun,
+  keep_fresh: _keepFresh,
+  force,
+  ...selection
+} = MaterializeBody.properties
 
 export const PlanInput = closedObject({ ...selection, force })
 

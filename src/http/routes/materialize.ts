@@ -51,6 +51,7 @@ export function materializeRoutes(app: Api, { sheet, actors, write }: RouteConte
         maxCalls: body.max_calls ?? null,
         maxCost: body.max_cost ?? null,
         reuseResponses: body.reuse_responses ?? false,
+        keepFresh: body.keep_fresh ?? undefined,
       }
       if (dryRun === true) return toRunPlanAnswer(await planMaterialize(sheet, selection))
       const run = await startMaterialize(sheet, { ...selection, actor: actors.ofBody(request, actor) })
