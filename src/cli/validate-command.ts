@@ -11,7 +11,9 @@ interface Flags extends OutputFlags, StoreFlags {
 /** `colophon validate <sheet>`. */
 export function validateCommand(): Command {
   const command = addSheetArgument(
-    new Command('validate').description('Looks for faults in contract, derivations and transport.yaml.'),
+    new Command('validate').description(
+      'Checks contract, derivations and transport.yaml, and whether the store can be opened with them.',
+    ),
   ).option('--records', 'also in every record: of the store, or of records.jsonl where there is none yet')
   addExamples(command, [
     ['colophon validate countries', 'Faults as file:line: message, and exit code 1 if there are any'],

@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
@@ -18,6 +19,13 @@ import { setAside, type SetAside } from './set-aside.ts'
 export interface MirrorPosition {
   readonly seq: number
   readonly offset: number
+}
+
+interface MirrorOptions {
+  readonly verified: MirrorPosition
+  readonly onSetAside: (lines: SetAside) => void
+  /** As of `openSync`. */
+  readonly flags?: 'a+' | 'r'
 }
 
 const CHUNK = 1 << 16
@@ -52,17 +60,18 @@ export class LogMirror {
    * Opens or makes the file; {@link repair} brings it up to date. `onSetAside` is called when a repair has moved lines of
    * another program out of the log.
    */
-  constructor(
-    path: string,
-    source: LogSource,
-    { verified, onSetAside }: { verified: MirrorPosition; onSetAside: (lines: SetAside) => void },
-  ) {
+  constructor(path: string, source: LogSource, { verified, onSetAside, flags = 'a+' }: MirrorOptions) {
     this.#path = path
-    this.#fd = openSync(path, 'a+')
+    this.#fd = openSync(path, flags)
     this.#inode = fstatSync(this.#fd).ino
     this.#source = source
     this.#onSetAside = onSetAside
     this.#position = verified
+  }
+
+  /** Checks that the file agrees with the source as {@link repair} does, and changes nothing. */
+  check(): void {
+    this.#verify(this.#goodStart(), this.#position.seq)
   }
 
   get position(): MirrorPosition {
@@ -77,8 +86,7 @@ export class LogMirror {
    */
   repair(): void {
     this.#followPath()
-    const start = this.#startsWhere(this.#position) ? this.#position : { seq: 0, offset: 0 }
-    const good = this.#verify(start, this.#position.seq)
+    const good = this.#verify(this.#goodStart(), this.#position.seq)
     if (good.offset < fstatSync(this.#fd).size) this.#cut(good)
     this.#position = good
     let batch: LineText[] = []
@@ -198,6 +206,11 @@ export class LogMirror {
     for (let written = 0; written < bytes.length;) written += writeSync(this.#fd, bytes, written)
   }
 
+  /** From where on the file is compared with the source. */
+  #goodStart(): MirrorPosition {
+    return this.#startsWhere(this.#position) ? this.#position : { seq: 0, offset: 0 }
+  }
+
   /** Whether the line that ends at a position is the one with its seq. */
   #startsWhere(position: MirrorPosition): boolean {
     if (position.offset > fstatSync(this.#fd).size) return false
@@ -247,5 +260,19 @@ export class LogMirror {
       good = { seq: next.value.seq, offset: end }
     }
     return good
+  }
+}
+
+/**
+ * Checks that the file at a path, if there is one, is the log of a source: throws RecordsError for a line that another store
+ * wrote, or that was edited. Changes nothing.
+ */
+export function checkLog(path: string, source: LogSource, verified: MirrorPosition): void {
+  if (!existsSync(path)) return
+  const mirror = new LogMirror(path, source, { verified, onSetAside: () => undefined, flags: 'r' })
+  try {
+    mirror.check()
+  } finally {
+    mirror.close()
   }
 }

@@ -7,7 +7,7 @@ import { EventBus } from '../events/event-bus.ts'
 import { setAsideFiles } from '../provenance/set-aside.ts'
 import type { PushOutcome, RevisionPush, RevisionStore } from '../store/revision-store.ts'
 import type { SharedFrames } from '../store/shared-frames.ts'
-import type { SheetStore, StoreDefinition } from '../store/sheet-store.ts'
+import type { SheetStore, StoreDefinition, TargetDefinition } from '../store/sheet-store.ts'
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../store/sqlite/sql/sql-pool.ts'
 import { DefinitionDirectory } from './definition-directory.ts'
@@ -161,6 +161,19 @@ export async function openDefinition(path: string): Promise<DefinitionSource> {
   checkSheetDirectory(path)
   return new DefinitionDirectory(resolve(path))
 }
+
+/**
+ * Tries whether the store of a sheet's directory can be opened with a definition, or made where there is none; changes nothing.
+ * Throws what opening it would throw.
+ */
+export async function tryStoreOf(path: string, definition: StoreTrial): Promise<void> {
+  const directory = resolve(path)
+  checkStoreFiles(directory)
+  const { tryStore } = await import('../store/sqlite/try-store.ts')
+  await tryStore(directory, { ...definition, lockTimeoutMs: LOCK_TIMEOUT_MS })
+}
+
+type StoreTrial = Pick<StoreDefinition, 'contract'> & { readonly targets: readonly TargetDefinition[] }
 
 /** The revisions of the sheet of a store's URL. Throws SheetError where there is none, RecordsError for a store away. */
 async function openRevisions(url: string, lockTimeoutMs: number): Promise<RevisionStore> {

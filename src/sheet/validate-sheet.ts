@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { Contract } from '../contract/contract.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { showValue } from '../contract/show-value.ts'
 import { createKinds } from '../derivation/kinds.ts'
 import { ServiceError } from '../errors/service-error.ts'
-import { DefinitionFiles } from './definition-files.ts'
+import { DefinitionFiles, targetDefinitions, type Derivations } from './definition-files.ts'
 import { listRecords } from './list-records.ts'
-import { openDefinition, openSheet } from './open-sheet.ts'
+import { openDefinition, openSheet, tryStoreOf } from './open-sheet.ts'
 import { noCalls } from './no-calls.ts'
 import { valueFaults } from './record-rules.ts'
 import { recordsFileFaults } from './records-file-faults.ts'
@@ -25,8 +26,9 @@ const RECORDS_AT_ONCE = 1000
 
 /**
  * Looks for what is wrong with a sheet, that of a directory or of a store's URL: contract, derivation files and
- * `transport.yaml`, of each the first fault; with `records` also every record, of the store or, where there is none yet, of
- * `records.jsonl`, which changes nothing. Calls nobody. Throws SheetError where there is no sheet, and RecordsError where a
+ * `transport.yaml`, of each the first fault; then what keeps its store from being opened, or made from `records.jsonl`, which is
+ * tried without changing it; with `records` also every record, of the store or, where there is none yet, of `records.jsonl`.
+ * Calls nobody. Throws SheetError where there is no sheet, and RecordsError where a
  * store at a URL cannot be reached.
  */
 export async function* validateSheet(
@@ -38,25 +40,56 @@ export async function* validateSheet(
     const files = new DefinitionFiles(source, createKinds({ transport: noCalls() }))
     const faults = files.faults()
     for (const { message } of faults) yield faultFrom(message)
-    if (!records || faults.length > 0) return
-    if (isStoreUrl(path) || existsSync(join(resolve(path), 'sheet.db'))) {
-      yield* storedFaults(path)
-    } else {
-      const contract = files.contract()
-      const derived = new Set(files.derivations(contract).derived.keys())
-      for (const message of recordsFileFaults(resolve(path), { contract, derived })) yield faultFrom(message)
+    if (faults.length > 0) return
+    const contract = files.contract()
+    const derivations = files.derivations(contract)
+    if (isStoreUrl(path)) {
+      yield* storedFaults(path, { records })
+      return
     }
+    const hasStore = existsSync(join(resolve(path), 'sheet.db'))
+    if (records && !hasStore) {
+      const derived = new Set(derivations.derived.keys())
+      let found = 0
+      for (const message of recordsFileFaults(resolve(path), { contract, derived })) {
+        found += 1
+        yield faultFrom(message)
+      }
+      if (found > 0) return
+    }
+    const fault = await openingFault(path, contract, derivations)
+    if (fault !== null) yield faultFrom(fault)
+    else if (records && hasStore) yield* storedFaults(path, { records })
   } finally {
     await source.close?.()
   }
 }
 
-/** What is wrong with stored records: with all of them, when they do not fit the contract as it is now. */
-async function* storedFaults(path: string): AsyncGenerator<SheetFault> {
+/** Why the sheet of a directory could not be opened; null when it could. Changes nothing. */
+async function openingFault(
+  path: string,
+  contract: Contract,
+  derivations: Derivations,
+): Promise<string | null> {
+  try {
+    await tryStoreOf(path, { contract, targets: targetDefinitions(derivations) })
+    return null
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return error.message
+  }
+}
+
+/** Why a sheet cannot be opened, or with `records`, what is wrong with each stored record. */
+async function* storedFaults(
+  path: string,
+  { records }: { readonly records: boolean },
+): AsyncGenerator<SheetFault> {
   const sheet = await openSheet(path, { transport: noCalls() })
   const file = isStoreUrl(path) ? null : 'sheet.db'
   try {
     const { contract, derivations } = await sheet.deriving()
+    if (!records) return
     const derived = new Set(derivations.derived.keys())
     for (let cursor: string | null = null; ;) {
       const page = await listRecords(sheet, { limit: RECORDS_AT_ONCE, cursor })

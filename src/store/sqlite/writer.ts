@@ -2,11 +2,10 @@ import { existsSync, statSync } from 'node:fs'
 import type { Contract } from '../../contract/contract.ts'
 import { parseContract } from '../../contract/parse-contract.ts'
 import { RecordsError, StoppingError } from '../../errors/service-error.ts'
-import type { LogSource } from '../../provenance/log-line.ts'
 import { LogMirror } from '../../provenance/log-mirror.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'
 import { CellStates } from './cell-states.ts'
-import { ChangeSet, lastSeq } from './change-set.ts'
+import { ChangeSet } from './change-set.ts'
 import type { Upsert, UpsertTrial } from '../sheet-store.ts'
 import { commitCells } from './commit-cells.ts'
 import { readCommit } from './commit-text.ts'
@@ -17,6 +16,7 @@ import { applyContract, applyTargets, loadTargets } from './define.ts'
 import { acceptProposal, rejectProposal } from './decide-proposal.ts'
 import { deleteRecords } from './delete-records.ts'
 import { IdleTimer } from './idle-timer.ts'
+import { logSource } from './log-source.ts'
 import { openDatabase } from './open-database.ts'
 import { propose } from './propose.ts'
 import { limitResponses, trimResponses } from './response-writer.ts'
@@ -40,7 +40,6 @@ import type {
   WriterOperations,
   WriterRequest,
 } from './writer-protocol.ts'
-import { lineOf } from './stored-line.ts'
 import { textOrNull } from '../stored-rows.ts'
 
 /** After this long without a change, the mirror is synced and its position kept. */
@@ -350,25 +349,6 @@ export class Writer {
 
 function dataVersion(db: Connection): number {
   return Number(db.get('PRAGMA data_version')?.['data_version'])
-}
-
-/** The provenance table as the source of the log file; read in pieces, so that no statement stays open. */
-function logSource(db: Connection): LogSource {
-  return {
-    lastSeq: () => lastSeq(db),
-    *linesAfter(seq) {
-      for (let after = seq; ;) {
-        const lines = db.all(
-          'SELECT seq, line FROM "$provenance" WHERE seq > ? ORDER BY seq LIMIT 1000',
-          after,
-        )
-        for (const row of lines) yield { seq: Number(row['seq']), line: lineOf(row) }
-        const last = lines.at(-1)
-        if (last === undefined) return
-        after = Number(last['seq'])
-      }
-    },
-  }
 }
 
 function importedSource(sheet: StoredRow): ImportedSource {
