@@ -1,4 +1,4 @@
-import { readProvenance, type ProvenanceQuery } from '../sheet/read-provenance.ts'
+import { historyPages, readProvenance, type ProvenanceQuery } from '../sheet/read-provenance.ts'
 import type { ProvenanceEntryAnswer } from '../wire/provenance.ts'
 import type { CommandContext } from './command-context.ts'
 import { membersOf } from './members.ts'
@@ -7,14 +7,18 @@ import { toSeconds, type Column } from './table.ts'
 /** Prints the provenance of a cell. Throws as {@link readProvenance} does. */
 export async function printProvenance({ sheet, out }: CommandContext, query: ProvenanceQuery): Promise<void> {
   // Entries are in wire form from the log on.
-  const found = (await readProvenance(sheet, query)) as ProvenanceEntryAnswer | ProvenanceEntryAnswer[] | null
-  if (Array.isArray(found)) {
-    await out.printList([found], { columns: COLUMNS, none: NOTHING })
-    return
-  }
+  const found = (await readProvenance(sheet, query)) as ProvenanceEntryAnswer | null
   await out.print(found, (screen) =>
     found === null ? screen.paint('dim', NOTHING) : membersOf(found, screen),
   )
+}
+
+/** Prints all entries of a cell, the oldest first, as they are read. Throws as {@link readProvenance} does. */
+export async function printHistory({ sheet, out }: CommandContext, query: ProvenanceQuery): Promise<void> {
+  const pages = historyPages(sheet, query) as AsyncIterable<unknown> as AsyncIterable<
+    readonly ProvenanceEntryAnswer[]
+  >
+  await out.printList(pages, { columns: COLUMNS, none: NOTHING })
 }
 
 const NOTHING = 'nobody has written this cell yet'

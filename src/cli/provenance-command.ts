@@ -22,8 +22,9 @@ export function provenanceCommand(): Command {
   return addSheetOptions(command).action(
     onSheet((flags: Flags, id: string, field: string) =>
       withSheet(flags, async (context) => {
-        const { printProvenance } = await import('./print-provenance.ts')
-        await printProvenance(context, { recordId: id, field, history: flags.history ?? false })
+        const { printHistory, printProvenance } = await import('./print-provenance.ts')
+        const print = flags.history === true ? printHistory : printProvenance
+        await print(context, { recordId: id, field })
       }),
     ),
   )

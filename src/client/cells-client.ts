@@ -37,13 +37,36 @@ export class CellsClient {
     return this.#connection.get('/api/provenance', { ...cell }, options)
   }
 
-  /** All entries of a cell, the oldest first. */
-  history(cell: Cell, options?: CallOptions): Promise<ProvenanceEntryAnswer[]> {
-    return this.#connection.get('/api/provenance', { ...cell, history: true }, options)
+  /** All entries of a cell, the oldest first, read page by page. */
+  async history(cell: Cell, options?: CallOptions): Promise<ProvenanceEntryAnswer[]> {
+    const entries: ProvenanceEntryAnswer[] = []
+    for await (const page of this.historyPages(cell, options)) entries.push(...page)
+    return entries
+  }
+
+  /** The pages of the history of a cell, one after another, the oldest entries first. */
+  async *historyPages(
+    cell: Cell,
+    options: CallOptions & { readonly limit?: number | undefined } = {},
+  ): AsyncGenerator<readonly ProvenanceEntryAnswer[], void, undefined> {
+    const { limit, signal } = options
+    for (let cursor: string | null = null; ;) {
+      const query = { ...cell, history: true, limit, cursor }
+      const response = await this.#connection.request('GET', '/api/provenance', { query, signal })
+      yield (await response.json()) as ProvenanceEntryAnswer[]
+      cursor = nextCursorOf(response)
+      if (cursor === null) return
+    }
   }
 
   /** Undoes an entry of a cell. */
   revert(cell: Cell, seq: number, options?: ActorOptions): Promise<RevertAnswer> {
     return this.#connection.writeAs('/api/revert', { ...cell, seq }, options)
   }
+}
+
+/** The cursor in the address of the next page, which the header `Link` has; null when nothing follows. */
+function nextCursorOf(response: Response): string | null {
+  const [, next] = /<([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? []
+  return next === undefined ? null : new URL(next, 'http://localhost').searchParams.get('cursor')
 }

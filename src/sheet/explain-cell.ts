@@ -87,11 +87,11 @@ class CellExplainer {
     const cell = item.cells.find((candidate) => candidate.target === target)
     if (cell === undefined) throw new Error(`the store has no cell of ${target}`)
     const { state } = cell
-    const provenance = await store.provenance(item.id, target, false)
+    const provenance = await store.provenance(item.id, target, 1)
     const explanation = {
       state,
       failure: state === 'failed' ? await store.cellFailure(key, target) : null,
-      entry: provenance.known ? (provenance.entries[0] ?? null) : null,
+      entry: provenance?.entries[0] ?? null,
     }
     if (state === 'fresh' || state === 'overridden') return { ...explanation, reasons: [], blockedBy: null }
     const planned = derivation.kind.plan(derivation.spec, inputs)

@@ -3,9 +3,9 @@ import { ValidationError } from '../errors/service-error.ts'
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 10_000
 
-/** How many items a page has: 50 unless asked for, lowered to 10,000 (D10). Throws ValidationError. */
-export function pageLimit(asked: number | null): number {
-  if (asked === null) return DEFAULT_LIMIT
+/** How many items a page has: `unlessAsked`, or as many as are asked for, lowered to 10,000 (D10). Throws ValidationError. */
+export function pageLimit(asked: number | null, unlessAsked: number = DEFAULT_LIMIT): number {
+  if (asked === null) return unlessAsked
   if (!Number.isInteger(asked) || asked < 1) {
     throw new ValidationError(`limit must be an integer from 1 to ${MAX_LIMIT}, got ${asked}`)
   }

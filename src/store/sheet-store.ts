@@ -1,3 +1,4 @@
+import type { EntryPlace, FoundEntries, LatestEntries } from './cell-log.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { ErrorType } from '../errors/service-error.ts'
@@ -87,8 +88,10 @@ export interface SheetStore {
 
   /** The state of each derived field, from counters (D32). */
   status(): Promise<StoreStatus>
-  /** The provenance of one cell: its latest entry, with `history` all of them, oldest first (D35). */
-  provenance(recordId: string, field: string, history: boolean): Promise<CellProvenance>
+  /** The latest entries of one cell, the newest first (D35); null for a record that has never existed. */
+  provenance(recordId: string, field: string, limit: number): Promise<LatestEntries | null>
+  /** A page of the entries of one cell, the oldest first (D35); null for a record that has never existed. */
+  entries(query: EntriesQuery): Promise<FoundEntries | null>
   /** The latest entry by which a cell was computed with this input hash; null when there is none. */
   computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null>
 
@@ -456,6 +459,10 @@ export interface TargetStatus {
   readonly lastError: string | null
 }
 
-export type CellProvenance =
-  /** The record has never existed. */
-  { readonly known: false } | { readonly known: true; readonly entries: readonly JsonObject[] }
+export interface EntriesQuery {
+  readonly recordId: string
+  readonly field: string
+  /** Null starts at the first entry. */
+  readonly from: EntryPlace | null
+  readonly limit: number
+}

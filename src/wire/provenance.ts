@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { closedObject } from './closed-object.ts'
+import { limitParameter } from './page-parameters.ts'
 
 /** Query of `GET /api/provenance`. */
 export const ProvenanceQuery = closedObject({
@@ -10,6 +11,19 @@ export const ProvenanceQuery = closedObject({
       pattern: '^(true|false)?$',
       title: 'true or false',
       description: '`true` for the full chain, oldest first; else only the latest entry.',
+    }),
+  ),
+  limit: Type.Optional(
+    Type.String({
+      ...limitParameter,
+      description: 'With `history=true`, entries on a page: 1000 unless given, lowered to 10000 (D10).',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      title: 'a cursor',
+      description: 'With `history=true`, where the page starts: from the `Link` of the page before.',
     }),
   ),
 })
@@ -52,7 +66,7 @@ export const ProvenanceEntryAnswer = Type.Object({
 })
 export type ProvenanceEntryAnswer = Static<typeof ProvenanceEntryAnswer>
 
-/** Answer of `GET /api/provenance`: the latest entry or null, with `history=true` an array (D35). */
+/** Answer of `GET /api/provenance`: the latest entry or null, with `history=true` an array (D35), the header `Link` says where it goes on. */
 export const ProvenanceAnswer = Type.Union([
   ProvenanceEntryAnswer,
   Type.Null(),

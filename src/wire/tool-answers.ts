@@ -71,7 +71,9 @@ export const CellStatesToolAnswer = Type.Object({ cells: CellStatesAnswer })
 
 export const ProvenanceToolAnswer = Type.Object({
   entries: Type.Array(ProvenanceEntryAnswer, { description: 'Newest first.' }),
-  total: Type.Integer({ description: 'How many entries there are; without history at most 1.' }),
+  has_more: Type.Boolean({
+    description: 'Whether there are earlier entries than these; false without history.',
+  }),
 })
 
 export const PlanToolAnswer = Type.Object({ ...RunPlanAnswer.properties, budget })

@@ -99,7 +99,7 @@ test('the kind of the guide computes the fields of the file beside it', async ()
     'await sheet.close()',
     `const { getRecord, readProvenance } = await import('colophon')
      console.log(String((await getRecord(sheet, 'a', null)).json))
-     console.log((await readProvenance(sheet, { recordId: 'a', field: 'loud', history: false })).source)
+     console.log((await readProvenance(sheet, { recordId: 'a', field: 'loud' })).source)
      await sheet.close()`,
   )
   const printed = await runProgram('own-kind.mjs', program)

@@ -109,5 +109,5 @@ async function record(id: string): Promise<Record<string, unknown>> {
 }
 
 function provenance(recordId: string, field: string): Promise<unknown> {
-  return readProvenance(sheet, { recordId, field, history: false })
+  return readProvenance(sheet, { recordId, field })
 }

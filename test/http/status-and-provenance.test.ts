@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { Ajv } from 'ajv'
 import { test } from 'node:test'
+import type { LightMyRequestResponse } from 'fastify'
 import { ProvenanceEntryAnswer } from '../../src/wire/provenance.ts'
 import { StatusAnswer } from '../../src/wire/status.ts'
 import { CSRF, runScenarios, startApp } from '../support/http-fixture.ts'
@@ -119,4 +120,44 @@ test('D3: a broken contract leaves only /api/csrf and /events; a mended one coun
     assert.equal(response.json<{ error: { type: string } }>().error.type, 'ContractError')
   }
   assert.equal((await app.inject({ url: '/api/csrf' })).statusCode, 200)
+})
+
+test('D35: a long history comes in pages, the oldest entries first, and Link leads from one to the next', async (t) => {
+  const { app } = await startApp(t)
+  for (let price = 10; price < 17; price += 1) {
+    const payload = { records: [{ id: 'b', price }], actor: 'human:ann' }
+    await app.inject({ method: 'POST', url: '/api/records', headers: CSRF, payload })
+  }
+  const cell = '/api/provenance?record_id=b&field=price'
+  const whole = await app.inject(`${cell}&history=true`)
+  const entries = whole.json<{ seq: number; value: unknown }[]>()
+  assert.deepEqual(
+    entries.map(({ value }) => value),
+    [2, 10, 11, 12, 13, 14, 15, 16],
+  )
+  assert.equal(whole.headers.link, undefined)
+  const found: unknown[] = []
+  let url: string | undefined = `${cell}&history=true&limit=3`
+  for (let pages = 0; url !== undefined; pages += 1) {
+    assert.ok(pages < 3)
+    const page: LightMyRequestResponse = await app.inject(url)
+    found.push(...page.json<unknown[]>())
+    url = /^<(.*)>; rel="next"$/.exec(String(page.headers.link))?.[1]
+  }
+  assert.deepEqual(found, entries)
+  const cursor = /cursor=([^&>]*)/.exec(
+    String((await app.inject(`${cell}&history=true&limit=3`)).headers.link),
+  )?.[1]
+  const refused = [
+    [`${cell}&limit=3`, /history=true/],
+    [`${cell}&cursor=${cursor}`, /history=true/],
+    [`${cell}&history=true&limit=0`, /limit must be/],
+    [`${cell}&history=true&cursor=made-up`, /cursor was not issued/],
+    [`/api/provenance?record_id=b&field=title&history=true&cursor=${cursor}`, /cursor was not issued/],
+  ] as const
+  for (const [asked, message] of refused) {
+    const answer = await app.inject(asked)
+    assert.equal(answer.statusCode, 400, asked)
+    assert.match(answer.json<{ error: { message: string } }>().error.message, message)
+  }
 })

@@ -16,6 +16,7 @@ import { upsertRecords } from '../../src/sheet/upsert-records.ts'
 import { deleteRecords } from '../../src/sheet/delete-records.ts'
 import { allBytes, openUntilEnd, recordsOf, scratch } from '../support/init-files.ts'
 import { OFFERS, RATES, writeSheet } from '../support/sheet-fixture.ts'
+import { entriesOf } from '../../src/store/suite/test-sheet.ts'
 import { onEnd } from '../support/on-end.ts'
 
 const LIMIT = 1 << 30
@@ -47,7 +48,7 @@ async function everythingOf(sheet: Sheet): Promise<unknown> {
   const records = await recordsOf(sheet)
   const ids = [...records.map(({ id }) => String(id)), 'gone']
   const fields = contract.fields.map(({ name }) => name)
-  const cells = ids.flatMap((id) => fields.map((field) => store.provenance(id, field, true)))
+  const cells = ids.flatMap((id) => fields.map((field) => entriesOf(store, id, field)))
   const [keys, seq] = [await store.recordKeys(ids), (await store.history()).last]
   return {
     records,

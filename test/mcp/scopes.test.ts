@@ -66,7 +66,7 @@ forEveryClient(({ transport, era, name }) => {
     await acceptProposal(person, { id: String(proposal['id']), actor: 'human:ann' })
     const record = JSON.parse(String((await getRecord(person, 'r0', ['a'])).json)) as object
     assert.deepEqual(record, { a: 'better' })
-    const entry = JSON.stringify(await readProvenance(person, { recordId: 'r0', field: 'a', history: false }))
+    const entry = JSON.stringify(await readProvenance(person, { recordId: 'r0', field: 'a' }))
     assert.match(entry, /agent:intern/)
     assert.match(entry, /human:ann/)
     const told = await agent.call('get_proposal', { id: String(proposal['id']) })

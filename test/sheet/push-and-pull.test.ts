@@ -19,6 +19,7 @@ import { fuzzRun } from '../support/fuzz.ts'
 import { oddId, oddValue } from '../support/odd-records.ts'
 import { onEnd } from '../support/on-end.ts'
 import { startPostgres } from '../support/postgres.ts'
+import { entriesOf } from '../../src/store/suite/test-sheet.ts'
 import { OFFERS, RATES, writeSheet, type SheetFiles } from '../support/sheet-fixture.ts'
 
 const ACTOR = 'human:ann'
@@ -202,7 +203,7 @@ async function answers(sheet: Sheet): Promise<readonly string[]> {
     ...sheet.definitionFiles().map(({ path, bytes }) => [path, String(bytes)]),
     ...records,
     ...(await Promise.all(records.map(async ({ id }) => [id, (await store.record(id, fields))?.version]))),
-    ...(await Promise.all(cells.map(({ id, field }) => store.provenance(id, field, true)))),
+    ...(await Promise.all(cells.map(({ id, field }) => entriesOf(store, id, field)))),
     ...past.flatMap((each) => JSON.parse(String(each.records)) as JsonObject[]),
     await store.status(),
     await store.history(),

@@ -396,7 +396,7 @@ test('D41, H6: a run over a stub takes prepared payloads by exact method and URL
     ],
     totalCost: 0,
   })
-  const entry = await readProvenance(sheet, { recordId: 'a', field: 'rate', history: false })
+  const entry = await readProvenance(sheet, { recordId: 'a', field: 'rate' })
   const { at: _at, input_hash: _hash, ...rest } = entry as Record<string, unknown>
   assert.deepEqual(rest, {
     seq: 2,

@@ -7,7 +7,7 @@ import { deleteRecords } from '../../src/sheet/delete-records.ts'
 import { getRecord } from '../../src/sheet/get-record.ts'
 import { materialize, type MaterializeRequest, type MaterializeResult } from '../../src/sheet/materialize.ts'
 import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
-import { readProvenance } from '../../src/sheet/read-provenance.ts'
+import { historyPages, readProvenance } from '../../src/sheet/read-provenance.ts'
 import { readStatus, type TargetStatusReport } from '../../src/sheet/read-status.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { upsertRecords } from '../../src/sheet/upsert-records.ts'
@@ -101,11 +101,13 @@ export class RunSheet {
 
   /** The latest provenance entry of a cell. */
   async entry(recordId: string, field: string): Promise<JsonObject | null> {
-    return (await readProvenance(this.sheet, { recordId, field, history: false })) as JsonObject | null
+    return readProvenance(this.sheet, { recordId, field })
   }
 
   async history(recordId: string, field: string): Promise<readonly JsonObject[]> {
-    return (await readProvenance(this.sheet, { recordId, field, history: true })) as readonly JsonObject[]
+    const entries: JsonObject[] = []
+    for await (const page of historyPages(this.sheet, { recordId, field })) entries.push(...page)
+    return entries
   }
 
   /** Edits a definition file; see {@link editSheet}. */

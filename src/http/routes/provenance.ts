@@ -1,7 +1,10 @@
-import { readProvenance } from '../../sheet/read-provenance.ts'
+import { ValidationError } from '../../errors/service-error.ts'
+import { readHistory, readProvenance } from '../../sheet/read-provenance.ts'
+import { wholeNumber } from '../../wire/page-parameters.ts'
 import { ProvenanceAnswer, ProvenanceQuery } from '../../wire/provenance.ts'
 import { sendJson } from '../json-reply.ts'
 import type { Operation } from '../operation.ts'
+import { linkNextPage } from '../page-link.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 
 const GET: Operation = {
@@ -9,9 +12,9 @@ const GET: Operation = {
   tag: 'Provenance',
   summary: 'Get where the value of a cell came from',
   description:
-    'The latest entry, `null` when nothing is known of the cell yet, or with `history=true` all entries, oldest first, those from before a deletion included.',
+    'The latest entry, `null` when nothing is known of the cell yet, or with `history=true` all entries, oldest first, those from before a deletion included. A history that is longer than a page goes on at the address in `Link`.',
   errors: [404],
-  answers: { 200: { content: { 'application/json': ProvenanceAnswer } } },
+  answers: { 200: { headers: ['Link'], content: { 'application/json': ProvenanceAnswer } } },
 }
 
 /** `GET /api/provenance` (D35). Entries are in wire form from the log on. */
@@ -20,10 +23,17 @@ export function provenanceRoutes(app: Api, { sheet, read }: RouteContext): void 
     '/api/provenance',
     { ...read, schema: { querystring: ProvenanceQuery }, config: { operation: GET } },
     async (request, reply) => {
-      const { record_id: recordId, field, history } = request.query
-      const provenance = await readProvenance(sheet, { recordId, field, history: history === 'true' })
-      // As text: the answer may be `null`, which Fastify would take for an empty body.
-      return sendJson(reply, JSON.stringify(provenance))
+      const { record_id: recordId, field, history, limit, cursor } = request.query
+      if (history !== 'true') {
+        if (limit !== undefined || cursor !== undefined)
+          throw new ValidationError('limit and cursor are for history=true; without it there is one entry')
+        // As text: the answer may be `null`, which Fastify would take for an empty body.
+        return sendJson(reply, JSON.stringify(await readProvenance(sheet, { recordId, field })))
+      }
+      const page = { limit: wholeNumber(limit), cursor: cursor ?? null }
+      const { entries, nextCursor } = await readHistory(sheet, { recordId, field, ...page })
+      linkNextPage(reply, { path: '/api/provenance', query: request.query, nextCursor, isOnlyPlace: true })
+      return sendJson(reply, JSON.stringify(entries))
     },
   )
 }

@@ -3,7 +3,7 @@ import { readCellStates } from '../../sheet/read-cell-states.ts'
 import { readContract } from '../../sheet/read-contract.ts'
 import { readDerivations } from '../../sheet/read-derivations.ts'
 import { readPermissions } from '../../sheet/read-permissions.ts'
-import { readProvenance } from '../../sheet/read-provenance.ts'
+import { readLatestHistory, readProvenance } from '../../sheet/read-provenance.ts'
 import { readStatus } from '../../sheet/read-status.ts'
 import { requireFields } from '../../sheet/require-fields.ts'
 import { DerivationsAnswer, toDerivationsAnswer } from '../../wire/derivations.ts'
@@ -181,14 +181,16 @@ export const getProvenanceTool = defineTool({
   output: ProvenanceToolAnswer,
   annotations: READS,
   async run({ record_id: recordId, field, history = false, limit = TOOL_LIMIT }, { sheet }) {
-    const found = [await readProvenance(sheet, { recordId, field, history })].flat()
-    const all = found.filter((entry) => entry !== null) as unknown as ProvenanceEntryAnswer[]
-    const entries = all.toReversed().slice(0, limit)
-    const more = entries.length < all.length ? ' Give a higher limit for earlier ones.' : ''
+    const cell = { recordId, field }
+    const { entries: found, hasMore } = history
+      ? await readLatestHistory(sheet, cell, limit)
+      : { entries: [(await readProvenance(sheet, cell)) ?? []].flat(), hasMore: false }
+    const entries = found as unknown as ProvenanceEntryAnswer[]
+    const count = entries.length === 1 ? '1 entry' : `${entries.length} entries`
     const text =
-      all.length === 0
+      entries.length === 0
         ? 'Nothing is known of this cell yet.'
-        : `${entries.length} of ${all.length} entries.${more}`
-    return { structured: { entries, total: all.length }, text }
+        : `${count}.${hasMore ? ' There are earlier ones.' : ''}`
+    return { structured: { entries, has_more: hasMore }, text }
   },
 })

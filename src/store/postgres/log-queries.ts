@@ -1,39 +1,19 @@
-import type { Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { parseLine } from '../../provenance/log-line.ts'
+import type {
+  CellOfLife,
+  FoundLines,
+  Life,
+  LinesQuery,
+  LogSource,
+  OwnedLine,
+  PlacedLine,
+} from '../cell-log.ts'
 import type { RecordKey } from '../cell-work.ts'
 import { Batcher } from './batcher.ts'
 import type { Connection, StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
 import { fieldValue } from './values.ts'
-
-/** A life of a record; null for one that is known from a log of before the store. */
-export type Life = RecordKey | null
-
-/** Some lines of a life of a record, the latest first. */
-export interface LinesBack {
-  readonly life: Life
-  readonly recordId: string
-  readonly field: string
-  /** Only lines before this seq. */
-  readonly below: number
-  readonly limit: number
-}
-
-/** A line of the log. */
-export interface PlacedLine {
-  readonly seq: number
-  readonly text: string
-}
-
-/** Whose line of the log it is. */
-export interface OwnedLine {
-  /** Null, as `earlierId` is, for the line of an import. */
-  readonly record: RecordKey | null
-  /** The record's id in a log of before the store. */
-  readonly earlierId: string | null
-  readonly text: string
-}
 
 /** An entry and a life of a record. */
 export interface EntryOfLife {
@@ -41,20 +21,14 @@ export interface EntryOfLife {
   readonly key: RecordKey
 }
 
-/** A cell of a life of a record. */
-export interface CellOfLife {
-  readonly key: RecordKey
-  readonly field: Field
-}
-
 /**
  * What is asked of the log to tell what happened to a cell. Questions that are put together, for many cells, share
  * statements; so all of them are for one connection, and for a state of the store in which the log does not change.
  */
-export class LogQueries {
+export class LogQueries implements LogSource {
   readonly #lives: Batcher<string, Life[]>
-  readonly #lines: Batcher<LinesBack, PlacedLine[]>
-  readonly #earlierLines: Batcher<LinesBack, PlacedLine[]>
+  readonly #lines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
+  readonly #earlierLines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
   readonly #lineAt: Batcher<number, OwnedLine | null>
   readonly #firstLine: Batcher<RecordKey, JsonObject | null>
   readonly #importLine: Batcher<RecordKey, JsonObject | null>
@@ -63,8 +37,12 @@ export class LogQueries {
 
   constructor(db: Connection) {
     this.#lives = new Batcher((ids) => readLives(db, ids))
-    this.#lines = new Batcher((asked) => readLines(db, asked))
-    this.#earlierLines = new Batcher((asked) => readEarlierLines(db, asked))
+    const ofLines = (direction: LinesQuery['direction']): Batcher<LinesQuery, FoundLines> =>
+      new Batcher((asked) => readLines(db, asked, direction))
+    const ofEarlier = (direction: LinesQuery['direction']): Batcher<LinesQuery, FoundLines> =>
+      new Batcher((asked) => readEarlierLines(db, asked, direction))
+    this.#lines = { before: ofLines('before'), after: ofLines('after') }
+    this.#earlierLines = { before: ofEarlier('before'), after: ofEarlier('after') }
     this.#lineAt = new Batcher((seqs) => readLinesAt(db, seqs))
     this.#firstLine = new Batcher((keys) => readFirstLines(db, keys))
     this.#importLine = new Batcher((keys) => readImportLines(db, keys))
@@ -77,9 +55,8 @@ export class LogQueries {
     return this.#lives.ask(recordId)
   }
 
-  /** Of the lines of a life hardly any that say nothing of the field, unless they are of a log of before the store. */
-  linesBack(asked: LinesBack): Promise<PlacedLine[]> {
-    return asked.life === null ? this.#earlierLines.ask(asked) : this.#lines.ask(asked)
+  lines(asked: LinesQuery): Promise<FoundLines> {
+    return (asked.life === null ? this.#earlierLines : this.#lines)[asked.direction].ask(asked)
   }
 
   lineAt(seq: number): Promise<OwnedLine | null> {
@@ -122,45 +99,71 @@ async function readLives(db: Connection, ids: readonly string[]): Promise<Life[]
   })
 }
 
+/** Bytes of lines that are read for one question at once, beside the first line. */
+const BYTES_AT_ONCE = 1 << 20
+
+/** The lines that a condition lets through, before or after a seq: so many, and fewer where they are long. */
+function nearestLines(condition: string, direction: LinesQuery['direction']): string {
+  const [comparison, order] = direction === 'before' ? ['<', 'DESC'] : ['>', 'ASC']
+  return `SELECT seq, line, found FROM (
+      SELECT seq, line, count(*) OVER () AS found, sum(octet_length(line)) OVER (ORDER BY seq ${order}) - octet_length(line) AS bytes FROM (
+        SELECT seq, line FROM "$provenance"
+        WHERE ${condition} AND seq ${comparison} asked.seq ORDER BY seq ${order} LIMIT asked.count
+      ) AS nearest
+    ) AS lines WHERE bytes <= ${BYTES_AT_ONCE}`
+}
+
 /** The store writes the names of fields as JSON.stringify does, so that a long log of other fields costs little. */
-async function readLines(db: Connection, asked: readonly LinesBack[]): Promise<PlacedLine[][]> {
+async function readLines(
+  db: Connection,
+  asked: readonly LinesQuery[],
+  direction: LinesQuery['direction'],
+): Promise<FoundLines[]> {
   const rows = await db.all(
-    `SELECT asked.place, found.seq, found.line
-     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS asked(record, name, below, count, place)
+    `SELECT asked.place, found.seq, found.line, found.found
+     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS asked(record, name, seq, count, place)
      CROSS JOIN LATERAL (
-       SELECT seq, line FROM "$provenance"
-       WHERE record = asked.record AND seq < asked.below AND strpos(line, asked.name) > 0 ORDER BY seq DESC LIMIT asked.count
-     ) AS found ORDER BY asked.place, found.seq DESC`,
+       ${nearestLines('record = asked.record AND strpos(line, asked.name) > 0', direction)}
+     ) AS found ORDER BY asked.place, found.seq ${direction === 'before' ? 'DESC' : 'ASC'}`,
     asked.map(({ life }) => life),
     asked.map(({ field }) => JSON.stringify(field)),
-    asked.map(({ below }) => below),
+    asked.map(({ seq }) => seq),
     asked.map(({ limit }) => limit),
   )
-  return byPlace(rows, asked.length)
+  return byPlace(rows, asked)
 }
 
 /** In a log that was there before the store, names may be written otherwise: all of its lines are looked at. */
-async function readEarlierLines(db: Connection, asked: readonly LinesBack[]): Promise<PlacedLine[][]> {
+async function readEarlierLines(
+  db: Connection,
+  asked: readonly LinesQuery[],
+  direction: LinesQuery['direction'],
+): Promise<FoundLines[]> {
   const rows = await db.all(
-    `SELECT asked.place, found.seq, found.line
-     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked(id, below, count, place)
+    `SELECT asked.place, found.seq, found.line, found.found
+     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked(id, seq, count, place)
      CROSS JOIN LATERAL (
-       SELECT seq, line FROM "$provenance"
-       WHERE earlier_id = asked.id AND seq < asked.below ORDER BY seq DESC LIMIT asked.count
-     ) AS found ORDER BY asked.place, found.seq DESC`,
+       ${nearestLines('earlier_id = asked.id', direction)}
+     ) AS found ORDER BY asked.place, found.seq ${direction === 'before' ? 'DESC' : 'ASC'}`,
     asked.map(({ recordId }) => recordId),
-    asked.map(({ below }) => below),
+    asked.map(({ seq }) => seq),
     asked.map(({ limit }) => limit),
   )
-  return byPlace(rows, asked.length)
+  return byPlace(rows, asked)
 }
 
-function byPlace(rows: readonly StoredRow[], count: number): PlacedLine[][] {
-  const answers: PlacedLine[][] = Array.from({ length: count }, () => [])
-  for (const { place, seq, line } of rows) {
-    answers[Number(place) - 1]?.push({ seq: Number(seq), text: String(line) })
+function byPlace(rows: readonly StoredRow[], asked: readonly LinesQuery[]): FoundLines[] {
+  const lines: PlacedLine[][] = asked.map(() => [])
+  const found = asked.map(() => 0)
+  for (const { place, seq, line, found: count } of rows) {
+    lines[Number(place) - 1]?.push({ seq: Number(seq), text: String(line) })
+    found[Number(place) - 1] = Number(count)
   }
-  return answers
+  return asked.map(({ limit }, index) => {
+    const read = lines[index] ?? []
+    const isAll = read.length === found[index] && read.length < limit
+    return { lines: read, rest: isAll ? null : (read.at(-1)?.seq ?? null) }
+  })
 }
 
 async function readLinesAt(db: Connection, seqs: readonly number[]): Promise<(OwnedLine | null)[]> {

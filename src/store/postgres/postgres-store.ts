@@ -3,10 +3,11 @@ import type { JsonObject } from '../../contract/json.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../import-lines.ts'
 import type { Condition } from '../condition.ts'
+import type { FoundEntries, LatestEntries } from '../cell-log.ts'
 import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type {
   CellFailureNote,
-  CellProvenance,
+  EntriesQuery,
   DeleteResult,
   DerivationVersion,
   EntryRef,
@@ -244,12 +245,16 @@ export class PostgresStore implements SheetStore {
     return this.#records.status()
   }
 
-  provenance(recordId: string, field: string, history: boolean): Promise<CellProvenance> {
-    return this.#provenance.read(recordId, this.#field(field), history)
+  provenance(recordId: string, field: string, limit: number): Promise<LatestEntries | null> {
+    return this.#provenance.read(recordId, this.#field(field), (log) => log.latest(limit))
+  }
+
+  entries({ recordId, field, ...page }: EntriesQuery): Promise<FoundEntries | null> {
+    return this.#provenance.read(recordId, this.#field(field), (log) => log.page(page))
   }
 
   computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null> {
-    return this.#provenance.computation(recordId, this.#field(field), inputHash)
+    return this.#provenance.read(recordId, this.#field(field), (log) => log.computation(inputHash))
   }
 
   cellFailure(record: RecordKey, target: string): Promise<CellFailureNote | null> {

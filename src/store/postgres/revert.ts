@@ -16,7 +16,8 @@ import {
   throwIfDenied,
   type Undoing,
 } from '../revert-rules.ts'
-import { cellLogOf, type CellLog } from './cell-log.ts'
+import type { CellLog } from '../cell-log.ts'
+import { logOfCell } from './log-of-cell.ts'
 import type { ChangeSet } from './change-set.ts'
 import type { Connection } from './connection.ts'
 import { forgetAnswers } from './forget-answers.ts'
@@ -90,7 +91,7 @@ class UndoingFinder {
     const field = this.#change.contract.fieldByName.get(entry.field)
     if (field === undefined) return null
     if (field.primaryKey) throw new ValidationError('the field "id" cannot be reverted; it never changes')
-    const log = await cellLogOf(this.#log, { recordId: entry.recordId, field })
+    const log = await logOfCell(this.#log, entry.recordId, field)
     if (log === null) throw new SheetError(`no record ${showValue(entry.recordId)} has ever existed`)
     const placed = await log.inForce(entry.seq)
     if (placed === null && (await log.at(entry.seq)) === null) throw noSuchEntry(entry)

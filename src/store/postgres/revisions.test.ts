@@ -15,7 +15,7 @@ import {
 } from '../../errors/service-error.ts'
 import { OutdatedDefinitionError, type PushOutcome, type RevisionFile } from '../revision-store.ts'
 import type { StoreDefinition, TargetDefinition } from '../sheet-store.ts'
-import { FIRST_PAGE, HUMAN, sha256, target } from '../suite/test-sheet.ts'
+import { entriesOf, FIRST_PAGE, HUMAN, sha256, target } from '../suite/test-sheet.ts'
 import { Database } from './database.ts'
 import { PostgresStore } from './postgres-store.ts'
 import { pushRevision } from './push-revision.ts'
@@ -330,7 +330,7 @@ test('a directory with a store brings all of it, and is left as it is', async (t
   const outcome = await other.push()
   assert.deepEqual([outcome.created, outcome.records, outcome.targets], [true, 4, []])
   const copy = await other.open(1)
-  assert.deepEqual(await copy.provenance('new', 'sum', true), await store.provenance('new', 'sum', true))
+  assert.deepEqual(await entriesOf(copy, 'new', 'sum'), await entriesOf(store, 'new', 'sum'))
   assert.deepEqual((await copy.status()).targets, (await store.status()).targets)
   assert.equal(await readFile(join(other.directory, 'provenance.jsonl'), 'utf8'), before)
 })

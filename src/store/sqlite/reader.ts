@@ -1,9 +1,7 @@
 import type { Contract, Field } from '../../contract/contract.ts'
-import type { JsonObject } from '../../contract/json.ts'
 import type { CacheEntry, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type {
   CellFailureNote,
-  CellProvenance,
   HistoryRange,
   DerivationVersion,
   JsonBytes,
@@ -17,13 +15,14 @@ import type {
 } from '../sheet-store.ts'
 import type { ProposalCounts, ProposalDetail, ProposalsQuery, StoredProposal } from '../stored-proposal.ts'
 import { answerCache } from '../answer-cache.ts'
+import type { CellLog } from '../cell-log.ts'
 import { keyAtPosition } from '../deleted-blocks.ts'
 import { PAGE_BYTES } from '../page-bytes.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import { Connection } from './connection.ts'
 import { HistoryReader } from './history-reader.ts'
 import { readProposal, readProposalCounts, readProposalDetail, readProposals } from './proposal-reader.ts'
-import { ProvenanceReader } from './provenance-reader.ts'
+import { LogReader } from './log-reader.ts'
 import { RunReader } from './run-reader.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
 import { quoted } from './schema.ts'
@@ -69,7 +68,6 @@ export class Reader {
   /** What there is to read of runs. */
   readonly runs: RunReader
   readonly #db: Connection
-  readonly #provenance: ProvenanceReader
   readonly #work: WorkReader
   readonly #history: HistoryReader
   readonly #answers = answerCache<Answer>(ANSWERS_KEPT)
@@ -82,7 +80,6 @@ export class Reader {
 
   constructor(path: string, contract: Contract) {
     this.#db = Connection.forReading(path)
-    this.#provenance = new ProvenanceReader(this.#db)
     this.#work = new WorkReader(this.#db)
     this.#history = new HistoryReader(this.#db)
     this.runs = new RunReader(this.#db)
@@ -202,14 +199,9 @@ export class Reader {
     return { total, lastKey, targets }
   }
 
-  provenance(recordId: string, field: string, history: boolean): CellProvenance {
-    if (!canBeId(recordId)) return { known: false }
-    return this.#atOnce(() => this.#provenance.read(recordId, this.#field(field), history))
-  }
-
-  computation(recordId: string, field: string, inputHash: string): JsonObject | null {
-    if (!canBeId(recordId)) return null
-    return this.#atOnce(() => this.#provenance.computation(recordId, this.#field(field), inputHash))
+  /** What there is to read of a cell; null for a record that never existed. */
+  log(recordId: string, field: string): CellLog | null {
+    return LogReader.cell(this.#db, recordId, this.#field(field))
   }
 
   history(): HistoryRange {

@@ -3,10 +3,11 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Condition } from '../condition.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'
+import type { FoundEntries, LatestEntries } from '../cell-log.ts'
 import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type {
   CellFailureNote,
-  CellProvenance,
+  EntriesQuery,
   DeleteResult,
   HistoryRange,
   DerivationVersion,
@@ -228,12 +229,19 @@ export class SqliteStore implements SheetStore {
     return reading(() => this.#reader.status())
   }
 
-  async provenance(recordId: string, field: string, history: boolean): Promise<CellProvenance> {
-    return reading(() => this.#reader.provenance(recordId, field, history))
+  async provenance(recordId: string, field: string, limit: number): Promise<LatestEntries | null> {
+    const log = reading(() => this.#reader.log(recordId, field))
+    return log === null ? null : readingOn(log.latest(limit))
+  }
+
+  async entries({ recordId, field, ...page }: EntriesQuery): Promise<FoundEntries | null> {
+    const log = reading(() => this.#reader.log(recordId, field))
+    return log === null ? null : readingOn(log.page(page))
   }
 
   async computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null> {
-    return reading(() => this.#reader.computation(recordId, field, inputHash))
+    const log = reading(() => this.#reader.log(recordId, field))
+    return log === null ? null : readingOn(log.computation(inputHash))
   }
 
   async cellFailure(record: RecordKey, target: string): Promise<CellFailureNote | null> {

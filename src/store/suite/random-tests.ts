@@ -6,7 +6,7 @@ import type { CellCommit, CellResult, WorkItem } from '../cell-work.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
 import { Model, type ModelField, type ModelResult, type ModelTarget, type ReadCell } from './model.ts'
 import { seededRandom, type Random } from './random.ts'
-import { AGENT, hashOf, HUMAN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { AGENT, entriesOf, hashOf, HUMAN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
 
 const STEPS = 3000
 /** Steps whose requests are under way together. */
@@ -335,23 +335,23 @@ class Play {
   async #checkCell(id: string, field: string): Promise<void> {
     const wanted = this.#model.entries(id, field)
     const everSeen = this.#model.entries(id, 'id').length > 0
-    const provenance = await this.#sheet.store.provenance(id, field, true)
-    assert.equal(provenance.known, everSeen)
-    if (!provenance.known) return
-    const entries = provenance.entries.map(({ source, actor, value, previous }) => ({
+    const history = await entriesOf(this.#sheet.store, id, field)
+    assert.equal(history !== null, everSeen)
+    if (history === null) return
+    const entries = history.map(({ source, actor, value, previous }) => ({
       source,
       actor,
       value,
       previous,
     }))
     assert.deepEqual(entries, wanted, `${id}, ${field}`)
-    const seqs = provenance.entries.map(({ seq }) => Number(seq))
+    const seqs = history.map(({ seq }) => Number(seq))
     assert.deepEqual(
       seqs,
       seqs.toSorted((x, y) => x - y),
     )
     const latest = await this.#sheet.latest(id, field)
-    assert.deepEqual(latest, provenance.entries.at(-1) ?? null)
+    assert.deepEqual(latest, history.at(-1) ?? null)
     const record = this.#model.record(id)
     assert.equal(
       latest?.['value'] ?? null,

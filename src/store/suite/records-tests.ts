@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { EntryPlace, FoundEntries } from '../cell-log.ts'
 import { PermissionDeniedError, StoppingError, ValidationError } from '../../errors/service-error.ts'
 import { RECORD_PROPERTIES } from './record-properties.ts'
 import { refused } from './refused.ts'
@@ -131,8 +132,30 @@ export function testRecords(open: OpenStore): void {
       await sheet.write([{ id: 'x\ufffd', name: 'N' }])
       assert.equal(await sheet.get('x\ud800'), null)
       assert.equal((await sheet.store.recordKeys(['x\ud800'])).size, 0)
-      assert.equal((await sheet.store.provenance('x\ud800', 'name', true)).known, false)
+      assert.equal(await sheet.store.provenance('x\ud800', 'name', 1), null)
       assert.equal((await sheet.store.delete(['x\ud800'], HUMAN)).deleted, 0)
+    })
+
+    test('a page of a history ends where its entries are long, and the next one goes on', async () => {
+      const long = 300_000
+      for (const value of ['a', 'b', 'c', 'd', 'e']) {
+        await sheet.write([{ id: 'long', name: value.repeat(long) }])
+      }
+      const pages: unknown[] = []
+      for (let from: EntryPlace | null = null; ;) {
+        const query = { recordId: 'long', field: 'name', from, limit: 10 }
+        const page: FoundEntries | null = await sheet.store.entries(query)
+        pages.push(page?.entries.map(({ value }) => JSON.stringify(value).slice(1, 2)))
+        if (!page?.next) break
+        from = page.next
+      }
+      assert.deepEqual(pages.flat(), ['a', 'b', 'c', 'd', 'e'])
+      // A line has the value and the one before.
+      assert.equal(pages.length, 4)
+      const latest = await sheet.store.provenance('long', 'name', 10)
+      assert.equal(latest?.isCut, true)
+      assert.equal(latest.entries.length, 2)
+      assert.equal((await sheet.store.provenance('long', 'name', 2))?.isCut, false)
     })
 
     test('a body of bytes is read as JSON, small or large, and an empty actor is absent', async () => {

@@ -71,7 +71,7 @@ export function testRuns(open: OpenStore): void {
     })
 
     test('D35: a record that never existed is not known; one that is gone is, with the time before', async () => {
-      assert.deepEqual(await sheet.store.provenance('nobody', 'a', false), { known: false })
+      assert.deepEqual(await sheet.store.provenance('nobody', 'a', 1), null)
       await sheet.write([{ id: 'again', a: 'x', b: 1 }])
       assert.deepEqual(await sheet.history('again', 'one'), [])
       await sheet.compute('again', 'one', 'v')

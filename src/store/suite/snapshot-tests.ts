@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test, type TestContext } from 'node:test'
 import type { SheetStore } from '../sheet-store.ts'
-import { AGENT, FIRST_PAGE, HUMAN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { AGENT, entriesOf, FIRST_PAGE, HUMAN, target, TestSheet, type OpenStore } from './test-sheet.ts'
 
 const PROPERTIES = [
   '{name: title, logicalType: string}',
@@ -52,7 +52,7 @@ async function allOf(store: SheetStore): Promise<unknown> {
     history: await store.history(),
     past: JSON.parse(String((await store.pageAsOf({ fields, limit: 100, after: null, seq: 2 })).records)),
     cells: await Promise.all(
-      ids.flatMap((id) => fields.slice(1).map((field) => store.provenance(id, field, true))),
+      ids.flatMap((id) => fields.slice(1).map((field) => entriesOf(store, id, field))),
     ),
     failure: await store.cellFailure(keys.get('a') ?? 0, 'rate'),
     versions: await store.derivationVersions('rate.yaml'),

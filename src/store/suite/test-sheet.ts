@@ -9,6 +9,7 @@ import { contractText } from '../../../test/support/contract-with.ts'
 import { parseContract } from '../../contract/parse-contract.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json.ts'
+import type { EntryPlace, FoundEntries } from '../cell-log.ts'
 import type { CellCommit, CellOutcome, CellResult, WorkItem } from '../cell-work.ts'
 import type {
   Page,
@@ -66,6 +67,33 @@ export const NOTHING_ELSE: CellCommit['progress'] = {
   calls: 0,
   totalCost: 0,
   unpricedCalls: 0,
+}
+
+/** Entries on a page that the tests read: few, so that histories have several. */
+const ENTRIES_ON_PAGE = 3
+
+/**
+ * All entries of a cell, the oldest first; null for a record that never existed. They are the same page by page and from the
+ * latest back.
+ */
+export async function entriesOf(
+  store: SheetStore,
+  recordId: string,
+  field: string,
+): Promise<readonly JsonObject[] | null> {
+  const entries: JsonObject[] = []
+  for (let from: EntryPlace | null = null; ;) {
+    const page: FoundEntries | null = await store.entries({ recordId, field, from, limit: ENTRIES_ON_PAGE })
+    if (page === null) return null
+    assert.ok(page.entries.length <= ENTRIES_ON_PAGE)
+    entries.push(...page.entries)
+    if (page.next === null) break
+    assert.equal(page.entries.length, ENTRIES_ON_PAGE)
+    from = page.next
+  }
+  const latest = await store.provenance(recordId, field, entries.length + 1)
+  assert.deepEqual(latest, { entries: entries.toReversed(), isCut: false })
+  return entries
 }
 
 /** The order of a run of everything. */
@@ -287,15 +315,15 @@ export class TestSheet {
   }
 
   async history(id: string, field: string): Promise<readonly JsonObject[]> {
-    const provenance = await this.store.provenance(id, field, true)
-    assert.ok(provenance.known, `record ${id} is not known`)
-    return provenance.entries
+    const entries = await entriesOf(this.store, id, field)
+    assert.ok(entries, `record ${id} is not known`)
+    return entries
   }
 
   /** The latest entry of a cell, or null when nothing is known. */
   async latest(id: string, field: string): Promise<JsonObject | null> {
-    const provenance = await this.store.provenance(id, field, false)
-    assert.ok(provenance.known, `record ${id} is not known`)
+    const provenance = await this.store.provenance(id, field, 1)
+    assert.ok(provenance, `record ${id} is not known`)
     assert.ok(provenance.entries.length <= 1)
     return provenance.entries[0] ?? null
   }
