@@ -1,5 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { isEncoding, type ReadFileOptions } from '../sheet/read-file-options.ts'
+import type { DateOrder } from '../sheet/date-order.ts'
+import { dateOrderOption } from './date-order-option.ts'
 import { delimiterOption } from './delimiter-option.ts'
 import { integerBetween } from './option-values.ts'
 
@@ -14,6 +16,7 @@ export interface ReadFileFlags {
   readonly worksheet?: string
   readonly recordsAt?: string
   readonly null?: readonly string[]
+  readonly dateOrder?: DateOrder
   readonly yes?: true
 }
 
@@ -44,6 +47,7 @@ export function addReadFileOptions(command: Command): Command {
         'a text that stands for no value, such as NA; may be given several times',
       ).argParser((text: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), text]),
     )
+    .addOption(dateOrderOption())
     .option('--yes', 'do not ask whether what was guessed is right')
 }
 
@@ -64,6 +68,7 @@ export function readFileOptionsOf(flags: ReadFileFlags): ReadFileOptions {
     sheet: flags.worksheet ?? null,
     recordsAt: flags.recordsAt ?? null,
     nulls: flags.null ?? [],
+    dateOrder: flags.dateOrder ?? null,
   }
 }
 

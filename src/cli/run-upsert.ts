@@ -5,7 +5,7 @@ import { grouped } from './progress-line.ts'
 import { isTerminal } from './terminal.ts'
 import { writerOf } from './writer.ts'
 
-export interface WhatToUpsert extends Pick<InputOptions, 'format'> {
+export interface WhatToUpsert extends Pick<InputOptions, 'format' | 'dateOrder'> {
   /** `-` is standard input. */
   readonly file: string
 }
@@ -13,9 +13,14 @@ export interface WhatToUpsert extends Pick<InputOptions, 'format'> {
 /** Upserts an input and prints what came of it. Throws as {@link upsertFile} and {@link upsertStream} do, and UsageError. */
 export async function runUpsert(
   { sheet, out }: CommandContext,
-  { file, format }: WhatToUpsert,
+  { file, format, dateOrder = null }: WhatToUpsert,
 ): Promise<void> {
-  const options = { format, actor: writerOf(sheet), onGuess: (guess: string) => out.note(guessText(guess)) }
+  const options = {
+    format,
+    dateOrder,
+    actor: writerOf(sheet),
+    onGuess: (guess: string) => out.note(guessText(guess)),
+  }
   if (file === '-' && isTerminal(process.stdin))
     out.note('Reading records from the terminal; Ctrl-D ends them.')
   const { inserted, updated, total } =

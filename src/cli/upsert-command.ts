@@ -1,5 +1,7 @@
 import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
+import type { DateOrder } from '../sheet/date-order.ts'
+import { dateOrderOption } from './date-order-option.ts'
 import { addExamples } from './examples.ts'
 import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
@@ -7,6 +9,7 @@ const INPUT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx'] as const
 
 interface Flags extends SheetFlags {
   readonly inputFormat?: (typeof INPUT_FORMATS)[number]
+  readonly dateOrder?: DateOrder
 }
 
 /** `colophon upsert <sheet> [file]`. */
@@ -21,6 +24,7 @@ export function upsertCommand(): Command {
         'what the input is; by the name of a file, or by how standard input begins',
       ).choices(INPUT_FORMATS),
     )
+    .addOption(dateOrderOption())
   addExamples(command, [
     ['colophon upsert countries new.csv --actor human:ann', 'The records of a file'],
     [
@@ -36,7 +40,11 @@ export function upsertCommand(): Command {
     onSheet((flags: Flags, file: string | undefined) =>
       withSheet(flags, async (context) => {
         const { runUpsert } = await import('./run-upsert.ts')
-        await runUpsert(context, { file: file ?? '-', format: flags.inputFormat ?? null })
+        await runUpsert(context, {
+          file: file ?? '-',
+          format: flags.inputFormat ?? null,
+          dateOrder: flags.dateOrder ?? null,
+        })
       }),
     ),
   )

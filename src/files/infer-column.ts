@@ -3,9 +3,12 @@ import type { JsonValue } from '../contract/json.ts'
 import { faultOf } from '../contract/validate-value.ts'
 import type { WrittenNumber } from '../contract/written-number.ts'
 import { readsLikeKey } from './field-names.ts'
+import { isMissingText } from './foreign-number.ts'
 import { kindOf, lossyNumberIn, type Kind } from './infer-kind.ts'
 import { ShapeSketch } from './infer-shape.ts'
+import { NotationSketch } from './notation-sketch.ts'
 import type { CellKind } from './raw-records.ts'
+import { sight, type Sighting } from './sighting.ts'
 import { ValueSet, type MemoryBudget } from './value-set.ts'
 
 /** A closed list has at most so many values, */
@@ -16,14 +19,6 @@ export const MAX_LISTED_LENGTH = 60
 
 /** As long as this, a text may still tell records apart. */
 const MAX_KEY_LENGTH = 64
-
-/** A kind of which there are values, with the first of them. */
-export interface Sighting {
-  count: number
-  readonly value: JsonValue | WrittenNumber
-  /** Where in the file, in its unit. */
-  readonly at: number
-}
 
 /** What keeps a column from telling records apart. */
 export interface KeyFault {
@@ -78,10 +73,11 @@ export class ColumnSketch {
   solid = true
   /** Digits with zeros or a plus sign before them. */
   padded: Sighting | null = null
-  /** What looks like a point in time that the contract does not know: without an offset, or another way round. */
+  /** What looks like a date that is not read: with two digits of the year, or a day that no month has. */
   otherMoment: Sighting | null = null
   /** Numbers that would lose digits, which are kept as they are written. */
   lossy: Sighting | null = null
+  readonly notation: NotationSketch
   readonly shape = new ShapeSketch()
   readonly #options: ColumnOptions
   #seen: ValueSet | null
@@ -92,6 +88,7 @@ export class ColumnSketch {
     this.name = name
     this.readsLikeKey = readsLikeKey(name)
     this.#options = options
+    this.notation = new NotationSketch({ groups: options.cells !== 'values' })
     this.#seen = new ValueSet(options.budget)
   }
 
@@ -105,7 +102,8 @@ export class ColumnSketch {
     this.count += 1
     const kind = kindOf(value, this.#options.cells)
     if (kind === null || value === '') this.blank += 1
-    if (kind !== null) this.kinds.set(kind, seen(this.kinds.get(kind) ?? null, value, at))
+    const isMissing = kind === 'text' && typeof value === 'string' && isMissingText(value.trim())
+    if (kind !== null && !isMissing) this.kinds.set(kind, sight(this.kinds.get(kind) ?? null, value, at))
     if (kind === 'array' || kind === 'object') this.shape.add(insideOf(value))
     this.#addToKey(value, kind, at)
     if (typeof value !== 'string') this.listed = null
@@ -119,7 +117,7 @@ export class ColumnSketch {
 
   /** Notes a value that is, or holds, a number that would lose digits: it stays as it is written. */
   addLossy(value: Exclude<JsonValue, null>, lossy: WrittenNumber, at: number): void {
-    this.lossy = seen(this.lossy, lossy, at)
+    this.lossy = sight(this.lossy, lossy, at)
     this.add(idText(value), at)
   }
 
@@ -134,14 +132,20 @@ export class ColumnSketch {
     if (this.short && text.length > MAX_KEY_LENGTH) this.short = false
     if (this.solid && /\s/.test(text)) this.solid = false
     if (kind !== 'text') return
-    if (PADDED.test(text)) this.padded = seen(this.padded, text, at)
-    else if (OTHER_MOMENT.test(text)) this.otherMoment = seen(this.otherMoment, text, at)
-    else if (this.#options.cells === 'text') this.#addLossyCell(text, at)
+    const trimmed = text.trim()
+    if (this.#options.cells === 'text' && this.#addLossyCell(trimmed, at)) return
+    if (PADDED.test(trimmed)) this.padded = sight(this.padded, text, at)
+    const known = this.notation.moments?.count ?? 0
+    this.notation.add(trimmed, at)
+    if (known === (this.notation.moments?.count ?? 0) && OTHER_MOMENT.test(trimmed))
+      this.otherMoment = sight(this.otherMoment, text, at)
   }
 
-  #addLossyCell(text: string, at: number): void {
+  #addLossyCell(text: string, at: number): boolean {
     const lossy = lossyNumberIn(text)
-    if (lossy !== null) this.lossy = seen(this.lossy, lossy, at)
+    if (lossy === null) return false
+    this.lossy = sight(this.lossy, lossy, at)
+    return true
   }
 
   #addToList(text: string): void {
@@ -179,15 +183,8 @@ export function idText(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-const PADDED = /^(?:\+[0-9]|-?0[0-9])[0-9]*$/
-const OTHER_MOMENT =
-  /^(?:\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?|\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})|\d{4}([./])\d{1,2}\2\d{1,2})$/
-
-function seen(earlier: Sighting | null, value: JsonValue | WrittenNumber, at: number): Sighting {
-  if (earlier === null) return { count: 1, value, at }
-  earlier.count += 1
-  return earlier
-}
+const PADDED = /^(?:\+\.?[0-9]|-?0[0-9])[0-9]*(?:\.[0-9]+)?$/
+const OTHER_MOMENT = /^(?:\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})|\d{4}([./-])\d{1,2}\2\d{1,2})$/
 
 /** An array or object, also one that a cell has as text. */
 function insideOf(value: JsonValue): JsonValue {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../contract/json.ts'
 import { WrittenNumber } from '../contract/written-number.ts'
+import type { DateOrder } from './foreign-moment.ts'
 import { inferContract, type Inference, type InferredField } from './infer-contract.ts'
 import type { AskedKey } from './infer-key.ts'
 import { profileRecords } from './infer-profile.ts'
@@ -64,7 +65,29 @@ test('a column of cells gets the only type that all of them read as', async () =
     ['array', ['[1, 2]', '[]']],
     ['object', ['{"a": 1}', '{}']],
     ['string', ['Ann', 'Bo']],
-    ['string', ['1', 'n/a', '3']],
+    ['integer', ['1', 'n/a', '3']],
+    ['string', ['1', 'none of them', '3']],
+    ['number', ['.5', '5.', '-.5e-3', '1e-06']],
+    ['number', ['0.0000009999999974752427', '0.10000000000000001', '1.000000000000000056e-01']],
+    ['number', ['1,234.50', '950']],
+    ['number', ["1'234.50", '950']],
+    ['integer', ['1,234,567', '1,234', '12']],
+    ['number', ['1,234', '0.5']],
+    ['string', ['1,234', '950']],
+    ['string', ['1,234,567', '12-34']],
+    ['boolean', ['true', 'NA']],
+    ['date', ['2024-01-01', 'NULL']],
+    ['string', ['NA', 'DE', 'US']],
+    ['string', ['0.5', 'inf']],
+    ['number', ['0.5', 'nan']],
+    ['date', ['31.12.2024', '01.02.2024']],
+    ['date', ['12/31/2024', '01/02/2024']],
+    ['date', ['Jun 12 1998', '1998-06-13']],
+    ['timestamp', ['31.12.2024 14:00', '01.02.2024']],
+    ['timestamp', ['2024-01-01 00:00:00+00:00', '2024-01-01T00:00:00Z']],
+    ['string', ['01/02/2024', '03/04/2024']],
+    ['string', ['31/12/2024', '12/31/2024']],
+    ['string', ['31.12.24', '01.02.24']],
     ['string', ['007', '008']],
     ['string', ['+41 44 1', '+1']],
     ['string', ['9007199254740993', '1']],
@@ -72,7 +95,7 @@ test('a column of cells gets the only type that all of them read as', async () =
     ['string', ['1e999', '1']],
     ['string', ['2024-02-30', '2024-01-01']],
     ['string', ['2024-01-01', '10:30']],
-    ['string', ['2024-01-01 10:00:00', '2024-01-01 11:00:00']],
+    ['timestamp', ['2024-01-01 10:00:00', '2024-01-01 11:00:00']],
     ['string', ['[1', '[2]']],
     ['string', ['1,5', '2,5']],
     ['string', ['0x10', '1_000']],
@@ -101,6 +124,11 @@ test('a file with types means its texts as texts, but for moments', async () => 
     ['string', [[1], { a: 1 }]],
     ['string', [true, 1]],
     ['string', ['', '2024-01-01']],
+    ['number', [0.5, 'NaN']],
+    ['string', [0.5, 'Infinity']],
+    ['string', ['1,234,567']],
+    ['timestamp', ['2024-01-01 10:00:00']],
+    ['date', ['31.12.2024']],
   ]
   for (const [type, values] of types) {
     assert.equal((await inferColumn(values, 'values')).type, type, JSON.stringify(values))
@@ -318,16 +346,60 @@ test('a column called id that is not the key says why, under another name', asyn
   assert.deepEqual(fields[1]?.doubts, ['taken for the key, since "code" reads like one'])
 })
 
+test('an order of day and month that was asked for settles dates, where no date of the column shows another', async () => {
+  const typeOf = async (values: readonly string[], dateOrder: DateOrder): Promise<string> => {
+    const records = values.map((value, index) => ({ id: `r${index}`, value }))
+    const profile = await profileRecords(fileOf(records, 'text', null), null)
+    return inferContract(profile, { id: 'data', entry: 'data', key: null, dateOrder }).fields[1]!.type
+  }
+  assert.equal(await typeOf(['03/04/2024'], 'dmy'), 'date')
+  assert.equal(await typeOf(['03/04/2024'], 'mdy'), 'date')
+  assert.equal(await typeOf(['31/12/2024', '03/04/2024'], 'mdy'), 'date')
+  assert.equal(await typeOf(['31/12/2024', '12/31/2024'], 'mdy'), 'string')
+})
+
 test('what is doubtful is said, with the first value and its place', async () => {
-  const nearly = await inferColumn([...times(19, String), 'n/a'])
-  assert.deepEqual(nearly.doubts, ['19 of 20 values are integers, but not "n/a" in line 21: kept as text'])
+  const doubtOf = async (values: readonly JsonObject[string][], cells?: CellKind): Promise<string> =>
+    (await inferColumn(values, cells)).doubts.join('; ')
+  const remarks: readonly (readonly [values: readonly string[], remark: string])[] = [
+    [[...times(19, String), 'x'], '19 of 20 values are integers, but not "x" in line 21: kept as text'],
+    // Integers among numbers are not to blame.
+    [
+      [...times(19, (n) => `${n}.5`), '7', 'x'],
+      '20 of 21 values are numbers, but not "x" in line 22: kept as text',
+    ],
+    [['1', 'NA', 'n/a', '2'], '"NA" in line 3, and 1 more: taken as no value'],
+    [['1', '-inf'], '"-inf" in line 3 is an infinity, which no number field takes: kept as text'],
+    [['950', '1,234.50'], 'separators between thousands: "1,234.50" in line 3 is read as 1234.5'],
+    [['950', '1,234'], '"1,234" in line 3 may be 1234 or 1.234: kept as text'],
+    [
+      ['31.12.2024', '12.1.2025'],
+      '"12.1.2025" in line 3 is read as 2025-01-12, by the order of "31.12.2024" in line 2',
+    ],
+    [['Jun 12 1998'], '"Jun 12 1998" in line 2 is read as 1998-06-12'],
+    [
+      ['03/04/2024'],
+      'kept as text: "03/04/2024" in line 2 may be 2024-04-03 or 2024-03-04; tell with --date-order dmy or mdy',
+    ],
+    [
+      ['31/12/2024', '12/31/2024'],
+      'kept as text: the day is first in "31/12/2024" in line 2, the month in "12/31/2024" in line 3',
+    ],
+    [
+      ['2024-01-01 00:00:00'],
+      '"2024-01-01 00:00:00" in line 2 is read as 2024-01-01T00:00:00Z; ' +
+        'no offset in "2024-01-01 00:00:00" in line 2: taken as UTC; all times are midnight',
+    ],
+    [
+      ['31.12.24', '01.01.25'],
+      'dates without a century or a calendar day, as "31.12.24" in line 2: kept as text',
+    ],
+    [['+1.5'], 'digits with zeros or a plus sign before them, as "+1.5" in line 2: kept as text'],
+  ]
+  for (const [values, remark] of remarks) assert.equal(await doubtOf(values), remark)
   assert.deepEqual((await inferColumn(['007', '12'])).doubts, [
     'digits with zeros or a plus sign before them, as "007" in line 2: kept as text',
   ])
-  assert.match(
-    (await inferColumn(['31.12.2024', '1.1.2025'])).doubts[0] ?? '',
-    /^times or dates as "31.12.2024" in line 2/,
-  )
   assert.match((await inferColumn([1, 'x'], 'values')).doubts[0] ?? '', /different types \(integers, texts\)/)
   assert.deepEqual((await inferColumn([null, null])).doubts, ['no values, so taken for text'])
   assert.deepEqual((await inferColumn(['a', 'b'])).doubts, [])

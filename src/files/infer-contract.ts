@@ -4,13 +4,14 @@ import { showNames, showValue } from '../contract/show-value.ts'
 import { ValidationError } from '../errors/service-error.ts'
 import { parseContract } from '../contract/parse-contract.ts'
 import { closedListRule, contractText } from './contract-document.ts'
+import { typeOfColumn } from './column-type.ts'
 import { fieldNames } from './field-names.ts'
+import type { DateOrder } from './foreign-moment.ts'
 import type { ColumnSketch } from './infer-column.ts'
 import { doubtsOf } from './infer-doubts.ts'
 import { chooseKey, whyNoKey, type AskedKey, type ChosenKey } from './infer-key.ts'
 import type { FileProfile } from './infer-profile.ts'
-import type { CellKind } from './raw-records.ts'
-import { typeOfKinds } from './infer-shape.ts'
+import { STRICT, type Reading } from './notation-sketch.ts'
 
 /** A closed list stands for so many values for each of its own. */
 export const USES_OF_LISTED = 10
@@ -42,6 +43,8 @@ export interface Inference {
   readonly contract: Contract
   /** In the contract's order: that of the columns, behind ids that are made up. */
   readonly fields: readonly InferredField[]
+  /** How the texts of each field are read. */
+  readonly readings: ReadonlyMap<string, Reading>
   readonly records: number
 }
 
@@ -53,6 +56,8 @@ export interface InferenceNaming {
   readonly key: AskedKey
   /** Types that columns get whatever their values look like. */
   readonly types?: ReadonlyMap<string, LogicalType>
+  /** The order of day and month in dates, where somebody said it. */
+  readonly dateOrder?: DateOrder | null
 }
 
 /**
@@ -70,6 +75,7 @@ export function inferContract(profile: FileProfile, naming: InferenceNaming): In
       key,
       field: names[index] ?? '',
       type: types.get(column.name) ?? null,
+      dateOrder: naming.dateOrder ?? null,
     }),
   )
   if (key === null) drafts.unshift(madeUpId(profile, naming.key === false))
@@ -82,6 +88,7 @@ export function inferContract(profile: FileProfile, naming: InferenceNaming): In
   return {
     contract: parseContract(text),
     fields: drafts.map(({ inferred }) => inferred),
+    readings: new Map(drafts.map(({ inferred, reading }) => [inferred.field, reading])),
     records: profile.records,
   }
 }
@@ -90,6 +97,7 @@ export function inferContract(profile: FileProfile, naming: InferenceNaming): In
 interface Draft {
   readonly inferred: InferredField
   readonly property: JsonObject
+  readonly reading: Reading
 }
 
 function namesOf({ columns }: FileProfile, key: ChosenKey | null): string[] {
@@ -118,6 +126,7 @@ function madeUpId({ records }: FileProfile, asked: boolean): Draft {
       doubts,
     },
     property: { name: 'id', logicalType: 'string', primaryKey: true, required: true },
+    reading: STRICT,
   }
 }
 
@@ -148,13 +157,16 @@ interface Place {
   readonly field: string
   /** The type that was asked for. */
   readonly type: LogicalType | null
+  readonly dateOrder: DateOrder | null
 }
 
 function draftField(column: ColumnSketch, place: Place): Draft {
   const { profile, key, field, type: asked } = place
   const isKey = column === key?.column
-  const type = isKey ? 'string' : (asked ?? typeOf(column, profile.file.cells))
-  const required = isKey || (profile.records > 0 && column.count === profile.records && column.blank === 0)
+  const found = typeOfColumn(column, profile.file.cells, place.dateOrder)
+  const type = isKey ? 'string' : (asked ?? found.type)
+  const absent = column.blank + (type === 'string' ? 0 : (column.notation.missing?.count ?? 0))
+  const required = isKey || (profile.records > 0 && column.count === profile.records && absent === 0)
   const unique = isKey || isUnique(column, type)
   const validValues = isKey ? null : closedList(column, type)
   const nested = type === 'array' || type === 'object' ? column.shape.describe() : {}
@@ -170,20 +182,14 @@ function draftField(column: ColumnSketch, place: Place): Draft {
   }
   const doubts = isKey
     ? keyDoubts(key)
-    : [...noKeyDoubts(column, profile), ...(asked === null ? doubtsOf(column, type, profile.file) : [])]
+    : [...noKeyDoubts(column, profile), ...(asked === null ? doubtsOf(column, found, profile.file) : [])]
   const { name } = column
-  const values = type === 'string' ? column.count : column.count - column.blank
+  const values = type === 'string' ? column.count : column.count - absent
   return {
     inferred: { field, column: name, type, required, unique, validValues, values, doubts },
     property,
+    reading: found.reading,
   }
-}
-
-function typeOf({ kinds }: ColumnSketch, cells: CellKind): LogicalType {
-  const found = new Set(kinds.keys())
-  // What a spreadsheet shows as a date may be midnight among other moments.
-  if (cells === 'cells' && found.size === 2 && found.has('date') && found.has('timestamp')) return 'timestamp'
-  return typeOfKinds(found) ?? 'string'
 }
 
 function keyDoubts({ guess }: ChosenKey): string[] {

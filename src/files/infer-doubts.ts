@@ -1,10 +1,15 @@
 import type { LogicalType } from '../contract/contract.ts'
 import { showValue } from '../contract/show-value.ts'
-import type { ColumnSketch, Sighting } from './infer-column.ts'
+import type { ColumnType } from './column-type.ts'
+import { ambiguousDateText, ambiguousGroupText, type Show } from './ambiguity-text.ts'
+import { readMoment } from './foreign-moment.ts'
+import { withoutGroups } from './foreign-number.ts'
+import type { ColumnSketch } from './infer-column.ts'
 import type { Kind } from './infer-kind.ts'
 import type { FileProfile } from './infer-profile.ts'
+import { textOf, type Sighting } from './sighting.ts'
 
-/** From this share of the values on, those of another kind are told of one by one. */
+/** From this share of the values on, those of another kind are named. */
 const MOST = 0.9
 
 const PLURALS: Readonly<Record<Kind, string>> = {
@@ -19,55 +24,148 @@ const PLURALS: Readonly<Record<Kind, string>> = {
   text: 'texts',
 }
 
-/** What somebody should look at who knows what a column means; each a sentence without a full stop. */
-export function doubtsOf(column: ColumnSketch, type: LogicalType, file: FileProfile['file']): string[] {
+/** Remarks on a column for somebody who knows what it means; each a sentence without a full stop. */
+export function doubtsOf(
+  column: ColumnSketch,
+  columnType: ColumnType,
+  file: Pick<FileProfile['file'], 'cells' | 'unit'>,
+): string[] {
+  const { type } = columnType
   if (column.count === 0) return ['no values, so taken for text']
-  if (type === 'timestamp')
-    return file.cells === 'cells' ? ['a spreadsheet has no offsets: taken as UTC'] : []
-  if (type !== 'string') return []
-  const show = ({ value, at }: Sighting): string => `${showValue(value)} in ${file.unit} ${at}`
-  return [
-    nearlyAll(column, show),
-    lossy(column, show),
-    padded(column, show),
-    otherMoment(column, show),
-    mixed(column),
-  ].filter((doubt) => doubt !== null)
+  const show: Show = ({ value, at }) => `${showValue(value)} in ${file.unit} ${at}`
+  const remarks =
+    type === 'string'
+      ? [nearlyAll, lossy, infinite, ambiguousGroup, unsettledDates, padded, otherMoment, mixed].map(
+          (remark) => remark(column, show),
+        )
+      : [
+          missing(column, show),
+          grouped(column, type, show),
+          moments(column, columnType, show),
+          local(column, type, show),
+          type === 'timestamp' && file.cells === 'cells'
+            ? 'a spreadsheet has no offsets: taken as UTC'
+            : null,
+        ]
+  return remarks.filter((remark) => remark !== null)
 }
 
-type Show = (sighting: Sighting) => string
+/** Values that are neither blank nor a word for no value. */
+function present({ count, blank, notation }: ColumnSketch): number {
+  return count - blank - (notation.missing?.count ?? 0)
+}
 
-/** A column of numbers with one `n/a`. */
-function nearlyAll({ kinds, count, blank }: ColumnSketch, show: Show): string | null {
-  const [most, ...others] = [...kinds].toSorted(([, a], [, b]) => b.count - a.count)
-  const [other] = others.toSorted(([, a], [, b]) => a.at - b.at)
-  if (most === undefined || other === undefined) return null
-  const [kind, sighting] = most
-  if (kind === 'text' || sighting.count < (count - blank) * MOST) return null
-  return `${sighting.count} of ${count - blank} values are ${PLURALS[kind]}, but not ${show(other[1])}: kept as text`
+/** A column of numbers with one word. */
+function nearlyAll(column: ColumnSketch, show: Show): string | null {
+  const majority = majorityOf(column)
+  if (majority === null) return null
+  const { what, count, among } = majority
+  const { notation, kinds } = column
+  const others = [...kinds].filter(([kind]) => kind !== 'text' && !among.has(kind)).map(([, other]) => other)
+  const [first] = [...others, notation.otherText, among.has('date') ? notation.grouped : notation.moments]
+    .filter((sighting) => sighting !== null)
+    .toSorted((a, b) => a.at - b.at)
+  return first === undefined
+    ? null
+    : `${count} of ${present(column)} values are ${what}, but not ${show(first)}: kept as text`
+}
+
+interface Majority {
+  readonly what: string
+  readonly count: number
+  /** The kinds that go with it. */
+  readonly among: ReadonlySet<Kind>
+}
+
+/** What most values of a column are; integers are numbers where there are numbers. */
+function majorityOf(column: ColumnSketch): Majority | null {
+  const { kinds, notation } = column
+  const countOf = (kind: Kind): number => kinds.get(kind)?.count ?? 0
+  const numbers = countOf('integer') + countOf('number')
+  const candidates: Majority[] = [
+    {
+      what: PLURALS[countOf('number') > 0 ? 'number' : 'integer'],
+      count: numbers + (numbers > 0 ? (notation.grouped?.count ?? 0) : 0),
+      among: new Set<Kind>(['integer', 'number']),
+    },
+    ...(['boolean', 'date', 'timestamp', 'time', 'array', 'object'] as const).map((kind) => ({
+      what: PLURALS[kind],
+      count: countOf(kind),
+      among: new Set<Kind>([kind]),
+    })),
+  ]
+  return candidates.find(({ count }) => count > 0 && count >= present(column) * MOST) ?? null
 }
 
 function lossy({ lossy: sighting }: ColumnSketch, show: Show): string | null {
-  if (sighting === null) return null
-  const others = sighting.count === 1 ? '' : `, and ${sighting.count - 1} more`
-  return `more digits than a number keeps: ${show(sighting)}${others}: kept as text`
+  return sighting === null
+    ? null
+    : `more digits than a number keeps: ${show(sighting)}${andMore(sighting)}: kept as text`
 }
 
-function padded({ padded: sighting, kinds, count, blank }: ColumnSketch, show: Show): string | null {
-  if (sighting === null || sighting.count + (kinds.get('integer')?.count ?? 0) < count - blank) return null
+function infinite({ notation, kinds }: ColumnSketch, show: Show): string | null {
+  if (notation.infinite === null || !(kinds.has('integer') || kinds.has('number'))) return null
+  return `${show(notation.infinite)}${andMore(notation.infinite)} is an infinity, which no number field takes: kept as text`
+}
+
+function ambiguousGroup({ notation }: ColumnSketch, show: Show): string | null {
+  const text = ambiguousGroupText(notation, show)
+  return text === null ? null : `${text}: kept as text`
+}
+
+function unsettledDates(column: ColumnSketch, show: Show): string | null {
+  const { kinds, notation } = column
+  const dates = (kinds.get('date')?.count ?? 0) + (kinds.get('timestamp')?.count ?? 0)
+  if (notation.moments === null || notation.moments.count + dates < present(column) * MOST) return null
+  const text = ambiguousDateText(notation, show)
+  if (text !== null) return `kept as text: ${text}`
+  if (majorityOf(column) !== null) return null
+  return `dates or times as ${show(notation.moments)}, but not all values are: kept as text`
+}
+
+function padded(column: ColumnSketch, show: Show): string | null {
+  const { padded: sighting, kinds } = column
+  if (sighting === null || sighting.count + (kinds.get('integer')?.count ?? 0) < present(column)) return null
   return `digits with zeros or a plus sign before them, as ${show(sighting)}: kept as text`
 }
 
-function otherMoment({ otherMoment: sighting, count, blank }: ColumnSketch, show: Show): string | null {
-  if (sighting === null || sighting.count < (count - blank) * MOST) return null
-  return (
-    `times or dates as ${show(sighting)}: kept as text, since a date is YYYY-MM-DD and a timestamp has a T ` +
-    'and an offset'
-  )
+function otherMoment(column: ColumnSketch, show: Show): string | null {
+  const { otherMoment: sighting } = column
+  if (sighting === null || sighting.count < present(column) * MOST) return null
+  return `dates without a century or a calendar day, as ${show(sighting)}: kept as text`
 }
 
-function mixed({ kinds }: ColumnSketch): string | null {
+function mixed({ kinds, lossy: known }: ColumnSketch): string | null {
   const others = [...kinds].filter(([, { value }]) => typeof value !== 'string')
-  if (others.length === 0) return null
+  if (others.length === 0 || known !== null) return null
   return `values of different types (${[...kinds.keys()].map((kind) => PLURALS[kind]).join(', ')}): kept as text, in JSON`
+}
+
+function missing({ notation: { missing: sighting } }: ColumnSketch, show: Show): string | null {
+  return sighting === null ? null : `${show(sighting)}${andMore(sighting)}: taken as no value`
+}
+
+function grouped({ notation }: ColumnSketch, type: LogicalType, show: Show): string | null {
+  if (notation.grouped === null || (type !== 'integer' && type !== 'number')) return null
+  const number = Number(withoutGroups(textOf(notation.grouped)))
+  return `separators between thousands: ${show(notation.grouped)} is read as ${number}`
+}
+
+function moments({ notation }: ColumnSketch, { type, reading }: ColumnType, show: Show): string | null {
+  const first = notation.ambiguous ?? notation.moments
+  if (first === null || (type !== 'date' && type !== 'timestamp')) return null
+  const value = readMoment(type, textOf(first), reading.dateOrder)
+  const evidence = notation.ambiguous === null ? null : (notation.dmy ?? notation.mdy)
+  const why = evidence === null ? '' : `, by the order of ${show(evidence)}`
+  return `${show(first)} is read as ${value}${why}`
+}
+
+function local({ notation, kinds }: ColumnSketch, type: LogicalType, show: Show): string | null {
+  if (notation.local === null || type !== 'timestamp') return null
+  const all = notation.late === null && !kinds.has('timestamp') ? '; all times are midnight' : ''
+  return `no offset in ${show(notation.local)}: taken as UTC${all}`
+}
+
+function andMore({ count }: Sighting): string {
+  return count === 1 ? '' : `, and ${count - 1} more`
 }

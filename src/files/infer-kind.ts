@@ -10,7 +10,7 @@ export type Kind =
   'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'time' | 'array' | 'object' | 'text'
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/
-const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
+const NUMBER = /^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/
 
 /** A spreadsheet has moments without an offset; they count as UTC (type-cells.ts). */
 const LOCAL_TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+$/
@@ -51,7 +51,7 @@ function kindOfCell(text: string, cells: CellKind): Kind | null {
   const first = text.charCodeAt(0)
   if (first === 0x5b || first === 0x7b) return kindOfJson(text) ?? 'text'
   if (cells === 'cells' && LOCAL_TIMESTAMP.test(text)) return kindOfMoment(`${text}Z`) ?? 'text'
-  const digits = first === 0x2d || (first >= 0x30 && first <= 0x39)
+  const digits = first === 0x2d || first === 0x2e || (first >= 0x30 && first <= 0x39)
   if (cells === 'text' && digits) return kindOfDigits(text) ?? kindOfMoment(text) ?? 'text'
   if (cells === 'text' && /^(?:true|false)$/i.test(text)) return 'boolean'
   return kindOfMoment(text) ?? 'text'

@@ -3,6 +3,7 @@ import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { showValue } from '../contract/show-value.ts'
 import { faultOf } from '../contract/validate-value.ts'
 import { ValidationError } from '../errors/service-error.ts'
+import type { FieldReadings } from './column-readings.ts'
 import { idText } from './infer-column.ts'
 import { placeOf, type RawRecord, type RawRecords } from './raw-records.ts'
 import { typeCells, unknownFieldFault } from './type-cells.ts'
@@ -14,6 +15,8 @@ export interface RecordPlan {
   readonly fieldOf: ReadonlyMap<string, string>
   /** The fields that become text in JSON where the file has another type. */
   readonly textFields: ReadonlySet<string>
+  /** How the texts of each field are read. */
+  readonly readings: FieldReadings
   /** The id of a record without one, by its values in the file and its number from 1; null where all must have one. */
   readonly makeId: ((values: JsonObject, number: number) => string) | null
 }
@@ -28,6 +31,7 @@ export async function* planRecords(
 ): AsyncGenerator<readonly JsonObject[]> {
   let number = 0
   for await (const batch of file.batches) {
+    await plan.readings.settle(batch)
     yield batch.map((raw) => {
       number += 1
       const record = planRecord(file, plan, { raw, number })
@@ -39,7 +43,7 @@ export async function* planRecords(
 
 function planRecord(
   file: RawRecords,
-  { contract, fieldOf, textFields, makeId }: RecordPlan,
+  { contract, fieldOf, textFields, readings, makeId }: RecordPlan,
   { raw, number }: { readonly raw: RawRecord; readonly number: number },
 ): JsonObject {
   const named: Record<string, JsonValue> = {}
@@ -55,7 +59,7 @@ function planRecord(
     named[field] = typeof value !== 'string' && textFields.has(field) ? idText(value) : value
   }
   if (makeId !== null) named['id'] ??= makeId(raw.values, number)
-  return typeCells(contract, named, file.cells)
+  return typeCells(contract, named, { cells: file.cells, readings })
 }
 
 function checkRecord(contract: Contract, record: JsonObject, place: string): void {

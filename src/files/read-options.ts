@@ -1,5 +1,6 @@
 import { ValidationError } from '../errors/service-error.ts'
 import type { FileFormat } from './file-format.ts'
+import type { DateOrder } from './foreign-moment.ts'
 import { isEncoding } from './read-text.ts'
 
 /** How a file of records is to be read. What is null or absent is found out. */
@@ -20,9 +21,11 @@ export interface ReadFileOptions {
   readonly recordsAt?: string | null
   /** Texts that stand for no value, without white space around them. */
   readonly nulls?: readonly string[]
+  /** Whether day or month comes first in dates that could have either, and no other date of the column shows it. */
+  readonly dateOrder?: DateOrder | null
 }
 
-type OptionName = Exclude<keyof ReadFileOptions, 'raw' | 'nulls'>
+type OptionName = Exclude<keyof ReadFileOptions, 'raw' | 'nulls' | 'dateOrder'>
 
 const TEXT: readonly FileFormat[] = ['csv', 'json', 'ndjson']
 

@@ -4,9 +4,11 @@ import { WrittenNumber } from '../contract/written-number.ts'
 import type { Contract, Field } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { nearest } from '../contract/nearest.ts'
+import type { FieldReadings } from './column-readings.ts'
+import { readMoment } from './foreign-moment.ts'
+import { isAmbiguousGroup, isGrouped, isMissingText, withoutGroups } from './foreign-number.ts'
+import type { Reading } from './notation-sketch.ts'
 import type { CellKind } from './raw-records.ts'
-
-const LOCAL_TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)?$/
 
 /** What is wrong with a name that no field has. */
 export function unknownFieldFault(contract: Contract, name: string): string {
@@ -14,25 +16,40 @@ export function unknownFieldFault(contract: Contract, name: string): string {
   return `the contract has no such field${meant === null ? '' : `; was ${meant} meant?`}`
 }
 
+/** What the values of a file are, and how their texts are read. */
+export interface CellReadings {
+  readonly cells: CellKind
+  readonly readings: Pick<FieldReadings, 'of'>
+}
+
 /**
  * The record that the cells of a file mean under a contract: texts become the types of their fields. What is nothing of its
  * field's type stays what it is, for the contract to judge, and so do names that the contract lacks.
  */
-export function typeCells(contract: Contract, raw: JsonObject, cells: CellKind): JsonObject {
+export function typeCells(
+  contract: Contract,
+  raw: JsonObject,
+  { cells, readings }: CellReadings,
+): JsonObject {
   const record: Record<string, JsonValue> = Object.hasOwn(raw, '__proto__')
     ? (Object.create(null) as Record<string, JsonValue>)
     : {}
   for (const name of Object.keys(raw)) {
     const value = raw[name] ?? null
     const field = contract.fieldByName.get(name)
-    record[name] = field === undefined ? value : typeCell(field, value, cells)
+    record[name] = field === undefined ? value : typeCell(field, value, { cells, reading: readings.of(name) })
   }
   return record
 }
 
-function typeCell(field: Field, value: JsonValue, cells: CellKind): JsonValue {
+interface HowToRead {
+  readonly cells: CellKind
+  readonly reading: Reading
+}
+
+function typeCell(field: Field, value: JsonValue, { cells, reading }: HowToRead): JsonValue {
   if (value instanceof WrittenNumber) return typeWrittenNumber(field, value)
-  if (cells === 'values') return value
+  if (cells === 'values') return typeValue(field, value, reading)
   if (field.type === 'string')
     return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
   if (typeof value === 'number')
@@ -44,18 +61,38 @@ function typeCell(field: Field, value: JsonValue, cells: CellKind): JsonValue {
   switch (field.type) {
     case 'integer':
     case 'number':
-      return numberFrom(text) ?? (readNumber(text) as JsonValue) ?? value
+      return numberOf(text, reading) ?? typeText(field, value, reading)
     case 'boolean':
-      return booleanOf(text) ?? value
+      return booleanOf(text) ?? typeText(field, value, reading)
     case 'date':
-    case 'time':
-      return text
     case 'timestamp':
-      return cells === 'cells' && LOCAL_TIME.test(text) ? inUtc(text) : text
+    case 'time':
+      return typeText(field, text, reading)
     case 'array':
     case 'object':
-      return parsed(text) ?? value
+      return parsed(text) ?? typeText(field, value, reading)
   }
+}
+
+/** A value of a file that has types. */
+function typeValue(field: Field, value: JsonValue, reading: Reading): JsonValue {
+  if (typeof value === 'string') return typeText(field, value, reading)
+  const isScalar = typeof value === 'number' || typeof value === 'boolean'
+  return isScalar && field.type === 'string' && reading.lenient ? String(value) : value
+}
+
+/** A text of a field that is no string: a moment that is written as contracts do not, or a word for no value. */
+function typeText({ type }: Field, value: string, { lenient, dateOrder }: Reading): JsonValue {
+  if (type === 'string') return value
+  const text = value.trim()
+  if (lenient && isMissingText(text)) return null
+  return type === 'date' || type === 'timestamp' ? (readMoment(type, text, dateOrder) ?? value) : value
+}
+
+function numberOf(text: string, { commaGroups }: Reading): JsonValue {
+  const isGroup = isGrouped(text) && (commaGroups || !isAmbiguousGroup(text))
+  const plain = isGroup ? withoutGroups(text) : text
+  return numberFrom(plain) ?? (readNumber(plain) as JsonValue)
 }
 
 /** A number whose digits a double may lose: text where the contract has text, else refused with the value as it is written. */
@@ -68,11 +105,6 @@ function booleanOf(text: string): boolean | null {
   const word = text.toLowerCase()
   if (word === 'true' || word === '1') return true
   return word === 'false' || word === '0' ? false : null
-}
-
-/** Spreadsheets know no offsets. */
-function inUtc(text: string): string {
-  return text.includes('T') ? `${text}Z` : `${text}T00:00:00Z`
 }
 
 function parsed(text: string): JsonValue {

@@ -4,6 +4,7 @@ import { showNames, showValue } from '../contract/show-value.ts'
 import { WrittenNumber } from '../contract/written-number.ts'
 import { ServiceError, ValidationError, fromPlainError, toPlainError } from '../errors/service-error.ts'
 import { inputFormatOf, type FileFormat } from '../files/file-format.ts'
+import { ColumnReadings } from '../files/column-readings.ts'
 import { wrapped } from '../files/null-texts.ts'
 import { placeOf, type FileSource, type RawRecord, type RawRecords } from '../files/raw-records.ts'
 import type { ReadFileOptions } from '../files/read-options.ts'
@@ -102,16 +103,23 @@ export async function importRecords(
   const { contract, store, derivations } = await sheet.deriving()
   const actor = resolveActor(sheet, options.actor)
   const raw = withKey(await readRecordFile(source, options.format, options.read), options.key)
-  const guesses = new GuessTeller(raw, options.onGuess)
+  const derived = new Set(targetDefinitions(derivations).map(({ field }) => field))
+  const readings = new ColumnReadings({
+    file: raw,
+    fieldOf: (column) => contract.fieldByName.get(column),
+    dateOrder: options.read.dateOrder ?? null,
+    lenient: true,
+  })
+  const guesses = new GuessTeller(() => [...(raw.guesses?.() ?? []), ...readings.notes()], options.onGuess)
   guesses.tell()
   checkHeader(raw, contract)
-  const derived = new Set(targetDefinitions(derivations).map(({ field }) => field))
   const file: ImportFile = {
     raw,
     store,
     actor,
     options,
-    toRecord: recordMaker(raw, { contract, derived, options }),
+    readings,
+    toRecord: recordMaker(raw, { contract, derived, options, readings }),
   }
   if (options.dryRun || options.check) {
     const trial = await tryFile(file)
@@ -129,12 +137,12 @@ export class ImportDeclined extends Error {}
 
 /** Tells each guess about a file once: some are made only while it is read. */
 class GuessTeller {
-  readonly #file: RawRecords
+  readonly #guesses: () => readonly string[]
   readonly #tell: (guess: string) => void
   readonly #told = new Set<string>()
 
-  constructor(file: RawRecords, tell: (guess: string) => void) {
-    this.#file = file
+  constructor(guesses: () => readonly string[], tell: (guess: string) => void) {
+    this.#guesses = guesses
     this.#tell = tell
   }
 
@@ -143,7 +151,7 @@ class GuessTeller {
   }
 
   tell(): void {
-    for (const guess of this.#file.guesses?.() ?? []) {
+    for (const guess of this.#guesses()) {
       if (this.#told.has(guess)) continue
       this.#told.add(guess)
       this.#tell(guess)
@@ -189,6 +197,7 @@ interface ImportFile {
   readonly store: SheetStore
   readonly actor: string
   readonly options: ImportOptions
+  readonly readings: ColumnReadings
   readonly toRecord: (record: RawRecord) => JsonObject
 }
 
@@ -212,16 +221,17 @@ interface RecordContext {
   readonly contract: Contract
   readonly derived: ReadonlySet<string>
   readonly options: ImportOptions
+  readonly readings: ColumnReadings
 }
 
 /** What turns a record of the file into what is written: an empty cell clears an ordinary field, and says nothing of a derived one. */
 function recordMaker(
   { fields, cells }: RawRecords,
-  { contract, derived, options }: RecordContext,
+  { contract, derived, options, readings }: RecordContext,
 ): (record: RawRecord) => JsonObject {
   const cleared = options.keepEmpty ? [] : (fields ?? []).filter((name) => !derived.has(name))
   return ({ values, unknown = [] }) => {
-    const typed = typeCells(contract, values, cells)
+    const typed = typeCells(contract, values, { cells, readings })
     const record: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
     for (const name of cleared) if (!unknown.includes(name)) record[name] = null
     for (const name of Object.keys(typed)) {
@@ -279,15 +289,17 @@ async function writeFile(file: ImportFile): Promise<ImportResult> {
 
 /** Hands the batches to `work`, one at a time, and reads the next one meanwhile; answers with the number of records. */
 async function eachBatch(
-  { raw, actor, options, toRecord }: ImportFile,
+  { raw, actor, options, readings, toRecord }: ImportFile,
   phase: ImportProgress['phase'],
   work: (upsert: Upsert, batch: readonly RawRecord[]) => Promise<void>,
 ): Promise<number> {
   let records = 0
+  readings.begin()
   let under: Promise<void> = Promise.resolve()
   try {
     for await (const batch of raw.batches) {
       options.signal?.throwIfAborted()
+      await readings.settle(batch)
       const body = Buffer.from(JSON.stringify({ records: batch.map(toRecord) }))
       await under
       under = work({ body, defaultActor: null, actor, ifMatch: null }, batch)

@@ -5,6 +5,8 @@ import type { JsonObject } from '../contract/json.ts'
 import { checkFileSize } from '../contract/yaml-limits.ts'
 import { ContractError, RecordsError, SheetError } from '../errors/service-error.ts'
 import { adoptContract, type Adoption } from '../files/adopt-contract.ts'
+import { ColumnReadings, knownReadings } from '../files/column-readings.ts'
+import type { DateOrder } from '../files/foreign-moment.ts'
 import { fieldNames } from '../files/field-names.ts'
 import type { FileFormat } from '../files/file-format.ts'
 import { inferContract, type InferredField } from '../files/infer-contract.ts'
@@ -140,12 +142,14 @@ async function prepareRecords(
 ): Promise<Fill> {
   const file = await readRecordFile(data.file, data.format, data.read)
   const profile = await profileRecords(followed(file, 'reading', options), key === false ? null : key)
-  const { contract, fields } = inferContract(profile, { ...names, key, types })
+  const dateOrder = data.read?.dateOrder ?? null
+  const { contract, fields, readings } = inferContract(profile, { ...names, key, types, dateOrder })
   const preview = { fields, notes: file.guesses?.() ?? [] }
   await checkConfirmed(preview, options)
   const columns = fields.flatMap(({ field, column }) => (column === null ? [] : [[column, field] as const]))
   const plan: RecordPlan = {
     contract,
+    readings: knownReadings(readings),
     fieldOf: new Map(columns),
     textFields: new Set(fields.filter(({ type }) => type === 'string').map(({ field }) => field)),
     makeId: fields.some(({ column }) => column === null) ? (_values, number) => String(number) : null,
@@ -171,7 +175,10 @@ async function prepareContract(
   await checkConfirmed(preview(), options)
   return async (staging) => {
     await writeContract(staging, adoption.contract)
-    if (file !== null) await writeRecords(staging, followed(file, 'writing', options), planFor(adoption))
+    if (file !== null) {
+      const plan = planFor(adoption, file, data?.read?.dateOrder ?? null)
+      await writeRecords(staging, followed(file, 'writing', options), plan)
+    }
     return preview()
   }
 }
@@ -192,8 +199,18 @@ async function readContractFile({ path, name }: FileSource): Promise<string> {
   }
 }
 
-function planFor({ contract, fieldOf, makeId }: Adoption): RecordPlan {
-  return { contract, fieldOf, textFields: new Set(['id']), makeId }
+function planFor(
+  { contract, fieldOf, makeId }: Adoption,
+  file: RawRecords,
+  dateOrder: DateOrder | null,
+): RecordPlan {
+  const readings = new ColumnReadings({
+    file,
+    fieldOf: (column) => contract.fieldByName.get(fieldOf.get(column) ?? ''),
+    dateOrder,
+    lenient: false,
+  })
+  return { contract, fieldOf, textFields: new Set(['id']), readings, makeId }
 }
 
 async function writeContract(staging: string, { text }: Contract): Promise<void> {

@@ -1,4 +1,7 @@
 import { Readable } from 'node:stream'
+import type { Field } from '../contract/contract.ts'
+import { ColumnReadings } from '../files/column-readings.ts'
+import type { DateOrder } from '../files/foreign-moment.ts'
 import { inputFormatOf, type FileFormat } from '../files/file-format.ts'
 import { placeOf, type RawRecord, type RawRecords } from '../files/raw-records.ts'
 import { readRecordFile } from '../files/read-record-file.ts'
@@ -15,6 +18,8 @@ export interface InputOptions {
   readonly actor: string
   /** Told what is guessed about a file, before anything of it is written. */
   readonly onGuess?: (guess: string) => void
+  /** The order of day and month in dates that could have either; null takes it from other dates of the column. */
+  readonly dateOrder?: DateOrder | null
 }
 
 /** What upserting a whole input came to. */
@@ -39,7 +44,7 @@ export async function upsertFile(sheet: Sheet, path: string, options: InputOptio
   }
   const records = await readRecordFile({ path, name: path }, format)
   tellGuesses(records, options)
-  return upsertBatches(sheet, records.batches, { origin: records, actor: options.actor })
+  return upsertBatches(sheet, records.batches, { origin: records, file: records, ...options })
 }
 
 /** The same for a stream, called `name` in messages. NDJSON is written as it comes, anything else when it has all come. */
@@ -52,13 +57,13 @@ export async function upsertStream(
   const format = options.format ?? formatOfStart(first)
   if (format === 'ndjson') {
     const origin: Origin = { source: { path: name, name }, unit: 'line', cells: 'values' }
-    return upsertBatches(sheet, ndjsonBatches(whole, name), { origin, actor: options.actor })
+    return upsertBatches(sheet, ndjsonBatches(whole, name), { origin, file: null, ...options })
   }
   const file = await spool(whole, name)
   try {
     const records = await readRecordFile(file, format)
     tellGuesses(records, options)
-    return await upsertBatches(sheet, records.batches, { origin: records, actor: options.actor })
+    return await upsertBatches(sheet, records.batches, { origin: records, file: records, ...options })
   } finally {
     await file.remove()
   }
@@ -68,18 +73,29 @@ function tellGuesses(records: RawRecords, { onGuess }: InputOptions): void {
   for (const guess of records.guesses?.() ?? []) onGuess?.(guess)
 }
 
+interface WhatToRead {
+  readonly origin: Origin
+  /** Null where it can be read only once. */
+  readonly file: RawRecords | null
+}
+
 async function upsertBatches(
   sheet: Sheet,
   batches: AsyncIterable<readonly RawRecord[]>,
-  { origin, actor }: { readonly origin: Origin; readonly actor: string },
+  { origin, file, actor, dateOrder = null }: WhatToRead & InputOptions,
 ): Promise<InputResult> {
   const { contract, store } = await sheet.deriving()
+  const fieldOf = (column: string): Field | undefined => contract.fieldByName.get(column)
+  const readings = new ColumnReadings({ file, fieldOf, dateOrder, lenient: false })
   let inserted = 0
   let updated = 0
   let total: number | null = null
   try {
     for await (const batch of batches) {
-      const records = batch.map(({ values }) => typeCells(contract, values, origin.cells))
+      await readings.settle(batch)
+      const records = batch.map(({ values }) =>
+        typeCells(contract, values, { cells: origin.cells, readings }),
+      )
       // As text, which has every digit of a number.
       const body = Buffer.from(JSON.stringify({ records }))
       const result = await upsertRecords(sheet, body, { actor }).catch((error: unknown) => {

@@ -142,9 +142,16 @@ interface Kept {
   readonly what: string
 }
 
+/** Of the words above, those that are no value in a column of another type. */
+const MISSING = ['n/a', 'null']
+
 /** What a cell of a type that is no text means. */
 function meaningOf(cell: string, type: string): JsonValue {
-  if (type === 'date' || type === 'timestamp' || type === 'time') return cell
+  if (type === 'date' || type === 'time') return cell
+  if (type === 'timestamp') {
+    if (cell.length === 10) return `${cell}T00:00:00Z`
+    return cell.includes('T') ? cell : `${cell.replace(' ', 'T')}:00Z`
+  }
   return JSON.parse(type === 'boolean' ? cell.toLowerCase() : cell) as JsonValue
 }
 
@@ -157,7 +164,11 @@ function assertKept(record: JsonObject, stored: JsonObject, { fields, typed, wha
     const before = (name === undefined ? null : record[name]) ?? null
     const after = stored[field] ?? null
     const place = `${column} ${JSON.stringify(before)} -> ${JSON.stringify(after)}; ${what}`
-    if (typed || type === 'string') {
+    if (type !== 'string' && MISSING.includes(String(before))) {
+      assert.equal(after, null, place)
+    } else if (typed && type === 'timestamp' && before !== null) {
+      assert.equal(after, meaningOf(String(before), type), place)
+    } else if (typed || type === 'string') {
       const text =
         type === 'string' && typeof before !== 'string' && before !== null ? JSON.stringify(before) : before
       assert.ok(jsonEqual(after, text) || (before === '' && after === null), place)

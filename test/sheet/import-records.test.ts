@@ -267,6 +267,84 @@ test('a number of a file is what it is in each notation that a double keeps', as
   )
 })
 
+const EVERYDAY = {
+  contract: contractText([
+    '{name: day, logicalType: date}',
+    '{name: at, logicalType: timestamp}',
+    '{name: n, logicalType: number}',
+  ]),
+  records: [],
+  derivations: {},
+}
+
+test('dates, times and numbers of everyday tools are read where their column has one meaning', async (t) => {
+  const sheet = await openTestSheet(t, EVERYDAY)
+  const csv = [
+    'id,day,at,n',
+    'a,03/04/2024,2024-01-01 10:30:00,"1,234"',
+    'b,31/12/2024,03/04/2024 2:05 PM,"1,234.5"',
+    'c,2024-01-01 00:00:00,12/31/2024,.5',
+    'd,Jun 12 1998,2024-01-01,NA',
+  ]
+  const notes: string[] = []
+  await importCsv(t, sheet, csv.join('\n'), { onGuess: (guess) => notes.push(guess) })
+  assert.deepEqual(notes, ['field "n": "NA" in line 5: taken as no value'])
+  assert.deepEqual(await recordsOf(sheet, 'day', 'at', 'n'), [
+    { day: '2024-04-03', at: '2024-01-01T10:30:00Z', n: 1234 },
+    { day: '2024-12-31', at: '2024-03-04T14:05:00Z', n: 1234.5 },
+    { day: '2024-01-01', at: '2024-12-31T00:00:00Z', n: 0.5 },
+    { day: '1998-06-12', at: '2024-01-01T00:00:00Z', n: null },
+  ])
+})
+
+test('what has two meanings in its column is refused, unless the order of dates is told', async (t) => {
+  const sheet = await openTestSheet(t, EVERYDAY)
+  const csv = 'id,day,n\na,03/04/2024,"1,234"\nb,05/06/2024,950\n'
+  const notes: string[] = []
+  const { faults } = await importCsv(t, sheet, csv, { onGuess: (guess) => notes.push(guess) })
+  assert.deepEqual(notes, [
+    'field "day": "03/04/2024" in line 2 may be 2024-04-03 or 2024-03-04; tell with --date-order dmy or mdy',
+    'field "n": "1,234" in line 2 may be 1234 or 1.234',
+  ])
+  assert.deepEqual(
+    faults.map(({ place, field, message }) => [place, field, message]),
+    [
+      ['data.csv:2', 'day', '"03/04/2024" is not a date (YYYY-MM-DD)'],
+      ['data.csv:2', 'n', '"1,234" is not a number'],
+      ['data.csv:3', 'day', '"05/06/2024" is not a date (YYYY-MM-DD)'],
+    ],
+  )
+  await importCsv(t, sheet, 'id,day\na,03/04/2024\n', { read: { dateOrder: 'mdy' } })
+  assert.deepEqual(await recordsOf(sheet, 'day'), [{ day: '2024-03-04' }])
+  await importCsv(t, sheet, 'id,day\na,31/12/2024\nb,03/04/2024\n', { read: { dateOrder: 'mdy' } })
+  assert.deepEqual(await recordsOf(sheet, 'day'), [{ day: '2024-12-31' }, { day: '2024-04-03' }])
+})
+
+test('a timestamp at midnight is a date, any other is none', async (t) => {
+  const sheet = await openTestSheet(t, EVERYDAY)
+  const source = await temporaryFile(
+    t,
+    'data.json',
+    '[{"id":"a","day":"2024-01-01T00:00:00Z"},{"id":"b","day":"2024-01-01T00:00:01Z"}]',
+  )
+  const { faults } = await importRecords(sheet, source, { format: 'json', actor: 'human:ann' })
+  assert.deepEqual(
+    faults.map(({ id, field }) => [id, field]),
+    [['b', 'day']],
+  )
+})
+
+test('numbers and truth values of a file with types are texts where the contract has texts', async (t) => {
+  const sheet = await openTestSheet(t)
+  const content = '[{"id":7,"title":1.5},{"id":1234567890123456781,"title":true}]'
+  const source = await temporaryFile(t, 'data.json', content)
+  await importRecords(sheet, source, { format: 'json', actor: 'human:ann' })
+  assert.deepEqual((await recordsOf(sheet, 'id', 'title')).slice(-2), [
+    { id: '7', title: '1.5' },
+    { id: '1234567890123456781', title: 'true' },
+  ])
+})
+
 test('an import that is stopped ends between two batches, and says how far it came', async (t) => {
   const sheet = await openTestSheet(t)
   const lines = Array.from({ length: 5000 }, (_, index) => `n${index},Title\n`).join('')

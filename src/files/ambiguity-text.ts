@@ -1,0 +1,22 @@
+import { dateOf, parseForeignMoment } from './foreign-moment.ts'
+import { withoutGroups } from './foreign-number.ts'
+import type { NotationSketch } from './notation-sketch.ts'
+import { textOf, type Sighting } from './sighting.ts'
+
+/** Shows a value with its place. */
+export type Show = (sighting: Sighting) => string
+
+/** The two meanings of a column's numbers, as `1,234`; null where they have one. */
+export function ambiguousGroupText({ ambiguousGroup, grouped }: NotationSketch, show: Show): string | null {
+  if (ambiguousGroup === null || ambiguousGroup.count !== grouped?.count) return null
+  const text = textOf(ambiguousGroup)
+  return `${show(ambiguousGroup)} may be ${withoutGroups(text)} or ${text.replace(',', '.')}`
+}
+
+/** The two meanings of a column's dates, as `03/04/2024`; null where they have one. */
+export function ambiguousDateText({ ambiguous, dmy, mdy }: NotationSketch, show: Show): string | null {
+  if (dmy !== null && mdy !== null) return `the day is first in ${show(dmy)}, the month in ${show(mdy)}`
+  const moment = ambiguous === null ? null : parseForeignMoment(textOf(ambiguous))
+  if (ambiguous === null || moment === null || dmy !== null || mdy !== null) return null
+  return `${show(ambiguous)} may be ${dateOf(moment, 'dmy')} or ${dateOf(moment, 'mdy')}; tell with --date-order dmy or mdy`
+}

@@ -1,0 +1,40 @@
+import type { LogicalType } from '../contract/contract.ts'
+import type { DateOrder } from './foreign-moment.ts'
+import type { ColumnSketch } from './infer-column.ts'
+import type { Kind } from './infer-kind.ts'
+import { typeOfKinds } from './infer-shape.ts'
+import type { Reading } from './notation-sketch.ts'
+import type { CellKind } from './raw-records.ts'
+
+/** The type of a column, and how its texts are read as values of that. */
+export interface ColumnType {
+  readonly type: LogicalType
+  readonly reading: Reading
+}
+
+const MOMENTS: ReadonlySet<Kind> = new Set<Kind>(['date', 'timestamp'])
+const NUMBERS: ReadonlySet<Kind> = new Set<Kind>(['integer', 'number'])
+
+/** The only type that takes all values of a column; `dateOrder` is what somebody said of its dates, or null. */
+export function typeOfColumn(column: ColumnSketch, cells: CellKind, dateOrder: DateOrder | null): ColumnType {
+  const { kinds, notation } = column
+  const reading = notation.reading(dateOrder, kinds.has('number'))
+  const found = new Set(kinds.keys())
+  const texts = kinds.get('text')?.count ?? 0
+  const others = new Set([...found].filter((kind) => kind !== 'text'))
+  const type = (): LogicalType => {
+    if (texts > 0 && texts === notation.moments?.count && others.isSubsetOf(MOMENTS)) {
+      if (!notation.isSettled(reading)) return 'string'
+      return notation.timed !== null || others.has('timestamp') ? 'timestamp' : 'date'
+    }
+    if (texts > 0 && texts === notation.grouped?.count && others.isSubsetOf(NUMBERS)) {
+      if (!reading.commaGroups) return 'string'
+      return notation.fraction !== null || others.has('number') ? 'number' : 'integer'
+    }
+    // What a spreadsheet shows as a date may be midnight among other moments.
+    if (cells === 'cells' && found.size === 2 && others.size === 2 && others.isSubsetOf(MOMENTS))
+      return 'timestamp'
+    return typeOfKinds(found) ?? 'string'
+  }
+  return { type: type(), reading }
+}
