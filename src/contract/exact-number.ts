@@ -13,7 +13,7 @@ const MOST_DIGITS = 100
  * Returns the number that a decimal text denotes, or null where a double does not keep what is written: digits would change,
  * or the number overflows or underflows. Kept is every text that the double gives back when it is written with as many
  * significant digits (`0.57`, `1e-06`, and `0.10000000000000001` as `%.17g` prints 0.1). An integer beyond ±(2^53−1) in
- * plain digits is kept only if it is what JSON has for its double, so that it never comes back as another one.
+ * plain digits is kept only if it is its double exactly (as SQLite writes it), or the shortest text for it (as JavaScript does).
  */
 export function numberFrom(text: string): number | null {
   if (!NUMBER.test(text)) return null
@@ -33,7 +33,8 @@ function isKept(text: string, number: number): boolean {
   if (String(number) === text) return true
   const digits = significantDigits(text)
   if (number === 0) return digits === ''
-  if (isUnsafeInteger(text)) return significantDigits(String(number)) === digits
+  if (isUnsafeInteger(text))
+    return significantDigits(String(number)) === digits || BigInt(text) === BigInt(number)
   if (digits.length <= ALWAYS_KEPT && Math.abs(number) >= SMALLEST_NORMAL) return true
   return digits.length < MOST_DIGITS && isPrintedAs(number, digits)
 }
