@@ -22,27 +22,57 @@ export function nameColumns(
 ): ColumnNames {
   checkCount(cells.length, place)
   const texts = cells.map((cell) => cell.trim())
-  const used = new Set(texts.filter((text) => text !== ''))
+  const free = new FreeNames(texts)
   const first = new Map<string, number>()
   const guesses: string[] = []
   const names = texts.map((text, index) => {
-    if (text === '' && !hasValues(index)) return undefined
-    const wanted = text === '' ? (index === 0 ? 'index' : `column_${index + 1}`) : text
-    const earlier = text === '' ? undefined : first.get(text)
-    if (text !== '' && earlier === undefined) {
+    if (text === '') {
+      if (!hasValues(index)) return undefined
+      const name = free.take(index === 0 ? 'index' : `column_${index + 1}`)
+      guesses.push(`column ${index + 1} has no name: it is called ${showValue(name)}`)
+      return name
+    }
+    const earlier = first.get(text)
+    if (earlier === undefined) {
       first.set(text, index)
       return text
     }
-    const name = firstFree(wanted, used)
-    used.add(name)
-    guesses.push(
-      earlier === undefined
-        ? `column ${index + 1} has no name: it is called ${showValue(name)}`
-        : `columns ${earlier + 1} and ${index + 1} are both called ${showValue(text)}: the second is called ${showValue(name)}`,
-    )
+    const name = free.take(text)
+    const columns = `columns ${earlier + 1} and ${index + 1}`
+    guesses.push(`${columns} are both called ${showValue(text)}: the second is called ${showValue(name)}`)
     return name
   })
-  return { names, guesses }
+  return { names, guesses: shortened(guesses) }
+}
+
+/** More guesses than these help nobody. */
+const MAX_GUESSES = 10
+
+function shortened(guesses: readonly string[]): readonly string[] {
+  if (guesses.length <= MAX_GUESSES) return guesses
+  const more = guesses.length - MAX_GUESSES
+  return [...guesses.slice(0, MAX_GUESSES), `${more} more columns got names in the same way`]
+}
+
+/** Gives out names that no column has. */
+class FreeNames {
+  readonly #used: Set<string>
+  /** The numbers to go on with, by name. */
+  readonly #next = new Map<string, number>()
+
+  constructor(used: readonly string[]) {
+    this.#used = new Set(used)
+  }
+
+  /** The name itself, or with the first number that is free. */
+  take(name: string): string {
+    let free = name
+    let number = this.#next.get(name) ?? 2
+    for (; this.#used.has(free); number += 1) free = `${name}_${number}`
+    this.#next.set(name, number)
+    this.#used.add(free)
+    return free
+  }
 }
 
 /** Names the columns of a table that has no header. */
@@ -54,12 +84,4 @@ export function numberColumns(count: number, place: string): readonly string[] {
 function checkCount(count: number, place: string): void {
   if (count <= MAX_COLUMNS) return
   throw new ValidationError(`${place}: the header has more than ${MAX_COLUMNS} columns`)
-}
-
-function firstFree(name: string, used: ReadonlySet<string>): string {
-  if (!used.has(name)) return name
-  for (let number = 2; ; number += 1) {
-    const next = `${name}_${number}`
-    if (!used.has(next)) return next
-  }
 }

@@ -101,10 +101,9 @@ function filledOf(cells: readonly TableCell[]): number {
   return cells.reduce<number>((count, cell) => count + (isBlank(cell) ? 0 : 1), 0)
 }
 
-/** A sign for numbers may begin the first of the names, too. */
+/** Some programs begin the line of the names like a comment; that has as many cells as the table. */
 function isComment(cells: readonly TableCell[], width: number): boolean {
-  const text = textOf(cells[0])
-  return text.startsWith('# ') || (text.startsWith('#') && cells.length !== width)
+  return textOf(cells[0]).startsWith('#') && cells.length !== width
 }
 
 /** Whether a row has one value where others have several, or fewer than half of them; half, when it is shorter, too. */
@@ -132,6 +131,8 @@ function lookOfTop(
   { cells, width }: HeadOptions,
 ): 'names' | 'values' | 'either' {
   const [top, ...below] = table
+  // The names leave out that of the index.
+  if (isBlank(top?.cells[0]) && below.some((row) => !isBlank(row.cells[0]))) return 'names'
   const alike: number[] = []
   for (let column = 0; column < width; column += 1) {
     const value = top?.cells[column]

@@ -28,6 +28,7 @@ test('the nameless index column of pandas is called index', async (t) => {
   assert.deepEqual((await read(t, ',name\n0,Bern\n1,Basel\n')).fields, ['index', 'name'])
   // Of a frame whose columns have numbers for names.
   assert.deepEqual((await read(t, ',0,1\n0,5,6\n1,7,8\n')).fields, ['index', '0', '1'])
+  assert.deepEqual((await read(t, ',0.5,0.25\n0,5,6\n1,7,8\n')).fields, ['index', '0.5', '0.25'])
 })
 
 test('other columns without a name are called by their place when they have values, and are none when not', async (t) => {
@@ -71,6 +72,24 @@ for (const [what, above, count] of ABOVE) {
 test('lines above a table may have half as many cells', async (t) => {
   const text = 'Account:;12\nMonth:;May\n\nday;amount;who;why\n1.2.2024;-12,50;Ann;rent\n2.2.2024;3,00;Bo;x\n'
   assert.deepEqual((await read(t, text)).fields, ['day', 'amount', 'who', 'why'])
+})
+
+test('a line of names that begins like a comment, as numpy writes it, has the names', async (t) => {
+  assert.deepEqual((await read(t, '# x,y\n1.5,2.5\n3.5,4.5\n')).fields, ['# x', 'y'])
+})
+
+test('names longer than what is looked at, and an index beside them, are read as any', async (t) => {
+  const names = Array.from({ length: 9000 }, (_, index) => `a long name ${index}`)
+  const text = `;${names.join(';')}\n0;${names.map(() => '1,5').join(';')}\n1;${names.map(() => '2').join(';')}\n`
+  const { fields, records } = await read(t, text)
+  assert.deepEqual([fields?.length, fields?.[0], fields?.[9000]], [9001, 'index', 'a long name 8999'])
+  assert.equal(records.length, 2)
+})
+
+test('thousands of columns of one name are named at once, and told of in few words', async (t) => {
+  const { fields, guesses } = await read(t, `${'x,'.repeat(16_000)}x\n`)
+  assert.equal(new Set(fields).size, 16_001)
+  assert.deepEqual([guesses.length, guesses.at(-1)], [11, '15990 more columns got names in the same way'])
 })
 
 test('--skip says how many lines stand above, and then nothing more is passed over', async (t) => {

@@ -97,7 +97,10 @@ function look(
   const sample = sampleOf(text, new CsvParser({ name, delimiter, line }), whole)
   const width = usualWidth(sample)
   const above = skip === null ? countAbove(sample, width) : 0
-  const columns = sample[above]?.cells.length ?? 0
+  // When not even one row ends in the text, its start has to do.
+  const [top] =
+    sample.length > 0 ? sample.slice(above) : sampleOf(text, new CsvParser({ name, delimiter, line }), true)
+  const columns = top?.cells.length ?? 0
   const fits = sample.slice(above).every(({ cells }) => cells.length === columns)
   return { delimiter, sample, width, above, columns, fits }
 }

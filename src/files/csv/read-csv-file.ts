@@ -3,13 +3,17 @@ import { delimiterOf } from '../file-format.ts'
 import { Batch, valuesOf, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
 import type { ReadFileOptions } from '../read-options.ts'
 import { readText, type TextReader } from '../read-text.ts'
-import { findHead, type TableHead } from '../table-head.ts'
+import { findHead, type SampleRow, type TableHead } from '../table-head.ts'
 import { detectDialect, type CsvDialect } from './csv-dialect.ts'
 import { CsvParser, type CsvRow } from './csv-parser.ts'
 import { unguardFormula } from './formula-guard.ts'
 
 /** How much of a file tells its layout. */
 const LOOK_AHEAD = 64 << 10
+
+/** Rows that tell how a table begins, where each is long, and about how many characters of them. */
+const FEW_ROWS = 10
+const FEW_ROWS_SIZE = 4 << 20
 
 /** A file, and how it is laid out. */
 interface CsvFile {
@@ -37,8 +41,9 @@ export async function readCsvFile(source: FileSource, options: ReadFileOptions):
     whole: start.whole,
   })
   const place = (line: number): string => `${source.name}:${line}`
-  const head = findHead(await firstRows(source, text, dialect), {
-    width: dialect.width,
+  const rows = await firstRows(source, text, dialect)
+  const head = findHead(rows, {
+    width: dialect.width > 0 ? dialect.width : (rows[0]?.cells.length ?? 0),
     header,
     first: skip !== null,
     cells: 'text',
@@ -71,15 +76,21 @@ async function startOf({ pieces }: TextReader): Promise<{ readonly text: string;
   return { text, whole: true }
 }
 
-/** The rows that tell the head: the sample, or when not even one row ends in it, the first row, however long. */
+/** The rows that tell the head: those of the sample, or some more where rows are so long that it has few. */
 async function firstRows(
   source: FileSource,
   text: TextReader,
   dialect: CsvDialect,
 ): Promise<CsvDialect['sample']> {
-  if (dialect.sample.length > 0) return dialect.sample
-  for await (const { cells, line } of rowsOf({ source, text, dialect })) return [{ cells, at: line }]
-  return []
+  if (dialect.sample.length >= FEW_ROWS) return dialect.sample
+  const rows: SampleRow[] = []
+  let seen = 0
+  for await (const { cells, line, size } of rowsOf({ source, text, dialect })) {
+    rows.push({ cells, at: line })
+    seen += size
+    if (rows.length >= FEW_ROWS || seen > FEW_ROWS_SIZE) break
+  }
+  return rows
 }
 
 async function* rowsOf({
