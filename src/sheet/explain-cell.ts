@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isJsonObject, jsonEqual, type JsonObject } from '../contract/json.ts'
 import { showValue } from '../contract/show-value.ts'
 import type { Derivation, InputValues } from '../derivation/derivation-kind.ts'
@@ -23,6 +24,9 @@ export interface CellExplanation {
   /** The latest provenance entry: it explains the value that the cell has (D34). Null when nothing is known of it. */
   readonly entry: JsonObject | null
 }
+
+/** Versions of a derivation file that are parsed in one turn of the event loop. */
+const VERSIONS_AT_ONCE = 8
 
 /** How often an explanation is put together at most, when the cell is written while that goes on. */
 const TRIES = 3
@@ -139,17 +143,18 @@ class CellExplainer {
     const named = entry?.['derivation']
     const file = typeof named === 'string' ? named : derivation.file
     const versions = await store.derivationVersions(file)
-    const earlier = versions
-      .filter(({ sha256 }) => sha256 !== derivation.sha256)
-      .flatMap(({ sha256, text }): Derivation[] => {
-        try {
-          // The hash is of the file's bytes, of which the text may be a part: without a byte order mark.
-          return [{ ...this.#sheet.parseDerivation({ file, bytes: Buffer.from(text) }, contract), sha256 }]
-        } catch (error) {
-          if (error instanceof ContractError) return []
-          throw error
-        }
-      })
+    const earlier: Derivation[] = []
+    for (const [index, { sha256, text }] of versions.entries()) {
+      if (sha256 === derivation.sha256) continue
+      // Parsing takes about a millisecond for each: other requests have their turn.
+      if (index % VERSIONS_AT_ONCE === VERSIONS_AT_ONCE - 1) await nextTurn()
+      try {
+        // The hash is of the file's bytes, of which the text may be a part: without a byte order mark.
+        earlier.push({ ...this.#sheet.parseDerivation({ file, bytes: Buffer.from(text) }, contract), sha256 })
+      } catch (error) {
+        if (!(error instanceof ContractError)) throw error
+      }
+    }
     return [derivation, ...earlier]
   }
 }

@@ -50,6 +50,9 @@ export interface ProposalList {
   readonly nextCursor: string | null
 }
 
+/** Proposals on a page, at most: with notes and reasons as long as they may be, they take several MiB. */
+const MOST_ON_PAGE = 1000
+
 /** How long a note and a reason may be, in UTF-16 units. */
 export const TEXT_LIMIT = 2000
 
@@ -67,9 +70,9 @@ export async function propose(sheet: Sheet, request: ProposeRequest): Promise<St
   return proposalOf(store, await store.proposals.propose({ change, actor, note }))
 }
 
-/** Proposals, newest first. Throws ValidationError for a bad state, limit or cursor. */
+/** Proposals, newest first, at most 1,000 at a time. Throws ValidationError for a bad state, limit or cursor. */
 export async function listProposals(sheet: Sheet, query: ProposalListQuery): Promise<ProposalList> {
-  const limit = pageLimit(query.limit)
+  const limit = Math.min(pageLimit(query.limit), MOST_ON_PAGE)
   const state = checkState(query.state)
   const { store } = await sheet.current()
   const scope = `proposals ${state ?? ''}`

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ValidationError } from '../errors/service-error.ts'
 import type { RecordKey, WorkItem } from '../store/cell-work.ts'
 import type { CellState, SheetStore } from '../store/sheet-store.ts'
@@ -30,7 +31,10 @@ export async function readCellStates(sheet: Sheet, { ids, targets }: CellStatesQ
   const states = new Map<string, Record<string, CellState>>()
   for (const derivation of derivations.levels.flat()) {
     const asked = derivation.targets.filter((target) => selected.has(target))
-    for (const { id, cells } of asked.length === 0 ? [] : await cellsOf(store, asked, keys)) {
+    if (asked.length === 0) continue
+    // The store may answer at once: other requests have their turn between derivations.
+    await nextTurn()
+    for (const { id, cells } of await cellsOf(store, asked, keys)) {
       const ofRecord = states.get(id) ?? {}
       for (const { target, state } of cells) ofRecord[target] = state
       states.set(id, ofRecord)
