@@ -17,6 +17,16 @@ export function parseExactly(text: string, options: ParseOptions = { writtenInte
   return JSON.parse(text, reviverOf(options))
 }
 
+/** The reason why a JSON text cannot be parsed without loss of digits; null where it can, and for what is no JSON. */
+export function lossyNumberFault(text: string): string | null {
+  if (!holdsLossyNumber(text, { writtenIntegers: false })) return null
+  try {
+    return firstWrittenNumber(parseExactly(text))?.fault ?? null
+  } catch {
+    return null
+  }
+}
+
 /** A number of JSON: with digits before a point, and no zeros before these. */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 

@@ -77,6 +77,8 @@ export class ColumnSketch {
   otherMoment: Sighting | null = null
   /** Numbers that would lose digits, which are kept as they are written. */
   lossy: Sighting | null = null
+  /** Integers beyond ±(2^53−1) that the file has with an exponent. */
+  unsafe: Sighting | null = null
   readonly notation: NotationSketch
   readonly shape = new ShapeSketch()
   readonly #options: ColumnOptions
@@ -104,6 +106,8 @@ export class ColumnSketch {
     if (kind === null || value === '') this.blank += 1
     const isMissing = kind === 'text' && typeof value === 'string' && isMissingText(value.trim())
     if (kind !== null && !isMissing) this.kinds.set(kind, sight(this.kinds.get(kind) ?? null, value, at))
+    if (typeof value === 'number' && Number.isInteger(value) && kind === 'number')
+      this.unsafe = sight(this.unsafe, value, at)
     if (kind === 'array' || kind === 'object') this.shape.add(insideOf(value))
     this.#addToKey(value, kind, at)
     if (typeof value !== 'string') this.listed = null

@@ -388,7 +388,7 @@ test('what is doubtful is said, with the first value and its place', async () =>
     [
       ['2024-01-01 00:00:00'],
       '"2024-01-01 00:00:00" in line 2 is read as 2024-01-01T00:00:00Z; ' +
-        'no offset in "2024-01-01 00:00:00" in line 2: taken as UTC; all times are midnight',
+        'no offset in "2024-01-01 00:00:00" in line 2: taken as UTC; all times are midnight: --type takes them for dates',
     ],
     [
       ['31.12.24', '01.01.25'],
@@ -400,6 +400,10 @@ test('what is doubtful is said, with the first value and its place', async () =>
   assert.deepEqual((await inferColumn(['007', '12'])).doubts, [
     'digits with zeros or a plus sign before them, as "007" in line 2: kept as text',
   ])
+  assert.equal(
+    await doubtOf([1.5, 1234567890123457e3], 'cells'),
+    '1234567890123457000 in line 3 has more digits than spreadsheets keep: some may be lost in the file',
+  )
   assert.match((await inferColumn([1, 'x'], 'values')).doubts[0] ?? '', /different types \(integers, texts\)/)
   assert.deepEqual((await inferColumn([null, null])).doubts, ['no values, so taken for text'])
   assert.deepEqual((await inferColumn(['a', 'b'])).doubts, [])

@@ -7,6 +7,7 @@ import { withoutGroups } from './foreign-number.ts'
 import type { ColumnSketch } from './infer-column.ts'
 import type { Kind } from './infer-kind.ts'
 import type { FileProfile } from './infer-profile.ts'
+import type { CellKind } from './raw-records.ts'
 import { textOf, type Sighting } from './sighting.ts'
 
 /** From this share of the values on, those of another kind are named. */
@@ -46,6 +47,7 @@ export function doubtsOf(
           type === 'timestamp' && file.cells === 'cells'
             ? 'a spreadsheet has no offsets: taken as UTC'
             : null,
+          inexact(column, file.cells, show),
         ]
   return remarks.filter((remark) => remark !== null)
 }
@@ -162,8 +164,18 @@ function moments({ notation }: ColumnSketch, { type, reading }: ColumnType, show
 
 function local({ notation, kinds }: ColumnSketch, type: LogicalType, show: Show): string | null {
   if (notation.local === null || type !== 'timestamp') return null
-  const all = notation.late === null && !kinds.has('timestamp') ? '; all times are midnight' : ''
+  const all =
+    notation.late === null && !kinds.has('timestamp')
+      ? '; all times are midnight: --type takes them for dates'
+      : ''
   return `no offset in ${show(notation.local)}: taken as UTC${all}`
+}
+
+/** Spreadsheet programs keep 15 digits of a number, and write the others as zeros. */
+function inexact({ unsafe }: ColumnSketch, cells: CellKind, show: Show): string | null {
+  return unsafe === null || cells !== 'cells'
+    ? null
+    : `${show(unsafe)}${andMore(unsafe)} has more digits than spreadsheets keep: some may be lost in the file`
 }
 
 function andMore({ count }: Sighting): string {

@@ -1,6 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { Sheet } from '../sheet/sheet.ts'
+import { exactLines } from './exact-lines.ts'
 import type { AgentScope } from './agent-scope.ts'
 import { createMcpServer, share, tellChanges } from './mcp-server.ts'
 import type { ResourceWatch } from './resource-watch.ts'
@@ -26,7 +27,12 @@ export interface StdioConnection {
 /** Serves one client over standard input and output; the latter is the protocol's alone. */
 export function serveOverStdio(sheet: Sheet, { scope, version, log }: StdioOptions): StdioConnection {
   const shared = share({ sheet, scope, version, log })
-  const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MESSAGE_LIMIT })
+  // The SDK parses messages with JSON.parse, which rounds.
+  const lines = exactLines({ maxBytes: MESSAGE_LIMIT, onRefused: refuseMessage })
+  const input = process.stdin.pipe(lines)
+  process.stdin.on('error', (error) => lines.destroy(error))
+  process.stdin.on('close', () => lines.end())
+  const transport = new StdioServerTransport(input, process.stdout, { maxBufferSize: MESSAGE_LIMIT })
   const connection = serveStdio(
     ({ era }) => {
       const server = createMcpServer(shared, scope.actor)
@@ -48,6 +54,17 @@ export function serveOverStdio(sheet: Sheet, { scope, version, log }: StdioOptio
   })
   return { ended, close: () => connection.close() }
 }
+
+/** Answers a request whose numbers would lose digits; what is no request gets no answer. */
+function refuseMessage(line: string, fault: string): void {
+  const { id } = JSON.parse(line) as { readonly id?: string | number }
+  if (id === undefined) return
+  const error = { code: INVALID_PARAMS, message: `a number would lose digits: ${fault}` }
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, error })}\n`)
+}
+
+/** Of JSON-RPC. */
+const INVALID_PARAMS = -32602
 
 /**
  * Delivers messages in their order, and one that asks to hear of changes not before they are looked for: its answer promises

@@ -25,7 +25,8 @@ export function parseNumber(type: 'integer' | 'number', written: string): Parsed
   const value = Number(plain)
   // JSON knows no infinity: it would arrive as no value.
   if (!Number.isFinite(value)) return { fault: `${quote(written)} is too large a number` }
-  if (type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+  const isUnsafe = type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)
+  if (isUnsafe || !keepsDigits(plain, value)) {
     return { fault: `${quote(written)} has more digits than a number can keep` }
   }
   return { value: value === 0 ? 0 : value }
@@ -37,6 +38,18 @@ function plainForm(text: string): string | null {
   if (COMMAS_THEN_POINT.test(text)) return text.replaceAll(',', '')
   if (POINTS_THEN_COMMA.test(text)) return text.replaceAll('.', '').replace(',', '.')
   return DECIMAL_COMMA.test(text) ? text.replace(',', '.') : null
+}
+
+/** Whether a double gives back the digits that were written; the server refuses numbers where it does not. */
+function keepsDigits(plain: string, value: number): boolean {
+  const written = significantDigits(plain)
+  if (written.length <= 15 || significantDigits(String(value)) === written) return true
+  return written.length <= 100 && significantDigits(value.toPrecision(written.length)) === written
+}
+
+function significantDigits(text: string): string {
+  const [mantissa = ''] = text.split(/e/i)
+  return mantissa.replaceAll(/\D/g, '').replaceAll(/^0+|0+$/g, '')
 }
 
 /** A text as messages show it. */

@@ -72,6 +72,8 @@ test('what is no number is not guessed at', () => {
 test('numbers that JSON cannot say are refused rather than changed', () => {
   assert.match(faultOf('number', '1e999'), /too large/)
   assert.match(faultOf('integer', '9007199254740993'), /more digits/)
+  assert.match(faultOf('number', '0.1234567890123456789'), /more digits/)
+  assert.equal(valueOf('number', '0.10000000000000001'), 0.1)
   assert.equal(valueOf('integer', '9007199254740991'), 9007199254740991)
 })
 

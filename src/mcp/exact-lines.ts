@@ -1,0 +1,49 @@
+import { Transform } from 'node:stream'
+import { lossyNumberFault } from '../sheet/json-body.ts'
+
+const LINE_FEED = 10
+
+export interface ExactLinesOptions {
+  /** Longer lines are passed on as they come, for the receiver to refuse. */
+  readonly maxBytes: number
+  /** Told of each line that is left out: its text, and what is wrong with a number in it. */
+  readonly onRefused: (line: string, fault: string) => void
+}
+
+/**
+ * Passes lines of JSON on, but for those with a number that would lose digits when it is parsed (D13): whoever parses them next
+ * rounds without a word.
+ */
+export function exactLines({ maxBytes, onRefused }: ExactLinesOptions): Transform {
+  let waiting: Buffer[] = []
+  let size = 0
+  let isTooLong = false
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      let from = 0
+      for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
+        const line = Buffer.concat([...waiting, chunk.subarray(from, end + 1)])
+        const text = line.toString()
+        const fault = isTooLong ? null : lossyNumberFault(text)
+        if (fault === null) this.push(line)
+        else onRefused(text, fault)
+        waiting = []
+        size = 0
+        isTooLong = false
+        from = end + 1
+      }
+      const rest = chunk.subarray(from)
+      size += rest.length
+      isTooLong ||= size > maxBytes
+      waiting.push(rest)
+      if (isTooLong) {
+        this.push(Buffer.concat(waiting))
+        waiting = []
+      }
+      done()
+    },
+    flush(done) {
+      done(null, Buffer.concat(waiting))
+    },
+  })
+}
