@@ -35,7 +35,10 @@ interface Line extends TargetStatusReport {
 function statusText(status: Readonly<Record<string, TargetStatusReport>>, screen: Screen): string {
   const lines = Object.entries(status).map(([target, report]) => ({ target, ...report }))
   if (lines.length === 0) return screen.paint('dim', 'This sheet has no derivations.')
-  return tableOf(COLUMNS, lines, screen)
+  const areBlocked = lines.some(({ blocked }) => blocked > 0)
+  // A terminal has little room for a column of zeros.
+  const columns = COLUMNS.filter(({ header }) => header !== 'blocked' || areBlocked)
+  return tableOf(columns, lines, screen)
 }
 
 const COLUMNS: readonly Column<Line>[] = [
@@ -46,11 +49,12 @@ const COLUMNS: readonly Column<Line>[] = [
   count('missing', 'cyan'),
   count('failed', 'red'),
   count('overridden', 'bold'),
+  count('blocked', 'yellow'),
   { header: 'last', value: ({ lastAt }) => toSeconds(lastAt) },
   { header: 'last error', value: ({ lastError }) => lastError },
 ]
 
-type Counted = 'fresh' | 'stale' | 'missing' | 'failed' | 'overridden'
+type Counted = 'fresh' | 'stale' | 'missing' | 'failed' | 'overridden' | 'blocked'
 
 /** Nothing draws the eye to what there is none of. */
 function count(state: Counted, style: Style): Column<Line> {

@@ -3,6 +3,7 @@ import { planMaterialize } from '../sheet/plan-materialize.ts'
 import { getRun, listRunFailures } from '../sheet/read-runs.ts'
 import type { RunSelection } from '../sheet/run-selection.ts'
 import type { Sheet } from '../sheet/sheet.ts'
+import { blockedWords } from '../wire/blocked-words.ts'
 import { toMaterializeAnswer, toRunPlanAnswer } from '../wire/materialize.ts'
 import { toRunFailuresAnswer, type RunFailuresAnswer } from '../wire/runs.ts'
 import type { CommandContext } from './command-context.ts'
@@ -109,12 +110,14 @@ function planText(plan: Plan, reusing: Plan | null, screen: Screen): string {
     rows,
     screen,
   )
+  const blocked = blockedWords(plan)
   return [
     table,
     '',
     screen.paint('bold', priceText(plan)),
     ...(reusing === null ? [] : [`With --reuse-responses: ${priceText(reusing)}`]),
     ...(left > 0 ? [leftText(left, screen)] : []),
+    ...(blocked === null ? [] : [blocked]),
     ...plan.notReady.map((message) => screen.paint('yellow', `Not ready: ${message}`)),
   ].join('\n')
 }

@@ -19,7 +19,10 @@ export function statusCommand(): Command {
       new Option('--target <names>', 'only these derived fields, with commas between').argParser(parseList),
     )
   addExamples(command, [
-    ['colophon status countries', 'How many cells are fresh, stale, missing, failed, overridden'],
+    [
+      'colophon status countries',
+      'How many cells are fresh, stale, missing, failed, overridden, and blocked',
+    ],
     ['colophon status countries CH currency_name', 'Why a cell is in the state that it is in'],
   ])
   return addSheetOptions(command).action(

@@ -75,6 +75,11 @@ export interface ParsedSpec<Spec> {
   readonly spec: Spec
   /** Fields that placeholders name: they count as inputs, listed or not (D20). */
   readonly usedFields: readonly string[]
+  /**
+   * Those of the used fields without whose value no request is made (D22). `plan` is blocked exactly where one of them is
+   * null; the store counts such cells as blocked (D32).
+   */
+  readonly requiredFields: readonly string[]
   /** Hosts (`host:port`) that runs of this derivation call; empty for kinds that call nobody. */
   readonly hosts: readonly string[]
 }
@@ -126,5 +131,7 @@ export interface Derivation {
   readonly targets: readonly string[]
   /** Listed inputs, then fields only used in placeholders; each once. */
   readonly inputs: readonly string[]
+  /** Inputs without whose value no request is made (D22). */
+  readonly requiredInputs: readonly string[]
   readonly hosts: readonly string[]
 }

@@ -89,7 +89,7 @@ export class DerivationRun {
   async run(): Promise<number> {
     const { planner, onFault } = this.#parts
     try {
-      for await (const items of planner.work(this.#derivation))
+      for await (const items of planner.work(this.#derivation, { ready: true }))
         await this.#startAll(await this.#unsettled(items))
     } catch (error) {
       onFault(error)

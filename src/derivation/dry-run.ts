@@ -8,7 +8,7 @@ import { priceLater } from './price-later.ts'
 import { RecordsOfFields } from './record-keys.ts'
 import type { KeptNote } from '../store/kept-responses.ts'
 import { KeptCount } from './kept-count.ts'
-import type { PlanRequest, RunPlan, TargetPlan } from './run-request.ts'
+import type { PlanRequest, RunBlock, RunPlan, TargetPlan } from './run-request.ts'
 
 /** Records whose cache entries are looked up at a time. */
 const LOOKUP_CHUNK = 256
@@ -17,6 +17,8 @@ const LOOKUP_CHUNK = 256
 type Foreseen =
   /** Its cells are computed, or filled from the cache, as planned. */
   | { readonly is: 'certain'; readonly item: WorkItem; readonly planned: PlannedItem }
+  /** An input keeps the run from computing its cells. */
+  | { readonly is: 'blocked'; readonly cells: readonly WorkCell[]; readonly block: RunBlock }
   /** An input is itself computed in the run: its cells may need a call of their own. */
   | {
       readonly is: 'possible'
@@ -51,6 +53,9 @@ export class DryRun {
   readonly #shared: SharedCalls = { begun: new Set(), refused: new Set() }
   /** Cells that bounds leave no room for, and those computed from them. */
   readonly #left = new Map<string, number>()
+  /** Cells that an input keeps the run from computing, by the reason. */
+  readonly #blocked = new Map<RunBlock['reason'], Map<string, number>>()
+  readonly #ready: boolean
   /** Cells that the run computes, or may compute. */
   readonly #open: RecordsOfFields
   /**
@@ -63,7 +68,9 @@ export class DryRun {
   readonly #refused = new Prices()
   #atMost = false
 
-  constructor(request: PlanRequest, scope: RunScope) {
+  /** `ready` passes over cells that are blocked now, which are then not counted as such. */
+  constructor(request: PlanRequest, scope: RunScope, { ready }: { ready: boolean }) {
+    this.#ready = ready
     this.planner = new Planner(request, scope)
     this.#bounds = request
     this.#budget = new Budget(request)
@@ -115,13 +122,27 @@ export class DryRun {
     const kept = this.#kept.get(target)?.calls
     const left = this.#left.get(target) ?? 0
     const skipped = this.planner.scope.total - compute - cached
-    return { compute, cached, skipped, ...(left > 0 && { left }), ...(kept !== undefined && { kept }) }
+    const blocked = Object.fromEntries(
+      [...this.#blocked].flatMap(([reason, counts]) => {
+        const count = counts.get(target)
+        return count === undefined ? [] : [[reason, count] as const]
+      }),
+    )
+    return {
+      compute,
+      cached,
+      skipped,
+      ...(Object.keys(blocked).length > 0 && { blocked }),
+      ...(left > 0 && { left }),
+      ...(kept !== undefined && { kept }),
+    }
   }
 
   /** The records that the run has, or may have, something to do for. */
   #items(derivation: Derivation): AsyncIterable<readonly WorkItem[]> {
-    const work = this.planner.work(derivation)
-    const open = this.planner.takesFresh ? this.#open.inAny(derivation.inputs) : []
+    const work = this.planner.work(derivation, { ready: this.#ready })
+    // Cells that are fresh or blocked now may come into the run once their inputs have been computed.
+    const open = this.planner.takesAll ? [] : this.#open.inAny(derivation.inputs)
     if (open.length === 0) return work
     const lists = [oneByOne(this.planner.every(derivation, open)), oneByOne(work)]
     return inChunks(firstOfEach(byRecord(lists)), LOOKUP_CHUNK)
@@ -130,15 +151,20 @@ export class DryRun {
   /** Null when nothing is to be done for the record. */
   #foresee(derivation: Derivation, item: WorkItem): Foreseen | null {
     const { key } = item
-    const open = derivation.inputs.filter((input) => this.#open.has(input, key))
+    const open = new Set(derivation.inputs.filter((input) => this.#open.has(input, key)))
     const cells = this.planner.cells(item)
+    const block = this.planner.block(derivation, item, open)
+    const blocked = cells.length === 0 || block === null ? null : ({ is: 'blocked', cells, block } as const)
+    // Those that are blocked when the run begins to look are not looked at.
+    if (blocked !== null && !this.planner.takesAll && cells.every((cell) => cell.blocked)) return blocked
     const unusable = derivation.inputs.filter((input) => this.#unusable.has(input, key))
     if (unusable.length > 0) {
-      const inTime = open.length > 0 ? this.planner.cellsInTime(item) : []
+      const inTime = open.size > 0 ? this.planner.cellsInTime(item) : []
       const isLeft = unusable.every((input) => this.#leftCells.has(input, key))
       return { is: 'unusable', item, cells, perhaps: inTime.filter((cell) => !cells.includes(cell)), isLeft }
     }
-    if (open.length > 0) return this.#foreseeLater(derivation, item, new Set(open))
+    if (block !== null) return blocked
+    if (open.size > 0) return this.#foreseeLater(derivation, item, open)
     const planned = this.planner.plan(derivation, item, cells)
     if (planned.outcome === 'failed') return { is: 'unusable', item, cells, perhaps: [], isLeft: false }
     return planned.outcome === 'run' && planned.open.length > 0 ? { is: 'certain', item, planned } : null
@@ -152,12 +178,17 @@ export class DryRun {
   }
 
   #settle(foreseen: Foreseen, known: Known): void {
-    const { item } = foreseen
     const { calls } = known
     switch (foreseen.is) {
       case 'certain':
         return this.#settleCertain(foreseen.planned, known)
-      case 'possible':
+      case 'blocked': {
+        const counts = this.#blocked.get(foreseen.block.reason) ?? new Map<string, number>()
+        this.#blocked.set(foreseen.block.reason, counts)
+        return this.#count(counts, foreseen.cells)
+      }
+      case 'possible': {
+        const { item } = foreseen
         this.#atMost = true
         if (!calls.areMade) {
           // The cache may fill them all the same.
@@ -171,10 +202,11 @@ export class DryRun {
           this.#count(this.#left, foreseen.cells)
         }
         return this.#note(this.#open, item, foreseen.cells)
+      }
       case 'unusable':
-        this.#note(this.#unusable, item, foreseen.cells)
-        if (foreseen.isLeft) this.#leave(item, foreseen.cells)
-        return this.#note(this.#open, item, foreseen.perhaps)
+        this.#note(this.#unusable, foreseen.item, foreseen.cells)
+        if (foreseen.isLeft) this.#leave(foreseen.item, foreseen.cells)
+        return this.#note(this.#open, foreseen.item, foreseen.perhaps)
     }
   }
 

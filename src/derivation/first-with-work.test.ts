@@ -68,9 +68,9 @@ test('a run with a limit, and its plan, leave the cells of all other records alo
   const plan = await planRun(request)
   assert.deepEqual(plan, {
     targets: {
-      b: { compute: 1, cached: 0, skipped: 6 },
-      c: { compute: 0, cached: 0, skipped: 7 },
-      e: { compute: 0, cached: 1, skipped: 6 },
+      b: { compute: 1, cached: 0, skipped: 6, blocked: { input_empty: 1 } },
+      c: { compute: 0, cached: 0, skipped: 7, blocked: { input_empty: 1, input_blocked: 1 } },
+      e: { compute: 0, cached: 1, skipped: 6, blocked: { input_empty: 1 } },
     },
     calls: 1,
     cost: 0,
@@ -79,8 +79,8 @@ test('a run with a limit, and its plan, leave the cells of all other records alo
   const calls = kind.calls.length
   const { progress } = await runDerivations(request)
   assert.deepEqual(kind.calls.slice(calls), ['b/six'])
-  // The cells of the other records are counted from the start; one of b and one of e are blocked.
-  assert.equal(store.commits.at(-1)?.progress.skipped, 2 * 5 + 2)
+  // The cells of the other records are counted from the start; those of these records that are blocked at the end.
+  assert.equal(store.commits.at(-1)?.progress.skipped, 2 * 5)
   assert.deepEqual(progress, {
     done: 21,
     total: 21,

@@ -23,7 +23,7 @@ export async function runScope(request: PlanRequest): Promise<RunScope> {
 async function firstWithWork(planner: Planner, limit: number): Promise<RecordKey[]> {
   const { derivations } = planner
   const found: RecordKey[] = []
-  const work = derivations.map((derivation) => oneByOne(planner.work(derivation)))
+  const work = derivations.map((derivation) => oneByOne(planner.work(derivation, { ready: true })))
   for await (const { key, items } of byRecord(work)) {
     if (!hasWork(planner, derivations, items)) continue
     found.push(key)

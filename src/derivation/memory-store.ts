@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonValue } from '../contract/json.ts'
+import { blockOf, type PendingInput } from '../errors/block.ts'
 import type {
   CacheEntry,
   CellCommit,
@@ -110,6 +111,10 @@ export class MemoryStore implements RunStore {
           missing: count(field, 'missing'),
           failed: count(field, 'failed'),
           overridden: count(field, 'overridden'),
+          blocked: this.records
+            .values()
+            .filter((record) => this.#isBlocked(record, field))
+            .toArray().length,
           lastAt: null,
           lastActor: null,
           lastError: null,
@@ -122,21 +127,49 @@ export class MemoryStore implements RunStore {
     return this.records
       .entries()
       .filter(
-        ([key, record]) => key > (after ?? 0) && (only?.includes(key) ?? true) && isWanted(query, record),
+        ([key, record]) =>
+          key > (after ?? 0) &&
+          (only?.includes(key) ?? true) &&
+          isWanted(query, record, (target) => this.#isBlocked(record, target)),
       )
       .take(limit)
-      .map(([key, { id, values, cells }]) => ({
+      .map(([key, record]) => ({
         key,
-        id,
+        id: record.id,
         inputs: Object.fromEntries(
-          inputs.map((field) => [field, field === 'id' ? id : (values[field] ?? null)]),
+          inputs.map((field) => [field, field === 'id' ? record.id : (record.values[field] ?? null)]),
+        ),
+        pending: Object.fromEntries(
+          inputs.flatMap((field) => {
+            const pending = this.#pending(record, field)
+            return pending === undefined ? [] : [[field, pending] as const]
+          }),
         ),
         cells: targets.map((target) => {
-          const { state, hash, mark } = cells.get(target) as MemoryCell
-          return { target, state, inputHash: hash, mark: String(mark) }
+          const { state, hash, mark } = record.cells.get(target) as MemoryCell
+          const blocked = this.#isBlocked(record, target)
+          return { target, state, blocked, inputHash: hash, mark: String(mark) }
         }),
       }))
       .toArray()
+  }
+
+  #pending(record: MemoryRecord, field: string): PendingInput | undefined {
+    const state = record.cells.get(field)?.state
+    if (state === undefined || state === 'fresh' || state === 'overridden') return undefined
+    return this.#isBlocked(record, field) ? 'blocked' : state
+  }
+
+  #isBlocked(record: MemoryRecord, target: string): boolean {
+    const state = record.cells.get(target)?.state
+    const derivation = this.#derivations.find(({ targets }) => targets.includes(target))
+    if (derivation === undefined || state === undefined || state === 'fresh' || state === 'overridden')
+      return false
+    const { inputs, requiredInputs: required } = derivation
+    const isEmpty = (field: string): boolean => field !== 'id' && (record.values[field] ?? null) === null
+    return (
+      blockOf({ inputs, required }, { isEmpty, pending: (field) => this.#pending(record, field) }) !== null
+    )
   }
 
   async cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {
@@ -203,9 +236,15 @@ export class MemoryStore implements RunStore {
   }
 }
 
-function isWanted({ targets, force, state }: WorkQuery, { cells }: MemoryRecord): boolean {
-  const states = targets.map((target) => cells.get(target)?.state)
+function isWanted(
+  { targets, force, state, ready = false }: WorkQuery,
+  { cells }: MemoryRecord,
+  isBlocked: (target: string) => boolean,
+): boolean {
+  if (force && state === null) return true
+  const asked = ready ? targets.filter((target) => !isBlocked(target)) : targets
+  const states = asked.map((target) => cells.get(target)?.state)
   if (state !== null) return states.includes(state)
   const work: readonly WorkState[] = ['missing', 'stale', 'failed']
-  return force || states.some((one) => work.some((other) => one === other))
+  return states.some((one) => work.some((other) => one === other))
 }

@@ -53,6 +53,7 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     spec: parsed.spec,
     targets,
     inputs: [...new Set([...inputs, ...parsed.usedFields])],
+    requiredInputs: parsed.requiredFields,
     hosts: parsed.hosts,
   }
 }

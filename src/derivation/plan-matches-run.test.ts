@@ -199,8 +199,9 @@ function definitionOf(derivations: readonly Derivation[]): StoreDefinition {
   const properties = [...PLAIN, ...DERIVED].map(
     (name) => `{name: ${name}, logicalType: string, x-editable-by: ['*']}`,
   )
-  const targets = derivations.flatMap(({ targets: fields, file, sha256, text, kind, inputs }) =>
-    fields.map((field) => ({ field, derivation: file, sha256, text, kind: kind.name, inputs })),
+  const targets = derivations.flatMap(
+    ({ targets: fields, file: derivation, sha256, text, kind: { name: kind }, inputs, requiredInputs }) =>
+      fields.map((field) => ({ field, derivation, sha256, text, kind, inputs, required: requiredInputs })),
   )
   return { contract: contractWith(...properties), targets }
 }

@@ -55,7 +55,10 @@ test('a plan counts the cells of each target by what becomes of them, equal call
   sheet.store.write('fails', { x: '..' })
   const [calls, commits] = [sheet.kind.calls.length, sheet.store.commits.length]
   assert.deepEqual(await sheet.plan(), {
-    targets: { b: { compute: 3, cached: 1, skipped: 4 }, c: { compute: 4, cached: 1, skipped: 3 } },
+    targets: {
+      b: { compute: 3, cached: 1, skipped: 4, blocked: { input_empty: 1 } },
+      c: { compute: 4, cached: 1, skipped: 3, blocked: { input_empty: 1 } },
+    },
     calls: 3,
     cost: 0.75,
     atMost: false,
@@ -63,7 +66,7 @@ test('a plan counts the cells of each target by what becomes of them, equal call
   assert.deepEqual([sheet.kind.calls.length, sheet.store.commits.length], [calls, commits])
   const force = await sheet.plan({ force: true, targets: new Set(['b']) })
   assert.deepEqual(force, {
-    targets: { b: { compute: 6, cached: 0, skipped: 2, kept: KEPT } },
+    targets: { b: { compute: 6, cached: 0, skipped: 2, blocked: { input_empty: 1 }, kept: KEPT } },
     calls: 4,
     cost: 1,
     atMost: false,
@@ -134,7 +137,10 @@ test('D22: a record whose call is blocked by another input than the computed one
   const sheet = new PlanSheet(B, { file: 'e', targets: ['e'], inputs: ['b', 'y'] })
   sheet.store.write('1', { x: 'one' })
   assert.deepEqual(await sheet.plan(), {
-    targets: { b: { compute: 1, cached: 0, skipped: 0 }, e: { ...LEFT, skipped: 1 } },
+    targets: {
+      b: { compute: 1, cached: 0, skipped: 0 },
+      e: { ...LEFT, skipped: 1, blocked: { input_empty: 1 } },
+    },
     calls: 1,
     cost: 0.1,
     atMost: false,
@@ -224,11 +230,11 @@ test('with only, cells in that state are planned, and fresh cells that become st
   assert.equal(sheet.store.state(2, 'c'), 'stale')
 })
 
-test('with only missing, a fresh cell that shares its call with a missing one is not computed', async () => {
+test('with only missing, a stale cell that shares its call with a missing one is not computed', async () => {
   const sheet = new PlanSheet(B, { file: 'c', targets: ['c', 'cc'], inputs: ['b'], needed: [] })
-  sheet.store.write('1', {})
+  sheet.store.write('1', { b: 'by hand' })
   await sheet.run({ targets: new Set(['c']) })
-  sheet.store.write('1', { x: 'one' })
+  sheet.store.write('1', { x: 'one', b: null })
   const { targets } = await sheet.plan({ only: 'missing' })
   assert.deepEqual([targets['b']?.compute, targets['c']?.compute, targets['cc']?.compute], [1, 0, 1])
 })

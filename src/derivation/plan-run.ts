@@ -8,7 +8,7 @@ import type { PlanRequest, RunPlan } from './run-request.ts'
  * signal's reason when it is aborted.
  */
 export async function planRun(request: PlanRequest): Promise<RunPlan> {
-  const run = new DryRun(request, await runScope(request))
+  const run = new DryRun(request, await runScope(request), { ready: false })
   for (const derivation of run.planner.derivations) {
     for await (const _calls of run.follow(derivation));
   }

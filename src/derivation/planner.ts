@@ -2,15 +2,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonValue } from '../contract/json.ts'
 import { faultOf } from '../contract/validate-value.ts'
 import type { Failure } from '../errors/failure.ts'
+import { blockOf, type PendingInput } from '../errors/block.ts'
 import type { CacheEntry, RecordKey, WorkCell, WorkItem, WorkQuery } from '../store/cell-work.ts'
 import type { StoreStatus } from '../store/sheet-store.ts'
 import type { Price } from './budget.ts'
 import type { Derivation, Plan } from './derivation-kind.ts'
 import { inputHash } from './input-hash.ts'
-import type { PlanRequest } from './run-request.ts'
+import type { PlanRequest, RunBlock } from './run-request.ts'
 
 /** Records read from the store at a time. */
 const WORK_CHUNK = 256
+
+const NONE: ReadonlySet<string> = new Set()
 
 /** Of a list of records, so many are handed to the store at a time. */
 const LIST_CHUNK = 1024
@@ -28,8 +31,8 @@ export interface RunScope {
 /** What is to be done for one record by one derivation. */
 export type ItemPlan =
   | ({ readonly outcome: 'run' } & PlannedItem)
-  /** An input that the request needs is null: nothing is asked (D22). */
-  | { readonly outcome: 'blocked' }
+  /** No request is made, because of an input (D22, D32). */
+  | { readonly outcome: 'blocked'; readonly block: RunBlock }
   | { readonly outcome: 'failed'; readonly failure: Failure }
 
 /** A call that a record's cells would need, unless the cache has what it brings. */
@@ -67,22 +70,23 @@ export class Planner {
   }
 
   /**
-   * The records with cells to compute as the store has it now, ascending, some at a time. Between those, others have
-   * their turn of the event loop. Throws the signal's reason once it aborts.
+   * The records with cells to compute as the store has it now, ascending, some at a time; those whose cells are blocked
+   * only with `ready: false`. Between those, others have their turn of the event loop. Throws the signal's reason once it
+   * aborts.
    */
-  work(derivation: Derivation): AsyncGenerator<readonly WorkItem[]> {
-    const { force, only } = this.request
-    return this.#read(derivation, { force: force && only === null, state: only }, this.scope.records)
+  work(derivation: Derivation, { ready }: { ready: boolean }): AsyncGenerator<readonly WorkItem[]> {
+    const { only } = this.request
+    return this.#read(derivation, { force: this.takesAll, state: only, ready }, this.scope.records)
   }
 
   /** These records, ascending, whatever there is to do for them; like {@link work}. */
   every(derivation: Derivation, records: readonly RecordKey[]): AsyncGenerator<readonly WorkItem[]> {
-    return this.#read(derivation, { force: true, state: null }, records)
+    return this.#read(derivation, { force: true, state: null, ready: false }, records)
   }
 
   async *#read(
     derivation: Derivation,
-    which: Pick<WorkQuery, 'force' | 'state'>,
+    which: Pick<WorkQuery, 'force' | 'state' | 'ready'>,
     records: readonly RecordKey[] | null,
   ): AsyncGenerator<readonly WorkItem[]> {
     const targets = this.targets(derivation)
@@ -116,18 +120,18 @@ export class Planner {
    * come in.
    */
   cellsInTime(item: WorkItem): WorkCell[] {
-    const { force, only } = this.request
-    if (force && only === null) return [...item.cells]
+    const { only } = this.request
+    if (this.takesAll) return [...item.cells]
     if (only === 'missing' || only === 'failed') return this.cells(item)
     const takes = (state: WorkCell['state']): boolean =>
       only === null ? state !== 'overridden' : state === 'fresh' || state === only
     return item.cells.filter(({ state }) => takes(state))
   }
 
-  /** Whether cells that are fresh now may come into the run once their inputs have been computed. */
-  get takesFresh(): boolean {
+  /** Whether the run is about all cells of its records, whatever their states. */
+  get takesAll(): boolean {
     const { force, only } = this.request
-    return only === null ? !force : only === 'stale'
+    return force && only === null
   }
 
   /**
@@ -139,10 +143,32 @@ export class Planner {
     return force || (only === 'failed' && last === hash)
   }
 
+  /** What keeps the run from computing cells of a record; `open` are inputs that it computes before. */
+  block(derivation: Derivation, item: WorkItem, open: ReadonlySet<string> = NONE): RunBlock | null {
+    const { inputs, requiredInputs: required } = derivation
+    const pending = (field: string): PendingInput | undefined =>
+      open.has(field) ? 'missing' : item.pending[field]
+    const block = blockOf(
+      { inputs, required },
+      {
+        isEmpty: (field) => (item.inputs[field] ?? null) === null,
+        pending: (field) => (pending(field) === 'stale' ? undefined : pending(field)),
+      },
+    )
+    if (block !== null) return block
+    const missing = inputs.find((field) => item.pending[field] === 'missing' && !open.has(field))
+    return missing === undefined ? null : { reason: 'input_missing', field: missing }
+  }
+
   /** Plans what computing these cells of a record takes. */
   plan(derivation: Derivation, item: WorkItem, cells: readonly WorkCell[]): ItemPlan {
+    const block = this.block(derivation, item)
+    if (block !== null) return { outcome: 'blocked', block }
     const planned = derivation.kind.plan(derivation.spec, item.inputs)
-    if (planned.outcome !== 'run') return planned
+    if (planned.outcome === 'blocked') {
+      return { outcome: 'blocked', block: { reason: 'input_empty', field: planned.field } }
+    }
+    if (planned.outcome === 'failed') return planned
     const { plan } = planned
     const hash = inputHash({ derivationSha256: derivation.sha256, inputs: item.inputs, ...plan.hashed })
     const unchanged: WorkCell[] = []
@@ -195,9 +221,9 @@ export class Planner {
 
   #idle(counts: StoreStatus['targets'][number]): number {
     const { force, only } = this.request
-    const { fresh, overridden, missing, stale, failed } = counts
+    const { fresh, overridden, missing, stale, failed, blocked } = counts
     if (only !== null) return fresh + overridden + missing + stale + failed - counts[only]
-    return force ? 0 : fresh + overridden
+    return force ? 0 : fresh + overridden + blocked
   }
 }
 

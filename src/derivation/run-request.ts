@@ -1,6 +1,7 @@
 import type { Contract } from '../contract/contract.ts'
 import type { JsonValue } from '../contract/json.ts'
 import type { RenderedFailure } from '../errors/failure.ts'
+import type { Block } from '../errors/block.ts'
 import type { SettledCall } from '../store/cell-work.ts'
 import type { ResponseStore } from '../store/kept-responses.ts'
 import type { CallWish } from '../store/run-tasks.ts'
@@ -105,7 +106,13 @@ export interface RunOutcome {
   readonly failures: readonly CellFailure[]
 }
 
-/** What a run would do, in cells of each target; the three add up to the cells that it is about. */
+/**
+ * Why a run does not compute a cell: it is blocked, or an input has not been computed yet and the run does not compute it
+ * either. For a run, a stale input is what it was.
+ */
+export type RunBlock = Block | { readonly reason: 'input_missing'; readonly field: string }
+
+/** What a run would do, in cells of each target; `compute`, `cached` and `skipped` add up to the cells that it is about. */
 export interface TargetPlan {
   /** To be computed by a call. */
   readonly compute: number
@@ -115,6 +122,8 @@ export interface TargetPlan {
   readonly skipped: number
   /** Of these, cells with work that `maxCalls` or `maxCost` leaves no room for; absent when there are none. */
   readonly left?: number
+  /** Of these, how many the run does not compute because of an input, by the reason; absent where there are none. */
+  readonly blocked?: { readonly [reason in RunBlock['reason']]?: number }
   /** The calls for it that a kept response answers; absent where there is none. */
   readonly kept?: KeptCalls
 }

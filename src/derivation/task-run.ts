@@ -57,7 +57,7 @@ async function failedInputs(planner: Planner, { derivation, before }: TaskReques
   const unusable = new UnusableCells([derivation, ...before].flatMap(({ inputs }) => inputs))
   for (const earlier of before) {
     if (planner.targets(earlier).length === 0) continue
-    for await (const items of planner.work(earlier)) {
+    for await (const items of planner.work(earlier, { ready: false })) {
       for (const item of items) {
         const isLeft = earlier.inputs.some((input) => unusable.has(input, item.key))
         for (const { target, state } of planner.cells(item)) {

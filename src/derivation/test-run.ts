@@ -126,8 +126,8 @@ export function testDerivations(kind: TestKind, specs: readonly TestSpec[]): Der
   return specs.map((spec) => {
     const text = `${spec.file} ${spec.version ?? 1}`
     const sha256 = createHash('sha256').update(text).digest('hex')
-    const { file, targets, inputs } = spec
-    return { file, sha256, text, kind, spec, targets, inputs, hosts: [] }
+    const { file, targets, inputs, needed: requiredInputs = inputs } = spec
+    return { file, sha256, text, kind, spec, targets, inputs, requiredInputs, hosts: [] }
   })
 }
 

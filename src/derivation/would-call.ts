@@ -10,7 +10,8 @@ import type { PlanRequest } from './run-request.ts'
  */
 export async function wouldCall(request: PlanRequest, derivation: Derivation): Promise<boolean> {
   if (request.maxCalls === 0) return false
-  const run = new DryRun({ ...request, maxCalls: null, maxCost: null }, await runScope(request))
+  const unbounded = { ...request, maxCalls: null, maxCost: null }
+  const run = new DryRun(unbounded, await runScope(request), { ready: true })
   for (const source of computedBefore(run.planner.derivations, derivation)) {
     for await (const _calls of run.follow(source));
   }

@@ -281,6 +281,7 @@ async function* workKeys(
     targets: derivation.targets.filter((target) => request.targets.has(target)),
     force: force && state === null,
     state,
+    ready: true,
     limit: KEYS,
   }
   for (let start = 0; ; start += KEYS) {

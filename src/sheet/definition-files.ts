@@ -163,7 +163,7 @@ function textOf(bytes: Uint8Array): string {
 export function targetDefinitions({ levels }: Derivations): TargetDefinition[] {
   return levels
     .flat()
-    .flatMap(({ targets, file, sha256, kind, inputs, text }) =>
-      targets.map((field) => ({ field, derivation: file, sha256, kind: kind.name, inputs, text })),
+    .flatMap(({ targets, file: derivation, sha256, kind: { name: kind }, inputs, requiredInputs, text }) =>
+      targets.map((field) => ({ field, derivation, sha256, kind, inputs, required: requiredInputs, text })),
     )
 }

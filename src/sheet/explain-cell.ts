@@ -3,22 +3,28 @@ import { isJsonObject, jsonEqual, type JsonObject } from '../contract/json.ts'
 import { showValue } from '../contract/show-value.ts'
 import type { Derivation, InputValues } from '../derivation/derivation-kind.ts'
 import { ContractError, SheetError } from '../errors/service-error.ts'
+import { blockOf, type Block, type InputFacts, type Needs } from '../errors/block.ts'
+import { shownState, type ShownCellState } from '../store/cell-state.ts'
 import type { WorkCell, WorkItem } from '../store/cell-work.ts'
-import type { CellFailureNote, CellState } from '../store/sheet-store.ts'
+import type { CellFailureNote } from '../store/sheet-store.ts'
 import { reasonsBetween, type Past, type Reason } from './cell-reasons.ts'
 import { selectTargets } from './read-status.ts'
 import type { DerivingSheet, Sheet } from './sheet.ts'
 
 /** Why a cell is in the state that it is in. */
 export interface CellExplanation {
-  readonly state: CellState
+  /** `blocked` for a cell with work that a run cannot do because of an input, whatever its state is otherwise (D32). */
+  readonly state: ShownCellState
   /**
    * What makes the cell another than when it was last computed. Empty for one that is fresh, overridden or was never
    * computed, and when what changed has changed back.
    */
   readonly reasons: readonly Reason[]
-  /** The input without a value for want of which the cell cannot be computed (D22); null when there is none. */
+  /** The input because of which a blocked cell cannot be computed, and the reason (D22, D32); null for any other cell. */
   readonly blockedBy: string | null
+  readonly blockedReason: Block['reason'] | null
+  /** Derived fields to be computed before this cell can be, each after those that it is computed from. */
+  readonly waitsFor: readonly string[]
   /** Of a cell whose last try failed. */
   readonly failure: CellFailureNote | null
   /** The latest provenance entry: it explains the value that the cell has (D34). Null when nothing is known of it. */
@@ -90,22 +96,40 @@ class CellExplainer {
     const { key, inputs } = item
     const cell = item.cells.find((candidate) => candidate.target === target)
     if (cell === undefined) throw new Error(`the store has no cell of ${target}`)
-    const { state } = cell
     const provenance = await store.provenance(item.id, target, 1)
+    const block = cell.blocked ? blockOf(needsOf(derivation), factsOf(item)) : null
     const explanation = {
-      state,
-      failure: state === 'failed' ? await store.cellFailure(key, target) : null,
+      state: shownState(cell),
+      failure: cell.state === 'failed' ? await store.cellFailure(key, target) : null,
       entry: provenance?.entries[0] ?? null,
+      blockedBy: block?.field ?? null,
+      blockedReason: block?.reason ?? null,
     }
-    if (state === 'fresh' || state === 'overridden') return { ...explanation, reasons: [], blockedBy: null }
+    if (cell.state === 'fresh' || cell.state === 'overridden')
+      return { ...explanation, reasons: [], waitsFor: [] }
     const planned = derivation.kind.plan(derivation.spec, inputs)
     const request = planned.outcome === 'run' ? planned.plan.hashed : null
     const past = await this.#past(item.id, cell)
     return {
       ...explanation,
       reasons: past === null ? [] : reasonsBetween(past, { derivation, inputs, request }),
-      blockedBy: planned.outcome === 'blocked' ? planned.field : null,
+      waitsFor: cell.blocked ? [] : [...new Set(await this.#waitsFor(item))],
     }
+  }
+
+  /** The inputs of a cell that have no value yet and can be computed, with those that these wait for in turn. */
+  async #waitsFor({ id, inputs, pending }: WorkItem): Promise<string[]> {
+    const waits = Object.entries(pending).filter(
+      ([input, state]) => state === 'missing' || (state === 'stale' && inputs[input] === null),
+    )
+    const found: string[] = []
+    for (const [input] of waits) {
+      const derivation = this.#of.derivations.byTarget.get(input)
+      if (derivation === undefined) continue
+      const source = new CellExplainer(this.#sheet, { ...this.#of, derivation, target: input })
+      found.push(...(await source.#waitsFor(await source.read(id))), input)
+    }
+    return found
   }
 
   /** What is known of the last computation of a cell; null when there was none. */
@@ -157,4 +181,12 @@ class CellExplainer {
     }
     return [derivation, ...earlier]
   }
+}
+
+function needsOf({ inputs, requiredInputs: required }: Derivation): Needs {
+  return { inputs, required }
+}
+
+function factsOf({ inputs, pending }: WorkItem): InputFacts {
+  return { isEmpty: (field) => (inputs[field] ?? null) === null, pending: (field) => pending[field] }
 }

@@ -164,7 +164,9 @@ async function* kept({ store, planner, derivation, earlier }: Keeping): AsyncGen
 }> {
   const versions = [derivation, ...earlier]
   const read = versions.flatMap(({ inputs }) => inputs).concat(derivation.targets)
-  for await (const items of planner.work({ ...derivation, inputs: [...new Set(read)] })) {
+  // A blocked cell can keep its value: that takes no call.
+  const wanted = { ...derivation, inputs: [...new Set(read)] }
+  for await (const items of planner.work(wanted, { ready: false })) {
     const results: ResultOfRun[] = []
     const cache: CacheEntry[] = []
     for (const item of items) {

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ValidationError } from '../errors/service-error.ts'
+import { shownState, type ShownCellState } from '../store/cell-state.ts'
 import type { RecordKey, WorkItem } from '../store/cell-work.ts'
-import type { CellState, SheetStore } from '../store/sheet-store.ts'
+import type { SheetStore } from '../store/sheet-store.ts'
 import { selectTargets } from './read-status.ts'
 import type { Sheet } from './sheet.ts'
 
@@ -15,7 +16,7 @@ export interface CellStatesQuery {
 }
 
 /** The state of each derived cell, by target; of each record that exists, by its id. */
-export type CellStates = ReadonlyMap<string, Readonly<Record<string, CellState>>>
+export type CellStates = ReadonlyMap<string, Readonly<Record<string, ShownCellState>>>
 
 /**
  * The states (D32) of the derived cells of some records. Throws OperationError for a target that no derivation
@@ -28,7 +29,7 @@ export async function readCellStates(sheet: Sheet, { ids, targets }: CellStatesQ
   const { store, derivations } = await sheet.deriving()
   const selected = selectTargets(derivations, targets)
   const keys = [...(await store.recordKeys(ids)).values()].toSorted((a, b) => a - b)
-  const states = new Map<string, Record<string, CellState>>()
+  const states = new Map<string, Record<string, ShownCellState>>()
   for (const derivation of derivations.levels.flat()) {
     const asked = derivation.targets.filter((target) => selected.has(target))
     if (asked.length === 0) continue
@@ -36,7 +37,7 @@ export async function readCellStates(sheet: Sheet, { ids, targets }: CellStatesQ
     await nextTurn()
     for (const { id, cells } of await cellsOf(store, asked, keys)) {
       const ofRecord = states.get(id) ?? {}
-      for (const { target, state } of cells) ofRecord[target] = state
+      for (const cell of cells) ofRecord[cell.target] = shownState(cell)
       states.set(id, ofRecord)
     }
   }

@@ -3,7 +3,7 @@ import { OperationError } from '../errors/service-error.ts'
 import type { Derivations } from './definition-files.ts'
 import type { Sheet } from './sheet.ts'
 
-/** The state of one derived field (D32). The five counts after `totalRecords` add up to it. */
+/** The state of one derived field (D32). The five counts `fresh` to `overridden` add up to `totalRecords`. */
 export interface TargetStatusReport {
   readonly derivation: string
   readonly kind: string
@@ -13,6 +13,8 @@ export interface TargetStatusReport {
   readonly missing: number
   readonly failed: number
   readonly overridden: number
+  /** Those of the missing, stale and failed cells that a run cannot compute because of an input. */
+  readonly blocked: number
   readonly lastAt: string | null
   readonly lastActor: string | null
   readonly lastError: string | null

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import type { ErrorType } from '../errors/service-error.ts'
+import type { PendingInput } from '../errors/block.ts'
 import type { CellState, WorkState } from './cell-state.ts'
 import type { ReceivedResponse } from './kept-responses.ts'
 import type { RunId, RunProgress } from './stored-run.ts'
@@ -22,6 +23,8 @@ export interface WorkQuery {
   readonly force: boolean
   /** Only records with a cell of the targets in this state, `force` or not; null for no such condition. */
   readonly state: WorkState | null
+  /** True leaves out records whose cells are blocked; by default they are not left out, nor where every record is asked for. */
+  readonly ready?: boolean
   readonly after: RecordKey | null
   readonly limit: number
   /** Only these records, in ascending order; null for all. */
@@ -33,12 +36,16 @@ export interface WorkItem {
   readonly key: RecordKey
   readonly id: string
   readonly inputs: { readonly [field: string]: JsonValue }
+  /** Those of the inputs that are themselves cells with work to do. */
+  readonly pending: { readonly [field: string]: PendingInput }
   readonly cells: readonly WorkCell[]
 }
 
 export interface WorkCell {
   readonly target: string
   readonly state: CellState
+  /** Whether it has work that a run cannot do because of an input (D32). */
+  readonly blocked: boolean
   /** The input hash of the last successful computation (`sha256:…`), or null. */
   readonly inputHash: string | null
   /** Changes whenever the cell or one of its inputs is written (D28). Opaque. */

@@ -215,6 +215,8 @@ export interface TargetDefinition {
   readonly sha256: string
   readonly kind: string
   readonly inputs: readonly string[]
+  /** Those of the inputs without whose value no request is made (D22). */
+  readonly required: readonly string[]
   /** The file's text. */
   readonly text: string
 }
@@ -445,7 +447,7 @@ export interface StoreStatus {
   readonly targets: readonly TargetStatus[]
 }
 
-/** Counts and last events of one derived field; the counts but `total` add up to the number of records. */
+/** Counts and last events of one derived field; `fresh` to `overridden` add up to the number of records. */
 export interface TargetStatus {
   readonly field: string
   readonly fresh: number
@@ -453,6 +455,8 @@ export interface TargetStatus {
   readonly missing: number
   readonly failed: number
   readonly overridden: number
+  /** Those of the missing, stale and failed cells that a run cannot compute because of an input (D32). */
+  readonly blocked: number
   /** When a cell of this field was last computed, by whom; the text of its last failure. */
   readonly lastAt: string | null
   readonly lastActor: string | null

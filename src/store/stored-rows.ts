@@ -1,4 +1,5 @@
 import type { ErrorType } from '../errors/service-error.ts'
+import type { PendingInput } from '../errors/block.ts'
 import type { CacheEntry, CellCommit, WorkCell } from './cell-work.ts'
 import type { CellFailureNote, CellState, WorkState } from './sheet-store.ts'
 import type { StoredProposal } from './stored-proposal.ts'
@@ -75,18 +76,32 @@ export function markOf(cell: unknown, todo: unknown): string {
 }
 
 /** What the tables of cells have of one, null for what they have not. Hashes are hex: a text takes less to come out of a database. */
-export type CellColumns = readonly [hash: unknown, cellMark: unknown, state: unknown, todoMark: unknown]
+export type CellColumns = readonly [
+  hash: unknown,
+  cellMark: unknown,
+  state: unknown,
+  todoMark: unknown,
+  blocked: unknown,
+]
 
 /** A target's cell, from its columns. */
-export function workCell(target: string, [hash, cellMark, state, todoMark]: CellColumns): WorkCell {
+export function workCell(target: string, [hash, cellMark, state, todoMark, blocked]: CellColumns): WorkCell {
   const hex = textOrNull(hash)
   const overridden = hex === null && cellMark !== null
   return {
     target,
     state: overridden ? 'overridden' : stateOf(state),
+    blocked: Boolean(blocked),
     inputHash: hex === null ? null : HASH_PREFIX + hex,
     mark: markOf(cellMark, todoMark),
   }
+}
+
+/** The state of an input that is a cell, from its columns of `$todo`; undefined where it has no work to do. */
+export function pendingInput(state: unknown, blocked: unknown): PendingInput | undefined {
+  if (state === null || state === undefined) return undefined
+  if (blocked === 1 || blocked === true) return 'blocked'
+  return state === FAILED ? 'failed' : state === MISSING ? 'missing' : 'stale'
 }
 
 function stateOf(todo: unknown): CellState {

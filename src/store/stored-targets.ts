@@ -1,8 +1,10 @@
 import type { TargetDefinition } from './sheet-store.ts'
 
 /** A derived field as the store keeps it. */
-export interface StoredTarget extends Omit<TargetDefinition, 'text'> {
+export interface StoredTarget extends Omit<TargetDefinition, 'text' | 'required'> {
   readonly id: number
+  /** Null in a store of an earlier version, until the derivations are applied to it. */
+  readonly required: readonly string[] | null
   readonly active: boolean
 }
 
@@ -35,5 +37,20 @@ export class StoredTargets {
   /** The derived fields that are computed from a field. */
   computedFrom(field: string): readonly StoredTarget[] {
     return this.#byInput.get(field) ?? []
+  }
+
+  /** The active derived fields among these and those computed from them, directly or not, each after those that it is computed from. */
+  downstream(fields: readonly string[]): readonly StoredTarget[] {
+    const found: StoredTarget[] = []
+    const seen = new Set<string>()
+    const visit = (field: string): void => {
+      if (seen.has(field)) return
+      seen.add(field)
+      for (const { field: next, active } of this.computedFrom(field)) if (active) visit(next)
+      const target = this.#byField.get(field)
+      if (target?.active === true) found.push(target)
+    }
+    for (const field of fields) visit(field)
+    return found.toReversed()
   }
 }

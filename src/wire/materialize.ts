@@ -98,6 +98,24 @@ export function toMaterializeAnswer(report: MaterializeReport): MaterializeAnswe
   }
 }
 
+/** Of the skipped cells of a plan, those that the run does not compute because of an input. */
+const BlockedAnswer = Type.Object(
+  {
+    input_failed: Type.Optional(Type.Integer({ description: 'The last try of an input failed.' })),
+    input_empty: Type.Optional(
+      Type.Integer({ description: 'An input has no value, and the request needs one.' }),
+    ),
+    input_blocked: Type.Optional(Type.Integer({ description: 'An input is blocked itself.' })),
+    input_missing: Type.Optional(
+      Type.Integer({ description: 'An input has not been computed yet, and the run does not compute it.' }),
+    ),
+  },
+  {
+    description:
+      'Of the skipped cells, how many the run does not compute because of an input, by the reason. Absent for none.',
+  },
+)
+
 /** Answer of `POST /api/materialize` with `dry_run`. */
 export const RunPlanAnswer = Type.Object({
   targets: Type.Record(
@@ -111,6 +129,7 @@ export const RunPlanAnswer = Type.Object({
           description: 'Of these, cells with work that `max_calls` or `max_cost` leaves no room for.',
         }),
       ),
+      blocked: Type.Optional(BlockedAnswer),
       kept_responses: Type.Optional(
         Type.Object(
           {

@@ -4,14 +4,17 @@ import { closedObject } from './closed-object.ts'
 import { ProvenanceEntryAnswer } from './provenance.ts'
 import { responseBody } from './response-body.ts'
 
-const cellState = Type.String({ description: '`fresh`, `stale`, `missing`, `failed` or `overridden`.' })
+const cellState = Type.String({
+  description:
+    '`fresh`, `stale`, `missing`, `failed`, `overridden`, or `blocked`: it has work that a run cannot do because of an input.',
+})
 
 /** Query of `GET /api/status`. */
 export const StatusQuery = closedObject({
   targets: Type.Optional(Type.String({ description: 'Comma-separated target fields; all when absent.' })),
 })
 
-/** The state of one derived field (D32). `fresh` to `overridden` add up to `total_records`. */
+/** The state of one derived field (D32). `fresh` to `overridden` add up to `total_records`; `blocked` is counted beside them. */
 export const TargetStatusAnswer = Type.Object({
   derivation: Type.String({ description: 'Name of the derivation file.' }),
   kind: Type.String(),
@@ -21,6 +24,10 @@ export const TargetStatusAnswer = Type.Object({
   missing: Type.Integer(),
   failed: Type.Integer(),
   overridden: Type.Integer(),
+  blocked: Type.Integer({
+    description:
+      'Of the missing, stale and failed cells, those that a run cannot compute because an input failed, is empty, or is blocked itself.',
+  }),
   last_at: Type.Union([Type.String(), Type.Null()]),
   last_actor: Type.Union([Type.String(), Type.Null()]),
   last_error: Type.Union([Type.String(), Type.Null()]),
@@ -60,6 +67,7 @@ function toTargetStatusAnswer(report: CamelKeys<TargetStatusAnswer>): TargetStat
     missing: report.missing,
     failed: report.failed,
     overridden: report.overridden,
+    blocked: report.blocked,
     last_at: report.lastAt,
     last_actor: report.lastActor,
     last_error: report.lastError,
@@ -110,7 +118,17 @@ export const CellExplanationAnswer = Type.Object({
   state: cellState,
   reasons: Type.Array(CellReasonAnswer),
   blocked_by: Type.Union([Type.String(), Type.Null()], {
-    description: 'The input for want of which the cell cannot be computed (D22).',
+    description: 'Of a blocked cell, the input because of which it cannot be computed (D22, D32).',
+  }),
+  blocked_reason: Type.Union(
+    [Type.Literal('input_failed'), Type.Literal('input_empty'), Type.Literal('input_blocked'), Type.Null()],
+    {
+      description:
+        'What is the matter with that input: its last try failed, it has no value and the request needs one, or it is blocked itself.',
+    },
+  ),
+  waits_for: Type.Array(Type.String(), {
+    description: 'Derived fields to be computed before this cell can be, in their order.',
   }),
   failure: Type.Union([CellFailureAnswer, Type.Null()]),
   entry: Type.Union([ProvenanceEntryAnswer, Type.Null()], {
@@ -121,17 +139,20 @@ export type CellExplanationAnswer = Static<typeof CellExplanationAnswer>
 
 /** Turns the explanation of a cell into its wire form; entries are in that form from the log on. */
 export function toCellExplanationAnswer(
-  explanation: Omit<CamelKeys<CellExplanationAnswer>, 'reasons' | 'failure' | 'entry'> & {
+  explanation: Omit<CamelKeys<CellExplanationAnswer>, 'reasons' | 'failure' | 'entry' | 'waitsFor'> & {
+    readonly waitsFor: readonly string[]
     readonly reasons: readonly CamelKeys<CellReasonAnswer>[]
     readonly failure: CamelKeys<CellFailureAnswer> | null
     readonly entry: object | null
   },
 ): CellExplanationAnswer {
-  const { state, reasons, blockedBy, failure, entry } = explanation
+  const { state, reasons, blockedBy, blockedReason, waitsFor, failure, entry } = explanation
   return {
     state,
     reasons: reasons.map(toCellReasonAnswer),
     blocked_by: blockedBy,
+    blocked_reason: blockedReason,
+    waits_for: [...waitsFor],
     failure: failure === null ? null : toCellFailureAnswer(failure),
     entry: entry as ProvenanceEntryAnswer | null,
   }

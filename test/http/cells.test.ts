@@ -48,7 +48,7 @@ test('D32: the state of a cell follows what is written', async (t) => {
   assert.deepEqual(await states('ids=a&targets=rate'), { a: { rate: 'missing' } })
   assert.deepEqual(await states('ids=a'), { a: { owner_note: 'overridden', rate: 'missing' } })
   const odd = (await app.inject('/api/cells?ids=__proto__&targets=rate')).body
-  assert.equal(odd, '{"__proto__":{"rate":"missing"}}')
+  assert.equal(odd, '{"__proto__":{"rate":"blocked"}}')
 })
 
 runScenarios('GET /api/permissions', [

@@ -11,7 +11,14 @@ import { CSRF, runScenarios, startApp } from '../support/http-fixture.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openLookupSheet } from '../support/run-fixture.ts'
 
-const NOTHING = { reasons: [], blocked_by: null, failure: null, entry: null }
+const NOTHING = {
+  reasons: [],
+  blocked_by: null,
+  blocked_reason: null,
+  waits_for: [],
+  failure: null,
+  entry: null,
+}
 
 const run = {
   method: 'POST' as const,
@@ -38,7 +45,7 @@ runScenarios('GET /api/status/{target}/{record_id}', [
     given: async ({ app }) => void (await app.inject(write({ id: 'a', currency: null }))),
     request: { url: '/api/status/rate/a' },
     status: 200,
-    body: { state: 'missing', ...NOTHING, blocked_by: 'currency' },
+    body: { ...NOTHING, state: 'blocked', blocked_by: 'currency', blocked_reason: 'input_empty' },
   },
   {
     name: 'D29: an unknown target is an OperationError that names it',
@@ -86,7 +93,7 @@ async function explain(app: FastifyInstance, id: string): Promise<Record<string,
   const body = response.json<Record<string, unknown>>()
   const validate = new Ajv().compile(CellExplanationAnswer)
   assert.ok(validate(body), JSON.stringify(validate.errors))
-  assert.deepEqual(Object.keys(body), ['state', 'reasons', 'blocked_by', 'failure', 'entry'])
+  assert.deepEqual(Object.keys(body), Object.keys({ state: '', ...NOTHING }))
   return body
 }
 
@@ -105,7 +112,14 @@ test('the explanation of a cell says what was and is, from its computation over 
 
   await app.inject(run)
   const { failure, ...rest } = await explain(app, 'a')
-  assert.deepEqual(rest, { state: 'failed', reasons, blocked_by: null, entry })
+  assert.deepEqual(rest, {
+    state: 'failed',
+    reasons,
+    blocked_by: null,
+    blocked_reason: null,
+    waits_for: [],
+    entry,
+  })
   const { at, ...why } = failure as { at: string }
   assert.match(at, /^\d{4}-.*Z$/)
   const error = 'GET https://rates.example/XXX -> no stub response'

@@ -81,6 +81,7 @@ test('D32: the status of each target is keyed by its name and has every member',
     missing: 0,
     failed: 1,
     overridden: 0,
+    blocked: 0,
     last_actor: 'agent:test',
     last_error: 'GET https://rates.example/XXX -> no stub response',
   })

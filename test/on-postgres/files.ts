@@ -40,6 +40,7 @@ export const GROUPS = {
     'http/run-events.test.ts',
     'kill/materialize-kill.test.ts',
     'kill/run-kill.test.ts',
+    'sheet/blocked-cells.test.ts',
     'sheet/keep-fresh.test.ts',
     'sheet/people-win.test.ts',
     'sheet/run-cache.test.ts',

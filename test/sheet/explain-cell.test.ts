@@ -29,6 +29,8 @@ async function reasonsOf(run: RunSheet, id: string, target = 'b'): Promise<reado
   ])
 }
 
+const UNBLOCKED = { blockedBy: null, blockedReason: null, waitsFor: [] }
+
 const DERIVATION = 'derivations/b.yaml'
 
 const readDerivation = (run: RunSheet): Promise<Buffer> => readFile(join(run.directory, DERIVATION))
@@ -46,15 +48,19 @@ test('a cell that was never computed has no reasons, and neither has one that is
     derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a') }),
   })
   answerLookups(run.api)
-  const nothing = { reasons: [], failure: null, entry: null }
-  assert.deepEqual(await explain(run, '1'), { ...nothing, state: 'missing', blockedBy: null })
-  assert.deepEqual(await explain(run, '2'), { ...nothing, state: 'missing', blockedBy: 'a' })
+  const nothing = { ...UNBLOCKED, reasons: [], failure: null, entry: null }
+  assert.deepEqual(await explain(run, '1'), { ...nothing, state: 'missing' })
+  assert.deepEqual(await explain(run, '2'), {
+    ...nothing,
+    state: 'blocked',
+    blockedBy: 'a',
+    blockedReason: 'input_empty',
+  })
 
   await run.run()
   assert.deepEqual(await explain(run, '1'), {
     ...nothing,
     state: 'fresh',
-    blockedBy: null,
     entry: await run.entry('1', 'b'),
   })
   assert.equal((await explain(run, '1')).entry?.['url'], `${run.api.url}/b/x`)
@@ -63,7 +69,7 @@ test('a cell that was never computed has no reasons, and neither has one that is
   await run.write({ id: '1', a: 'y' })
   for (const id of ['1', '2']) {
     const { entry, ...explanation } = await explain(run, id)
-    assert.deepEqual(explanation, { state: 'overridden', reasons: [], failure: null, blockedBy: null })
+    assert.deepEqual(explanation, { ...UNBLOCKED, state: 'overridden', reasons: [], failure: null })
     assert.deepEqual([entry?.['source'], entry?.['value']], ['write', 'by hand'])
   }
 })
@@ -234,11 +240,16 @@ test('a failed cell has its failure, and reasons when it was computed before', a
   assert.deepEqual(
     { ...never, failure: { ...never.failure, at: '' } },
     {
+      ...UNBLOCKED,
       state: 'failed',
       reasons: [],
-      blockedBy: null,
       entry: null,
-      failure: { error: `GET ${run.api.url}/b/bad -> 503`, errorType: 'ServiceError', at: '' },
+      failure: {
+        error: `GET ${run.api.url}/b/bad -> 503`,
+        errorType: 'ServiceError',
+        responseBody: 'null',
+        at: '',
+      },
     },
   )
   assert.match(String(never.failure?.at), /^\d{4}-.*Z$/)

@@ -118,12 +118,13 @@ export class RunSheet {
   /** D32: the five counts of each target add up to the number of records. */
   async checkStatus(): Promise<void> {
     for (const [target, report] of Object.entries(await readStatus(this.sheet, null))) {
-      const { fresh, stale, missing, failed, overridden, totalRecords } = report
+      const { fresh, stale, missing, failed, overridden, blocked, totalRecords } = report
       assert.equal(
         fresh + stale + missing + failed + overridden,
         totalRecords,
         `D32: the counts of ${target} add up`,
       )
+      assert.ok(blocked <= missing + stale + failed, `D32: blocked cells of ${target} have work`)
     }
   }
 

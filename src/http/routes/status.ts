@@ -23,7 +23,8 @@ const STATUS: Operation = {
   id: 'getStatus',
   tag: 'Cells',
   summary: 'Get how far the derived fields are computed',
-  description: 'By target field: how many cells are fresh, stale, missing, failed and overridden.',
+  description:
+    'By target field: how many cells are fresh, stale, missing, failed and overridden, and how many are blocked.',
 }
 const STATES: Operation = {
   id: 'getCellStates',
@@ -34,7 +35,7 @@ const STATES: Operation = {
 const EXPLAIN: Operation = {
   id: 'explainCell',
   tag: 'Cells',
-  summary: 'Get why a cell is stale, missing or failed',
+  summary: 'Get why a cell is stale, missing, failed or blocked',
   errors: [404],
 }
 

@@ -3,6 +3,7 @@ import { planMaterialize } from '../../sheet/plan-materialize.ts'
 import { getRun, listRunFailures } from '../../sheet/read-runs.ts'
 import type { RunSelection } from '../../sheet/run-selection.ts'
 import { OperationError } from '../../errors/service-error.ts'
+import { blockedWords } from '../../wire/blocked-words.ts'
 import { toRunPlanAnswer, type RunPlanAnswer } from '../../wire/materialize.ts'
 import { toRunFailuresAnswer, toRunSummary } from '../../wire/runs.ts'
 import { MaterializeToolAnswer, PlanToolAnswer } from '../../wire/tool-answers.ts'
@@ -18,7 +19,7 @@ export const planMaterializeTool = defineTool({
   title: 'Plan a run',
   description:
     'What materialize would do with the same arguments, and what it would cost: cells to compute by a call, to fill from the ' +
-    'cache and to leave alone. Calls nobody and changes nothing. Ask it before a run that could cost money.',
+    'cache, to leave alone, and blocked by an input. Calls nobody and changes nothing. Ask it before a run that could cost money.',
   input: PlanInput,
   output: PlanToolAnswer,
   annotations: READS,
@@ -27,7 +28,9 @@ export const planMaterializeTool = defineTool({
     const reusable = input.reuse_responses === true ? '' : keptText(plan)
     return {
       structured: { ...plan, ...withBudget(budget) },
-      text: `${planText(plan)} ${reusable}${budgetText(budget.answer)}`.trimEnd(),
+      text: [planText(plan), blockedWords(plan) ?? '', reusable.trimEnd(), budgetText(budget.answer)]
+        .filter((sentence) => sentence !== '')
+        .join(' '),
     }
   },
 })

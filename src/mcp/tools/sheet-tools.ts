@@ -113,15 +113,15 @@ export const getStatusTool = defineTool({
   title: 'Get the status',
   description:
     'How far the derived fields are computed: for each how many cells are fresh, stale, missing, failed and overridden ' +
-    '(written by hand), and the last error.',
+    '(written by hand), how many of them are blocked by an input, and the last error.',
   input: StatusInput,
   output: StatusToolAnswer,
   annotations: READS,
   async run({ targets = null }, { sheet, budget }) {
     const status = toStatusAnswer(await readStatus(sheet, targets))
     const lines = Object.entries(status).map(
-      ([target, { fresh, stale, missing, failed, overridden }]) =>
-        `${target}: ${fresh} fresh, ${stale} stale, ${missing} missing, ${failed} failed, ${overridden} overridden.`,
+      ([target, { fresh, stale, missing, failed, overridden, blocked }]) =>
+        `${target}: ${fresh} fresh, ${stale} stale, ${missing} missing, ${failed} failed, ${overridden} overridden${blocked === 0 ? '' : `; ${blocked} blocked by an input`}.`,
     )
     if (lines.length === 0) lines.push('This sheet has no derived fields.')
     lines.push(...sheet.warnings().map((warning) => `Warning: ${warning}.`))
@@ -132,7 +132,8 @@ export const getStatusTool = defineTool({
 export const getCellStatesTool = defineTool({
   name: 'get_cell_states',
   title: 'Get cell states',
-  description: 'The state of each derived cell of some records: fresh, stale, missing, failed or overridden.',
+  description:
+    'The state of each derived cell of some records: fresh, stale, missing, failed, overridden or blocked.',
   input: CellStatesInput,
   output: CellStatesToolAnswer,
   annotations: READS,
@@ -147,21 +148,23 @@ export const explainCellTool = defineTool({
   name: 'explain_cell',
   title: 'Explain a derived cell',
   description:
-    'Why a derived cell is in its state: what changed since it was computed, which input it lacks, why it failed, and the ' +
+    'Why a derived cell is in its state: what changed since it was computed, which input blocks it, why it failed, and the ' +
     'provenance entry of its value. For other fields use get_provenance.',
   input: ExplainCellInput,
   output: CellExplanationAnswer,
   annotations: READS,
   async run({ record_id: recordId, target }, { sheet }) {
     const explanation = toCellExplanationAnswer(await explainCell(sheet, target, recordId))
-    const { state, blocked_by: blockedBy, failure, reasons } = explanation
+    const { state, blocked_by: blockedBy, blocked_reason: reason, waits_for: waitsFor } = explanation
+    const { failure, reasons } = explanation
     const why = [
-      blockedBy === null ? [] : [`it cannot be computed without a value in ${blockedBy}`],
+      blockedBy === null || reason === null ? [] : [`it waits for ${blockedBy}, which ${BLOCKED[reason]}`],
+      waitsFor.length === 0 ? [] : [`${waitsFor.join(', ')} must be computed first`],
       failure === null
         ? []
         : [`its last try failed: ${[failure.error, failure.response_body ?? []].flat().join(': ')}`],
-      reasons.map((reason) =>
-        reason.part === 'input' ? `${reason.field} changed` : `the ${reason.part} changed`,
+      reasons.map((change) =>
+        change.part === 'input' ? `${change.field} changed` : `the ${change.part} changed`,
       ),
     ].flat()
     return {
@@ -170,6 +173,12 @@ export const explainCellTool = defineTool({
     }
   },
 })
+
+const BLOCKED = {
+  input_failed: 'failed',
+  input_empty: 'is empty',
+  input_blocked: 'is blocked itself',
+} as const
 
 export const getProvenanceTool = defineTool({
   name: 'get_provenance',

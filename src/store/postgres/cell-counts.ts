@@ -21,7 +21,7 @@ export class CellCounts {
   }
 
   #of(target: number): Record<Counter, number> {
-    const deltas = this.#deltas.get(target) ?? { missing: 0, stale: 0, failed: 0, overridden: 0 }
+    const deltas = this.#deltas.get(target) ?? { missing: 0, stale: 0, failed: 0, overridden: 0, blocked: 0 }
     this.#deltas.set(target, deltas)
     return deltas
   }
@@ -37,7 +37,7 @@ export class CellCounts {
   }
 }
 
-const COUNTERS = ['missing', 'stale', 'failed', 'overridden'] as const
+const COUNTERS = ['missing', 'stale', 'failed', 'overridden', 'blocked'] as const
 
 type Counter = (typeof COUNTERS)[number]
 
@@ -48,5 +48,6 @@ function counterOf({ cell, todo }: CellFacts): readonly Counter[] {
   return [
     ...(cell?.hash === null ? ['overridden' as const] : []),
     ...(todo === null ? [] : [TODO_COUNTERS[todo.state]]),
+    ...(todo?.blocked === true ? ['blocked' as const] : []),
   ]
 }

@@ -1,9 +1,10 @@
+import { blockOf, type PendingInput } from '../../errors/block.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { CellFailureNote } from '../sheet-store.ts'
 import type { CellFacts, CellPlace } from './cell-writer.ts'
 import { NOTHING, placeOf, type KnownCells } from './known-cells.ts'
 import { StoredTargets, type StoredTarget } from '../stored-targets.ts'
-import { FAILED, MISSING, STALE, type TodoState, markOf } from '../stored-rows.ts'
+import { FAILED, MISSING, pendingInput, STALE, type TodoState, markOf } from '../stored-rows.ts'
 
 /** What is known of a cell before a change. */
 export interface CellRow {
@@ -16,12 +17,14 @@ export interface CellRow {
 }
 
 /**
- * Keeps the states of cells while an operation goes on: which cells are missing, stale, failed or overridden (D32). The
- * cells of records that exist are loaded first. Nothing of what is changed counts before {@link keep}.
+ * Keeps the states of cells while an operation goes on: which cells are missing, stale, failed or overridden, and which of
+ * them are blocked (D32). The cells of records that exist are loaded first. Nothing of what is changed counts before {@link keep}.
  */
 export class CellStates extends StoredTargets {
   readonly #known: KnownCells
   readonly #own = new Map<number, CellFacts & CellPlace>()
+  /** Records of which a cell, or an input of one, is another than before. */
+  readonly #touched = new Set<RecordKey>()
 
   constructor(known: KnownCells) {
     super(known.targets)
@@ -48,7 +51,7 @@ export class CellStates extends StoredTargets {
     this.#known.created(record)
     for (const target of this.targets) {
       if (hasValue(target.field)) this.#override(target, record, seq)
-      else this.#put(target, record, { ...NOTHING, todo: { state: MISSING, mark: seq } })
+      else this.#put(target, record, { ...NOTHING, todo: todoOf(MISSING, seq) })
     }
   }
 
@@ -60,7 +63,7 @@ export class CellStates extends StoredTargets {
   /** Somebody wrote a derived field by hand, or that was put back: a value overrides the cell, null ends that (D28). */
   writtenByHand(target: StoredTarget, record: RecordKey, write: { hasValue: boolean; seq: number }): void {
     if (write.hasValue) this.#override(target, record, write.seq)
-    else this.#put(target, record, { ...NOTHING, todo: { state: MISSING, mark: write.seq } })
+    else this.#put(target, record, { ...NOTHING, todo: todoOf(MISSING, write.seq) })
   }
 
   /**
@@ -71,21 +74,22 @@ export class CellStates extends StoredTargets {
     const before = this.cell(target, record)
     const known = before.hash !== null && Buffer.compare(before.hash, hash) === 0
     const fresh = known && before.todo === null
-    const todo = fresh ? null : ({ state: STALE, mark: seq } as const)
+    const todo = fresh ? null : todoOf(STALE, seq)
     this.#put(target, record, { cell: { hash, mark: seq }, todo, failure: null })
   }
 
   /** A field has got another value: cells computed from it are stale. */
   inputWritten(field: string, record: RecordKey, seq: number): void {
+    this.#touched.add(record)
     for (const target of this.computedFrom(field)) {
       const facts = this.#facts(target, record)
       const { cell, todo } = facts
       if (cell?.hash === null) {
         this.#put(target, record, { ...facts, cell: { hash: null, mark: seq } })
       } else if (todo !== null) {
-        this.#put(target, record, { ...facts, todo: { state: todo.state, mark: seq } })
+        this.#put(target, record, { ...facts, todo: { ...todo, mark: seq } })
       } else if (cell !== null) {
-        this.#put(target, record, { ...facts, todo: { state: STALE, mark: seq } })
+        this.#put(target, record, { ...facts, todo: todoOf(STALE, seq) })
       }
     }
   }
@@ -96,7 +100,7 @@ export class CellStates extends StoredTargets {
     record: RecordKey,
     { hash, seq, current }: { hash: Uint8Array; seq: number; current: boolean },
   ): void {
-    const todo = current ? null : ({ state: STALE, mark: seq } as const)
+    const todo = current ? null : todoOf(STALE, seq)
     this.#put(target, record, { cell: { hash, mark: seq }, todo, failure: null })
   }
 
@@ -109,13 +113,39 @@ export class CellStates extends StoredTargets {
   failed(target: StoredTarget, record: RecordKey, failure: CellFailureNote): void {
     const { cell, todo } = this.#facts(target, record)
     if (cell?.hash === null) return
-    this.#put(target, record, { cell, todo: { state: FAILED, mark: todo?.mark ?? 0 }, failure })
+    this.#put(target, record, { cell, todo: todoOf(FAILED, todo?.mark ?? 0), failure })
   }
 
-  /** Has the transaction go on from what this operation has changed. */
-  keep(): void {
+  /** Has the transaction go on from what this operation has changed. `hasValue` is asked about values as it leaves them. */
+  keep(hasValue: (record: RecordKey, field: string) => boolean): void {
+    for (const record of this.#touched) this.#findBlocked(record, (field) => hasValue(record, field))
+    this.#touched.clear()
     for (const cell of this.#own.values()) this.#known.put(cell)
     this.#own.clear()
+  }
+
+  /** Finds out which cells of a record are blocked now: each after those that it is computed from. */
+  #findBlocked(record: RecordKey, hasValue: (field: string) => boolean): void {
+    for (const target of this.#known.blockable) {
+      const facts = this.#facts(target, record)
+      if (facts.todo === null) continue
+      const { inputs, required } = target
+      const block = blockOf(
+        { inputs, required: required ?? [] },
+        { isEmpty: (field) => !hasValue(field), pending: (field) => this.#pending(field, record) },
+      )
+      const blocked = block !== null
+      if (blocked !== facts.todo.blocked) {
+        this.#put(target, record, { ...facts, todo: { ...facts.todo, blocked } })
+      }
+    }
+  }
+
+  #pending(field: string, record: RecordKey): PendingInput | undefined {
+    const target = this.target(field)
+    if (target?.active !== true) return undefined
+    const { todo } = this.#facts(target, record)
+    return pendingInput(todo?.state, todo?.blocked)
   }
 
   #facts({ id }: StoredTarget, record: RecordKey): CellFacts {
@@ -128,5 +158,11 @@ export class CellStates extends StoredTargets {
 
   #put({ id }: StoredTarget, record: RecordKey, { cell, todo, failure }: CellFacts): void {
     this.#own.set(placeOf(id, record), { target: id, record, cell, todo, failure })
+    this.#touched.add(record)
   }
+}
+
+/** Work to do; whether it is blocked is found out at the end of the operation. */
+function todoOf(state: TodoState, mark: number): NonNullable<CellFacts['todo']> {
+  return { state, mark, blocked: false }
 }

@@ -9,7 +9,7 @@ export interface CellFacts {
   /** Its row of `$cell`. */
   readonly cell: { readonly hash: Uint8Array | null; readonly mark: number } | null
   /** Its row of `$todo`. */
-  readonly todo: { readonly state: TodoState; readonly mark: number } | null
+  readonly todo: { readonly state: TodoState; readonly mark: number; readonly blocked: boolean } | null
   /** A new failure; null leaves that of a cell that has failed before as it is. */
   readonly failure: CellFailureNote | null
 }
@@ -44,7 +44,11 @@ export class CellWriter {
       if (before.todo !== null) this.#gone.$todo.push(now)
     } else if (before.todo === null) {
       this.#newTodos.push(now)
-    } else if (now.todo.mark !== before.todo.mark || now.todo.state !== before.todo.state) {
+    } else if (
+      now.todo.mark !== before.todo.mark ||
+      now.todo.state !== before.todo.state ||
+      now.todo.blocked !== before.todo.blocked
+    ) {
       this.#todos.push(now)
     }
     if (now.failure !== null) this.#failures.push(now)
@@ -90,18 +94,22 @@ export class CellWriter {
         String(record),
         String(todo?.state),
         String(todo?.mark),
+        String(todo?.blocked),
       ])
-    return copyRows(this.#db, { table: '$todo', columns: ['target', 'record', 'state', 'mark'] }, rows)
+    const columns = ['target', 'record', 'state', 'mark', 'blocked']
+    return copyRows(this.#db, { table: '$todo', columns }, rows)
   }
 
   async #putTodos(): Promise<void> {
     await this.#db.run(
-      `INSERT INTO "$todo" (target, record, state, mark)
-       SELECT * FROM unnest($1::integer[], $2::bigint[], $3::smallint[], $4::bigint[])
-       ON CONFLICT (target, record) DO UPDATE SET state = excluded.state, mark = excluded.mark`,
+      `INSERT INTO "$todo" (target, record, state, mark, blocked)
+       SELECT * FROM unnest($1::integer[], $2::bigint[], $3::smallint[], $4::bigint[], $5::boolean[])
+       ON CONFLICT (target, record) DO UPDATE
+       SET state = excluded.state, mark = excluded.mark, blocked = excluded.blocked`,
       ...places(this.#todos),
       this.#todos.map(({ todo }) => todo?.state ?? null),
       this.#todos.map(({ todo }) => todo?.mark ?? 0),
+      this.#todos.map(({ todo }) => String(todo?.blocked ?? false)),
     )
   }
 

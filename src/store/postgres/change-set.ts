@@ -137,10 +137,16 @@ export class ChangeSet {
 
   /** Has the transaction go on from what was changed so far. */
   keep(): void {
+    this.cells.keep((key, name) => this.#hasValue(key, name))
     this.records.keep()
-    this.cells.keep()
     this.#start.pending.addLines(this.#lines)
     this.#lines = []
+  }
+
+  /** Whether a record that is there has a value for a field. */
+  #hasValue(key: RecordKey, name: string): boolean {
+    const field = this.contract.fieldByName.get(name)
+    return field !== undefined && (this.records.byKey(key)?.value(field) ?? null) !== null
   }
 
   /** Writes into the tables what operations before this one have changed, for who looks for something in all records. */

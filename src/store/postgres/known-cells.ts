@@ -4,7 +4,8 @@ import type { CellCounts } from './cell-counts.ts'
 import { CellWriter, type CellFacts, type CellPlace } from './cell-writer.ts'
 import type { ClientConnection } from './connection.ts'
 import { type TodoState } from '../stored-rows.ts'
-import type { StoredTarget } from '../stored-targets.ts'
+import { canBeBlocked } from '../blocked-cells.ts'
+import { StoredTargets, type StoredTarget } from '../stored-targets.ts'
 
 /** Cells that are gone through before others have their turn: a few milliseconds' worth. */
 const CELLS_A_TURN = 2000
@@ -15,6 +16,8 @@ export const NOTHING: CellFacts = { cell: null, todo: null, failure: null }
 /** The states of cells that a transaction knows, as its operations so far leave them; read and written many at a time. */
 export class KnownCells {
   readonly targets: readonly StoredTarget[]
+  /** Active targets whose cells can be blocked, each after those that it is computed from. */
+  readonly blockable: readonly StoredTarget[]
   readonly #db: ClientConnection
   readonly #loaded = new Set<RecordKey>()
   /** What is in the tables, of loaded cells that are there. */
@@ -25,6 +28,10 @@ export class KnownCells {
   constructor(db: ClientConnection, targets: readonly StoredTarget[]) {
     this.#db = db
     this.targets = targets
+    const stored = new StoredTargets(targets)
+    this.blockable = stored
+      .downstream(targets.map(({ field }) => field))
+      .filter((target) => canBeBlocked(target, stored))
   }
 
   /** Reads the states of all cells of these records. */
@@ -33,7 +40,7 @@ export class KnownCells {
     for (const record of asked) this.#loaded.add(record)
     if (asked.length === 0 || this.targets.length === 0) return
     const rows = await this.#db.all(
-      `SELECT target, record, cell.mark AS cell_mark, cell.hash, todo.mark AS todo_mark, todo.state
+      `SELECT target, record, cell.mark AS cell_mark, cell.hash, todo.mark AS todo_mark, todo.state, todo.blocked
        FROM unnest($1::integer[]) AS targets(target) CROSS JOIN unnest($2::bigint[]) AS records(record)
        LEFT JOIN "$cell" AS cell USING (target, record) LEFT JOIN "$todo" AS todo USING (target, record)
        WHERE cell.mark IS NOT NULL OR todo.mark IS NOT NULL`,
@@ -45,7 +52,10 @@ export class KnownCells {
       this.#before.set(placeOf(Number(row['target']), Number(row['record'])), {
         cell:
           cellMark === null ? null : { hash: hash instanceof Buffer ? hash : null, mark: Number(cellMark) },
-        todo: todoMark === null ? null : { state: Number(state) as TodoState, mark: Number(todoMark) },
+        todo:
+          todoMark === null
+            ? null
+            : { state: Number(state) as TodoState, mark: Number(todoMark), blocked: row['blocked'] === true },
         failure: null,
       })
     }

@@ -221,13 +221,13 @@ async function readStatus(db: Connection): Promise<StoreStatus> {
   const sheet = await db.get('SELECT records, last_record FROM "$sheet"')
   const total = Number(sheet?.['records'])
   const rows = await db.all(
-    `SELECT field, missing, stale, failed, overridden, last_at, last_actor, last_error
+    `SELECT field, missing, stale, failed, overridden, blocked, last_at, last_actor, last_error
      FROM "$target" WHERE active ORDER BY id`,
   )
   const targets = rows.map((row) => {
-    const [missing, stale, failed, overridden] = ['missing', 'stale', 'failed', 'overridden'].map((counter) =>
-      Number(row[counter]),
-    ) as [number, number, number, number]
+    const count = (counter: string): number => Number(row[counter])
+    const [missing, stale, failed] = [count('missing'), count('stale'), count('failed')]
+    const [overridden, blocked] = [count('overridden'), count('blocked')]
     return {
       field: String(row['field']),
       fresh: total - missing - stale - failed - overridden,
@@ -235,6 +235,7 @@ async function readStatus(db: Connection): Promise<StoreStatus> {
       missing,
       failed,
       overridden,
+      blocked,
       lastAt: textOrNull(row['last_at']),
       lastActor: textOrNull(row['last_actor']),
       lastError: failed > 0 ? textOrNull(row['last_error']) : null,

@@ -311,6 +311,8 @@ test('tables from before there were revisions are brought up to date, and a push
   for (const column of ['beat_at', 'last_key', 'scope', 'levels', 'stopping', 'begun_calls', 'begun_cost']) {
     await sheet.run(`ALTER TABLE "$run" DROP COLUMN ${column}`)
   }
+  await sheet.run('ALTER TABLE "$target" DROP COLUMN required, DROP COLUMN blocked')
+  await sheet.run('ALTER TABLE "$todo" DROP COLUMN blocked')
   await sheet.run(`UPDATE "$sheet" SET schema_version = 2`)
   await rm(join(sheet.directory, 'records.jsonl'))
   await assert.rejects(PostgresRevisions.open(sheet.url, 5000), SheetError)

@@ -3,7 +3,7 @@ import { ContractError } from '../../errors/service-error.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 9
+export const SCHEMA_VERSION = 10
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -243,6 +243,16 @@ const RUN_COUNTS = `
     ADD COLUMN unpriced_calls bigint NOT NULL DEFAULT 0, ADD COLUMN left_cells bigint NOT NULL DEFAULT 0;
 `
 
+/**
+ * - `$target.required`: those of the inputs without whose value no request is made; null until the derivations are applied to a
+ *   store of an earlier version. `$target.blocked` counts blocked cells.
+ * - `$todo.blocked`: whether the cell is blocked because of an input.
+ */
+const BLOCKED_CELLS = `
+  ALTER TABLE "$target" ADD COLUMN required jsonb, ADD COLUMN blocked bigint NOT NULL DEFAULT 0;
+  ALTER TABLE "$todo" ADD COLUMN blocked boolean NOT NULL DEFAULT false;
+`
+
 /** What each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -254,6 +264,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   7: ERROR_BODIES,
   8: RESPONSE_TABLES,
   9: RUN_COUNTS,
+  10: BLOCKED_CELLS,
 }
 
 /** Makes the tables of a new store but that of records. */

@@ -89,8 +89,9 @@ async function copyTable(db: Connection, copy: SqliteCopy, table: CopiedTable): 
 
 function inSqlite(column: string, value: StoredValue | undefined): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1 : 0
-  if (column === 'inputs') return JSON.stringify(JSON.parse(String(value)))
-  return value ?? null
+  if (value === null || value === undefined) return null
+  if (column === 'inputs' || column === 'required') return JSON.stringify(JSON.parse(String(value)))
+  return value
 }
 
 /** Copies the records, in creation order. */

@@ -1,5 +1,6 @@
 import type { TargetDefinition } from '../sheet-store.ts'
-import type { StoredTarget } from '../stored-targets.ts'
+import { canBeBlocked, recountSql } from '../blocked-cells.ts'
+import { StoredTargets, type StoredTarget } from '../stored-targets.ts'
 import type { Connection } from './connection.ts'
 import { quoted } from './schema.ts'
 import { MISSING, STALE } from '../stored-rows.ts'
@@ -7,7 +8,7 @@ import { MISSING, STALE } from '../stored-rows.ts'
 /** The derived fields that the store knows. */
 export async function loadTargets(db: Connection): Promise<StoredTarget[]> {
   const rows = await db.all(
-    'SELECT id, field, derivation, sha256, kind, inputs, active FROM "$target" ORDER BY id',
+    'SELECT id, field, derivation, sha256, kind, inputs, required, active FROM "$target" ORDER BY id',
   )
   return rows.map((row) => ({
     id: Number(row['id']),
@@ -16,6 +17,7 @@ export async function loadTargets(db: Connection): Promise<StoredTarget[]> {
     sha256: String(row['sha256']),
     kind: String(row['kind']),
     inputs: JSON.parse(String(row['inputs'])) as string[],
+    required: JSON.parse(String(row['required'])) as string[] | null,
     active: row['active'] === true,
   }))
 }
@@ -35,22 +37,44 @@ export async function applyTargets(
   const known = new Map((await loadTargets(db)).map((target) => [target.field, target]))
   await keepVersions(db, definitions)
   let nextId = Math.max(0, ...[...known.values()].map(({ id }) => id)) + 1
-  let changed = false
+  const changed: string[] = []
   for (const definition of definitions) {
     const target = known.get(definition.field)
     known.delete(definition.field)
     if (target === undefined) {
       await addTarget(db, nextId, { ...definition, isNew: newColumns.has(definition.field) })
       nextId += 1
-      changed = true
+      changed.push(definition.field)
     } else if (!isSame(target, definition)) {
       await updateTarget(db, target, definition)
-      changed = true
+      changed.push(definition.field)
     }
   }
-  const idle = [...known.values()].filter(({ active }) => active).map(({ id }) => id)
-  if (idle.length > 0) await db.run('UPDATE "$target" SET active = false WHERE id = ANY($1)', idle)
-  return changed || idle.length > 0
+  const idle = [...known.values()].filter(({ active }) => active)
+  if (idle.length > 0) {
+    await db.run(
+      'UPDATE "$target" SET active = false WHERE id = ANY($1)',
+      idle.map(({ id }) => id),
+    )
+    changed.push(...idle.map(({ field }) => field))
+  }
+  if (changed.length > 0) await recountBlocked(db, changed, newColumns)
+  return changed.length > 0
+}
+
+/** Finds out which cells of these derived fields, and of those computed from them, are blocked (D32). */
+async function recountBlocked(
+  db: Connection,
+  fields: readonly string[],
+  newColumns: ReadonlySet<string>,
+): Promise<void> {
+  const targets = new StoredTargets(await loadTargets(db))
+  const rows = await db.all('SELECT id FROM "$target" WHERE blocked > 0')
+  const counted = new Set(rows.map((row) => Number(row['id'])))
+  for (const target of targets.downstream(fields)) {
+    if (!counted.has(target.id) && !canBeBlocked(target, targets)) continue
+    await db.exec(recountSql(target, targets, (field) => newColumns.has(field)))
+  }
 }
 
 /** Keeps the texts of derivation files, so that it can be told what changed since; writes nothing for those known. */
@@ -74,7 +98,7 @@ async function addTarget(
   id: number,
   definition: TargetDefinition & { readonly isNew: boolean },
 ): Promise<void> {
-  const { field, derivation, sha256, kind, inputs, isNew } = definition
+  const { field, derivation, sha256, kind, inputs, required, isNew } = definition
   const column = isNew ? 'NULL' : quoted(field)
   const overridden = await db.run(
     `INSERT INTO "$cell" (target, record, hash, mark) SELECT $1, "$seq", NULL, "$version" FROM "$data" WHERE ${column} IS NOT NULL`,
@@ -85,26 +109,31 @@ async function addTarget(
     id,
   )
   await db.run(
-    `INSERT INTO "$target" (id, field, derivation, sha256, kind, inputs, active, overridden, missing)
-     VALUES ($1, $2, $3, $4, $5, $6::jsonb, true, $7, $8)`,
+    `INSERT INTO "$target" (id, field, derivation, sha256, kind, inputs, required, active, overridden, missing)
+     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, true, $8, $9)`,
     id,
     field,
     derivation,
     sha256,
     kind,
     JSON.stringify(inputs),
+    JSON.stringify(required),
     overridden,
     missing,
   )
 }
 
-function isSame(target: StoredTarget, { sha256, derivation, kind, inputs }: TargetDefinition): boolean {
+function isSame(
+  target: StoredTarget,
+  { sha256, derivation, kind, inputs, required }: TargetDefinition,
+): boolean {
   return (
     target.active &&
     target.sha256 === sha256 &&
     target.derivation === derivation &&
     target.kind === kind &&
-    JSON.stringify(target.inputs) === JSON.stringify(inputs)
+    JSON.stringify(target.inputs) === JSON.stringify(inputs) &&
+    JSON.stringify(target.required) === JSON.stringify(required)
   )
 }
 
@@ -113,13 +142,14 @@ async function updateTarget(
   target: StoredTarget,
   definition: TargetDefinition,
 ): Promise<void> {
-  const { derivation, sha256, kind, inputs } = definition
+  const { derivation, sha256, kind, inputs, required } = definition
   await db.run(
-    'UPDATE "$target" SET derivation = $1, sha256 = $2, kind = $3, inputs = $4::jsonb, active = true WHERE id = $5',
+    'UPDATE "$target" SET derivation = $1, sha256 = $2, kind = $3, inputs = $4::jsonb, required = $5::jsonb, active = true WHERE id = $6',
     derivation,
     sha256,
     kind,
     JSON.stringify(inputs),
+    JSON.stringify(required),
     target.id,
   )
   if (target.active && target.sha256 === sha256) return

@@ -1,6 +1,7 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { RecordKey } from '../cell-work.ts'
 import type { CellFailureNote } from '../sheet-store.ts'
+import { BlockedCells } from './blocked-cells.ts'
 import type { Connection, StoredTuple } from './connection.ts'
 import { quoted } from './schema.ts'
 import { FAILED, MISSING, STALE, type TodoState, markOf } from '../stored-rows.ts'
@@ -25,7 +26,7 @@ export interface CreatedRecord {
   hasValue(field: string): boolean
 }
 
-/** Of a statement that inserts cells, each of which takes three. */
+/** Of a statement that inserts cells, each of which takes four. */
 const PARAMS_AT_ONCE = 3000
 
 const COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
@@ -42,21 +43,23 @@ const CELL_ROW = `
 
 const NOTHING_COUNTED: ReadonlyMap<string, number> = new Map()
 
-type Counter = (typeof COUNTERS)[TodoState] | 'overridden'
+type Counter = (typeof COUNTERS)[TodoState] | 'overridden' | 'blocked'
 
 /**
- * Keeps the states of cells while a change set is made: which cells are missing, stale, failed or overridden, and how
- * many of each (D32). States are tracked as writes happen and never searched for.
+ * Keeps the states of cells while a change set is made: which cells are missing, stale, failed or overridden, which of them
+ * are blocked, and how many of each (D32). States are tracked as writes happen and never searched for.
  */
 export class CellStates extends StoredTargets {
   readonly #db: Connection
   /** The statements of {@link cellOfRecord}. */
   readonly #cellsOfRecord = new Map<StoredTarget, string>()
+  readonly #blocked: BlockedCells
   #deltas = new Map<string, number>()
 
   constructor(db: Connection, targets: readonly StoredTarget[]) {
     super(targets)
     this.#db = db
+    this.#blocked = new BlockedCells(db, this)
   }
 
   cell(target: StoredTarget, record: RecordKey): CellRow {
@@ -91,19 +94,22 @@ export class CellStates extends StoredTargets {
   created(records: readonly CreatedRecord[]): void {
     const missing: SQLInputValue[] = []
     for (const { record, seq, hasValue } of records) {
+      const isBlocked = this.#blocked.ofNewRecord(hasValue)
       for (const target of this.targets) {
         if (hasValue(target.field)) {
           this.#putOverride(target, record, seq)
         } else {
-          missing.push(target.id, record, seq)
+          const blocked = isBlocked(target) ? 1 : 0
+          missing.push(target.id, record, seq, blocked)
           this.#count(target, 'missing', 1)
+          this.#count(target, 'blocked', blocked)
         }
       }
     }
     for (let from = 0; from < missing.length; from += PARAMS_AT_ONCE) {
       const params = missing.slice(from, from + PARAMS_AT_ONCE)
-      const places = `(?, ?, ${MISSING}, ?)${`, (?, ?, ${MISSING}, ?)`.repeat(params.length / 3 - 1)}`
-      this.#db.run(`INSERT INTO "$todo" (target, record, state, mark) VALUES ${places}`, ...params)
+      const places = `(?, ?, ${MISSING}, ?, ?)${`, (?, ?, ${MISSING}, ?, ?)`.repeat(params.length / 4 - 1)}`
+      this.#db.run(`INSERT INTO "$todo" (target, record, state, mark, blocked) VALUES ${places}`, ...params)
     }
   }
 
@@ -137,7 +143,7 @@ export class CellStates extends StoredTargets {
     if (!known || before.todo !== null) this.#putTodo(target, record, STALE, seq)
   }
 
-  /** A field has got another value: cells computed from it are stale. */
+  /** A field has another value, which is in its column: cells computed from it are stale. */
   inputWritten(field: string, record: RecordKey, seq: number): void {
     for (const target of this.computedFrom(field)) {
       const { computed, overridden, todo } = this.cell(target, record)
@@ -145,6 +151,7 @@ export class CellStates extends StoredTargets {
         this.#db.run('UPDATE "$cell" SET mark = ? WHERE target = ? AND record = ?', seq, target.id, record)
       } else if (todo !== null) {
         this.#db.run('UPDATE "$todo" SET mark = ? WHERE target = ? AND record = ?', seq, target.id, record)
+        if (target.required?.includes(field)) this.#look(target, record)
       } else if (computed) {
         this.#putTodo(target, record, STALE, seq)
       }
@@ -191,6 +198,7 @@ export class CellStates extends StoredTargets {
       this.#db.run('UPDATE "$todo" SET state = ? WHERE target = ? AND record = ?', FAILED, target.id, record)
       this.#count(target, COUNTERS[todo], -1)
       this.#count(target, 'failed', 1)
+      this.#lookFrom(target, record)
     }
     this.#db.run(
       'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, response_body, at) VALUES (?, ?, ?, ?, ?, ?)',
@@ -240,17 +248,19 @@ export class CellStates extends StoredTargets {
   }
 
   #dropTodo(target: StoredTarget, record: RecordKey): void {
-    const todo = this.#db.get(
-      'DELETE FROM "$todo" WHERE target = ? AND record = ? RETURNING state',
+    const todo = this.#db.tuple(
+      'DELETE FROM "$todo" WHERE target = ? AND record = ? RETURNING state, blocked',
       target.id,
       record,
     )
     if (todo === undefined) return
-    const state = todo['state'] as TodoState
+    const state = todo[0] as TodoState
     this.#count(target, COUNTERS[state], -1)
+    if (todo[1] === 1) this.#count(target, 'blocked', -1)
     if (state === FAILED) {
       this.#db.run('DELETE FROM "$failure" WHERE target = ? AND record = ?', target.id, record)
     }
+    this.#lookFrom(target, record)
   }
 
   #putTodo(target: StoredTarget, record: RecordKey, state: TodoState, mark: number): void {
@@ -262,6 +272,18 @@ export class CellStates extends StoredTargets {
       mark,
     )
     this.#count(target, COUNTERS[state], 1)
+    this.#look(target, record)
+    this.#lookFrom(target, record)
+  }
+
+  /** Finds out whether the cell is blocked now, and those computed from it in turn. */
+  #look(target: StoredTarget, record: RecordKey): void {
+    this.#blocked.look(target, record, (changed, by) => this.#count(changed, 'blocked', by))
+  }
+
+  /** The state of a cell is another than before: cells computed from it may be blocked by that, or no longer. */
+  #lookFrom(target: StoredTarget, record: RecordKey): void {
+    for (const next of this.computedFrom(target.field)) this.#look(next, record)
   }
 
   #putOverride(target: StoredTarget, record: RecordKey, seq: number): void {

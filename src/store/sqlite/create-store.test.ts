@@ -17,7 +17,15 @@ const STORE = {
     '{name: label, logicalType: string, required: true}',
   ),
   targets: [
-    { field: 'label', derivation: 'label.yaml', sha256: '00', kind: 'http', inputs: ['name'], text: 'label' },
+    {
+      field: 'label',
+      derivation: 'label.yaml',
+      sha256: '00',
+      kind: 'http',
+      inputs: ['name'],
+      required: [],
+      text: 'label',
+    },
   ],
   actor: 'system:import',
 }

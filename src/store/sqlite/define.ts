@@ -4,7 +4,8 @@ import { parseStoredContract } from '../../contract/parse-contract.ts'
 import { faultOf } from '../../contract/validate-value.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
-import type { StoredTarget } from '../stored-targets.ts'
+import { StoredTargets, type StoredTarget } from '../stored-targets.ts'
+import { BlockedCells } from './blocked-cells.ts'
 import type { Connection } from './connection.ts'
 import { columnDefinition, fieldIndexes, quoted, recordsView, type FieldIndex } from './schema.ts'
 import { fromColumn } from './values.ts'
@@ -115,7 +116,7 @@ function records(count: number): string {
 /** The derived fields that the store knows. */
 export function loadTargets(db: Connection): StoredTarget[] {
   return db
-    .all('SELECT id, field, derivation, sha256, kind, inputs, active FROM "$target" ORDER BY id')
+    .all('SELECT id, field, derivation, sha256, kind, inputs, required, active FROM "$target" ORDER BY id')
     .map((row) => ({
       id: Number(row['id']),
       field: String(row['field']),
@@ -123,6 +124,7 @@ export function loadTargets(db: Connection): StoredTarget[] {
       sha256: String(row['sha256']),
       kind: String(row['kind']),
       inputs: JSON.parse(String(row['inputs'])) as string[],
+      required: JSON.parse(String(row['required'])) as string[] | null,
       active: row['active'] === 1,
     }))
 }
@@ -135,16 +137,22 @@ export function loadTargets(db: Connection): StoredTarget[] {
 export function applyTargets(db: Connection, definitions: readonly TargetDefinition[]): void {
   const known = new Map(loadTargets(db).map((target) => [target.field, target]))
   const at = new Date().toISOString()
+  const changed: string[] = []
   for (const definition of definitions) {
     keepVersion(db, definition, at)
     const target = known.get(definition.field)
     known.delete(definition.field)
     if (target === undefined) addTarget(db, definition)
+    else if (isSame(target, definition)) continue
     else updateTarget(db, target, definition)
+    changed.push(definition.field)
   }
   for (const target of known.values()) {
-    if (target.active) db.run('UPDATE "$target" SET active = 0 WHERE id = ?', target.id)
+    if (!target.active) continue
+    db.run('UPDATE "$target" SET active = 0 WHERE id = ?', target.id)
+    changed.push(target.field)
   }
+  if (changed.length > 0) new BlockedCells(db, new StoredTargets(loadTargets(db))).recountFrom(changed)
 }
 
 /** Keeps the text of a derivation file, so that it can be told what changed since; writes nothing when it is known. */
@@ -159,14 +167,15 @@ function keepVersion(db: Connection, { derivation, sha256, text }: TargetDefinit
 }
 
 function addTarget(db: Connection, definition: TargetDefinition): void {
-  const { field, derivation, sha256, kind, inputs } = definition
+  const { field, derivation, sha256, kind, inputs, required } = definition
   const row = db.get(
-    'INSERT INTO "$target" (field, derivation, sha256, kind, inputs, active) VALUES (?, ?, ?, ?, ?, 1) RETURNING id',
+    'INSERT INTO "$target" (field, derivation, sha256, kind, inputs, required, active) VALUES (?, ?, ?, ?, ?, ?, 1) RETURNING id',
     field,
     derivation,
     sha256,
     kind,
     JSON.stringify(inputs),
+    JSON.stringify(required),
   )
   const id = Number(row?.['id'])
   const column = quoted(field)
@@ -181,24 +190,29 @@ function addTarget(db: Connection, definition: TargetDefinition): void {
   db.run('UPDATE "$target" SET overridden = ?, missing = ? WHERE id = ?', overridden, missing, id)
 }
 
-function updateTarget(db: Connection, target: StoredTarget, definition: TargetDefinition): void {
-  const inputs = JSON.stringify(definition.inputs)
-  const same =
+function isSame(target: StoredTarget, definition: TargetDefinition): boolean {
+  return (
     target.active &&
     target.sha256 === definition.sha256 &&
     target.derivation === definition.derivation &&
     target.kind === definition.kind &&
-    inputs === JSON.stringify(target.inputs)
-  if (same) return
+    JSON.stringify(target.inputs) === JSON.stringify(definition.inputs) &&
+    JSON.stringify(target.required) === JSON.stringify(definition.required)
+  )
+}
+
+function updateTarget(db: Connection, target: StoredTarget, definition: TargetDefinition): void {
+  const { derivation, sha256, kind, inputs, required } = definition
   db.run(
-    'UPDATE "$target" SET derivation = ?, sha256 = ?, kind = ?, inputs = ?, active = 1 WHERE id = ?',
-    definition.derivation,
-    definition.sha256,
-    definition.kind,
-    inputs,
+    'UPDATE "$target" SET derivation = ?, sha256 = ?, kind = ?, inputs = ?, required = ?, active = 1 WHERE id = ?',
+    derivation,
+    sha256,
+    kind,
+    JSON.stringify(inputs),
+    JSON.stringify(required),
     target.id,
   )
-  if (target.active && target.sha256 === definition.sha256) return
+  if (target.active && target.sha256 === sha256) return
   // Mark 0 leaves the cell's mark as it is: a result that is under way is of the old file, but nobody wrote (D28).
   const stale = db.run(
     `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell" AS cell

@@ -26,6 +26,8 @@ const FIELDS = ['id', 'a', 'label']
 
 /** What version 6 and later ones added, taken away again. */
 const BACK_TO_VERSION_5 = `
+  ALTER TABLE "$target" DROP COLUMN required; ALTER TABLE "$target" DROP COLUMN blocked;
+  ALTER TABLE "$todo" DROP COLUMN blocked;
   DROP TABLE "$response";
   ALTER TABLE "$sheet" DROP COLUMN response_bytes; ALTER TABLE "$sheet" DROP COLUMN response_limit;
   ALTER TABLE "$run" DROP COLUMN unpriced_calls; ALTER TABLE "$run" DROP COLUMN left_cells;
@@ -342,4 +344,33 @@ test('a store of version 3 whose contract had x-indexed before that meant anythi
     sql(directory, (db) => db.prepare(names).all()),
     indexes,
   )
+})
+
+test('D32: the blocked cells of a store of version 5 are found when its derivations are applied', async (t) => {
+  const directory = directoryFor(t)
+  const properties = ['a', 'b', 'label', 'next'].map((name) => `{name: ${name}, logicalType: string}`)
+  const definition = {
+    contract: parseContract(contractText(properties)),
+    targets: [target('label', ['a'], { required: ['a'] }), target('next', ['label', 'b'])],
+  }
+  const open = (): Promise<SqliteStore> =>
+    SqliteStore.open(directory, {
+      definition,
+      actor: 'system:import',
+      lockTimeoutMs: 5000,
+      queryLimits: PATIENT_LIMITS,
+      onSourceDiffers: () => undefined,
+    })
+  const before = await open()
+  await write(before, { id: 'empty' }, { id: 'full', a: 'x' })
+  const { targets } = await before.status()
+  await before.close()
+  sql(directory, (db) => db.exec(`${BACK_TO_VERSION_5}; UPDATE "$sheet" SET schema_version = 5`))
+  const store = await open()
+  t.after(() => store.close())
+  assert.deepEqual(
+    targets.map(({ blocked }) => blocked),
+    [1, 1],
+  )
+  assert.deepEqual((await store.status()).targets, targets)
 })

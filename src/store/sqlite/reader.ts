@@ -181,9 +181,8 @@ export class Reader {
     const lastKey = Number(sheet?.['last_record'])
     const targets = this.#db.all('SELECT * FROM "$target" WHERE active = 1 ORDER BY id').map((row) => {
       const count = (counter: string): number => Number(row[counter])
-      const [missing, stale, failed, overridden] = ['missing', 'stale', 'failed', 'overridden'].map(
-        count,
-      ) as [number, number, number, number]
+      const [missing, stale, failed] = [count('missing'), count('stale'), count('failed')]
+      const [overridden, blocked] = [count('overridden'), count('blocked')]
       return {
         field: String(row['field']),
         fresh: total - missing - stale - failed - overridden,
@@ -191,6 +190,7 @@ export class Reader {
         missing,
         failed,
         overridden,
+        blocked,
         lastAt: textOrNull(row['last_at']),
         lastActor: textOrNull(row['last_actor']),
         lastError: failed > 0 ? textOrNull(row['last_error']) : null,

@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 9
+export const SCHEMA_VERSION = 10
 
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
@@ -103,6 +103,11 @@ export const FIRST_TABLES = `
  * - `$sheet.response_bytes`: at most so many bytes are kept; exact after every removal. `response_limit`: null is the default.
  *
  * 9: `$run.unpriced_calls` and `$run.left_cells`: calls whose price nobody had said, and cells that bounds left no room for.
+ *
+ * 10: blocked cells.
+ * - `$target.required`: those of the inputs without whose value no request is made; null until the derivations are applied to a
+ *   store of an earlier version. `$target.blocked` counts blocked cells.
+ * - `$todo.blocked`: whether the cell is blocked because of an input.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -171,6 +176,11 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   9: `
   ALTER TABLE "$run" ADD COLUMN unpriced_calls INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE "$run" ADD COLUMN left_cells INTEGER NOT NULL DEFAULT 0;
+  `,
+  10: `
+  ALTER TABLE "$target" ADD COLUMN required TEXT;
+  ALTER TABLE "$target" ADD COLUMN blocked INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$todo" ADD COLUMN blocked INTEGER NOT NULL DEFAULT 0;
   `,
 }
 

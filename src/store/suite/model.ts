@@ -16,6 +16,7 @@ export interface ModelField {
 export interface ModelTarget {
   readonly field: string
   readonly inputs: readonly string[]
+  readonly required: readonly string[]
   sha256: string
   active: boolean
 }
@@ -101,6 +102,20 @@ export class Model {
     const counts = { fresh: 0, stale: 0, missing: 0, failed: 0, overridden: 0 }
     for (const { cells } of this.#records.values()) counts[cells.get(field)!.state] += 1
     return counts
+  }
+
+  /** Whether a cell has work that an input keeps a run from doing (D32), worked out afresh. */
+  isBlocked(id: string, field: string): boolean {
+    const { values, cells } = this.#records.get(id)!
+    const hasWork = (name: string): boolean =>
+      this.#target(name)?.active === true && !['fresh', 'overridden'].includes(cells.get(name)!.state)
+    if (!hasWork(field)) return false
+    const { inputs, required } = this.#target(field)!
+    return (
+      inputs.some(
+        (name) => hasWork(name) && (cells.get(name)!.state === 'failed' || this.isBlocked(id, name)),
+      ) || required.some((name) => (values.get(name) ?? null) === null && !hasWork(name))
+    )
   }
 
   state(id: string, field: string): CellState {

@@ -45,12 +45,17 @@ function newModel(): Model {
     { ...text, name: 'two', editableBy: 'human:' },
     { ...text, name: 'last', editableBy: '' },
   ]
-  const targets = [target('one', ['a']), target('two', ['a', 'b']), target('last', ['one', 'two', 'u'])]
+  const targets = [
+    target('one', ['a'], { required: ['a'] }),
+    target('two', ['a', 'b'], { required: ['b'] }),
+    target('last', ['one', 'two', 'u'], { required: ['two', 'u'] }),
+  ]
   return new Model(
     fields,
-    targets.map(({ field, inputs, sha256: file }): ModelTarget => ({
+    targets.map(({ field, inputs, required, sha256: file }): ModelTarget => ({
       field,
       inputs,
+      required,
       sha256: file,
       active: true,
     })),
@@ -60,7 +65,7 @@ function newModel(): Model {
 function definitions(model: Model): TargetDefinition[] {
   return model.targets
     .filter(({ active }) => active)
-    .map(({ field, inputs, sha256: file }) => target(field, inputs, { sha256: file }))
+    .map(({ field, inputs, required, sha256: file }) => target(field, inputs, { required, sha256: file }))
 }
 
 /** Random operations on a store and on the model, which must come to the same. */
@@ -210,10 +215,12 @@ class Play {
     const { field, inputs, active } = this.#random.pick(this.#model.targets)
     if (!active) return
     const force = this.#random.chance(0.3)
+    const ready = this.#random.chance(0.3)
     const items = await this.#sheet.store.work({
       targets: [field],
       inputs,
       force,
+      ready,
       state: null,
       after: null,
       limit: 100,
@@ -222,6 +229,7 @@ class Play {
     const wanted = this.#model
       .ids()
       .filter((id) => force || ['missing', 'stale', 'failed'].includes(this.#model.state(id, field)))
+      .filter((id) => force || !ready || !this.#model.isBlocked(id, field))
     assert.deepEqual(
       items.map(({ id }) => id),
       wanted,
@@ -300,8 +308,10 @@ class Play {
     assert.equal(status.total, this.#model.total)
     for (const { field, active } of this.#model.targets) {
       if (!active) continue
-      const { fresh, stale, missing, failed, overridden } = await this.#sheet.counts(field)
+      const { fresh, stale, missing, failed, overridden, blocked } = await this.#sheet.counts(field)
       assert.deepEqual({ fresh, stale, missing, failed, overridden }, this.#model.counts(field), field)
+      const isBlocked = (id: string): boolean => this.#model.isBlocked(id, field)
+      assert.equal(blocked, this.#model.ids().filter(isBlocked).length, `blocked cells of ${field}`)
       const items = await store.work({
         targets: [field],
         inputs: [],
@@ -312,8 +322,8 @@ class Play {
         only: null,
       })
       assert.deepEqual(
-        items.map(({ id, cells }) => [id, cells[0]?.state]),
-        this.#model.ids().map((id) => [id, this.#model.state(id, field)]),
+        items.map(({ id, cells }) => [id, cells[0]?.state, cells[0]?.blocked]),
+        this.#model.ids().map((id) => [id, this.#model.state(id, field), isBlocked(id)]),
       )
     }
     for (const id of IDS) for (const { name } of this.#model.fields) await this.#checkCell(id, name)

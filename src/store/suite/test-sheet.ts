@@ -128,6 +128,7 @@ export function target(
     text: `${field}.yaml`,
     kind: 'http',
     inputs,
+    required: [],
     ...more,
   }
 }

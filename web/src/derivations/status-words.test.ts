@@ -9,12 +9,14 @@ const counts = (some: Partial<StatusCounts>): StatusCounts => ({
   missing: 0,
   failed: 0,
   overridden: 0,
+  blocked: 0,
   ...some,
 })
 
 test('counts in words leave out what there is none of', () => {
   assert.equal(countsText(counts({ total_records: 1240, fresh: 1238, failed: 2 })), '1,238 fresh, 2 failed')
   assert.equal(countsText(counts({ total_records: 0 })), 'no records')
+  assert.equal(countsText(counts({ fresh: 8, missing: 2, blocked: 1 })), '8 fresh, 2 missing (1 blocked)')
 })
 
 test('the headline is what needs somebody most', () => {

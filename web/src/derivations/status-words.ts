@@ -4,14 +4,18 @@ import { formatCount } from '../ui/format.ts'
 /** In the order of a bar: what is well first, what needs somebody last. */
 export const COUNTED_STATES = ['fresh', 'overridden', 'stale', 'missing', 'failed'] as const
 
-export type StatusCounts = Pick<TargetStatusAnswer, (typeof COUNTED_STATES)[number] | 'total_records'>
+export type StatusCounts = Pick<
+  TargetStatusAnswer,
+  (typeof COUNTED_STATES)[number] | 'blocked' | 'total_records'
+>
 
-/** All counts that are not zero: `240 fresh, 2 failed`. */
+/** All counts that are not zero: `240 fresh, 2 failed`; of these, cells that an input blocks: `(1 blocked)`. */
 export function countsText(counts: StatusCounts): string {
   const parts = COUNTED_STATES.filter((state) => counts[state] > 0).map(
     (state) => `${formatCount(counts[state])} ${state}`,
   )
-  return parts.join(', ') || 'no records'
+  const blocked = counts.blocked > 0 ? ` (${formatCount(counts.blocked)} blocked)` : ''
+  return `${parts.join(', ')}${blocked}` || 'no records'
 }
 
 /** What is most worth knowing, in a few letters: `2 failed`, `all fresh`. */
@@ -33,5 +37,6 @@ export function sumCounts(all: readonly StatusCounts[]): StatusCounts {
     missing: sum('missing'),
     failed: sum('failed'),
     overridden: sum('overridden'),
+    blocked: sum('blocked'),
   }
 }

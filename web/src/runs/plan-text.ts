@@ -1,6 +1,6 @@
 import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
 import type { RunSummary } from '../../../src/wire/runs.ts'
-import { countOf, formatMoney } from '../ui/format.ts'
+import { countOf, formatCount, formatMoney } from '../ui/format.ts'
 
 export interface PlanTotals {
   readonly compute: number
@@ -25,6 +25,25 @@ export function totalsOf({ targets }: RunPlanAnswer): PlanTotals {
 export function isNothing(plan: RunPlanAnswer): boolean {
   const { compute, cached } = totalsOf(plan)
   return compute === 0 && cached === 0
+}
+
+const BLOCKED_WORDS = [
+  ['input_failed', 'an input that failed'],
+  ['input_empty', 'an input that is empty'],
+  ['input_blocked', 'an input that is blocked itself'],
+  ['input_missing', 'an input that this run does not compute'],
+] as const
+
+/** The cells that a run does not compute because of an input, and why: `3 cells wait: 2 for an input that failed, …`. Null for none. */
+export function blockedText({ targets }: RunPlanAnswer): string | null {
+  const counts = BLOCKED_WORDS.map(([reason, words]) => {
+    const count = Object.values(targets).reduce((sum, { blocked }) => sum + (blocked?.[reason] ?? 0), 0)
+    return { count, words }
+  }).filter(({ count }) => count > 0)
+  if (counts.length === 0) return null
+  const total = counts.reduce((sum, { count }) => sum + count, 0)
+  const reasons = counts.map(({ count, words }) => `${formatCount(count)} for ${words}`)
+  return `${countOf(total, 'cell')} ${total === 1 ? 'waits' : 'wait'}: ${reasons.join(', ')}.`
 }
 
 /** What the button of a run says: what it does and what that costs. */

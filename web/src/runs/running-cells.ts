@@ -29,13 +29,15 @@ export function useRunning(): RunningScope & { readonly progress: RunProgress | 
   return { targets, records, only: run?.only ?? null, progress: run }
 }
 
-/** Whether a run works, or will, on a derived cell in this state: what is fresh, or was written by hand, is left alone. */
+const LEFT_ALONE: ReadonlySet<CellStateName> = new Set(['fresh', 'overridden', 'blocked'])
+
+/** Whether a run works, or will, on a derived cell in this state: what is fresh, written by hand or blocked is left alone. */
 export function isComputed(
   { targets, records, only }: RunningScope,
   cell: { readonly recordId: string; readonly field: string },
   state: CellStateName | undefined,
 ): boolean {
-  if (targets === null || state === undefined || state === 'fresh' || state === 'overridden') return false
+  if (targets === null || state === undefined || LEFT_ALONE.has(state)) return false
   const isTarget = targets === ALL || targets.has(cell.field)
   return isTarget && (records === null || records.has(cell.recordId)) && (only === null || only === state)
 }

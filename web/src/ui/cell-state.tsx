@@ -1,6 +1,6 @@
 import './cell-state.css'
 
-export type CellStateName = 'fresh' | 'stale' | 'missing' | 'failed' | 'overridden' | 'running'
+export type CellStateName = 'fresh' | 'stale' | 'missing' | 'failed' | 'overridden' | 'blocked' | 'running'
 
 /** What each state means, in a few words. */
 export const STATE_LABELS: Readonly<Record<CellStateName, string>> = {
@@ -9,6 +9,7 @@ export const STATE_LABELS: Readonly<Record<CellStateName, string>> = {
   missing: 'Missing: never computed',
   failed: 'Failed: the last try failed',
   overridden: 'Overridden: written by hand, not computed',
+  blocked: 'Blocked: cannot be computed because of an input',
   running: 'Running: being computed now',
 }
 

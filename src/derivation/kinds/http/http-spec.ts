@@ -73,12 +73,13 @@ export function parseHttpSpec(
 
   const sentBody = method === 'GET' ? null : body
   const spec: HttpSpec = { file: context.file, method, url, headers, body: sentBody, paths }
-  const usedFields = [
+  // A null in a body is null, but a URL or a header has no place for one (D21, D22).
+  const requiredFields = new Set([
     ...fieldsOf(url.parts),
     ...headers.flatMap((header) => fieldsOf(header.parts)),
-    ...(sentBody === null ? [] : bodyFields(sentBody)),
-  ]
-  return { spec, usedFields: [...new Set(usedFields)], hosts: [url.host] }
+  ])
+  const usedFields = requiredFields.union(new Set(sentBody === null ? [] : bodyFields(sentBody)))
+  return { spec, usedFields: [...usedFields], requiredFields: [...requiredFields], hosts: [url.host] }
 }
 
 function parseMethod(value: JsonValue, context: ParseContext): HttpMethod {

@@ -1,0 +1,58 @@
+import { FAILED } from './stored-rows.ts'
+import type { StoredTarget, StoredTargets } from './stored-targets.ts'
+
+/* Which cells a run cannot compute because of an input (D32): the rule of `errors/block.ts` in SQL, for those of all records. */
+
+/** Whether a cell of a target can be blocked at all. */
+export function canBeBlocked({ required, inputs }: StoredTarget, targets: StoredTargets): boolean {
+  return (required ?? []).length > 0 || inputs.some((input) => targets.isDerived(input))
+}
+
+/**
+ * For SQL of either engine: whether the cell of a target in the record `data` is blocked, if it has work to do,
+ * and the joins to `data` that this takes. `isNew` tells fields that have no column yet, and so no values.
+ */
+export function blockedSql(
+  { required, inputs }: StoredTarget,
+  targets: StoredTargets,
+  isNew: (field: string) => boolean = () => false,
+): { readonly blocked: string; readonly joins: string } {
+  const sources = inputs.flatMap((input) => {
+    const source = targets.target(input)
+    return source?.active === true ? [{ input, id: source.id, alias: `"$input${source.id}"` }] : []
+  })
+  const stopped = sources.map(({ alias }) => `${alias}.state = ${FAILED} OR ${alias}.blocked`)
+  const empty = (required ?? []).map((field) => {
+    const source = sources.find(({ input }) => input === field)
+    const isNull = isNew(field) ? 'TRUE' : `data."${field}" IS NULL`
+    return source === undefined ? isNull : `(${isNull} AND ${source.alias}.state IS NULL)`
+  })
+  const joins = sources.map(
+    ({ id, alias }) =>
+      `LEFT JOIN "$todo" AS ${alias} ON ${alias}.target = ${id} AND ${alias}.record = data."$seq"`,
+  )
+  const conditions = [...stopped, ...empty]
+  return {
+    // Of a cell without work to do there is no row, and what is asked of it is null.
+    blocked: conditions.length === 0 ? 'FALSE' : `coalesce(${conditions.join(' OR ')}, FALSE)`,
+    joins: joins.join(' '),
+  }
+}
+
+/** Finds out which cells of a target are blocked, and counts them. The cells that it is computed from come first. */
+export function recountSql(
+  target: StoredTarget,
+  targets: StoredTargets,
+  isNew?: (field: string) => boolean,
+): string {
+  const { id } = target
+  const { blocked, joins } = blockedSql(target, targets, isNew)
+  return `
+    UPDATE "$todo" SET blocked = looked.blocked FROM (
+      SELECT todo.record, ${blocked} AS blocked
+      FROM "$todo" AS todo JOIN "$data" AS data ON data."$seq" = todo.record ${joins}
+      WHERE todo.target = ${id}
+    ) AS looked
+    WHERE "$todo".target = ${id} AND "$todo".record = looked.record AND "$todo".blocked <> looked.blocked;
+    UPDATE "$target" SET blocked = (SELECT count(*) FROM "$todo" WHERE target = ${id} AND blocked) WHERE id = ${id}`
+}
