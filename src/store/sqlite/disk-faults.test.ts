@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -14,6 +14,7 @@ import { logOf } from './read-log.ts'
 import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
 import type { ProcessAnswer, ProcessCommand } from './store-process.ts'
+import type { WriterRequest } from './writer-protocol.ts'
 import { Writer } from './writer.ts'
 
 const REQUEST = {
@@ -68,6 +69,41 @@ test('D17: nothing is acknowledged for a sheet.db that was removed while it was 
     type: 'RecordsError',
     message: /^sheet\.db was removed or replaced/,
   })
+})
+
+test('D17: nothing is acknowledged for a sheet.db that was overwritten by an older copy while it was open', async (t) => {
+  const directory = await newSheet(t)
+  const { database } = storePaths(directory)
+  const older = join(directory, 'older.db')
+  copyFileSync(database, older)
+  const upsert = (id: string): WriterRequest => ({
+    id: 1,
+    operation: 'upsert',
+    argument: { body: { records: [{ id }] }, defaultActor: 'human:x', ifMatch: null },
+  })
+  const before = await openWriter(directory)
+  await before.change([upsert('x')])
+  await before.handle('close', null)
+
+  const writer = await openWriter(directory)
+  t.after(() => writer.handle('close', null))
+  // A checkpoint changes the file as well.
+  utimesSync(database, 1, 1)
+  assert.deepEqual(
+    (await writer.change([upsert('y')])).map((outcome) => 'error' in outcome),
+    [false],
+  )
+  await writer.handle('close', null)
+  const last = await openWriter(directory)
+  t.after(() => last.handle('close', null))
+  copyFileSync(older, database)
+  utimesSync(database, 2, 2)
+  for (const id of ['z', 'again']) {
+    await assert.rejects(last.change([upsert(id)]), {
+      type: 'RecordsError',
+      message: /^sheet\.db was overwritten by an older copy/,
+    })
+  }
 })
 
 test('a damaged sheet.db is a RecordsError for whoever reads', async (t) => {

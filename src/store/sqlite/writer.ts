@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Contract } from '../../contract/contract.ts'
 import { parseContract } from '../../contract/parse-contract.ts'
 import { RecordsError, StoppingError } from '../../errors/service-error.ts'
@@ -31,6 +31,7 @@ import {
   runLocked,
   startRun,
 } from './run-writer.ts'
+import { StoreFile } from './store-file.ts'
 import { tryUpsert, upsert } from './upsert.ts'
 import type {
   DefineRequest,
@@ -78,9 +79,7 @@ const CHANGES: {
 type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown }
 
 interface OpenStore {
-  readonly path: string
-  /** Of the file that is open: what is written to one that has been replaced would be lost. */
-  readonly inode: number | undefined
+  readonly file: StoreFile
   readonly db: Connection
   readonly mirror: LogMirror
   readonly lockTimeoutMs: number
@@ -96,7 +95,11 @@ export class Writer {
   #failed = false
   readonly #onSetAside: (lines: SetAside) => void
   readonly #checkpoint = new IdleTimer(CHECKPOINT_IDLE_MS, () => this.#runCheckpoint())
-  readonly #mirrorSync = new IdleTimer(MIRROR_SYNC_MS, () => this.#syncMirror())
+  readonly #mirrorSync = new IdleTimer(MIRROR_SYNC_MS, () => {
+    this.#syncMirror()
+    // Or the file would not say where the store is: see StoreFile.
+    this.#runCheckpoint()
+  })
 
   /** `onSetAside` is called when lines of another program were moved out of the log. */
   constructor(onSetAside: (lines: SetAside) => void = () => undefined) {
@@ -230,9 +233,7 @@ export class Writer {
     }
     const store = this.#store
     if (store === null) throw new StoppingError('the store is closed')
-    if (inodeOf(store.path) !== store.inode) {
-      throw new RecordsError('sheet.db was removed or replaced while it was open; put it back, or restart')
-    }
+    store.file.check()
     return store
   }
 
@@ -257,8 +258,7 @@ export class Writer {
     const states = new CellStates(db, loadTargets(db))
     const { lockTimeoutMs } = request
     this.#store = {
-      path: paths.database,
-      inode: inodeOf(paths.database),
+      file: new StoreFile(paths.database),
       db,
       mirror,
       lockTimeoutMs,
@@ -358,8 +358,4 @@ function importedSource(sheet: StoredRow): ImportedSource {
     mtime: number('source_mtime'),
     sha256: textOrNull(sheet['source_sha256']),
   }
-}
-
-function inodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino
 }
