@@ -13,6 +13,7 @@ import { spool } from '../files/spool.ts'
 import { typeCells, unknownFieldFault } from '../files/type-cells.ts'
 import type { SheetStore, Upsert } from '../store/sheet-store.ts'
 import { targetDefinitions } from './definition-files.ts'
+import { GuessTeller } from './guess-teller.ts'
 import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import type { Sheet } from './sheet.ts'
 
@@ -134,30 +135,6 @@ export async function importRecords(
 
 /** Whoever was asked does not want what was guessed; nothing was written. */
 export class ImportDeclined extends Error {}
-
-/** Tells each guess about a file once: some are made only while it is read. */
-class GuessTeller {
-  readonly #guesses: () => readonly string[]
-  readonly #tell: (guess: string) => void
-  readonly #told = new Set<string>()
-
-  constructor(guesses: () => readonly string[], tell: (guess: string) => void) {
-    this.#guesses = guesses
-    this.#tell = tell
-  }
-
-  get count(): number {
-    return this.#told.size
-  }
-
-  tell(): void {
-    for (const guess of this.#guesses()) {
-      if (this.#told.has(guess)) continue
-      this.#told.add(guess)
-      this.#tell(guess)
-    }
-  }
-}
 
 /** The same records, in which the column `key` is called `id`. Throws ValidationError where a table has no such column. */
 function withKey(file: RawRecords, key: string | null): RawRecords {

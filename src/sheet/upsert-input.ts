@@ -8,6 +8,7 @@ import { readRecordFile } from '../files/read-record-file.ts'
 import { spool } from '../files/spool.ts'
 import { typeCells } from '../files/type-cells.ts'
 import { fromPlainError, toPlainError, ValidationError } from '../errors/service-error.ts'
+import { GuessTeller } from './guess-teller.ts'
 import { ndjsonBatches } from './ndjson-batches.ts'
 import type { Sheet } from './sheet.ts'
 import { upsertRecords } from './upsert-records.ts'
@@ -16,7 +17,7 @@ export interface InputOptions {
   /** Null goes by the name of a file, or by how a stream begins. */
   readonly format: FileFormat | null
   readonly actor: string
-  /** Told what is guessed about a file, before anything of it is written. */
+  /** Told what is guessed about the input: what is known before any of it is written, and the rest at the end. */
   readonly onGuess?: (guess: string) => void
   /** The order of day and month in dates that could have either; null takes it from other dates of the column. */
   readonly dateOrder?: DateOrder | null
@@ -43,7 +44,6 @@ export async function upsertFile(sheet: Sheet, path: string, options: InputOptio
     throw new ValidationError(`the name of ${path} does not say what it is; say it with --input-format`)
   }
   const records = await readRecordFile({ path, name: path }, format)
-  tellGuesses(records, options)
   return upsertBatches(sheet, records.batches, { origin: records, file: records, ...options })
 }
 
@@ -62,15 +62,10 @@ export async function upsertStream(
   const file = await spool(whole, name)
   try {
     const records = await readRecordFile(file, format)
-    tellGuesses(records, options)
     return await upsertBatches(sheet, records.batches, { origin: records, file: records, ...options })
   } finally {
     await file.remove()
   }
-}
-
-function tellGuesses(records: RawRecords, { onGuess }: InputOptions): void {
-  for (const guess of records.guesses?.() ?? []) onGuess?.(guess)
 }
 
 interface WhatToRead {
@@ -82,11 +77,16 @@ interface WhatToRead {
 async function upsertBatches(
   sheet: Sheet,
   batches: AsyncIterable<readonly RawRecord[]>,
-  { origin, file, actor, dateOrder = null }: WhatToRead & InputOptions,
+  { origin, file, actor, onGuess, dateOrder = null }: WhatToRead & InputOptions,
 ): Promise<InputResult> {
   const { contract, store } = await sheet.deriving()
   const fieldOf = (column: string): Field | undefined => contract.fieldByName.get(column)
   const readings = new ColumnReadings({ file, fieldOf, dateOrder, lenient: false })
+  const guesses = new GuessTeller(
+    () => [...(file?.guesses?.() ?? []), ...readings.notes()],
+    (guess) => onGuess?.(guess),
+  )
+  guesses.tell()
   let inserted = 0
   let updated = 0
   let total: number | null = null
@@ -108,6 +108,7 @@ async function upsertBatches(
   } catch (error) {
     throw withWritten(error, inserted + updated)
   }
+  guesses.tell()
   return { inserted, updated, total: total ?? (await store.status()).total }
 }
 

@@ -110,6 +110,12 @@ test('upsert takes NDJSON, JSON and CSV from standard input and finds out which 
   ])
 })
 
+test('upsert says on standard error what it guessed about its input', async (t) => {
+  const { sheet } = await open(t)
+  const { code, stderr } = await runColophon(['upsert', sheet], input('# list\nid,title\na,Avocado\n'))
+  assert.deepEqual([code, stderr], [0, 'Guessed: passed over 1 line above the table: "# list"\n'])
+})
+
 test('upsert streams a long input in batches: what came before a fault stays, and the fault has its line', async (t) => {
   const { sheet, run } = await open(t, { records: [] })
   const lines = Array.from({ length: 3000 }, (_, index) => ({
