@@ -29,7 +29,7 @@ export async function callTool(
   } catch (error) {
     // It is of interest to those who spend it.
     const budget = 'budget' in tool.output.properties ? context.budget.answer : null
-    return toolError(error, budget, log)
+    return toolError(error, budget, { dialect: context.sheet.dialect, log })
   }
 }
 

@@ -1,9 +1,10 @@
+import { DIALECT, inDialect, type SqlDialect } from '../wire/dialect.ts'
 import type { AgentScope } from './agent-scope.ts'
 
 const ABOUT =
   'Colophon serves one sheet: records under a contract, with derived fields that derivations compute by calls, and a log of ' +
   'where every value came from. Begin with get_contract. Use summarize_records and query before you read many records; name ' +
-  'fields and keep limit low. Derived fields are computed by materialize, and plan_materialize tells first what that would cost.'
+  `fields and keep limit low. Filters and queries are SQL of ${DIALECT}. Derived fields are computed by materialize, and plan_materialize tells first what that would cost.`
 
 /** Values come from strangers: from imports, from servers that derivations call, from other agents. */
 const DATA =
@@ -18,7 +19,7 @@ const MODES: Readonly<Record<AgentScope['mode'], string>> = {
 }
 
 /** What a client is told about the server. */
-export function instructions({ mode, maxCalls, maxCost }: AgentScope): string {
+export function instructions({ mode, maxCalls, maxCost }: AgentScope, dialect: SqlDialect): string {
   const bounds = [
     ...(maxCalls === null ? [] : [`${maxCalls} calls`]),
     ...(maxCost === null ? [] : [`$${maxCost}`]),
@@ -27,5 +28,5 @@ export function instructions({ mode, maxCalls, maxCost }: AgentScope): string {
     bounds.length === 0 || mode === 'read-only'
       ? []
       : [`All your runs together may make at most ${bounds.join(' and spend at most ')}.`]
-  return [ABOUT, DATA, MODES[mode], ...budget].join('\n\n')
+  return [inDialect(ABOUT, dialect), DATA, MODES[mode], ...budget].join('\n\n')
 }

@@ -7,6 +7,7 @@ import {
 import type { TObject } from 'typebox'
 import type { GivenActor } from '../sheet/resolve-actor.ts'
 import type { Sheet } from '../sheet/sheet.ts'
+import { inDialect, type SqlDialect } from '../wire/dialect.ts'
 import type { AgentScope } from './agent-scope.ts'
 import { CallBudget } from './call-budget.ts'
 import { callTool } from './call-tool.ts'
@@ -42,7 +43,7 @@ export function createMcpServer(shared: Shared, actor: GivenActor): McpServer {
   const server = new McpServer(
     { name: 'colophon', title: `Colophon: ${sheet.name}`, version: shared.version },
     {
-      instructions: instructions(scope),
+      instructions: instructions(scope, sheet.dialect),
       capabilities: {
         tools: { listChanged: false },
         prompts: { listChanged: false },
@@ -56,10 +57,10 @@ export function createMcpServer(shared: Shared, actor: GivenActor): McpServer {
       name,
       {
         title,
-        description,
+        description: inDialect(description, sheet.dialect),
         annotations: { title, ...annotations },
-        inputSchema: listed(tool.input),
-        outputSchema: listed(tool.output),
+        inputSchema: listed(tool.input, sheet.dialect),
+        outputSchema: listed(tool.output, sheet.dialect),
       },
       (given, request) => {
         const context: ToolContext = {
@@ -81,11 +82,14 @@ export function createMcpServer(shared: Shared, actor: GivenActor): McpServer {
 }
 
 /** Made once: over HTTP there can be a server for every request. */
-const LISTED = new WeakMap<TObject, StandardSchemaWithJSON>()
+const LISTED: Readonly<Record<SqlDialect, WeakMap<TObject, StandardSchemaWithJSON>>> = {
+  sqlite: new WeakMap(),
+  postgres: new WeakMap(),
+}
 
-function listed(schema: TObject): StandardSchemaWithJSON {
-  const known = LISTED.get(schema) ?? fromJsonSchema(schema, TAKES_ANYTHING)
-  LISTED.set(schema, known)
+function listed(schema: TObject, dialect: SqlDialect): StandardSchemaWithJSON {
+  const known = LISTED[dialect].get(schema) ?? fromJsonSchema(inDialect(schema, dialect), TAKES_ANYTHING)
+  LISTED[dialect].set(schema, known)
   return known
 }
 

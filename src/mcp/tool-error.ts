@@ -5,6 +5,7 @@ import {
   ValidationError,
   type ErrorType,
 } from '../errors/service-error.ts'
+import { DIALECT, inDialect, type SqlDialect } from '../wire/dialect.ts'
 import type { BudgetAnswer } from '../wire/tool-answers.ts'
 import { budgetText } from './call-budget.ts'
 
@@ -14,8 +15,7 @@ const NEXT: Readonly<Partial<Record<ErrorType, string>>> = {
     'A file of the sheet is broken, and a person has to mend it; the message says where. No tool can.',
   SheetError: 'Look up what there is: list_records and query tell ids, list_runs tells runs.',
   RecordsError: 'The store of the sheet is at fault; tell the person who runs this server.',
-  QueryError:
-    'The dialect is SQLite, the one table is records, and get_contract tells its columns. One SELECT; values go into params.',
+  QueryError: `The dialect is ${DIALECT}, the one table is records, and get_contract tells its columns. One SELECT; values go into params.`,
   PermissionDeniedError: 'get_permissions tells what you may write. For the rest ask a person who may.',
   LockTimeoutError: 'list_runs tells which run is under way. Try again when it has ended.',
 }
@@ -36,7 +36,7 @@ const ROUTES: readonly (readonly [RegExp, string])[] = [
 export function toolError(
   error: unknown,
   budget: BudgetAnswer | null,
-  log: (error: unknown) => void,
+  { dialect, log }: { readonly dialect: SqlDialect; readonly log: (error: unknown) => void },
 ): CallToolResult {
   const known = knownError(error)
   if (known === null) {
@@ -45,7 +45,7 @@ export function toolError(
   }
   const parts = [
     `${known.type}: ${inWordsOfTools(known.message.toWellFormed())}`,
-    nextStep(known),
+    inDialect(nextStep(known), dialect),
     budgetText(budget),
   ]
   return failed(parts.filter((part) => part !== '').join('\n'))

@@ -7,7 +7,7 @@ import { EventBus } from '../events/event-bus.ts'
 import { setAsideFiles } from '../provenance/set-aside.ts'
 import type { PushOutcome, RevisionPush, RevisionStore } from '../store/revision-store.ts'
 import type { SharedFrames } from '../store/shared-frames.ts'
-import type { SheetStore, StoreDefinition, TargetDefinition } from '../store/sheet-store.ts'
+import type { Dialect, SheetStore, StoreDefinition, TargetDefinition } from '../store/sheet-store.ts'
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../store/sqlite/sql/sql-pool.ts'
 import { DefinitionDirectory } from './definition-directory.ts'
@@ -61,6 +61,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
   const kinds = createKinds({ transport, env: place.env, own: options.kinds ?? [] })
   const sheet = new Sheet({
     name: place.name,
+    dialect: place.dialect,
     defaultActor,
     lockTimeoutMs,
     handsRunsOver: options.handsRunsOver ?? false,
@@ -80,6 +81,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
 /** What the kinds of places of a sheet differ in. */
 interface SheetPlace {
   readonly name: string
+  readonly dialect: Dialect
   readonly source: DefinitionSource
   /** What the subscribers of all servers are told, where they share the sheet. */
   readonly frames?: SharedFrames
@@ -105,6 +107,7 @@ function sheetDirectory(
   let writer = storeThread
   return {
     name: basename(directory),
+    dialect: 'sqlite',
     source: new DefinitionDirectory(directory),
     env: process.env,
     openStore: async (definition) => {
@@ -135,6 +138,7 @@ async function storedSheet(
   const source = await readDefinition(revisions)
   return {
     name: revisions.name,
+    dialect: 'postgres',
     source,
     frames: revisions.frames,
     env: withoutStoreSecrets(process.env),

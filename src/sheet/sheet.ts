@@ -7,7 +7,7 @@ import type { EventBus } from '../events/event-bus.ts'
 import type { Frame } from '../events/frame.ts'
 import { OutdatedDefinitionError } from '../store/revision-store.ts'
 import type { SharedFrames } from '../store/shared-frames.ts'
-import type { SheetStore, StoreDefinition } from '../store/sheet-store.ts'
+import type { Dialect, SheetStore, StoreDefinition } from '../store/sheet-store.ts'
 import { ActiveRuns } from './active-run.ts'
 import {
   targetDefinitions,
@@ -47,6 +47,7 @@ type Reading =
 
 export interface SheetParts {
   readonly name: string
+  readonly dialect: Dialect
   readonly defaultActor: string | null
   readonly lockTimeoutMs: number
   readonly events: EventBus
@@ -69,6 +70,8 @@ export interface SheetParts {
 export class Sheet {
   /** The name of the sheet's directory, or of the schema that its store is in. */
   readonly name: string
+  /** The dialect of SQL that its store takes, also while that cannot be opened. */
+  readonly dialect: Dialect
   readonly defaultActor: string | null
   readonly lockTimeoutMs: number
   readonly events: EventBus
@@ -92,6 +95,7 @@ export class Sheet {
 
   constructor(parts: SheetParts) {
     this.name = parts.name
+    this.dialect = parts.dialect
     this.defaultActor = parts.defaultActor
     this.lockTimeoutMs = parts.lockTimeoutMs
     this.events = parts.events

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { DIALECT } from './dialect.ts'
 
 /** The operators of a {@link Condition} on a field; which of them fit depends on the field's type. */
 const OPERATORS = [
@@ -48,5 +49,5 @@ export const whereParameter = Type.String({
 
 /** The parameter `filter` of these routes. */
 export const filterParameter = Type.String({
-  description: 'A boolean SQL expression over the fields (D16), in the dialect of `GET /api/sql`.',
+  description: `A boolean SQL expression (${DIALECT}) over the fields (D16).`,
 })

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { closedObject } from './closed-object.ts'
+import { DIALECT } from './dialect.ts'
 
 const sqlParam = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), Type.String()], {
   title: 'null, a boolean, a number or a string',
@@ -7,7 +8,7 @@ const sqlParam = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), Type.St
 
 /** Body of `POST /api/query`. */
 export const QueryBody = closedObject({
-  sql: Type.String({ description: 'One read-only SELECT over `records` (D18).' }),
+  sql: Type.String({ description: `One read-only SELECT (${DIALECT}) over \`records\` (D18).` }),
   params: Type.Optional(
     Type.Array(sqlParam, {
       description: 'Values of the statement’s `?`, in order.',

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { closedObject } from './closed-object.ts'
+import { DIALECT } from './dialect.ts'
 import { MaterializeBody } from './materialize.ts'
 import { QueryBody } from './query.ts'
 import { RevertBody } from './revert.ts'
@@ -23,8 +24,7 @@ const fields = Type.Array(Type.String(), {
   description: 'Only these fields, in this order. Name those that you need: answers stay small.',
 })
 const filter = Type.String({
-  description:
-    "A boolean SQL expression over the fields (SQLite), such as continent = 'Europe' AND rate IS NULL.",
+  description: `A boolean SQL expression over the fields (${DIALECT}), such as continent = 'Europe' AND rate IS NULL.`,
 })
 const asOf = Type.String({
   description: 'A seq of the provenance log, or a time in ISO 8601 with offset: as the sheet was then.',

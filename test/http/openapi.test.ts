@@ -6,7 +6,7 @@ import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { listRoutes } from '../support/app-routes.ts'
 import { exampleSheet } from '../support/example.ts'
 import { startApp } from '../support/http-fixture.ts'
-import { openOnEngine } from '../support/engine.ts'
+import { openOnEngine, perEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { editSheet, writeSheet } from '../support/sheet-fixture.ts'
 
@@ -104,7 +104,7 @@ test('the document knows the fields of the sheet and its examples, by what the c
   assert.deepEqual(Object.keys(record?.examples?.[0] ?? {}).slice(0, 1), ['id'])
 })
 
-test('the document changes with the contract, and stays while that is broken', async (t) => {
+test('the document tells the dialect of SQL, changes with the contract, and stays while that is broken', async (t) => {
   const directory = await writeSheet(t)
   const sheet = await openOnEngine(directory)
   onEnd(t, () => sheet.close())
@@ -120,6 +120,11 @@ test('the document changes with the contract, and stays while that is broken', a
       paths,
     }
   }
+  const document = (await app.inject({ url: '/openapi.json' })).body
+  const [own, other] = perEngine({ sqlite: ['SQLite', 'PostgreSQL'], postgres: ['PostgreSQL', 'SQLite'] })
+  assert.match(document, new RegExp(`SQL, in .{1,50}, is that of ${own};`))
+  assert.match(document, new RegExp(`A boolean SQL expression \\(${own}\\) over the fields`))
+  assert.doesNotMatch(document, new RegExp(`${other}|\\{dialect\\}`))
   const before = await read()
   assert.deepEqual(before.fields, ['id', 'title', 'price', 'currency', 'owner_note', 'rate'])
   assert.equal((await read()).etag, before.etag)

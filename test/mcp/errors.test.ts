@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RESULT_LIMIT } from '../../src/mcp/call-tool.ts'
 import { agentOverStdio } from '../support/agent.ts'
+import { perEngine } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 
@@ -23,7 +24,14 @@ test('an error says what is wrong and what an agent can do, in words of tools', 
     ['list_records', { limit: 0 }, /^ValidationError: "limit" is 0; expected a whole number from 1 to 1000/],
     ['list_records', { fields: 'a' }, /^ValidationError: "fields" is "a"; expected an array of field names/],
     ['list_records', { cursor: 'made-up' }, /^ValidationError: cursor was not issued/],
-    ['list_records', { filter: 'a =' }, /^QueryError: [^]*The dialect is SQLite/],
+    [
+      'list_records',
+      { filter: 'a =' },
+      perEngine({
+        sqlite: /^QueryError: [^]*The dialect is SQLite/,
+        postgres: /^QueryError: [^]*The dialect is PostgreSQL/,
+      }),
+    ],
     ['query', { sql: 'DELETE FROM records' }, /^QueryError: [^]*One SELECT/],
     ['query', {}, /^ValidationError: "sql" is required/],
     ['get_record', { id: 'nobody' }, /^SheetError: no record "nobody"\nLook up what there is: list_records/],

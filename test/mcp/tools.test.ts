@@ -4,6 +4,7 @@ import { Ajv } from 'ajv'
 import { toolsOf } from '../../src/mcp/tool-list.ts'
 import type { AgentMode } from '../../src/mcp/agent-scope.ts'
 import { forEveryClient, startAgent, type Agent } from '../support/agent.ts'
+import { perEngine } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -95,6 +96,10 @@ forEveryClient(({ transport, era, name }) => {
     const used = await useAllTools(agent)
     const listed = (await agent.tools()).map((tool) => tool.name)
     assert.deepEqual([...new Set(used)].toSorted(), listed.toSorted())
+    const told = JSON.stringify([await agent.tools(), agent.client.getInstructions()])
+    const [own, other] = perEngine({ sqlite: ['SQLite', 'PostgreSQL'], postgres: ['PostgreSQL', 'SQLite'] })
+    assert.equal(told.match(new RegExp(`\\(${own}\\)|SQL of ${own}`, 'g'))?.length, 5)
+    assert.doesNotMatch(told, new RegExp(`${other}|\\{dialect\\}`))
   })
 })
 

@@ -56,6 +56,7 @@ export async function openShared(directory: string, url: string): Promise<Sheet>
   const frames = new FrameFeed(database)
   const sheet = new Sheet({
     name: 'shared',
+    dialect: 'postgres',
     defaultActor: null,
     lockTimeoutMs: 10_000,
     logger: { info: () => undefined, warn: () => undefined, error: () => undefined },

@@ -1,5 +1,6 @@
 import type { JsonSchema, RecordSchemas } from '../../sheet/read-record-schemas.ts'
 import { CSRF_COOKIE } from '../../wire/csrf.ts'
+import { DIALECT, inDialect, type SqlDialect } from '../../wire/dialect.ts'
 import type { OperationTag } from '../operation.ts'
 import { operationObject, sharedComponents } from './operation-object.ts'
 import type { RouteOperation } from './operation-table.ts'
@@ -22,6 +23,8 @@ Bodies and answers are JSON in UTF-8. What is no success is an error envelope, o
 
 Writes need a CSRF token: the header \`X-CSRF-Token\` with the value of the cookie \`svc_csrf\`, which every read sets.
 
+SQL, in \`filter\` and \`POST /api/query\`, is that of ${DIALECT}; conditions, in \`where\`, are the same on every database.
+
 Wherever there is \`GET\` there is \`HEAD\`. Answers to \`GET\` have an \`ETag\`; with \`If-None-Match\` an answer that is the same still is a \`304\`. Answers of a kilobyte and more are compressed for \`Accept-Encoding: gzip\` or \`br\`.`
 
 /** What an OpenAPI document is made from. */
@@ -31,10 +34,16 @@ export interface DocumentParts {
   readonly records: RecordSchemas | null
   /** The name of the sheet. */
   readonly name: string
+  /** The dialect of SQL that it takes. */
+  readonly dialect: SqlDialect
 }
 
 /** The OpenAPI 3.1 document of the service over a sheet: the same schemas as the validation, and records by the contract. */
-export function openApiDocument({ operations, records, name }: DocumentParts): JsonSchema {
+export function openApiDocument(parts: DocumentParts): JsonSchema {
+  return inDialect(documentOf(parts), parts.dialect)
+}
+
+function documentOf({ operations, records, name }: DocumentParts): JsonSchema {
   const components = new Components({
     Record: records?.record ?? ANY_RECORD,
     RecordInput: records?.input ?? ANY_RECORD,

@@ -20,7 +20,7 @@ export function createOpenApi(
   const made = new WeakMap<RecordSchemas, OpenApiFile>()
   let general: OpenApiFile | null = null
   const make = (records: RecordSchemas | null): OpenApiFile => {
-    const document = openApiDocument({ operations, records, name: sheet.name })
+    const document = openApiDocument({ operations, records, name: sheet.name, dialect: sheet.dialect })
     return { document, bytes: Buffer.from(JSON.stringify(document)) }
   }
   return async () => {

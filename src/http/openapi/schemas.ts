@@ -2,6 +2,7 @@ import * as changes from '../../wire/changes.ts'
 import * as contract from '../../wire/contract.ts'
 import * as csrf from '../../wire/csrf.ts'
 import * as derivations from '../../wire/derivations.ts'
+import * as dialect from '../../wire/dialect.ts'
 import * as errorEnvelope from '../../wire/error-envelope.ts'
 import * as frames from '../../wire/frames.ts'
 import * as health from '../../wire/health.ts'
@@ -25,6 +26,7 @@ const WIRE = [
   contract,
   csrf,
   derivations,
+  dialect,
   errorEnvelope,
   frames,
   health,

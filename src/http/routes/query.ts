@@ -1,6 +1,7 @@
 import { readDialect } from '../../sheet/read-dialect.ts'
 import { runQuery } from '../../sheet/run-query.ts'
 import { NoQuery } from '../../wire/contract.ts'
+import { DIALECT } from '../../wire/dialect.ts'
 import { QueryAnswer, QueryBody } from '../../wire/query.ts'
 import { DialectAnswer, DialectQuery } from '../../wire/sql.ts'
 import { sendJson } from '../json-reply.ts'
@@ -12,12 +13,11 @@ const QUERY: Operation = {
   id: 'runQuery',
   tag: 'Records',
   summary: 'Run a read-only SQL query',
-  description:
-    'One `SELECT` or `WITH … SELECT` over the table `records`, in the dialect that `GET /api/sql` tells. It has a deadline, a limit on its memory, and one on its rows; an answer that was cut has `truncated`.',
+  description: `One \`SELECT\` or \`WITH … SELECT\` over the table \`records\`, in the dialect of ${DIALECT}. It has a deadline, a limit on its memory, and one on its rows; an answer that was cut has \`truncated\`.`,
   answers: { 200: { content: { 'application/json': QueryAnswer } } },
 }
 
-const DIALECT: Operation = {
+const GET_DIALECT: Operation = {
   id: 'getSqlDialect',
   tag: 'Sheet',
   summary: 'Get the dialect of SQL',
@@ -27,7 +27,7 @@ const DIALECT: Operation = {
 /** `POST /api/query` and `GET /api/sql` (D18, D19): they read only, so that they need no CSRF token. */
 export function queryRoutes(app: Api, { sheet, read }: RouteContext): void {
   const dialectSchema = { querystring: DialectQuery, response: { 200: DialectAnswer } }
-  app.get('/api/sql', { ...read, schema: dialectSchema, config: { operation: DIALECT } }, ({ query }) =>
+  app.get('/api/sql', { ...read, schema: dialectSchema, config: { operation: GET_DIALECT } }, ({ query }) =>
     readDialect(sheet, query.where),
   )
 

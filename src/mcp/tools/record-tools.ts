@@ -2,6 +2,7 @@ import { getRecord, getRecordAsOf } from '../../sheet/get-record.ts'
 import { listRecords } from '../../sheet/list-records.ts'
 import { runQuery } from '../../sheet/run-query.ts'
 import { summarizeRecords } from '../../sheet/summarize-records.ts'
+import { DIALECT } from '../../wire/dialect.ts'
 import type { QueryAnswer } from '../../wire/query.ts'
 import type { RecordAnswer } from '../../wire/records.ts'
 import { SummaryAnswer } from '../../wire/summary.ts'
@@ -72,7 +73,7 @@ export const queryTool = defineTool({
   name: 'query',
   title: 'Query with SQL',
   description:
-    'One read-only SELECT (SQLite) over the one table "records", whose columns are the fields of the contract. ' +
+    `One read-only SELECT (${DIALECT}) over the one table "records", whose columns are the fields of the contract. ` +
     'Put values into params, for each plain ? in order. Add ORDER BY, LIMIT and OFFSET for the rows after the first.',
   input: QueryInput,
   output: QueryToolAnswer,
