@@ -106,6 +106,18 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.deepEqual(kind.plan(spec, inputs), { outcome: 'blocked', field })
   })
 
+  kindTest(
+    'D22, D32: declares the inputs that its requests need, and is blocked where one of them is null',
+    (subject) => {
+      const { kind, spec, inputs, requiredInputs } = parse(subject, subject.file)
+      if (subject.blocked !== null) assert.ok(requiredInputs.includes(subject.blocked.field))
+      for (const field of inputs) {
+        const planned = kind.plan(spec, { ...subject.good.inputs, [field]: null })
+        assert.equal(planned.outcome === 'blocked', requiredInputs.includes(field), field)
+      }
+    },
+  )
+
   kindTest('fills every target and nothing else', async (subject) => {
     const derivation = parse(subject, subject.file)
     const outcome = await run(derivation, subject.good.inputs)

@@ -296,6 +296,7 @@ test('tables from before there were revisions are brought up to date, and a push
   await sheet.push()
   const { schema } = parseStoreUrl(sheet.url)
   for (const table of [
+    '$response',
     '$deleted_block',
     '$call',
     '$task',
@@ -308,9 +309,14 @@ test('tables from before there were revisions are brought up to date, and a push
     await sheet.run(`DROP TABLE ${quoted(schema)}.${quoted(table)}`)
   }
   await sheet.run('DROP INDEX "$run_failure_record"')
-  for (const column of ['beat_at', 'last_key', 'scope', 'levels', 'stopping', 'begun_calls', 'begun_cost']) {
+  const ofRuns = ['beat_at', 'last_key', 'scope', 'levels', 'stopping', 'begun_calls', 'begun_cost']
+  for (const column of [...ofRuns, 'unpriced_calls', 'left_cells']) {
     await sheet.run(`ALTER TABLE "$run" DROP COLUMN ${column}`)
   }
+  for (const table of ['$failure', '$run_failure']) {
+    await sheet.run(`ALTER TABLE ${quoted(table)} DROP COLUMN response_body`)
+  }
+  await sheet.run('ALTER TABLE "$sheet" DROP COLUMN response_bytes, DROP COLUMN response_limit')
   await sheet.run('ALTER TABLE "$target" DROP COLUMN required, DROP COLUMN blocked')
   await sheet.run('ALTER TABLE "$todo" DROP COLUMN blocked')
   await sheet.run(`UPDATE "$sheet" SET schema_version = 2`)
