@@ -55,6 +55,18 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     assert.equal(summary['week_starts_on']?.fresh, 249)
   })
 
+  await t.test('where responses are kept, the dialog offers them with both prices', async () => {
+    await plan(page, /^This column: Week starts on/)
+    await dialog.getByRole('checkbox', { name: /^(Compute again|Recompute)/ }).check()
+    await dialog.getByRole('radio', { name: /^Call again: \$0\.02/ }).waitFor()
+    await dialog.getByRole('radio', { name: 'Reuse 249 kept responses: $0' }).check()
+    await dialog.getByRole('button', { name: 'Fill 249 cells from the cache' }).waitFor()
+    await dialog.getByRole('radio', { name: /^Call again/ }).check()
+    await dialog.getByRole('button', { name: /^Run 249 calls/ }).waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   await t.test('a run is cancelled; what is stored stays', async () => {
     await plan(page, 'All that is to be computed')
     gate.close()

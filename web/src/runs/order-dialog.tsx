@@ -9,7 +9,8 @@ import { useActor } from '../state/actor.ts'
 import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { isNothing, runButtonText } from './plan-text.ts'
+import { isNothing, keptResponses, runButtonText } from './plan-text.ts'
+import { ResponseChoice } from './response-choice.tsx'
 import './run-dialog.css'
 import { RunOptionsForm } from './run-options-form.tsx'
 import { optionsOf, withOptions } from './run-options.ts'
@@ -36,9 +37,15 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
   const [isStarting, setIsStarting] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
   const { run: running } = useRunningRun()
-  const { order, faults } = withOptions(asked, options)
+  const { order: chosen, faults } = withOptions(asked, options)
   const isSound = Object.keys(faults).length === 0
-  const { plan, isCurrent, error } = useRunPlan(order, actor, isSound)
+  const { reuse_responses: _, ...anew } = chosen
+  const again = useRunPlan(anew, actor, isSound)
+  const kept = again.plan === null ? null : keptResponses(again.plan)
+  const reusing = useRunPlan({ ...anew, reuse_responses: true }, actor, isSound && kept !== null)
+  const reuses = options.reuse && kept !== null
+  const order = reuses ? chosen : anew
+  const { plan, isCurrent, error } = reuses ? reusing : again
   const isReady = plan !== null && isCurrent && isSound && !isNothing(plan) && !isStarting
   const start = async (): Promise<void> => {
     if (!isReady) return
@@ -80,6 +87,15 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
     >
       <form id={FORM} className="run-order" onSubmit={onSubmit} onKeyDown={onKeyDown}>
         <RunOptionsForm options={options} faults={faults} onChange={setOptions} />
+        {again.plan !== null && kept !== null && (
+          <ResponseChoice
+            again={again.plan}
+            reusing={reusing.plan}
+            kept={kept}
+            reuses={reuses}
+            onChange={(reuse) => setOptions({ ...options, reuse })}
+          />
+        )}
         <RunPlan plan={plan} isCurrent={isCurrent} error={error} order={order} titleOf={titleOf} />
         {running !== null && (
           <p className="form-hint">

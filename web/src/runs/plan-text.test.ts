@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { blockedText, isNothing, planCost, runButtonText, runCost, totalsOf } from './plan-text.ts'
+import {
+  blockedText,
+  callAgainText,
+  isNothing,
+  keptResponses,
+  planCost,
+  reuseText,
+  runButtonText,
+  runCost,
+  totalsOf,
+} from './plan-text.ts'
 
 const targets = { a: { compute: 3, cached: 1, skipped: 2 }, b: { compute: 1, cached: 0, skipped: 5 } }
 const none = { a: { compute: 0, cached: 0, skipped: 9 } }
@@ -44,4 +54,28 @@ test('a plan is nothing when no cell would change', () => {
   assert.equal(isNothing({ targets: none, calls: 0, cost: 0 }), true)
   assert.equal(isNothing({ targets: {}, calls: 0, cost: 0 }), true)
   assert.equal(isNothing({ targets, calls: 0, cost: 0 }), false)
+})
+
+test('where responses are kept, the choice has both prices', () => {
+  const kept_responses = {
+    calls: 240,
+    oldest: '2026-11-20T10:00:00.000Z',
+    newest: '2026-11-21T10:00:00.000Z',
+  }
+  const newer = { calls: 3, oldest: '2026-11-21T10:00:00.000Z', newest: '2026-11-22T10:00:00.000Z' }
+  const cells = { compute: 250, cached: 0, skipped: 0 }
+  const again = {
+    targets: { a: { ...cells, kept_responses }, b: cells, c: { ...cells, kept_responses: newer } },
+    calls: 250,
+    cost: 11.96,
+  }
+  assert.deepEqual(keptResponses(again), {
+    calls: 240,
+    oldest: '2026-11-20T10:00:00.000Z',
+    newest: '2026-11-22T10:00:00.000Z',
+  })
+  assert.equal(keptResponses({ targets: { b: cells }, calls: 250, cost: 1 }), null)
+  assert.equal(callAgainText(again), 'Call again: $11.96')
+  assert.equal(reuseText(again, { ...again, calls: 7, cost: 0.12 }), 'Reuse 243 kept responses: $0.12')
+  assert.equal(reuseText(again, null), 'Reuse 240 kept responses: …')
 })

@@ -73,3 +73,32 @@ function costText(of: { readonly calls: number; readonly cost: number; readonly 
     ? 'cost not set'
     : `${formatMoney(cost)} + ${countOf(unpriced, 'call')} of unset cost`
 }
+
+/** Calls of a plan that kept responses answer, and when these were received. */
+export type KeptResponses = NonNullable<RunPlanAnswer['targets'][string]['kept_responses']>
+
+/** The kept responses that a plan tells of; null when there are none. Fields of one derivation share theirs. */
+export function keptResponses({ targets }: RunPlanAnswer): KeptResponses | null {
+  return Object.values(targets).reduce<KeptResponses | null>((all, { kept_responses: kept }) => {
+    if (kept === undefined || all === null) return kept ?? all
+    return {
+      calls: Math.max(all.calls, kept.calls),
+      oldest: all.oldest < kept.oldest ? all.oldest : kept.oldest,
+      newest: all.newest > kept.newest ? all.newest : kept.newest,
+    }
+  }, null)
+}
+
+/** What it costs to make all calls again. */
+export function callAgainText(plan: RunPlanAnswer): string {
+  return `Call again: ${planCost(plan)}`
+}
+
+/** What it costs to make only the calls that no kept response answers. */
+export function reuseText(again: RunPlanAnswer, reusing: RunPlanAnswer | null): string {
+  const most = keptResponses(again)?.calls ?? 0
+  // Of several derivations each has its own responses; with limits, other calls may take the place of those that are not made.
+  const saved = reusing === null ? most : Math.max(most, again.calls - reusing.calls)
+  const price = reusing === null ? '…' : planCost(reusing)
+  return `Reuse ${countOf(saved, 'kept response')}: ${price}`
+}

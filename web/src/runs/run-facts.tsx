@@ -63,6 +63,8 @@ function Order({ run, contract }: RunFactsProps) {
         {run.only === null ? (run.force ? 'all' : 'all that need it') : `only ${run.only}`}
         {run.force && ', even what is fresh, cached or written by hand'}
       </Fact>
+      {run.reuse_responses && <Fact name="Responses">kept ones are reused</Fact>}
+      {run.keep_fresh !== undefined && <Fact name="Marks as fresh">{run.keep_fresh}</Fact>}
       {bounds.length > 0 && <Fact name="Limits">{bounds.join(', ')}</Fact>}
     </>
   )

@@ -40,3 +40,8 @@ test('what is no number is told and not sent', () => {
   assert.match(withOptions({}, { ...NONE, maxCost: '.' }).faults.maxCost ?? '', /Dollars/)
   assert.deepEqual(withOptions({}, { ...NONE, maxCalls: '0' }), { order: { max_calls: 0 }, faults: {} })
 })
+
+test('what is kept is reused only when that is asked for', () => {
+  assert.deepEqual(withOptions({}, { ...NONE, reuse: true }).order, { reuse_responses: true })
+  assert.equal(optionsOf({ reuse_responses: true }).reuse, true)
+})

@@ -9,6 +9,8 @@ export interface RunOptions {
   readonly limit: string
   readonly maxCalls: string
   readonly maxCost: string
+  /** Whether kept responses are used instead of calls, where there are any. */
+  readonly reuse: boolean
 }
 
 export type OptionFaults = Partial<Record<'limit' | 'maxCalls' | 'maxCost', string>>
@@ -20,6 +22,7 @@ export function optionsOf(order: RunOrder): RunOptions {
     limit: textOf(order.limit),
     maxCalls: textOf(order.max_calls),
     maxCost: textOf(order.max_cost),
+    reuse: order.reuse_responses === true,
   }
 }
 
@@ -35,16 +38,18 @@ export function withOptions(
   const limit = wholeNumber(options.limit, 1)
   const maxCalls = wholeNumber(options.maxCalls, 0)
   const maxCost = dollars(options.maxCost)
-  const { targets, record_ids } = order
+  const { targets, record_ids, keep_fresh } = order
   return {
     order: {
       ...(targets === undefined ? {} : { targets }),
       ...(record_ids === undefined ? {} : { record_ids }),
+      ...(keep_fresh === undefined ? {} : { keep_fresh }),
       ...(options.force ? { force: true } : {}),
       ...(isOnly(options.only) ? { only: options.only } : {}),
       ...(typeof limit === 'number' ? { limit } : {}),
       ...(typeof maxCalls === 'number' ? { max_calls: maxCalls } : {}),
       ...(typeof maxCost === 'number' ? { max_cost: maxCost } : {}),
+      ...(options.reuse ? { reuse_responses: true } : {}),
     },
     faults: {
       ...(typeof limit === 'string' ? { limit } : {}),

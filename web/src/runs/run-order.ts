@@ -10,6 +10,8 @@ export function orderOf(run: RunAnswer): RunOrder {
     ...(run.limit === null ? {} : { limit: run.limit }),
     ...(run.max_calls === null ? {} : { max_calls: run.max_calls }),
     ...(run.max_cost === null ? {} : { max_cost: run.max_cost }),
+    ...(run.reuse_responses ? { reuse_responses: true } : {}),
+    ...(run.keep_fresh === undefined ? {} : { keep_fresh: run.keep_fresh }),
   }
 }
 
