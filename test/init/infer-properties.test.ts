@@ -112,11 +112,13 @@ test('the contract that is inferred of a file accepts the file, whatever is in i
     // A file of CSV without a column is none.
     if (!typed && content === '\n') continue
     const what = `round ${round}; ${again}\n${content.slice(0, 3000)}`
-    const { report, directory } = await initFrom(root, [typed ? 'data.ndjson' : 'data.csv', content]).catch(
-      (error: unknown) => {
-        throw new Error(what, { cause: error })
-      },
-    )
+    // The names are such as values have, too.
+    const read = typed ? {} : { header: true, skip: 0 }
+    const { report, directory } = await initFrom(root, [typed ? 'data.ndjson' : 'data.csv', content], {
+      read,
+    }).catch((error: unknown) => {
+      throw new Error(what, { cause: error })
+    })
     const sheet = await openSheet(directory)
     try {
       const stored = await recordsOf(sheet)

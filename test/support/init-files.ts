@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
 import { formatOf, type FileFormat } from '../../src/files/file-format.ts'
+import type { ReadFileOptions } from '../../src/files/read-options.ts'
 import { initSheet, type InitOptions, type InitReport, type InitSource } from '../../src/sheet/init-sheet.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
@@ -16,17 +17,22 @@ export async function scratch(t: TestContext): Promise<string> {
   return directory
 }
 
+export interface InitFromOptions extends Partial<InitOptions> {
+  readonly key?: string | null
+  readonly read?: ReadFileOptions
+}
+
 /** Makes a sheet at `<root>/sheet` of a file with this text; its report and its directory. */
 export async function initFrom(
   root: string,
   [name, content]: readonly [name: string, content: string | Uint8Array],
-  { key = null, ...options }: { readonly key?: string | null } & Partial<InitOptions> = {},
+  { key = null, read = {}, ...options }: InitFromOptions = {},
 ): Promise<{ report: InitReport; directory: string }> {
   const path = join(root, name)
   await writeFile(path, content)
   const format: FileFormat | null = formatOf(name)
   if (format === null) throw new Error(`${name} has no format`)
-  const source: InitSource = { kind: 'records', data: { file: { path, name }, format }, key }
+  const source: InitSource = { kind: 'records', data: { file: { path, name }, format, read }, key }
   const directory = join(root, 'sheet')
   return { report: await initSheet(directory, source, { actor: null, ...options }), directory }
 }
