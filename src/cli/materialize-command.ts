@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { Command, Option } from 'commander'
+import { USUAL_STOP_AFTER_FAILURES } from '../sheet/stop-after-failures.ts'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
 import { integerBetween, parseDollars } from './option-values.ts'
@@ -16,6 +17,7 @@ interface Flags extends SheetFlags {
   readonly dryRun?: true
   readonly reuseResponses?: true
   readonly keepFresh?: string
+  readonly stopAfterFailures: number
   readonly limit?: number
   readonly maxCalls?: number
   readonly maxCost?: number
@@ -53,6 +55,14 @@ export function materializeCommand(): Command {
         parseDollars,
       ),
     )
+    .addOption(
+      new Option(
+        '--stop-after-failures <number>',
+        'end the run after so many failures in a row at one host, or one 401, 402 or 403; 0 goes on',
+      )
+        .argParser(integerBetween(0, Number.MAX_SAFE_INTEGER))
+        .default(USUAL_STOP_AFTER_FAILURES),
+    )
     .option('--reuse-responses', 'use kept responses instead of making calls')
     .option(
       '--keep-fresh <file>',
@@ -84,6 +94,7 @@ export function materializeCommand(): Command {
           maxCost: flags.maxCost ?? null,
           reuseResponses: flags.reuseResponses ?? false,
           keepFresh: flags.keepFresh === undefined ? undefined : basename(flags.keepFresh),
+          stopAfterFailures: flags.stopAfterFailures,
         }
         if (flags.dryRun === true) return showPlan(context, selection)
         return runMaterialize(context, selection, {

@@ -116,10 +116,18 @@ function planText(plan: Plan, reusing: Plan | null, screen: Screen): string {
     '',
     screen.paint('bold', priceText(plan)),
     ...(reusing === null ? [] : [`With --reuse-responses: ${priceText(reusing)}`]),
+    ...stopText(plan),
     ...(left > 0 ? [leftText(left, screen)] : []),
     ...(blocked === null ? [] : [blocked]),
     ...plan.notReady.map((message) => screen.paint('yellow', `Not ready: ${message}`)),
   ].join('\n')
+}
+
+/** Says when the run ends early. */
+function stopText({ calls, stopAfterFailures }: Plan): string[] {
+  if (calls === 0 || stopAfterFailures === null) return []
+  const failures = stopAfterFailures === 1 ? '1 failure' : `${grouped(stopAfterFailures)} failures in a row`
+  return [`Stops after ${failures} at one host (--stop-after-failures)`]
 }
 
 function priceText({ calls, cost, unpricedCalls = 0, atMost }: Plan): string {

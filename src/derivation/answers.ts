@@ -220,15 +220,23 @@ export class Answers {
       // The other process received what must not be kept.
       return this.#outcome(call, await compute(call, context))
     }
+    let wasBegun = false
     let wasSent = false
+    const onBegun = (): void => {
+      wasBegun = true
+      context.onBegun?.()
+    }
     const onSent = (): void => {
+      wasBegun = true
       wasSent = true
-      context.onSent?.()
+      context.onSent()
     }
     try {
-      return this.#outcome(call, await compute(call, { ...context, onSent }))
+      const result = await compute(call, { ...context, onBegun, onSent })
+      if (!wasSent && claim.price > 0) await calls.refund(claim)
+      return this.#outcome(call, result)
     } catch (error) {
-      if (error instanceof NotWanted) await calls.release(claim, wasSent)
+      if (error instanceof NotWanted) await calls.release(claim, wasBegun)
       throw error
     }
   }

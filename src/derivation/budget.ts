@@ -33,6 +33,12 @@ export class Budget {
     this.#begun.add(price, -1)
   }
 
+  /** Takes back what a call was to cost that never reached anybody; it counts as a call all the same. */
+  refund(price: Price): void {
+    this.#begun.add(price, -1)
+    this.#begun.add(0)
+  }
+
   get calls(): number {
     return this.#begun.count
   }

@@ -44,7 +44,9 @@ export interface RunContext {
   readonly policies: HostPolicies
   /** Where the limits of hosts hold for several processes together. */
   readonly hosts?: SharedHosts | undefined
-  /** To be called when the call goes out, once: from then on it counts, and may cost. */
+  /** To be called when the call begins, once: from then on it counts. A kind that does not call it begins with `onSent`. */
+  onBegun?(): void
+  /** To be called when the call reaches whom it is for, once: from then on it counts, and may cost. */
   onSent(): void
   /**
    * Whether anybody still needs what the call would bring; asked before every try. Where not, the kind rejects with

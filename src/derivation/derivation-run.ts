@@ -9,6 +9,7 @@ import type { Budget } from './budget.ts'
 import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
 import type { CommitQueue } from './commit-queue.ts'
 import type { Derivation } from './derivation-kind.ts'
+import type { FailureStreak } from './failure-streak.ts'
 import type { PlannedItem, Planner } from './planner.ts'
 import type { ReusedResponses } from './reused-responses.ts'
 import type { SharedCalls, TaskRequest } from './run-request.ts'
@@ -36,6 +37,8 @@ export interface PartsOfRun {
   readonly reuse?: ReusedResponses | undefined
   /** Which cells of these the run has settled before; absent where it can have settled none. */
   readonly settled?: TaskRequest['settled']
+  /** The failures of the run in a row; no new call starts once they stop it. */
+  readonly streak: FailureStreak
   /** Aborted when the run is stopped or breaks: no new call starts, calls under way are aborted. */
   readonly signal: AbortSignal
   /** Ends the run. */
@@ -89,8 +92,10 @@ export class DerivationRun {
   async run(): Promise<number> {
     const { planner, onFault } = this.#parts
     try {
-      for await (const items of planner.work(this.#derivation, { ready: true }))
+      for await (const items of planner.work(this.#derivation, { ready: true })) {
+        if (this.#parts.streak.stopped !== null) break
         await this.#startAll(await this.#unsettled(items))
+      }
     } catch (error) {
       onFault(error)
     }
@@ -114,7 +119,7 @@ export class DerivationRun {
     await this.#answers.load()
     for (const item of toDo) {
       if (this.#underWay.isFull) await this.#underWay.room()
-      if (this.#parts.signal.aborted) return
+      if (this.#parts.signal.aborted || this.#parts.streak.stopped !== null) return
       this.#start(item)
     }
     this.#parts.tally.report()
@@ -225,7 +230,7 @@ export class DerivationRun {
   #ask(planned: PlannedItem, answer: Answer, cells: readonly WorkCell[]): CallOfCells | null {
     const stored = answer.call === null ? Promise.withResolvers<void>() : null
     if (stored !== null && !this.#call(planned, answer, stored.promise)) {
-      this.#leave(planned.item, cells, true)
+      this.#leave(planned.item, cells, this.#parts.streak.stopped === null)
       return null
     }
     answer.waiting.push({ item: planned.item, cells })
@@ -244,11 +249,17 @@ export class DerivationRun {
 
   /** Begins a call; false when the run's bounds have no room for it. `stored`: when what it brings is stored. */
   #call(planned: PlannedItem, answer: Answer, stored: Promise<void>): boolean {
-    const { planner, budget, tally, signal } = this.#parts
+    const { planner, budget, tally, streak, signal } = this.#parts
+    if (streak.stopped !== null) return false
     const price = planner.price(planned)
     const isBegun = !this.#answers.isReusable(answer)
     if (isBegun && !budget.begin(price)) return false
+    let begun = false
     let sent = false
+    const onBegun = (): void => {
+      if (!begun) tally.begun()
+      begun = true
+    }
     this.#answers.call(
       answer,
       {
@@ -262,33 +273,57 @@ export class DerivationRun {
         signal,
         policies: planner.request.policies,
         hosts: planner.request.store.hosts,
+        onBegun,
         onSent: () => {
+          onBegun()
+          if (!sent) tally.sent(price)
           sent = true
-          tally.sent(price)
         },
         wanted: () => {
+          if (streak.stopped !== null) {
+            if (!begun) budget.giveBack(price)
+            return false
+          }
           if (performance.now() - answer.since < FRESH_MS) return true
           return this.#stillWanted.ask(answer.waiting).then((wanted) => {
             // A call that has been tried once has been made.
-            if (!wanted && !sent) budget.giveBack(price)
+            if (!wanted && !begun) budget.giveBack(price)
             return wanted
           })
         },
         stored,
       },
     )
+    if (price !== null && price > 0) {
+      const refund = (outcome: CallOutcome | null): void => {
+        // It never reached anybody.
+        if (outcome !== null && begun && !sent) budget.refund(price)
+      }
+      answer.call?.then(refund, () => undefined)
+    }
     return true
   }
 
   /** Stores what a call came to for cells. */
   #storeOutcome(planned: PlannedItem, { cells, first }: CallOfCells, outcome: CallOutcome): Promise<void> {
     const mine = first && !outcome.isOthers
+    if (mine && outcome.reused === undefined) this.#noteOutcome(outcome)
     const results = this.#results(cells, outcome, !mine || outcome.reused !== undefined)
     return this.#store(
       planned,
       results,
       mine ? callBehind(planned, outcome, this.#requestOf(planned)) : NO_CALL,
     )
+  }
+
+  /** Counts a call of this process that has failed, or brought a value. */
+  #noteOutcome({ values, failed }: CallOutcome): void {
+    const { file, hosts, targets } = this.#derivation
+    const [first] = Object.values(failed ?? {})
+    const isFailed = first !== undefined && Object.keys(failed ?? {}).length === targets.length
+    // What is broken off with the run says nothing of the host.
+    if (this.#parts.signal.aborted || Object.keys(values).length === 0) return
+    this.#parts.streak.note(hosts[0] ?? file, isFailed ? first.error : null)
   }
 
   /** What a call comes to for cells. */

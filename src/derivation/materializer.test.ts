@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { err, ok } from '../errors/result.ts'
 import type { CellCommit } from '../store/cell-work.ts'
 import { runDerivations } from './materializer.ts'
+import { RunStoppedError } from '../errors/service-error.ts'
 import { MemoryStore } from './memory-store.ts'
 import { planRun } from './plan-run.ts'
 import type { RunOutcome, RunRequest } from './run-request.ts'
@@ -99,6 +100,38 @@ test('calls of which nobody has said what they cost are counted apart', async ()
   const sheet = new RunSheet(10, { ...B, price: null })
   const { progress } = await sheet.run({ maxCalls: 4, maxCost: 0 })
   assert.deepEqual([progress.calls, progress.totalCost, progress.unpricedCalls], [4, 0, 4])
+})
+
+test('failures in a row stop a run: calls under way end and are stored, none begins, and the rest is skipped', async () => {
+  const sheet = new RunSheet(2000, B, C)
+  sheet.kind.answer = (url) => (url.startsWith('b/') && Number(url.slice(2)) >= 5 ? 'fails' : { value: url })
+  const request = sheet.request({ stopAfterFailures: 3 })
+  await assert.rejects(runDerivations(request), RunStoppedError)
+  const { progress } = request.observer
+  assert.ok(progress)
+  const { done, total, materialized, failed, skipped, left, calls } = progress
+  assert.deepEqual([done, total, materialized, left], [4000, 4000, 5, 0])
+  assert.equal(skipped, 4000 - materialized - failed)
+  assert.equal(calls, materialized + failed)
+  assert.ok(failed >= 3 && failed < 1000, `${failed} failed`)
+  assert.equal(
+    await sheet.run({ targets: new Set(['b']), limit: 1 }).then(({ failures }) => failures.length),
+    1,
+  )
+})
+
+test('a call that reached nobody counts as a call, and costs nothing', async () => {
+  const sheet = new RunSheet(10, B)
+  sheet.kind.reaches = (url) => url !== 'b/1'
+  sheet.kind.answer = (url) => (url === 'b/1' ? 'fails' : { value: url })
+  const { progress } = await sheet.run({ maxCost: 0.9 })
+  assert.deepEqual([progress.calls, progress.totalCost, progress.failed], [9, 0.8, 1])
+  // What it was to cost is there for the next run, or for a later call of this one.
+  const late = new RunSheet(3, B)
+  late.kind.reaches = () => false
+  late.kind.answer = () => 'fails'
+  const { progress: nothing } = await late.run({ maxCalls: 2, maxCost: 0.1 })
+  assert.deepEqual([nothing.totalCost, nothing.unpricedCalls], [0, 0])
 })
 
 test('a call that fails counts against the bounds as any other', async () => {

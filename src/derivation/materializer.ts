@@ -2,6 +2,7 @@ import { Budget } from './budget.ts'
 import { CommitQueue } from './commit-queue.ts'
 import type { Derivation } from './derivation-kind.ts'
 import { DerivationRun } from './derivation-run.ts'
+import { FailureStreak } from './failure-streak.ts'
 import { runScope } from './first-with-work.ts'
 import { Planner, type RunScope } from './planner.ts'
 import type { RunOutcome, RunRequest } from './run-request.ts'
@@ -12,7 +13,7 @@ import { UnusableCells } from './unusable-cells.ts'
 /**
  * Runs derivations over the records that exist when it starts, level by level (D27), and stores results as they come
  * (D30). Knows no kind. Settles only when nothing is under way any more and all that was answered is stored; rejects
- * with the signal's reason when it is aborted. Either way the observer has been told of the last progress.
+ * with the signal's reason when it is aborted, and with RunStoppedError where calls fail in a row. Either way the observer has been told of the last progress.
  */
 export async function runDerivations(request: RunRequest): Promise<RunOutcome> {
   const run = new Run(request, await runScope(request))
@@ -26,6 +27,7 @@ class Run {
   readonly #tally: Tally
   readonly #commits: CommitQueue
   readonly #unusable: UnusableCells
+  readonly #streak: FailureStreak
   readonly #reuse: ReusedResponses | undefined
   /** Aborted when the run is stopped or breaks. A signal of its own: every call listens, which `AbortSignal.any` makes dear. */
   readonly #breaking = new AbortController()
@@ -38,6 +40,7 @@ class Run {
     this.#signal = this.#breaking.signal
     this.#planner = new Planner(request, scope, this.#signal)
     this.#budget = new Budget(request)
+    this.#streak = new FailureStreak(request.stopAfterFailures)
     this.#tally = new Tally(scope.total * request.targets.size, request.observer)
     const { store, id, actor } = request
     this.#reuse = request.reuseResponses ? new ReusedResponses(store.responses) : undefined
@@ -52,12 +55,15 @@ class Run {
     signal.addEventListener('abort', stop)
     this.#tally.report()
     try {
-      for (const level of this.#request.levels) await this.#runLevel(level)
+      for (const level of this.#request.levels) {
+        if (this.#streak.stopped === null) await this.#runLevel(level)
+      }
       this.#tally.finish()
     } finally {
       signal.removeEventListener('abort', stop)
       this.#tally.report()
     }
+    if (this.#streak.stopped !== null) throw this.#streak.stopped
     return { progress: this.#tally.progress, failures: this.#tally.failures }
   }
 
@@ -81,19 +87,20 @@ class Run {
   }
 
   async #derive(derivation: Derivation, idle: number): Promise<void> {
-    if (this.#signal.aborted) return
+    if (this.#signal.aborted || this.#streak.stopped !== null) return
     const run = new DerivationRun(derivation, {
       planner: this.#planner,
       budget: this.#budget,
       tally: this.#tally,
       commits: this.#commits,
       unusable: this.#unusable,
+      streak: this.#streak,
       reuse: this.#reuse,
       signal: this.#signal,
       onFault: (error) => this.#break(error),
     })
     const listed = await run.run()
-    if (this.#signal.aborted) return
+    if (this.#signal.aborted || this.#streak.stopped !== null) return
     const cells = this.#planner.scope.total * this.#planner.targets(derivation).length
     this.#tally.skip(cells - listed - idle)
     this.#tally.report()

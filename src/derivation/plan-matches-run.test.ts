@@ -164,6 +164,7 @@ class TestedSqliteStore implements TestedStore {
       maxCalls: null,
       maxCost: null,
       reuseResponses: false,
+      stopAfterFailures: null,
       silentMs: 0,
     })
   }

@@ -9,6 +9,7 @@ import type { RecordKey, WorkItem } from '../store/cell-work.ts'
 import type { SheetStore, WorkState } from '../store/sheet-store.ts'
 import type { RunId, RunProgress } from '../store/stored-run.ts'
 import type { Derivation } from './derivation-kind.ts'
+import type { FailureStreak } from './failure-streak.ts'
 import type { HostPolicies } from './host-policies.ts'
 
 /** What planning a run needs of a store. */
@@ -38,6 +39,8 @@ export interface PlanRequest {
   readonly maxCost: number | null
   /** Takes kept responses instead of making calls, and equal requests of the run once. */
   readonly reuseResponses: boolean
+  /** Failures in a row at one host that end the run; null for no such bound. */
+  readonly stopAfterFailures: number | null
   readonly policies: HostPolicies
   readonly store: PlanStore
   /** Stops the run: no new call starts, calls under way are aborted, what is stored stays. */
@@ -58,6 +61,8 @@ export interface TaskRequest extends Omit<
   RunRequest,
   'levels' | 'records' | 'limit' | 'maxCalls' | 'maxCost'
 > {
+  /** The failures of the run that this process has seen. */
+  readonly streak: FailureStreak
   readonly derivation: Derivation
   /** Those that it depends on, directly or not, each after those that it depends on itself. */
   readonly before: readonly Derivation[]
@@ -80,6 +85,8 @@ export interface SharedCalls {
   claim(call: CallWish, signal: AbortSignal): Promise<SettledCall | null>
   /** A call that was claimed brings nothing; one that was sent counts all the same. */
   release(call: CallWish, wasSent: boolean): Promise<void>
+  /** A call that was claimed has failed before it reached anybody: it costs nothing. */
+  refund(call: CallWish): Promise<void>
 }
 
 /** Told of a run as it goes; must neither throw nor take long. */

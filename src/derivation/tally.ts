@@ -8,6 +8,7 @@ import type { CellChange, CellFailure, RunObserver } from './run-request.ts'
 export class Tally {
   readonly #total: number
   readonly #sent = new Prices()
+  #calls = 0
   readonly #observer: RunObserver
   #materialized = 0
   #skipped = 0
@@ -35,14 +36,20 @@ export class Tally {
       materialized,
       skipped,
       failed,
-      calls: this.#sent.count,
+      calls: this.#calls,
       totalCost: this.#sent.sum,
       unpricedCalls: this.#sent.unpriced,
       left: this.#left,
     }
   }
 
-  /** Counts a call of this price that has gone out. */
+  /** Counts a call that begins. */
+  begun(): void {
+    this.#calls += 1
+    this.report()
+  }
+
+  /** Counts what a call of this price costs, which has reached whom it is for. */
   sent(price: Price): void {
     this.#sent.add(price)
     this.report()

@@ -41,6 +41,7 @@ export async function runTask(task: TaskRequest): Promise<void> {
       calls,
       reuse: request.reuseResponses ? new ReusedResponses(store.responses) : undefined,
       settled,
+      streak: task.streak,
       signal: breaking.signal,
       onFault,
     }
@@ -50,6 +51,7 @@ export async function runTask(task: TaskRequest): Promise<void> {
   }
   if (fault !== null) throw (fault as { readonly error: unknown }).error
   signal.throwIfAborted()
+  if (task.streak.stopped !== null) throw task.streak.stopped
 }
 
 /** Of what the run has computed before, the cells that it could not bring up to date, and what is computed from them (D27). */

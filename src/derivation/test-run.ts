@@ -51,6 +51,9 @@ export class TestKind implements DerivationKind<TestSpec> {
   underWay = 0
   peak = 0
 
+  /** Whether a call reaches whom it is for. */
+  reaches: (url: string) => boolean = () => true
+
   /** Answers a call; unless told otherwise with `<what follows the last slash>`. */
   answer: (url: string, signal: AbortSignal) => Promise<TestAnswer> | TestAnswer = (url) => ({
     value: `<${url.split('/').at(-1) ?? ''}>`,
@@ -90,10 +93,12 @@ export class TestKind implements DerivationKind<TestSpec> {
       ok({ values: valuesOf(spec, JSON.parse(body) as GoodAnswer), provenance: { status } }),
   }
 
-  async run(spec: TestSpec, plan: Plan, { signal, onSent }: RunContext): ReturnType<DerivationKind['run']> {
+  async run(spec: TestSpec, plan: Plan, context: RunContext): ReturnType<DerivationKind['run']> {
+    const { signal, onBegun, onSent } = context
     const { url } = plan.hashed
     this.calls.push(url)
-    onSent()
+    onBegun?.()
+    if (this.reaches(url)) onSent()
     this.underWay += 1
     this.peak = Math.max(this.peak, this.underWay)
     try {
@@ -177,6 +182,7 @@ export function testRequest(
     maxCalls: null,
     maxCost: null,
     reuseResponses: false,
+    stopAfterFailures: null,
     policies: DEFAULT_HOST_POLICIES,
     signal: new AbortController().signal,
   }

@@ -54,6 +54,9 @@ export class OperationError extends ServiceError {
 /** A condition on the version of a record does not hold, so that nothing was changed (D36: 412). */
 export class PreconditionFailedError extends OperationError {}
 
+/** A run was ended early since its calls fail: what it computed stays, and the rest is as it was (400). */
+export class RunStoppedError extends OperationError {}
+
 /** What it is about has changed meanwhile, or is in another state by now, so that nothing was changed (409). */
 export class ConflictError extends OperationError {}
 

@@ -3,6 +3,7 @@ import type { TaskRequest } from '../derivation/run-request.ts'
 import { runTask } from '../derivation/task-run.ts'
 import type { RunTasks, TakenTask } from '../store/run-tasks.ts'
 import { NO_PROGRESS } from './active-run.ts'
+import { failureStreakOf } from './failure-streaks.ts'
 import { prepareCalls } from './prepare-calls.ts'
 import { selectTargets } from './read-status.ts'
 import { RunFeed } from './run-feed.ts'
@@ -38,6 +39,8 @@ export async function computeTask(
     force: run.force,
     only: run.only,
     reuseResponses: run.reuseResponses,
+    stopAfterFailures: run.stopAfterFailures,
+    streak: failureStreakOf(sheet, run),
     policies: sheet.policies(),
     store: taskStore,
     signal,

@@ -1,3 +1,4 @@
+import { RunStoppedError } from '../errors/service-error.ts'
 import { TaskLostError } from '../store/run-tasks.ts'
 import { RunConductor } from './conduct-run.ts'
 import type { LockedRun } from './conducted-run.ts'
@@ -38,6 +39,7 @@ export async function conductLocked(run: LockedRun): Promise<void> {
     }
     if (isTrouble(error)) throw new RunLeftError((error as Error).message)
     await conductor.letGo().catch(() => undefined)
+    if (error instanceof RunStoppedError) conductor.skipRest()
     try {
       await endRunEarly(run, error)
     } catch (fault) {

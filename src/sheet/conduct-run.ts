@@ -3,7 +3,7 @@ import type { Derivation } from '../derivation/derivation-kind.ts'
 import { runScope } from '../derivation/first-with-work.ts'
 import { Planner, type RunScope } from '../derivation/planner.ts'
 import type { PlanRequest } from '../derivation/run-request.ts'
-import { OperationError } from '../errors/service-error.ts'
+import { OperationError, RunStoppedError } from '../errors/service-error.ts'
 import {
   BEAT_MS,
   TaskLostError,
@@ -11,6 +11,7 @@ import {
   type RunPlace,
   type RunTask,
   type RunTasks,
+  type TaskError,
 } from '../store/run-tasks.ts'
 import type { RecordKey } from '../store/cell-work.ts'
 import type { SheetStore } from '../store/sheet-store.ts'
@@ -92,6 +93,11 @@ export class RunConductor {
     await this.#tasks.beat(id, this.#lock)
     await this.#tasks.end(id)
     await this.#reportLast()
+    this.skipRest()
+  }
+
+  /** Whatever has not been computed and has not failed was left alone. */
+  skipRest(): void {
     const { progress } = this.#active.feed
     const { total, materialized, failed } = progress
     this.#active.feed.onProgress({ ...progress, skipped: total - materialized - failed, done: total })
@@ -170,7 +176,7 @@ export class RunConductor {
       signal.throwIfAborted()
       if (this.#lockLost !== null) throw this.#lockLost
       const { open, error } = await this.#tasks.state(id)
-      if (error !== null) throw errorOf(error)
+      if (error !== null) throw taskErrorOf(error)
       if (open === 0) break
       await this.#runner.see()
       await delay(wait, undefined, { signal }).catch(() => undefined)
@@ -199,6 +205,10 @@ export class RunConductor {
     // Another process may have seen it to its end, of which everybody has heard.
     if (run?.state === 'running') this.#active.feed.onProgress(run)
   }
+}
+
+function taskErrorOf({ type, message }: TaskError): Error {
+  return type === 'RunStopped' ? new RunStoppedError(message) : errorOf({ type, message })
 }
 
 interface Level {

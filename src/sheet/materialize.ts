@@ -12,6 +12,7 @@ import { RunFrames } from './run-frames.ts'
 import { runShared } from './run-shared.ts'
 import { runToEnd } from './run-to-end.ts'
 import type { Sheet } from './sheet.ts'
+import { stopAfterOf } from './stop-after-failures.ts'
 import { SILENT_MS } from './with-run-lock.ts'
 
 export interface MaterializeRequest extends RunSelection {
@@ -59,6 +60,7 @@ function orderOf(request: MaterializeRequest, actor: string): RunOrder {
   checkKeepFresh(request)
   const { targets, recordIds, force, only = null, limit = null, maxCalls = null, maxCost = null } = request
   const { reuseResponses = false, keepFresh: kept } = request
+  const stopAfterFailures = stopAfterOf(request)
   return {
     kind: 'materialize',
     reverts: null,
@@ -72,6 +74,7 @@ function orderOf(request: MaterializeRequest, actor: string): RunOrder {
     maxCost,
     reuseResponses,
     keepFresh: kept,
+    stopAfterFailures,
   }
 }
 

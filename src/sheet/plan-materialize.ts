@@ -9,6 +9,8 @@ import type { Sheet } from './sheet.ts'
 export interface MaterializePlan extends RunPlan {
   /** What the run would be refused for if it were started here and now, such as an environment variable that is not set (D23). */
   readonly notReady: readonly string[]
+  /** Failures in a row at one host that would end the run; null for no such bound. */
+  readonly stopAfterFailures: number | null
 }
 
 /**
@@ -21,10 +23,11 @@ export async function planMaterialize(sheet: Sheet, selection: RunSelection): Pr
   const { keepFresh } = selection
   if (keepFresh !== undefined) {
     const kept = await planKeepFresh(sheet, { ...selection, keepFresh }, sheet.stopping)
-    return { ...kept, notReady: [] }
+    return { ...kept, notReady: [], stopAfterFailures: null }
   }
   const { plan } = await resolveSelection(sheet, selection, sheet.stopping)
-  return { ...(await planRun(plan)), notReady: await reasons(plan) }
+  const { stopAfterFailures } = plan
+  return { ...(await planRun(plan)), notReady: await reasons(plan), stopAfterFailures }
 }
 
 type ResolvedPlan = Awaited<ReturnType<typeof resolveSelection>>['plan']

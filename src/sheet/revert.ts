@@ -105,6 +105,7 @@ const UNFILTERED = {
   maxCalls: null,
   maxCost: null,
   reuseResponses: false,
+  stopAfterFailures: null,
 } as const
 
 /**

@@ -5,6 +5,7 @@ import type { RecordKey } from '../store/cell-work.ts'
 import type { WorkState } from '../store/sheet-store.ts'
 import { selectTargets } from './read-status.ts'
 import type { DerivingSheet, Sheet } from './sheet.ts'
+import { stopAfterOf } from './stop-after-failures.ts'
 
 /** Which cells a run is about. Absent means the same as null. */
 export interface RunSelection {
@@ -24,10 +25,13 @@ export interface RunSelection {
   readonly reuseResponses?: boolean
   /** The name of an edited derivation file: its stale cells are marked as fresh, and nothing is computed. */
   readonly keepFresh?: string | undefined
+  /** Failures in a row at one host that end the run early; null or 0 goes on over them. */
+  readonly stopAfterFailures?: number | null
 }
 
 /** Throws ValidationError for a bound that is none. */
-export function checkBounds({ limit = null, maxCalls = null, maxCost = null }: RunSelection): void {
+export function checkBounds(selection: RunSelection): void {
+  const { limit = null, maxCalls = null, maxCost = null, stopAfterFailures = null } = selection
   if (limit !== null && !(Number.isSafeInteger(limit) && limit >= 1)) {
     throw new ValidationError(`limit must be a whole number of records, at least 1, got ${limit}`)
   }
@@ -36,6 +40,11 @@ export function checkBounds({ limit = null, maxCalls = null, maxCost = null }: R
   }
   if (maxCost !== null && !(maxCost >= 0)) {
     throw new ValidationError(`max_cost must be a number of dollars, at least 0, got ${maxCost}`)
+  }
+  if (stopAfterFailures !== null && !(Number.isSafeInteger(stopAfterFailures) && stopAfterFailures >= 0)) {
+    throw new ValidationError(
+      `stop_after_failures must be a whole number, at least 0, got ${stopAfterFailures}`,
+    )
   }
 }
 
@@ -61,6 +70,7 @@ export async function resolveSelection(
     maxCalls,
     maxCost,
     reuseResponses,
+    stopAfterFailures: stopAfterOf(selection),
     policies: sheet.policies(),
     store,
     signal,

@@ -39,6 +39,10 @@ export class TaskCalls implements SharedCalls {
     return this.#tasks.releaseCall(this.#task, wish, wasSent)
   }
 
+  refund(wish: CallWish): Promise<void> {
+    return this.#tasks.refundCall(this.#task, wish)
+  }
+
   /** Rejects with the signal's reason at once: the store may be long in answering. */
   async #ask(wish: CallWish, signal: AbortSignal): Promise<CallClaim> {
     signal.throwIfAborted()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { LockTimeoutError, RecordsError } from '../errors/service-error.ts'
+import { LockTimeoutError, RecordsError, RunStoppedError } from '../errors/service-error.ts'
 import { BEAT_MS, LEASE_MS, TaskLostError, type RunTasks, type TakenTask } from '../store/run-tasks.ts'
 import { computeTask } from './compute-task.ts'
 import type { Sheet } from './sheet.ts'
@@ -132,8 +132,12 @@ export class TaskRunner {
         await delay(TROUBLE_MS)
         return
       }
-      this.#sheet.logger.error({ err: error, run: task.run }, 'a task of a run broke')
-      await this.#tasks.settle(task, toldOf(error)).catch(() => undefined)
+      const isStopped = error instanceof RunStoppedError
+      if (!isStopped) this.#sheet.logger.error({ err: error, run: task.run }, 'a task of a run broke')
+      const told = toldOf(error)
+      await this.#tasks
+        .settle(task, isStopped ? { ...told, type: 'RunStopped' } : told)
+        .catch(() => undefined)
     }
   }
 

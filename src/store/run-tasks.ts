@@ -44,7 +44,8 @@ export interface TasksState {
 }
 
 export interface TaskError {
-  readonly type: ErrorType
+  /** `RunStopped`: calls failed in a row. */
+  readonly type: ErrorType | 'RunStopped'
   readonly message: string
 }
 
@@ -126,6 +127,8 @@ export interface RunTasks {
   claimCalls(task: TakenTask, wishes: readonly CallWish[]): Promise<ReadonlyMap<string, CallClaim>>
   /** A call that was claimed brings nothing; one that was sent counts towards the bounds all the same. */
   releaseCall(task: TakenTask, wish: CallWish, wasSent: boolean): Promise<void>
+  /** A call that was claimed has failed before it reached anybody: it counts towards the bounds, and costs nothing. */
+  refundCall(task: TakenTask, wish: CallWish): Promise<void>
 
   close(): Promise<void>
 }

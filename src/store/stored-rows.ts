@@ -163,13 +163,16 @@ export function storedRun(row: Row): StoredRun {
   }
 }
 
-/** Runs of earlier versions reused no responses. */
+/** Runs of earlier versions reused no responses, and went on over failures. */
 function storedRequest(stored: unknown): StoredRequest {
-  const { reuseResponses = false, ...request } = JSON.parse(String(stored)) as OlderRequest
-  return { ...request, reuseResponses }
+  const older = JSON.parse(String(stored)) as OlderRequest
+  const { reuseResponses = false, stopAfterFailures = null, ...request } = older
+  return { ...request, reuseResponses, stopAfterFailures }
 }
 
-type OlderRequest = Omit<StoredRequest, 'reuseResponses'> & Partial<Pick<StoredRequest, 'reuseResponses'>>
+type NewerMember = 'reuseResponses' | 'stopAfterFailures'
+
+type OlderRequest = Omit<StoredRequest, NewerMember> & Partial<Pick<StoredRequest, NewerMember>>
 
 function errorOf(row: Row): StoredRun['error'] {
   if (row['error_type'] === null) return null

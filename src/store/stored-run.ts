@@ -28,6 +28,8 @@ export interface RunOrder {
   readonly reuseResponses: boolean
   /** The derivation file whose stale cells were marked as fresh; absent where cells were computed. */
   readonly keepFresh?: string | undefined
+  /** Failures in a row at one host that end the run; null for no such bound. */
+  readonly stopAfterFailures: number | null
 }
 
 export interface NewRun extends RunOrder {

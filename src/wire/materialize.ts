@@ -51,6 +51,14 @@ export const MaterializeBody = closedObject({
         'Compute nothing: mark the stale cells of this edited derivation file as fresh, since their values still hold. Goes with `targets` and `record_ids` only.',
     }),
   ),
+  stop_after_failures: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      title: 'a whole number, at least 0',
+      description:
+        'End the run after so many failures in a row at one host, and at once after a 401, 402 or 403; the rest counts as skipped. 0: go on over failures.',
+    }),
+  ),
   dry_run: Type.Optional(
     Type.Boolean({
       description: 'Run nothing, and answer with what would be computed and what it would cost.',
@@ -157,6 +165,9 @@ export const RunPlanAnswer = Type.Object({
       description: 'What the run would be refused for, such as an environment variable that is not set.',
     }),
   ),
+  stop_after_failures: Type.Optional(
+    Type.Integer({ description: 'As in the request; absent when the run goes on over failures.' }),
+  ),
   at_most: Type.Optional(
     Type.Literal(true, {
       description:
@@ -169,11 +180,12 @@ export type RunPlanAnswer = Static<typeof RunPlanAnswer>
 /** What a run would do, as the service has it. */
 interface PlanReport extends RunPlan {
   readonly notReady: readonly string[]
+  readonly stopAfterFailures: number | null
 }
 
 /** Turns what a run would do into its wire form. */
 export function toRunPlanAnswer(plan: PlanReport): RunPlanAnswer {
-  const { targets, calls, cost, unpricedCalls, notReady, atMost } = plan
+  const { targets, calls, cost, unpricedCalls, notReady, stopAfterFailures, atMost } = plan
   return {
     targets: Object.fromEntries(
       Object.entries(targets).map(([target, cells]) => [target, toTargetPlan(cells)]),
@@ -182,6 +194,7 @@ export function toRunPlanAnswer(plan: PlanReport): RunPlanAnswer {
     cost,
     ...(unpricedCalls !== undefined && { unpriced_calls: unpricedCalls }),
     ...(notReady.length > 0 && { not_ready: [...notReady] }),
+    ...(stopAfterFailures !== null && { stop_after_failures: stopAfterFailures }),
     ...(atMost && { at_most: true as const }),
   }
 }

@@ -46,6 +46,7 @@ export const RunSummary = Type.Object({
   limit: boundOrNull('Records at most.'),
   max_calls: boundOrNull('Calls at most.'),
   max_cost: boundOrNull('Dollars at most.'),
+  stop_after_failures: boundOrNull('Failures in a row at one host that end the run.'),
   reuse_responses: Type.Boolean({ description: 'Whether kept responses were used instead of calls.' }),
   keep_fresh: Type.Optional(
     Type.String({
@@ -161,6 +162,7 @@ export function toRunSummary(run: StoredRun): RunSummary {
     limit: run.limit,
     max_calls: run.maxCalls,
     max_cost: run.maxCost,
+    stop_after_failures: run.stopAfterFailures,
     reuse_responses: run.reuseResponses,
     ...(run.keepFresh !== undefined && { keep_fresh: run.keepFresh }),
     started_at: run.startedAt,

@@ -115,8 +115,21 @@ const {
   dry_run: _dryRun,
   keep_fresh: _keepFresh,
   force,
-  ...selection
+  ...bounds
 } = MaterializeBody.properties
+
+const selection = {
+  ...bounds,
+  stop_after_failures: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      default: 20,
+      title: 'a whole number, at least 0',
+      description:
+        'Failures in a row at one host that end the run (also one 401, 402 or 403); 20 unless given, 0 for none.',
+    }),
+  ),
+}
 
 export const PlanInput = closedObject({ ...selection, force })
 

@@ -38,6 +38,7 @@ const FINISHED = {
   max_calls: null,
   max_cost: null,
   reuse_responses: false,
+  stop_after_failures: null,
   done: 3,
   total: 3,
   materialized: 2,

@@ -431,5 +431,6 @@ const NEW_RUN: NewRun = {
   maxCalls: null,
   maxCost: null,
   reuseResponses: false,
+  stopAfterFailures: null,
   silentMs: 1000,
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getRecord } from '../../src/sheet/get-record.ts'
 import { materialize } from '../../src/sheet/materialize.ts'
+import { getRun } from '../../src/sheet/read-runs.ts'
 import { openOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openLookupSheet } from '../support/run-fixture.ts'
@@ -47,6 +48,43 @@ test('closing a sheet ends its runs with materialize.error, and what they stored
   const request = { targets: null, recordIds: null, force: false, actor: 'agent:third' }
   const { materialized, skipped, failures } = await materialize(again, request)
   assert.deepEqual([materialized, skipped, failures], [98, 2, []])
+})
+
+test('failures in a row stop a run: its row, its error and its frames say so, what it computed stays, the rest is skipped', async (t) => {
+  const records = Array.from({ length: 300 }, (_, index) => ({ id: `${index}`, a: `${index}` }))
+  const run = await openLookupSheet(t, records)
+  await run.edit('transport.yaml', "hosts: {'*': {concurrency: 1}}")
+  await run.run({ recordIds: ['0', '1', '2'] })
+  await run.frames()
+  run.api.answer('*', { text: 'no such thing', status: 404 })
+  const why = /^4 calls in a row failed at 127\.0\.0\.1:\d+, .* -> 404: no such thing; /
+  await assert.rejects(run.start({ stopAfterFailures: 4 }), { type: 'OperationError', message: why })
+  const frames = await run.frames()
+  assert.deepEqual(
+    frames.map(({ kind }) => kind),
+    ['materialize.start', 'materialize.error'],
+  )
+  const row = await getRun(run.sheet, '2')
+  assert.deepEqual([row.state, row.stopAfterFailures, row.done], ['failed', 4, 300])
+  assert.match(row.error?.message ?? '', why)
+  assert.ok(row.failed >= 4 && row.failed < 50, `${row.failed} failed`)
+  assert.equal(row.skipped, 300 - row.failed)
+  assert.deepEqual(await run.counts('b'), { fresh: 3, failed: row.failed, missing: 297 - row.failed })
+  // H7: without the bound a run goes on.
+  assert.equal((await run.run()).failures.length, 297)
+})
+
+test('one refused call stops a run that may stop, and a call that is refused a connection costs nothing', async (t) => {
+  const records = Array.from({ length: 30 }, (_, index) => ({ id: `${index}`, a: `${index}` }))
+  const run = await openLookupSheet(t, records)
+  await run.edit('transport.yaml', "hosts: {'*': {concurrency: 1, cost_per_call: 0.5}}")
+  run.api.answer('*', { text: 'wrong key', status: 401 })
+  await assert.rejects(run.start({ stopAfterFailures: 20 }), /refused a call.*-> 401: wrong key/)
+  assert.ok((await getRun(run.sheet, '1')).failed < 20)
+  await run.edit('derivations/b.yaml', (text) => text.replace(run.api.url, 'http://127.0.0.1:9'))
+  const { failures, totalCost } = await run.run()
+  assert.match(failures[0]?.error ?? '', /connection refused|network failure/)
+  assert.deepEqual([totalCost, failures.length, (await getRun(run.sheet, '2')).calls], [0, 30, 30])
 })
 
 test('closing a sheet while a result is being stored stores it whole and hangs nowhere', async (t) => {

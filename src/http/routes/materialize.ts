@@ -52,6 +52,7 @@ export function materializeRoutes(app: Api, { sheet, actors, write }: RouteConte
         maxCost: body.max_cost ?? null,
         reuseResponses: body.reuse_responses ?? false,
         keepFresh: body.keep_fresh ?? undefined,
+        stopAfterFailures: body.stop_after_failures ?? null,
       }
       if (dryRun === true) return toRunPlanAnswer(await planMaterialize(sheet, selection))
       const run = await startMaterialize(sheet, { ...selection, actor: actors.ofBody(request, actor) })

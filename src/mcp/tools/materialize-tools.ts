@@ -2,6 +2,7 @@ import { startMaterialize, type StartedRun } from '../../sheet/materialize.ts'
 import { planMaterialize } from '../../sheet/plan-materialize.ts'
 import { getRun, listRunFailures } from '../../sheet/read-runs.ts'
 import type { RunSelection } from '../../sheet/run-selection.ts'
+import { USUAL_STOP_AFTER_FAILURES } from '../../sheet/stop-after-failures.ts'
 import { OperationError } from '../../errors/service-error.ts'
 import { blockedWords } from '../../wire/blocked-words.ts'
 import { toRunPlanAnswer, type RunPlanAnswer } from '../../wire/materialize.ts'
@@ -48,11 +49,14 @@ function keptText({ targets }: RunPlanAnswer): string {
 
 /** What a run would do, in sentences. */
 function planText(plan: RunPlanAnswer): string {
-  const { calls, cost, unpriced_calls: unpriced, not_ready: notReady = [] } = plan
+  const { calls, cost, unpriced_calls: unpriced, not_ready: notReady = [], stop_after_failures: stop } = plan
   const left = Object.values(plan.targets).reduce((sum, cells) => sum + (cells.left ?? 0), 0)
   const price = calls === 0 ? '' : `, ${costText(calls, { cost, unpriced })}`
   return [
     `A run would make ${plan.at_most === true ? 'at most ' : ''}${calls} calls${price}.`,
+    ...(stop === undefined || calls === 0
+      ? []
+      : [`It would stop after ${stop} failures in a row at one host.`]),
     ...(left === 0 ? [] : [`max_calls or max_cost leaves no room for ${left} cells with work.`]),
     ...(notReady.length === 0 ? [] : [`It would be refused: ${notReady.join('; ')}.`]),
   ].join(' ')
@@ -179,5 +183,6 @@ function selectionOf(input: PlanInput): RunSelection {
     maxCalls: input.max_calls ?? null,
     maxCost: input.max_cost ?? null,
     reuseResponses: input.reuse_responses ?? false,
+    stopAfterFailures: input.stop_after_failures ?? USUAL_STOP_AFTER_FAILURES,
   }
 }

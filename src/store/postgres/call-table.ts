@@ -134,6 +134,11 @@ export class RunBounds {
     this.#cost = inDollars(this.#cost - price)
   }
 
+  /** Takes back what a call was to cost that never reached anybody. */
+  refund(price: number): void {
+    this.#cost = inDollars(this.#cost - price)
+  }
+
   async save(): Promise<void> {
     const sql = 'UPDATE "$run" SET begun_calls = $2, begun_cost = $3 WHERE id = $1'
     await this.#db.run(sql, this.#run, this.#calls, this.#cost)

@@ -10,20 +10,8 @@ export const CAN_GO_ON = `beat_at IS NOT NULL AND beat_at > now() - interval '10
 
 /** Writes down that a run begins, and answers with its id; ids are given out in order and never twice. */
 export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
-  const {
-    kind,
-    reverts,
-    actor,
-    targets,
-    recordIds,
-    force,
-    only,
-    limit,
-    maxCalls,
-    maxCost,
-    reuseResponses,
-    keepFresh,
-  } = run
+  const { kind, reverts, actor, targets, recordIds, force, only, limit, maxCalls, maxCost } = run
+  const { reuseResponses, keepFresh, stopAfterFailures } = run
   const row = await change.db.get('UPDATE "$sheet" SET last_run = last_run + 1 RETURNING last_run')
   const id = Number(row?.['last_run'])
   const recordCount = recordIds?.length ?? null
@@ -37,6 +25,7 @@ export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
     maxCost,
     reuseResponses,
     keepFresh,
+    stopAfterFailures,
   }
   await change.db.run(
     `INSERT INTO "$run" (id, kind, reverts, state, actor, request, record_ids, started_at, waits_until, active_at)

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import type { ErrorType } from '../../errors/service-error.ts'
 import {
   LEASE_MS,
   TaskLostError,
@@ -115,7 +114,7 @@ export class TaskQueue implements RunTasks {
       error:
         failed === undefined
           ? null
-          : { type: failed['error_type'] as ErrorType, message: String(failed['error']) },
+          : { type: failed['error_type'] as TaskError['type'], message: String(failed['error']) },
     }
   }
 
@@ -303,6 +302,15 @@ export class TaskQueue implements RunTasks {
       const bounds = task.bounded && !wasSent ? await RunBounds.lock(db, task) : null
       if (!(await releaseCall(db, task, hash)) || bounds === null) return
       bounds.giveBack(price)
+      await bounds.save()
+    })
+  }
+
+  async refundCall(task: TakenTask, { price }: CallWish): Promise<void> {
+    if (!task.bounded) return
+    await this.#database.changing(async (db) => {
+      const bounds = await RunBounds.lock(db, task)
+      bounds.refund(price)
       await bounds.save()
     })
   }

@@ -24,20 +24,8 @@ export interface RunBeginText {
 
 /** Writes down that a run begins, and answers with its id; ids are given out in order and never twice. */
 export function startRun(change: ChangeSet, run: NewRun): RunId {
-  const {
-    kind,
-    reverts,
-    actor,
-    targets,
-    recordIds,
-    force,
-    only,
-    limit,
-    maxCalls,
-    maxCost,
-    reuseResponses,
-    keepFresh,
-  } = run
+  const { kind, reverts, actor, targets, recordIds, force, only, limit, maxCalls, maxCost } = run
+  const { reuseResponses, keepFresh, stopAfterFailures } = run
   const row = change.db.get('UPDATE "$sheet" SET last_run = last_run + 1 RETURNING last_run')
   const id = Number(row?.['last_run'])
   const recordCount = recordIds?.length ?? null
@@ -51,6 +39,7 @@ export function startRun(change: ChangeSet, run: NewRun): RunId {
     maxCost,
     reuseResponses,
     keepFresh,
+    stopAfterFailures,
   }
   change.db.run(
     `INSERT INTO "$run" (id, kind, reverts, state, actor, request, record_ids, started_at, waits_until, active_at)

@@ -110,6 +110,7 @@ export function newRun(more: Partial<NewRun> = {}): NewRun {
     maxCalls: null,
     maxCost: null,
     reuseResponses: false,
+    stopAfterFailures: null,
     silentMs: 30_000,
     ...more,
   }

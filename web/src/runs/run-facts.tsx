@@ -50,6 +50,9 @@ function Order({ run, contract }: RunFactsProps) {
     run.limit === null ? null : `the first ${formatCount(run.limit)} records with work`,
     run.max_calls === null ? null : `at most ${formatCount(run.max_calls)} calls`,
     run.max_cost === null ? null : `at most ${formatMoney(run.max_cost)}`,
+    run.stop_after_failures === null
+      ? null
+      : `stops after ${formatCount(run.stop_after_failures)} failures in a row`,
   ].filter((bound) => bound !== null)
   return (
     <>

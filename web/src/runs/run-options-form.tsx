@@ -63,6 +63,13 @@ export function RunOptionsForm({ options, faults, onChange }: RunOptionsFormProp
             fault={faults.maxCost}
             onChange={(maxCost) => onChange({ ...options, maxCost })}
           />
+          <Bound
+            name="Failures"
+            hint="in a row at one host"
+            value={options.stopAfter}
+            fault={faults.stopAfter}
+            onChange={(stopAfter) => onChange({ ...options, stopAfter })}
+          />
         </div>
       </details>
     </>

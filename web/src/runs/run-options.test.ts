@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { optionsOf, withOptions } from './run-options.ts'
 
-const NONE = optionsOf({})
+const NONE = { ...optionsOf({}), stopAfter: '' }
 
 test('an order goes through the form unchanged', () => {
   const order = {
@@ -13,10 +13,16 @@ test('an order goes through the form unchanged', () => {
     limit: 3,
     max_calls: 0,
     max_cost: 0.5,
+    stop_after_failures: 5,
   } as const
   const mutable = { ...order, targets: [...order.targets], record_ids: [...order.record_ids] }
   assert.deepEqual(withOptions(mutable, optionsOf(mutable)), { order: mutable, faults: {} })
   assert.deepEqual(withOptions({}, NONE), { order: {}, faults: {} })
+})
+
+test('a run stops after 20 failures in a row unless somebody chooses otherwise', () => {
+  assert.deepEqual(withOptions({}, optionsOf({})).order, { stop_after_failures: 20 })
+  assert.deepEqual(withOptions({}, optionsOf({ stop_after_failures: 0 })).order, {})
 })
 
 test('an emptied option is no condition any more', () => {

@@ -11,9 +11,14 @@ export interface RunOptions {
   readonly maxCost: string
   /** Whether kept responses are used instead of calls, where there are any. */
   readonly reuse: boolean
+  /** Failures in a row that end the run; empty or 0 for none. */
+  readonly stopAfter: string
 }
 
-export type OptionFaults = Partial<Record<'limit' | 'maxCalls' | 'maxCost', string>>
+/** Unless somebody chooses otherwise. REST goes on over failures. */
+const USUAL_STOP_AFTER = 20
+
+export type OptionFaults = Partial<Record<'limit' | 'maxCalls' | 'maxCost' | 'stopAfter', string>>
 
 export function optionsOf(order: RunOrder): RunOptions {
   return {
@@ -23,6 +28,7 @@ export function optionsOf(order: RunOrder): RunOptions {
     maxCalls: textOf(order.max_calls),
     maxCost: textOf(order.max_cost),
     reuse: order.reuse_responses === true,
+    stopAfter: textOf(order.stop_after_failures ?? USUAL_STOP_AFTER),
   }
 }
 
@@ -38,6 +44,7 @@ export function withOptions(
   const limit = wholeNumber(options.limit, 1)
   const maxCalls = wholeNumber(options.maxCalls, 0)
   const maxCost = dollars(options.maxCost)
+  const stopAfter = wholeNumber(options.stopAfter, 0)
   const { targets, record_ids, keep_fresh } = order
   return {
     order: {
@@ -50,11 +57,13 @@ export function withOptions(
       ...(typeof maxCalls === 'number' ? { max_calls: maxCalls } : {}),
       ...(typeof maxCost === 'number' ? { max_cost: maxCost } : {}),
       ...(options.reuse ? { reuse_responses: true } : {}),
+      ...(typeof stopAfter === 'number' && stopAfter > 0 ? { stop_after_failures: stopAfter } : {}),
     },
     faults: {
       ...(typeof limit === 'string' ? { limit } : {}),
       ...(typeof maxCalls === 'string' ? { maxCalls } : {}),
       ...(typeof maxCost === 'string' ? { maxCost } : {}),
+      ...(typeof stopAfter === 'string' ? { stopAfter } : {}),
     },
   }
 }

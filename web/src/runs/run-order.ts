@@ -12,6 +12,7 @@ export function orderOf(run: RunAnswer): RunOrder {
     ...(run.max_cost === null ? {} : { max_cost: run.max_cost }),
     ...(run.reuse_responses ? { reuse_responses: true } : {}),
     ...(run.keep_fresh === undefined ? {} : { keep_fresh: run.keep_fresh }),
+    ...(run.stop_after_failures === null ? {} : { stop_after_failures: run.stop_after_failures }),
   }
 }
 

@@ -34,6 +34,12 @@ export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps
           The limits leave no room for {countOf(totalsOf(plan).left, 'cell')} that could be computed.
         </p>
       )}
+      {plan.stop_after_failures !== undefined && plan.calls > 0 && (
+        <p className="form-hint">
+          Stops after {countOf(plan.stop_after_failures, 'failure')} in a row at one host, and at once when a
+          call is refused (401, 402, 403).
+        </p>
+      )}
       {plan.not_ready?.map((message) => (
         <p key={message} className="form-fault">
           The server would refuse this run: {message}

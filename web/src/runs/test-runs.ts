@@ -15,6 +15,7 @@ export function runOf(given: Partial<RunSummary> & { readonly id: string }): Run
     max_calls: null,
     max_cost: null,
     reuse_responses: false,
+    stop_after_failures: null,
     started_at: '2026-03-01T10:00:00.000Z',
     ended_at: null,
     done: 0,

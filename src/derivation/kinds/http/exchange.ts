@@ -41,6 +41,8 @@ export interface TryOptions {
    * count.
    */
   readonly timeoutMs: number
+  /** Called whenever a request goes out. */
+  readonly onSent?: () => void
   /** Called when the try is over, with how many milliseconds it took; null when it has brought nothing. */
   whenOver(tookMs: number | null): void
 }
@@ -123,6 +125,7 @@ class Try implements HopOptions {
 
   onSent(): boolean {
     const goesOut = this.#options.turn.sent()
+    if (goesOut) this.#options.onSent?.()
     this.#hasGoneOut ||= goesOut
     return goesOut
   }

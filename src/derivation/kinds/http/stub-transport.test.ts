@@ -15,11 +15,11 @@ test('H6: a stub answers with the payload under the exact text <METHOD> <URL>, w
   const stub = parseStub(
     '\uFEFF{"responses": {"GET https://h/a?x=1": {"v": [1]}, "GET https://h/null": null}}',
   )
-  const answer = { status: 200, json: { v: [1] }, durationMs: 0 }
+  const answer = { status: 200, json: { v: [1] }, text: '{"v":[1]}', durationMs: 0 }
   assert.deepEqual(await stub.send(get('https://h/a?x=1'), OPTIONS), { ok: true, value: answer })
   assert.deepEqual(await stub.send(get('https://h/null'), OPTIONS), {
     ok: true,
-    value: { ...answer, json: null },
+    value: { ...answer, json: null, text: 'null' },
   })
 })
 

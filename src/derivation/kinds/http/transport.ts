@@ -38,6 +38,8 @@ export interface SendOptions {
   /** Where the limits of the policy hold for several processes together; without it they hold for this one. */
   readonly hosts?: SharedHosts | undefined
   /** Called when the first try begins. */
+  readonly onBegun?: () => void
+  /** Called when a request goes out for the first time: its connection is there. */
   readonly onSent?: () => void
   /** Asked before every try; where it is not, the call rejects with {@link NotWanted}. */
   readonly wanted?: () => boolean | Promise<boolean>

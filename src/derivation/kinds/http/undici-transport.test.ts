@@ -41,7 +41,7 @@ async function send(
     const { received: _received, ...failure } = answer.error
     return failure
   }
-  const { durationMs, ...rest } = answer.value
+  const { durationMs, text: _text, ...rest } = answer.value
   assert.ok(Number.isInteger(durationMs) && durationMs >= 0)
   return rest
 }

@@ -78,7 +78,7 @@ export class UndiciTransport implements Transport {
   }
 
   async send(request: TransportRequest, options: SendOptions): Promise<SendResult> {
-    const { signal, policy, hosts = null, onSent, wanted } = options
+    const { signal, policy, hosts = null, onBegun, wanted } = options
     const { origin, host } = siteOf(request.url)
     const refusal = this.refusal(host)
     if (refusal !== null) return err({ reason: 'refused', request: requestLabel(request), detail: refusal })
@@ -93,7 +93,7 @@ export class UndiciTransport implements Transport {
       if (!turn.ok) return last ?? err({ reason: 'status', request: requestLabel(call), status: turn.error })
       const isWanted = wanted === undefined || wanted()
       if (isWanted !== true) await stillWanted(isWanted, turn.value)
-      if (tries === 0) onSent?.()
+      if (tries === 0) onBegun?.()
       const tried = await this.#try(call, turn.value, options)
       if (policy.retries === 0 || !tried.mayPass) return tried.result
       const waitMs = this.#heed(tried, tries, queue)
@@ -119,7 +119,8 @@ export class UndiciTransport implements Transport {
     return queue
   }
 
-  #try(request: TransportRequest, turn: Turn, { signal, policy, stored }: SendOptions): Promise<Tried> {
+  #try(request: TransportRequest, turn: Turn, options: SendOptions): Promise<Tried> {
+    const { signal, policy, stored, onSent } = options
     const share = this.#room.share()
     return tryOnce(this.#agent, request, {
       signal,
@@ -127,6 +128,7 @@ export class UndiciTransport implements Transport {
       turn,
       guard: this.#guard,
       share,
+      ...(onSent !== undefined && { onSent }),
       whenOver: (tookMs) => {
         const kept = tookMs === null ? undefined : stored
         // What a body came to is in memory until it is stored.
