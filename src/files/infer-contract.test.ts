@@ -307,6 +307,19 @@ test('a column with a different value in each record is the key: words, then nam
   ])
 })
 
+test('a column of dates in another notation is no name, and one with NA no key that is found', async () => {
+  const idOf = async (records: readonly JsonObject[]): Promise<string | null | undefined> =>
+    (await infer(records)).fields.find(({ field }) => field === 'id')?.column
+  const bank = [
+    { day: '01.02.2024', amount: "1'200.50", who: 'Ann' },
+    { day: '13.02.2024', amount: "1'300.50", who: 'Bo' },
+  ]
+  assert.equal(await idOf(bank), 'who')
+  assert.equal(await idOf(bank.map(({ day, amount }) => ({ amount, day }))), 'day')
+  assert.equal(await idOf([{ who: 'Ann' }, { who: 'NA' }]), null)
+  assert.equal(await idOf([{ n: '1234567890123456781' }, { n: '1234567890123456782' }]), 'n')
+})
+
 test('nobody who asks for numbers gets a key that was found', async () => {
   const { fields } = await infer([{ code: 'x' }, { code: 'y' }], { key: false })
   assert.deepEqual(

@@ -46,9 +46,15 @@ function likeliest(profile: FileProfile): ColumnSketch | null {
   return first?.column ?? null
 }
 
-/** The rank of a column that tells the records apart: names before what may differ by chance. Null for long prose. */
-function rankOf({ kinds, short, solid }: ColumnSketch): number | null {
-  if (kinds.has('text')) return short ? (solid ? 0 : 1) : solid ? 4 : null
+/**
+ * The rank of a column that tells the records apart: names before what may differ by chance. Null for long prose, for
+ * numbers that are measured, and for a column with a text such as `NA` in it, which names nothing.
+ */
+function rankOf({ kinds, short, solid, notation, lossy }: ColumnSketch): number | null {
+  if (notation.missing !== null) return null
+  if (notation.otherText !== null) return short ? (solid ? 0 : 1) : solid ? 4 : null
+  if (notation.grouped !== null || notation.infinite !== null) return null
+  if (lossy !== null) return /^-?[0-9]+$/.test(JSON.stringify(lossy.value)) ? 3 : null
   return kinds.has('integer') ? 3 : 2
 }
 
