@@ -5,8 +5,8 @@ const MAX_LENGTH = 100
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   if (word.length > MAX_LENGTH) return null
   const meant = word.toLowerCase()
-  // Two slips in a long word, one in a short one; case never counts as a slip.
-  const tolerance = word.length > 4 ? 2 : 1
+  // Two slips in a long word, one in a short one, none in a letter; case never counts as a slip.
+  const tolerance = word.length > 4 ? 2 : Math.min(1, word.length - 1)
   let best: string | null = null
   let bestDistance = tolerance + 1
   for (const candidate of candidates) {

@@ -1,6 +1,7 @@
 import { LockTimeoutError, OperationError } from '../errors/service-error.ts'
 import type { BudgetAnswer } from '../wire/tool-answers.ts'
 import type { AgentScope } from './agent-scope.ts'
+import { countText } from './count-text.ts'
 
 /** What a run has spent. */
 export interface Spending {
@@ -112,7 +113,7 @@ export function budgetText(budget: BudgetAnswer | null): string {
   if (budget === null) return ''
   const { calls, max_calls: maxCalls, cost, max_cost: maxCost } = budget
   const parts = [
-    ...(maxCalls === null ? [] : [`${calls} of ${maxCalls} calls`]),
+    ...(maxCalls === null ? [] : [`${calls} of ${countText(maxCalls, 'call')}`]),
     ...(maxCost === null ? [] : [`$${cost} of $${maxCost}`]),
   ]
   return `Spent so far: ${parts.join(' and ')}.`

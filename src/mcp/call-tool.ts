@@ -6,9 +6,12 @@ import { toolError } from './tool-error.ts'
 /** Characters of JSON that a result has at most: beyond it would fill what an agent can keep in mind. */
 export const RESULT_LIMIT = 200_000
 
+/** A result whose JSON has more characters than this is sent as text alone, which every client reads. */
+export const STRUCTURED_LIMIT = 10_000
+
 /**
- * Calls a tool. The result has its data twice, structured and, for clients that know only text, as JSON, after a sentence
- * that says what it is. Whatever goes wrong is a result too, which tells the agent.
+ * Calls a tool. The result has its data as JSON text, after a sentence that says what it is, and structured as well unless it
+ * is large: an agent would have to read a page twice. Whatever goes wrong is a result too, which tells the agent.
  */
 export async function callTool(
   tool: Tool,
@@ -24,7 +27,7 @@ export async function callTool(
         { type: 'text', text },
         { type: 'text', text: json },
       ],
-      structuredContent: { ...structured },
+      ...(json.length <= STRUCTURED_LIMIT && { structuredContent: { ...structured } }),
     }
   } catch (error) {
     // It is of interest to those who spend it.

@@ -1,8 +1,12 @@
+import { countText } from './count-text.ts'
+
 /** What calls cost, in words; `cost not set` where `transport.yaml` does not say it. */
 export function costText(
   calls: number,
   { cost, unpriced = 0 }: { readonly cost: number; readonly unpriced?: number | undefined },
 ): string {
   if (unpriced === 0) return `$${cost}`
-  return unpriced >= calls ? 'cost not set' : `$${cost} and ${unpriced} calls whose cost is not set`
+  return unpriced >= calls
+    ? 'cost not set'
+    : `$${cost} and ${countText(unpriced, 'call')} whose cost is not set`
 }

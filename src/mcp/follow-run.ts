@@ -3,6 +3,7 @@ import { resolveActor } from '../sheet/resolve-actor.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { watchRun } from '../sheet/watch-run.ts'
 import type { ToolContext, ToolProgress } from './tool.ts'
+import { countText } from './count-text.ts'
 
 /** Waits for a run, telling how far it is; the run is cancelled when the call is. Rejects with what ended it early. */
 export async function followRun<T>(
@@ -36,7 +37,11 @@ async function reportProgress(
     if (frame.kind !== 'run.progress' || frame.progress.done <= told) return
     const { done, total, failed, calls } = frame.progress
     told = done
-    onProgress({ done, total, message: `run ${id}: ${calls} calls, ${failed} cells failed` })
+    onProgress({
+      done,
+      total,
+      message: `run ${id}: ${countText(calls, 'call')}, ${countText(failed, 'cell')} failed`,
+    })
   }
   for (const frame of watch.first) tell(frame)
   const subscription = watch.subscribe(() => {

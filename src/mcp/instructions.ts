@@ -1,5 +1,6 @@
 import { DIALECT, inDialect, type SqlDialect } from '../wire/dialect.ts'
 import type { AgentScope } from './agent-scope.ts'
+import { countText } from './count-text.ts'
 
 const ABOUT =
   'Colophon serves one sheet: records under a contract, with derived fields that derivations compute by calls, and a log of ' +
@@ -21,7 +22,7 @@ const MODES: Readonly<Record<AgentScope['mode'], string>> = {
 /** What a client is told about the server. */
 export function instructions({ mode, maxCalls, maxCost }: AgentScope, dialect: SqlDialect): string {
   const bounds = [
-    ...(maxCalls === null ? [] : [`${maxCalls} calls`]),
+    ...(maxCalls === null ? [] : [countText(maxCalls, 'call')]),
     ...(maxCost === null ? [] : [`$${maxCost}`]),
   ]
   const budget =

@@ -60,7 +60,6 @@ export function createMcpServer(shared: Shared, actor: GivenActor): McpServer {
         description: inDialect(description, sheet.dialect),
         annotations: { title, ...annotations },
         inputSchema: listed(tool.input, sheet.dialect),
-        outputSchema: listed(tool.output, sheet.dialect),
       },
       (given, request) => {
         const context: ToolContext = {

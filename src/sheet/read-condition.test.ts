@@ -54,7 +54,7 @@ suite('a condition from a request', () => {
     [{ and: [{ field: 'id', operator: 'empty' }], field: 'id' }, /^where has the member "field"; /],
     [{ field: 'id', is: 'equals', value: 'a' }, /^where has the member "is"; /],
     [{ operator: 'empty' }, /^where\.field must be the name of a field, got undefined/],
-    [{ field: 'sise', operator: 'empty' }, /^unknown field "sise"; the contract has id, size/],
+    [{ field: 'sise', operator: 'empty' }, /^unknown field "sise" \(did you mean "size"\?\); the contract has id, size/],
     [{ field: '__proto__', operator: 'empty' }, /^unknown field "__proto__"/],
     [{ field: 'id', operator: 'contain', value: 'a' }, /^where\.operator is unknown: "contain"; did you mean contains\?/],
     [{ field: 'id', operator: 'constructor', value: 'a' }, /^where\.operator is unknown: "constructor"; use one of equals/],

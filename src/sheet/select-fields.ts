@@ -1,4 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
+import { nearest } from '../contract/nearest.ts'
 import { showNames } from '../contract/show-value.ts'
 import { ValidationError } from '../errors/service-error.ts'
 
@@ -22,11 +23,16 @@ function allFields(contract: Contract): readonly string[] {
   return names
 }
 
-/** The fault of naming fields that the contract lacks. */
+/** The error for fields that the contract lacks: it suggests the nearest one, and names those that there are. */
 export function unknownFields(contract: Contract, unknown: readonly string[]): ValidationError {
-  const known = contract.fields.map(({ name }) => name).join(', ')
+  const known = contract.fields.map(({ name }) => name)
+  const meant = [...new Set(unknown.slice(0, SUGGESTED).flatMap((name) => nearest(name, known) ?? []))]
+  const suggestion = meant.length === 0 ? '' : ` (did you mean ${showNames(meant)}?)`
   return new ValidationError(
-    `unknown ${unknown.length === 1 ? 'field' : 'fields'} ${showNames(unknown)}; ` +
-      `the contract has ${known}`,
+    `unknown ${unknown.length === 1 ? 'field' : 'fields'} ${showNames(unknown)}${suggestion}; ` +
+      `the contract has ${known.join(', ')}`,
   )
 }
+
+/** Unknown names for which the nearest field is looked for. */
+const SUGGESTED = 5

@@ -49,5 +49,5 @@ export const whereParameter = Type.String({
 
 /** The parameter `filter` of these routes. */
 export const filterParameter = Type.String({
-  description: `A boolean SQL expression (${DIALECT}) over the fields (D16).`,
+  description: `A boolean SQL expression (${DIALECT}) over the fields.`,
 })

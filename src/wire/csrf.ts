@@ -6,6 +6,6 @@ export const CSRF_HEADER = 'x-csrf-token'
 
 /** Answer of `GET /api/csrf`. */
 export const CsrfAnswer = Type.Object({
-  csrf_token: Type.String({ description: '32 random bytes, base64url (D37).' }),
+  csrf_token: Type.String({ description: '32 random bytes, base64url.' }),
 })
 export type CsrfAnswer = Static<typeof CsrfAnswer>

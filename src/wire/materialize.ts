@@ -72,7 +72,7 @@ export const FailureAnswer = Type.Object({
   record_id: Type.String(),
   field: Type.String(),
   error: Type.String({
-    description: 'For http `<METHOD> <URL> -> ` and the status or what went wrong (D26).',
+    description: 'For http `<METHOD> <URL> -> ` and the status or what went wrong.',
   }),
   error_type: Type.String(),
 })

@@ -7,7 +7,7 @@ export const WHOLE_NUMBER = '^-?[0-9]+$'
 export const limitParameter = Type.String({
   pattern: WHOLE_NUMBER,
   title: 'a whole number',
-  description: 'Items on a page: 50 unless given, lowered to 10000 (D10).',
+  description: 'Items on a page: 50 unless given, lowered to 10000.',
 })
 
 /** The parameter `position` of a list. */

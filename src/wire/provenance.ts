@@ -16,7 +16,7 @@ export const ProvenanceQuery = closedObject({
   limit: Type.Optional(
     Type.String({
       ...limitParameter,
-      description: 'With `history=true`, entries on a page: 1000 unless given, lowered to 10000 (D10).',
+      description: 'With `history=true`, entries on a page: 1000 unless given, lowered to 10000.',
     }),
   ),
   cursor: Type.Optional(

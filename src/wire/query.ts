@@ -8,7 +8,7 @@ const sqlParam = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), Type.St
 
 /** Body of `POST /api/query`. */
 export const QueryBody = closedObject({
-  sql: Type.String({ description: `One read-only SELECT (${DIALECT}) over \`records\` (D18).` }),
+  sql: Type.String({ description: `One read-only SELECT (${DIALECT}) over \`records\`.` }),
   params: Type.Optional(
     Type.Array(sqlParam, {
       description: 'Values of the statement’s `?`, in order.',
@@ -25,9 +25,7 @@ export const QueryRow = Type.Record(Type.String(), Type.Unknown())
 export const QueryAnswer = Type.Object({
   rows: Type.Array(QueryRow),
   count: Type.Integer({ description: 'The number of rows.' }),
-  truncated: Type.Optional(
-    Type.Literal(true, { description: 'There when the row cap cut the answer (D19).' }),
-  ),
+  truncated: Type.Optional(Type.Literal(true, { description: 'There when the row cap cut the answer.' })),
   columns: Type.Optional(
     Type.Array(Type.String(), { description: 'The names of the columns in their order, when asked for.' }),
   ),

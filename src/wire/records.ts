@@ -87,14 +87,14 @@ export type UpsertRecordsBody = Static<typeof UpsertRecordsBody>
 /** Answer of `POST /api/records`. */
 export const UpsertRecordsAnswer = Type.Object({
   inserted: Type.Integer(),
-  updated: Type.Integer({ description: 'Records that existed before, changed or not (D13).' }),
+  updated: Type.Integer({ description: 'Records that existed before, changed or not.' }),
   total: Type.Integer({ description: 'Records in the sheet after the write.' }),
 })
 export type UpsertRecordsAnswer = Static<typeof UpsertRecordsAnswer>
 
 /** Query of `DELETE /api/records`. */
 export const DeleteRecordsQuery = closedObject({
-  ids: Type.Optional(Type.String({ description: 'Comma-separated record ids; at least one (D15).' })),
+  ids: Type.Optional(Type.String({ description: 'Comma-separated record ids; at least one.' })),
 })
 
 /** Answer of `DELETE /api/records`. */

@@ -118,7 +118,7 @@ export const CellExplanationAnswer = Type.Object({
   state: cellState,
   reasons: Type.Array(CellReasonAnswer),
   blocked_by: Type.Union([Type.String(), Type.Null()], {
-    description: 'Of a blocked cell, the input because of which it cannot be computed (D22, D32).',
+    description: 'Of a blocked cell, the input because of which it cannot be computed.',
   }),
   blocked_reason: Type.Union(
     [Type.Literal('input_failed'), Type.Literal('input_empty'), Type.Literal('input_blocked'), Type.Null()],

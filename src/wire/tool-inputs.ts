@@ -29,7 +29,11 @@ const filter = Type.String({
 const asOf = Type.String({
   description: 'A seq of the provenance log, or a time in ISO 8601 with offset: as the sheet was then.',
 })
-const recordId = Type.String({ minLength: 1, title: 'a record id', description: 'The id of the record.' })
+const recordId = Type.String({
+  minLength: 1,
+  title: 'a record id, a string',
+  description: 'The id of the record, a string.',
+})
 const target = Type.String({ minLength: 1, title: 'a field name', description: 'A derived field.' })
 const targets = Type.Array(Type.String(), {
   title: 'an array of field names',
@@ -37,14 +41,14 @@ const targets = Type.Array(Type.String(), {
 })
 const runId = Type.String({
   minLength: 1,
-  title: 'a run id',
-  description: 'The id of a run; list_runs has them.',
+  title: 'a run id, a string',
+  description: 'The id of a run, a string; list_runs has them.',
 })
 const ids = (description: string) =>
   Type.Array(Type.String(), {
     minItems: 1,
     maxItems: TOOL_LIMIT_MAX,
-    title: 'an array of record ids',
+    title: 'an array of record ids, which are strings',
     description,
   })
 
@@ -159,7 +163,7 @@ const records = Type.Array(Type.Record(Type.String(), Type.Unknown()), {
   maxItems: TOOL_LIMIT_MAX,
   title: 'an array of records',
   description:
-    'Records, each with its id. An id that exists is merged: absent fields keep their value, null clears a field. All or nothing.',
+    'Records, each with its id, a string. An id that exists is merged: absent fields keep their value, null clears a field. All or nothing.',
 })
 
 export const UpsertInput = closedObject({ records, if_version: Type.Optional(version) })
@@ -181,7 +185,11 @@ export const ProposalPageInput = closedObject({
 })
 
 export const ProposalInput = closedObject({
-  id: Type.String({ minLength: 1, title: 'a proposal id', description: 'list_proposals has them.' }),
+  id: Type.String({
+    minLength: 1,
+    title: 'a proposal id, a string',
+    description: 'A string; list_proposals has them.',
+  }),
   limit: Type.Optional(limit),
 })
 

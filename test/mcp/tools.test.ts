@@ -94,13 +94,33 @@ forEveryClient(({ transport, era, name }) => {
     const { sheet } = await writeLookupSheet(t)
     const agent = await startAgent(t, sheet, { transport, era })
     const used = await useAllTools(agent)
-    const listed = (await agent.tools()).map((tool) => tool.name)
+    const tools = await agent.tools()
+    assert.ok(JSON.stringify(tools).length <= 20_000, 'an agent reads all definitions before it begins')
+    const listed = tools.map((tool) => tool.name)
     assert.deepEqual([...new Set(used)].toSorted(), listed.toSorted())
     const told = JSON.stringify([await agent.tools(), agent.client.getInstructions()])
     const [own, other] = perEngine({ sqlite: ['SQLite', 'PostgreSQL'], postgres: ['PostgreSQL', 'SQLite'] })
     assert.equal(told.match(new RegExp(`\\(${own}\\)|SQL of ${own}`, 'g'))?.length, 5)
     assert.doesNotMatch(told, new RegExp(`${other}|\\{dialect\\}`))
   })
+})
+
+test('a large result is sent once, as text; a small one is structured as well', async (t) => {
+  const { sheet } = await writeLookupSheet(t)
+  const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2025-11-25' })
+  const records = Array.from({ length: 300 }, (_, index) => ({ id: `large-${index}`, a: 'x'.repeat(40) }))
+  await agent.call('upsert_records', { records })
+  const large = await agent.raw('list_records', { limit: 300 })
+  assert.equal(large.structuredContent, undefined)
+  const [, data] = large.content
+  assert.ok(data?.type === 'text')
+  assert.equal((JSON.parse(data.text) as { records: unknown[] }).records.length, 300)
+  const small = await agent.raw('list_records', { limit: 1 })
+  assert.equal((small.structuredContent as { records: unknown[] }).records.length, 1)
+  assert.match(
+    await agent.fails('list_records', { fields: ['idd'] }),
+    /unknown field "idd" \(did you mean "id"\?\)/,
+  )
 })
 
 const MODES: readonly AgentMode[] = ['write', 'read-only', 'propose']

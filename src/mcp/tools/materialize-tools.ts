@@ -14,6 +14,7 @@ import { costText } from '../cost-text.ts'
 import { followRun } from '../follow-run.ts'
 import { defineTool, READS, type Tool, type ToolContext, type ToolResult } from '../tool.ts'
 import { runText } from './run-tools.ts'
+import { countText } from '../count-text.ts'
 
 export const planMaterializeTool = defineTool({
   name: 'plan_materialize',
@@ -44,7 +45,7 @@ function keptText({ targets }: RunPlanAnswer): string {
   )
   return most === 0
     ? ''
-    : `Responses are kept for up to ${most} calls of a field: reuse_responses takes them instead. `
+    : `Responses are kept for up to ${countText(most, 'call')} of a field: reuse_responses takes them instead. `
 }
 
 /** What a run would do, in sentences. */
@@ -53,11 +54,11 @@ function planText(plan: RunPlanAnswer): string {
   const left = Object.values(plan.targets).reduce((sum, cells) => sum + (cells.left ?? 0), 0)
   const price = calls === 0 ? '' : `, ${costText(calls, { cost, unpriced })}`
   return [
-    `A run would make ${plan.at_most === true ? 'at most ' : ''}${calls} calls${price}.`,
+    `A run would make ${plan.at_most === true ? 'at most ' : ''}${countText(calls, 'call')}${price}.`,
     ...(stop === undefined || calls === 0
       ? []
-      : [`It would stop after ${stop} failures in a row at one host.`]),
-    ...(left === 0 ? [] : [`max_calls or max_cost leaves no room for ${left} cells with work.`]),
+      : [`It would stop after ${countText(stop, 'failure')} in a row at one host.`]),
+    ...(left === 0 ? [] : [`max_calls or max_cost leaves no room for ${countText(left, 'cell')} with work.`]),
     ...(notReady.length === 0 ? [] : [`It would be refused: ${notReady.join('; ')}.`]),
   ].join(' ')
 }
@@ -138,7 +139,7 @@ async function begin(
     const { calls, cost, unpricedCalls: unpriced } = await planMaterialize(sheet, wanted)
     if (calls === 0) return
     throw new OperationError(
-      `the budget does not allow any of the ${calls} calls (${costText(calls, { cost, unpriced })}) of this run; ${budgetText(budget.answer)} ` +
+      `the budget does not allow any of the ${countText(calls, 'call')} (${costText(calls, { cost, unpriced })}) of this run; ${budgetText(budget.answer)} ` +
         'Ask the person who started this server for more, or ask for cheaper cells',
     )
   }

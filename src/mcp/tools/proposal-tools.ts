@@ -16,6 +16,7 @@ import {
   TOOL_LIMIT,
 } from '../../wire/tool-inputs.ts'
 import { defineTool, READS, type ToolResult } from '../tool.ts'
+import { countText } from '../count-text.ts'
 
 /** Adds a proposal and changes no record; the same again is another proposal. */
 const PROPOSES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
@@ -59,7 +60,7 @@ export const listProposalsTool = defineTool({
     const more = answer.next_cursor === null ? '' : ' More follow: set cursor to next_cursor.'
     return {
       structured: answer,
-      text: `${answer.proposals.length} proposals, newest first; ${answer.waiting} wait in all.${more}`,
+      text: `${countText(answer.proposals.length, 'proposal')}, newest first; waiting in all: ${answer.waiting}.${more}`,
     }
   },
 })

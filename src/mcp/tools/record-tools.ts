@@ -13,7 +13,9 @@ import {
   QueryInput,
   SummaryInput,
   TOOL_LIMIT,
+  TOOL_LIMIT_MAX,
 } from '../../wire/tool-inputs.ts'
+import { countText } from '../count-text.ts'
 import { defineTool, READS } from '../tool.ts'
 
 export const listRecordsTool = defineTool({
@@ -41,7 +43,7 @@ export const listRecordsTool = defineTool({
         : 'More follow: call again with cursor set to next_cursor.'
     return {
       structured: { records, limit: page.limit, next_cursor: page.nextCursor },
-      text: `${count(records.length, 'record')}. ${more}`,
+      text: `${countText(records.length, 'record')}. ${more}`,
     }
   },
 })
@@ -87,8 +89,8 @@ export const queryTool = defineTool({
       structured: { rows, count: rows.length, ...(truncated ? { truncated } : {}) },
       text: truncated
         ? `The first ${rows.length} of ${answer.truncated === true ? 'more than ' : ''}${answer.rows.length} rows. ` +
-          'For others use ORDER BY with LIMIT and OFFSET, aggregate, or give a higher limit.'
-        : `${count(rows.length, 'row')}.`,
+          `For others use ORDER BY with LIMIT and OFFSET${limit < TOOL_LIMIT_MAX ? ', aggregate, or give a higher limit' : ', or aggregate'}.`
+        : `${countText(rows.length, 'row')}.`,
     }
   },
 })
@@ -104,10 +106,6 @@ export const summarizeRecordsTool = defineTool({
   annotations: READS,
   async run({ fields = null, filter = null }, { sheet }) {
     const summary = JSON.parse(String(await summarizeRecords(sheet, { fields, filter }))) as SummaryAnswer
-    return { structured: summary, text: `${count(summary.count, 'record')}.` }
+    return { structured: summary, text: `${countText(summary.count, 'record')}.` }
   },
 })
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? '' : 's'}`
-}

@@ -4,6 +4,7 @@ import { RevertToolAnswer } from '../../wire/tool-answers.ts'
 import { RevertCellInput, RevertRunInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
 import { followRun } from '../follow-run.ts'
 import { defineTool, type ToolResult } from '../tool.ts'
+import { countText } from '../count-text.ts'
 
 /** Puts earlier values back in place of what is there; done again it does not change the same cells again. */
 const PUTS_BACK = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
@@ -48,6 +49,6 @@ function described(report: RevertReport): ToolResult<RevertToolAnswer> {
       conflict_count: conflicts.length,
       run_id: runId,
     },
-    text: `${reverted} cells put back${left}.`,
+    text: `${countText(reverted, 'cell')} put back${left}.`,
   }
 }

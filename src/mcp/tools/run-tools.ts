@@ -13,6 +13,7 @@ import { PageInput, RunInput, RunPageInput, TOOL_LIMIT } from '../../wire/tool-i
 import { resolveActor } from '../../sheet/resolve-actor.ts'
 import { costText } from '../cost-text.ts'
 import { defineTool, READS } from '../tool.ts'
+import { countText } from '../count-text.ts'
 
 export const listRunsTool = defineTool({
   name: 'list_runs',
@@ -25,7 +26,7 @@ export const listRunsTool = defineTool({
   async run({ limit = TOOL_LIMIT, cursor = null }, { sheet }) {
     const answer = toRunListAnswer(await listRuns(sheet, { limit, cursor }))
     const more = answer.next_cursor === null ? '' : ' More follow: set cursor to next_cursor.'
-    return { structured: answer, text: `${answer.runs.length} runs, newest first.${more}` }
+    return { structured: answer, text: `${countText(answer.runs.length, 'run')}, newest first.${more}` }
   },
 })
 
@@ -82,6 +83,7 @@ export function runText(run: RunSummary): string {
   const { id, state, done, total, materialized, skipped, failed, left, calls, total_cost: cost } = run
   const counts = `${materialized} ${run.kind === 'revert' ? 'put back' : 'computed'}, ${skipped} left alone, ${failed} failed`
   const price = costText(calls, { cost, unpriced: run.unpriced_calls })
-  const rest = left === 0 ? '' : ` max_calls or max_cost left no room for ${left} cells with work.`
-  return `Run ${id} is ${state}: ${done} of ${total} cells done (${counts}); ${calls} calls, ${price}.${rest}`
+  const rest =
+    left === 0 ? '' : ` max_calls or max_cost left no room for ${countText(left, 'cell')} with work.`
+  return `Run ${id} is ${state}: ${done} of ${countText(total, 'cell')} done (${counts}); ${countText(calls, 'call')}, ${price}.${rest}`
 }

@@ -24,9 +24,11 @@ import {
   ProvenanceInput,
   StatusInput,
   TOOL_LIMIT,
+  TOOL_LIMIT_MAX,
 } from '../../wire/tool-inputs.ts'
 import { budgetText, withBudget } from '../call-budget.ts'
 import { defineTool, READS } from '../tool.ts'
+import { countText } from '../count-text.ts'
 
 export const getContractTool = defineTool({
   name: 'get_contract',
@@ -195,11 +197,17 @@ export const getProvenanceTool = defineTool({
       ? await readLatestHistory(sheet, cell, limit)
       : { entries: [(await readProvenance(sheet, cell)) ?? []].flat(), hasMore: false }
     const entries = found as unknown as ProvenanceEntryAnswer[]
-    const count = entries.length === 1 ? '1 entry' : `${entries.length} entries`
+    const count = countText(entries.length, 'entry', 'entries')
     const text =
       entries.length === 0
         ? 'Nothing is known of this cell yet.'
-        : `${count}.${hasMore ? ' There are earlier ones.' : ''}`
+        : `${count}.${hasMore ? earlier(limit) : ''}`
     return { structured: { entries, has_more: hasMore }, text }
   },
 })
+
+function earlier(limit: number): string {
+  return limit < TOOL_LIMIT_MAX
+    ? ' There are earlier ones: give a higher limit for them.'
+    : ' There are earlier ones.'
+}

@@ -4,6 +4,7 @@ import { DeleteRecordsAnswer } from '../../wire/records.ts'
 import { UpsertToolAnswer } from '../../wire/tool-answers.ts'
 import { DeleteInput, UpsertInput } from '../../wire/tool-inputs.ts'
 import { defineTool } from '../tool.ts'
+import { countText } from '../count-text.ts'
 
 /** Replaces what is there; to do it twice changes nothing more. */
 const REPLACES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
@@ -25,7 +26,7 @@ export const upsertRecordsTool = defineTool({
     const { inserted, updated, total } = result
     return {
       structured: { inserted, updated, total, version: result.version },
-      text: `${inserted} inserted, ${updated} updated; the sheet has ${total} records now.`,
+      text: `${inserted} inserted, ${updated} updated; the sheet has ${countText(total, 'record')} now.`,
     }
   },
 })
@@ -43,7 +44,7 @@ export const deleteRecordsTool = defineTool({
     const { deleted, remaining } = await deleteRecords(sheet, { ids, actor, ifMatch })
     return {
       structured: { deleted, remaining },
-      text: `${deleted} deleted; the sheet has ${remaining} records now.`,
+      text: `${deleted} deleted; the sheet has ${countText(remaining, 'record')} now.`,
     }
   },
 })
