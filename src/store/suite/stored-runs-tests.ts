@@ -70,6 +70,8 @@ export function testStoredRuns(open: OpenStore): void {
         limit: 5,
         maxCalls: 7,
         maxCost: 0.25,
+        reuseResponses: true,
+        stopAfterFailures: 9,
       } as const
       const recordIds = ['\u2028', 'b']
       const id = await start({ ...order, recordIds })
