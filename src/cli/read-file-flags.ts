@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { isEncoding, type ReadFileOptions } from '../sheet/read-file-options.ts'
+import { BLANKS, isEncoding, type Blank, type ReadFileOptions } from '../sheet/read-file-options.ts'
 import type { DateOrder } from '../sheet/date-order.ts'
 import { dateOrderOption } from './date-order-option.ts'
 import { delimiterOption } from './delimiter-option.ts'
@@ -16,6 +16,7 @@ export interface ReadFileFlags {
   readonly worksheet?: string
   readonly recordsAt?: string
   readonly null?: readonly string[]
+  readonly blank?: Blank
   readonly dateOrder?: DateOrder
   readonly yes?: true
 }
@@ -47,6 +48,12 @@ export function addReadFileOptions(command: Command): Command {
         'a text that stands for no value, such as NA; may be given several times',
       ).argParser((text: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), text]),
     )
+    .addOption(
+      new Option(
+        '--blank <meaning>',
+        'what "" is in CSV: no value, or an empty text (default: null)',
+      ).choices(BLANKS),
+    )
     .addOption(dateOrderOption())
     .option('--yes', 'do not ask whether what was guessed is right')
 }
@@ -68,6 +75,7 @@ export function readFileOptionsOf(flags: ReadFileFlags): ReadFileOptions {
     sheet: flags.worksheet ?? null,
     recordsAt: flags.recordsAt ?? null,
     nulls: flags.null ?? [],
+    blank: flags.blank ?? null,
     dateOrder: flags.dateOrder ?? null,
   }
 }

@@ -3,6 +3,10 @@ import type { FileFormat } from './file-format.ts'
 import type { DateOrder } from './foreign-moment.ts'
 import { isEncoding } from './read-text.ts'
 
+/** What blank CSV cells in quotes are taken for. */
+export const BLANKS = ['null', 'empty'] as const
+export type Blank = (typeof BLANKS)[number]
+
 /** How a file of records is to be read. What is null or absent is found out. */
 export interface ReadFileOptions {
   /** True takes CSV cells as they are, and does not undo the guard against formulas that an export puts up. */
@@ -21,6 +25,8 @@ export interface ReadFileOptions {
   readonly recordsAt?: string | null
   /** Texts that stand for no value, without white space around them. */
   readonly nulls?: readonly string[]
+  /** What a pair of quotes with nothing between is in CSV: no value, as most programs mean it, or an empty text. */
+  readonly blank?: Blank | null
   /** Whether day or month comes first in dates that could have either, and no other date of the column shows it. */
   readonly dateOrder?: DateOrder | null
 }
@@ -39,6 +45,7 @@ const FORMATS: Readonly<Record<OptionName, readonly FileFormat[]>> = {
   header: TABLES,
   sheet: ['xlsx'],
   recordsAt: ['json'],
+  blank: ['csv'],
 }
 
 /** Throws ValidationError for an option that does not go with a format, and for an encoding that nobody knows. */

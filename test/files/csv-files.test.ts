@@ -34,13 +34,15 @@ test('the delimiter is that of the header outside of quotes', async (t) => {
   assert.deepEqual(file.fields, ['a,b,c', 'd'])
 })
 
-test('an empty cell is absent, a pair of quotes is an empty text, and lines are counted', async (t) => {
-  const { records, places } = await readAll(
-    await temporaryFile(t, 'data.csv', 'sep=,\nid,name\na,\n"b\n",""\n\nc,x\n'),
-    'csv',
-  )
+test('a blank cell is absent, in quotes too unless it is to be an empty text, and lines are counted', async (t) => {
+  const file = await temporaryFile(t, 'data.csv', 'sep=,\nid,name\na,\n"b\n",""\n\nc,x\n')
+  for (const blank of [null, 'null'] as const) {
+    const { records, places } = await readAll(file, 'csv', { blank })
+    assert.deepEqual(records, [{ id: 'a' }, { id: 'b\n' }, { id: 'c', name: 'x' }])
+    assert.deepEqual(places, [3, 4, 7])
+  }
+  const { records } = await readAll(file, 'csv', { blank: 'empty' })
   assert.deepEqual(records, [{ id: 'a' }, { id: 'b\n', name: '' }, { id: 'c', name: 'x' }])
-  assert.deepEqual(places, [3, 4, 7])
 })
 
 test('what a spreadsheet program took for a formula is what it was before', async (t) => {

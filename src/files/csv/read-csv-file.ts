@@ -22,12 +22,13 @@ interface CsvFile {
   readonly dialect: CsvDialect
   readonly head: TableHead
   readonly raw: boolean
+  readonly blankIsText: boolean
 }
 
 /**
  * Reads a CSV file: delimiter, names of the columns and what stands above them are found out, as far as the options do not
- * say them. A cell with nothing in it is absent, one with a pair of quotes is an empty text. Throws ValidationError naming
- * line and column.
+ * say them. A cell with nothing in it is absent, and so is a pair of quotes with nothing between unless `blank` is `empty`.
+ * Throws ValidationError naming line and column.
  */
 export async function readCsvFile(source: FileSource, options: ReadFileOptions): Promise<RawRecords> {
   const { raw = false, encoding = null, skip = null, header = null } = options
@@ -54,7 +55,7 @@ export async function readCsvFile(source: FileSource, options: ReadFileOptions):
     throw new ValidationError(`${source.name} is empty; its first line must name the columns`)
   }
   const fields = head.names.filter((name) => name !== undefined)
-  const file: CsvFile = { source, text, dialect, head, raw }
+  const file: CsvFile = { source, text, dialect, head, raw, blankIsText: options.blank === 'empty' }
   return {
     source,
     fields,
@@ -109,7 +110,7 @@ async function* rowsOf({
 }
 
 async function* batchesOf(file: CsvFile): AsyncGenerator<readonly RawRecord[]> {
-  const { source, head, raw } = file
+  const { source, head, raw, blankIsText } = file
   const batch = new Batch()
   let above = head.rows
   for await (const { cells, line, size } of rowsOf(file)) {
@@ -118,7 +119,10 @@ async function* batchesOf(file: CsvFile): AsyncGenerator<readonly RawRecord[]> {
       continue
     }
     checkCells(cells, head.names, `${source.name}:${line}`)
-    const texts = raw ? cells : cells.map((cell) => (cell === undefined ? cell : unguardFormula(cell)))
+    const texts = cells.map((cell) => {
+      if (cell === undefined || (cell === '' && !blankIsText)) return undefined
+      return raw ? cell : unguardFormula(cell)
+    })
     batch.add({ values: valuesOf(head.names, texts), at: line }, size)
     if (batch.isFull) yield batch.take()
   }
