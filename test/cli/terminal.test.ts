@@ -69,7 +69,9 @@ test('a value that commands the terminal is shown, not obeyed', { skip }, async 
 test('materialize shows the plan and asks; a no computes nothing and ends with 1', { skip }, async (t) => {
   const { sheet, stub } = await withStub(t)
   const terminal = new Terminal(t, ['materialize', sheet, '--stub', stub])
-  await terminal.shows(/target +compute +cached +skipped\nrate +3 +0 +0\n\n3 calls\n.*Go ahead\? \[y\/N\] /)
+  await terminal.shows(
+    /target +compute +cached +skipped\nrate +3 +0 +0\n\n3 calls, cost not set\nStops after 20 failures in a row .*\n.*Go ahead\? \[y\/N\] /,
+  )
   terminal.type('n\r')
   assert.equal(await terminal.end(), 1)
   assert.match(terminal.text, /Nothing was computed\.\n$/)
@@ -85,7 +87,7 @@ test(
     await terminal.shows(/\[y\/N\]/)
     terminal.type('y\r')
     assert.equal(await terminal.end(), 3)
-    assert.match(terminal.text, /✘ 1 failed, 2 cells computed, 0 left alone \(run 1\)\n/)
+    assert.match(terminal.text, /✘ 1 failed, 2 cells computed, 0 left alone, cost not set \(run 1\)\n/)
     assert.match(terminal.text, /\nc +rate +GET https:\/\/rates\.example\/XXX -> no stub response\n/)
     assert.ok(terminal.text.endsWith(`Try them again: colophon materialize ${sheet} --only failed\n`))
   },
@@ -108,7 +110,7 @@ test('the progress is one line that is drawn again, and the cursor comes back', 
     terminal.raw.includes('\u001b[?25l') &&
       terminal.raw.lastIndexOf('\u001b[?25h') > terminal.raw.lastIndexOf('\u001b[?25l'),
   )
-  assert.match(terminal.text, /✔ 20 cells computed, 0 left alone \(run 1\)\n$/)
+  assert.match(terminal.text, /✔ 20 cells computed, 0 left alone, cost not set \(run 1\)\n$/)
 })
 
 test(
@@ -122,7 +124,10 @@ test(
     await terminal.shows(/5\/20 cells/)
     terminal.type('\u0003')
     assert.equal(await terminal.end(), 130)
-    assert.match(terminal.text, /Cancelled: 5 of 20 cells were done and stay \(run 1, \d+ calls\)\.\n$/)
+    assert.match(
+      terminal.text,
+      /Cancelled: 5 of 20 cells were done and stay \(run 1, \d+ calls, cost not set\)\.\n$/,
+    )
     const run = JSON.parse((await runColophon(['runs', rates.sheet, '1'])).stdout) as object
     assert.partialDeepStrictEqual(run, { state: 'cancelled', materialized: 5, cancelled_by: 'human:ann' })
     const { stdout } = await runColophon(['query', rates.sheet, 'SELECT count(rate) AS n FROM records'])

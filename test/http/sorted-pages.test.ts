@@ -28,7 +28,7 @@ const PAGES: readonly Scenario[] = [
 }))
 
 const REFUSALS: readonly Scenario[] = [
-  ['sort=Title', /^unknown field "Title"; the contract has id, /],
+  ['sort=Title', /^unknown field "Title" \(did you mean "title"\?\); the contract has id, /],
   ['sort=--title', /^unknown field "-title"/],
   ['sort=-', /^unknown field ""/],
   ['sort=title,-title', /^sort names the field title twice/],
