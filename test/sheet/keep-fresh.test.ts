@@ -28,6 +28,7 @@ test('the cells of an edited file are marked as fresh without a call, and their 
     cost: 0,
     atMost: false,
     notReady: [],
+    stopAfterFailures: null,
   })
   assert.deepEqual(await run.run(KEEP), { materialized: 2, skipped: 0, failures: [], totalCost: 0 })
   assert.deepEqual(await run.counts('b'), { fresh: 2 })

@@ -40,7 +40,8 @@ test('D12: a record has every field of the contract in its order, null where it 
   ])
   const unknown = {
     type: 'ValidationError',
-    message: /^unknown fields "Title", "constructor"; the contract has id, title, /,
+    message:
+      /^unknown fields "Title", "constructor" \(did you mean "title"\?\); the contract has id, title, /,
   }
   await assert.rejects(getRecord(sheet, 'a', ['id', 'Title', 'constructor']), unknown)
   await assert.rejects(list(sheet, { fields: ['Title', 'constructor'] }), unknown)
@@ -158,6 +159,6 @@ test('a condition is bound to the cursor as the filter is, and both hold', async
   })
   await assert.rejects(list(sheet, { where: '{"field":"titel","operator":"empty"}' }), {
     type: 'ValidationError',
-    message: /^unknown field "titel"; the contract has id, title/,
+    message: /^unknown field "titel" \(did you mean "title"\?\); the contract has id, title/,
   })
 })

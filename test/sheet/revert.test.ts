@@ -98,6 +98,8 @@ test('a first run taken back leaves everything missing, and the next asks the AP
     limit: null,
     maxCalls: null,
     maxCost: null,
+    reuseResponses: false,
+    stopAfterFailures: null,
     done: 6,
     total: 6,
     materialized: 6,
@@ -105,6 +107,8 @@ test('a first run taken back leaves everything missing, and the next asks the AP
     failed: 0,
     calls: 0,
     totalCost: 0,
+    unpricedCalls: 0,
+    left: 0,
     error: null,
     cancelledBy: null,
   })
