@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { CodeBlock } from './markdown.ts'
+import { BIN } from './run-colophon.ts'
+import { Terminal } from './terminal.ts'
+
+/** Commands of a guide, and the output that it shows, if it does. */
+export interface GuideStep {
+  readonly commands: string
+  readonly shown: string | null
+}
+
+/** The blocks of commands of a guide, each with the output that follows it. */
+export function guideSteps(blocks: readonly CodeBlock[]): GuideStep[] {
+  return blocks.flatMap((block, index) => {
+    const next = blocks[index + 1]
+    if (block.lang !== 'sh') return []
+    return [{ commands: block.text, shown: next?.lang === 'text' ? next.text : null }]
+  })
+}
+
+/** Makes a folder with the command `colophon`; returns the folder, for a PATH. */
+export async function commandFolder(root: string): Promise<string> {
+  const folder = join(root, 'bin')
+  await mkdir(folder)
+  await writeFile(join(folder, 'colophon'), `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`, {
+    mode: 0o755,
+  })
+  return folder
+}
+
+/** Runs the commands of a step at a terminal, answers yes where the guide does, and compares the output with what is shown. */
+export async function runStep(
+  t: TestContext,
+  { commands, shown }: GuideStep,
+  { root, bin, columns, env = {} }: { root: string; bin: string; columns: number; env?: NodeJS.ProcessEnv },
+): Promise<void> {
+  const terminal = new Terminal(t, commands, {
+    cwd: root,
+    columns,
+    env: { PATH: `${bin}:${process.env['PATH'] ?? ''}`, NO_COLOR: '1', ...env },
+  })
+  if (shown?.includes('[y/N] y') === true) {
+    await terminal.shows(/\[y\/N\] $/)
+    terminal.type('y\r')
+  }
+  await terminal.end()
+  if (shown !== null) assert.equal(comparable(terminal.left), comparable(shown), commands)
+}
+
+/** The output without what differs from run to run: times, hashes, durations, ports. */
+function comparable(text: string): string {
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/g, '2026-11-21T10:00:00Z')
+    .replaceAll(/sha256:(?:…|[0-9a-f]{64})/g, 'sha256:…')
+    .replaceAll(/^(duration_ms +)\d+/gm, '$14')
+    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:4010')
+    .replaceAll(/[ \t]+$/gm, '')
+    .trim()
+}
