@@ -1,6 +1,6 @@
 import { callsText, dollars } from './progress-line.ts'
 
-/** What calls cost, in words; `cost not set` where `transport.yaml` does not say it. Empty without calls. */
+/** Returns the cost of calls as text: `cost not set` where `transport.yaml` has no cost, empty where there are no calls. */
 export function costText(
   calls: number,
   { cost, unpricedCalls }: { readonly cost: number; readonly unpricedCalls: number },

@@ -33,7 +33,7 @@ export interface InitRequest {
   /** Bytes that an archive may have once it is unpacked. */
   readonly maxBytes: number
   readonly actor: string | null
-  /** How a file of records is to be read, as far as that is not to be found out. */
+  /** Options for reading the file of records; those that are absent are inferred. */
   readonly read: ReadFileOptions
   readonly types: ReadonlyMap<string, LogicalType>
   /** Whether to ask, where somebody is there to answer, when something was guessed. */

@@ -157,7 +157,7 @@ export class RecordsClient<R extends RecordAnswer> {
     return this.#connection.get('/api/summary', queryOf(selection), options)
   }
 
-  /** How many records of a selection come before one; null when it is not among them. */
+  /** Returns the number of records of a selection before this one; null when the selection lacks it. */
   async position(
     id: string,
     selection: Pick<RecordSelection, 'filter' | 'where' | 'sort'> = {},

@@ -1,5 +1,5 @@
 /**
- * How many arrays and objects may be inside one another in JSON from a stranger. JSON.parse stands any number, but what
+ * The maximum nesting of arrays and objects in JSON from clients. JSON.parse accepts any depth, but what
  * walks a value afterwards (JSON.stringify, structured clone, canonical JSON) runs out of stack from some thousands on.
  */
 export const JSON_DEPTH_LIMIT = 512

@@ -34,7 +34,7 @@ export class WrittenNumber {
   }
 }
 
-/** What messages say of an integer that numbers of JSON do not hold (D13). */
+/** The message for an integer beyond the range of JSON numbers (D13). */
 export function unsafeInteger(value: number | string): string {
   return `${value} is an integer beyond ±${Number.MAX_SAFE_INTEGER}; send it as a string, in a string field`
 }

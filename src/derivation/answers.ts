@@ -241,7 +241,7 @@ export class Answers {
     }
   }
 
-  /** What a response came to that was received before. */
+  /** The result of evaluating a kept response. */
   #outcomeOfResponse(call: PricedCall, request: string, brought: NonNullable<Brought>): CallOutcome {
     const { derivation, plan } = call
     const { responses } = derivation.kind

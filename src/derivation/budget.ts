@@ -75,7 +75,7 @@ export class Prices implements Iterable<readonly [price: Price, count: number]> 
     return this.#count
   }
 
-  /** How many have no price. */
+  /** The number of calls without a price. */
   get unpriced(): number {
     return this.#counts.get(null) ?? 0
   }

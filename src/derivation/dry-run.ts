@@ -300,7 +300,7 @@ export class DryRun {
   }
 }
 
-/** What the store has for the records that are looked at together. */
+/** The stored state of the records of one batch. */
 interface Known {
   readonly entries: ReadonlyMap<string, CacheEntry>
   readonly requests: Requests
