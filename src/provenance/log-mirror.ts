@@ -24,6 +24,11 @@ export interface MirrorPosition {
 interface MirrorOptions {
   readonly verified: MirrorPosition
   readonly onSetAside: (lines: SetAside) => void
+  /**
+   * True where the store was closed by the last process that had it open: then no transaction was interrupted before the first
+   * {@link LogMirror.repair}, and lines behind those of the store were committed to another one.
+   */
+  readonly wasClosed?: boolean
   /** As of `openSync`. */
   readonly flags?: 'a+' | 'r'
 }
@@ -55,18 +60,24 @@ export class LogMirror {
   #fd: number
   #inode: number
   #position: MirrorPosition
+  #wasClosed: boolean
 
   /**
-   * Opens or makes the file; {@link repair} brings it up to date. `onSetAside` is called when a repair has moved lines of
-   * another program out of the log.
+   * Opens or makes the file; {@link repair} brings it up to date. `onSetAside` is called when a repair has moved lines that
+   * the store does not have out of the log.
    */
-  constructor(path: string, source: LogSource, { verified, onSetAside, flags = 'a+' }: MirrorOptions) {
+  constructor(
+    path: string,
+    source: LogSource,
+    { verified, onSetAside, wasClosed = false, flags = 'a+' }: MirrorOptions,
+  ) {
     this.#path = path
     this.#fd = openSync(path, flags)
     this.#inode = fstatSync(this.#fd).ino
     this.#source = source
     this.#onSetAside = onSetAside
     this.#position = verified
+    this.#wasClosed = wasClosed
   }
 
   /** Checks that the file agrees with the source as {@link repair} does, and changes nothing. */
@@ -80,8 +91,8 @@ export class LogMirror {
 
   /**
    * Makes the file hold every line of the source once, in order, each whole: cuts a torn tail and lines that were
-   * never committed, appends what is missing. Lines of another program are moved to a file of their own, see
-   * {@link setAside}. Damage past the verified position, as a power failure leaves it, is written again; before it only
+   * never committed, appends what is missing. Lines of another program, or of a newer state of the store, are moved to a file
+   * of their own, see {@link setAside}. Damage past the verified position, as a power failure leaves it, is written again; before it only
    * an edit of the file can be the cause, and RecordsError names the line. To be called under the store's write lock.
    */
   repair(): void {
@@ -89,6 +100,7 @@ export class LogMirror {
     const good = this.#verify(this.#goodStart(), this.#position.seq)
     if (good.offset < fstatSync(this.#fd).size) this.#cut(good)
     this.#position = good
+    this.#wasClosed = false
     let batch: LineText[] = []
     let bytes = 0
     for (const { seq, line } of this.#source.linesAfter(good.seq)) {
@@ -160,7 +172,13 @@ export class LogMirror {
   }
 
   #cut(good: MirrorPosition): void {
-    const moved = setAside({ fd: this.#fd, ...good, path: this.#path, source: this.#source })
+    const moved = setAside({
+      fd: this.#fd,
+      ...good,
+      path: this.#path,
+      source: this.#source,
+      interrupted: !this.#wasClosed,
+    })
     ftruncateSync(this.#fd, good.offset)
     if (moved !== null) this.#onSetAside(moved)
   }
@@ -248,7 +266,7 @@ export class LogMirror {
     for (const { bytes, number, end, whole, tooLong } of readLines(this.#fd, start.offset)) {
       if (!whole && !tooLong) return good
       const next = expected.next()
-      // Past the table's last line stands only what a crash kept from being committed.
+      // What is behind the table's last line was never committed, or not to this store.
       if (next.done === true) return good
       if (tooLong || !Buffer.from(next.value.line).equals(bytes)) {
         if (next.value.seq > knownGood) return good

@@ -4,7 +4,7 @@ import { RecordsError } from '../errors/service-error.ts'
 import type { LogSource } from './log-line.ts'
 import { readLines, type FileLine } from './read-lines.ts'
 
-/** Lines that were moved out of the log, since no store wrote them. */
+/** Lines that were moved out of the log, since the store does not have them. */
 export interface SetAside {
   /** Path of the file that has them now. */
   readonly file: string
@@ -20,20 +20,25 @@ export interface CutLines {
   /** Path of the log. */
   readonly path: string
   readonly source: LogSource
+  /** Whether a transaction can have been interrupted between its lines and its commit. */
+  readonly interrupted: boolean
 }
 
 const CHUNK = 1 << 16
 const OWN_START = '{"seq":'
-const OWN_LINE = /^\{"seq":(\d{1,15})[,}]/
+/** More than {@link OWN_LINE} matches. */
+const OWN_START_BYTES = 100
+const OWN_LINE = /^\{"seq":(\d{1,15})(?:,"at":"([^"]*)")?[,}]/
 const NUMBERED = /-(\d+)\.jsonl$/
 
 /**
- * Copies the lines that another program appended to the log into a new file beside it, durably, so that they can be cut.
- * Null when there are none. Lines that this program can have left are not copied: those of the store, those of a
- * transaction that was never committed (their seqs go on from the last good line), a torn line of one, and what a power
- * failure leaves of unwritten blocks. Throws RecordsError when the file cannot be written; nothing may be cut then.
+ * Copies lines of the log that the store does not have into a new file beside it, durably, so that they can be cut: those
+ * of another program, and those of a store that was replaced by an older copy since. Null when there are none. Not copied
+ * are lines of the store, those of an interrupted transaction (see {@link isOneTransaction}), a torn line of one, and what a
+ * power failure leaves of unwritten blocks. Throws RecordsError when the file cannot be written; nothing may be cut then.
  */
 export function setAside(cut: CutLines): SetAside | null {
+  const interrupted = cut.interrupted && isOneTransaction(cut)
   let uncommitted = cut.seq
   const isOwn = (line: FileLine): boolean => {
     if (line.tooLong) return false
@@ -41,7 +46,7 @@ export function setAside(cut: CutLines): SetAside | null {
     if (text.trim() === '') return true
     if (!line.whole) return text.startsWith(OWN_START) || OWN_START.startsWith(text)
     const seq = Number(OWN_LINE.exec(text)?.[1])
-    if (seq === uncommitted + 1) {
+    if (interrupted && seq === uncommitted + 1) {
       uncommitted = seq
       return true
     }
@@ -68,12 +73,29 @@ export function setAside(cut: CutLines): SetAside | null {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
     throw new RecordsError(
-      `provenance.jsonl has lines that another program appended, and they could not be moved to a file of their own ` +
+      `provenance.jsonl has lines that the store does not have, and they could not be moved to a file of their own ` +
         `(${error.message}): move them away, or make room`,
     )
   } finally {
     if (copy !== undefined) closeSync(copy.fd)
   }
+}
+
+/**
+ * Whether the lines whose seqs continue those of the store are of one transaction, all of whose lines have the same time. Of
+ * several, all but the last were committed, so that the store must be an older copy.
+ */
+function isOneTransaction({ fd, seq, offset }: CutLines): boolean {
+  let last = seq
+  const times = new Set<string | undefined>()
+  for (const { bytes, tooLong } of readLines(fd, offset)) {
+    const own = tooLong ? null : OWN_LINE.exec(Buffer.from(bytes).toString('latin1', 0, OWN_START_BYTES))
+    if (Number(own?.[1]) !== last + 1) continue
+    last += 1
+    times.add(own?.[2])
+    if (times.size > 1) return false
+  }
+  return true
 }
 
 /** Names of the files beside a log that have lines set aside, in the order in which they were made. */

@@ -221,8 +221,8 @@ function tellOfFault(sheet: Sheet, logger: Logger): void {
 
 function setAsideWarning(file: string): string {
   return (
-    `another program appended lines to provenance.jsonl, which only the store writes; they are in ${basename(file)} now: ` +
-    'look at them, then delete that file'
+    'provenance.jsonl had lines that the store does not have: another program appended them, or sheet.db was replaced by an ' +
+    `older copy; they are in ${basename(file)} now: look at them, then delete that file`
   )
 }
 

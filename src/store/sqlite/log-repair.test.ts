@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import {
   appendFileSync,
+  copyFileSync,
   existsSync,
   mkdtempSync,
   readFileSync,
   rmSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,6 +16,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { contractText } from '../../../test/support/contract-with.ts'
 import { RecordsError } from '../../errors/service-error.ts'
+import { setAsideFiles } from '../../provenance/set-aside.ts'
+import { checkSchema } from './check-schema.ts'
 import { storePaths, type StorePaths } from './create-store.ts'
 import { logOf } from './read-log.ts'
 import { Writer } from './writer.ts'
@@ -70,8 +74,19 @@ class Sheet {
     await this.close()
   }
 
+  /** Leaves what SIGKILL leaves of a store that was open: the write-ahead log beside it, here without a frame. */
+  killed(): void {
+    writeFileSync(`${this.paths.database}-wal`, '')
+    utimesSync(`${this.paths.database}-wal`, 1, 1)
+  }
+
   get log(): Buffer {
     return readFileSync(this.paths.log)
+  }
+
+  /** What was set aside, file by file. */
+  get setAside(): string[] {
+    return setAsideFiles(this.paths.log).map((name) => readFileSync(join(this.directory, name), 'utf8'))
   }
 
   /** Forgets up to where the log file was known to be good, as if the process had been killed before it was synced. */
@@ -122,10 +137,65 @@ test('D34: lines that were appended but never committed are cut, whole and torn 
     '\0\0\0\0',
   ]) {
     appendFileSync(sheet.paths.log, extra)
+    sheet.killed()
     await sheet.open()
     assert.ok(sheet.log.equals(whole), JSON.stringify(extra))
     await sheet.close()
   }
+  assert.deepEqual(sheet.setAside, [])
+})
+
+test('D34: lines that a sheet.db lacks since it was replaced by an older copy are set aside', async (t) => {
+  for (const later of [['2'], ['2', '3', '4']]) {
+    for (const between of [
+      () => undefined,
+      // As `colophon validate` does.
+      (sheet: Sheet) => checkSchema(sheet.paths.database),
+    ]) {
+      const sheet = new Sheet(t)
+      const older = join(sheet.directory, 'older.db')
+      await sheet.session('1')
+      copyFileSync(sheet.paths.database, older)
+      const before = sheet.log
+      await sheet.session(...later)
+      const lost = sheet.log.subarray(before.length).toString()
+      copyFileSync(older, sheet.paths.database)
+      between(sheet)
+      await sheet.open()
+      assert.ok(sheet.log.equals(before))
+      assert.deepEqual(sheet.setAside, [lost])
+      await sheet.write('5')
+      assert.deepEqual(
+        logOf(sheet.directory).map(({ seq, record_id: id }) => [seq, id]),
+        [
+          [1, '1'],
+          [2, '5'],
+        ],
+      )
+    }
+  }
+})
+
+test('D34: lines of several transactions are set aside after a kill, too: only the last can have been interrupted', async (t) => {
+  const sheet = new Sheet(t)
+  await sheet.session('1')
+  const whole = sheet.log
+  const line = (seq: number, second: number): string =>
+    `{"seq":${seq},"at":"2026-01-01T00:00:0${second}.000Z","actor":"human:ann","source":"write"}\n`
+  const one = line(2, 1) + line(3, 1)
+  appendFileSync(sheet.paths.log, one)
+  sheet.killed()
+  await sheet.open()
+  assert.ok(sheet.log.equals(whole))
+  assert.deepEqual(sheet.setAside, [])
+  await sheet.close()
+
+  const two = one + line(4, 2)
+  appendFileSync(sheet.paths.log, `${two}{"seq`)
+  sheet.killed()
+  await sheet.open()
+  assert.ok(sheet.log.equals(whole))
+  assert.deepEqual(sheet.setAside, [two])
 })
 
 test('D34: what another process left uncommitted in the log is cut by the next write, in an empty sheet too', async (t) => {

@@ -68,7 +68,7 @@ export interface SqliteStoreOptions {
   readonly writer?: WriterClient | undefined
   /** Told when `records.jsonl` is not the file that was imported (D2). */
   onSourceDiffers(): void
-  /** Called when lines that another program appended to `provenance.jsonl` were moved to a file of their own. */
+  /** Called when lines of `provenance.jsonl` that the store does not have were moved to a file of their own. */
   onSetAside?(lines: SetAside): void
 }
 

@@ -26,7 +26,7 @@ export class WriterClient {
   #lastId = 0
   #closing = false
   #ended: Error | null = null
-  /** Called when the thread has moved lines of another program out of the log. */
+  /** Called when the thread has moved lines that the store does not have out of the log. */
   onSetAside: (lines: SetAside) => void = () => undefined
 
   constructor() {

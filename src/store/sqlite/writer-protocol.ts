@@ -70,7 +70,7 @@ export interface WriterRequest {
   readonly argument: unknown
 }
 
-/** What the writing thread posts: answers, or that it moved lines of another program out of the log. */
+/** What the writing thread posts: answers, or that it moved lines that the store does not have out of the log. */
 export type WriterMessage = readonly WriterAnswer[] | { readonly setAside: SetAside }
 
 /** The answer to a request; answers of one commit come together. */

@@ -32,6 +32,7 @@ import {
   startRun,
 } from './run-writer.ts'
 import { StoreFile } from './store-file.ts'
+import { wasStoreClosed } from './was-store-closed.ts'
 import { tryUpsert, upsert } from './upsert.ts'
 import type {
   DefineRequest,
@@ -101,7 +102,7 @@ export class Writer {
     this.#runCheckpoint()
   })
 
-  /** `onSetAside` is called when lines of another program were moved out of the log. */
+  /** `onSetAside` is called when lines that the store does not have were moved out of the log. */
   constructor(onSetAside: (lines: SetAside) => void = () => undefined) {
     this.#onSetAside = onSetAside
   }
@@ -250,10 +251,13 @@ export class Writer {
     if (!existsSync(paths.database)) await this.#create(paths, contract, request)
     // Even opening takes locks, where another process opens or closes the store at the same time.
     const deadline = performance.now() + request.lockTimeoutMs
+    // Opening it makes the files that tell.
+    const wasClosed = wasStoreClosed(paths)
     const { db, sheet } = await openDatabase(paths.database, { deadline, what: 'the store' })
     const mirror = new LogMirror(paths.log, logSource(db), {
       verified: { seq: Number(sheet['mirror_seq']), offset: Number(sheet['mirror_offset']) },
       onSetAside: this.#onSetAside,
+      wasClosed,
     })
     const states = new CellStates(db, loadTargets(db))
     const { lockTimeoutMs } = request

@@ -1,0 +1,14 @@
+import { statSync } from 'node:fs'
+import type { StorePaths } from './create-store.ts'
+
+/**
+ * Whether the last process that had a store open closed it, rather than being killed: SQLite then removes the write-ahead log. To
+ * be asked before the store is opened. An empty one that is younger than the last line of the log was made by a process that
+ * only read, such as `colophon validate`.
+ */
+export function wasStoreClosed({ database, log }: StorePaths): boolean {
+  const ahead = statSync(`${database}-wal`, { throwIfNoEntry: false })
+  if (ahead === undefined) return true
+  const lines = statSync(log, { throwIfNoEntry: false })
+  return ahead.size === 0 && lines !== undefined && ahead.mtimeMs > lines.mtimeMs
+}
