@@ -43,11 +43,11 @@ export interface QueryOptions extends CallOptions {
 export type QueryParam = null | boolean | number | string
 
 /** A sheet behind a server. Names in questions and answers are those of the HTTP interface; every method throws ApiError. */
-export interface Client<R extends RecordAnswer = RecordAnswer> {
+export interface Client<R extends object = RecordAnswer> {
   readonly records: RecordsClient<R>
   readonly cells: CellsClient
   readonly runs: RunsClient
-  readonly proposals: ProposalsClient
+  readonly proposals: ProposalsClient<R>
   contract(options?: CallOptions): Promise<ContractAnswer>
   derivations(options?: CallOptions): Promise<DerivationsAnswer>
   /** What an actor may do; who writes when nobody is named when `actor` is left out. */
@@ -66,16 +66,16 @@ export interface Client<R extends RecordAnswer = RecordAnswer> {
 
 /**
  * A client for the server at `baseUrl`, in a browser by default that of the page. It gets the CSRF token by itself, and a
- * new one when the server wants another. `R` is the type of the sheet's records.
+ * new one when the server wants another. `R` is the type of the sheet's records, an interface or a type alias.
  */
-export function createClient<R extends RecordAnswer = RecordAnswer>(options: ClientOptions = {}): Client<R> {
+export function createClient<R extends object = RecordAnswer>(options: ClientOptions = {}): Client<R> {
   const { baseUrl = '', actor = null, fetch = (...request) => globalThis.fetch(...request) } = options
   const connection = new Connection({ baseUrl, actor, fetch })
   return {
     records: new RecordsClient<R>(connection),
     cells: new CellsClient(connection),
     runs: new RunsClient(connection),
-    proposals: new ProposalsClient(connection),
+    proposals: new ProposalsClient<R>(connection),
     contract: (call) => connection.get('/api/contract', {}, call),
     derivations: (call) => connection.get('/api/derivations', {}, call),
     permissions: (who, call) => connection.get('/api/permissions', { actor: who ?? actor }, call),

@@ -1,8 +1,16 @@
-import type { ProposalAnswer, ProposalListAnswer, ProposalSummary, ProposeBody } from '../wire/proposals.ts'
+import type { ProposalAnswer, ProposalListAnswer, ProposalSummary } from '../wire/proposals.ts'
+import type { RecordAnswer } from '../wire/records.ts'
 import type { ActorOptions, CallOptions, Connection } from './connection.ts'
+import type { RecordPatch } from './records-client.ts'
 
-/** A write that is to wait for somebody's yes: either `records`, or the `ids` of those to be deleted. */
-export type ProposedWrite = Omit<ProposeBody, 'actor'>
+/** A write that waits until somebody accepts it: either `records`, or the `ids` of those to be deleted. */
+export type ProposedWrite<R extends object = RecordAnswer> = (
+  | { readonly records: readonly RecordPatch<R>[]; readonly ids?: never }
+  | { readonly ids: readonly string[]; readonly records?: never }
+) & {
+  /** Why, for the person who decides. */
+  readonly note?: string | undefined
+}
 
 export interface ProposalPage {
   readonly state?: ProposalSummary['state'] | undefined
@@ -11,8 +19,8 @@ export interface ProposalPage {
   readonly cursor?: string | null | undefined
 }
 
-/** `/api/proposals`. */
-export class ProposalsClient {
+/** `/api/proposals`. `R` is the type of the sheet's records. */
+export class ProposalsClient<R extends object = RecordAnswer> {
   readonly #connection: Connection
 
   constructor(connection: Connection) {
@@ -28,7 +36,7 @@ export class ProposalsClient {
     return this.#connection.get(pathOf(id), {}, options)
   }
 
-  propose(write: ProposedWrite, options?: ActorOptions): Promise<ProposalSummary> {
+  propose(write: ProposedWrite<R>, options?: ActorOptions): Promise<ProposalSummary> {
     return this.#connection.writeAs('/api/proposals', write, options)
   }
 

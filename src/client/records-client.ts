@@ -9,8 +9,10 @@ import type {
 import type { SummaryAnswer } from '../wire/summary.ts'
 import { jsonText, type ActorOptions, type CallOptions, type Connection, type Query } from './connection.ts'
 
-/** A record to write: fields that it does not name keep their values, `null` clears one. */
-export type RecordPatch = { readonly id: string } & Readonly<Record<string, unknown>>
+/** A record to write: fields that it does not name keep their values, `null` clears one. `R` is the type of the sheet's records. */
+export type RecordPatch<R extends object = RecordAnswer> = { readonly id: string } & {
+  readonly [Field in keyof R]?: R[Field] | null | undefined
+}
 
 /** Which records, and what of them. */
 export interface RecordSelection {
@@ -52,7 +54,7 @@ export interface VersionedRecord<R> {
 const PAGE_SIZE = 1000
 
 /** `/api/records` and `/api/summary`. */
-export class RecordsClient<R extends RecordAnswer> {
+export class RecordsClient<R extends object = RecordAnswer> {
   readonly #connection: Connection
 
   constructor(connection: Connection) {
@@ -63,7 +65,7 @@ export class RecordsClient<R extends RecordAnswer> {
   list(
     selection: PageSelection = {},
     options?: CallOptions,
-  ): Promise<RecordListAnswer & { readonly records: R[] }> {
+  ): Promise<Omit<RecordListAnswer, 'records'> & { readonly records: R[] }> {
     return this.#connection.get('/api/records', queryOf(selection), options)
   }
 
@@ -109,7 +111,7 @@ export class RecordsClient<R extends RecordAnswer> {
 
   /** Inserts and updates, all or nothing. */
   upsert(
-    records: readonly RecordPatch[],
+    records: readonly RecordPatch<R>[],
     { ifMatch, ...options }: WriteOptions = {},
   ): Promise<UpsertRecordsAnswer> {
     return this.#connection.writeAs('/api/records', { records }, options, ifMatchHeader(ifMatch))

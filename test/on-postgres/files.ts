@@ -75,10 +75,12 @@ export const GROUPS = {
 const HTTP = 'about HTTP, before or after anything that a store does'
 const SHARED = 'opens stores of PostgreSQL itself'
 const TRANSPORTS = 'about transports and processes of agents, the same on each engine'
+const CLIENT = 'about types, with a server that is made up'
 const PAGE = 'about the page and what the browser does, the same on each engine'
 
 /** The other files beside them, and why they run on SQLite alone, or on PostgreSQL alone. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
+  'client/record-types.test.ts': CLIENT,
   'http/close.test.ts': HTTP,
   'http/compression.test.ts': HTTP,
   'http/content-types.test.ts': HTTP,
