@@ -22,6 +22,8 @@ export async function printRecords({ sheet, out }: CommandContext, which: WhichR
   await printPages(out, pages, {
     limit,
     member: 'records',
+    // As in the response of `GET /api/records`; it has no limit of its own for all records.
+    beside: { format: 'json', limit: Number.isFinite(limit) ? limit : null },
     columns: names.map((name) => ({ header: name, value: (record) => record[name] })),
     none: 'no records',
   })

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { RecordListAnswer } from '../../src/wire/records.ts'
 import { runColophon, type Ran, type RunOptions } from '../support/run-colophon.ts'
 import { RATES, writeSheet } from '../support/sheet-fixture.ts'
 
@@ -39,8 +40,9 @@ test('list prints the records as JSON, with the cursor of those that follow', as
     { id: 'a', price: 1.5 },
     { id: 'b', price: 2 },
   ])
+  assert.deepEqual(Object.keys(first), Object.keys(RecordListAnswer.properties))
   const rest = json(await run('list', '--fields', 'id', '--cursor', first.next_cursor))
-  assert.deepEqual(rest, { records: [{ id: 'c' }], next_cursor: null })
+  assert.deepEqual(rest, { records: [{ id: 'c' }], format: 'json', limit: 50, next_cursor: null })
 })
 
 test('list filters, sorts, and goes back in time', async (t) => {
@@ -83,7 +85,7 @@ test('what a list leaves out is told beside NDJSON, and --all leaves out nothing
       .map((line) => JSON.parse(line) as unknown),
     records,
   )
-  assert.deepEqual(json(array), { records, next_cursor: null })
+  assert.deepEqual(json(array), { records, format: 'json', limit: null, next_cursor: null })
 })
 
 test('upsert takes NDJSON, JSON and CSV from standard input and finds out which it is', async (t) => {
