@@ -101,7 +101,7 @@ export interface KindResponses<Spec, P extends Plan> {
 export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   /** The value of `kind:` in the file, and `source` in provenance. */
   readonly name: string
-  /** Reads the keys of the file that are the kind's own (`targets`, `inputs` and `kind` are not). Throws ContractError. */
+  /** Reads the keys of the file that are the kind's own (those that every file can have are not). Throws ContractError. */
   parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<Spec>
   /** Throws OperationError when something the calls need is not there, such as an environment variable (D23). */
   prepare(spec: Spec): void
@@ -110,7 +110,7 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
    * is begun, and a cell that the cache has no value for fails with this text. Always the same.
    */
   refusal(spec: Spec): string | null
-  /** Pure: the same inputs make the same plan on every machine. */
+  /** Pure: the same inputs make the same plan on every machine. To be called through {@link planComputation}. */
   plan(spec: Spec, inputs: InputValues): Planned<P>
   /** Dollars that carrying the plan out costs; null when nobody has said. */
   cost(plan: P, policies: HostPolicies): number | null
@@ -135,5 +135,7 @@ export interface Derivation {
   readonly inputs: readonly string[]
   /** Inputs without whose value no request is made (D22). */
   readonly requiredInputs: readonly string[]
+  /** Those of them whose empty text counts as no value (`skip_blank`). */
+  readonly nonEmptyInputs: readonly string[]
   readonly hosts: readonly string[]
 }

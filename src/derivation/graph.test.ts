@@ -9,7 +9,8 @@ import { StubTransport } from './kinds/http/stub-transport.ts'
 const kind = [...createKinds({ transport: new StubTransport({ responses: new Map() }) }).values()][0]!
 
 function derivation(file: string, inputs: string[], targets: string[]): Derivation {
-  return { file, sha256: '', text: '', kind, spec: null, targets, inputs, requiredInputs: [], hosts: [] }
+  const of = { file, sha256: '', text: '', kind, spec: null, hosts: [] }
+  return { ...of, targets, inputs, requiredInputs: [], nonEmptyInputs: [] }
 }
 
 function order(...derivations: Derivation[]): string[][] {

@@ -165,11 +165,11 @@ export class MemoryStore implements RunStore {
     const derivation = this.#derivations.find(({ targets }) => targets.includes(target))
     if (derivation === undefined || state === undefined || state === 'fresh' || state === 'overridden')
       return false
-    const { inputs, requiredInputs: required } = derivation
-    const isEmpty = (field: string): boolean => field !== 'id' && (record.values[field] ?? null) === null
-    return (
-      blockOf({ inputs, required }, { isEmpty, pending: (field) => this.#pending(record, field) }) !== null
-    )
+    const { inputs, requiredInputs: required, nonEmptyInputs: nonEmpty } = derivation
+    const value = (field: string): JsonValue | undefined =>
+      field === 'id' ? record.id : record.values[field]
+    const pending = (field: string): PendingInput | undefined => this.#pending(record, field)
+    return blockOf({ inputs, required, nonEmpty }, { value, pending }) !== null
   }
 
   async cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {

@@ -119,3 +119,27 @@ for (const [name, text, line, message] of FAULTS) {
     )
   })
 }
+
+test('skip_blank: whatever is sent needs a value then, and an empty text is none', () => {
+  const posted = (more: string): Derivation => {
+    const text = GOOD.replace(
+      'kind: http',
+      `kind: http\nmethod: POST\nbody_template: {in: '{{ country }}', lat: '{{ lat }}'}\n${more}`,
+    )
+    return parse(
+      text
+        .replace('targets: [lat, lon]', 'targets: [lon]')
+        .replace('  lat: 0.lat\n', '')
+        .replace('&in={{ country }}', ''),
+    )
+  }
+  const plain = posted('skip_blank: false')
+  assert.deepEqual([plain.requiredInputs, plain.nonEmptyInputs], [['city'], []])
+  const skipping = posted('skip_blank: true')
+  assert.deepEqual(skipping.requiredInputs, ['city', 'country', 'lat'])
+  assert.deepEqual(skipping.nonEmptyInputs, ['city', 'country'], 'a number is never an empty text')
+  for (const value of ['yes', '1', '[]']) {
+    const message = /^derivations\/geo\.yaml:8: skip_blank is .*; write true or false$/
+    assert.throws(() => parse(`${GOOD}skip_blank: ${value}\n`), { message })
+  }
+})

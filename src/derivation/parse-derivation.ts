@@ -7,12 +7,10 @@ import { showValue } from '../contract/show-value.ts'
 import { parseYamlFile } from '../contract/yaml-file.ts'
 import type { YamlFile } from '../contract/yaml-file.ts'
 import { ContractError } from '../errors/service-error.ts'
+import { COMMON_KEYS, readSkipBlank } from './common-keys.ts'
 import { didYouMean } from './did-you-mean.ts'
 import type { Derivation, DerivationKind } from './derivation-kind.ts'
 import type { Kinds } from './kinds.ts'
-
-/** The keys that a derivation file has whatever its kind. */
-const COMMON_KEYS: readonly string[] = ['targets', 'inputs', 'kind']
 
 /** A file of `derivations/` as it was read. */
 export interface DerivationSource {
@@ -39,12 +37,17 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
   if (idAt !== -1) yaml.fail(['targets', idAt], 'id cannot be a target; records are known by it')
   const inputs = readFields('inputs', keys, { yaml, contract })
 
+  const skipBlank = readSkipBlank(keys, (key, message) => yaml.fail([key], message))
+
   const own = Object.fromEntries(Object.entries(keys).filter(([key]) => !COMMON_KEYS.includes(key)))
   const parsed = kind.parse(own, targets, {
     contract,
     file,
     fail: (path, message) => yaml.fail(path, message),
   })
+  // Whatever is sent has to have a value then, in a body too.
+  const requiredInputs = skipBlank ? parsed.usedFields : parsed.requiredFields
+  const isText = (name: string): boolean => contract.fieldByName.get(name)?.type === 'string'
   return {
     file: source.file,
     sha256: createHash('sha256').update(source.bytes).digest('hex'),
@@ -53,7 +56,8 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     spec: parsed.spec,
     targets,
     inputs: [...new Set([...inputs, ...parsed.usedFields])],
-    requiredInputs: parsed.requiredFields,
+    requiredInputs,
+    nonEmptyInputs: skipBlank ? requiredInputs.filter(isText) : [],
     hosts: parsed.hosts,
   }
 }

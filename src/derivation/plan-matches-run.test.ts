@@ -202,7 +202,10 @@ function definitionOf(derivations: readonly Derivation[]): StoreDefinition {
   )
   const targets = derivations.flatMap(
     ({ targets: fields, file: derivation, sha256, text, kind: { name: kind }, inputs, requiredInputs }) =>
-      fields.map((field) => ({ field, derivation, sha256, text, kind, inputs, required: requiredInputs })),
+      fields.map((field) => {
+        const of = { field, derivation, sha256, text, kind }
+        return { ...of, inputs, required: requiredInputs, nonEmpty: [] }
+      }),
   )
   return { contract: contractWith(...properties), targets }
 }

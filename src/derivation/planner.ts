@@ -8,6 +8,7 @@ import type { StoreStatus } from '../store/sheet-store.ts'
 import type { Price } from './budget.ts'
 import type { Derivation, Plan } from './derivation-kind.ts'
 import { inputHash } from './input-hash.ts'
+import { planComputation } from './plan-computation.ts'
 import type { PlanRequest, RunBlock } from './run-request.ts'
 
 /** Records read from the store at a time. */
@@ -145,13 +146,13 @@ export class Planner {
 
   /** What keeps the run from computing cells of a record; `open` are inputs that it computes before. */
   block(derivation: Derivation, item: WorkItem, open: ReadonlySet<string> = NONE): RunBlock | null {
-    const { inputs, requiredInputs: required } = derivation
+    const { inputs, requiredInputs: required, nonEmptyInputs: nonEmpty } = derivation
     const pending = (field: string): PendingInput | undefined =>
       open.has(field) ? 'missing' : item.pending[field]
     const block = blockOf(
-      { inputs, required },
+      { inputs, required, nonEmpty },
       {
-        isEmpty: (field) => (item.inputs[field] ?? null) === null,
+        value: (field) => item.inputs[field],
         pending: (field) => (pending(field) === 'stale' ? undefined : pending(field)),
       },
     )
@@ -164,7 +165,7 @@ export class Planner {
   plan(derivation: Derivation, item: WorkItem, cells: readonly WorkCell[]): ItemPlan {
     const block = this.block(derivation, item)
     if (block !== null) return { outcome: 'blocked', block }
-    const planned = derivation.kind.plan(derivation.spec, item.inputs)
+    const planned = planComputation(derivation, item.inputs)
     if (planned.outcome === 'blocked') {
       return { outcome: 'blocked', block: { reason: 'input_empty', field: planned.field } }
     }

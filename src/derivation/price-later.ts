@@ -1,7 +1,9 @@
 import type { Contract } from '../contract/contract.ts'
 import type { JsonValue } from '../contract/json.ts'
+import { isEmpty } from '../errors/block.ts'
 import type { Price } from './budget.ts'
 import type { Derivation, InputValues } from './derivation-kind.ts'
+import { planComputation } from './plan-computation.ts'
 import type { Planner } from './planner.ts'
 
 interface CallLater {
@@ -21,7 +23,7 @@ export function priceLater(
   planner: Planner,
   { derivation, inputs, open }: CallLater,
 ): { readonly price: Price } | null {
-  const { kind, spec } = derivation
+  const { nonEmptyInputs } = derivation
   const { contract } = planner.request
   const guess = (replaces: (field: string) => boolean): InputValues =>
     Object.fromEntries(
@@ -30,14 +32,14 @@ export function priceLater(
         replaces(field) ? standIn(contract, field) : (inputs[field] ?? null),
       ]),
     )
-  const planned = kind.plan(
-    spec,
-    guess((field) => open.has(field) && (inputs[field] ?? null) === null),
+  const planned = planComputation(
+    derivation,
+    guess((field) => open.has(field) && isEmpty(inputs[field], nonEmptyInputs.includes(field))),
   )
   if (planned.outcome === 'run') return { price: planner.price({ derivation, plan: planned.plan }) }
   if (planned.outcome === 'blocked') return null
-  const other = kind.plan(
-    spec,
+  const other = planComputation(
+    derivation,
     guess(() => true),
   )
   return { price: other.outcome === 'run' ? planner.price({ derivation, plan: other.plan }) : 0 }

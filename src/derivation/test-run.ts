@@ -132,7 +132,7 @@ export function testDerivations(kind: TestKind, specs: readonly TestSpec[]): Der
     const text = `${spec.file} ${spec.version ?? 1}`
     const sha256 = createHash('sha256').update(text).digest('hex')
     const { file, targets, inputs, needed: requiredInputs = inputs } = spec
-    return { file, sha256, text, kind, spec, targets, inputs, requiredInputs, hosts: [] }
+    return { file, sha256, text, kind, spec, targets, inputs, requiredInputs, nonEmptyInputs: [], hosts: [] }
   })
 }
 

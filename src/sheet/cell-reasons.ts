@@ -1,5 +1,6 @@
 import { jsonEqual, type JsonValue } from '../contract/json.ts'
 import type { Derivation, InputValues, Plan } from '../derivation/derivation-kind.ts'
+import { planComputation } from '../derivation/plan-computation.ts'
 import { inputHash } from '../derivation/input-hash.ts'
 
 /** A part of the input hash (D24) that is another than when the cell was last computed: what it was, and what it is. */
@@ -76,6 +77,6 @@ function findComputation({ inputHash: hash, values, candidates }: Past): Computa
 
 /** What of the request goes into the hash; null when no request can be made of the inputs. */
 function requestOf(derivation: Derivation, inputs: InputValues): Plan['hashed'] | null {
-  const planned = derivation.kind.plan(derivation.spec, inputs)
+  const planned = planComputation(derivation, inputs)
   return planned.outcome === 'run' ? planned.plan.hashed : null
 }

@@ -163,7 +163,8 @@ function textOf(bytes: Uint8Array): string {
 export function targetDefinitions({ levels }: Derivations): TargetDefinition[] {
   return levels
     .flat()
-    .flatMap(({ targets, file: derivation, sha256, kind: { name: kind }, inputs, requiredInputs, text }) =>
-      targets.map((field) => ({ field, derivation, sha256, kind, inputs, required: requiredInputs, text })),
-    )
+    .flatMap(({ targets, file: derivation, sha256, kind: { name: kind }, inputs, text, ...derivationOf }) => {
+      const { requiredInputs: required, nonEmptyInputs: nonEmpty } = derivationOf
+      return targets.map((field) => ({ field, derivation, sha256, kind, inputs, required, nonEmpty, text }))
+    })
 }

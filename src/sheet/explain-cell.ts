@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isJsonObject, jsonEqual, type JsonObject } from '../contract/json.ts'
 import { showValue } from '../contract/show-value.ts'
 import type { Derivation, InputValues } from '../derivation/derivation-kind.ts'
+import { planComputation } from '../derivation/plan-computation.ts'
 import { ContractError, SheetError } from '../errors/service-error.ts'
 import { blockOf, type Block, type InputFacts, type Needs } from '../errors/block.ts'
 import { shownState, type ShownCellState } from '../store/cell-state.ts'
@@ -107,7 +108,7 @@ class CellExplainer {
     }
     if (cell.state === 'fresh' || cell.state === 'overridden')
       return { ...explanation, reasons: [], waitsFor: [] }
-    const planned = derivation.kind.plan(derivation.spec, inputs)
+    const planned = planComputation(derivation, inputs)
     const request = planned.outcome === 'run' ? planned.plan.hashed : null
     const past = await this.#past(item.id, cell)
     return {
@@ -183,10 +184,10 @@ class CellExplainer {
   }
 }
 
-function needsOf({ inputs, requiredInputs: required }: Derivation): Needs {
-  return { inputs, required }
+function needsOf({ inputs, requiredInputs: required, nonEmptyInputs: nonEmpty }: Derivation): Needs {
+  return { inputs, required, nonEmpty }
 }
 
 function factsOf({ inputs, pending }: WorkItem): InputFacts {
-  return { isEmpty: (field) => (inputs[field] ?? null) === null, pending: (field) => pending[field] }
+  return { value: (field) => inputs[field], pending: (field) => pending[field] }
 }

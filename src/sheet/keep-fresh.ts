@@ -2,6 +2,7 @@ import { showNames, showValue } from '../contract/show-value.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { resultOfRun, type ResultOfRun } from '../derivation/cell-result.ts'
 import type { Derivation, InputValues } from '../derivation/derivation-kind.ts'
+import { planComputation } from '../derivation/plan-computation.ts'
 import { inputHash } from '../derivation/input-hash.ts'
 import { Planner } from '../derivation/planner.ts'
 import type { CellFailure, RunOutcome, RunPlan } from '../derivation/run-request.ts'
@@ -189,9 +190,10 @@ async function* kept({ store, planner, derivation, earlier }: Keeping): AsyncGen
 }
 
 /** The input hash that a version of a derivation makes of a record's values; null when it makes no request of them. */
-function hashBy({ kind, spec, sha256, inputs: fields }: Derivation, values: InputValues): string | null {
+function hashBy(derivation: Derivation, values: InputValues): string | null {
+  const { sha256, inputs: fields } = derivation
   const inputs = Object.fromEntries(fields.map((field) => [field, values[field] ?? null]))
-  const planned = kind.plan(spec, inputs)
+  const planned = planComputation(derivation, inputs)
   if (planned.outcome !== 'run') return null
   return inputHash({ derivationSha256: sha256, inputs, ...planned.plan.hashed })
 }

@@ -1,5 +1,5 @@
 import { FAILED } from './stored-rows.ts'
-import type { StoredTarget, StoredTargets } from './stored-targets.ts'
+import { needsOf, type StoredTarget, type StoredTargets } from './stored-targets.ts'
 
 /* Which cells a run cannot compute because of an input (D32): the rule of `errors/block.ts` in SQL, for those of all records. */
 
@@ -13,19 +13,22 @@ export function canBeBlocked({ required, inputs }: StoredTarget, targets: Stored
  * and the joins to `data` that this takes. `isNew` tells fields that have no column yet, and so no values.
  */
 export function blockedSql(
-  { required, inputs }: StoredTarget,
+  target: StoredTarget,
   targets: StoredTargets,
   isNew: (field: string) => boolean = () => false,
 ): { readonly blocked: string; readonly joins: string } {
+  const { inputs, required, nonEmpty } = needsOf(target)
   const sources = inputs.flatMap((input) => {
     const source = targets.target(input)
     return source?.active === true ? [{ input, id: source.id, alias: `"$input${source.id}"` }] : []
   })
   const stopped = sources.map(({ alias }) => `${alias}.state = ${FAILED} OR ${alias}.blocked`)
-  const empty = (required ?? []).map((field) => {
+  const empty = required.map((field) => {
     const source = sources.find(({ input }) => input === field)
-    const isNull = isNew(field) ? 'TRUE' : `data."${field}" IS NULL`
-    return source === undefined ? isNull : `(${isNull} AND ${source.alias}.state IS NULL)`
+    const isNull = `data."${field}" IS NULL`
+    const isEmpty = nonEmpty.includes(field) ? `(${isNull} OR data."${field}" = '')` : isNull
+    const lacks = isNew(field) ? 'TRUE' : isEmpty
+    return source === undefined ? lacks : `(${lacks} AND ${source.alias}.state IS NULL)`
   })
   const joins = sources.map(
     ({ id, alias }) =>

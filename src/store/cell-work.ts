@@ -101,6 +101,8 @@ export interface CellResult {
         readonly errorType: ErrorType
         /** What the response began with; absent when there was none, or nothing in it. */
         readonly responseBody?: string
+        /** The input hash of a failure that is expected to last; absent for any other. */
+        readonly inputHash?: string
       }
 }
 

@@ -217,6 +217,8 @@ export interface TargetDefinition {
   readonly inputs: readonly string[]
   /** Those of the inputs without whose value no request is made (D22). */
   readonly required: readonly string[]
+  /** Those of the required ones, all of type string, whose empty text counts as no value (`skip_blank`). */
+  readonly nonEmpty: readonly string[]
   /** The file's text. */
   readonly text: string
 }
@@ -232,6 +234,8 @@ export interface CellFailureNote {
   readonly errorType: ErrorType
   /** What the response began with; absent when there was none, or nothing in it. */
   readonly responseBody?: string
+  /** The input hash of a failure that is expected to last; absent for any other. */
+  readonly inputHash?: string
   readonly at: string
 }
 

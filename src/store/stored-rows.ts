@@ -196,6 +196,7 @@ export function storedCellFailure(row: Row): CellFailureNote {
     error: String(row['error']),
     errorType: row['error_type'] as ErrorType,
     ...(responseBody !== null && { responseBody }),
+    ...(row['hash'] instanceof Uint8Array && { inputHash: hashText(row['hash']) }),
     at: String(row['at']),
   }
 }

@@ -1,11 +1,19 @@
+import type { Needs } from '../errors/block.ts'
 import type { TargetDefinition } from './sheet-store.ts'
 
 /** A derived field as the store keeps it. */
-export interface StoredTarget extends Omit<TargetDefinition, 'text' | 'required'> {
+export interface StoredTarget extends Omit<TargetDefinition, 'text' | 'required' | 'nonEmpty'> {
   readonly id: number
   /** Null in a store of an earlier version, until the derivations are applied to it. */
   readonly required: readonly string[] | null
+  /** The same. */
+  readonly nonEmpty: readonly string[] | null
   readonly active: boolean
+}
+
+/** What a derived field is computed from, for {@link blockOf}. */
+export function needsOf({ inputs, required, nonEmpty }: StoredTarget): Needs {
+  return { inputs, required: required ?? [], nonEmpty: nonEmpty ?? [] }
 }
 
 /** The derived fields of a sheet, by their names and by what they are computed from. */

@@ -16,6 +16,7 @@ import { REFUSED_NETWORKS } from '../../src/derivation/kinds/http/refused-addres
 import { StubTransport } from '../../src/derivation/kinds/http/stub-transport.ts'
 import { HTTP_METHODS } from '../../src/derivation/kinds/http/transport.ts'
 import { UndiciTransport } from '../../src/derivation/kinds/http/undici-transport.ts'
+import { COMMON_KEYS } from '../../src/derivation/common-keys.ts'
 import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
 import { renderFailure, type Failure } from '../../src/errors/failure.ts'
 import { ContractError } from '../../src/errors/service-error.ts'
@@ -68,7 +69,7 @@ test('the derivation reference has every key of a derivation file, and no other'
     () => parse(unknown),
     (error: Error) => {
       const known = /kind http has ([a-z_, ]+)/.exec(error.message)?.[1]?.split(', ') ?? []
-      assert.deepEqual(documented.toSorted(), ['targets', 'inputs', 'kind', ...known].toSorted())
+      assert.deepEqual(documented.toSorted(), [...COMMON_KEYS, ...known].toSorted())
       return true
     },
   )

@@ -187,3 +187,44 @@ test('D32: a record that is deleted is not counted as blocked, nor are cells of 
   assert.deepEqual(await countsOf(run, 'score'), { missing: 1 }, 'its input is an ordinary field now')
   assert.deepEqual(await countsOf(run, 'text'), { missing: 1, blocked: 1 })
 })
+
+test('skip_blank: nothing is called for an empty text, in a URL or a body, and the counts follow values and the file', async (t) => {
+  const skipping = (file: JsonObject): JsonObject => ({ ...file, skip_blank: true })
+  const run = await openTexts(t, [
+    { id: '1', url: '' },
+    { id: '2', url: 'x' },
+    { id: '3', url: ' ' },
+  ])
+  const { url } = run.api
+  const files = { '1.yaml': lookup(url, 'text', 'url'), '2.yaml': posted(url, 'entities', 'text') }
+  assert.deepEqual(await countsOf(run, 'text'), { missing: 3 }, 'a blank text is sent by default')
+
+  await writeDerivations(run.directory, {
+    '1.yaml': skipping(files['1.yaml']),
+    '2.yaml': skipping(files['2.yaml']),
+  })
+  assert.deepEqual(await countsOf(run, 'text'), { missing: 3, blocked: 1 })
+  assert.deepEqual(await whyOf(run, '1', 'text'), ['blocked', 'url', 'input_empty', []])
+  assert.deepEqual(await blockedIn(run, { targets: ['text'], force: true }), { text: { input_empty: 1 } })
+  assert.deepEqual((await run.run({ targets: ['text'], force: true })).skipped, 1)
+  assert.deepEqual(run.api.calls(), { 'GET /text/x': 1, 'GET /text/%20': 1 }, 'a space is no empty text')
+
+  // A value that is computed or written may be empty as well, also where it goes into a body.
+  run.api.answer('/text/none', { json: { value: null } })
+  run.api.answer('/text/blank', { json: { value: '' } })
+  await run.write({ id: '1', url: 'blank' })
+  await run.write({ id: '2', url: 'none' })
+  await run.run({ targets: ['text'] })
+  assert.deepEqual(await countsOf(run, 'entities'), { missing: 3, blocked: 2 })
+  assert.deepEqual(await whyOf(run, '1', 'entities'), ['blocked', 'text', 'input_empty', []])
+  assert.deepEqual((await run.run({ targets: ['entities'] })).skipped, 2)
+  await run.write({ id: '3', text: '' })
+  assert.deepEqual(await countsOf(run, 'entities'), { stale: 1, missing: 2, blocked: 3 })
+  await run.write({ id: '3', text: 'by hand' })
+  assert.deepEqual(await countsOf(run, 'entities'), { stale: 1, missing: 2, blocked: 2 })
+
+  await writeDerivations(run.directory, { '2.yaml': files['2.yaml'] })
+  assert.deepEqual(await countsOf(run, 'entities'), { stale: 1, missing: 2 })
+  await run.run({ targets: ['entities'] })
+  assert.deepEqual(await run.value('1', 'entities'), 'entities of {"text":""}')
+})

@@ -1,9 +1,10 @@
+import type { JsonValue } from '../../contract/json.ts'
 import { blockOf, type PendingInput } from '../../errors/block.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { CellFailureNote } from '../sheet-store.ts'
 import type { CellFacts, CellPlace } from './cell-writer.ts'
 import { NOTHING, placeOf, type KnownCells } from './known-cells.ts'
-import { StoredTargets, type StoredTarget } from '../stored-targets.ts'
+import { needsOf, StoredTargets, type StoredTarget } from '../stored-targets.ts'
 import { FAILED, MISSING, pendingInput, STALE, type TodoState, markOf } from '../stored-rows.ts'
 
 /** What is known of a cell before a change. */
@@ -47,10 +48,10 @@ export class CellStates extends StoredTargets {
   }
 
   /** A record has been created: its derived cells are missing, or overridden where a value came with it (D2). */
-  created(record: RecordKey, hasValue: (field: string) => boolean, seq: number): void {
+  created(record: RecordKey, value: (field: string) => JsonValue, seq: number): void {
     this.#known.created(record)
     for (const target of this.targets) {
-      if (hasValue(target.field)) this.#override(target, record, seq)
+      if (value(target.field) !== null) this.#override(target, record, seq)
       else this.#put(target, record, { ...NOTHING, todo: todoOf(MISSING, seq) })
     }
   }
@@ -116,24 +117,23 @@ export class CellStates extends StoredTargets {
     this.#put(target, record, { cell, todo: todoOf(FAILED, todo?.mark ?? 0), failure })
   }
 
-  /** Has the transaction go on from what this operation has changed. `hasValue` is asked about values as it leaves them. */
-  keep(hasValue: (record: RecordKey, field: string) => boolean): void {
-    for (const record of this.#touched) this.#findBlocked(record, (field) => hasValue(record, field))
+  /** Has the transaction go on from what this operation has changed. `value` reads values as it leaves them. */
+  keep(value: (record: RecordKey, field: string) => JsonValue): void {
+    for (const record of this.#touched) this.#findBlocked(record, (field) => value(record, field))
     this.#touched.clear()
     for (const cell of this.#own.values()) this.#known.put(cell)
     this.#own.clear()
   }
 
   /** Finds out which cells of a record are blocked now: each after those that it is computed from. */
-  #findBlocked(record: RecordKey, hasValue: (field: string) => boolean): void {
+  #findBlocked(record: RecordKey, value: (field: string) => JsonValue): void {
     for (const target of this.#known.blockable) {
       const facts = this.#facts(target, record)
       if (facts.todo === null) continue
-      const { inputs, required } = target
-      const block = blockOf(
-        { inputs, required: required ?? [] },
-        { isEmpty: (field) => !hasValue(field), pending: (field) => this.#pending(field, record) },
-      )
+      const block = blockOf(needsOf(target), {
+        value,
+        pending: (field) => this.#pending(field, record),
+      })
       const blocked = block !== null
       if (blocked !== facts.todo.blocked) {
         this.#put(target, record, { ...facts, todo: { ...facts.todo, blocked } })

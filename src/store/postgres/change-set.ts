@@ -1,4 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
+import type { JsonValue } from '../../contract/json.ts'
 import {
   formatLine,
   formatRecordLine,
@@ -137,16 +138,16 @@ export class ChangeSet {
 
   /** Has the transaction go on from what was changed so far. */
   keep(): void {
-    this.cells.keep((key, name) => this.#hasValue(key, name))
+    this.cells.keep((key, name) => this.#value(key, name))
     this.records.keep()
     this.#start.pending.addLines(this.#lines)
     this.#lines = []
   }
 
-  /** Whether a record that is there has a value for a field. */
-  #hasValue(key: RecordKey, name: string): boolean {
+  /** The value of a record for a field; null for a record that is not there. */
+  #value(key: RecordKey, name: string): JsonValue {
     const field = this.contract.fieldByName.get(name)
-    return field !== undefined && (this.records.byKey(key)?.value(field) ?? null) !== null
+    return field === undefined ? null : (this.records.byKey(key)?.value(field) ?? null)
   }
 
   /** Writes into the tables what operations before this one have changed, for who looks for something in all records. */

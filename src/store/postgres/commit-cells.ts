@@ -94,8 +94,8 @@ class CommitGroup {
         if (current) cells.unchanged(target, cell.key)
         return { outcome: 'stored' }
       case 'failed': {
-        const { kind: _kind, ...failure } = cell.result
-        cells.failed(target, cell.key, { ...failure, at })
+        const { kind: _kind, inputHash, ...failure } = cell.result
+        cells.failed(target, cell.key, { ...failure, ...(inputHash !== undefined && { inputHash }), at })
         this.failures.push({ recordId: record.id, field: field.name, ...failure })
         return { outcome: 'stored' }
       }

@@ -318,6 +318,8 @@ test('tables from before there were revisions are brought up to date, and a push
   }
   await sheet.run('ALTER TABLE "$sheet" DROP COLUMN response_bytes, DROP COLUMN response_limit')
   await sheet.run('ALTER TABLE "$target" DROP COLUMN required, DROP COLUMN blocked')
+  await sheet.run('ALTER TABLE "$target" DROP COLUMN non_empty')
+  await sheet.run('ALTER TABLE "$failure" DROP COLUMN hash')
   await sheet.run('ALTER TABLE "$todo" DROP COLUMN blocked')
   await sheet.run(`UPDATE "$sheet" SET schema_version = 2`)
   await rm(join(sheet.directory, 'records.jsonl'))

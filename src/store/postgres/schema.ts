@@ -3,7 +3,7 @@ import { ContractError } from '../../errors/service-error.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 10
+export const SCHEMA_VERSION = 11
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -253,6 +253,15 @@ const BLOCKED_CELLS = `
   ALTER TABLE "$todo" ADD COLUMN blocked boolean NOT NULL DEFAULT false;
 `
 
+/**
+ * - `$failure.hash`: the input hash of a failure that is expected to last; null for any other.
+ * - `$target.non_empty`: those of the required inputs whose empty text counts as no value; null as `required` is.
+ */
+const LASTING_FAILURES = `
+  ALTER TABLE "$failure" ADD COLUMN hash bytea;
+  ALTER TABLE "$target" ADD COLUMN non_empty jsonb;
+`
+
 /** What each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -265,6 +274,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   8: RESPONSE_TABLES,
   9: RUN_COUNTS,
   10: BLOCKED_CELLS,
+  11: LASTING_FAILURES,
 }
 
 /** Makes the tables of a new store but that of records. */

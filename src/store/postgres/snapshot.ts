@@ -87,10 +87,13 @@ async function copyTable(db: Connection, copy: SqliteCopy, table: CopiedTable): 
   })
 }
 
+/** Columns that are JSON here and text there. */
+const JSON_COLUMNS: ReadonlySet<string> = new Set(['inputs', 'required', 'non_empty'])
+
 function inSqlite(column: string, value: StoredValue | undefined): SQLInputValue {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (value === null || value === undefined) return null
-  if (column === 'inputs' || column === 'required') return JSON.stringify(JSON.parse(String(value)))
+  if (JSON_COLUMNS.has(column)) return JSON.stringify(JSON.parse(String(value)))
   return value
 }
 

@@ -8,7 +8,7 @@ import { MISSING, STALE } from '../stored-rows.ts'
 /** The derived fields that the store knows. */
 export async function loadTargets(db: Connection): Promise<StoredTarget[]> {
   const rows = await db.all(
-    'SELECT id, field, derivation, sha256, kind, inputs, required, active FROM "$target" ORDER BY id',
+    'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, active FROM "$target" ORDER BY id',
   )
   return rows.map((row) => ({
     id: Number(row['id']),
@@ -18,6 +18,7 @@ export async function loadTargets(db: Connection): Promise<StoredTarget[]> {
     kind: String(row['kind']),
     inputs: JSON.parse(String(row['inputs'])) as string[],
     required: JSON.parse(String(row['required'])) as string[] | null,
+    nonEmpty: JSON.parse(String(row['non_empty'])) as string[] | null,
     active: row['active'] === true,
   }))
 }
@@ -98,7 +99,7 @@ async function addTarget(
   id: number,
   definition: TargetDefinition & { readonly isNew: boolean },
 ): Promise<void> {
-  const { field, derivation, sha256, kind, inputs, required, isNew } = definition
+  const { field, derivation, sha256, kind, inputs, required, nonEmpty, isNew } = definition
   const column = isNew ? 'NULL' : quoted(field)
   const overridden = await db.run(
     `INSERT INTO "$cell" (target, record, hash, mark) SELECT $1, "$seq", NULL, "$version" FROM "$data" WHERE ${column} IS NOT NULL`,
@@ -109,8 +110,8 @@ async function addTarget(
     id,
   )
   await db.run(
-    `INSERT INTO "$target" (id, field, derivation, sha256, kind, inputs, required, active, overridden, missing)
-     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, true, $8, $9)`,
+    `INSERT INTO "$target" (id, field, derivation, sha256, kind, inputs, required, non_empty, active, overridden, missing)
+     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, true, $9, $10)`,
     id,
     field,
     derivation,
@@ -118,6 +119,7 @@ async function addTarget(
     kind,
     JSON.stringify(inputs),
     JSON.stringify(required),
+    JSON.stringify(nonEmpty),
     overridden,
     missing,
   )
@@ -125,7 +127,7 @@ async function addTarget(
 
 function isSame(
   target: StoredTarget,
-  { sha256, derivation, kind, inputs, required }: TargetDefinition,
+  { sha256, derivation, kind, inputs, required, nonEmpty }: TargetDefinition,
 ): boolean {
   return (
     target.active &&
@@ -133,7 +135,8 @@ function isSame(
     target.derivation === derivation &&
     target.kind === kind &&
     JSON.stringify(target.inputs) === JSON.stringify(inputs) &&
-    JSON.stringify(target.required) === JSON.stringify(required)
+    JSON.stringify(target.required) === JSON.stringify(required) &&
+    JSON.stringify(target.nonEmpty) === JSON.stringify(nonEmpty)
   )
 }
 
@@ -142,14 +145,15 @@ async function updateTarget(
   target: StoredTarget,
   definition: TargetDefinition,
 ): Promise<void> {
-  const { derivation, sha256, kind, inputs, required } = definition
+  const { derivation, sha256, kind, inputs, required, nonEmpty } = definition
   await db.run(
-    'UPDATE "$target" SET derivation = $1, sha256 = $2, kind = $3, inputs = $4::jsonb, required = $5::jsonb, active = true WHERE id = $6',
+    'UPDATE "$target" SET derivation = $1, sha256 = $2, kind = $3, inputs = $4::jsonb, required = $5::jsonb, non_empty = $6::jsonb, active = true WHERE id = $7',
     derivation,
     sha256,
     kind,
     JSON.stringify(inputs),
     JSON.stringify(required),
+    JSON.stringify(nonEmpty),
     target.id,
   )
   if (target.active && target.sha256 === sha256) return

@@ -118,7 +118,7 @@ class UpsertBatch {
     const key = change.newKey()
     const seq = this.#log(key, write, null)
     change.insert({ id, key, seq, value: (field) => memberOf(record, field.name) })
-    change.cells.created(key, (field) => memberOf(record, field) !== null, seq)
+    change.cells.created(key, (field) => memberOf(record, field), seq)
     this.#tally.inserted(seq)
   }
 

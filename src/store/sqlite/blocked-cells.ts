@@ -1,7 +1,8 @@
+import type { JsonValue } from '../../contract/json.ts'
 import { blockOf, type InputFacts } from '../../errors/block.ts'
 import { blockedSql, canBeBlocked, recountSql } from '../blocked-cells.ts'
 import type { RecordKey } from '../cell-work.ts'
-import type { StoredTarget, StoredTargets } from '../stored-targets.ts'
+import { needsOf, type StoredTarget, type StoredTargets } from '../stored-targets.ts'
 import type { Connection } from './connection.ts'
 
 /** Keeps the column `blocked` of `$todo` and the counter of that name (D32) as values and states of cells change. */
@@ -32,22 +33,21 @@ export class BlockedCells {
   }
 
   /** Which of a new record's cells are blocked: all without a value are missing. Those of inactive targets are not. */
-  ofNewRecord(hasValue: (field: string) => boolean): (target: StoredTarget) => boolean {
+  ofNewRecord(value: (field: string) => JsonValue): (target: StoredTarget) => boolean {
     const known = new Map<StoredTarget, boolean>()
     const isBlocked = (target: StoredTarget): boolean => {
       let blocked = known.get(target)
       if (blocked === undefined) {
-        const { inputs, required } = target
-        blocked = target.active && blockOf({ inputs, required: required ?? [] }, facts) !== null
+        blocked = target.active && blockOf(needsOf(target), facts) !== null
         known.set(target, blocked)
       }
       return blocked
     }
     const facts: InputFacts = {
-      isEmpty: (field) => !hasValue(field),
+      value,
       pending: (field) => {
         const source = this.#targets.target(field)
-        if (source?.active !== true || hasValue(field)) return undefined
+        if (source?.active !== true || value(field) !== null) return undefined
         return isBlocked(source) ? 'blocked' : 'missing'
       },
     }

@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts'
 /** The failure of a cell whose last try failed; null for any other cell. */
 export function readCellFailure(db: Connection, record: RecordKey, target: string): CellFailureNote | null {
   const row = db.get(
-    `SELECT error, error_type, response_body, at FROM "$failure"
+    `SELECT error, error_type, response_body, at, hash FROM "$failure"
      WHERE target = (SELECT id FROM "$target" WHERE field = ?) AND record = ?`,
     target,
     record,

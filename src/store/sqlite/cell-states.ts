@@ -1,10 +1,11 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { JsonValue } from '../../contract/json.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { CellFailureNote } from '../sheet-store.ts'
 import { BlockedCells } from './blocked-cells.ts'
 import type { Connection, StoredTuple } from './connection.ts'
 import { quoted } from './schema.ts'
-import { FAILED, MISSING, STALE, type TodoState, markOf } from '../stored-rows.ts'
+import { FAILED, hashBytes, MISSING, STALE, type TodoState, markOf } from '../stored-rows.ts'
 import { StoredTargets, type StoredTarget } from '../stored-targets.ts'
 
 /** What is known of a cell before a change. */
@@ -22,8 +23,8 @@ export interface CreatedRecord {
   readonly record: RecordKey
   /** Of the entry that it came with. */
   readonly seq: number
-  /** Whether it came with a value for a field. */
-  hasValue(field: string): boolean
+  /** The value that it came with for a field; null for none. */
+  value(field: string): JsonValue
 }
 
 /** Of a statement that inserts cells, each of which takes four. */
@@ -93,10 +94,10 @@ export class CellStates extends StoredTargets {
   /** Records have been created: their derived cells are missing, or overridden where a value came with them (D2). */
   created(records: readonly CreatedRecord[]): void {
     const missing: SQLInputValue[] = []
-    for (const { record, seq, hasValue } of records) {
-      const isBlocked = this.#blocked.ofNewRecord(hasValue)
+    for (const { record, seq, value } of records) {
+      const isBlocked = this.#blocked.ofNewRecord(value)
       for (const target of this.targets) {
-        if (hasValue(target.field)) {
+        if (value(target.field) !== null) {
           this.#putOverride(target, record, seq)
         } else {
           const blocked = isBlocked(target) ? 1 : 0
@@ -201,13 +202,14 @@ export class CellStates extends StoredTargets {
       this.#lookFrom(target, record)
     }
     this.#db.run(
-      'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, response_body, at) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, response_body, at, hash) VALUES (?, ?, ?, ?, ?, ?, ?)',
       target.id,
       record,
       failure.error,
       failure.errorType,
       failure.responseBody ?? null,
       failure.at,
+      failure.inputHash === undefined ? null : hashBytes(failure.inputHash),
     )
   }
 

@@ -94,8 +94,12 @@ function commitCell(change: ChangeSet, cell: CellInText, { commit, failures }: C
       if (current) change.cells.unchanged(target, cell.key)
       return { outcome: 'stored' }
     case 'failed': {
-      const { kind: _kind, ...failure } = cell.result
-      change.cells.failed(target, cell.key, { ...failure, at: change.at })
+      const { kind: _kind, inputHash, ...failure } = cell.result
+      change.cells.failed(target, cell.key, {
+        ...failure,
+        ...(inputHash !== undefined && { inputHash }),
+        at: change.at,
+      })
       failures.push({ recordId: id, field: field.name, ...failure })
       return { outcome: 'stored' }
     }

@@ -24,6 +24,7 @@ const STORE = {
       kind: 'http',
       inputs: ['name'],
       required: [],
+      nonEmpty: [],
       text: 'label',
     },
   ],

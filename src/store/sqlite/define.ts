@@ -116,7 +116,9 @@ function records(count: number): string {
 /** The derived fields that the store knows. */
 export function loadTargets(db: Connection): StoredTarget[] {
   return db
-    .all('SELECT id, field, derivation, sha256, kind, inputs, required, active FROM "$target" ORDER BY id')
+    .all(
+      'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, active FROM "$target" ORDER BY id',
+    )
     .map((row) => ({
       id: Number(row['id']),
       field: String(row['field']),
@@ -125,6 +127,7 @@ export function loadTargets(db: Connection): StoredTarget[] {
       kind: String(row['kind']),
       inputs: JSON.parse(String(row['inputs'])) as string[],
       required: JSON.parse(String(row['required'])) as string[] | null,
+      nonEmpty: JSON.parse(String(row['non_empty'])) as string[] | null,
       active: row['active'] === 1,
     }))
 }
@@ -167,15 +170,16 @@ function keepVersion(db: Connection, { derivation, sha256, text }: TargetDefinit
 }
 
 function addTarget(db: Connection, definition: TargetDefinition): void {
-  const { field, derivation, sha256, kind, inputs, required } = definition
+  const { field, derivation, sha256, kind, inputs, required, nonEmpty } = definition
   const row = db.get(
-    'INSERT INTO "$target" (field, derivation, sha256, kind, inputs, required, active) VALUES (?, ?, ?, ?, ?, ?, 1) RETURNING id',
+    'INSERT INTO "$target" (field, derivation, sha256, kind, inputs, required, non_empty, active) VALUES (?, ?, ?, ?, ?, ?, ?, 1) RETURNING id',
     field,
     derivation,
     sha256,
     kind,
     JSON.stringify(inputs),
     JSON.stringify(required),
+    JSON.stringify(nonEmpty),
   )
   const id = Number(row?.['id'])
   const column = quoted(field)
@@ -197,19 +201,21 @@ function isSame(target: StoredTarget, definition: TargetDefinition): boolean {
     target.derivation === definition.derivation &&
     target.kind === definition.kind &&
     JSON.stringify(target.inputs) === JSON.stringify(definition.inputs) &&
-    JSON.stringify(target.required) === JSON.stringify(definition.required)
+    JSON.stringify(target.required) === JSON.stringify(definition.required) &&
+    JSON.stringify(target.nonEmpty) === JSON.stringify(definition.nonEmpty)
   )
 }
 
 function updateTarget(db: Connection, target: StoredTarget, definition: TargetDefinition): void {
-  const { derivation, sha256, kind, inputs, required } = definition
+  const { derivation, sha256, kind, inputs, required, nonEmpty } = definition
   db.run(
-    'UPDATE "$target" SET derivation = ?, sha256 = ?, kind = ?, inputs = ?, required = ?, active = 1 WHERE id = ?',
+    'UPDATE "$target" SET derivation = ?, sha256 = ?, kind = ?, inputs = ?, required = ?, non_empty = ?, active = 1 WHERE id = ?',
     derivation,
     sha256,
     kind,
     JSON.stringify(inputs),
     JSON.stringify(required),
+    JSON.stringify(nonEmpty),
     target.id,
   )
   if (target.active && target.sha256 === sha256) return

@@ -26,6 +26,7 @@ const FIELDS = ['id', 'a', 'label']
 
 /** What version 6 and later ones added, taken away again. */
 const BACK_TO_VERSION_5 = `
+  ALTER TABLE "$failure" DROP COLUMN hash; ALTER TABLE "$target" DROP COLUMN non_empty;
   ALTER TABLE "$target" DROP COLUMN required; ALTER TABLE "$target" DROP COLUMN blocked;
   ALTER TABLE "$todo" DROP COLUMN blocked;
   DROP TABLE "$response";

@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 10
+export const SCHEMA_VERSION = 11
 
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
@@ -108,6 +108,10 @@ export const FIRST_TABLES = `
  * - `$target.required`: those of the inputs without whose value no request is made; null until the derivations are applied to a
  *   store of an earlier version. `$target.blocked` counts blocked cells.
  * - `$todo.blocked`: whether the cell is blocked because of an input.
+ *
+ * 11: failures that last, and empty texts.
+ * - `$failure.hash`: the input hash of a failure that is expected to last; null for any other.
+ * - `$target.non_empty`: those of the required inputs whose empty text counts as no value; null as `required` is.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -181,6 +185,10 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   ALTER TABLE "$target" ADD COLUMN required TEXT;
   ALTER TABLE "$target" ADD COLUMN blocked INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE "$todo" ADD COLUMN blocked INTEGER NOT NULL DEFAULT 0;
+  `,
+  11: `
+  ALTER TABLE "$failure" ADD COLUMN hash BLOB;
+  ALTER TABLE "$target" ADD COLUMN non_empty TEXT;
   `,
 }
 

@@ -116,7 +116,7 @@ class UpsertBatch {
     const { id, record, values } = write
     const key = change.newRecord()
     const seq = this.#log(key, write, null)
-    this.#new.add({ record: key, seq, values, hasValue: (field) => memberOf(record, field) !== null })
+    this.#new.add({ record: key, seq, values, value: (field) => memberOf(record, field) })
     this.#there?.add(id)
     this.#tally.inserted(seq)
   }

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import type { WorkQuery } from '../cell-work.ts'
 import type { SheetStore, TargetDefinition, WorkState } from '../sheet-store.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
-import { HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { hashOf, HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
 
 /** What explains the state of a cell, and how the cells of a state are found. */
 export function testExplanations(open: OpenStore): void {
@@ -29,13 +29,20 @@ export function testExplanations(open: OpenStore): void {
             error: 'GET https://a.example/ -> 503',
             errorType: 'ServiceError',
             responseBody: 'down',
+            ...(end === 'success' && { inputHash: hashOf(end) }),
           }),
         )
         const failure = await failureOf('fails', 'one')
         assert.match(failure?.at ?? '', /Z$/)
         assert.deepEqual(
           { ...failure, at: '' },
-          { error: 'GET https://a.example/ -> 503', errorType: 'ServiceError', responseBody: 'down', at: '' },
+          {
+            error: 'GET https://a.example/ -> 503',
+            errorType: 'ServiceError',
+            responseBody: 'down',
+            ...(end === 'success' && { inputHash: hashOf(end) }),
+            at: '',
+          },
         )
         assert.equal(await failureOf('fails', 'two'), null)
         await sheet.write([{ id: 'fails', a: end }])

@@ -17,6 +17,7 @@ export interface ModelTarget {
   readonly field: string
   readonly inputs: readonly string[]
   readonly required: readonly string[]
+  nonEmpty: readonly string[]
   sha256: string
   active: boolean
 }
@@ -110,11 +111,15 @@ export class Model {
     const hasWork = (name: string): boolean =>
       this.#target(name)?.active === true && !['fresh', 'overridden'].includes(cells.get(name)!.state)
     if (!hasWork(field)) return false
-    const { inputs, required } = this.#target(field)!
+    const { inputs, required, nonEmpty } = this.#target(field)!
+    const lacks = (name: string): boolean => {
+      const value = values.get(name) ?? null
+      return value === null || (value === '' && nonEmpty.includes(name))
+    }
     return (
       inputs.some(
         (name) => hasWork(name) && (cells.get(name)!.state === 'failed' || this.isBlocked(id, name)),
-      ) || required.some((name) => (values.get(name) ?? null) === null && !hasWork(name))
+      ) || required.some((name) => lacks(name) && !hasWork(name))
     )
   }
 
@@ -194,7 +199,7 @@ export class Model {
   }
 
   /** Gives a target another derivation file (or the same, back again), or takes it away (D3, D32). */
-  define(field: string, change: { sha256: string; active: boolean }): void {
+  define(field: string, change: Pick<ModelTarget, 'sha256' | 'active' | 'nonEmpty'>): void {
     const target = this.#target(field)!
     const same = target.active && target.sha256 === change.sha256
     Object.assign(target, change)

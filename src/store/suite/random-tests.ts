@@ -46,16 +46,17 @@ function newModel(): Model {
     { ...text, name: 'last', editableBy: '' },
   ]
   const targets = [
-    target('one', ['a'], { required: ['a'] }),
+    target('one', ['a'], { required: ['a'], nonEmpty: ['a'] }),
     target('two', ['a', 'b'], { required: ['b'] }),
-    target('last', ['one', 'two', 'u'], { required: ['two', 'u'] }),
+    target('last', ['one', 'two', 'u'], { required: ['two', 'u'], nonEmpty: ['two'] }),
   ]
   return new Model(
     fields,
-    targets.map(({ field, inputs, required, sha256: file }): ModelTarget => ({
+    targets.map(({ field, inputs, required, nonEmpty, sha256: file }): ModelTarget => ({
       field,
       inputs,
       required,
+      nonEmpty,
       sha256: file,
       active: true,
     })),
@@ -65,7 +66,9 @@ function newModel(): Model {
 function definitions(model: Model): TargetDefinition[] {
   return model.targets
     .filter(({ active }) => active)
-    .map(({ field, inputs, required, sha256: file }) => target(field, inputs, { required, sha256: file }))
+    .map(({ field, inputs, required, nonEmpty, sha256: file }) =>
+      target(field, inputs, { required, nonEmpty, sha256: file }),
+    )
 }
 
 /** Random operations on a store and on the model, which must come to the same. */
@@ -179,12 +182,12 @@ class Play {
     const id = pick(IDS)
     const record: Record<string, JsonValue> = { id }
     if (chance(0.1)) return { ...this.#model.record(id), id }
-    if (this.#model.record(id) === null || chance(0.3)) record['a'] = pick(['x', 'y', 'z'])
+    if (this.#model.record(id) === null || chance(0.3)) record['a'] = pick(['x', 'y', 'z', ''])
     if (chance(0.3)) record['b'] = pick([null, 1, 2, 3])
-    if (chance(0.2)) record['u'] = pick([null, id, id, pick(IDS)])
+    if (chance(0.2)) record['u'] = pick([null, id, id, pick(IDS), chance(0.1) ? '' : id])
     if (chance(0.1)) record['own'] = pick([null, 'x', 'y'])
     if (chance(0.05)) record['one'] = pick([null, 'by hand'])
-    if (chance(0.15)) record['two'] = pick([null, 'by hand', 'other'])
+    if (chance(0.15)) record['two'] = pick([null, 'by hand', 'other', ''])
     if (chance(0.1)) record['last'] = pick([null, 'by hand', 'other'])
     if (chance(0.03))
       Object.assign(
@@ -280,7 +283,7 @@ class Play {
     if (kind < 4 && inputHash !== null) return { kind: 'unchanged' }
     return {
       kind: 'computed',
-      value: this.#random.pick([null, 'v', 'w', 'by hand']),
+      value: this.#random.pick([null, 'v', 'w', 'by hand', '']),
       hash: hashOf(String(kind)),
       actor: AGENT,
     }
@@ -288,10 +291,11 @@ class Play {
 
   #define(): void {
     const { pick, chance } = this.#random
-    const { field, sha256: file, active } = pick(this.#model.targets)
+    const { field, sha256: file, active, required, nonEmpty } = pick(this.#model.targets)
     const change = {
       sha256: chance(0.5) ? file : sha256(String(this.#random.below(1000))),
       active: !active || chance(0.5),
+      nonEmpty: chance(0.5) ? nonEmpty : required.filter((name) => name !== 'b' && chance(0.5)),
     }
     this.#model.define(field, change)
     this.#under.push(this.#sheet.define({ targets: definitions(this.#model) }))

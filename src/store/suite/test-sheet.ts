@@ -130,6 +130,7 @@ export function target(
     kind: 'http',
     inputs,
     required: [],
+    nonEmpty: [],
     ...more,
   }
 }

@@ -2,6 +2,7 @@ import { isJsonObject } from '../../../contract/json.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json.ts'
 import { showValue } from '../../../contract/show-value.ts'
 import type { ParseContext, ParsedSpec } from '../../derivation-kind.ts'
+import { COMMON_KEYS } from '../../common-keys.ts'
 import { didYouMean } from '../../did-you-mean.ts'
 import { fieldsOf } from '../../template.ts'
 import type { TemplateScope } from '../../template.ts'
@@ -51,7 +52,7 @@ export function parseHttpSpec(
   const known: readonly string[] = HTTP_KEYS
   for (const key of Object.keys(file)) {
     if (!known.includes(key)) {
-      const hint = didYouMean(key, [...known, 'targets', 'inputs', 'kind'])
+      const hint = didYouMean(key, [...known, ...COMMON_KEYS])
       context.fail([key], `unknown key "${key}"; kind http has ${known.join(', ')}${hint}`)
     }
   }
