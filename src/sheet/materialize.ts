@@ -7,7 +7,8 @@ import { checkKeepFresh, derivationOf, keepFresh } from './keep-fresh.ts'
 import { prepareCalls } from './prepare-calls.ts'
 import { selectTargets } from './read-status.ts'
 import { resolveActor, type GivenActor } from './resolve-actor.ts'
-import { checkBounds, resolveSelection, type RunSelection } from './run-selection.ts'
+import { distinctLists } from './run-limits.ts'
+import { checkBounds, checkRecords, resolveSelection, type RunSelection } from './run-selection.ts'
 import { RunFrames } from './run-frames.ts'
 import { runShared } from './run-shared.ts'
 import { runToEnd } from './run-to-end.ts'
@@ -107,10 +108,12 @@ async function run(sheet: Sheet, { order, frames, onStarted }: OrderedRun): Prom
   const { store, derivations } = await sheet.deriving()
   const { tasks } = store
   // A mistake is told at once, not when the lock is there.
-  selectTargets(derivations, order.targets)
-  if (order.keepFresh !== undefined) derivationOf(derivations, order.keepFresh)
+  const targets = selectTargets(derivations, order.targets)
+  const kept = order.keepFresh === undefined ? null : derivationOf(derivations, order.keepFresh)
+  const wanted = kept === null || order.targets !== null ? targets : new Set(kept.targets)
+  await checkRecords(store, order.recordIds, wanted)
   sheet.policies()
-  const id = await store.startRun({ ...order, silentMs: SILENT_MS })
+  const id = await store.startRun({ ...order, ...distinctLists(order), silentMs: SILENT_MS })
   const active = new ActiveRun(id, sheet.stopping, store.frames)
   return sheet.runs.during(active, store, () => {
     onStarted(id)

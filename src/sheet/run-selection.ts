@@ -2,8 +2,9 @@ import type { CellFailure, PlanRequest } from '../derivation/run-request.ts'
 import { renderFailure, type Failure } from '../errors/failure.ts'
 import { ValidationError } from '../errors/service-error.ts'
 import type { RecordKey } from '../store/cell-work.ts'
-import type { WorkState } from '../store/sheet-store.ts'
+import type { SheetStore, WorkState } from '../store/sheet-store.ts'
 import { selectTargets } from './read-status.ts'
+import { checkAbsent, checkLists } from './run-limits.ts'
 import type { DerivingSheet, Sheet } from './sheet.ts'
 import { stopAfterOf } from './stop-after-failures.ts'
 
@@ -29,8 +30,9 @@ export interface RunSelection {
   readonly stopAfterFailures?: number | null
 }
 
-/** Throws ValidationError for a bound that is none. */
+/** Throws ValidationError for a bound that is none, and for lists that are too long. */
 export function checkBounds(selection: RunSelection): void {
+  checkLists(selection)
   const { limit = null, maxCalls = null, maxCost = null, stopAfterFailures = null } = selection
   if (limit !== null && !(Number.isSafeInteger(limit) && limit >= 1)) {
     throw new ValidationError(`limit must be a whole number of records, at least 1, got ${limit}`)
@@ -48,7 +50,7 @@ export function checkBounds(selection: RunSelection): void {
   }
 }
 
-/** A selection, with its names looked up in the sheet as it is now. */
+/** A selection, with its names looked up in the sheet as it is now. Throws ValidationError for too many records that do not exist. */
 export async function resolveSelection(
   sheet: Sheet,
   selection: RunSelection,
@@ -58,7 +60,7 @@ export async function resolveSelection(
   const targets = selectTargets(derivations, selection.targets)
   const { recordIds, force, only = null, limit = null, maxCalls = null, maxCost = null } = selection
   const { reuseResponses = false } = selection
-  const keys = recordIds === null ? null : await store.recordKeys(targets.size === 0 ? [] : recordIds)
+  const { keys, absent } = await findRecords(store, recordIds, targets)
   const plan = {
     contract,
     levels: derivations.levels,
@@ -75,20 +77,37 @@ export async function resolveSelection(
     store,
     signal,
   }
-  return { plan, absent: absentRecords(recordIds, keys, targets) }
+  return { plan, absent: absentCells(absent, targets) }
+}
+
+/** Throws ValidationError where too many of these records do not exist (D29). */
+export async function checkRecords(
+  store: SheetStore,
+  recordIds: readonly string[] | null,
+  targets: ReadonlySet<string>,
+): Promise<void> {
+  await findRecords(store, recordIds, targets)
+}
+
+/** Looks up records: those that exist, null for all, and the ids of the others. */
+async function findRecords(
+  store: SheetStore,
+  recordIds: readonly string[] | null,
+  targets: ReadonlySet<string>,
+): Promise<{ keys: ReadonlyMap<string, RecordKey> | null; absent: readonly string[] }> {
+  if (recordIds === null) return { keys: null, absent: [] }
+  if (targets.size === 0) return { keys: new Map(), absent: [] }
+  const ids = [...new Set(recordIds)]
+  const keys = await store.recordKeys(ids)
+  const absent = ids.filter((id) => !keys.has(id))
+  checkAbsent(absent, targets.size)
+  return { keys, absent }
 }
 
 /** A failure for each target of each record that does not exist (D29). */
-function absentRecords(
-  recordIds: readonly string[] | null,
-  keys: ReadonlyMap<string, RecordKey> | null,
-  targets: ReadonlySet<string>,
-): CellFailure[] {
-  if (recordIds === null || keys === null || targets.size === 0) return []
-  return [...new Set(recordIds)]
-    .filter((id) => !keys.has(id))
-    .flatMap((recordId) => {
-      const failure: Failure = { reason: 'no-record', recordId }
-      return [...targets].map((field) => ({ recordId, field, ...renderFailure(failure) }))
-    })
+function absentCells(absent: readonly string[], targets: ReadonlySet<string>): CellFailure[] {
+  return absent.flatMap((recordId) => {
+    const failure: Failure = { reason: 'no-record', recordId }
+    return [...targets].map((field) => ({ recordId, field, ...renderFailure(failure) }))
+  })
 }

@@ -1,12 +1,23 @@
 import { Type, type Static } from 'typebox'
 import type { RunPlan, TargetPlan } from '../derivation/run-request.ts'
+import type { RUN_LIMITS } from '../sheet/run-limits.ts'
 import type { CamelKeys } from './camel-keys.ts'
 import { closedObject } from './closed-object.ts'
 
+/** As many as the service takes: see `run-limits.ts`. */
+const MOST: Pick<typeof RUN_LIMITS, 'targets' | 'records'> = { targets: 2000, records: 100_000 }
+
 /** Body of `POST /api/materialize`. */
 export const MaterializeBody = closedObject({
-  targets: Type.Optional(Type.Array(Type.String(), { description: 'Only these target fields.' })),
-  record_ids: Type.Optional(Type.Array(Type.String(), { description: 'Only these records.' })),
+  targets: Type.Optional(
+    Type.Array(Type.String(), { maxItems: MOST.targets, description: 'Only these target fields.' }),
+  ),
+  record_ids: Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: MOST.records,
+      description: 'Only these records. At most 4 MiB.',
+    }),
+  ),
   force: Type.Optional(Type.Boolean({ description: 'Compute again even what is fresh or in the cache.' })),
   actor: Type.Optional(Type.String({ description: 'Who runs it; the server default when absent.' })),
   only: Type.Optional(

@@ -40,6 +40,9 @@ export function shapeFault(members: Members, shape: Shape, { keyword, instancePa
     value = (value as Members)[key]
     expected = expected?.properties?.[key] ?? expected?.items
   }
+  if (keyword === 'maxItems' && Array.isArray(value)) {
+    return `"${placeOf(path)}" has ${value.length} items; at most ${String(params['limit'])} are possible`
+  }
   return `"${placeOf(path)}" is ${preview(value)}; expected ${describe(expected)}`
 }
 

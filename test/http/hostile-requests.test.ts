@@ -116,6 +116,27 @@ test('D10: lists of many ids and a page beyond the largest are answered', async 
   assert.ok(failures[0].error.length < 600)
 })
 
+test('lists of a run beyond their limits are refused, and the list of runs stays small', async (t) => {
+  const { app } = await startApp(t, { sheet })
+  const refused: readonly [object, RegExp][] = [
+    [
+      { targets: numbered(1_900_000, () => 'title') },
+      /^"targets" has 1900000 items; at most 2000 are possible/,
+    ],
+    [
+      { record_ids: numbered(100_001, String) },
+      /^"record_ids" has 100001 items; at most 100000 are possible/,
+    ],
+  ]
+  for (const [payload, message] of refused) {
+    const run = await app.inject({ method: 'POST', url: '/api/materialize', headers, payload })
+    const { error } = run.json<Envelope>()
+    assert.deepEqual([run.statusCode, error.type], [400, 'ValidationError'])
+    assert.match(error.message, message)
+  }
+  assert.deepEqual((await app.inject('/api/runs')).json(), { runs: [], next_cursor: null })
+})
+
 /** These answer without end. */
 const ENDLESS: readonly string[] = ['/events', '/api/sheet/events']
 

@@ -48,6 +48,7 @@ export const GROUPS = {
     'sheet/run-env.test.ts',
     'sheet/run-frames.test.ts',
     'sheet/run-graph.test.ts',
+    'sheet/run-limits.test.ts',
     'sheet/run-lock.test.ts',
     'sheet/run-outcomes.test.ts',
     'sheet/run-races.test.ts',

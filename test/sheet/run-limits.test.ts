@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { MaterializeRequest } from '../../src/sheet/materialize.ts'
+import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
+import { getRunDetail, listRuns } from '../../src/sheet/read-runs.ts'
+import { RUN_LIMITS } from '../../src/sheet/run-limits.ts'
+import { MaterializeBody } from '../../src/wire/materialize.ts'
+import { openLookupSheet, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
+
+const SELECTION = { targets: null, recordIds: null, force: false }
+
+const NEWEST = { limit: 1, cursor: null }
+
+/** Refuses the run as well as its plan, and leaves no run behind. */
+async function refuses(run: RunSheet, request: Partial<MaterializeRequest>, message: RegExp): Promise<void> {
+  const before = await listRuns(run.sheet, NEWEST)
+  await assert.rejects(run.start(request), { type: 'ValidationError', message })
+  await assert.rejects(planMaterialize(run.sheet, { ...SELECTION, ...request }), {
+    type: 'ValidationError',
+    message,
+  })
+  assert.deepEqual(await listRuns(run.sheet, NEWEST), before)
+}
+
+const absent = (count: number): string[] => Array.from({ length: count }, (_, index) => `absent ${index}`)
+
+test('D12: a run keeps each of its targets and records once', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const targets = Array.from({ length: RUN_LIMITS.targets }, () => 'b')
+  const recordIds = Array.from({ length: RUN_LIMITS.records }, (_, index) => (index % 2 === 0 ? '1' : 'no'))
+  await run.run({ targets, recordIds })
+  const [newest] = (await listRuns(run.sheet, NEWEST)).runs
+  assert.deepEqual(newest?.targets, ['b'])
+  assert.equal(newest.recordCount, 2)
+  assert.deepEqual((await getRunDetail(run.sheet, newest.id)).recordIds, ['1', 'no'])
+})
+
+test('lists beyond their limits are refused before anything is stored or told', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const { targets, records, bytes } = RUN_LIMITS
+  const names = (count: number): string[] => Array.from({ length: count }, () => 'b')
+  await refuses(run, { targets: names(targets + 1) }, /^targets has 2001 items; at most 2000 are possible/)
+  await refuses(
+    run,
+    { recordIds: names(records + 1) },
+    /^record_ids has 100001 items; at most 100000 are possible/,
+  )
+  const long = ['ä'.repeat(bytes / 2), 'x']
+  await refuses(run, { recordIds: long }, /^record_ids has 4194305 bytes; at most 4194304 are possible/)
+  await refuses(run, { targets: long }, /^targets has 4194305 bytes; at most 4194304 are possible/)
+  assert.deepEqual(await run.frames(), [])
+  const schemas: Readonly<Record<string, object>> = MaterializeBody.properties
+  assert.partialDeepStrictEqual(schemas, {
+    targets: { maxItems: targets },
+    record_ids: { maxItems: records },
+  })
+})
+
+test('D29: as many records may be absent as their failures are within the limit', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'b: string', 'c: string'],
+    records: [{ id: '1', a: 'x' }],
+    derivations: (url) => ({
+      'both.yaml': {
+        kind: 'http',
+        targets: ['b', 'c'],
+        inputs: ['a'],
+        url: `${url}/{{ a }}`,
+        response_schema: { b: 'b', c: 'c' },
+      },
+    }),
+  })
+  const most = RUN_LIMITS.absent / 2
+  const { failures } = await run.run({ recordIds: absent(most) })
+  assert.equal(failures.length, RUN_LIMITS.absent)
+  const tooMany = absent(most + 1)
+  const words =
+    /^record_ids names 25001 records that do not exist, beginning with "absent 0": 50002 failures with 2 targets, and at most 50000/
+  await refuses(run, { recordIds: tooMany }, words)
+  const { failures: ofOne } = await run.run({ targets: ['b'], recordIds: tooMany })
+  assert.equal(ofOne.length, tooMany.length)
+  assert.deepEqual(run.api.calls(), {})
+})
+
+test('D29: of a run that keeps values the failures of its own targets count', async (t) => {
+  const run = await openLookupSheet(t, [{ id: '1', a: 'x' }])
+  const keepFresh = 'b.yaml'
+  await refuses(run, { keepFresh, recordIds: absent(RUN_LIMITS.absent + 1) }, /50001 failures with 1 target,/)
+})
