@@ -3,16 +3,8 @@ import { TaskLostError } from '../store/run-tasks.ts'
 import { RunConductor } from './conduct-run.ts'
 import type { LockedRun } from './conducted-run.ts'
 import { endRun, endRunEarly } from './end-run.ts'
-import { keepFresh } from './keep-fresh.ts'
+import { isLeft, leftByStopping, RunLeftError } from './run-left.ts'
 import { isTrouble } from './task-runner.ts'
-
-/** This process sees to a run no longer, and whichever does goes on with it. */
-class RunLeftError extends Error {}
-
-/** Whether a run goes on, though not by this process. */
-export function isLeft(error: unknown): error is Error {
-  return error instanceof RunLeftError
-}
 
 /**
  * Has a run computed to its end, notes how it ended, and tells of it. Throws what ended it early; an error that {@link isLeft} where it has not ended.
@@ -21,17 +13,15 @@ export async function conductLocked(run: LockedRun): Promise<void> {
   const { sheet, store, active, order, frames } = run
   const conductor = new RunConductor(run)
   try {
-    const { keepFresh: file } = order
-    if (file === undefined) await conductor.run(order)
-    else await keepFresh(sheet, { ...order, keepFresh: file }, active)
+    await conductor.run(order)
     await endRun(store, active, { state: 'finished', error: null })
     frames.end(active.feed.progress)
   } catch (error) {
     if (isLeft(error)) throw error
     const stops = sheet.stopping.aborted && error === sheet.stopping.reason
-    if (stops && sheet.handsRunsOver) {
+    if (stops && (sheet.handsRunsOver || run.wasLeft === true)) {
       await conductor.handOver()
-      throw new RunLeftError(`the service is stopping; run ${active.id} goes on at another server or worker`)
+      throw leftByStopping(active.id)
     }
     if (error instanceof TaskLostError) {
       await conductor.handOver()

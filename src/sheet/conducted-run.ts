@@ -18,4 +18,6 @@ export interface ConductedRun {
 /** The same, once it has the run lock. */
 export interface LockedRun extends ConductedRun {
   readonly lock: RunLock
+  /** Whether another process left it: when this one is stopped, it goes on elsewhere again. */
+  readonly wasLeft?: boolean
 }

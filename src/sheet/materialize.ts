@@ -10,7 +10,7 @@ import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import { distinctLists } from './run-limits.ts'
 import { checkBounds, checkRecords, resolveSelection, type RunSelection } from './run-selection.ts'
 import { RunFrames } from './run-frames.ts'
-import { runShared } from './run-shared.ts'
+import { outcomeOf, runShared } from './run-shared.ts'
 import { runToEnd } from './run-to-end.ts'
 import type { Sheet } from './sheet.ts'
 import { stopAfterOf } from './stop-after-failures.ts'
@@ -119,7 +119,11 @@ async function run(sheet: Sheet, { order, frames, onStarted }: OrderedRun): Prom
     onStarted(id)
     // Files may have been edited while the run waited: they are read when it has the lock.
     return tasks === undefined || order.keepFresh !== undefined
-      ? runToEnd(sheet, active, () => runLocked(sheet, order, active))
+      ? runToEnd(sheet, active, {
+          work: () => runLocked(sheet, order, active),
+          resultOf: (ended) => outcomeOf(store, ended),
+          onLeft: () => frames.silence(),
+        })
       : runShared({ sheet, store, tasks, active, order, frames })
   })
 }

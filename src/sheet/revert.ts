@@ -1,16 +1,14 @@
 import { OperationError } from '../errors/service-error.ts'
-import type { EntryRef, RevertResult, SheetStore } from '../store/sheet-store.ts'
-import type { RunId, RunOrder } from '../store/stored-run.ts'
-import { ActiveRun, NO_PROGRESS } from './active-run.ts'
+import type { RevertResult } from '../store/sheet-store.ts'
+import type { RunId, StoredRun } from '../store/stored-run.ts'
+import { ActiveRun } from './active-run.ts'
 import { getRun } from './read-runs.ts'
 import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import { runToEnd } from './run-to-end.ts'
 import { unknownFields } from './select-fields.ts'
 import type { Sheet } from './sheet.ts'
+import { undoRun, type RevertOrder } from './undo-run.ts'
 import { SILENT_MS } from './with-run-lock.ts'
-
-/** Entries that are undone as one change. */
-const ENTRIES_AT_ONCE = 500
 
 export interface RevertCellRequest {
   readonly recordId: string
@@ -72,8 +70,6 @@ export async function startRevert(sheet: Sheet, request: RevertRunRequest): Prom
   return promise
 }
 
-type RevertOrder = Pick<RunOrder, 'actor'> & { readonly reverts: RunId }
-
 async function revertRun(
   sheet: Sheet,
   { actor, reverts }: RevertOrder,
@@ -91,9 +87,19 @@ async function revertRun(
   const active = new ActiveRun(id, sheet.stopping, store.frames)
   const result = await sheet.runs.during(active, store, () => {
     onStarted(id)
-    return runToEnd(sheet, active, () => undoRun(store, active, { actor, reverts }))
+    return runToEnd(sheet, active, {
+      work: () => undoRun(store, active, { actor, reverts }),
+      resultOf: (run) => Promise.reject(revertedElsewhere(run)),
+    })
   })
   return { ...result, runId: id }
+}
+
+/** Which cells another process left is not stored. */
+function revertedElsewhere({ id, materialized, skipped }: StoredRun): OperationError {
+  return new OperationError(
+    `run ${id} was finished by another process: it put ${materialized} cells back and left ${skipped}; see GET /api/runs/${id}`,
+  )
 }
 
 const UNFILTERED = {
@@ -107,39 +113,3 @@ const UNFILTERED = {
   reuseResponses: false,
   stopAfterFailures: null,
 } as const
-
-/**
- * Undoes the entries of a run, the last first: then every step leaves the cells as they were at some moment of that run,
- * so that no value of a unique field is in the way of another that goes back later. A run writes each cell once.
- */
-async function undoRun(
-  store: SheetStore,
-  { id, signal, feed }: ActiveRun,
-  { actor, reverts }: RevertOrder,
-): Promise<RevertResult> {
-  const total = await store.runEntryCount(reverts)
-  await store.runLocked(id, { total, absent: [] })
-  feed.onProgress({ ...NO_PROGRESS, total })
-  const conflicts: RevertResult['conflicts'][] = []
-  for (let before: number | null = null; ;) {
-    signal.throwIfAborted()
-    const entries: readonly EntryRef[] = await store.runEntries({
-      run: reverts,
-      before,
-      limit: ENTRIES_AT_ONCE,
-    })
-    const first = entries.at(-1)
-    if (first === undefined) break
-    before = first.seq
-    const step = await store.revert({ actor, entries, run: id })
-    conflicts.push(step.conflicts)
-    const { done, materialized, skipped } = feed.progress
-    feed.onProgress({
-      ...feed.progress,
-      done: done + entries.length,
-      materialized: materialized + step.reverted,
-      skipped: skipped + step.conflicts.length,
-    })
-  }
-  return { reverted: feed.progress.materialized, conflicts: conflicts.flat().toReversed() }
-}

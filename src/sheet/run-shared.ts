@@ -4,10 +4,12 @@ import { LockTimeoutError, OperationError, StoppingError } from '../errors/servi
 import { BEAT_MS } from '../store/run-tasks.ts'
 import type { SheetStore } from '../store/sheet-store.ts'
 import type { RunId, StoredRun } from '../store/stored-run.ts'
-import { conductLocked, isLeft } from './conduct-locked.ts'
+import type { ActiveRun } from './active-run.ts'
+import { conductLocked } from './conduct-locked.ts'
 import type { ConductedRun } from './conducted-run.ts'
-import { endRunEarly } from './end-run.ts'
+import type { EndingRun } from './end-run.ts'
 import { finishLeftRuns } from './left-runs.ts'
+import { isLeft, type RunLeftError } from './run-left.ts'
 import type { Sheet } from './sheet.ts'
 import { isTrouble } from './task-runner.ts'
 import { errorOf } from './told-error.ts'
@@ -25,34 +27,49 @@ const FAILURES = 1000
  */
 export async function runShared(run: ConductedRun): Promise<RunOutcome> {
   const { sheet, store, active } = run
-  let hadLock = false
   try {
-    await withRunLock(sheet, active, (lock) => {
-      hadLock = true
-      return conductLocked({ ...run, lock })
-    })
+    await withRunLock(sheet, active, (lock) => conductLocked({ ...run, lock }))
   } catch (error) {
-    if (!hadLock) await endRunEarly(run, error).catch(() => undefined)
     if (!isLeft(error)) throw error
-    if (sheet.stopping.aborted) throw new StoppingError(error.message)
-    sheet.logger.warn({ run: active.id }, `the run is left to whoever can: ${error.message}`)
     run.frames.silence()
-    await untilEnded(run)
+    await endElsewhere(run, error)
   }
-  const ended = await store.run(active.id)
-  if (ended === null) throw new Error(`no run ${active.id}`)
-  if (ended.state !== 'finished') throw ended.error === null ? notFinished(ended) : errorOf(ended.error)
-  return { progress: ended, failures: await allFailures(store, active.id) }
+  return outcomeOf(store, await finished(store, active))
 }
 
-/** Waits until a run has ended, and sees to it again should nobody else. */
-async function untilEnded({ sheet, store, active }: ConductedRun): Promise<void> {
+/** What a run that has finished came to, from the store. */
+export async function outcomeOf(store: SheetStore, run: StoredRun): Promise<RunOutcome> {
+  return { progress: run, failures: await allFailures(store, run.id) }
+}
+
+/**
+ * Waits until a run that this process has left has finished, and sees to it again should nobody else. Throws what ended it early, and
+ * StoppingError when this process is stopped first.
+ */
+export async function endElsewhere(run: EndingRun, left: RunLeftError): Promise<StoredRun> {
+  const { sheet, store, active } = run
+  if (sheet.stopping.aborted) throw new StoppingError(left.message)
+  sheet.logger.warn({ run: active.id }, `the run is left to whoever can: ${left.message}`)
+  await untilEnded(run)
+  return finished(store, active)
+}
+
+async function finished(store: SheetStore, { id }: ActiveRun): Promise<StoredRun> {
+  const ended = await store.run(id)
+  if (ended === null) throw new Error(`no run ${id}`)
+  if (ended.state !== 'finished') throw ended.error === null ? notFinished(ended) : errorOf(ended.error)
+  return ended
+}
+
+async function untilEnded({ sheet, store, active }: EndingRun): Promise<void> {
   for (;;) {
     sheet.stopping.throwIfAborted()
     await delay(LOOK_MS)
     try {
       const run = await store.run(active.id)
       if (run === null || run.state !== 'running') return
+      const { cancelledBy } = active
+      if (cancelledBy !== null && run.cancelledBy === null) await store.requestCancel(active.id, cancelledBy)
       await seeToLeftRuns(sheet, store)
     } catch (error) {
       // The store is still away.
@@ -62,12 +79,13 @@ async function untilEnded({ sheet, store, active }: ConductedRun): Promise<void>
 }
 
 /**
- * Goes on with runs whose process is gone, if there are any and nobody else does. Takes the run lock from a process that has it
- * and has not been heard of for long: it is halted, or cut off.
+ * Goes on with runs whose process is gone, if there are any and nobody else does: those that have begun, and then those that wait.
+ * Takes the run lock from a process that has it and has not been heard of for long: it is halted, or cut off.
  */
 export async function seeToLeftRuns(sheet: Sheet, store: SheetStore): Promise<void> {
   const { tasks } = store
-  if (tasks === undefined || (await tasks.orphan({ hasLock: false })) === null) return
+  const find = { hasLock: false, before: null }
+  if (tasks === undefined || (await tasks.orphan(find)) === null) return
   try {
     const lock = await store.lockRun(0, sheet.stopping)
     try {
@@ -79,7 +97,8 @@ export async function seeToLeftRuns(sheet: Sheet, store: SheetStore): Promise<vo
     if (!(error instanceof LockTimeoutError)) throw error
     // Whoever has just taken it over says so at once.
     await delay(BEAT_MS, undefined, { signal: sheet.stopping }).catch(() => undefined)
-    if ((await tasks.orphan({ hasLock: false })) !== null) await tasks.breakLock()
+    const orphan = await tasks.orphan(find)
+    if (orphan !== null) await tasks.breakLock(orphan)
   }
 }
 

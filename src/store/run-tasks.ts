@@ -1,6 +1,6 @@
 import type { ErrorType } from '../errors/service-error.ts'
 import type { CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery, SettledCall } from './cell-work.ts'
-import type { RunId, RunLock } from './stored-run.ts'
+import type { RunEnd, RunId, RunLock } from './stored-run.ts'
 
 /** A piece of a run: the cells of some records that one derivation computes. */
 export interface RunTask {
@@ -94,12 +94,23 @@ export interface RunTasks {
   /** Forgets the tasks of a run; whoever has one loses it. */
   end(run: RunId): Promise<void>
   /**
-   * A run that nobody sees to though it has begun; null when there is none. Whoever has the run lock knows that nobody does;
-   * others go by how long nothing was heard.
+   * Begins a run that waits for the run lock, or continues one that has begun, for whoever has the lock. With `left` a run that waits is
+   * claimed only if its process has not been heard of for too long. False where it has ended, or still has its process: then it must not
+   * be carried out.
    */
-  orphan(about: { readonly hasLock: boolean }): Promise<RunId | null>
-  /** Takes the run lock from a process that has it and has said nothing for long. */
-  breakLock(): Promise<void>
+  claim(run: RunId, about: { readonly left: boolean }): Promise<boolean>
+  /** Leaves a run that waits for the run lock to other processes, at once. */
+  leaveWaiting(run: RunId): Promise<void>
+  /** Notes how a run ended that waits for the run lock. False where another process has claimed it or has ended it: nothing is noted. */
+  endWaiting(run: RunId, end: RunEnd): Promise<boolean>
+  /**
+   * Returns a run that no process carries out or waits with: first those that have begun, then the one that was accepted first, of those
+   * accepted before the run `before`. Whoever has the run lock knows that nobody carries out one that has begun; otherwise it is one that
+   * was not heard of for too long.
+   */
+  orphan(about: { readonly hasLock: boolean; readonly before: RunId | null }): Promise<OrphanedRun | null>
+  /** Takes the run lock from a process that has it and has said nothing for long, so that an orphan can be taken over. */
+  breakLock(orphan: OrphanedRun): Promise<void>
 
   /** Says that a worker is there, and computes for all (`local`: only until there is one that does). */
   present(worker: string, about: { readonly name: string; readonly local: boolean }): Promise<void>
@@ -131,6 +142,13 @@ export interface RunTasks {
   refundCall(task: TakenTask, wish: CallWish): Promise<void>
 
   close(): Promise<void>
+}
+
+/** A run without a process. */
+export interface OrphanedRun {
+  readonly id: RunId
+  /** Whether it waited for the run lock. */
+  readonly waits: boolean
 }
 
 export interface LevelCut {

@@ -1,96 +1,27 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import type { JsonObject } from '../../src/contract/json.ts'
 import { cancelRun } from '../../src/sheet/cancel-run.ts'
-import { materialize, type MaterializeResult } from '../../src/sheet/materialize.ts'
-import { openSheet, type SheetOptions } from '../../src/sheet/open-sheet.ts'
-import { pushSheet } from '../../src/sheet/push-sheet.ts'
-import type { RunSelection } from '../../src/sheet/run-selection.ts'
+import type { MaterializeResult } from '../../src/sheet/materialize.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
-import { startWorker, type Worker } from '../../src/sheet/start-worker.ts'
-import { watchRun } from '../../src/sheet/watch-run.ts'
 import { Database } from '../../src/store/postgres/database.ts'
 import { LOCK_CLASS } from '../../src/store/postgres/run-lock.ts'
 import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
 import type { RunTasks, TakenTask } from '../../src/store/run-tasks.ts'
-import type { StoredRun } from '../../src/store/stored-run.ts'
-import { contractText } from '../support/contract-with.ts'
-import { startLocalApi, type LocalApi } from '../support/local-api.ts'
-import { onEnd } from '../support/on-end.ts'
+import type { LocalApi } from '../support/local-api.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { writeSheet } from '../support/sheet-fixture.ts'
-
-const ACTOR = 'human:ann'
-const ALL = { targets: null, recordIds: null, force: false } as const
+import {
+  assertAllOnce,
+  logged,
+  offers,
+  runOffers,
+  sharedOffers,
+  startWorkers,
+  watchedEnd,
+  type SharedOffers,
+} from '../support/shared-offers.ts'
 
 const postgres = await startPostgres()
-
-const CONTRACT = contractText([
-  '{name: title, logicalType: string}',
-  '{name: currency, logicalType: string}',
-  '{name: rate, logicalType: number}',
-  '{name: total, logicalType: number}',
-])
-
-interface Shared {
-  readonly api: LocalApi
-  readonly url: string
-  /** Opens the sheet once more, as another process would. */
-  open(options?: Partial<SheetOptions>): Promise<Sheet>
-}
-
-/** A sheet in PostgreSQL: `rate` comes from the currency, `total` from the title and, unless it is another, the rate. */
-async function shared(
-  t: TestContext,
-  records: readonly JsonObject[],
-  transport = '',
-  input = 'rate',
-): Promise<Shared> {
-  const api = await startLocalApi(t)
-  api.answer('*', ({ path }) => ({ json: { value: path.length } }))
-  const rate = `targets: [rate]\ninputs: [currency]\nkind: http\nurl: ${api.url}/rate/{{ currency }}\nresponse_path: value\n`
-  const total = `targets: [total]\ninputs: [${input}, title]\nkind: http\nurl: ${api.url}/total/{{ ${input} }}/{{ title }}\nresponse_path: value\n`
-  const directory = await writeSheet(t, {
-    contract: CONTRACT,
-    records,
-    derivations: { 'rate.yaml': rate, 'total.yaml': total },
-  })
-  if (transport !== '') await writeFile(join(directory, 'transport.yaml'), transport)
-  const url = postgres.freshUrl()
-  await pushSheet(directory, url, { actor: ACTOR, note: null, dryRun: false, lockTimeoutMs: 5000 })
-  return {
-    api,
-    url,
-    open: async (options) => {
-      const sheet = await openSheet(url, { defaultActor: ACTOR, ...options })
-      onEnd(t, () => sheet.close())
-      return sheet
-    },
-  }
-}
-
-function offers(count: number, currencies: number): JsonObject[] {
-  return Array.from({ length: count }, (_, n) => ({
-    id: `r${n}`,
-    title: `t${n}`,
-    currency: `C${n % currencies}`,
-  }))
-}
-
-async function work(t: TestContext, { open }: Shared, count: number): Promise<readonly Worker[]> {
-  const workers = await Promise.all(
-    Array.from({ length: count }, async () => startWorker(await open({ handsRunsOver: true }))),
-  )
-  for (const worker of workers) onEnd(t, () => worker.stop(0))
-  return workers
-}
-
-function run(sheet: Sheet, selection: Partial<RunSelection> = {}): Promise<MaterializeResult> {
-  return materialize(sheet, { ...ALL, ...selection, actor: ACTOR })
-}
 
 /** Has PostgreSQL end the connection that first does something to a table. */
 async function endConnectionOnce(url: string, event: string): Promise<void> {
@@ -117,37 +48,15 @@ async function takeSome(tasks: RunTasks): Promise<readonly TakenTask[]> {
   }
 }
 
-/** How many entries of computed cells the log has, by cell. */
-async function logged(sheet: Sheet): Promise<ReadonlyMap<string, number>> {
-  const { store } = await sheet.current()
-  const entries = new Map<string, number>()
-  for (const { id } of await store.runs({ before: null, limit: 100 })) {
-    for (const { recordId, field } of await store.runEntries({ run: id, before: null, limit: 100_000 })) {
-      const cell = `${recordId}.${field}`
-      entries.set(cell, (entries.get(cell) ?? 0) + 1)
-    }
-  }
-  return entries
-}
-
-async function assertAllOnce(sheet: Sheet, cells: number): Promise<void> {
-  const entries = await logged(sheet)
-  assert.equal(entries.size, cells)
-  assert.deepEqual(
-    [...entries.values()].filter((count) => count !== 1),
-    [],
-  )
-}
-
 function callsOf(api: LocalApi): number {
   return Object.values(api.calls()).reduce((sum, count) => sum + count, 0)
 }
 
 test('workers compute a run together: each cell once, equal requests with one call', async (t) => {
-  const sheet = await shared(t, offers(600, 40))
+  const sheet = await sharedOffers(t, offers(600, 40))
   const server = await sheet.open()
-  await work(t, sheet, 3)
-  const { materialized, skipped, failures } = await run(server)
+  await startWorkers(t, sheet, 3)
+  const { materialized, skipped, failures } = await runOffers(server)
   assert.deepEqual([materialized, skipped, failures], [1200, 0, []])
   await assertAllOnce(server, 1200)
   const calls = sheet.api.calls()
@@ -158,27 +67,27 @@ test('workers compute a run together: each cell once, equal requests with one ca
   assert.equal(callsOf(sheet.api), 640)
   const [stored] = await (await server.current()).store.runs({ before: null, limit: 1 })
   assert.deepEqual([stored?.state, stored?.total, stored?.done, stored?.calls], ['finished', 1200, 1200, 640])
-  const again = await run(server)
+  const again = await runOffers(server)
   assert.deepEqual([again.materialized, again.skipped], [0, 1200])
 })
 
 test('a run whose connection is lost while it is cut into tasks leaves out none of them', async (t) => {
-  const sheet = await shared(t, offers(60, 6))
+  const sheet = await sharedOffers(t, offers(60, 6))
   const server = await sheet.open()
   await endConnectionOnce(sheet.url, 'UPDATE OF levels ON "$run"')
-  const { materialized, skipped } = await run(server)
+  const { materialized, skipped } = await runOffers(server)
   assert.deepEqual([materialized, skipped], [120, 0])
   await assertAllOnce(server, 120)
 })
 
 test('tasks of derivations that do not depend on each other are handed out by turns', async (t) => {
-  const sheet = await shared(t, offers(300, 300), '', 'currency')
+  const sheet = await sharedOffers(t, offers(300, 300), '', 'currency')
   const [server, other] = [await sheet.open(), await sheet.open()]
   const { tasks } = (await other.current()).store
   assert.ok(tasks !== undefined)
   // The server computes nothing itself while there is a worker.
   await tasks.present(OURS, { name: 'ours', local: false })
-  const running = run(server)
+  const running = runOffers(server)
   const taken = await takeSome(tasks)
   assert.deepEqual(taken.map(({ derivation }) => derivation).toSorted(), [
     'rate.yaml',
@@ -192,41 +101,41 @@ test('tasks of derivations that do not depend on each other are handed out by tu
 })
 
 test('without workers the server computes a run itself', async (t) => {
-  const sheet = await shared(t, offers(50, 5))
+  const sheet = await sharedOffers(t, offers(50, 5))
   const server = await sheet.open()
-  const { materialized, skipped } = await run(server)
+  const { materialized, skipped } = await runOffers(server)
   assert.deepEqual([materialized, skipped], [100, 0])
   await assertAllOnce(server, 100)
 })
 
 test('of an input that failed nothing is computed, whichever worker it failed at', async (t) => {
-  const sheet = await shared(t, offers(60, 6))
+  const sheet = await sharedOffers(t, offers(60, 6))
   sheet.api.answer('/rate/C2', { status: 500, json: {} })
   const server = await sheet.open()
-  await work(t, sheet, 2)
-  const { materialized, skipped, failures } = await run(server)
+  await startWorkers(t, sheet, 2)
+  const { materialized, skipped, failures } = await runOffers(server)
   assert.deepEqual([materialized, skipped, failures.length], [100, 10, 10])
   assert.equal(sheet.api.calls()['GET /rate/C2'], 1)
   assert.deepEqual(new Set(failures.map(({ field }) => field)), new Set(['rate']))
 })
 
 test('with force each cell is computed anew once, and equal requests are still one call', async (t) => {
-  const sheet = await shared(t, offers(200, 10))
+  const sheet = await sharedOffers(t, offers(200, 10))
   const server = await sheet.open()
-  await run(server)
+  await runOffers(server)
   const before = callsOf(sheet.api)
-  await work(t, sheet, 2)
-  const { materialized } = await run(server, { force: true })
+  await startWorkers(t, sheet, 2)
+  const { materialized } = await runOffers(server, { force: true })
   assert.equal(materialized, 400)
   assert.equal(callsOf(sheet.api) - before, 210)
   assert.deepEqual(new Set((await logged(server)).values()), new Set([2]))
 })
 
 test('the bounds of a run hold for all workers together, in the order of its records', async (t) => {
-  const sheet = await shared(t, offers(100, 100))
+  const sheet = await sharedOffers(t, offers(100, 100))
   const server = await sheet.open()
-  await work(t, sheet, 3)
-  const { materialized, skipped } = await run(server, { targets: ['rate'], maxCalls: 37 })
+  await startWorkers(t, sheet, 3)
+  const { materialized, skipped } = await runOffers(server, { targets: ['rate'], maxCalls: 37 })
   assert.deepEqual([materialized, skipped], [37, 63])
   assert.equal(callsOf(sheet.api), 37)
   const cells = [...(await logged(server)).keys()]
@@ -234,13 +143,13 @@ test('the bounds of a run hold for all workers together, in the order of its rec
 })
 
 test('a worker that is stopped loses nothing that it has stored, and its cells go to others', async (t) => {
-  const sheet = await shared(t, offers(300, 300))
+  const sheet = await sharedOffers(t, offers(300, 300))
   const server = await sheet.open()
-  const [first] = await work(t, sheet, 1)
+  const [first] = await startWorkers(t, sheet, 1)
   const hold = sheet.api.hold('/rate/C20*')
-  const running = run(server, { targets: ['rate'] })
+  const running = runOffers(server, { targets: ['rate'] })
   await hold.arrived(1)
-  await work(t, sheet, 1)
+  await startWorkers(t, sheet, 1)
   await first?.stop(0)
   hold.release()
   const { materialized, failures } = await running
@@ -249,11 +158,11 @@ test('a worker that is stopped loses nothing that it has stored, and its cells g
 })
 
 test('a run that is cancelled at one server stops at all workers', async (t) => {
-  const sheet = await shared(t, offers(300, 300))
+  const sheet = await sharedOffers(t, offers(300, 300))
   const [server, other] = [await sheet.open(), await sheet.open()]
-  await work(t, sheet, 2)
+  await startWorkers(t, sheet, 2)
   const hold = sheet.api.hold('/rate/C2*')
-  const running = run(server, { targets: ['rate'] })
+  const running = runOffers(server, { targets: ['rate'] })
   running.catch(() => undefined)
   await hold.arrived(2)
   const [{ id } = { id: '' }] = await (await other.current()).store.runs({ before: null, limit: 1 })
@@ -262,7 +171,7 @@ test('a run that is cancelled at one server stops at all workers', async (t) => 
   await assert.rejects(running, /was cancelled by "human:bob"/)
   hold.release()
   const asked = sheet.api.requests.length
-  const { materialized } = await run(server, { targets: ['rate'] })
+  const { materialized } = await runOffers(server, { targets: ['rate'] })
   assert.equal(materialized, 300 - cancelled.materialized)
   assert.ok(sheet.api.requests.length > asked)
 })
@@ -270,12 +179,14 @@ test('a run that is cancelled at one server stops at all workers', async (t) => 
 /** A run of 240 cells that a worker computes for a server, some of whose calls are held. */
 async function heldRun(
   t: TestContext,
-): Promise<Pick<Shared, 'url'> & { server: Sheet; running: Promise<MaterializeResult>; release(): void }> {
-  const sheet = await shared(t, offers(120, 120))
+): Promise<
+  Pick<SharedOffers, 'url'> & { server: Sheet; running: Promise<MaterializeResult>; release(): void }
+> {
+  const sheet = await sharedOffers(t, offers(120, 120))
   const server = await sheet.open()
-  await work(t, sheet, 1)
+  await startWorkers(t, sheet, 1)
   const hold = sheet.api.hold('/rate/C11*')
-  const running = run(server)
+  const running = runOffers(server)
   await hold.arrived(1)
   return { url: sheet.url, server, running, release: () => hold.release() }
 }
@@ -336,7 +247,7 @@ test('a run whose lock is lost is seen to with the lock again', { timeout: 60_00
 
 test('a run whose lock is lost to the next one of its server comes first', { timeout: 60_000 }, async (t) => {
   const { url, server, running, release } = await heldRun(t)
-  const next = run(server)
+  const next = runOffers(server)
   while ((await lockers(url, 'NOT granted')).length === 0) t.signal.throwIfAborted()
   await loseLock(url)
   while ((await lockers(url, 'NOT granted')).length > 0) t.signal.throwIfAborted()
@@ -354,26 +265,18 @@ test('a run whose lock is lost to the next one of its server comes first', { tim
 })
 
 test('a run goes on when the server that saw to it stops', async (t) => {
-  const sheet = await shared(t, offers(120, 120))
+  const sheet = await sharedOffers(t, offers(120, 120))
   const server = await sheet.open({ handsRunsOver: true })
-  await work(t, sheet, 1)
+  await startWorkers(t, sheet, 1)
   const hold = sheet.api.hold('/rate/C11*')
-  const running = run(server)
+  const running = runOffers(server)
   running.catch(() => undefined)
   await hold.arrived(1)
   await server.close()
   await assert.rejects(running, /run 1 goes on at another server or worker/)
   hold.release()
   const other = await sheet.open()
-  const watched = await watchRun(other, '1')
-  const ended = await new Promise<StoredRun>((resolve) => {
-    const queue = watched.subscribe(() => {
-      for (let frame = queue.take(); frame !== undefined; frame = queue.take()) {
-        if (frame.kind === 'run.end') resolve(frame.run)
-      }
-    })
-    onEnd(t, () => queue.close())
-  })
+  const ended = await watchedEnd(t, other, '1')
   assert.deepEqual([ended.state, ended.materialized, ended.skipped], ['finished', 240, 0])
   await assertAllOnce(other, 240)
 })

@@ -1,3 +1,11 @@
+/**
+ * The SQL of the time of the database's clock as texts of times are everywhere: UTC, with milliseconds and `Z`. `shift` is what is added,
+ * such as `- interval '1 second'`.
+ */
+export function timeText(shift = ''): string {
+  return `to_char((clock_timestamp() ${shift}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
+
 /** How much two clocks may drift apart, as part of the time. */
 const DRIFT = 1e-4
 

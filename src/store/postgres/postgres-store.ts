@@ -54,15 +54,7 @@ import { RecordReader } from './record-reader.ts'
 import { revert } from './revert.ts'
 import { takeRunLock, type HeldRunLock } from './run-lock.ts'
 import { RunReader } from './run-reader.ts'
-import {
-  endRun,
-  interruptRuns,
-  keepWaiting,
-  noteCalls,
-  requestCancel,
-  runLocked,
-  startRun,
-} from './run-writer.ts'
+import { endRun, interruptRuns, noteCalls, requestCancel, runLocked, startRun } from './run-writer.ts'
 import type { SharedFrames } from '../shared-frames.ts'
 import type { QueryLimits } from '../query-limits.ts'
 import { conditionText } from './sql/condition-sql.ts'
@@ -74,6 +66,7 @@ import { TaskQueue } from './task-queue.ts'
 import { readBody } from '../upsert-body.ts'
 import { idsOf, tryUpsert, upsert } from './upsert.ts'
 import { canBeId } from './values.ts'
+import { keepWaiting } from './waiting-runs.ts'
 import { readWork } from './work-reader.ts'
 import { Writer } from './writer.ts'
 
@@ -274,7 +267,7 @@ export class PostgresStore implements SheetStore {
   }
 
   keepWaiting(id: RunId, silentMs: number): Promise<void> {
-    return this.#writer.change((change) => keepWaiting(change, id, silentMs))
+    return keepWaiting(this.#database, id, silentMs)
   }
 
   runLocked(id: RunId, begin: RunBegin): Promise<void> {

@@ -3,10 +3,8 @@ import type { RevertResult } from '../sheet-store.ts'
 import type { FailedCell, NewRun, RunBegin, RunEnd, RunId } from '../stored-run.ts'
 import type { ChangeSet } from './change-set.ts'
 import type { SqlInput } from './connection.ts'
-import { later, runNumber, WAIT_GRACE_MS, type RunGain, type StoredRequest } from '../stored-rows.ts'
-
-/** Which of the runs that have begun others take over when they are left alone; those of long ago nobody expects any more. */
-export const CAN_GO_ON = `beat_at IS NOT NULL AND beat_at > now() - interval '10 minutes' AND NOT stopping`
+import { later, runNumber, type RunGain, type StoredRequest } from '../stored-rows.ts'
+import { IS_LOST } from './waiting-runs.ts'
 
 /** Writes down that a run begins, and answers with its id; ids are given out in order and never twice. */
 export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
@@ -40,15 +38,6 @@ export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
     later(change.at, run.silentMs),
   )
   return String(id)
-}
-
-/** Notes that a run still waits for the run lock, and for how long it may be silent from now on. */
-export async function keepWaiting(change: ChangeSet, id: RunId, silentMs: number): Promise<void> {
-  await change.db.run(
-    'UPDATE "$run" SET waits_until = $1 WHERE id = $2 AND waits_until IS NOT NULL',
-    later(change.at, silentMs),
-    runNumber(id),
-  )
 }
 
 /** Notes that a run has the run lock. It runs, even if it had been given up for having waited too long. */
@@ -139,11 +128,9 @@ export async function requestCancel(change: ChangeSet, id: RunId, actor: string)
 /** Marks as interrupted what claims to run and cannot; see {@link SheetStore.interruptRuns}. */
 export async function interruptRuns(change: ChangeSet, except: RunId | null): Promise<void> {
   await change.db.run(
-    `UPDATE "$run" SET state = 'interrupted', ended_at = active_at
-     WHERE state = 'running' AND id IS DISTINCT FROM $1::bigint AND (waits_until IS NULL OR waits_until < $2)
-       AND NOT (${CAN_GO_ON})`,
+    `UPDATE "$run" AS run SET state = 'interrupted', ended_at = active_at
+     WHERE ${IS_LOST} AND id IS DISTINCT FROM $1::bigint`,
     except === null ? null : runNumber(except),
-    later(change.at, -WAIT_GRACE_MS),
   )
 }
 

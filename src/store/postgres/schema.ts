@@ -2,6 +2,9 @@ import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { ContractError } from '../../errors/service-error.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
+/** Version of the tables below; a store of a later version is refused. */
+export const SCHEMA_VERSION = 11
+
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
  * milliseconds and `Z`, as they are everywhere else; texts are compared byte by byte.
@@ -273,9 +276,6 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   10: BLOCKED_CELLS,
   11: LASTING_FAILURES,
 }
-
-/** The version of the store format that this program reads and writes: that of the last migration. */
-export const SCHEMA_VERSION = Math.max(...Object.keys(MIGRATIONS).map(Number))
 
 /** Makes the tables of a new store but that of records. */
 export const INTERNAL_TABLES = [FIRST_TABLES, ...Object.values(MIGRATIONS)].join('\n')

@@ -5,6 +5,7 @@ import {
   type CallClaim,
   type CallWish,
   type LevelCut,
+  type OrphanedRun,
   type RunPlace,
   type RunTask,
   type RunTasks,
@@ -13,7 +14,7 @@ import {
   type TasksState,
 } from '../run-tasks.ts'
 import type { CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
-import type { RunId, RunLock } from '../stored-run.ts'
+import type { RunEnd, RunId, RunLock } from '../stored-run.ts'
 import { runNumber, textOrNull } from '../stored-rows.ts'
 import { claimCalls, releaseCall, RunBounds, settleCalls } from './call-table.ts'
 import type { ChangeSet } from './change-set.ts'
@@ -22,7 +23,8 @@ import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import { JobQueue } from './job-queue.ts'
 import { breakRunLock, HeldRunLock } from './run-lock.ts'
-import { CAN_GO_ON, runGrew } from './run-writer.ts'
+import { endRun, runGrew } from './run-writer.ts'
+import { claimRun, findOrphan, isSomeRunHeardOf, leaveWaiting, stillWaits } from './waiting-runs.ts'
 import { targetIds, workKeys } from './work-reader.ts'
 import type { Writer } from './writer.ts'
 
@@ -164,17 +166,29 @@ export class TaskQueue implements RunTasks {
     await this.#database.run('DELETE FROM "$call" WHERE run = $1', number)
   }
 
-  async orphan({ hasLock }: { readonly hasLock: boolean }): Promise<RunId | null> {
-    const row = await this.#database.get(
-      `SELECT id FROM "$run" WHERE state = 'running' AND waits_until IS NULL AND ${CAN_GO_ON}
-         AND ($1 OR beat_at <= now() - ${LEASE}) ORDER BY id LIMIT 1`,
-      hasLock,
-    )
-    return row === undefined ? null : String(row['id'])
+  claim(run: RunId, about: { readonly left: boolean }): Promise<boolean> {
+    return claimRun(this.#database, run, about)
   }
 
-  breakLock(): Promise<void> {
-    return breakRunLock(this.#database, LEASE_MS)
+  leaveWaiting(run: RunId): Promise<void> {
+    return leaveWaiting(this.#database, run)
+  }
+
+  endWaiting(run: RunId, end: RunEnd): Promise<boolean> {
+    return this.#writer.change(async (change) => {
+      if (!(await stillWaits(change.db, run))) return false
+      await endRun(change, run, end)
+      return true
+    })
+  }
+
+  orphan(about: Parameters<RunTasks['orphan']>[0]): Promise<OrphanedRun | null> {
+    return findOrphan(this.#database, about)
+  }
+
+  async breakLock({ waits }: OrphanedRun): Promise<void> {
+    if (waits && (await isSomeRunHeardOf(this.#database))) return
+    await breakRunLock(this.#database, LEASE_MS)
   }
 
   async present(

@@ -1,6 +1,9 @@
 import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
+/** Version of the tables below; a store of a later version is refused. */
+export const SCHEMA_VERSION = 11
+
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
  * there. Every internal name contains `$`, which no field name can (D5).
@@ -188,9 +191,6 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   ALTER TABLE "$target" ADD COLUMN non_empty TEXT;
   `,
 }
-
-/** The version of the store format that this program reads and writes: that of the last migration. */
-export const SCHEMA_VERSION = Math.max(...Object.keys(MIGRATIONS).map(Number))
 
 /** Makes the tables of a new store. */
 export const INTERNAL_TABLES = [FIRST_TABLES, ...Object.values(MIGRATIONS)].join('\n')

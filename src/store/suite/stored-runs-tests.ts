@@ -17,8 +17,8 @@ import {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** Said of the lock timeout, a run has waited too long as soon as it begins. */
-const LONG_OVER = -60_000
+/** With this for how long it may be silent, a run has waited for so long that nobody expects it any more. */
+const LONG_OVER = -11 * 60_000
 
 const NO_RUNS = [
   '',

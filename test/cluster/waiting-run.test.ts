@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { RunAnswer } from '../../src/wire/runs.ts'
+import { offers, sharedOffers } from '../support/shared-offers.ts'
+import { Cluster } from './cluster.ts'
+
+test('runs that a server has accepted go on at another one when it is stopped, also those that wait', async (t) => {
+  const sheet = await sharedOffers(t, offers(3, 3))
+  const cluster = new Cluster(t, sheet.url)
+  const [leaving, staying] = await Promise.all([
+    cluster.start('server', { proxied: false }),
+    cluster.start('server', { proxied: false }),
+  ])
+  const hold = sheet.api.hold('/rate/C0')
+  const [first, second] = [await cluster.run(leaving), await cluster.run(leaving)]
+  await hold.arrived(1)
+  const told = await fetch(`${staying.url}/api/runs/${second}/events`)
+  cluster.members.delete(leaving)
+  leaving.process.kill('SIGTERM')
+  assert.equal((await leaving.process.end()).code, 0)
+  hold.release()
+  // The stream ends with the run.
+  assert.match(await told.text(), /event: run\.end\n/)
+  const runs = await Promise.all([first, second].map((id) => cluster.get<RunAnswer>(`/api/runs/${id}`)))
+  assert.deepEqual(
+    runs.map(({ state, materialized, skipped }) => [state, materialized, skipped]),
+    [
+      ['finished', 6, 0],
+      ['finished', 0, 6],
+    ],
+  )
+})
