@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { codes, readPage } from '../support/markdown.ts'
@@ -19,6 +19,15 @@ test('every test that SECURITY.md names exists', () => {
   assert.ok(named.length > 30)
   assert.deepEqual(
     named.filter((path) => !existsSync(join(ROOT, path))),
+    [],
+  )
+})
+
+test('every file that ARCHITECTURE.md names exists', () => {
+  const named = codes(readPage('ARCHITECTURE.md')).filter((code) => /^[\w./*-]+\.(ts|js)$/.test(code))
+  assert.ok(named.length > 40)
+  assert.deepEqual(
+    named.filter((name) => globSync([name, `src/**/${name}`], { cwd: ROOT }).length === 0),
     [],
   )
 })
