@@ -247,7 +247,8 @@ export class Answers {
     const { responses } = derivation.kind
     if (!brought.ok || responses === undefined) {
       const failure = brought.ok ? missingTarget(plan) : brought.error
-      return { ...this.#outcome(call, err(failure)), reused: request }
+      const result = responses?.evaluateFailure?.(derivation.spec, plan, failure) ?? err(failure)
+      return { ...this.#outcome(call, result), reused: request }
     }
     const { provenance, ...outcome } = this.#outcome(
       call,

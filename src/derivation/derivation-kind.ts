@@ -92,6 +92,8 @@ export interface KindResponses<Spec, P extends Plan> {
   requestKey(spec: Spec, plan: P): string
   /** Computes from a kept response, as from one that has just been received. */
   evaluate(spec: Spec, plan: P, response: KeptResponse): Result<Computed, Failure>
+  /** Computes from why the same request failed for another derivation, which may be an answer for this one. Absent where it never is. */
+  evaluateFailure?(spec: Spec, plan: P, failure: Failure): Result<Computed, Failure>
 }
 
 /**

@@ -43,6 +43,7 @@ export const GROUPS = {
     'sheet/blocked-cells.test.ts',
     'sheet/keep-fresh.test.ts',
     'sheet/people-win.test.ts',
+    'sheet/on-status.test.ts',
     'sheet/run-cache.test.ts',
     'sheet/run-control.test.ts',
     'sheet/run-env.test.ts',

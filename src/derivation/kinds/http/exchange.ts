@@ -14,7 +14,7 @@ import type { Turn } from './host-queue.ts'
 import { NetworkFault } from './network-fault.ts'
 import { parseJson } from './parse-json.ts'
 import { MAX_REDIRECTS, redirectedHop } from './redirect.ts'
-import { isIdempotent, retryAfterMs } from './retry.ts'
+import { isIdempotent, retryAfterMs, statusMayPass } from './retry.ts'
 import { requestLabel } from './transport.ts'
 import type { SendResult, TransportRequest } from './transport.ts'
 
@@ -30,6 +30,8 @@ export interface Tried {
 export interface TryOptions {
   /** Breaks the try off. */
   readonly signal: AbortSignal
+  /** Statuses that are a success whatever the body. */
+  readonly accepts?: Pick<ReadonlySet<number>, 'has'>
   /** The leave to make it. */
   readonly turn: Omit<Turn, 'end'>
   /** Asked before every redirect is followed. */
@@ -158,15 +160,16 @@ class Try implements HopOptions {
   async #tried(response: HopResponse, body: Buffer, tookMs: number): Promise<Tried> {
     const { status } = response
     const request = requestLabel(this.#request)
+    if (this.#accepts(status)) return this.#accepted(response, body, tookMs)
     if (!isSuccess(status)) {
       const received = await errorText(body, response.header('content-encoding'))
       return {
         result: err({ reason: 'status', request, status, ...(received !== undefined && { received }) }),
-        mayPass: status === 429 || (status >= 500 && status <= 599),
+        mayPass: statusMayPass(status),
         retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
       }
     }
-    const text = isUtf8(body) ? withoutMark(body.toString('utf8')) : ''
+    const text = textOf(body)
     const json = parseJson(text)
     if (json !== undefined) {
       const result = ok({ status, json, text, durationMs: Math.round(tookMs) })
@@ -181,6 +184,20 @@ class Try implements HopOptions {
     return { result: err(failure), mayPass: false, retryAfterMs: null }
   }
 
+  #accepts(status: number): boolean {
+    return this.#options.accepts?.has(status) === true
+  }
+
+  /** What a response comes to whose status alone says all. */
+  async #accepted({ status, header }: HopResponse, body: Buffer, tookMs: number): Promise<Tried> {
+    const text = isSuccess(status)
+      ? textOf(body)
+      : ((await errorText(body, header('content-encoding'))) ?? '')
+    const json = (isSuccess(status) ? parseJson(text) : null) ?? null
+    const result = ok({ status, json, text, durationMs: Math.round(tookMs) })
+    return { result, mayPass: false, retryAfterMs: null }
+  }
+
   /** Follows redirects from what came of a request, and sends again what was not to go out. */
   async #follow(first: Hop, sent: HopResponse | null): Promise<HopResponse> {
     const { url, secretHeaders } = this.#request
@@ -191,6 +208,7 @@ class Try implements HopOptions {
         // A connection that was long in coming is there for the next moment.
         await this.#another()
       } else {
+        if (this.#accepts(response.status)) return response
         const next = redirectedHop(hop, response, secretHeaders)
         if (!next) return response
         if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
@@ -224,6 +242,10 @@ class Try implements HopOptions {
     share.shrinkTo(decoded.length)
     return decoded
   }
+}
+
+function textOf(body: Buffer): string {
+  return isUtf8(body) ? withoutMark(body.toString('utf8')) : ''
 }
 
 /** A text without the byte order mark that it may begin with. */

@@ -9,12 +9,14 @@ import { renderBody } from './body-template.ts'
 import { excerptOf } from './error-body.ts'
 import { envNames, planHeaders, readEnv } from './header-template.ts'
 import type { PlannedHeader } from './header-template.ts'
+import { isSuccess } from './hop.ts'
 import { parseHttpSpec } from './http-spec.ts'
 import type { HttpSpec } from './http-spec.ts'
 import { valueAt } from './response-path.ts'
 import type { ResponsePath } from './response-path.ts'
 import { parseJson } from './parse-json.ts'
 import { requestKey } from './request-key.ts'
+import { statusMayPass } from './retry.ts'
 import { SecretGuard } from './secret-guard.ts'
 import { SecretGuards } from './secret-guards.ts'
 import { requestLabel } from './transport.ts'
@@ -48,26 +50,38 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
         plan.headers.length === 0 ? NO_HEADERS : filledHeaders(plan.headers, readSecrets(spec, env))
       const body = bodyOf(spec, plan)
       const request = { method: plan.method, url, headers, body, secretHeaders }
-      const answer = await transport.send(request, { ...context, policy: context.policies.forUrl(url) })
+      const policy = context.policies.forUrl(url)
+      const answer = await transport.send(request, { ...context, policy, accepts: spec.onStatus })
       const guard = guards.of(secrets)
       if (!answer.ok) return err(guarded(answer.error, guard))
       const response = answer.value
       const computed = extract({ spec, plan, response, search: new AnswerSearch(guard) })
       if (!mayBeKept(response, guard)) return ok(computed)
       const { status, durationMs, text } = response
+      // Of an error as much as with a failure.
+      const kept = isSuccess(status) ? text : excerptOf(text, guard)
       return ok({
         ...computed,
-        response: { request: requestKey(plan, body), status, durationMs, body: text },
+        response: { request: requestKey(plan, body), status, durationMs, body: kept },
       })
     },
     responses: {
       requestKey: (spec, plan) => requestKey(plan, bodyOf(spec, plan)),
       evaluate(spec, plan, { status, durationMs, body }) {
+        const { request } = plan
+        if (spec.onStatus.has(status)) return ok(givenValues(spec, { status, durationMs }))
+        // It was kept for a derivation that accepts its status.
+        if (!isSuccess(status)) return err(statusFailure(request, status, body))
         const json = parseJson(body)
-        if (json === undefined) return err({ reason: 'malformed-json', request: plan.request })
+        if (json === undefined) return err({ reason: 'malformed-json', request })
         // All of it was searched for secrets before it was kept.
         const search = new AnswerSearch(NO_SECRETS)
         return ok(extract({ spec, plan, response: { status, json, text: body, durationMs }, search }))
+      },
+      evaluateFailure(spec, _plan, failure) {
+        const isAnswer = failure.reason === 'status' && !statusMayPass(failure.status)
+        if (!isAnswer || !spec.onStatus.has(failure.status)) return err(failure)
+        return ok(givenValues(spec, failure))
       },
     },
   }
@@ -164,7 +178,24 @@ interface Answered {
   readonly search: AnswerSearch
 }
 
+function statusFailure(request: string, status: number, responseBody: string): Failure {
+  return { reason: 'status', request, status, ...(responseBody !== '' && { responseBody }) }
+}
+
+/** The value that a status stands for, for all targets. */
+function givenValues(
+  { paths, onStatus }: HttpSpec,
+  { status, durationMs }: { readonly status: number; readonly durationMs?: number },
+): Computed {
+  const value = onStatus.get(status) ?? null
+  return {
+    values: Object.fromEntries(paths.map(({ field }) => [field, ok(value)])),
+    provenance: { status, ...(durationMs !== undefined && { duration_ms: durationMs }) },
+  }
+}
+
 function extract({ spec, plan, response, search }: Answered): Computed {
+  if (spec.onStatus.has(response.status)) return givenValues(spec, response)
   const target = (path: ResponsePath): Result<JsonValue, Failure> => {
     const value = valueAt(response.json, path)
     if (value === undefined) return err({ reason: 'missing-path', request: plan.request, path: path.text })

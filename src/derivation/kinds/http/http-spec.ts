@@ -12,6 +12,8 @@ import { parseHeaders } from './header-template.ts'
 import type { HeaderTemplate } from './header-template.ts'
 import { parseResponsePath } from './response-path.ts'
 import type { ResponsePath } from './response-path.ts'
+import { parseStatusValues } from './status-values.ts'
+import type { StatusValues } from './status-values.ts'
 import { HTTP_METHODS } from './transport.ts'
 import type { HttpMethod } from './transport.ts'
 import { parseUrlTemplate } from './url-template.ts'
@@ -28,6 +30,8 @@ export interface HttpSpec {
   readonly body: BodyTemplate | null
   /** Where each target is in the answer. */
   readonly paths: readonly { readonly field: string; readonly path: ResponsePath }[]
+  /** What responses of some statuses stand for, for all targets. */
+  readonly onStatus: StatusValues
 }
 
 /** The keys that are the kind's own (specification, "Derivation of kind http"). */
@@ -38,6 +42,7 @@ const HTTP_KEYS = [
   'body_template',
   'response_path',
   'response_schema',
+  'on_status',
   'output',
 ] as const
 
@@ -68,12 +73,13 @@ export function parseHttpSpec(
   const bodyTemplate = get('body_template')
   const body = bodyTemplate === undefined ? null : parseBodyTemplate(bodyTemplate, scope('body_template'))
   const paths = parsePaths({ path: get('response_path'), schema: get('response_schema') }, targets, context)
+  const onStatus = parseStatusValues(get('on_status') ?? {}, targets, context)
   const output = get('output') ?? 'text'
   if (output !== 'text')
     context.fail(['output'], `output is ${showValue(output)}; for http it is always text`)
 
   const sentBody = method === 'GET' ? null : body
-  const spec: HttpSpec = { file: context.file, method, url, headers, body: sentBody, paths }
+  const spec: HttpSpec = { file: context.file, method, url, headers, body: sentBody, paths, onStatus }
   // A null in a body is null, but a URL or a header has no place for one (D21, D22).
   const requiredFields = new Set([
     ...fieldsOf(url.parts),

@@ -5,6 +5,11 @@ const BASE_MS = 500
 
 const CAP_MS = 30_000
 
+/** Whether an error of this status may pass by itself. */
+export function statusMayPass(status: number): boolean {
+  return status === 429 || (status >= 500 && status <= 599)
+}
+
 /** A host that wants to be left alone for longer is not waited for. */
 export const LONGEST_PAUSE_MS = 3_600_000
 

@@ -20,17 +20,20 @@ export interface TransportRequest {
   readonly secretHeaders: ReadonlySet<string>
 }
 
-/** An answer that is a success: status 200–299 and a JSON body (D26). */
+/** A response that is a success: status 200–299 and a JSON body (D26), or a status that the call accepts, whatever its body. */
 export interface TransportResponse {
   readonly status: number
+  /** Null where the status was accepted and the body is no JSON. */
   readonly json: JsonValue
-  /** The body's text, from which {@link json} was parsed. */
+  /** The body's text, from which {@link json} was parsed; of an accepted status other than 200–299 up to 16 KiB. */
   readonly text: string
   /** How long the try that brought it took, in whole milliseconds, without the wait for its turn. */
   readonly durationMs: number
 }
 
 export interface SendOptions {
+  /** Statuses that are a success whatever the body: not tried again, and no redirect is followed. */
+  readonly accepts?: Pick<ReadonlySet<number>, 'has'>
   /** Ends the call, whether it waits or is under way. */
   readonly signal: AbortSignal
   /** How its host is treated. */

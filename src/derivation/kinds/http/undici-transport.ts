@@ -120,7 +120,7 @@ export class UndiciTransport implements Transport {
   }
 
   #try(request: TransportRequest, turn: Turn, options: SendOptions): Promise<Tried> {
-    const { signal, policy, stored, onSent } = options
+    const { signal, policy, stored, onSent, accepts } = options
     const share = this.#room.share()
     return tryOnce(this.#agent, request, {
       signal,
@@ -129,6 +129,7 @@ export class UndiciTransport implements Transport {
       guard: this.#guard,
       share,
       ...(onSent !== undefined && { onSent }),
+      ...(accepts !== undefined && { accepts }),
       whenOver: (tookMs) => {
         const kept = tookMs === null ? undefined : stored
         // What a body came to is in memory until it is stored.
