@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ValidationError } from '../errors/service-error.ts'
-import { parseJsonBody } from '../sheet/json-body.ts'
+import { parseJsonBodyInTurns } from '../sheet/json-body.ts'
 import { ProtocolError } from './error-handler.ts'
 
 /**
@@ -13,7 +13,7 @@ export function acceptJsonBodies(app: FastifyInstance): void {
 
 /** The same for routes that hand the body on as bytes; an empty body is `{}` there too. */
 export function acceptRawBodies(app: FastifyInstance): void {
-  acceptBodies(app, (body) => body)
+  acceptBodies(app, async (body) => body)
 }
 
 /**
@@ -28,18 +28,18 @@ export function ignoreTypeOfNoBody(request: FastifyRequest): void {
   }
 }
 
-function acceptBodies(app: FastifyInstance, parse: (body: Buffer) => unknown): void {
+function acceptBodies(app: FastifyInstance, parse: (body: Buffer) => Promise<unknown>): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (body.length === 0) return done(null, {})
-    const refusal = refuseEncoding(request)
-    if (refusal !== undefined) return done(refusal)
-    try {
-      done(null, parse(body))
-    } catch (error) {
-      done(error as Error)
-    }
-  })
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      if (body.length === 0) return {}
+      const refusal = refuseEncoding(request)
+      if (refusal !== undefined) throw refusal
+      return parse(body)
+    },
+  )
   app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
     if (body.length === 0) return done(null, {})
     const type = request.headers['content-type']
@@ -68,8 +68,8 @@ function refuseEncoding(request: FastifyRequest): ProtocolError | undefined {
   return undefined
 }
 
-function parseJson(body: Buffer): unknown {
-  const value = parseJsonBody(body)
+async function parseJson(body: Buffer): Promise<unknown> {
+  const value = await parseJsonBodyInTurns(body)
   // Here, since the shape check is told of no body as null.
   if (value === null) throw new ValidationError('the body is null; a JSON object is expected')
   return value

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../contract/json.ts'
 import type { Upsert, UpsertResult } from '../store/sheet-store.ts'
-import { readBody } from '../store/upsert-body.ts'
+import { readBodyInTurns } from '../store/upsert-body.ts'
 import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import type { Sheet } from './sheet.ts'
 
@@ -24,13 +24,13 @@ export async function upsertRecords(
   const request = { body, defaultActor: sheet.defaultActor, ifMatch }
   if (actor instanceof Error) {
     // The shape comes before the actor (D36).
-    readBody({ ...request, actor: 'nobody' })
+    await readBodyInTurns({ ...request, actor: 'nobody' })
     throw actor
   }
   const upsert: Upsert = actor === null ? request : { ...request, actor: resolveActor(sheet, actor) }
-  const { store } = await sheet.deriving().catch((error: unknown) => {
+  const { store } = await sheet.deriving().catch(async (error: unknown) => {
     // What is wrong with the request itself is told before what is wrong with the sheet (D36).
-    readBody(upsert)
+    await readBodyInTurns(upsert)
     throw error
   })
   return store.upsert(upsert)

@@ -1,6 +1,7 @@
-import { parseRecordsBody } from '../contract/json-text.ts'
+import { parseRecordsBody, parseRecordsBodyInTurns } from '../contract/json-text.ts'
 import { isJsonObject, type JsonObject } from '../contract/json.ts'
 import { requireActor } from '../contract/permissions.ts'
+import { PART_BYTES } from '../contract/parse-in-parts.ts'
 import { WrittenNumber } from '../contract/written-number.ts'
 import { ValidationError } from '../errors/service-error.ts'
 import type { Upsert } from './sheet-store.ts'
@@ -15,8 +16,22 @@ export interface UpsertBody {
 }
 
 /** Reads the body of an upsert and who sends it. Throws ValidationError for a wrong shape and for want of an actor. */
-export function readBody({ body, defaultActor, actor, ifMatch }: Upsert): UpsertBody {
-  const value = isText(body) ? parseText(body) : body
+export function readBody(upsert: Upsert): UpsertBody {
+  const { body } = upsert
+  return checkBody(isText(body) ? (body.length === 0 ? {} : parseRecordsBody(body)) : body, upsert)
+}
+
+/**
+ * The same for the main thread: other requests have their turn between parts of a long body. A short one has been read when this
+ * returns, so that nothing gets in between.
+ */
+export function readBodyInTurns(upsert: Upsert): UpsertBody | Promise<UpsertBody> {
+  const { body } = upsert
+  if (!isText(body) || body.length <= PART_BYTES) return readBody(upsert)
+  return parseRecordsBodyInTurns(body).then((value) => checkBody(value, upsert))
+}
+
+function checkBody(value: unknown, { defaultActor, actor, ifMatch }: Upsert): UpsertBody {
   if (!isJsonObject(value)) {
     throw new ValidationError(`the body must be a JSON object with "records", got ${kindOf(value)}`)
   }
@@ -41,10 +56,6 @@ export function readBody({ body, defaultActor, actor, ifMatch }: Upsert): Upsert
 
 function isText(body: Upsert['body']): body is Uint8Array | string {
   return body instanceof Uint8Array || typeof body === 'string'
-}
-
-function parseText(body: Uint8Array | string): unknown {
-  return body.length === 0 ? {} : parseRecordsBody(body)
 }
 
 function checkRecords(records: unknown): readonly JsonObject[] {

@@ -100,6 +100,10 @@ export class UpsertJudge {
     return { faults: this.#told, faultCount: this.#faultCount }
   }
 
+  get hasFaults(): boolean {
+    return this.#faultCount > 0
+  }
+
   get #faultCount(): number {
     return this.#denied.count + this.#faults.count
   }

@@ -1,9 +1,10 @@
 import type { Contract, Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import type { RecordKey } from '../cell-work.ts'
 import { countAllDeleted } from '../deleted-blocks.ts'
 import type { ClientConnection } from './connection.ts'
 import { copyRows, WORTH_COPYING } from './copy-into.ts'
+import { jsonArrays } from './json-arrays.ts'
 import { columnType, quoted } from './schema.ts'
 import { RecordUnderChange } from './stored-record.ts'
 import { canBeId, toColumn, toColumnText, writtenOf } from './values.ts'
@@ -118,11 +119,13 @@ export class KnownRecords {
     const set = ['"$version"', ...fields.map(({ name }) => quoted(name))].map(
       (name) => `${name} = new.${name}`,
     )
-    await this.#db.run(
-      `UPDATE "$data" AS data SET ${set.join(', ')}, "$written" = new."$written"::json
-       FROM json_to_recordset($1::json) AS new(${recordset(fields)}) WHERE data."$seq" = new."$seq"`,
-      this.#rows(records, fields),
-    )
+    for (const rows of jsonArrays(this.#rows(records, fields))) {
+      await this.#db.run(
+        `UPDATE "$data" AS data SET ${set.join(', ')}, "$written" = new."$written"::json
+         FROM json_to_recordset($1::json) AS new(${recordset(fields)}) WHERE data."$seq" = new."$seq"`,
+        rows,
+      )
+    }
     this.#updated.clear()
     for (const record of records) record.written()
   }
@@ -152,25 +155,26 @@ export class KnownRecords {
   async #insertCreated(records: readonly RecordUnderChange[]): Promise<void> {
     const { fields } = this.#contract
     const columns = fields.map(({ name }) => quoted(name)).join(', ')
-    await this.#db.run(
-      `INSERT INTO "$data" ("$seq", "$version", "$written", ${columns})
-       SELECT "$seq", "$version", "$written"::json, ${columns} FROM json_to_recordset($1::json) AS new(${recordset(fields)})`,
-      this.#rows(records, fields),
-    )
+    for (const rows of jsonArrays(this.#rows(records, fields))) {
+      await this.#db.run(
+        `INSERT INTO "$data" ("$seq", "$version", "$written", ${columns})
+         SELECT "$seq", "$version", "$written"::json, ${columns} FROM json_to_recordset($1::json) AS new(${recordset(fields)})`,
+        rows,
+      )
+    }
   }
 
-  /** Records as the JSON of which {@link recordset} makes rows with these fields. */
-  #rows(records: readonly RecordUnderChange[], fields: readonly Field[]): string {
-    const rows = records.map((record) => {
+  /** Records as the objects of which {@link recordset} makes rows with these fields. */
+  *#rows(records: readonly RecordUnderChange[], fields: readonly Field[]): Generator<JsonObject> {
+    for (const record of records) {
       const row: Record<string, JsonValue> = {
         $seq: record.key,
         $version: record.version,
         $written: writtenOf(this.#contract.fields, (field) => record.value(field)),
       }
       for (const field of fields) row[field.name] = toColumn(field, record.value(field))
-      return row
-    })
-    return JSON.stringify(rows)
+      yield row
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import type { RecordKey } from '../cell-work.ts'
 import { CellCounts } from './cell-counts.ts'
 import type { ClientConnection } from './connection.ts'
 import { copyRows, WORTH_COPYING } from './copy-into.ts'
+import { jsonArrays } from './json-arrays.ts'
 import { KnownCells } from './known-cells.ts'
 import type { StoredTarget } from '../stored-targets.ts'
 import { KnownRecords } from './known-records.ts'
@@ -53,11 +54,14 @@ export class PendingChanges {
     if (lines.length === 0) return
     this.#lines = []
     if (lines.length >= WORTH_COPYING) return this.#copyLines(lines)
-    await this.#db.run(
-      `INSERT INTO "$provenance" (seq, record, run, line)
-       SELECT s, r, n, l FROM json_to_recordset($1::json) AS new(s bigint, r bigint, n bigint, l text)`,
-      JSON.stringify(lines.map(({ seq, record, run, text }) => ({ s: seq, r: record, n: run, l: text }))),
-    )
+    const rows = lines.values().map(({ seq, record, run, text }) => ({ s: seq, r: record, n: run, l: text }))
+    for (const some of jsonArrays(rows)) {
+      await this.#db.run(
+        `INSERT INTO "$provenance" (seq, record, run, line)
+         SELECT s, r, n, l FROM json_to_recordset($1::json) AS new(s bigint, r bigint, n bigint, l text)`,
+        some,
+      )
+    }
   }
 
   #copyLines(lines: readonly ProvenanceRow[]): Promise<void> {

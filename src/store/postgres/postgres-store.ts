@@ -63,8 +63,8 @@ import { SqlPool } from './sql/sql-pool.ts'
 import { parseStoreUrl } from './store-url.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 import { TaskQueue } from './task-queue.ts'
-import { readBody } from '../upsert-body.ts'
-import { idsOf, tryUpsert, upsert } from './upsert.ts'
+import { readBodyInTurns } from '../upsert-body.ts'
+import { idsOf, isLarge, tryUpsert, upsert } from './upsert.ts'
 import { canBeId } from './values.ts'
 import { keepWaiting } from './waiting-runs.ts'
 import { readWork } from './work-reader.ts'
@@ -220,13 +220,16 @@ export class PostgresStore implements SheetStore {
   }
 
   async upsert(request: Upsert): Promise<UpsertResult> {
-    const body = readBody(request)
-    const { ifMatch } = request
-    return this.#writer.changeRecords(idsOf(body.records), (change) => upsert(change, body, ifMatch))
+    const read = readBodyInTurns(request)
+    // Without a turn for a short one: writes are made in the order in which they were asked for.
+    const body = read instanceof Promise ? await read : read
+    const operation = (change: ChangeSet): Promise<UpsertResult> => upsert(change, body, request.ifMatch)
+    if (isLarge(body.records)) return this.#writer.change(operation)
+    return this.#writer.changeRecords(idsOf(body.records), operation)
   }
 
   async tryUpsert(request: Upsert): Promise<UpsertTrial> {
-    const body = readBody(request)
+    const body = await readBodyInTurns(request)
     return this.#writer.changeRecords(idsOf(body.records), (change) => tryUpsert(change, body))
   }
 

@@ -21,24 +21,30 @@ export async function upsert(
   { records, actor }: UpsertBody,
   ifMatch: Upsert['ifMatch'],
 ): Promise<UpsertResult> {
-  await load(change, records)
+  await load(change, records.slice(0, 1))
   const id = idOf(records[0] ?? {})
   // A record without an id has a fault at any rate.
   if (id !== null) checkVersion(id, ifMatch, (of) => change.records.versionOf(of))
-  return writeRecords(change, records, { actor, proposal: null, anyField: false })
+  const batch = new UpsertBatch(change, { actor, proposal: null, anyField: false }, isLarge(records))
+  await batch.addAll(records)
+  return batch.finish()
+}
+
+/** Whether {@link upsert} writes records before it has gone through all, so that it must be an operation that may do anything. */
+export function isLarge(records: readonly JsonObject[]): boolean {
+  return records.length > RECORDS_AT_ONCE
 }
 
 /** What {@link upsert} would do; nothing is kept of it, and faults are part of the answer. */
 export function tryUpsert(change: ChangeSet, { records, actor }: UpsertBody): Promise<UpsertTrial> {
   return change.tryOut(async (trial) => {
-    await load(trial, records)
     const batch = new UpsertBatch(trial, { actor, proposal: null, anyField: false })
     await batch.addAll(records)
     return batch.trial()
   })
 }
 
-/** Reads what there is of the records that are sent, and of their cells. */
+/** Reads what there is of some of the records that are sent, and of their cells. */
 async function load(change: ChangeSet, records: readonly JsonObject[]): Promise<void> {
   const ids = idsOf(records)
   await change.records.load(ids)
@@ -51,33 +57,57 @@ export async function writeRecords(
   records: readonly JsonObject[],
   writer: RecordWriter,
 ): Promise<UpsertResult> {
-  await load(change, records)
   const batch = new UpsertBatch(change, writer)
   await batch.addAll(records)
   return batch.finish()
 }
 
-/** Records that are gone through before others have their turn: a few milliseconds' worth. */
+/** Records that are loaded together, and of a larger batch written together. */
+const RECORDS_AT_ONCE = 5000
+
+/** Records that are gone through before others have their turn, beside those that take longer. */
 const RECORDS_A_TURN = 200
+const TURN_MS = 5
 
 class UpsertBatch {
   readonly #change: ChangeSet
   readonly #writer: RecordWriter
+  readonly #writesEarly: boolean
   readonly #judge: UpsertJudge
   readonly #tally = new UpsertTally()
 
-  constructor(change: ChangeSet, writer: RecordWriter) {
+  constructor(change: ChangeSet, writer: RecordWriter, writesEarly = false) {
     this.#change = change
     this.#writer = writer
+    this.#writesEarly = writesEarly
     this.#judge = new UpsertJudge(change.contract, writer, (field) => change.cells.isDerived(field))
   }
 
   /** Between some of many records, requests that read have their turn. */
   async addAll(records: readonly JsonObject[]): Promise<void> {
-    for (const [position, record] of records.entries()) {
-      if (position > 0 && position % RECORDS_A_TURN === 0) await nextTurn()
-      this.#add(record, position)
+    for (let start = 0; start < records.length; start += RECORDS_AT_ONCE) {
+      if (start > 0) await this.#writeEarly()
+      const some = records.slice(start, start + RECORDS_AT_ONCE)
+      await load(this.#change, some)
+      await this.#addSome(some, start)
     }
+  }
+
+  async #addSome(records: readonly JsonObject[], start: number): Promise<void> {
+    let since = performance.now()
+    for (const [index, record] of records.entries()) {
+      if ((index > 0 && index % RECORDS_A_TURN === 0) || performance.now() - since > TURN_MS) {
+        await nextTurn()
+        since = performance.now()
+      }
+      this.#add(record, start + index)
+    }
+  }
+
+  /** Writes what a large batch has come to so far, where its end cannot make that wrong: records may swap unique values. */
+  async #writeEarly(): Promise<void> {
+    if (!this.#writesEarly || !this.#judge.claims.isEmpty || this.#judge.hasFaults) return
+    await this.#change.flush()
   }
 
   #add(record: JsonObject, position: number): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { countTurns } from '../../../test/support/count-turns.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { PageAsOfQuery } from '../sheet-store.ts'
 import { FIRST_PAGE, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
@@ -280,20 +281,4 @@ async function compare(
 ): Promise<void> {
   const plain = await sheet.store.record(id, fields)
   assert.equal(String(await sheet.store.recordAsOf(id, fields, seq)), String(plain?.json))
-}
-
-/** Counts the turns that others have until an answer is there. */
-async function countTurns<T>(asked: Promise<T>): Promise<{ answer: T; turns: number }> {
-  let turns = 0
-  let waiting = true
-  const count = (): void => {
-    turns += 1
-    if (waiting) setImmediate(count)
-  }
-  setImmediate(count)
-  try {
-    return { answer: await asked, turns }
-  } finally {
-    waiting = false
-  }
 }

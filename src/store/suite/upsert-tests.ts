@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
+import { countTurns } from '../../../test/support/count-turns.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
 import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
+import type { UpsertResult } from '../sheet-store.ts'
 import { RECORD_PROPERTIES } from './record-properties.ts'
 import { refused } from './refused.ts'
 import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
@@ -357,6 +359,58 @@ export function testUpsert(open: OpenStore): void {
         /derived/,
       )
       assert.equal((await sheet.counts('label')).overridden, 0)
+    })
+
+    test('D13: a large upsert is all or nothing, merges in order and lets records swap unique values, and leaves turns to others', async (t) => {
+      const properties = [
+        '{name: n, logicalType: integer}',
+        '{name: code, logicalType: string, unique: true}',
+      ]
+      const large = await TestSheet.make(t, open, { properties, targets: [] })
+      const count = 11_000
+      const records = Array.from({ length: count }, (_, n): JsonObject => ({ id: `r${n}`, n }))
+      const bodyOf = (some: readonly JsonObject[]): Buffer => Buffer.from(JSON.stringify({ records: some }))
+      const upsert = (some: readonly JsonObject[]): Promise<UpsertResult> =>
+        large.upsert({ body: bodyOf(some), defaultActor: HUMAN })
+
+      const message = await refused(
+        large,
+        async () => {
+          const wrong = records.with(3, { id: 'r3', n: 'x' }).with(count - 1, { id: 'last', colour: 1 })
+          await upsert(wrong)
+        },
+        ValidationError,
+      )
+      assert.match(message, /^records\[3\] \(id "r3"\).*records\[10999\] \(id "last"\), field "colour"/)
+      await refused(large, () => upsert([...records, { id: 'last', n: 'x' }]), ValidationError)
+
+      const first = countTurns(upsert([...records, { id: 'r0', n: -1 }, { id: 'r1', code: 'one' }]))
+      const beside = large.write([{ id: 'beside', n: 7 }])
+      const { answer, turns } = await first
+      assert.deepEqual([answer.inserted, answer.updated], [count, 2])
+      assert.ok(turns >= 20, `${turns} turns`)
+      await beside
+      assert.equal((await large.all()).length, count + 1)
+      assert.deepEqual(await large.get('r0'), { id: 'r0', n: -1, code: null })
+      assert.deepEqual(
+        (await large.history('r0', 'n')).map(({ value }) => value),
+        [0, -1],
+      )
+      assert.deepEqual(await large.get(`r${count - 1}`), { id: `r${count - 1}`, n: count - 1, code: null })
+
+      await upsert([
+        { id: 'r2', code: 'two' },
+        ...records,
+        { id: 'r1', code: 'two' },
+        { id: 'r2', code: 'one' },
+      ])
+      assert.deepEqual([(await large.get('r1'))?.['code'], (await large.get('r2'))?.['code']], ['two', 'one'])
+      const taken = [...records, { id: 'r3', code: 'two' }]
+      const conflict = await refused(large, () => upsert(taken), ValidationError)
+      assert.match(
+        conflict,
+        /^records\[11000\] \(id "r3"\), field "code": must be unique, but record "r1" has "two"/,
+      )
     })
   })
 }
