@@ -14,7 +14,7 @@ interface Flags extends SheetFlags, ReadFileFlags {
   readonly check: boolean
   readonly keepEmpty?: true
   readonly raw?: true
-  readonly key?: string
+  readonly key?: string | false
   readonly progress?: ProgressStyle
 }
 
@@ -35,7 +35,8 @@ export function importCommand(): Command {
     .option('--dry-run', 'only say what would be written, and what is wrong')
     .option('--no-check', 'write at once, up to the first record that is refused')
     .option('--keep-empty', 'leave a value as it is where the file has nothing, instead of clearing it')
-    .option('--key <column>', 'the column that has the ids (default: id)')
+    .option('--key <column>', 'the column that has the ids (default: id, or by the original name of id)')
+    .option('--no-key', 'number the records, in a sheet whose ids init made in this way')
     .option('--raw', 'take the texts of CSV as they are, with the apostrophes that guard against formulas')
     .addOption(progressOption())
   addReadFileOptions(command)

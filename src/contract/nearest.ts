@@ -24,6 +24,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let beforeLast: number[] = []
+  let lastLeast = 0
   let last = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i += 1) {
     const current = [i]
@@ -34,6 +35,10 @@ function editDistance(a: string, b: string, limit: number): number {
       if (swapped) cost = Math.min(cost, beforeLast[j - 2]! + 1)
       current.push(cost)
     }
+    // A row builds on the two before it: when both are past the limit, all others are.
+    const least = Math.min(...current)
+    if (least >= limit && lastLeast >= limit) return limit
+    lastLeast = least
     beforeLast = last
     last = current
   }

@@ -3,6 +3,7 @@ import { actorPatterns } from './actor-patterns.ts'
 import type { Contract, Field } from './contract.ts'
 import { checkKeys, checkShape, own } from './document-shape.ts'
 import type { PatternWork, ShapeContext } from './document-shape.ts'
+import { checkIdSource } from './id-source.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { DOCUMENT, serverShape } from './odcs-document.ts'
 import { SCHEMA_ENTRY } from './odcs-schema.ts'
@@ -99,7 +100,8 @@ function parseFields(entry: JsonObject, context: ShapeContext): readonly Field[]
   }
   const fields = properties.map((property, index) => parseField(property, [...path, index], context))
   checkNames(fields, path, context)
-  checkPrimaryKey(fields, path, context)
+  const key = checkPrimaryKey(fields, path, context)
+  checkIdSource(properties[key] as JsonObject, fields, { path: [...path, key], context })
   return fields
 }
 
@@ -119,12 +121,12 @@ function checkNames(
   }
 }
 
-/** D5. */
+/** D5. Returns the index of the key. */
 function checkPrimaryKey(
   fields: readonly Field[],
   path: readonly (string | number)[],
   context: ShapeContext,
-): void {
+): number {
   const [first, second] = [...fields.entries()].filter(([, field]) => field.primaryKey)
   if (!first) {
     context.file.fail(path, 'no property has primaryKey: true; add a required string "id" that has it')
@@ -143,6 +145,7 @@ function checkPrimaryKey(
     context.file.fail([...path, index, 'logicalType'], `"id" is of type ${field.type}; it must be a string`)
   }
   if (!field.required) context.file.fail([...path, index, 'required'], '"id" must be required: true')
+  return index
 }
 
 /** D7: on the contract or on its schema entry. */

@@ -7,6 +7,7 @@ import type { MapShape, Path, Shape, ShapeContext } from './document-shape.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 import { nearest } from './nearest.ts'
 import { PROPERTY } from './odcs-schema.ts'
+import { checkOriginalName } from './original-names.ts'
 import { closedList } from './quality-rules.ts'
 import { showValue } from './show-value.ts'
 import { parseOptions } from './value-options.ts'
@@ -36,6 +37,7 @@ export function parseField(value: JsonValue, path: Path, context: ShapeContext):
   if (UNUSABLE_NAMES.has(name.toLowerCase()))
     context.file.fail([...path, 'name'], `a field cannot be called "${name}"; rename it`)
   const primaryKey = own(property, 'primaryKey') === true
+  checkOriginalName(property, path, context)
   return {
     ...rule,
     type: rule.type ?? missingType(name, path, context),

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { stringify } from 'yaml'
+import { idSourceOf } from '../contract/id-source.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { originalNames } from '../contract/original-names.ts'
 import { adoptContract, type Adoption } from './adopt-contract.ts'
 
 const ELSEWHERE = readFileSync(new URL('../../test/contracts/elsewhere-orders.yaml', import.meta.url), 'utf8')
@@ -24,7 +26,7 @@ function withProperties(properties: readonly JsonObject[], more: JsonObject = {}
 }
 
 test('a contract of another maker becomes one of a sheet, with everything kept that has a place', () => {
-  const { contract, fields, fieldOf, notes } = adopt(ELSEWHERE, { schema: 'orders' })
+  const { contract, fields, notes } = adopt(ELSEWHERE, { schema: 'orders' })
   assert.deepEqual(
     fields.map(({ field, column, type, doubts }) => [field, column, type, doubts]),
     [
@@ -44,10 +46,12 @@ test('a contract of another maker becomes one of a sheet, with everything kept t
   )
   assert.deepEqual(notes, ['left out the schema entries "customers"'])
   assert.deepEqual(
-    ['order_id', 'ord_id', 'id', 'customer-ref', 'customer_ref', 'total', 'nothing'].map(
-      (name) => fieldOf.get(name) ?? null,
-    ),
-    ['id', 'id', 'original_id', 'customer_ref', 'customer_ref', 'total', null],
+    Object.fromEntries(Array.from(originalNames(contract)).filter(([, names]) => names.length > 0)),
+    {
+      id: ['order_id', 'Order number', 'ord_id'],
+      customer_ref: ['customer-ref'],
+      original_id: ['id'],
+    },
   )
   const { document } = contract
   for (const key of [
@@ -98,7 +102,7 @@ test('a key of several fields is joined, in the order of their positions', () =>
     { name: 'line', logicalType: 'integer', primaryKey: true, primaryKeyPosition: 2 },
     { name: 'order', logicalType: 'string', primaryKey: true, primaryKeyPosition: 1, physicalName: 'ord' },
   ])
-  const { contract, fields, makeId } = adopt(text)
+  const { contract, fields } = adopt(text)
   assert.deepEqual(
     contract.fields.map(({ name, primaryKey, required }) => [name, primaryKey, required]),
     [
@@ -107,8 +111,7 @@ test('a key of several fields is joined, in the order of their positions', () =>
       ['order', false, true],
     ],
   )
-  assert.equal(makeId?.({ line: 2, order: 'A' }, 1), 'A:2')
-  assert.equal(makeId?.({ line: 2, ord: 'A' }, 1), 'A:2')
+  assert.deepEqual(idSourceOf(contract), { kind: 'fields', fields: ['order', 'line'] })
   assert.deepEqual(fields[0]?.doubts, ['the primary key has 2 fields: joined as order:line'])
 })
 
@@ -124,7 +127,7 @@ test('without a primary key, a property called id is it, else one that is requir
     numbered.contract.fields.map((field) => field.name),
     ['id', 'name'],
   )
-  assert.equal(numbered.makeId?.({}, 7), '7')
+  assert.deepEqual(idSourceOf(numbered.contract), { kind: 'rowNumber' })
 })
 
 test('the key can be another than their primary key', () => {

@@ -1,11 +1,13 @@
 import type { Contract } from '../contract/contract.ts'
 import { own } from '../contract/document-shape.ts'
+import { ID_FROM } from '../contract/id-source.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
+import { ORIGINAL_NAME } from '../contract/original-names.ts'
 import { parseContract } from '../contract/parse-contract.ts'
 import { showNames, showValue } from '../contract/show-value.ts'
 import { parseYamlFile, type YamlFile } from '../contract/yaml-file.ts'
 import { ContractError, ValidationError } from '../errors/service-error.ts'
-import { adoptKey, type AdoptedKey } from './adopt-key.ts'
+import { adoptKey } from './adopt-key.ts'
 import { adoptType, nameOf, type AdoptedProperty } from './adopt-property.ts'
 import { renameReferences } from './adopt-references.ts'
 import { yamlText } from './contract-document.ts'
@@ -16,10 +18,6 @@ import type { InferredField } from './infer-contract.ts'
 export interface Adoption {
   readonly contract: Contract
   readonly fields: readonly InferredField[]
-  /** The field of each column that the data may have. */
-  readonly fieldOf: ReadonlyMap<string, string>
-  /** The id of a record whose data has none. */
-  readonly makeId: AdoptedKey['makeId']
   /** What was left out or is otherwise than in theirs; each a sentence without a full stop. */
   readonly notes: readonly string[]
 }
@@ -45,8 +43,13 @@ export function adoptContract(
   const { entry, index, notes } = chooseEntry(document, options.schema, yaml)
   const properties = propertiesOf(entry, index, yaml).map(adoptType)
   const key = adoptKey(properties, { asked: options.key, file: name })
-  const fields = named(key.properties)
-  const renamed = new Map(fields.map(({ original, property }) => [original, nameOf(property)]))
+  const adoptedFields = named(key.properties)
+  const renamed = new Map(
+    adoptedFields.flatMap(({ original, property, made }) =>
+      made ? [] : [[original, nameOf(property)] as const],
+    ),
+  )
+  const fields = key.parts === null ? adoptedFields : withParts(adoptedFields, key.parts, renamed)
   const entryName = nameOf(entry)
   const adopted = renameReferences(
     { ...document, schema: [{ ...entry, properties: fields.map(({ property }) => property) }] },
@@ -56,8 +59,6 @@ export function adoptContract(
   return {
     contract,
     fields: describe(contract, fields),
-    fieldOf: columnsOf(fields),
-    makeId: key.makeId,
     notes: [...notes, ...key.notes],
   }
 }
@@ -133,24 +134,39 @@ function named(properties: readonly AdoptedProperty[]): AdoptedProperty[] {
     const { original, property, isKey, doubts } = adopted
     const name = isKey ? 'id' : (names.shift() ?? original)
     if (name === original) return adopted
-    const businessName = own(property, 'businessName') ?? original
     return {
       ...adopted,
-      property: { ...property, name, businessName },
+      property: { ...property, name, ...originalNameOf(property, original) },
       doubts: isKey ? doubts : [...doubts, 'renamed, since a field cannot be called that'],
     }
   })
 }
 
-/** By the name that they have here; before that by physical name; before all by the name that they had. */
-function columnsOf(fields: readonly AdoptedProperty[]): Map<string, string> {
-  const theirs = fields.filter(({ made }) => !made)
-  const physical = theirs.map(({ property }) => [own(property, 'physicalName'), nameOf(property)] as const)
-  return new Map([
-    ...fields.map(({ property }) => [nameOf(property), nameOf(property)] as const),
-    ...physical.flatMap(([name, field]) => (typeof name === 'string' ? [[name, field] as const] : [])),
-    ...theirs.map(({ original, property }) => [original, nameOf(property)] as const),
-  ])
+/** The key that keeps the name that a property had: `businessName`, or the custom property where there is one. */
+function originalNameOf(property: JsonObject, original: string): JsonObject {
+  const business = own(property, 'businessName')
+  if (business === null || business === original) return { businessName: original }
+  if (own(property, 'physicalName') === original) return {}
+  const custom = own(property, 'customProperties')
+  const others = Array.isArray(custom) ? (custom as readonly JsonValue[]) : []
+  return { customProperties: [...others, { property: ORIGINAL_NAME, value: original }] }
+}
+
+/** Says in the `id` which fields its values are made from, by the names that these have here. */
+function withParts(
+  fields: readonly AdoptedProperty[],
+  parts: readonly string[],
+  renamed: ReadonlyMap<string, string>,
+): AdoptedProperty[] {
+  const value = parts.map((part) => renamed.get(part) ?? part)
+  return fields.map((adopted) =>
+    adopted.made
+      ? {
+          ...adopted,
+          property: { ...adopted.property, customProperties: [{ property: ID_FROM, value }] },
+        }
+      : adopted,
+  )
 }
 
 function describe({ fields }: Contract, adopted: readonly AdoptedProperty[]): InferredField[] {

@@ -1,20 +1,18 @@
 import { own } from '../contract/document-shape.ts'
+import { ID_FROM, ROW_NUMBER } from '../contract/id-source.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
 import { showNames, showValue } from '../contract/show-value.ts'
 import { ValidationError } from '../errors/service-error.ts'
 import type { AdoptedProperty } from './adopt-property.ts'
-import { idText } from './infer-column.ts'
+import { SEPARATOR } from './made-ids.ts'
 
 /** The properties with one that becomes `id`. */
 export interface AdoptedKey {
   readonly properties: readonly AdoptedProperty[]
-  /** The id of a record, by its values in the data and its number from 1; null when the data has it. */
-  readonly makeId: ((values: JsonObject, number: number) => string) | null
+  /** The original names of the properties whose values make the ids, in their order; null when there are none. */
+  readonly parts: readonly string[] | null
   readonly notes: readonly string[]
 }
-
-/** What stands between the parts of a key of several fields. */
-const SEPARATOR = ':'
 
 /** Of options of other types, an id keeps those that a text can have. */
 const TEXT_OPTIONS: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'pattern', 'format'])
@@ -64,7 +62,7 @@ function withKey(properties: readonly AdoptedProperty[], key: AdoptedProperty, f
   )
   return {
     properties: properties.map((each) => (each === key ? asId(each) : withoutPrimaryKey(each))),
-    makeId: null,
+    parts: null,
     notes: others.map(({ original }) => `${showValue(original)} is the primary key no more`),
   }
 }
@@ -113,13 +111,16 @@ function withJoinedKey(
 ): AdoptedKey {
   const position = ({ property }: AdoptedProperty): number => Number(own(property, 'primaryKeyPosition') ?? 0)
   const parts = primary.toSorted((a, b) => position(a) - position(b))
-  const names = parts.map(({ original }) => original).join(SEPARATOR)
+  const originals = parts.map(({ original }) => original)
+  const names = originals.join(SEPARATOR)
   return {
     properties: [
-      madeUpId(`the primary key has ${parts.length} fields: joined as ${names}`, `Joined from ${names}.`),
+      madeUpId(`the primary key has ${parts.length} fields: joined as ${names}`, {
+        description: `Joined from ${names}.`,
+      }),
       ...properties.map(withoutPrimaryKey),
     ],
-    makeId: (values) => parts.map((part) => idText(valueOf(part, values))).join(SEPARATOR),
+    parts: originals,
     notes: [],
   }
 }
@@ -127,19 +128,21 @@ function withJoinedKey(
 function withNumbers(properties: readonly AdoptedProperty[]): AdoptedKey {
   return {
     properties: [
-      madeUpId('no property tells the records apart: numbered in the order of the file', null),
+      madeUpId('no property tells the records apart: numbered in the order of the file', {
+        customProperties: [{ property: ID_FROM, value: ROW_NUMBER }],
+      }),
       ...properties.map(withoutPrimaryKey),
     ],
-    makeId: (_values, number) => String(number),
+    parts: null,
     notes: [],
   }
 }
 
-function madeUpId(doubt: string, description: string | null): AdoptedProperty {
+function madeUpId(doubt: string, keys: JsonObject): AdoptedProperty {
   return {
     property: {
       name: 'id',
-      ...(description === null ? {} : { description }),
+      ...keys,
       logicalType: 'string',
       primaryKey: true,
       required: true,
@@ -150,10 +153,4 @@ function madeUpId(doubt: string, description: string | null): AdoptedProperty {
     made: true,
     doubts: [doubt],
   }
-}
-
-/** What the data has for a property, which may be under its physical name. */
-function valueOf({ original, property }: AdoptedProperty, values: JsonObject): JsonValue {
-  const physical = own(property, 'physicalName')
-  return own(values, original) ?? (typeof physical === 'string' ? own(values, physical) : null) ?? ''
 }

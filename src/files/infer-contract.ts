@@ -1,4 +1,5 @@
 import type { Contract, LogicalType } from '../contract/contract.ts'
+import { ID_FROM, ROW_NUMBER } from '../contract/id-source.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { showNames, showValue } from '../contract/show-value.ts'
 import { ValidationError } from '../errors/service-error.ts'
@@ -125,7 +126,13 @@ function madeUpId({ records }: FileProfile, asked: boolean): Draft {
       values: records,
       doubts,
     },
-    property: { name: 'id', logicalType: 'string', primaryKey: true, required: true },
+    property: {
+      name: 'id',
+      logicalType: 'string',
+      primaryKey: true,
+      required: true,
+      customProperties: [{ property: ID_FROM, value: ROW_NUMBER }],
+    },
     reading: STRICT,
   }
 }

@@ -3,18 +3,12 @@ import { numberFrom } from '../contract/exact-number.ts'
 import { WrittenNumber } from '../contract/written-number.ts'
 import type { Contract, Field } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { nearest } from '../contract/nearest.ts'
 import type { FieldReadings } from './column-readings.ts'
+import { idText } from './infer-column.ts'
 import { readMoment } from './foreign-moment.ts'
 import { isAmbiguousGroup, isGrouped, isMissingText, withoutGroups } from './foreign-number.ts'
 import type { Reading } from './notation-sketch.ts'
 import type { CellKind } from './raw-records.ts'
-
-/** What is wrong with a name that no field has. */
-export function unknownFieldFault(contract: Contract, name: string): string {
-  const meant = nearest(name, contract.fieldByName.keys())
-  return `the contract has no such field${meant === null ? '' : `; was ${meant} meant?`}`
-}
 
 /** What the values of a file are, and how their texts are read. */
 export interface CellReadings {
@@ -77,8 +71,8 @@ function typeCell(field: Field, value: JsonValue, { cells, reading }: HowToRead)
 /** A value of a file that has types. */
 function typeValue(field: Field, value: JsonValue, reading: Reading): JsonValue {
   if (typeof value === 'string') return typeText(field, value, reading)
-  const isScalar = typeof value === 'number' || typeof value === 'boolean'
-  return isScalar && field.type === 'string' && reading.lenient ? String(value) : value
+  if (field.type !== 'string' || !reading.lenient || value === null) return value
+  return idText(value)
 }
 
 /** A text of a field that is no string: a moment that is written as contracts do not, or a word for no value. */

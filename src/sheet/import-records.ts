@@ -1,16 +1,20 @@
 import type { Contract } from '../contract/contract.ts'
+import { idSourceOf } from '../contract/id-source.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
+import { originalNames, unknownColumnFault } from '../contract/original-names.ts'
 import { showNames, showValue } from '../contract/show-value.ts'
-import { WrittenNumber } from '../contract/written-number.ts'
 import { ServiceError, ValidationError, fromPlainError, toPlainError } from '../errors/service-error.ts'
 import { inputFormatOf, type FileFormat } from '../files/file-format.ts'
 import { ColumnReadings } from '../files/column-readings.ts'
-import { wrapped } from '../files/null-texts.ts'
+import type { AskedKey } from '../files/infer-key.ts'
+import { idMaker, withMadeIds } from '../files/made-ids.ts'
+import { ColumnMatcher } from '../files/match-columns.ts'
 import { placeOf, type FileSource, type RawRecord, type RawRecords } from '../files/raw-records.ts'
 import type { ReadFileOptions } from '../files/read-options.ts'
 import { readRecordFile } from '../files/read-record-file.ts'
+import { columnsAsFields } from '../files/rename-columns.ts'
 import { spool } from '../files/spool.ts'
-import { typeCells, unknownFieldFault } from '../files/type-cells.ts'
+import { typeCells } from '../files/type-cells.ts'
 import type { SheetStore, Upsert } from '../store/sheet-store.ts'
 import { targetDefinitions } from './definition-files.ts'
 import { GuessTeller } from './guess-teller.ts'
@@ -31,8 +35,11 @@ export interface ImportOptions {
   readonly keepEmpty: boolean
   /** How the file is to be read, as far as that is not to be found out. */
   readonly read: ReadFileOptions
-  /** The column that has the ids; null for the one called `id`. */
-  readonly key: string | null
+  /**
+   * The column that has the ids; null for the one that is `id` by its name; false to number the records, where the ids of
+   * the sheet are such numbers.
+   */
+  readonly key: AskedKey
   /** Told what is guessed about the file, each guess once, before anything is written. */
   readonly onGuess: (guess: string) => void
   /** Asked before anything is written when there are guesses; false stops the import. Null goes on. */
@@ -103,7 +110,8 @@ export async function importRecords(
   const options: ImportOptions = { ...DEFAULTS, ...given }
   const { contract, store, derivations } = await sheet.deriving()
   const actor = resolveActor(sheet, options.actor)
-  const raw = withKey(await readRecordFile(source, options.format, options.read), options.key)
+  const read = await readRecordFile(source, options.format, options.read)
+  const raw = withFields(read, { contract, key: options.key })
   const derived = new Set(targetDefinitions(derivations).map(({ field }) => field))
   const readings = new ColumnReadings({
     file: raw,
@@ -136,37 +144,34 @@ export async function importRecords(
 /** Whoever was asked does not want what was guessed; nothing was written. */
 export class ImportDeclined extends Error {}
 
-/** The same records, in which the column `key` is called `id`. Throws ValidationError where a table has no such column. */
-function withKey(file: RawRecords, key: string | null): RawRecords {
-  if (key === null || key === 'id') return file
-  const { fields, source } = file
-  if (fields !== null && !fields.includes(key)) {
+interface ColumnsToRead {
+  readonly contract: Contract
+  readonly key: AskedKey
+}
+
+/** The records with columns called as their fields, and with the ids that the contract has made. */
+function withFields(file: RawRecords, { contract, key }: ColumnsToRead): RawRecords {
+  const source = idSourceOf(contract)
+  const numbered = source?.kind === 'rowNumber'
+  if (key === false && !numbered) {
     throw new ValidationError(
-      `${source.name} has no column ${showValue(key)} for the key; it has ${showNames(fields)}`,
+      'the ids of this sheet are not the numbers of records (its contract has no idFrom: rowNumber); leave out --no-key',
     )
   }
-  if (fields?.includes('id') === true) {
-    throw new ValidationError(`${source.name} has a column id beside ${showValue(key)}; take one of them out`)
+  if (typeof key === 'string' && file.fields?.includes(key) === false) {
+    throw new ValidationError(
+      `${file.source.name} has no column ${showValue(key)} for the key; it has ${showNames(file.fields)}`,
+    )
   }
-  async function* batches(): AsyncGenerator<readonly RawRecord[]> {
-    for await (const batch of file.batches) {
-      yield batch.map((record) => ({ ...record, values: renamed(record.values, key ?? 'id') }))
-    }
-  }
-  return { ...wrapped(file, batches), fields: fields?.map((name) => (name === key ? 'id' : name)) ?? null }
-}
-
-function renamed(values: JsonObject, key: string): JsonObject {
-  if (!Object.hasOwn(values, key)) return values
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name === key ? 'id' : name, idOf(name === key, value)]),
-  )
-}
-
-/** Keys are texts (D14); a file may have them as numbers. */
-function idOf(isKey: boolean, value: JsonValue): JsonValue {
-  if (!isKey) return value
-  return typeof value === 'number' || value instanceof WrittenNumber ? String(value) : value
+  const matcher = new ColumnMatcher(contract, {
+    key: key === false ? null : key,
+    withoutId: key === false,
+    preferOwn: false,
+    idAdvice: `if it has the ids, say so with --key id${numbered ? ', if not, with --no-key' : ''}`,
+  })
+  const named = columnsAsFields(file, matcher)
+  if (source === null || (numbered && key !== false)) return named
+  return withMadeIds(named, idMaker(source))
 }
 
 interface ImportFile {
@@ -184,14 +189,20 @@ function checkHeader({ fields, source }: RawRecords, contract: Contract): void {
   for (const name of fields) {
     if (contract.fieldByName.has(name)) continue
     throw new ValidationError(
-      `${source.name}, column ${showValue(name)}: ${unknownFieldFault(contract, name)}`,
+      `${source.name}, column ${showValue(name)}: ${unknownColumnFault(contract, name)}`,
     )
   }
-  if (!fields.includes('id')) {
+  if (fields.includes('id')) return
+  if (idSourceOf(contract)?.kind === 'rowNumber') {
     throw new ValidationError(
-      `${source.name} has no column id, by which records are told apart; --key names another column for it`,
+      `${source.name} has no column id, and the ids of this sheet are the numbers of the records in the file that it was ` +
+        'made of; --no-key numbers these records in the same way, --key names a column that has the ids',
     )
   }
+  const others = (originalNames(contract).get('id') ?? []).map((name) => `, nor ${showValue(name)}`).join('')
+  throw new ValidationError(
+    `${source.name} has no column id${others === '' ? '' : `${others},`} by which records are told apart; --key names another column for it`,
+  )
 }
 
 interface RecordContext {

@@ -1,10 +1,11 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Contract, LogicalType } from '../contract/contract.ts'
+import { idSourceOf } from '../contract/id-source.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { checkFileSize } from '../contract/yaml-limits.ts'
 import { ContractError, RecordsError, SheetError } from '../errors/service-error.ts'
-import { adoptContract, type Adoption } from '../files/adopt-contract.ts'
+import { adoptContract } from '../files/adopt-contract.ts'
 import { ColumnReadings, knownReadings } from '../files/column-readings.ts'
 import type { DateOrder } from '../files/foreign-moment.ts'
 import { fieldNames } from '../files/field-names.ts'
@@ -13,10 +14,13 @@ import { inferContract, type InferredField } from '../files/infer-contract.ts'
 import type { AskedKey } from '../files/infer-key.ts'
 import { profileRecords } from '../files/infer-profile.ts'
 import { planRecords, type RecordPlan } from '../files/infer-records.ts'
+import { idMaker, withMadeIds } from '../files/made-ids.ts'
+import { ColumnMatcher, type MatchOptions } from '../files/match-columns.ts'
 import { wrapped } from '../files/null-texts.ts'
 import type { FileSource, RawRecord, RawRecords } from '../files/raw-records.ts'
 import type { ReadFileOptions } from '../files/read-options.ts'
 import { readRecordFile } from '../files/read-record-file.ts'
+import { columnsAsFields, renameColumns } from '../files/rename-columns.ts'
 import { checkFree, stageSheet } from './init-staging.ts'
 import { writeGitignore, writeStarter, type SheetNames } from './new-sheet-files.ts'
 import { openSheet } from './open-sheet.ts'
@@ -150,13 +154,12 @@ async function prepareRecords(
   const plan: RecordPlan = {
     contract,
     readings: knownReadings(readings),
-    fieldOf: new Map(columns),
     textFields: new Set(fields.filter(({ type }) => type === 'string').map(({ field }) => field)),
-    makeId: fields.some(({ column }) => column === null) ? (_values, number) => String(number) : null,
   }
+  const named = withIds(renameColumns(file, new Map(columns)), contract)
   return async (staging) => {
     await writeContract(staging, contract)
-    await writeRecords(staging, followed(file, 'writing', options), plan)
+    await writeRecords(staging, followed(named, 'writing', options), plan)
     return preview
   }
 }
@@ -176,8 +179,10 @@ async function prepareContract(
   return async (staging) => {
     await writeContract(staging, adoption.contract)
     if (file !== null) {
-      const plan = planFor(adoption, file, data?.read?.dateOrder ?? null)
-      await writeRecords(staging, followed(file, 'writing', options), plan)
+      const matcher = new ColumnMatcher(adoption.contract, AS_NAMED)
+      const named = withIds(columnsAsFields(file, matcher), adoption.contract)
+      const plan = planFor(adoption.contract, named, data?.read?.dateOrder ?? null)
+      await writeRecords(staging, followed(named, 'writing', options), plan)
     }
     return preview()
   }
@@ -199,18 +204,23 @@ async function readContractFile({ path, name }: FileSource): Promise<string> {
   }
 }
 
-function planFor(
-  { contract, fieldOf, makeId }: Adoption,
-  file: RawRecords,
-  dateOrder: DateOrder | null,
-): RecordPlan {
+/** The columns of the file that goes with a contract are found by their names alone. */
+const AS_NAMED: MatchOptions = { key: null, withoutId: false, preferOwn: false, idAdvice: null }
+
+/** The same records, with the ids that the contract has made. */
+function withIds(file: RawRecords, contract: Contract): RawRecords {
+  const source = idSourceOf(contract)
+  return source === null ? file : withMadeIds(file, idMaker(source))
+}
+
+function planFor(contract: Contract, file: RawRecords, dateOrder: DateOrder | null): RecordPlan {
   const readings = new ColumnReadings({
     file,
-    fieldOf: (column) => contract.fieldByName.get(fieldOf.get(column) ?? ''),
+    fieldOf: (field) => contract.fieldByName.get(field),
     dateOrder,
     lenient: false,
   })
-  return { contract, fieldOf, textFields: new Set(['id']), readings, makeId }
+  return { contract, textFields: new Set(['id']), readings }
 }
 
 async function writeContract(staging: string, { text }: Contract): Promise<void> {

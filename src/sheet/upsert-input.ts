@@ -1,10 +1,14 @@
 import { Readable } from 'node:stream'
 import type { Field } from '../contract/contract.ts'
+import { idSourceOf } from '../contract/id-source.ts'
 import { ColumnReadings } from '../files/column-readings.ts'
 import type { DateOrder } from '../files/foreign-moment.ts'
 import { inputFormatOf, type FileFormat } from '../files/file-format.ts'
 import { placeOf, type RawRecord, type RawRecords } from '../files/raw-records.ts'
+import { idMaker, recordsWithIds, withMadeIds, type MakeId } from '../files/made-ids.ts'
+import { ColumnMatcher } from '../files/match-columns.ts'
 import { readRecordFile } from '../files/read-record-file.ts'
+import { columnsAsFields, recordsAsFields } from '../files/rename-columns.ts'
 import { spool } from '../files/spool.ts'
 import { typeCells } from '../files/type-cells.ts'
 import { fromPlainError, toPlainError, ValidationError } from '../errors/service-error.ts'
@@ -43,8 +47,7 @@ export async function upsertFile(sheet: Sheet, path: string, options: InputOptio
   if (format === null) {
     throw new ValidationError(`the name of ${path} does not say what it is; say it with --input-format`)
   }
-  const records = await readRecordFile({ path, name: path }, format)
-  return upsertBatches(sheet, records.batches, { origin: records, file: records, ...options })
+  return upsertRecordFile(sheet, await readRecordFile({ path, name: path }, format), options)
 }
 
 /** The same for a stream, called `name` in messages. NDJSON is written as it comes, anything else when it has all come. */
@@ -57,14 +60,39 @@ export async function upsertStream(
   const format = options.format ?? formatOfStart(first)
   if (format === 'ndjson') {
     const origin: Origin = { source: { path: name, name }, unit: 'line', cells: 'values' }
-    return upsertBatches(sheet, ndjsonBatches(whole, name), { origin, file: null, ...options })
+    const { matcher, makeId } = await namingOf(sheet)
+    const named = recordsAsFields(ndjsonBatches(whole, name), matcher, origin)
+    const batches = makeId === null ? named : recordsWithIds(named, makeId)
+    return upsertBatches(sheet, batches, { origin, file: null, ...options })
   }
   const file = await spool(whole, name)
   try {
-    const records = await readRecordFile(file, format)
-    return await upsertBatches(sheet, records.batches, { origin: records, file: records, ...options })
+    return await upsertRecordFile(sheet, await readRecordFile(file, format), options)
   } finally {
     await file.remove()
+  }
+}
+
+async function upsertRecordFile(sheet: Sheet, read: RawRecords, options: InputOptions): Promise<InputResult> {
+  const { matcher, makeId } = await namingOf(sheet)
+  const named = columnsAsFields(read, matcher)
+  const file = makeId === null ? named : withMadeIds(named, makeId)
+  return upsertBatches(sheet, file.batches, { origin: file, file, ...options })
+}
+
+interface Naming {
+  readonly matcher: ColumnMatcher
+  /** Joins ids from other fields; null where the contract does not. */
+  readonly makeId: MakeId | null
+}
+
+/** How columns become fields: one that could be two fields is the one of its name here, as in requests. */
+async function namingOf(sheet: Sheet): Promise<Naming> {
+  const { contract } = await sheet.deriving()
+  const source = idSourceOf(contract)
+  return {
+    matcher: new ColumnMatcher(contract, { key: null, withoutId: false, preferOwn: true, idAdvice: null }),
+    makeId: source?.kind === 'fields' ? idMaker(source) : null,
   }
 }
 

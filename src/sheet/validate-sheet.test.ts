@@ -45,6 +45,21 @@ async function contents(directory: string): Promise<string[]> {
   return (await Promise.all(texts)).toSorted()
 }
 
+test('an original name that two fields have is told with its line', async (t) => {
+  const directory = await storedSheet(t)
+  await editContract(
+    directory,
+    /name: title,([^]*?)name: price,/,
+    'name: title, businessName: Amount,$1name: price, physicalName: Amount,',
+  )
+  const [fault = '', ...more] = await faultsOf(directory)
+  assert.match(
+    fault,
+    /^contract\.yaml \d+ the fields "title", "price" have the same original name "Amount", so that no file may have such a column; change all but one$/,
+  )
+  assert.deepEqual(more, [])
+})
+
 const CASES: Readonly<Record<string, { change: (directory: string) => Promise<unknown>; says: RegExp }>> = {
   'a type that stored records do not have': {
     change: (directory) =>

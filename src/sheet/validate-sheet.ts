@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { showValue } from '../contract/show-value.ts'
+import { sharedNames } from '../contract/original-names.ts'
+import { showNames, showValue } from '../contract/show-value.ts'
+import { parseYamlFile } from '../contract/yaml-file.ts'
 import { createKinds } from '../derivation/kinds.ts'
 import { ServiceError } from '../errors/service-error.ts'
 import { DefinitionFiles, targetDefinitions, type Derivations } from './definition-files.ts'
@@ -26,7 +28,7 @@ const RECORDS_AT_ONCE = 1000
 
 /**
  * Looks for what is wrong with a sheet, that of a directory or of a store's URL: contract, derivation files and
- * `transport.yaml`, of each the first fault; then what keeps its store from being opened, or made from `records.jsonl`, which is
+ * `transport.yaml`, of each the first fault; then original names that fields share, and what keeps its store from being opened, or made from `records.jsonl`, which is
  * tried without changing it; with `records` also every record, of the store or, where there is none yet, of `records.jsonl`.
  * Calls nobody. Throws SheetError where there is no sheet, and RecordsError where a
  * store at a URL cannot be reached.
@@ -43,6 +45,7 @@ export async function* validateSheet(
     if (faults.length > 0) return
     const contract = files.contract()
     const derivations = files.derivations(contract)
+    yield* nameFaults(contract)
     if (isStoreUrl(path)) {
       yield* storedFaults(path, { records })
       return
@@ -62,6 +65,18 @@ export async function* validateSheet(
     else if (records && hasStore) yield* storedFaults(path, { records })
   } finally {
     await source.close?.()
+  }
+}
+
+/** The original names that several fields have: the sheet can be used, but files with such a column are refused. */
+function* nameFaults(contract: Contract): Generator<SheetFault> {
+  const shared = sharedNames(contract)
+  if (shared.length === 0) return
+  const file = 'contract.yaml'
+  const yaml = parseYamlFile(contract.text, file)
+  for (const { name, fields, path } of shared) {
+    const message = `the fields ${showNames(fields)} have the same original name ${showValue(name)}, so that no file may have such a column; change all but one`
+    yield { file, line: yaml.lineOf(path), message }
   }
 }
 

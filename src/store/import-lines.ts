@@ -5,6 +5,7 @@ import type { Contract } from '../contract/contract.ts'
 import { parseExactly } from '../contract/exact-json.ts'
 import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../contract/json-depth.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
+import { unknownFieldFault } from '../contract/original-names.ts'
 import { faultOf } from '../contract/validate-value.ts'
 import { RecordsError } from '../errors/service-error.ts'
 import { parseLine } from '../provenance/log-line.ts'
@@ -106,7 +107,8 @@ export function readRecordLine(
   const record = parseRecord(text, where)
   const unknown = Object.keys(record).find((name) => !contract.fieldByName.has(name))
   if (unknown !== undefined) {
-    throw new RecordsError(`${where}, field ${JSON.stringify(unknown)}: the contract has no such field`)
+    const fault = unknownFieldFault(contract, unknown)
+    throw new RecordsError(`${where}, field ${JSON.stringify(unknown)}: ${fault}`)
   }
   for (const field of contract.fields) {
     const value = memberOf(record, field.name)

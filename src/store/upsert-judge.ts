@@ -1,5 +1,6 @@
 import type { Contract, Field } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
+import { unknownFieldFault } from '../contract/original-names.ts'
 import { mayWrite, writeDenial } from '../contract/permissions.ts'
 import type { Check } from '../contract/scalar-checks.ts'
 import { checkOf } from '../contract/validate-value.ts'
@@ -169,7 +170,7 @@ export class UpsertJudge {
   #refuseUnknown(record: JsonObject, names: readonly string[]): void {
     for (const name of names) {
       if (this.#contract.fieldByName.has(name)) continue
-      this.#faults.add(this.#at(record, name, () => 'the contract has no such field'))
+      this.#faults.add(this.#at(record, name, () => unknownFieldFault(this.#contract, name)))
     }
   }
 

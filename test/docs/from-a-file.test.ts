@@ -35,6 +35,6 @@ test(
       if (next.lang === 'json') assert.deepEqual(comparable(stdout), comparable(next.text), text)
       else assert.equal(seen(stdout), seen(next.text), text)
     }
-    assert.equal(shown, 7)
+    assert.equal(shown, 8)
   },
 )

@@ -141,7 +141,10 @@ test('the ids can be in a column of another name', async (t) => {
   await assert.rejects(importCsv(t, sheet, 'nr,title\nx,X\n', { key: 'No' }), {
     message: 'data.csv has no column "No" for the key; it has "nr", "title"',
   })
-  await assert.rejects(importCsv(t, sheet, 'No,id\nx,X\n', { key: 'No' }), /has a column id beside "No"/)
+  await assert.rejects(
+    importCsv(t, sheet, 'No,id\nx,X\n', { key: 'No' }),
+    /two columns are the field "id": "No" \(the key\) and "id"/,
+  )
 })
 
 test('a dry run says what an import would do, and does nothing', async (t) => {
@@ -217,7 +220,7 @@ test('D7: a derived field may come with the value that it has, or without one, a
 
 const HEADERS: readonly (readonly [text: string, fault: RegExp])[] = [
   ['id,titel\n', /^data\.csv, column "titel": the contract has no such field; was title meant\?$/],
-  ['title,price\n', /^data\.csv has no column id/],
+  ['title,price\n', /^data\.csv has no column id by which/],
 ]
 
 for (const [text, fault] of HEADERS) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json.ts'
-import { formatOf, type FileFormat } from '../../src/files/file-format.ts'
+import { inputFormatOf, type FileFormat } from '../../src/files/file-format.ts'
 import type { ReadFileOptions } from '../../src/files/read-options.ts'
 import { initSheet, type InitOptions, type InitReport, type InitSource } from '../../src/sheet/init-sheet.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
@@ -30,7 +30,7 @@ export async function initFrom(
 ): Promise<{ report: InitReport; directory: string }> {
   const path = join(root, name)
   await writeFile(path, content)
-  const format: FileFormat | null = formatOf(name)
+  const format: FileFormat | null = inputFormatOf(name)
   if (format === null) throw new Error(`${name} has no format`)
   const source: InitSource = { kind: 'records', data: { file: { path, name }, format, read }, key }
   const directory = join(root, 'sheet')
