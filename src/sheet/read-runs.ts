@@ -59,7 +59,7 @@ export async function listRuns(sheet: Sheet, options: PageOptions): Promise<RunL
     found = await read()
   }
   const runs = found.slice(0, limit).map((run) => withProgress(sheet, run))
-  const last = found.length > limit ? runs.at(-1) : undefined
+  const last = await lastOf(runs, found, ({ id }) => store.runs({ before: id, limit: 1 }))
   return {
     runs,
     nextCursor: last === undefined ? null : sealCursor(store.cursorKey, Number(last.id), RUNS),
@@ -80,11 +80,27 @@ export async function listRunFailures(
   const after = cursor === null ? 0 : openCursor(store.cursorKey, cursor, scope)
   const found = await store.runFailures({ run: id, after, limit: limit + 1 })
   const failures = withinBytes(found.slice(0, limit))
-  const last = found.length > failures.length ? failures.at(-1) : undefined
+  const last = await lastOf(failures, found, ({ number }) =>
+    store.runFailures({ run: id, after: number, limit: 1 }),
+  )
   return {
     failures,
     nextCursor: last === undefined ? null : sealCursor(store.cursorKey, last.number, scope),
   }
+}
+
+/**
+ * The last item of a page if another page follows it; undefined otherwise. `found` are the items that were read for the page, and `next`
+ * reads one after another: where items are long, fewer are read than were asked for.
+ */
+async function lastOf<T>(
+  page: readonly T[],
+  found: readonly unknown[],
+  next: (last: T) => Promise<readonly T[]>,
+): Promise<T | undefined> {
+  const last = page.at(-1)
+  if (last === undefined || found.length > page.length) return last
+  return (await next(last)).length > 0 ? last : undefined
 }
 
 /** Characters of response bodies on a page of failures: with more of them it has fewer failures. */

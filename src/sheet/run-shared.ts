@@ -114,10 +114,11 @@ async function allFailures(store: SheetStore, run: RunId): Promise<CellFailure[]
   const all: CellFailure[] = []
   for (let after = 0; ;) {
     const page = await store.runFailures({ run, after, limit: FAILURES })
+    const last = page.at(-1)
+    if (last === undefined) return all
     for (const { recordId, field, error, errorType } of page) {
       all.push({ recordId, field, error, error_type: errorType })
     }
-    if (page.length < FAILURES) return all
-    after = page.at(-1)?.number ?? after
+    after = last.number
   }
 }

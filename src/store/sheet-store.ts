@@ -147,9 +147,12 @@ export interface SheetStore {
   run(id: RunId): Promise<StoredRun | null>
   /** The records that a run was asked for; null when it did not filter. */
   runRecordIds(id: RunId): Promise<readonly string[] | null>
-  /** Runs, newest first; `before` is the id of the last one seen. */
+  /** Runs, newest first; `before` is the id of the last one seen. There may be fewer than `limit`, where they are long, but one if there is any. */
   runs(query: { readonly before: RunId | null; readonly limit: number }): Promise<readonly StoredRun[]>
-  /** Failures of a run in the order in which they happened; `after` is the number of the last one seen, 0 for none. */
+  /**
+   * Failures of a run in the order in which they happened; `after` is the number of the last one seen, 0 for none. There may be fewer than
+   * `limit`, where they are long, but one if there is any.
+   */
   runFailures(query: RunFailuresQuery): Promise<readonly RunFailure[]>
   /** How many entries a run wrote. */
   runEntryCount(run: RunId): Promise<number>

@@ -3,7 +3,7 @@ import type { PendingInput } from '../errors/block.ts'
 import type { CacheEntry, CellCommit, WorkCell } from './cell-work.ts'
 import type { CellFailureNote, CellState, WorkState } from './sheet-store.ts'
 import type { StoredProposal } from './stored-proposal.ts'
-import type { FailedCell, RunFailure, RunOrder, StoredRun } from './stored-run.ts'
+import type { FailedCell, RunOrder, StoredRun } from './stored-run.ts'
 
 /*
  * What the rows of tables mean that both engines have alike. A row has its columns by name, and null where it has no value.
@@ -177,16 +177,6 @@ type OlderRequest = Omit<StoredRequest, NewerMember> & Partial<Pick<StoredReques
 function errorOf(row: Row): StoredRun['error'] {
   if (row['error_type'] === null) return null
   return { type: row['error_type'] as ErrorType, message: String(row['error']) }
-}
-
-/** A row of `$run_failure`. */
-export function storedFailure(row: Row): RunFailure {
-  return {
-    number: Number(row['number']),
-    recordId: String(row['record_id']),
-    field: String(row['field']),
-    ...storedCellFailure(row),
-  }
 }
 
 /** A row of `$failure`, or as much of one of `$run_failure`. */

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MaterializeRequest } from '../../src/sheet/materialize.ts'
 import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
-import { getRunDetail, listRuns } from '../../src/sheet/read-runs.ts'
+import { getRunDetail, listRunFailures, listRuns, type PageOptions } from '../../src/sheet/read-runs.ts'
 import { RUN_LIMITS } from '../../src/sheet/run-limits.ts'
 import { MaterializeBody } from '../../src/wire/materialize.ts'
+import { newRun } from '../../src/store/suite/test-sheet.ts'
 import { openLookupSheet, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const SELECTION = { targets: null, recordIds: null, force: false }
@@ -87,3 +88,40 @@ test('D29: of a run that keeps values the failures of its own targets count', as
   const keepFresh = 'b.yaml'
   await refuses(run, { keepFresh, recordIds: absent(RUN_LIMITS.absent + 1) }, /50001 failures with 1 target,/)
 })
+
+test('lists of runs and failures go on after a page that ended for its bytes', async (t) => {
+  const { sheet } = await openLookupSheet(t, [])
+  const { store } = await sheet.current()
+  const long = 'x'.repeat(3 << 20)
+  const targets = [long]
+  const ids = [await store.startRun(newRun({ targets })), await store.startRun(newRun({ targets }))]
+  const last = await store.startRun(newRun({ targets }))
+  const failed = ['1', '2', '3'].map((recordId) => {
+    return { recordId, field: 'b', error: long, errorType: 'SheetError' } as const
+  })
+  await store.runLocked(last, { total: 3, absent: failed })
+  const runs = await pages(
+    (page) => listRuns(sheet, page),
+    ({ runs: found }) => found.map(({ id }) => id),
+  )
+  assert.deepEqual(runs, [[last, ids[1]], [ids[0]]])
+  const failures = await pages(
+    (page) => listRunFailures(sheet, last, page),
+    ({ failures: found }) => found.map(({ recordId }) => recordId),
+  )
+  assert.deepEqual(failures, [['1', '2'], ['3']])
+})
+
+/** Reads a list to its end: the items of each page. */
+async function pages<P extends { readonly nextCursor: string | null }, T>(
+  read: (page: PageOptions) => Promise<P>,
+  itemsOf: (page: P) => T,
+): Promise<T[]> {
+  const all: T[] = []
+  for (let cursor: string | null = null; ;) {
+    const page: P = await read({ limit: 100, cursor })
+    all.push(itemsOf(page))
+    cursor = page.nextCursor
+    if (cursor === null) return all
+  }
+}

@@ -295,8 +295,14 @@ test('tables from before there were revisions are brought up to date, and a push
   const sheet = await Pushed.make(t)
   await sheet.push()
   const { schema } = parseStoreUrl(sheet.url)
+  await sheet.run(
+    `INSERT INTO "$run" (id, kind, state, actor, request, started_at, active_at)
+     SELECT 7, 'materialize', 'finished', 'a', jsonb_build_object('targets', jsonb_agg('t' || n % 3), 'limit', 5)::text, '', ''
+     FROM generate_series(1, 20000) AS n`,
+  )
   for (const table of [
     '$response',
+    '$run_body',
     '$deleted_block',
     '$call',
     '$task',
@@ -320,12 +326,15 @@ test('tables from before there were revisions are brought up to date, and a push
   await sheet.run('ALTER TABLE "$target" DROP COLUMN required, DROP COLUMN blocked')
   await sheet.run('ALTER TABLE "$target" DROP COLUMN non_empty')
   await sheet.run('ALTER TABLE "$failure" DROP COLUMN hash')
+  await sheet.run('ALTER TABLE "$run_failure" DROP COLUMN body')
   await sheet.run('ALTER TABLE "$todo" DROP COLUMN blocked')
   await sheet.run(`UPDATE "$sheet" SET schema_version = 2`)
   await rm(join(sheet.directory, 'records.jsonl'))
   await assert.rejects(PostgresRevisions.open(sheet.url, 5000), SheetError)
   const outcome = await sheet.push()
   assert.deepEqual([outcome.number, outcome.created, outcome.records], [1, false, 3])
+  const { targets, limit } = (await (await sheet.open(1)).run('7')) ?? {}
+  assert.deepEqual([targets, limit], [['t1', 't2', 't0'], 5])
 })
 
 test('a directory with a store brings all of it, and is left as it is', async (t) => {

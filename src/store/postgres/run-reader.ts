@@ -2,11 +2,12 @@ import { parseLine } from '../../provenance/log-line.ts'
 import type { EntryRef, RunEntriesQuery, RunFailuresQuery } from '../sheet-store.ts'
 import type { RunFailure, RunId, StoredRun } from '../stored-run.ts'
 import type { Connection } from './connection.ts'
-import { runNumber, storedFailure, storedRun, textOrNull } from '../stored-rows.ts'
+import { failuresPage, RUN_COLUMNS, runsPage, storedFailures } from '../run-failures.ts'
+import { runNumber, storedRun, textOrNull } from '../stored-rows.ts'
 
-/** All but `record_ids`. */
-const RUN_COLUMNS = `id, kind, reverts, state, actor, request, started_at, ended_at, total, materialized, skipped, failed,
-  calls, total_cost, unpriced_calls, left_cells, error, error_type, cancelled_by`
+const RUNS = runsPage((number) => `$${number}`)
+
+const FAILURES = failuresPage((number) => `$${number}`)
 
 /** Reads what the store knows of runs. A text that is no run id is the id of no run. */
 export class RunReader {
@@ -32,8 +33,7 @@ export class RunReader {
   async runs(query: { readonly before: RunId | null; readonly limit: number }): Promise<StoredRun[]> {
     const { before, limit } = query
     const end = before === null ? Number.MAX_SAFE_INTEGER : runNumber(before)
-    const sql = `SELECT ${RUN_COLUMNS} FROM "$run" WHERE id < $1 ORDER BY id DESC LIMIT $2`
-    return (await this.#db.all(sql, end, limit)).map(storedRun)
+    return (await this.#db.all(RUNS, end, limit)).map(storedRun)
   }
 
   /** Who wants a run to end; null when nobody does. */
@@ -43,14 +43,7 @@ export class RunReader {
   }
 
   async failures({ run, after, limit }: RunFailuresQuery): Promise<RunFailure[]> {
-    const rows = await this.#db.all(
-      `SELECT number, record_id, field, error, error_type, response_body, at FROM "$run_failure"
-       WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3`,
-      runNumber(run),
-      after,
-      limit,
-    )
-    return rows.map(storedFailure)
+    return storedFailures(await this.#db.all(FAILURES, runNumber(run), after, limit), { after, limit })
   }
 
   async entryCount(run: RunId): Promise<number> {

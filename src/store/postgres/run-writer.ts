@@ -1,6 +1,7 @@
 import type { CellCommit } from '../cell-work.ts'
 import type { RevertResult } from '../sheet-store.ts'
 import type { FailedCell, NewRun, RunBegin, RunEnd, RunId } from '../stored-run.ts'
+import { failureRows } from '../run-failures.ts'
 import type { ChangeSet } from './change-set.ts'
 import type { SqlInput } from './connection.ts'
 import { later, runNumber, type RunGain, type StoredRequest } from '../stored-rows.ts'
@@ -146,18 +147,35 @@ async function updateRun(
 
 async function addFailures(change: ChangeSet, id: RunId, failures: readonly FailedCell[]): Promise<void> {
   if (failures.length === 0) return
+  const run = runNumber(id)
+  // Numbered from 1: those that are there already are added to in the statement.
+  const { rows, bodies } = failureRows(failures, 0)
+  if (bodies.length > 0) {
+    await change.db.run(
+      `INSERT INTO "$run_body" (run, hash, body) SELECT $1, decode(hash, 'hex'), body FROM unnest($2::text[], $3::text[]) AS new(hash, body)
+       ON CONFLICT DO NOTHING`,
+      run,
+      bodies.map(({ hash }) => hexOf(hash)),
+      bodies.map(({ body }) => body),
+    )
+  }
   await change.db.run(
-    `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, response_body, at)
+    `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, body, at)
      SELECT $1, place + (SELECT coalesce(max(number), 0) FROM "$run_failure" WHERE run = $1),
-            record_id, field, error, error_type, response_body, $2
-     FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-       WITH ORDINALITY AS new(record_id, field, error, error_type, response_body, place)`,
-    runNumber(id),
+            record_id, field, error, error_type, decode(body, 'hex'), $2
+     FROM unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+       AS new(place, record_id, field, error, error_type, body)`,
+    run,
     change.at,
-    failures.map(({ recordId }) => recordId),
-    failures.map(({ field }) => field),
-    failures.map(({ error }) => error),
-    failures.map(({ errorType }) => errorType),
-    failures.map(({ responseBody }) => responseBody ?? null),
+    rows.map(({ number }) => number),
+    rows.map(({ recordId }) => recordId),
+    rows.map(({ fields }) => fields),
+    rows.map(({ error }) => error),
+    rows.map(({ errorType }) => errorType),
+    rows.map(({ body }) => (body === null ? null : hexOf(body))),
   )
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
 }

@@ -3,7 +3,7 @@ import { ContractError } from '../../errors/service-error.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 11
+export const SCHEMA_VERSION = 12
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -262,6 +262,22 @@ const LASTING_FAILURES = `
   ALTER TABLE "$target" ADD COLUMN non_empty jsonb;
 `
 
+/**
+ * - `$run_body`: what responses of failures of a run begin with, each once; `$run_failure.body` is its key, and `response_body` has it in
+ *   rows of earlier versions. `$run_failure.field` can be several, see `run-failures.ts`.
+ * - The request of a run has each target once.
+ */
+const SMALLER_RUNS = `
+  CREATE TABLE "$run_body" (run bigint NOT NULL, hash bytea NOT NULL, body text NOT NULL, PRIMARY KEY (run, hash));
+  ALTER TABLE "$run_failure" ADD COLUMN body bytea;
+  UPDATE "$run" SET request = jsonb_set(request::jsonb, '{targets}', (
+    SELECT jsonb_agg(value ORDER BY place) FROM (
+      SELECT value, min(place) AS place
+      FROM jsonb_array_elements(request::jsonb -> 'targets') WITH ORDINALITY AS item(value, place) GROUP BY value
+    ) AS once
+  ))::text WHERE length(request) > 65536 AND jsonb_typeof(request::jsonb -> 'targets') = 'array';
+`
+
 /** What each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -275,6 +291,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   9: RUN_COUNTS,
   10: BLOCKED_CELLS,
   11: LASTING_FAILURES,
+  12: SMALLER_RUNS,
 }
 
 /** Makes the tables of a new store but that of records. */

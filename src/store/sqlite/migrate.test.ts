@@ -26,6 +26,7 @@ const FIELDS = ['id', 'a', 'label']
 
 /** What version 6 and later ones added, taken away again. */
 const BACK_TO_VERSION_5 = `
+  DROP TABLE "$run_body"; ALTER TABLE "$run_failure" DROP COLUMN body;
   ALTER TABLE "$failure" DROP COLUMN hash; ALTER TABLE "$target" DROP COLUMN non_empty;
   ALTER TABLE "$target" DROP COLUMN required; ALTER TABLE "$target" DROP COLUMN blocked;
   ALTER TABLE "$todo" DROP COLUMN blocked;
@@ -374,4 +375,25 @@ test('D32: the blocked cells of a store of version 5 are found when its derivati
     [1, 1],
   )
   assert.deepEqual((await store.status()).targets, targets)
+})
+
+test('a run of an earlier version that was asked for one target very often has it once', async (t) => {
+  const directory = directoryFor(t)
+  const before = await openStore(directory)
+  const once = await before.startRun(newRun({ targets: ['label', 'label'] }))
+  const often = await before.startRun(
+    newRun({
+      targets: Array.from({ length: 20_000 }, (_, index) => (index % 3 === 1 ? 'label' : 'a')),
+      limit: 7,
+    }),
+  )
+  const all = await before.startRun(newRun())
+  await before.close()
+  sql(directory, (db) => db.exec(`${BACK_TO_VERSION_5}; UPDATE "$sheet" SET schema_version = 5`))
+  const store = await openStore(directory)
+  t.after(() => store.close())
+  assert.deepEqual((await store.run(once))?.targets, ['label', 'label'])
+  const { targets, limit } = (await store.run(often)) ?? {}
+  assert.deepEqual([targets, limit], [['a', 'label'], 7])
+  assert.equal((await store.run(all))?.targets, null)
 })

@@ -1,11 +1,12 @@
 import type { EntryRef, RunEntriesQuery, RunFailuresQuery } from '../sheet-store.ts'
 import type { RunFailure, RunId, StoredRun } from '../stored-run.ts'
 import type { Connection } from './connection.ts'
-import { runNumber, storedFailure, storedRun, textOrNull } from '../stored-rows.ts'
+import { failuresPage, RUN_COLUMNS, runsPage, storedFailures } from '../run-failures.ts'
+import { runNumber, storedRun, textOrNull } from '../stored-rows.ts'
 
-/** All but `record_ids`. */
-const RUN_COLUMNS = `id, kind, reverts, state, actor, request, started_at, ended_at, total, materialized, skipped, failed,
-  calls, total_cost, unpriced_calls, left_cells, error, error_type, cancelled_by`
+const RUNS = runsPage((number) => `?${number}`)
+
+const FAILURES = failuresPage((number) => `?${number}`)
 
 /** Reads what the store knows of runs. A text that is no run id is the id of no run. */
 export class RunReader {
@@ -30,9 +31,7 @@ export class RunReader {
   /** Runs, newest first, before a run; `before` null starts at the newest. */
   runs({ before, limit }: { readonly before: RunId | null; readonly limit: number }): StoredRun[] {
     const end = before === null ? Number.MAX_SAFE_INTEGER : runNumber(before)
-    return this.#db
-      .all(`SELECT ${RUN_COLUMNS} FROM "$run" WHERE id < ? ORDER BY id DESC LIMIT ?`, end, limit)
-      .map(storedRun)
+    return this.#db.all(RUNS, end, limit).map(storedRun)
   }
 
   /** Who wants a run to end; null when nobody does. */
@@ -43,14 +42,7 @@ export class RunReader {
   }
 
   failures({ run, after, limit }: RunFailuresQuery): RunFailure[] {
-    return this.#db
-      .all(
-        'SELECT * FROM "$run_failure" WHERE run = ? AND number > ? ORDER BY number LIMIT ?',
-        runNumber(run),
-        after,
-        limit,
-      )
-      .map(storedFailure)
+    return storedFailures(this.#db.all(FAILURES, runNumber(run), after, limit), { after, limit })
   }
 
   entryCount(run: RunId): number {

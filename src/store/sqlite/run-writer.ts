@@ -2,6 +2,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { CellCommit } from '../cell-work.ts'
 import type { RevertResult } from '../sheet-store.ts'
 import type { FailedCell, NewRun, RunEnd, RunId } from '../stored-run.ts'
+import { failureRows } from '../run-failures.ts'
 import type { ChangeSet } from './change-set.ts'
 import { later, runNumber, WAIT_GRACE_MS, type RunGain, type StoredRequest } from '../stored-rows.ts'
 
@@ -163,20 +164,23 @@ function addFailures(change: ChangeSet, id: RunId, failures: readonly FailedCell
   if (failures.length === 0) return
   const run = runNumber(id)
   const last = change.db.get('SELECT max(number) AS number FROM "$run_failure" WHERE run = ?', run)
-  const first = Number(last?.['number'] ?? 0) + 1
-  for (let start = 0; start < failures.length; start += FAILURES_AT_ONCE) {
-    const rows = failures.slice(start, start + FAILURES_AT_ONCE)
+  const { rows, bodies } = failureRows(failures, Number(last?.['number'] ?? 0))
+  for (const { hash, body } of bodies) {
+    change.db.run('INSERT OR IGNORE INTO "$run_body" (run, hash, body) VALUES (?, ?, ?)', run, hash, body)
+  }
+  for (let start = 0; start < rows.length; start += FAILURES_AT_ONCE) {
+    const some = rows.slice(start, start + FAILURES_AT_ONCE)
     change.db.run(
-      `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, response_body, at)
-       VALUES ${rows.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-      ...rows.flatMap(({ recordId, field, error, errorType, responseBody }, index) => [
+      `INSERT INTO "$run_failure" (run, number, record_id, field, error, error_type, body, at)
+       VALUES ${some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      ...some.flatMap(({ number, recordId, fields, error, errorType, body }) => [
         run,
-        first + start + index,
+        number,
         recordId,
-        field,
+        fields,
         error,
         errorType,
-        responseBody ?? null,
+        body,
         change.at,
       ]),
     )

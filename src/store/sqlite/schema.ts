@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 11
+export const SCHEMA_VERSION = 12
 
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
@@ -112,6 +112,9 @@ export const FIRST_TABLES = `
  * 11: failures that last, and empty texts.
  * - `$failure.hash`: the input hash of a failure that is expected to last; null for any other.
  * - `$target.non_empty`: those of the required inputs whose empty text counts as no value; null as `required` is.
+ *
+ * 12: `$run_body`: what responses of failures of a run begin with, each once; `$run_failure.body` is its key, and `response_body` has it in
+ *   rows of earlier versions. `$run_failure.field` can be several, see `run-failures.ts`. The request of a run has each target once.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -189,6 +192,17 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   11: `
   ALTER TABLE "$failure" ADD COLUMN hash BLOB;
   ALTER TABLE "$target" ADD COLUMN non_empty TEXT;
+  `,
+  12: `
+  CREATE TABLE "$run_body" (
+    run INTEGER NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, hash)
+  ) STRICT, WITHOUT ROWID;
+  ALTER TABLE "$run_failure" ADD COLUMN body BLOB;
+  UPDATE "$run" SET request = json_set(request, '$.targets', json((
+    SELECT json_group_array(value) FROM (
+      SELECT value FROM json_each(request, '$.targets') GROUP BY value ORDER BY min(key)
+    )
+  ))) WHERE length(request) > 65536 AND json_type(request, '$.targets') = 'array';
   `,
 }
 

@@ -25,6 +25,7 @@ export const COPIED_TABLES = [
   '$import',
   '$run',
   '$run_failure',
+  '$run_body',
   '$derivation',
   '$proposal',
   '$proposal_record',

@@ -73,6 +73,45 @@ export function testRunCommits(open: OpenStore): void {
       )
     })
 
+    test('failures of one reason share what is stored of them, and are told one by one', async () => {
+      const id = await locked()
+      const failed = (recordId: string, field: string, responseBody?: string): FailedCell => {
+        const error = `GET https://a.example/${recordId} -> 503`
+        return { recordId, field, error, errorType: 'ServiceError', ...(responseBody && { responseBody }) }
+      }
+      const absent = ['one', 'two', 'code'].flatMap((field) => [
+        failed('x', field, 'busy'),
+        failed('y', field, 'busy'),
+      ])
+      const of = (recordId: string): FailedCell[] => absent.filter((one) => one.recordId === recordId)
+      const all = [...of('x'), ...of('y'), failed('y', 'label'), failed('z', 'one', 'other')]
+      await sheet.store.runLocked(id, { total: all.length, absent: all })
+      const told = await sheet.store.runFailures({ run: id, after: 0, limit: 100 })
+      assert.deepEqual(
+        told.map(({ at: _, ...failure }) => failure),
+        all.map((failure, index) => ({ number: index + 1, ...failure })),
+      )
+      for (const after of all.keys()) {
+        const page = await sheet.store.runFailures({ run: id, after, limit: 2 })
+        assert.deepEqual(page, told.slice(after, after + 2), `after ${after}`)
+      }
+    })
+
+    test('a page of failures ends where their texts are long, and the next goes on there', async () => {
+      const id = await locked()
+      const error = 'x'.repeat(1 << 20)
+      const absent = Array.from({ length: 9 }, (_, index) => ({ ...absentCell(String(index)), error }))
+      await sheet.store.runLocked(id, { total: absent.length, absent })
+      const numbers: number[][] = []
+      for (let after = 0; ;) {
+        const page = await sheet.store.runFailures({ run: id, after, limit: 100 })
+        if (page.length === 0) break
+        numbers.push(page.map(({ number }) => number))
+        after = page.at(-1)?.number ?? after
+      }
+      assert.deepEqual(numbers, [[1, 2, 3, 4], [5, 6, 7, 8], [9]])
+    })
+
     test('whoever asks for entries page after page leaves others their turn', async () => {
       const id = await locked()
       let turns = 0

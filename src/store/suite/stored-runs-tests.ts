@@ -142,6 +142,15 @@ export function testStoredRuns(open: OpenStore): void {
       assert.deepEqual(await page('1'), [])
     })
 
+    test('a page of runs ends where what they were asked for is long, and has one at least', async () => {
+      const targets = Array.from({ length: 2000 }, (_, index) => `${index}`.padEnd(1500, 'x'))
+      const ids = [await start({ targets }), await start({ targets }), await start({ targets })].toReversed()
+      const page = async (before: RunId | null, limit: number): Promise<RunId[]> =>
+        (await sheet.store.runs({ before, limit })).map(({ id }) => id)
+      assert.deepEqual(await page(null, 10_000), ids.slice(0, 2))
+      assert.deepEqual((await page(ids[1] ?? null, 10_000)).slice(0, 1), ids.slice(2))
+    })
+
     test('a run that ended has its last counts, its time and what ended it', async () => {
       const id = await locked()
       const money = { calls: 4, totalCost: 1.5, unpricedCalls: 2 }
