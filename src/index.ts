@@ -24,6 +24,7 @@ export {
 } from './sheet/materialize.ts'
 export { planMaterialize } from './sheet/plan-materialize.ts'
 export { getRun, listRunFailures, listRuns } from './sheet/read-runs.ts'
+export { restoreRecords, type RestoreRecordsRequest } from './sheet/restore-records.ts'
 export { revertCell, startRevert, type RevertReport, type StartedRevert } from './sheet/revert.ts'
 export type { RunWatch } from './sheet/run-feed.ts'
 export { watchRun } from './sheet/watch-run.ts'

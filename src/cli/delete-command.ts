@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
-import { addSheetArgument, onSheet } from './sheet-argument.ts'
+import { addSheetArgument, onSheet, sheetWords } from './sheet-argument.ts'
 
 interface Flags extends SheetFlags {
   readonly yes?: true
@@ -25,7 +25,7 @@ export function deleteCommand(): Command {
     onSheet((flags: Flags, ids: readonly string[]) =>
       withSheet(flags, async (context) => {
         const { runDelete } = await import('./run-delete.ts')
-        return runDelete(context, { ids, ask: flags.yes !== true })
+        return runDelete(context, { ids, ask: flags.yes !== true, sheetName: sheetWords(flags.sheet) })
       }),
     ),
   )

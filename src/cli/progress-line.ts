@@ -91,6 +91,11 @@ export function callsText(calls: number): string {
   return `${grouped(calls)} ${calls === 1 ? 'call' : 'calls'}`
 }
 
+/** `1 record`, `2 records`. */
+export function recordsText(count: number): string {
+  return `${grouped(count)} ${count === 1 ? 'record' : 'records'}`
+}
+
 /** A number of cells, in words. */
 export function cellsText(cells: number): string {
   return `${grouped(cells)} ${cells === 1 ? 'cell' : 'cells'}`

@@ -3,6 +3,7 @@ import { addSheetOptions, withSheet, type SheetFlags } from './command-context.t
 import { addExamples } from './examples.ts'
 import { integerBetween } from './option-values.ts'
 import type { ProgressStyle } from './progress.ts'
+import { parseList } from './record-options.ts'
 import { progressOption } from './progress-option.ts'
 import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
@@ -11,6 +12,7 @@ interface Flags extends SheetFlags {
   readonly record?: string
   readonly field?: string
   readonly seq?: number
+  readonly ids?: readonly string[]
   readonly progress?: ProgressStyle
 }
 
@@ -18,16 +20,25 @@ interface Flags extends SheetFlags {
 export function revertCommand(): Command {
   const command = addSheetArgument(
     new Command('revert').description(
-      'Takes back what a run wrote, or what one entry of the provenance log did.',
+      'Reverts what a run wrote, what one entry of the provenance log did, or the deletion of records.',
     ),
   )
-    .addOption(new Option('--run <number>', 'the run to take back').conflicts(['record', 'field', 'seq']))
-    .option('--record <id>', 'the record of the cell')
-    .option('--field <name>', 'the field of the cell')
+    .addOption(new Option('--run <number>', 'the run to revert').conflicts(['record', 'field', 'seq', 'ids']))
+    .option('--record <id>', 'the record of the cell, or the deleted record')
+    .option('--field <name>', 'the field of the cell; left out to restore a deleted record')
     .addOption(
-      new Option('--seq <number>', 'the provenance entry of the cell to take back').argParser(
-        integerBetween(1, Number.MAX_SAFE_INTEGER),
-      ),
+      new Option(
+        '--seq <number>',
+        'the provenance entry of the cell to revert, or the deletion of the record',
+      ).argParser(integerBetween(1, Number.MAX_SAFE_INTEGER)),
+    )
+    .addOption(
+      new Option(
+        '--ids <ids>',
+        'restore these deleted records, all or none; with commas between; - reads them from standard input, one to a line',
+      )
+        .argParser(parseList)
+        .conflicts(['record', 'field', 'seq']),
     )
     .addOption(progressOption())
   addExamples(command, [
@@ -36,13 +47,14 @@ export function revertCommand(): Command {
       'colophon revert countries --record CH --field currency_name --seq 42 --actor human:ann',
       'Put back one cell; `colophon provenance` tells the seq',
     ],
+    ['colophon revert countries --ids XK,TW --actor human:ann', 'Restore records that were deleted'],
   ])
   return addSheetOptions(command, { writes: true }).action(
     onSheet((flags: Flags) =>
       withSheet(flags, async (context) => {
         const { runRevert } = await import('./run-revert.ts')
-        const { run: runId, record: recordId, field, seq, progress = null } = flags
-        return runRevert(context, { runId, recordId, field, seq }, progress)
+        const { run: runId, record: recordId, field, seq, ids, progress = null } = flags
+        return runRevert(context, { runId, recordId, field, seq, ids }, progress)
       }),
     ),
   )

@@ -1,10 +1,9 @@
-import { text } from 'node:stream/consumers'
 import { deleteRecords } from '../sheet/delete-records.ts'
 import type { CommandContext } from './command-context.ts'
 import { canAsk, confirm } from './confirm.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
-import { grouped } from './progress-line.ts'
-import { UsageError } from './usage-error.ts'
+import { givenIds } from './given-ids.ts'
+import { grouped, recordsText } from './progress-line.ts'
 import { writerOf } from './writer.ts'
 
 export interface WhatToDelete {
@@ -12,16 +11,17 @@ export interface WhatToDelete {
   readonly ids: readonly string[]
   /** Whether to ask, where somebody is there to answer. */
   readonly ask: boolean
+  /** What hints call the sheet. */
+  readonly sheetName: string
 }
 
 /** Deletes records and prints what came of it. Throws as {@link deleteRecords} does, and UsageError. */
 export async function runDelete(
   { sheet, out }: CommandContext,
-  { ids: given, ask }: WhatToDelete,
+  { ids: given, ask, sheetName }: WhatToDelete,
 ): Promise<ExitCode> {
   const actor = writerOf(sheet)
-  const ids = [...new Set(given.length === 1 && given[0] === '-' ? await readIds() : given)]
-  if (ids.length === 0) throw new UsageError('standard input has no ids; give one to a line')
+  const ids = await givenIds(given)
   if (ask && canAsk()) {
     const answer = await confirm(`Delete ${recordsText(ids.length)}?`)
     if (answer !== 'yes') {
@@ -32,16 +32,19 @@ export async function runDelete(
   const { deleted, remaining } = await deleteRecords(sheet, { ids, actor })
   await out.print(
     { deleted, remaining },
-    () => `${recordsText(deleted)} deleted, ${grouped(remaining)} remain`,
+    () =>
+      `${recordsText(deleted)} deleted, ${grouped(remaining)} remain${deleted === ids.length ? undoHint(sheetName, ids) : ''}`,
   )
   return EXIT.done
 }
 
-async function readIds(): Promise<string[]> {
-  const lines = (await text(process.stdin)).split('\n')
-  return lines.map((line) => line.replace(/\r$/, '')).filter((line) => line !== '')
-}
+/** Ids that a shell takes as they are. */
+const PLAIN_ID = /^[\w.:@%+/][\w.:@%+/-]*$/
+const HINT_LENGTH = 120
 
-function recordsText(count: number): string {
-  return `${grouped(count)} ${count === 1 ? 'record' : 'records'}`
+/** How to take the deletion back; nothing where that would be long, or hard to quote. */
+function undoHint(sheetName: string, ids: readonly string[]): string {
+  const list = ids.join(',')
+  if (list.length > HINT_LENGTH || !ids.every((id) => PLAIN_ID.test(id))) return ''
+  return `\nUndo: colophon revert ${sheetName} --ids ${list}`
 }

@@ -1,27 +1,36 @@
+import { restoreRecords, type RestoreRecordsRequest } from '../sheet/restore-records.ts'
 import { revertCell, startRevert, type RevertReport } from '../sheet/revert.ts'
 import { toRevertAnswer, type RevertAnswer } from '../wire/revert.ts'
 import type { CommandContext } from './command-context.ts'
 import type { ExitCode } from './exit-codes.ts'
 import { followRun } from './follow-run.ts'
-import { cellsText } from './progress-line.ts'
+import { givenIds } from './given-ids.ts'
+import { cellsText, recordsText } from './progress-line.ts'
 import type { ProgressStyle } from './progress.ts'
 import { tableOf } from './table.ts'
 import type { Screen } from './terminal.ts'
 import { UsageError } from './usage-error.ts'
 import { writerOf } from './writer.ts'
 
-/** What is to be taken back, as the command line had it: a run, or a cell with an entry. */
+type DeletionRef = RestoreRecordsRequest['records'][number]
+
+/** What is to be reverted, as the command line had it: a run, a cell with an entry, or deleted records. */
 export interface WhatToRevert {
   readonly runId: string | undefined
   readonly recordId: string | undefined
   readonly field: string | undefined
   readonly seq: number | undefined
+  /** `-` alone reads them from standard input. */
+  readonly ids: readonly string[] | undefined
 }
 
-/** Reverts a run or a cell and prints what it came to. Throws as {@link startRevert} and {@link revertCell} do, and UsageError. */
+/**
+ * Reverts a run, a cell or deletions and prints what it came to. Throws as {@link startRevert}, {@link revertCell} and
+ * {@link restoreRecords} do, and UsageError.
+ */
 export async function runRevert(
   context: CommandContext,
-  { runId, recordId, field, seq }: WhatToRevert,
+  { runId, recordId, field, seq, ids }: WhatToRevert,
   progress: ProgressStyle | null,
 ): Promise<ExitCode | void> {
   const { sheet, out } = context
@@ -31,10 +40,20 @@ export async function runRevert(
     const ended = await followRun(context, run, { actor, progress })
     return ended.cancelled ? ended.code : print(ended.result)
   }
-  if (recordId === undefined || field === undefined || seq === undefined) {
-    throw new UsageError('what is to be taken back? Give --run, or --record, --field and --seq')
+  if (ids !== undefined) return restored((await givenIds(ids)).map((id) => ({ recordId: id, seq: null })))
+  if (recordId === undefined || seq === undefined) {
+    throw new UsageError(
+      'what is to be reverted? Give --run, or --record, --field and --seq, ' +
+        'or --record and --seq of a deletion, or --ids of deleted records',
+    )
   }
+  if (field === undefined) return restored([{ recordId, seq }])
   return print(await revertCell(sheet, { recordId, field, seq, actor }))
+
+  async function restored(records: readonly DeletionRef[]): Promise<void> {
+    const answer = toRevertAnswer(await restoreRecords(sheet, { records, actor }))
+    return out.print(answer, () => `${recordsText(answer.reverted)} restored`)
+  }
 
   function print(report: RevertReport): Promise<void> {
     const answer = toRevertAnswer(report)

@@ -6,6 +6,7 @@ import type {
   RecordListAnswer,
   UpsertRecordsAnswer,
 } from '../wire/records.ts'
+import type { RevertAnswer } from '../wire/revert.ts'
 import type { SummaryAnswer } from '../wire/summary.ts'
 import { jsonText, type ActorOptions, type CallOptions, type Connection, type Query } from './connection.ts'
 
@@ -129,6 +130,18 @@ export class RecordsClient<R extends object = RecordAnswer> {
       headers: { ...actorHeader, ...ifMatchHeader(ifMatch) },
       signal,
     })
+  }
+
+  /**
+   * Restores deleted records, all or none: each as its latest deletion left it, or one as the deletion with this `seq` did. Throws
+   * ApiError with status 409 where one of them exists.
+   */
+  restore(
+    deleted: readonly string[] | { readonly record_id: string; readonly seq: number },
+    options?: ActorOptions,
+  ): Promise<RevertAnswer> {
+    const body = 'seq' in deleted ? { ...deleted } : { record_ids: deleted }
+    return this.#connection.writeAs('/api/revert', body, options)
   }
 
   /**

@@ -1,4 +1,4 @@
-import { ValidationError } from '../errors/service-error.ts'
+import { PermissionDeniedError, ValidationError } from '../errors/service-error.ts'
 import type { Contract, Field } from './contract.ts'
 import { matchesGlob } from './glob.ts'
 import { codePoints } from './scalar-checks.ts'
@@ -21,6 +21,15 @@ export function writeDenial(field: Field, actor: string): string {
 /** Whether the actor may delete records (D7). */
 export function mayDelete(contract: Contract, actor: string): boolean {
   return contract.deletableBy === null || matchesAny(contract.deletableBy, actor)
+}
+
+/** Throws PermissionDeniedError when the actor may not delete records, and so may not `act` either (D7). */
+export function checkMayDelete(contract: Contract, actor: string, act: string): void {
+  if (mayDelete(contract, actor)) return
+  throw new PermissionDeniedError(
+    `actor ${JSON.stringify(actor)} may not ${act}; the contract's deletableBy allows ` +
+      ((contract.deletableBy ?? []).join(', ') || 'nobody'),
+  )
 }
 
 /** What is wrong with an actor, or null (D39). */

@@ -14,7 +14,7 @@ const DATA =
 
 const MODES: Readonly<Record<AgentScope['mode'], string>> = {
   write:
-    'Your writes are made at once; the log names you as their author, and revert_cell and revert_run undo them.',
+    'Your writes are made at once; the log names you as their author, and revert_cell, revert_run and restore_records undo them.',
   'read-only': 'This server only reads.',
   propose: 'Your writes become proposals, which a person accepts or rejects; give a note that says why.',
 }

@@ -8,7 +8,7 @@ import {
   proposeUpsertTool,
 } from './tools/proposal-tools.ts'
 import { getRecordTool, listRecordsTool, queryTool, summarizeRecordsTool } from './tools/record-tools.ts'
-import { revertCellTool, revertRunTool } from './tools/revert-tools.ts'
+import { restoreRecordsTool, revertCellTool, revertRunTool } from './tools/revert-tools.ts'
 import { cancelRunTool, getRunTool, listRunFailuresTool, listRunsTool } from './tools/run-tools.ts'
 import {
   explainCellTool,
@@ -50,6 +50,7 @@ const OF_MODE: Readonly<Record<AgentMode, readonly Tool[]>> = {
     cancelRunTool,
     revertCellTool,
     revertRunTool,
+    restoreRecordsTool,
   ],
   'read-only': [],
   // A revert is none of what a proposal can be, so that it is left to people.

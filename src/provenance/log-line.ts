@@ -3,7 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.
 
 /**
  * Lines of `provenance.jsonl` (D33), as they are in the file: a computed cell is a line; a direct write or a deletion
- * is a line for the record; an import is a line for all of it; a cell that is put back is a line.
+ * is a line for the record; an import is a line for all of it; a cell that is put back is a line; a deleted record that is
+ * restored is a line, and one for each of its computed cells.
  */
 export type LogLine = CellLine | RecordLine | ImportLine | RevertLine
 
@@ -35,9 +36,11 @@ export interface CellLine extends CellLineStart {
   readonly [key: string]: JsonValue
 }
 
-/** A direct write or a deletion; `values` and `previous` have just the fields that changed. */
+/** A direct write, a deletion or a restored record; `values` and `previous` have just the fields that changed. */
 export interface RecordLine extends CommonFields {
-  readonly source: 'write' | 'delete'
+  readonly source: 'write' | 'delete' | 'revert'
+  /** Of a restored record: the `seq` of the deletion that was undone. */
+  readonly reverts?: number
   readonly record_id: string
   readonly values: JsonObject
   readonly previous: JsonObject
@@ -87,7 +90,9 @@ export type Unnumbered<Line extends CommonFields> = Omit<Line, 'seq' | 'at'>
 /** What a {@link RecordLine} says, field by field. */
 export interface RecordChange {
   readonly actor: string
-  readonly source: 'write' | 'delete'
+  readonly source: RecordLine['source']
+  /** Of a restored record: the seq of the deletion that is undone. */
+  readonly reverts?: number
   readonly recordId: string
   /** The fields that changed. */
   readonly fields: readonly Field[]
@@ -122,8 +127,9 @@ export function formatRecordLine({ seq, at }: { seq: number; at: string }, chang
   const { values, fields, previous, proposal } = change
   const proposed =
     proposal === null ? '' : `"proposal":"${proposal.id}","proposed_by":${JSON.stringify(proposal.by)},`
+  const undone = change.reverts === undefined ? '' : `"reverts":${change.reverts},`
   const start =
-    `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",${proposed}` +
+    `{"seq":${seq},"at":"${at}","actor":${JSON.stringify(change.actor)},"source":"${change.source}",${proposed}${undone}` +
     `"record_id":${JSON.stringify(change.recordId)},"values":${valuesText(values, fields)},`
   if (previous === null) return { start, end: nothingBefore(fields) }
   return { start: `${start}"previous":${membersText(fields, previous)}}`, end: '' }

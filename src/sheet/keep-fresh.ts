@@ -1,9 +1,8 @@
 import { showNames, showValue } from '../contract/show-value.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { resultOfRun, type ResultOfRun } from '../derivation/cell-result.ts'
-import type { Derivation, InputValues } from '../derivation/derivation-kind.ts'
-import { planComputation } from '../derivation/plan-computation.ts'
-import { inputHash } from '../derivation/input-hash.ts'
+import type { Derivation } from '../derivation/derivation-kind.ts'
+import { hashOfValues } from '../derivation/hash-of-values.ts'
 import { Planner } from '../derivation/planner.ts'
 import type { CellFailure, RunOutcome, RunPlan } from '../derivation/run-request.ts'
 import { Tally } from '../derivation/tally.ts'
@@ -171,8 +170,8 @@ async function* kept({ store, planner, derivation, earlier }: Keeping): AsyncGen
     const results: ResultOfRun[] = []
     const cache: CacheEntry[] = []
     for (const item of items) {
-      const hash = hashBy(derivation, item.inputs)
-      const before = new Set(earlier.map((version) => hashBy(version, item.inputs)))
+      const hash = hashOfValues(derivation, item.inputs)
+      const before = new Set(earlier.map((version) => hashOfValues(version, item.inputs)))
       if (hash === null) continue
       for (const cell of planner.cells(item)) {
         // With other inputs another hash than that of the last computation comes of every version.
@@ -187,15 +186,6 @@ async function* kept({ store, planner, derivation, earlier }: Keeping): AsyncGen
     }
     if (results.length > 0) yield { results, cache }
   }
-}
-
-/** The input hash that a version of a derivation makes of a record's values; null when it makes no request of them. */
-function hashBy(derivation: Derivation, values: InputValues): string | null {
-  const { sha256, inputs: fields } = derivation
-  const inputs = Object.fromEntries(fields.map((field) => [field, values[field] ?? null]))
-  const planned = planComputation(derivation, inputs)
-  if (planned.outcome !== 'run') return null
-  return inputHash({ derivationSha256: sha256, inputs, ...planned.plan.hashed })
 }
 
 /** What the entry says of a value that is kept: where it came from, and by which entry. */

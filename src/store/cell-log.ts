@@ -164,6 +164,12 @@ export class CellLog {
     return entry === null ? null : { entry, before: null }
   }
 
+  /** The latest entry of the cell before a seq; null when there is none. */
+  async latestBefore(seq: number): Promise<JsonObject | null> {
+    for await (const entry of this.back()) if (Number(entry['seq']) < seq) return entry
+    return null
+  }
+
   /** The entry of the cell with this seq; null when it has none. */
   async at(seq: number): Promise<JsonObject | null> {
     const { recordId, field, lives } = this.#cell

@@ -119,6 +119,16 @@ export interface SheetStore {
    */
   revert(request: RevertRequest): Promise<RevertResult>
 
+  /** The deletions of records, in the order asked for; null for each that the log does not have. */
+  deletions(asked: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]>
+  /**
+   * Restores deleted records as their deletions left them, all or none: their values, whoever may write the field, and the states of
+   * their cells. They are new records at the end of the order, with the history of the old. Throws PermissionDeniedError
+   * for an actor that may not delete (D7), SheetError for a record of which the log has no such deletion, ConflictError for
+   * one that exists, ValidationError for values that the contract no longer allows.
+   */
+  restore(request: RestoreRequest): Promise<RestoreResult>
+
   /** The responses that calls received. */
   readonly responses: ResponseStore
 
@@ -294,6 +304,42 @@ export interface RevertRequest {
 export interface RevertResult {
   readonly reverted: number
   readonly conflicts: readonly { readonly recordId: string; readonly field: string }[]
+}
+
+/** A deletion of a record. */
+export interface DeletionRef {
+  readonly recordId: string
+  /** Of the provenance entry that is the deletion; null for the latest one. */
+  readonly seq: number | null
+}
+
+/** A deletion, with the values that the record had; fields without a value are absent. */
+export interface Deletion {
+  readonly recordId: string
+  readonly seq: number
+  readonly values: JsonObject
+}
+
+export interface RestoreRequest {
+  readonly actor: string
+  /** Each of another record. */
+  readonly records: readonly RecordToRestore[]
+}
+
+export interface RecordToRestore extends DeletionRef {
+  /** The input hashes that the derivations of now make of the record's values, so far as they make a request of them. */
+  readonly hashes: readonly CellHash[]
+}
+
+export interface CellHash {
+  readonly field: string
+  /** Hex SHA-256 of the derivation file. */
+  readonly sha256: string
+  readonly inputHash: string
+}
+
+export interface RestoreResult {
+  readonly restored: number
 }
 
 export interface RunFailuresQuery {

@@ -11,6 +11,7 @@ import { testProposals } from './suite/proposals-tests.ts'
 import { testAgainstModel } from './suite/random-tests.ts'
 import { testRecords } from './suite/records-tests.ts'
 import { testResponses } from './suite/responses-tests.ts'
+import { testRestore } from './suite/restore-tests.ts'
 import { testRevert } from './suite/revert-tests.ts'
 import { testRunCommits } from './suite/run-commits-tests.ts'
 import { testRuns } from './suite/runs-tests.ts'
@@ -47,6 +48,7 @@ export function testStore(name: string, openStore: OpenStore): void {
     testHistory(openStore)
     testHistoryAgainstCopies(openStore)
     testRevert(openStore)
+    testRestore(openStore)
     testProposals(openStore)
     testSnapshots(openStore)
     testResponses(openStore)

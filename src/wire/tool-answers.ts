@@ -100,6 +100,10 @@ export type ProposedToolAnswer = Static<typeof ProposedToolAnswer>
 
 export const RunsToolAnswer = Type.Object({ runs: Type.Array(RunSummary), next_cursor: nextCursor })
 
+export const RestoreToolAnswer = Type.Object({
+  restored: Type.Integer({ description: 'Records that are back.' }),
+})
+
 export const RevertToolAnswer = Type.Object({
   ...RevertAnswer.properties,
   conflict_count: Type.Integer({ description: 'How many conflicts there are; conflicts has the first few.' }),

@@ -203,5 +203,15 @@ export const RevertCellInput = closedObject({
   seq: Type.Integer({ ...seq, description: 'The seq of the entry to undo, as get_provenance tells it.' }),
 })
 
+export const RestoreInput = closedObject({
+  ids: ids('The deleted records.'),
+  seq: Type.Optional(
+    Type.Integer({
+      ...seq,
+      description: 'Of one record: the entry that deleted it; the latest when absent.',
+    }),
+  ),
+})
+
 export type PlanInput = Static<typeof PlanInput>
 export type MaterializeInput = Static<typeof MaterializeInput>

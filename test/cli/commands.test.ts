@@ -263,6 +263,30 @@ test('revert puts one cell back', async (t) => {
   assert.deepEqual(json(await run('get', 'a', '--fields', 'title')), { title: 'Apple' })
 })
 
+test('revert restores deleted records, by their ids or by the entry of a deletion', async (t) => {
+  const { sheet, run } = await open(t)
+  await run('delete', 'a', 'b', '--actor', 'human:ann')
+  const { code, stderr } = await run('revert', '--ids', 'a,c', '--actor', 'human:ann')
+  assert.deepEqual(
+    [code, stderr],
+    [1, 'error: record "c" exists; nothing was restored, since restoring never overwrites a record\n'],
+  )
+  const restored = await runColophon(['revert', sheet, '--ids', '-'], input('b\na\n'))
+  assert.deepEqual(json(restored), { reverted: 2, conflicts: [], run_id: null })
+  const removed = await run('delete', 'a', '--actor', 'human:ann', '--format', 'table')
+  assert.equal(removed.stdout, `1 record deleted, 2 remain\nUndo: colophon revert ${sheet} --ids a\n`)
+  const history = json(await run('provenance', 'a', 'title', '--history')) as { seq: number }[]
+  const seq = String(history.at(-1)?.seq)
+  const one = await run('revert', '--record', 'a', '--seq', seq, '--actor', 'human:ann', '--format', 'table')
+  assert.equal(one.stdout, '1 record restored\n')
+  const nothing = await run('revert', '--record', 'a', '--actor', 'human:ann')
+  assert.equal(nothing.code, 2)
+  assert.match(
+    nothing.stderr,
+    /^error: what is to be reverted\? Give --run, .* or --ids of deleted records\n/,
+  )
+})
+
 test('validate finds a fault in each file and says where, and makes nothing', async (t) => {
   const { sheet, run } = await open(t)
   assert.deepEqual(json(await run('validate', '--records')), { faults: [], valid: true })

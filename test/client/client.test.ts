@@ -192,6 +192,10 @@ test('a run can be planned, started, followed to its end, read, and undone', asy
   await client.records.upsert([{ id: 'a', price: 2 }])
   const entry = await client.cells.provenance({ record_id: 'a', field: 'price' })
   await client.cells.revert({ record_id: 'a', field: 'price' }, entry?.seq ?? 0)
+  await client.records.delete(['a', 'b'])
+  assert.equal((await client.records.restore(['b'])).reverted, 1)
+  const [deletion] = (await client.cells.history({ record_id: 'a', field: 'price' })).slice(-1)
+  assert.equal((await client.records.restore({ record_id: 'a', seq: deletion?.seq ?? 0 })).reverted, 1)
   assert.equal((await client.records.get('a'))['price'], 1.5)
   assert.deepEqual(await client.runs.materialize({ targets: [] }), {
     materialized: 0,

@@ -19,6 +19,6 @@ test('the guide to the terminal comes out as it shows, step by step', { skip: no
   const bin = await commandFolder(root)
   // The last one is for the reader's own shell.
   const steps = guideSteps(blocks).filter(({ commands }) => !commands.startsWith('source'))
-  assert.equal(steps.filter(({ shown }) => shown !== null).length, 11)
+  assert.equal(steps.filter(({ shown }) => shown !== null).length, 12)
   for (const step of steps) await runStep(t, step, { root, bin, columns: 100 })
 })

@@ -21,7 +21,14 @@ const materialize = post('/api/materialize', { actor, record_ids: ['a', 'b'] })
 const write = (record: object, writer = actor): InjectOptions =>
   post('/api/records', { actor: writer, records: [record] })
 
-const EITHER = /^the body must have either "run_id", .* or "record_id", "field" and "seq"/
+const EITHER =
+  /^the body must have either "run_id", .* or "record_id", "field" and "seq", .* or "record_id" and "seq", or "record_ids"/
+
+const remove = (...ids: readonly string[]): InjectOptions => ({
+  method: 'DELETE',
+  url: `/api/records?ids=${ids.join()}`,
+  headers: { ...CSRF, 'x-svc-actor': actor },
+})
 
 /** Has the app answer these requests, each with a 200. */
 async function after({ app }: TestApp, ...requests: readonly InjectOptions[]): Promise<void> {
@@ -136,6 +143,45 @@ runScenarios('reverts', [
     body: { reverted: 1, conflicts: [], run_id: null },
   },
   {
+    name: 'deleted records are restored by their ids, without a run',
+    given: (app) => after(app, materialize, remove('a', 'b')),
+    request: revert({ actor, record_ids: ['a', 'b'] }),
+    status: 200,
+    body: { reverted: 2, conflicts: [], run_id: null },
+    then: async (app, response) => {
+      assert.equal(response.headers.location, undefined)
+      assert.deepEqual([await valueOf(app, 'a', 'price'), await valueOf(app, 'b', 'rate')], [1.5, 0.9])
+    },
+  },
+  {
+    name: 'a deleted record is restored by the seq of its deletion',
+    given: (app) => after(app, remove('a'), write({ id: 'a', title: 'new', price: 7 }), remove('a')),
+    request: revert({ actor, record_id: 'a', seq: 2 }),
+    status: 200,
+    body: { reverted: 1, conflicts: [], run_id: null },
+    then: async (app) => assert.equal(await valueOf(app, 'a', 'price'), 1.5),
+  },
+  {
+    name: 'a record that exists is a conflict, and no other is restored',
+    given: (app) => after(app, remove('b')),
+    request: revert({ actor, record_ids: ['b', 'a'] }),
+    status: 409,
+    error: ['OperationError', /^record "a" exists; nothing was restored/],
+    then: async (app) => assert.equal((await app.app.inject('/api/records/b')).statusCode, 404),
+  },
+  {
+    name: 'a record that was never deleted',
+    request: revert({ actor, record_ids: ['nobody'] }),
+    status: 404,
+    error: ['SheetError', /^the log has no deletion of a record "nobody"$/],
+  },
+  {
+    name: 'no records',
+    request: revert({ actor, record_ids: [] }),
+    status: 400,
+    error: ['ValidationError', /^"record_ids" /],
+  },
+  {
     name: 'an unknown run',
     request: revert({ actor, run_id: '7' }),
     status: 404,
@@ -170,7 +216,8 @@ runScenarios('reverts', [
     { run_id: '1', seq: 1 },
     { run_id: '1', record_id: 'a', field: 'price', seq: 1 },
     { record_id: 'a', field: 'price' },
-    { record_id: 'a', seq: 1 },
+    { record_ids: ['a'], seq: 1 },
+    { record_ids: ['a'], run_id: '1' },
     { field: 'price', seq: 1 },
   ].map((body) => ({
     name: `neither a run nor a cell: ${JSON.stringify(body)}`,
@@ -188,7 +235,7 @@ runScenarios('reverts', [
     name: 'a misspelt member',
     request: revert({ actor, run: '1' }),
     status: 400,
-    error: ['ValidationError', /"run".*run_id, record_id, field, seq, actor/],
+    error: ['ValidationError', /"run".*run_id, record_id, field, seq, record_ids, actor/],
   },
   {
     name: 'D36: CSRF is checked before the shape',

@@ -24,6 +24,7 @@ const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
   delete_records: { ids: ['r1'] },
   cancel_run: { id: '1' },
   revert_cell: { record_id: 'r1', field: 'b', seq: 2 },
+  restore_records: { ids: ['r1'] },
   revert_run: { run_id: '1' },
 }
 

@@ -68,6 +68,8 @@ async function useAllTools(agent: Agent): Promise<readonly string[]> {
   const undone = await call('revert_run', { run_id: (run as Members)['id'] })
   assert.deepEqual([undone['reverted'], undone['conflict_count']], [1, 1])
   assert.equal((await call('delete_records', { ids: ['r1', 'nobody'] }))['deleted'], 1)
+  assert.deepEqual(await call('restore_records', { ids: ['r1'] }), { restored: 1 })
+  assert.match(await agent.fails('restore_records', { ids: ['r1', 'r2'], seq: 3 }), /^ValidationError: "seq"/)
 
   const { runs } = await call('list_runs')
   assert.deepEqual(
@@ -171,6 +173,7 @@ test('the annotations of a tool are those of what it does', () => {
     'write cancel_run': [false, true, false],
     'write revert_cell': [true, true, false],
     'write revert_run': [true, true, false],
+    'write restore_records': [false, false, false],
     'propose upsert_records': [false, false, false],
     'propose delete_records': [false, false, false],
     'propose materialize': [true, false, true],

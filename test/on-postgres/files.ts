@@ -33,6 +33,7 @@ export const GROUPS = {
     'kill/proposal-kill.test.ts',
     'kill/upsert-kill.test.ts',
     'sheet/import-records.test.ts',
+    'sheet/restore-records.test.ts',
     'sheet/revert.test.ts',
     'sheet/watch-sheet.test.ts',
   ],

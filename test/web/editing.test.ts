@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { createClient } from '../../src/client/client.ts'
 import { NO_BROWSER } from '../support/browser.ts'
 import { cellAt, eventually, picture, settled, shows, Viewer } from '../support/viewer.ts'
 
@@ -182,7 +183,7 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     )
   })
 
-  await t.test('a record is deleted, after asking', async () => {
+  await t.test('a record is deleted, after asking, and comes back with Undo', async () => {
     await grid.focus()
     await page.keyboard.press('Shift+Space')
     await page.getByRole('group', { name: 'Selected records' }).getByText('1 selected').waitFor()
@@ -191,6 +192,21 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await dialog.getByText('ZZ').waitFor()
     await dialog.getByRole('button', { name: 'Delete 1 record' }).click()
     await shows(page.locator('.match-count'), '249 records')
+    await page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Undo' }).click()
+    await shows(page.locator('.match-count'), '250 records')
+    await stored('ZZ', 'name', 'Nowhere')
+  })
+
+  await t.test('the panel of a deleted record restores it', async () => {
+    await createClient({ baseUrl: viewer.url }).records.delete(['ZZ'], { actor: 'human:ann' })
+    await page.goto(`${viewer.url}/?cell=ZZ~name&panel=1`)
+    await page.getByRole('button', { name: 'Restore record' }).click()
+    await stored('ZZ', 'name', 'Nowhere')
+    const panel = page.getByRole('complementary', { name: 'Where this came from' })
+    await panel
+      .getByText(/^Restored with its record by human:me/)
+      .first()
+      .waitFor()
   })
 
   await t.test('another tab sees an edit without a reload', async () => {

@@ -1,5 +1,6 @@
 import { ValidationError } from '../../errors/service-error.ts'
-import { revertCell, startRevert } from '../../sheet/revert.ts'
+import { restoreRecords, type RestoreRecordsRequest } from '../../sheet/restore-records.ts'
+import { revertCell, startRevert, type RevertCellRequest, type RevertRunRequest } from '../../sheet/revert.ts'
 import { NoQuery } from '../../wire/contract.ts'
 import { RevertAnswer, RevertBody, toRevertAnswer } from '../../wire/revert.ts'
 import type { Operation } from '../operation.ts'
@@ -11,28 +12,46 @@ const REVERT: Operation = {
   tag: 'Runs',
   summary: 'Put values back',
   description:
-    'Undoes a run (`run_id`), or one provenance entry of a cell (`record_id`, `field`, `seq`). Only cells that still hold what is to be undone get their values back; the others are the conflicts.',
+    'Undoes a run (`run_id`), or one provenance entry of a cell (`record_id`, `field`, `seq`). Only cells that still hold what is to be undone get their values back; the others are the conflicts. Or restores deleted records: one by the entry of its deletion (`record_id`, `seq`), or several by their latest deletions (`record_ids`), all or none.',
   errors: [404, 409],
   answers: { 200: { headers: ['Location'] } },
 }
 
-/** `POST /api/revert`, of a run or of one cell. */
+/** `POST /api/revert`, of a run, a cell or deletions. */
 export function revertRoutes(app: Api, { sheet, actors, write }: RouteContext): void {
   const schema = { querystring: NoQuery, body: RevertBody, response: { 200: RevertAnswer } }
   app.post('/api/revert', { ...write, schema, config: { operation: REVERT } }, async (request, reply) => {
-    const { run_id: runId, record_id: recordId, field, seq } = request.body
     const actor = actors.ofBody(request, request.body.actor)
-    const ofCell = [recordId, field, seq].filter((member) => member !== undefined).length
-    if (runId !== undefined && ofCell === 0) {
-      const run = await startRevert(sheet, { runId, actor })
-      reply.header('location', runPath(run.id))
-      return toRevertAnswer(await run.done)
+    const revert = revertOf(request.body)
+    if (!('runId' in revert)) {
+      const report =
+        'records' in revert
+          ? await restoreRecords(sheet, { ...revert, actor })
+          : await revertCell(sheet, { ...revert, actor })
+      return toRevertAnswer(report)
     }
-    if (runId !== undefined || recordId === undefined || field === undefined || seq === undefined) {
-      throw new ValidationError(
-        'the body must have either "run_id", to revert a run, or "record_id", "field" and "seq", to revert a cell',
-      )
-    }
-    return toRevertAnswer(await revertCell(sheet, { recordId, field, seq, actor }))
+    const run = await startRevert(sheet, { ...revert, actor })
+    reply.header('location', runPath(run.id))
+    return toRevertAnswer(await run.done)
   })
+}
+
+type Revert =
+  Pick<RevertRunRequest, 'runId'> | Pick<RestoreRecordsRequest, 'records'> | Omit<RevertCellRequest, 'actor'>
+
+/** What a body asks for. Throws ValidationError for one that asks for nothing, or for several things. */
+function revertOf({ actor: _actor, ...body }: RevertBody): Revert {
+  const { run_id: runId, record_ids: recordIds, record_id: recordId, field, seq } = body
+  const given = Object.values(body).filter((member) => member !== undefined).length
+  if (runId !== undefined && given === 1) return { runId }
+  if (recordIds !== undefined && given === 1) {
+    return { records: recordIds.map((id) => ({ recordId: id, seq: null })) }
+  }
+  if (recordId !== undefined && seq !== undefined && given === (field === undefined ? 2 : 3)) {
+    return field === undefined ? { records: [{ recordId, seq }] } : { recordId, field, seq }
+  }
+  throw new ValidationError(
+    'the body must have either "run_id", to revert a run, or "record_id", "field" and "seq", to revert a cell, ' +
+      'or "record_id" and "seq", or "record_ids", to restore deleted records',
+  )
 }

@@ -1,13 +1,18 @@
+import { ValidationError } from '../../errors/service-error.ts'
+import { restoreRecords } from '../../sheet/restore-records.ts'
 import { revertCell, startRevert, type RevertReport } from '../../sheet/revert.ts'
 import { toRevertAnswer } from '../../wire/revert.ts'
-import { RevertToolAnswer } from '../../wire/tool-answers.ts'
-import { RevertCellInput, RevertRunInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
+import { RestoreToolAnswer, RevertToolAnswer } from '../../wire/tool-answers.ts'
+import { RestoreInput, RevertCellInput, RevertRunInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
 import { followRun } from '../follow-run.ts'
 import { defineTool, type ToolResult } from '../tool.ts'
 import { countText } from '../count-text.ts'
 
 /** Puts earlier values back in place of what is there; done again it does not change the same cells again. */
 const PUTS_BACK = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }
+
+/** Adds what is not there; done again it is refused. */
+const RESTORES = { ...PUTS_BACK, destructiveHint: false, idempotentHint: false }
 
 export const revertRunTool = defineTool({
   name: 'revert_run',
@@ -34,6 +39,24 @@ export const revertCellTool = defineTool({
   annotations: PUTS_BACK,
   async run({ record_id: recordId, field, seq }, { sheet, actor }) {
     return described(await revertCell(sheet, { recordId, field, seq, actor }))
+  },
+})
+
+export const restoreRecordsTool = defineTool({
+  name: 'restore_records',
+  title: 'Undo a deletion',
+  description:
+    'Restores deleted records with the values that they had, all or none; the last in order. A record that exists is never overwritten.',
+  input: RestoreInput,
+  output: RestoreToolAnswer,
+  annotations: RESTORES,
+  async run({ ids, seq = null }, { sheet, actor }) {
+    if (seq !== null && ids.length > 1) {
+      throw new ValidationError('"seq" is the deletion of one record; give one id, or leave out "seq"')
+    }
+    const records = ids.map((recordId) => ({ recordId, seq }))
+    const { reverted } = await restoreRecords(sheet, { records, actor })
+    return { structured: { restored: reverted }, text: `${countText(reverted, 'record')} restored.` }
   },
 })
 

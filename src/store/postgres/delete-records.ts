@@ -1,7 +1,6 @@
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
-import { mayDelete } from '../../contract/permissions.ts'
-import { PermissionDeniedError } from '../../errors/service-error.ts'
+import { checkMayDelete } from '../../contract/permissions.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
 import type { DeleteResult, Upsert } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
@@ -25,12 +24,7 @@ export async function deleteRecords(
 ): Promise<DeleteResult> {
   await change.records.load(ids)
   for (const id of ids) checkVersion(id, ifMatch, (of) => change.records.versionOf(of))
-  if (!mayDelete(change.contract, actor)) {
-    throw new PermissionDeniedError(
-      `actor ${JSON.stringify(actor)} may not delete records; the contract's deletableBy allows ` +
-        ((change.contract.deletableBy ?? []).join(', ') || 'nobody'),
-    )
-  }
+  checkMayDelete(change.contract, actor, 'delete records')
   const records = [...new Set(ids)]
     .map((id) => change.records.get(id))
     .filter((record) => record !== undefined)

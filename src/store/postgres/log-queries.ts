@@ -10,6 +10,7 @@ import type {
   PlacedLine,
 } from '../cell-log.ts'
 import type { RecordKey } from '../cell-work.ts'
+import { restoredFrom } from '../restore-rules.ts'
 import { Batcher } from './batcher.ts'
 import type { Connection, StoredRow } from './connection.ts'
 import { quoted } from './schema.ts'
@@ -73,9 +74,22 @@ export class LogQueries implements LogSource {
     return this.#importLine.ask(key)
   }
 
-  /** Whether an entry is of this life of its record. An import line is of many records, and of none in particular. */
-  isOfLife(entry: EntryOfLife): Promise<boolean> {
-    return this.#ofLife.ask(entry)
+  /**
+   * Whether an entry is of this life of its record, or of the one whose deletion was reverted to begin it. An import line is of
+   * many records, and of none in particular.
+   */
+  async isOfLife({ seq, key }: EntryOfLife): Promise<boolean> {
+    for (let life: RecordKey | null = key; life !== null; life = await this.#lifeBefore(life)) {
+      if (await this.#ofLife.ask({ seq, key: life })) return true
+    }
+    return false
+  }
+
+  /** The life that a restored record had before; null for a record that was not restored. */
+  async #lifeBefore(key: RecordKey): Promise<RecordKey | null> {
+    const deletion = restoredFrom(await this.firstLine(key))
+    const record = deletion === null ? null : ((await this.lineAt(deletion))?.record ?? null)
+    return record !== null && record < key ? record : null
   }
 
   /** The value that a cell has now; null for one of a record that is gone. */

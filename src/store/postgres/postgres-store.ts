@@ -9,6 +9,8 @@ import type {
   CellFailureNote,
   EntriesQuery,
   DeleteResult,
+  Deletion,
+  DeletionRef,
   DerivationVersion,
   EntryRef,
   HistoryRange,
@@ -18,6 +20,8 @@ import type {
   PageQuery,
   PastPage,
   PositionQuery,
+  RestoreRequest,
+  RestoreResult,
   RevertRequest,
   RevertResult,
   RunEntriesQuery,
@@ -51,6 +55,7 @@ import { PostgresProposals } from './postgres-proposals.ts'
 import { PostgresResponses } from './postgres-responses.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
 import { RecordReader } from './record-reader.ts'
+import { restore } from './restore.ts'
 import { revert } from './revert.ts'
 import { takeRunLock, type HeldRunLock } from './run-lock.ts'
 import { RunReader } from './run-reader.ts'
@@ -67,6 +72,7 @@ import { readBodyInTurns } from '../upsert-body.ts'
 import { idsOf, isLarge, tryUpsert, upsert } from './upsert.ts'
 import { canBeId } from './values.ts'
 import { keepWaiting } from './waiting-runs.ts'
+import { readDeletions } from './read-deletions.ts'
 import { readWork } from './work-reader.ts'
 import { Writer } from './writer.ts'
 
@@ -263,6 +269,14 @@ export class PostgresStore implements SheetStore {
 
   revert(request: RevertRequest): Promise<RevertResult> {
     return this.#changeInRun((change) => revert(change, request), request.run)
+  }
+
+  deletions(asked: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {
+    return this.#database.reading((db) => readDeletions(db, asked))
+  }
+
+  restore(request: RestoreRequest): Promise<RestoreResult> {
+    return this.#writer.change((change) => restore(change, request))
   }
 
   startRun(run: NewRun): Promise<RunId> {

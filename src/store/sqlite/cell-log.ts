@@ -78,6 +78,11 @@ export class CellLog {
     return entry === null ? null : { entry, before: null }
   }
 
+  /** The latest entry of the cell before a seq; null when there is none. */
+  latestBefore(seq: number): JsonObject | null {
+    return this.back().find((entry) => Number(entry['seq']) < seq) ?? null
+  }
+
   /** The entry of the cell with this seq; null when it has none. */
   at(seq: number): JsonObject | null {
     const row = this.#db.get('SELECT record, earlier_id, line FROM "$provenance" WHERE seq = ?', seq)

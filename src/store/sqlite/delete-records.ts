@@ -1,7 +1,6 @@
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
-import { mayDelete } from '../../contract/permissions.ts'
-import { PermissionDeniedError } from '../../errors/service-error.ts'
+import { checkMayDelete } from '../../contract/permissions.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
 import type { DeleteResult, Upsert } from '../sheet-store.ts'
 import type { ChangeSet } from './change-set.ts'
@@ -25,12 +24,7 @@ export function deleteRecords(
   proposal: AcceptedProposal | null = null,
 ): DeleteResult {
   for (const id of ids) checkVersion(id, ifMatch, (of) => versionOf(change.db, of))
-  if (!mayDelete(change.contract, actor)) {
-    throw new PermissionDeniedError(
-      `actor ${JSON.stringify(actor)} may not delete records; the contract's deletableBy allows ` +
-        ((change.contract.deletableBy ?? []).join(', ') || 'nobody'),
-    )
-  }
+  checkMayDelete(change.contract, actor, 'delete records')
   let deleted = 0
   for (const id of new Set(ids.filter(canBeId)))
     deleted += deleteRecord(change, id, { actor, proposal }) ? 1 : 0

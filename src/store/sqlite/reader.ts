@@ -2,6 +2,8 @@ import type { Contract, Field } from '../../contract/contract.ts'
 import type { CacheEntry, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type {
   CellFailureNote,
+  Deletion,
+  DeletionRef,
   HistoryRange,
   DerivationVersion,
   JsonBytes,
@@ -23,6 +25,7 @@ import { Connection } from './connection.ts'
 import { HistoryReader } from './history-reader.ts'
 import { readProposal, readProposalCounts, readProposalDetail, readProposals } from './proposal-reader.ts'
 import { LogReader } from './log-reader.ts'
+import { readDeletion } from './read-deletion.ts'
 import { RunReader } from './run-reader.ts'
 import { recordJsonExpression } from './sql/json-columns.ts'
 import { quoted } from './schema.ts'
@@ -197,6 +200,11 @@ export class Reader {
       }
     })
     return { total, lastKey, targets }
+  }
+
+  /** A deletion that the log has; null for none. */
+  deletion(asked: DeletionRef): Deletion | null {
+    return readDeletion(this.#db, asked)
   }
 
   /** What there is to read of a cell; null for a record that never existed. */

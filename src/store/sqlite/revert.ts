@@ -22,6 +22,7 @@ import type { CellLog } from './cell-log.ts'
 import type { ChangeSet } from './change-set.ts'
 import type { Connection } from './connection.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
+import { isOfLife } from './life-entries.ts'
 import { runReverted } from './run-writer.ts'
 import { quoted } from './schema.ts'
 import { holdersIn } from './unique-holders.ts'
@@ -109,15 +110,8 @@ class UndoingFinder {
     return { key: Number(row['key']), current: fromColumn(field, row['current']) }
   }
 
-  /** Whether an entry is of this life of its record. An import line is of many records, and of none in particular. */
   #isOfLife(seq: number, key: RecordKey): boolean {
-    const row = this.#change.db.get(
-      `SELECT 1 FROM "$provenance" WHERE seq = ?1 AND record = ?2
-       UNION ALL SELECT 1 FROM "$import" WHERE seq = ?1 AND first <= ?2 AND last >= ?2`,
-      seq,
-      key,
-    )
-    return row !== undefined
+    return isOfLife(this.#change.db, { seq, key })
   }
 
   /** What was computed before an entry, if what the cell had then was computed; null when it was written, or missing. */

@@ -9,6 +9,8 @@ import type {
   CellFailureNote,
   EntriesQuery,
   DeleteResult,
+  Deletion,
+  DeletionRef,
   HistoryRange,
   DerivationVersion,
   EntryRef,
@@ -18,6 +20,8 @@ import type {
   PageQuery,
   PastPage,
   PositionQuery,
+  RestoreRequest,
+  RestoreResult,
   RevertRequest,
   RevertResult,
   RunEntriesQuery,
@@ -254,6 +258,14 @@ export class SqliteStore implements SheetStore {
 
   revert(request: RevertRequest): Promise<RevertResult> {
     return this.#writer.call('revert', request)
+  }
+
+  async deletions(asked: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {
+    return reading(() => asked.map((ref) => this.#reader.deletion(ref)))
+  }
+
+  restore(request: RestoreRequest): Promise<RestoreResult> {
+    return this.#writer.call('restore', request)
   }
 
   startRun(run: NewRun): Promise<RunId> {

@@ -3,6 +3,8 @@ import type { SetAside } from '../../provenance/set-aside.ts'
 import type { CellCommit, CellOutcome } from '../cell-work.ts'
 import type {
   DeleteResult,
+  RestoreRequest,
+  RestoreResult,
   RevertRequest,
   RevertResult,
   TargetDefinition,
@@ -27,6 +29,7 @@ export interface WriterOperations {
   /** {@link commitText} of a `CellCommit`. */
   commitCells(request: string): readonly CellOutcome[]
   revert(request: RevertRequest): RevertResult
+  restore(request: RestoreRequest): RestoreResult
   propose(request: ProposeRequest): ProposalId
   acceptProposal(request: ProposalDecision): null
   rejectProposal(request: ProposalRejection): null

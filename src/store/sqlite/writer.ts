@@ -20,6 +20,7 @@ import { logSource } from './log-source.ts'
 import { openDatabase } from './open-database.ts'
 import { propose } from './propose.ts'
 import { limitResponses, trimResponses } from './response-writer.ts'
+import { restore } from './restore.ts'
 import { revert } from './revert.ts'
 import { takeRunLock } from './run-lock.ts'
 import {
@@ -63,6 +64,7 @@ const CHANGES: {
   delete: deleteRecords,
   commitCells: (change, commit) => commitCells(change, readCommit(commit)),
   revert,
+  restore,
   propose,
   acceptProposal,
   rejectProposal,
@@ -126,6 +128,7 @@ export class Writer {
       case 'delete':
       case 'commitCells':
       case 'revert':
+      case 'restore':
       case 'propose':
       case 'acceptProposal':
       case 'rejectProposal':

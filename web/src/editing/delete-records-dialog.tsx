@@ -8,8 +8,10 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import '../ui/form.css'
 import { tellDone } from '../ui/toasts.tsx'
+import { countOf } from './count-of-records.ts'
 import { inParts } from './delete-in-parts.ts'
 import './dialogs.css'
+import { restoreRecords } from './restore-records.ts'
 import { forgetRecords } from './use-editing.ts'
 
 interface DeleteRecordsDialogProps {
@@ -44,7 +46,10 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
         deleted += (await server.records.delete(part, { actor })).deleted
         forgetRecords(part)
       }
-      tellDone(`${countOf(deleted)} deleted`)
+      tellDone(`${countOf(deleted)} deleted`, {
+        name: 'Undo',
+        run: () => void restoreRecords(client, { ids, actor }),
+      })
       onDeleted()
     } catch (error) {
       setFault(
@@ -80,15 +85,10 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
         {ids.length > NAMED && <li className="more">and {(ids.length - NAMED).toLocaleString('en')} more</li>}
       </ul>
       <p className="delete-meaning">
-        The {ids.length === 1 ? 'record leaves' : 'records leave'} the sheet, values and all. The provenance
-        is kept: the history still tells who wrote which value when, and that you deleted{' '}
-        {ids.length === 1 ? 'it' : 'them'}.
+        The {ids.length === 1 ? 'record leaves' : 'records leave'} the sheet. The provenance log keeps all
+        values with their history, so that you can restore {ids.length === 1 ? 'it' : 'them'} later.
       </p>
       <FormFault text={fault} />
     </Dialog>
   )
-}
-
-function countOf(count: number): string {
-  return count === 1 ? '1 record' : `${count.toLocaleString('en')} records`
 }

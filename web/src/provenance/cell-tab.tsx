@@ -6,6 +6,7 @@ import { Notice } from '../ui/notice.tsx'
 import { useCellFacts, type CellFacts } from './cell-facts.ts'
 import './cell-tab.css'
 import { CopyButton } from './copy-button.tsx'
+import { DeletedNote } from './deleted-note.tsx'
 import { FullValue, plainValue } from './full-value.tsx'
 import { History } from './history.tsx'
 import { Inputs } from './inputs.tsx'
@@ -30,11 +31,7 @@ export function CellTab({ contract, cell, onSelect }: CellTabProps) {
   return (
     <>
       <CellHead recordId={cell.recordId} field={field} facts={facts} />
-      {isGone && history.error === null && (
-        <p className="panel-note">
-          This record is deleted. What was known of the cell is still here; nothing can be put back.
-        </p>
-      )}
+      {isGone && history.error === null && <DeletedNote recordId={cell.recordId} />}
       {record.error !== null && record.data === undefined && !isGone && (
         <PanelError error={record.error} onRetry={() => void record.refetch()} />
       )}

@@ -86,6 +86,15 @@ test('a revert tells what it undid, as far as that is known', () => {
   )
 })
 
+test('a restored record tells who had deleted it', () => {
+  const deleted = entryOf({ seq: 2, source: 'delete', value: null })
+  const restored = entryOf({ seq: 3, source: 'revert', actor: 'human:bob', reverts: 2 })
+  assert.equal(
+    tell(restored, telling(true, [deleted])),
+    'Restored with its record by human:bob, 3 minutes ago, undoing what was deleted by human:ann 3 minutes ago.',
+  )
+})
+
 test('a revert that gives back a computed value is none of the derivation', () => {
   const revert = entryOf({ seq: 3, source: 'revert', derivation: 'rate.yaml', input_hash: 'sha256:ab' })
   assert.equal(tell(revert, telling(true)), 'Put back by human:ann, 3 minutes ago.')

@@ -36,8 +36,8 @@ export function isComputed({ source, derivation }: ProvenanceEntryAnswer): boole
   return !['write', 'import', 'delete', 'revert'].includes(source) && derivation !== undefined
 }
 
-function deed(entry: ProvenanceEntryAnswer, { derived }: Telling): Sentence {
-  const { source, value, file, derivation } = entry
+function deed(entry: ProvenanceEntryAnswer, { derived, find }: Telling): Sentence {
+  const { source, value, file, derivation, reverts } = entry
   switch (source) {
     case 'write':
       if (value === null) return [derived ? 'Override ended' : 'Emptied']
@@ -47,7 +47,9 @@ function deed(entry: ProvenanceEntryAnswer, { derived }: Telling): Sentence {
     case 'delete':
       return ['Deleted with its record']
     case 'revert':
-      return ['Put back']
+      return reverts !== undefined && find(reverts)?.source === 'delete'
+        ? ['Restored with its record']
+        : ['Put back']
     default:
       return derivation === undefined
         ? [`Computed (${source})`]
@@ -95,6 +97,7 @@ function undoing(entry: ProvenanceEntryAnswer, find: Telling['find']): Sentence 
 const VERBS: Readonly<Record<string, string>> = {
   write: 'written by',
   import: 'imported by',
+  delete: 'deleted by',
   revert: 'put back by',
 }
 

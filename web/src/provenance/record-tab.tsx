@@ -7,6 +7,7 @@ import { Button } from '../ui/button.tsx'
 import type { CellStateName } from '../ui/cell-state.tsx'
 import { useCellFacts } from './cell-facts.ts'
 import { useCopy } from './copy-button.tsx'
+import { DeletedNote } from './deleted-note.tsx'
 import { PanelError, PanelLoading } from './panel-notes.tsx'
 import { RecordRow } from './record-row.tsx'
 import './record-tab.css'
@@ -29,11 +30,7 @@ export function RecordTab({ contract, cell, onSelect }: RecordTabProps) {
   if (record === undefined && !isGone) return <PanelLoading />
   return (
     <>
-      {isGone || record === undefined ? (
-        <p className="panel-note">This record is deleted. What was known of its cells is still here.</p>
-      ) : (
-        <RecordHead record={record} />
-      )}
+      {isGone || record === undefined ? <DeletedNote recordId={recordId} /> : <RecordHead record={record} />}
       <ul className="record-fields">
         {contract.fields.map((field) => (
           <RecordRow

@@ -2,14 +2,14 @@ import { X } from 'lucide-react'
 import { useEffect, useSyncExternalStore } from 'react'
 import { Link } from 'wouter'
 import { messageOf } from '../api/api-error.ts'
-import { IconButton } from './button.tsx'
+import { Button, IconButton } from './button.tsx'
 import './toasts.css'
 
 interface Toast {
   readonly id: number
   readonly text: string
   readonly kind: 'done' | 'error'
-  readonly link: ToastLink | null
+  readonly more: ToastLink | ToastAction | null
 }
 
 /** Where there is more to see. */
@@ -18,7 +18,16 @@ interface ToastLink {
   readonly name: string
 }
 
+/** Something to do about what was said. */
+interface ToastAction {
+  readonly name: string
+  run(): void
+}
+
 const SHOWN_MS = 6000
+
+/** A message with something to do stays long enough to be read and reached with the keyboard. */
+const SHOWN_WITH_ACTION_MS = 20_000
 
 let toasts: readonly Toast[] = []
 let lastId = 0
@@ -33,16 +42,17 @@ function dismiss(id: number): void {
   replace(toasts.filter((toast) => toast.id !== id))
 }
 
-function show(text: string, kind: Toast['kind'], link: ToastLink | null): void {
+function show(text: string, kind: Toast['kind'], more: Toast['more']): void {
   const id = ++lastId
-  replace([...toasts.slice(-3), { id, text, kind, link }])
+  replace([...toasts.slice(-3), { id, text, kind, more }])
   // What went wrong stays until somebody has seen it, and closes it or presses Escape.
-  if (kind === 'done') setTimeout(() => dismiss(id), SHOWN_MS)
+  const isAction = more !== null && 'run' in more
+  if (kind === 'done') setTimeout(() => dismiss(id), isAction ? SHOWN_WITH_ACTION_MS : SHOWN_MS)
 }
 
 /** Says in a corner of the page that something was done. */
-export function tellDone(text: string, link: ToastLink | null = null): void {
-  show(text, 'done', link)
+export function tellDone(text: string, more: Toast['more'] = null): void {
+  show(text, 'done', more)
 }
 
 /** Says that something went wrong, in the words of what was thrown. */
@@ -67,16 +77,27 @@ export function Toasts() {
   }, [])
   return (
     <div className="toasts" role="region" aria-label="Messages" aria-live="polite">
-      {shown.map(({ id, text, kind, link }) => (
+      {shown.map(({ id, text, kind, more }) => (
         <div key={id} className={`toast ${kind}`}>
           <span>
             {text}{' '}
-            {link !== null && (
-              <Link href={link.href} onClick={() => dismiss(id)}>
-                {link.name}
+            {more !== null && 'href' in more && (
+              <Link href={more.href} onClick={() => dismiss(id)}>
+                {more.name}
               </Link>
             )}
           </span>
+          {more !== null && 'run' in more && (
+            <Button
+              look="quiet"
+              onClick={() => {
+                dismiss(id)
+                more.run()
+              }}
+            >
+              {more.name}
+            </Button>
+          )}
           <IconButton label="Dismiss" onClick={() => dismiss(id)}>
             <X size={14} />
           </IconButton>

@@ -1,0 +1,28 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Undo2 } from 'lucide-react'
+import { permissionsQuery } from '../api/queries.ts'
+import { restoreRecords } from '../editing/restore-records.ts'
+import { useActor } from '../state/actor.ts'
+import { Button } from '../ui/button.tsx'
+
+/** Says that a record is deleted, and restores it for an actor that may delete. */
+export function DeletedNote({ recordId }: { readonly recordId: string }) {
+  const client = useQueryClient()
+  const [actor] = useActor()
+  const { data: permissions } = useQuery(permissionsQuery(actor))
+  const restore = useMutation({ mutationFn: () => restoreRecords(client, { ids: [recordId], actor }) })
+  return (
+    <div className="panel-note deleted-note">
+      <p>This record is deleted. The log has its last values and its history.</p>
+      {permissions?.delete === true && (
+        <Button
+          icon={<Undo2 size={14} aria-hidden="true" />}
+          disabled={restore.isPending}
+          onClick={() => restore.mutate()}
+        >
+          Restore record
+        </Button>
+      )}
+    </div>
+  )
+}
