@@ -45,6 +45,7 @@ export class MemoryStore implements RunStore {
         }),
       ),
     read: async (request) => this.kept.get(request) ?? null,
+    now: async () => KEPT_AT,
   }
   #derivations: readonly Derivation[]
   #lastKey = 0

@@ -114,6 +114,12 @@ test('equal requests of a run that reuses responses are one call, whatever deriv
   const run = await sheet.run(REUSE)
   assert.equal(run.calls.length, 1)
   assert.equal(run.progress.materialized, 6)
+  const times = ['b', 'c', 'd'].map((field) => sheet.provenance(field)?.['received_at'])
+  assert.deepEqual(
+    new Set(times),
+    new Set([undefined, KEPT_AT]),
+    "the store's clock says when it was received",
+  )
 })
 
 test('of equal requests none is tried again once the call has failed, and each cell says so', async () => {
@@ -136,8 +142,7 @@ test('a response that is gone by the time it is needed is called for, unless the
     sheet.store.write('1', { x: 'one' })
     await sheet.run()
     sheet.edit(EDITED)
-    const { find } = sheet.store.responses
-    const responses = { find, read: async () => null }
+    const responses = { ...sheet.store.responses, read: async () => null }
     Object.assign(sheet.store, { responses })
     const { calls, progress } = await sheet.run({ ...REUSE, maxCalls })
     assert.deepEqual([calls.length, progress.materialized, progress.skipped], expected)

@@ -18,14 +18,14 @@ export type MadeCall = Result<ReceivedResponse | undefined, Failure> | null
  * equal requests of a run are made once, whatever derivation they are for.
  */
 export class ReusedResponses {
-  readonly #store: Pick<ResponseStore, 'find' | 'read'>
+  readonly #store: Pick<ResponseStore, 'find' | 'read' | 'now'>
   readonly #memory = new MemoryBudget(BYTES_AT_ONCE)
   /** Calls under way, and those whose response is not stored yet, by request key. */
   readonly #underWay = new Map<string, Promise<MadeCall>>()
   /** Digests of requests that the run has made, with why those failed that did. */
   readonly #made = new Map<string, Failure | null>()
 
-  constructor(store: Pick<ResponseStore, 'find' | 'read'>) {
+  constructor(store: Pick<ResponseStore, 'find' | 'read' | 'now'>) {
     this.#store = store
   }
 
@@ -62,7 +62,7 @@ export class ReusedResponses {
   async bring(request: string, stored: Promise<void>): Promise<Brought> {
     const made = await this.#underWay.get(request)?.catch(() => null)
     if (made?.ok === true && made.value !== undefined) {
-      return ok({ ...made.value, at: new Date().toISOString() })
+      return ok({ ...made.value, at: await this.#store.now() })
     }
     const failure = this.#made.get(digestOf(request))
     if (failure !== undefined && failure !== null) return err(failure)

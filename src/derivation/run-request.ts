@@ -14,7 +14,7 @@ import type { HostPolicies } from './host-policies.ts'
 
 /** What planning a run needs of a store. */
 export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'hosts'> & {
-  readonly responses: Pick<ResponseStore, 'find' | 'read'>
+  readonly responses: Pick<ResponseStore, 'find' | 'read' | 'now'>
 }
 
 /** What the materializer needs of a store. */

@@ -13,11 +13,9 @@ const UNIX_EPOCH = 62_167_219_200
 export async function resolveAsOf(store: SheetStore, asOf: string): Promise<number> {
   if (/^\d+$/.test(asOf)) return known(asOf, Number(asOf), await store.history())
   const time = momentOf(asOf)
-  const now = Date.now()
-  if (time > now) {
-    throw new ValidationError(
-      `as_of ${shorten(asOf)} is in the future; it is ${new Date(now).toISOString()} now`,
-    )
+  const now = await store.now()
+  if (time > Date.parse(now)) {
+    throw new ValidationError(`as_of ${shorten(asOf)} is in the future; it is ${now} now`)
   }
   const seq = await store.seqAt(new Date(time).toISOString())
   return known(asOf, seq, await store.history())

@@ -1,5 +1,6 @@
 import { ValidationError } from '../errors/service-error.ts'
 import type { ResponsesSummary, TrimResult } from '../store/kept-responses.ts'
+import { later } from '../store/stored-rows.ts'
 import type { Sheet } from './sheet.ts'
 
 /** Which kept responses to remove, and how many may be kept from now on. */
@@ -30,7 +31,7 @@ export async function changeKeptResponses(
     )
   }
   const { store } = await sheet.current()
-  const before = olderThanMs === null ? null : new Date(Date.now() - olderThanMs).toISOString()
+  const before = olderThanMs === null ? null : later(await store.responses.now(), -olderThanMs)
   const trimmed = await store.responses.trim({ before, maxBytes: trimTo })
   if (limit === null) return trimmed
   const beyond = await store.responses.setLimit(limit)

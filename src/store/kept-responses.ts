@@ -65,6 +65,8 @@ export interface ResponseStore {
   /** Returns, of these request keys, those that have a kept response. */
   find(requests: readonly string[]): Promise<ReadonlyMap<string, KeptNote>>
   read(request: string): Promise<KeptResponse | null>
+  /** Returns what the clock shows that kept responses have their times from, UTC with milliseconds. */
+  now(): Promise<string>
   summary(): Promise<ResponsesSummary>
   trim(which: ResponseTrim): Promise<TrimResult>
   /** Sets how many bytes are kept at most, 0 for none, and removes what exceeds that. */

@@ -104,6 +104,8 @@ export interface SheetStore {
   history(): Promise<HistoryRange>
   /** The seq of the last provenance entry that is not later than a time (ISO 8601, UTC, `Z`); 0 when there is none. */
   seqAt(time: string): Promise<number>
+  /** Returns what the clock shows that entries have their times from, UTC with milliseconds; never before the time of the last entry. */
+  now(): Promise<string>
   /** A record as it was right after the entry `seq`, as JSON text; null when it did not exist then. */
   recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null>
   /** A page of the records that existed right after the entry `seq`, in creation order. */

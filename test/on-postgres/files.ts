@@ -121,6 +121,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     'faults put between a run and the store of its process; shared-runs.test.ts and test/cluster are about runs of several',
   'sheet/shared-frames.test.ts': SHARED,
   'sheet/shared-runs.test.ts': SHARED,
+  'sheet/skewed-clocks.test.ts': SHARED,
   'sheet/waiting-runs.test.ts': SHARED,
   'web/away.test.ts': PAGE,
   'web/axe-dark.test.ts': PAGE,

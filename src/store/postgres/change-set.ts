@@ -31,7 +31,7 @@ export interface ChangeStart {
   /** What the transaction's operations before this one have changed. */
   readonly pending: PendingChanges
   readonly counts: SheetCounts
-  /** Time of the change, UTC with milliseconds (D40). */
+  /** Time of the change, UTC with milliseconds (D40), by the database's clock; never before that of the last entry. */
   readonly at: string
 }
 

@@ -1,9 +1,32 @@
+import { entryTime, LINE_START } from '../entry-time.ts'
+import { textOrNull } from '../stored-rows.ts'
+import type { Connection, StoredRow } from './connection.ts'
+
 /**
  * The SQL of the time of the database's clock as texts of times are everywhere: UTC, with milliseconds and `Z`. `shift` is what is added,
  * such as `- interval '1 second'`.
  */
 export function timeText(shift = ''): string {
   return `to_char((clock_timestamp() ${shift}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+}
+
+/** The columns of {@link entryTimeOf}, of the state that a statement sees. */
+export const ENTRY_TIME = `${timeText()} AS now,
+  (SELECT substr(line, 1, ${LINE_START}) FROM "$provenance" ORDER BY seq DESC LIMIT 1) AS last_line`
+
+/** Returns the time of an entry that is written now, by the database's clock; see {@link entryTime}. */
+export function entryTimeOf(row: StoredRow | undefined): string {
+  return entryTime(String(row?.['now']), textOrNull(row?.['last_line']))
+}
+
+/** The same, asked for. */
+export async function readEntryTime(db: Connection): Promise<string> {
+  return entryTimeOf(await db.get(`SELECT ${ENTRY_TIME}`))
+}
+
+/** Returns what the database's clock shows: UTC with milliseconds. */
+export async function readTime(db: Connection): Promise<string> {
+  return String((await db.get(`SELECT ${timeText()} AS now`))?.['now'])
 }
 
 /** How much two clocks may drift apart, as part of the time. */

@@ -5,6 +5,7 @@ import { ConnectionWatch } from './connection-watch.ts'
 import { ClientConnection, type Connection, type SqlInput, type StoredRow } from './connection.ts'
 import { RecordsError, StoppingError } from '../../errors/service-error.ts'
 import { LEASE_MS } from '../run-tasks.ts'
+import { ENTRY_TIME } from './database-clock.ts'
 import { asConnectError, asRecordsError, isConnectionFault, isLost, isStalePlan } from './errors.ts'
 import { StoreClient } from './store-client.ts'
 import type { StoreLocation } from './store-url.ts'
@@ -212,7 +213,9 @@ function beginWriting(lockTimeoutMs: number): string {
  */
 const HALT = `SET LOCAL idle_in_transaction_session_timeout = ${(LEASE_MS * 2) / 3}`
 
-const TAKE_SHEET = 'SELECT definition, records, last_record, last_seq FROM "$sheet" FOR UPDATE'
+/** The clock is read, and the last entry is looked for, once the row is had: both by a statement after it. */
+const TAKE_SHEET = `SELECT FROM "$sheet" FOR UPDATE;
+  SELECT definition, records, last_record, last_seq, ${ENTRY_TIME} FROM "$sheet"`
 
 function ignore(): void {}
 

@@ -1,5 +1,6 @@
 import type { StoredFrame } from '../shared-frames.ts'
 import type { Connection } from './connection.ts'
+import { timeText } from './database-clock.ts'
 import { channelOf } from './notifications.ts'
 
 /** A frame of a process that is not stored yet. */
@@ -34,6 +35,9 @@ export function frameChannel(schema: string): string {
   return channelOf('frames', schema)
 }
 
+/** A frame with the time of the database's clock instead of that of the process, where it begins with one: those of several are in one order. */
+const STAMPED = `regexp_replace(frame, '^([{]"kind":"[a-z.]+","ts":")[^"]+', '\\1' || ${timeText()})`
+
 /**
  * Ids are given out under the lock of a row that is held until the commit. So they are dense, and whoever sees a frame sees
  * all before it. The notification has no more than an id: any user of the database can listen to it, and frames hold what
@@ -43,7 +47,7 @@ const ADD = `
   WITH numbered AS (UPDATE "$feed" SET last = last + cardinality($2::bigint[]) RETURNING last - cardinality($2::bigint[]) AS before),
   added AS (
     INSERT INTO "$frame" (id, stream, frame, bytes, source, number)
-    SELECT before + place, stream, frame, octet_length(frame), $1, number
+    SELECT before + place, stream, ${STAMPED}, octet_length(frame), $1, number
     FROM numbered, unnest($3::text[], $4::text[], $2::bigint[]) WITH ORDINALITY AS given (stream, frame, number, place)
   )
   SELECT before + cardinality($2::bigint[]) AS last,

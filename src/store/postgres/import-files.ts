@@ -7,6 +7,7 @@ import { hashFile, memberOf, readLogLine, readRecordLine, textLines, type TextLi
 import type { TargetDefinition } from '../sheet-store.ts'
 import type { ClientConnection } from './connection.ts'
 import { TableCopy } from './copy-into.ts'
+import { readEntryTime } from './database-clock.ts'
 import { quoted } from './schema.ts'
 import { toColumnText, writtenOf } from './values.ts'
 import { runNumber } from '../stored-rows.ts'
@@ -67,7 +68,7 @@ export async function importRecords(db: ClientConnection, store: RecordImport): 
     sha256,
   )
   if (count === 0) return
-  const at = new Date().toISOString()
+  const at = await readEntryTime(db)
   const line = {
     seq,
     at,

@@ -2,6 +2,7 @@ import type { Contract } from '../../contract/contract.ts'
 import { CellCounts } from './cell-counts.ts'
 import { ChangeSet, type SheetCounts } from './change-set.ts'
 import type { ClientConnection, StoredRow } from './connection.ts'
+import { entryTimeOf } from './database-clock.ts'
 import { isConnectionFault, sqlState } from './errors.ts'
 import type { StoredTarget } from '../stored-targets.ts'
 import { PendingChanges } from './pending-changes.ts'
@@ -23,7 +24,7 @@ export interface GroupStart {
   readonly db: ClientConnection
   readonly contract: Contract
   readonly targets: readonly StoredTarget[]
-  /** The row of `$sheet`. */
+  /** The row of `$sheet`, with the time of what is written; see `entryTimeOf`. */
   readonly sheet: StoredRow
   /** Whether there is one operation only, whose failure is that of the transaction. */
   readonly alone: boolean
@@ -32,7 +33,7 @@ export interface GroupStart {
 /** The operations of one transaction; each happens whole or not at all, and the others go on either way. */
 export class OperationGroup {
   readonly #start: GroupStart
-  readonly #at = new Date().toISOString()
+  readonly #at: string
   readonly #before: SheetCounts
   #counts: SheetCounts
   readonly #cellCounts = new CellCounts()
@@ -40,6 +41,7 @@ export class OperationGroup {
 
   constructor(start: GroupStart) {
     this.#start = start
+    this.#at = entryTimeOf(start.sheet)
     this.#before = countsOf(start.sheet)
     this.#counts = this.#before
     this.#pending = this.#newPending()

@@ -11,6 +11,7 @@ import {
 } from '../kept-responses.ts'
 import { HASH_PREFIX, hashText } from '../stored-rows.ts'
 import type { Connection } from './connection.ts'
+import { readTime } from './database-clock.ts'
 import { limitResponses, readLimit, trimResponses } from './response-writer.ts'
 import type { Writer } from './writer.ts'
 
@@ -43,6 +44,10 @@ export class PostgresResponses implements ResponseStore {
     const sql = `SELECT at, status, duration_ms, body FROM "$response" WHERE hash = decode($1, 'hex')`
     const row = await this.#db.get(sql, request.slice(HASH_PREFIX.length))
     return row === undefined ? null : keptResponse(request, row)
+  }
+
+  now(): Promise<string> {
+    return readTime(this.#db)
   }
 
   async summary(): Promise<ResponsesSummary> {

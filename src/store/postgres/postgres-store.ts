@@ -43,6 +43,7 @@ import { readCacheEntries } from './cache.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import type { ChangeSet } from './change-set.ts'
 import { commitCells } from './commit-cells.ts'
+import { readEntryTime } from './database-clock.ts'
 import { Database } from './database.ts'
 import { deleteRecords } from './delete-records.ts'
 import { sortIndexOf } from './field-indexes.ts'
@@ -341,6 +342,10 @@ export class PostgresStore implements SheetStore {
 
   seqAt(time: string): Promise<number> {
     return this.#history.seqAt(time)
+  }
+
+  now(): Promise<string> {
+    return readEntryTime(this.#database)
   }
 
   async recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {

@@ -5,6 +5,7 @@ import type { PushOutcome, Revision, RevisionPush, TargetChange } from '../revis
 import { applyDefinition } from './apply-definition.ts'
 import type { ClientConnection, Connection } from './connection.ts'
 import { withAdvice } from './connect-advice.ts'
+import { readTime } from './database-clock.ts'
 import { Database } from './database.ts'
 import { followIndexes } from './follow-indexes.ts'
 import { makeSheetTables } from './open-sheet-tables.ts'
@@ -57,7 +58,7 @@ async function carryOut(db: ClientConnection, schema: string, push: RevisionPush
   if (last.length > 0) await db.exec(last.join(';'))
   const revision: Revision = {
     number: (before?.number ?? 0) + 1,
-    at: new Date().toISOString(),
+    at: await readTime(db),
     actor,
     note,
     sha256: hashFiles(files),

@@ -4,7 +4,8 @@ import type { FailedCell, NewRun, RunBegin, RunEnd, RunId } from '../stored-run.
 import { failureRows } from '../run-failures.ts'
 import type { ChangeSet } from './change-set.ts'
 import type { SqlInput } from './connection.ts'
-import { later, runNumber, type RunGain, type StoredRequest } from '../stored-rows.ts'
+import { runNumber, type RunGain, type StoredRequest } from '../stored-rows.ts'
+import { timeText } from './database-clock.ts'
 import { IS_LOST } from './waiting-runs.ts'
 
 /** Writes down that a run begins, and answers with its id; ids are given out in order and never twice. */
@@ -28,7 +29,7 @@ export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
   }
   await change.db.run(
     `INSERT INTO "$run" (id, kind, reverts, state, actor, request, record_ids, started_at, waits_until, active_at)
-     VALUES ($1, $2, $3, 'running', $4, $5, $6, $7, $8, $7)`,
+     VALUES ($1, $2, $3, 'running', $4, $5, $6, $7, ${timeText('+ make_interval(secs => $8)')}, $7)`,
     id,
     kind,
     reverts === null ? null : runNumber(reverts),
@@ -36,7 +37,7 @@ export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
     JSON.stringify(request),
     recordIds === null ? null : JSON.stringify(recordIds),
     change.at,
-    later(change.at, run.silentMs),
+    run.silentMs / 1000,
   )
   return String(id)
 }

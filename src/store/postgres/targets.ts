@@ -2,6 +2,7 @@ import type { TargetDefinition } from '../sheet-store.ts'
 import { canBeBlocked, recountSql } from '../blocked-cells.ts'
 import { StoredTargets, type StoredTarget } from '../stored-targets.ts'
 import type { Connection } from './connection.ts'
+import { readTime } from './database-clock.ts'
 import { quoted } from './schema.ts'
 import { MISSING, STALE } from '../stored-rows.ts'
 
@@ -87,7 +88,7 @@ async function keepVersions(db: Connection, definitions: readonly TargetDefiniti
      FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS new(file, sha256, text, place)
      WHERE NOT EXISTS (SELECT FROM "$derivation" AS old WHERE old.file = new.file AND old.sha256 = new.sha256)
      ORDER BY file, sha256, place`,
-    new Date().toISOString(),
+    await readTime(db),
     definitions.map(({ derivation }) => derivation),
     definitions.map(({ sha256 }) => sha256),
     definitions.map(({ text }) => text),

@@ -15,6 +15,8 @@ import type { RecordKey } from '../cell-work.ts'
 import { countDeleted } from '../deleted-blocks.ts'
 import type { CellStates } from './cell-states.ts'
 import type { Connection } from './connection.ts'
+import { lastEntry } from './last-entry.ts'
+import { entryTime } from '../entry-time.ts'
 import { runNumber } from '../stored-rows.ts'
 
 /** A provenance line that belongs to a record. */
@@ -46,8 +48,10 @@ export class ChangeSet {
   readonly db: Connection
   readonly contract: Contract
   readonly cells: CellStates
-  /** Time of the change, UTC with milliseconds (D40). */
+  /** Time of the change, UTC with milliseconds (D40); never before that of the last entry. */
   readonly at: string
+  /** What the clock shows, in the same form: deadlines count from it. */
+  readonly now: string
   readonly #firstSeq: number
   readonly #lines: RecordedLine[] = []
   /** How many of the lines are in the table. */
@@ -59,8 +63,10 @@ export class ChangeSet {
     this.db = db
     this.contract = contract
     this.cells = states
-    this.at = new Date().toISOString()
-    this.#firstSeq = lastSeq(db) + 1
+    const last = lastEntry(db)
+    this.now = new Date().toISOString()
+    this.at = entryTime(this.now, last.line)
+    this.#firstSeq = last.seq + 1
   }
 
   /** The seq that the next line will get. */
@@ -203,11 +209,6 @@ export class ChangeSet {
     const { records, lastKey } = this.#counters
     this.db.run('UPDATE "$sheet" SET records = ?, last_record = ?', records, lastKey)
   }
-}
-
-/** The seq of the last provenance line, 0 when there is none. */
-export function lastSeq(db: Connection): number {
-  return Number(db.get('SELECT max(seq) AS seq FROM "$provenance"')?.['seq'] ?? 0)
 }
 
 function whole(line: LogLine): LineText {

@@ -7,6 +7,7 @@ import { RecordsError } from '../../errors/service-error.ts'
 import { formatLine } from '../../provenance/log-line.ts'
 import { memberOf, readLogLine, readRecordLine, textLines, type TextLine } from '../import-lines.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
+import { entryTimeNow } from './last-entry.ts'
 import { Connection, sqliteCode } from './connection.ts'
 import { applyTargets } from './define.ts'
 import { dataTable, fieldIndexes, INTERNAL_TABLES, quoted, recordsView, SCHEMA_VERSION } from './schema.ts'
@@ -145,7 +146,7 @@ function importRecords(db: Connection, path: string, { contract, targets, actor,
     sha256,
   )
   if (count === 0) return
-  const at = new Date().toISOString()
+  const at = entryTimeNow(db)
   const line = formatLine({ seq, at, actor, source: 'import', file: basename(path), sha256, records: count })
   db.run('INSERT INTO "$provenance" (seq, line) VALUES (?, ?)', seq, line)
   db.run('INSERT INTO "$import" (seq, first, last) VALUES (?, 1, ?)', seq, count)

@@ -1,5 +1,5 @@
 import type { LogSource } from '../../provenance/log-line.ts'
-import { lastSeq } from './change-set.ts'
+import { lastSeq } from './last-entry.ts'
 import type { Connection } from './connection.ts'
 import { lineOf } from './stored-line.ts'
 

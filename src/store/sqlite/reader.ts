@@ -24,6 +24,7 @@ import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import { Connection } from './connection.ts'
 import { HistoryReader } from './history-reader.ts'
 import { readProposal, readProposalCounts, readProposalDetail, readProposals } from './proposal-reader.ts'
+import { entryTimeNow } from './last-entry.ts'
 import { LogReader } from './log-reader.ts'
 import { readDeletion } from './read-deletion.ts'
 import { RunReader } from './run-reader.ts'
@@ -214,6 +215,10 @@ export class Reader {
 
   history(): HistoryRange {
     return this.#history.range()
+  }
+
+  now(): string {
+    return this.#atOnce(() => entryTimeNow(this.#db))
   }
 
   seqAt(time: string): number {

@@ -52,7 +52,7 @@ export function startRun(change: ChangeSet, run: NewRun): RunId {
     JSON.stringify(request),
     recordIds === null ? null : JSON.stringify(recordIds),
     change.at,
-    later(change.at, run.silentMs),
+    later(change.now, run.silentMs),
   )
   return String(id)
 }
@@ -61,7 +61,7 @@ export function startRun(change: ChangeSet, run: NewRun): RunId {
 export function keepWaiting(change: ChangeSet, { id, note: silentMs }: RunNote<number>): null {
   change.db.run(
     'UPDATE "$run" SET waits_until = ? WHERE id = ? AND waits_until IS NOT NULL',
-    later(change.at, silentMs),
+    later(change.now, silentMs),
     runNumber(id),
   )
   return null
@@ -145,7 +145,7 @@ export function interruptRuns(change: ChangeSet, except: RunId | null): null {
     `UPDATE "$run" SET state = 'interrupted', ended_at = active_at
      WHERE state = 'running' AND id IS NOT ? AND (waits_until IS NULL OR waits_until < ?)`,
     except === null ? null : runNumber(except),
-    later(change.at, -WAIT_GRACE_MS),
+    later(change.now, -WAIT_GRACE_MS),
   )
   return null
 }

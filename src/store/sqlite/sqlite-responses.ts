@@ -46,6 +46,10 @@ export class SqliteResponses implements ResponseStore {
     })
   }
 
+  async now(): Promise<string> {
+    return new Date().toISOString()
+  }
+
   async summary(): Promise<ResponsesSummary> {
     return reading(() => {
       const sql =

@@ -343,6 +343,10 @@ export class SqliteStore implements SheetStore {
     return reading(() => this.#reader.seqAt(time))
   }
 
+  async now(): Promise<string> {
+    return reading(() => this.#reader.now())
+  }
+
   recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
     return readingOn(this.#reader.recordAsOf(id, fields, seq))
   }

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { countTurns } from '../../../test/support/count-turns.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { PageAsOfQuery } from '../sheet-store.ts'
-import { FIRST_PAGE, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { FIRST_PAGE, HUMAN, IN_TURN, newRun, target, TestSheet, type OpenStore } from './test-sheet.ts'
 
 const TYPES = [
   '{name: text, logicalType: string}',
@@ -142,6 +142,35 @@ export function testHistory(open: OpenStore): void {
         const wanted = times.filter((at) => at <= time).length
         assert.equal(await sheet.store.seqAt(new Date(time).toISOString()), wanted)
       }
+    })
+
+    test('D33: no entry is earlier than the one before it, though a clock was put back; deadlines go by the clock', async (t) => {
+      const line = {
+        actor: 'human:old',
+        source: 'write',
+        record_id: 'a',
+        values: { n: 1 },
+        previous: { n: null },
+      }
+      const future = '2999-01-01T00:00:00.000Z'
+      const sheet = await TestSheet.make(t, open, {
+        properties: ['{name: n, logicalType: integer}', '{name: one, logicalType: integer}'],
+        targets: [target('one', ['n'])],
+        log: [{ seq: 1, at: future, ...line }],
+        records: [{ id: 'a', n: 1 }],
+      })
+      await sheet.write([{ id: 'a', n: 2 }])
+      await sheet.compute('a', 'one', 1)
+      await sheet.store.delete(['a'], HUMAN)
+      assert.deepEqual(
+        (await sheet.history('a', 'n')).map(({ at }) => at),
+        [future, future, future, future],
+      )
+      assert.equal((await sheet.latest('a', 'one'))?.['at'], future)
+      assert.equal(await sheet.store.now(), future)
+      const gone = await sheet.store.startRun(newRun({ silentMs: -11 * 60_000 }))
+      await sheet.store.interruptRuns(null)
+      assert.equal((await sheet.store.run(gone))?.state, 'interrupted')
     })
 
     test('what was before the store is not known, gaps in its log or not; what the store did is', async (t) => {
