@@ -98,8 +98,11 @@ function namesOf(property: JsonObject): readonly [field: string, names: readonly
   const name = own(property, 'name') as string
   const given: readonly JsonValue[] = [
     ...customValues(property, ORIGINAL_NAME).flat(),
-    ...NAME_KEYS.map((key) => own(property, key)),
+    // A blank heading is none.
+    ...NAME_KEYS.map((key) => own(property, key)).filter(
+      (text) => typeof text === 'string' && text.trim() !== '',
+    ),
   ]
-  const others = given.filter((other): other is string => typeof other === 'string' && other.trim() !== '')
+  const others = given.filter((other): other is string => typeof other === 'string')
   return [name, [...new Set(others)].filter((other) => other !== name)]
 }

@@ -5,6 +5,7 @@ import type { Kind } from './infer-kind.ts'
 import { typeOfKinds } from './infer-shape.ts'
 import type { Reading } from './notation-sketch.ts'
 import type { CellKind } from './raw-records.ts'
+import type { Sighting } from './sighting.ts'
 
 /** The type of a column, and how its texts are read as values of that. */
 export interface ColumnType {
@@ -15,8 +16,20 @@ export interface ColumnType {
 const MOMENTS: ReadonlySet<Kind> = new Set<Kind>(['date', 'timestamp'])
 const NUMBERS: ReadonlySet<Kind> = new Set<Kind>(['integer', 'number'])
 
-/** The only type that takes all values of a column; `dateOrder` is what somebody said of its dates, or null. */
-export function typeOfColumn(column: ColumnSketch, cells: CellKind, dateOrder: DateOrder | null): ColumnType {
+/** What is known of a column from elsewhere. */
+export interface ColumnContext {
+  readonly cells: CellKind
+  /** What somebody said of dates, or null. */
+  readonly dateOrder: DateOrder | null
+  /** A number with a decimal comma, where the file has a column of such; else null. */
+  readonly decimalComma: Sighting | null
+}
+
+/** The only type that takes all values of a column. */
+export function typeOfColumn(
+  column: ColumnSketch,
+  { cells, dateOrder, decimalComma }: ColumnContext,
+): ColumnType {
   const { kinds, notation } = column
   const reading = notation.reading(dateOrder, kinds.has('number'))
   const found = new Set(kinds.keys())
@@ -31,10 +44,16 @@ export function typeOfColumn(column: ColumnSketch, cells: CellKind, dateOrder: D
       if (!reading.commaGroups) return 'string'
       return notation.fraction !== null || others.has('number') ? 'number' : 'integer'
     }
+    if (decimalComma !== null && hasPointGroupsOnly(column)) return 'string'
     // What a spreadsheet shows as a date may be midnight among other moments.
     if (cells === 'cells' && found.size === 2 && others.size === 2 && others.isSubsetOf(MOMENTS))
       return 'timestamp'
     return typeOfKinds(found) ?? 'string'
   }
   return { type: type(), reading }
+}
+
+/** Whether each point of a column's numbers may be between thousands. */
+export function hasPointGroupsOnly({ kinds, pointGroup }: ColumnSketch): boolean {
+  return pointGroup !== null && pointGroup.count === kinds.get('number')?.count
 }

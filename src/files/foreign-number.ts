@@ -19,6 +19,28 @@ export function withoutGroups(text: string): string {
   return text.replace(/[,'’]/g, '')
 }
 
+/** A decimal comma, perhaps with points between thousands; not {@link ONE_COMMA}. */
+const DECIMAL_COMMA = /^[+-]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+),\d+$/
+
+/** Whether a text is a number with a decimal comma, and nothing else. */
+export function isDecimalComma(text: string): boolean {
+  return DECIMAL_COMMA.test(text) && !ONE_COMMA.test(text)
+}
+
+const ONE_POINT = /^[+-]?[1-9]\d{0,2}\.\d{3}$/
+
+/** Whether a number with a point may have it between thousands, where files have decimal commas: `1.000`. */
+export function isPointGroup(text: string): boolean {
+  return ONE_POINT.test(text)
+}
+
+const WITH_UNIT = /^(?:[$€£¥₹]\s?[+-]?|[+-][$€£¥₹])?\d[\d.,'’\s]*(?:\s?(?:%|[$€£¥₹]|CHF|EUR|USD|GBP))?$/
+
+/** Whether a text is a number with a sign of a currency or of percent: `$1,234.50`, `12%`. */
+export function hasUnit(text: string): boolean {
+  return WITH_UNIT.test(text) && /[$€£¥₹%A-Z]/.test(text)
+}
+
 /** What programs write for no value where they have a number, a date or a truth value otherwise; in small letters. */
 const MISSING: ReadonlySet<string> = new Set([
   'na',

@@ -3,7 +3,7 @@ import type { JsonValue } from '../contract/json.ts'
 import { faultOf } from '../contract/validate-value.ts'
 import type { WrittenNumber } from '../contract/written-number.ts'
 import { readsLikeKey } from './field-names.ts'
-import { isMissingText } from './foreign-number.ts'
+import { isMissingText, isPointGroup } from './foreign-number.ts'
 import { kindOf, lossyNumberIn, type Kind } from './infer-kind.ts'
 import { ShapeSketch } from './infer-shape.ts'
 import { NotationSketch } from './notation-sketch.ts'
@@ -77,6 +77,8 @@ export class ColumnSketch {
   otherMoment: Sighting | null = null
   /** Numbers that would lose digits, which are kept as they are written. */
   lossy: Sighting | null = null
+  /** Numbers whose point may be between thousands, as `1.000`, in files where that can be. */
+  pointGroup: Sighting | null = null
   /** Integers beyond ±(2^53−1) that the file has with an exponent. */
   unsafe: Sighting | null = null
   readonly notation: NotationSketch
@@ -108,6 +110,8 @@ export class ColumnSketch {
     if (kind !== null && !isMissing) this.kinds.set(kind, sight(this.kinds.get(kind) ?? null, value, at))
     if (typeof value === 'number' && Number.isInteger(value) && kind === 'number')
       this.unsafe = sight(this.unsafe, value, at)
+    if (kind === 'number' && typeof value === 'string' && isPointGroup(value.trim()))
+      this.pointGroup = sight(this.pointGroup, value, at)
     if (kind === 'array' || kind === 'object') this.shape.add(insideOf(value))
     this.#addToKey(value, kind, at)
     if (typeof value !== 'string') this.listed = null

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../contract/json.ts'
+import { originalNames } from '../contract/original-names.ts'
 import { WrittenNumber } from '../contract/written-number.ts'
 import type { DateOrder } from './foreign-moment.ts'
 import { inferContract, type Inference, type InferredField } from './infer-contract.ts'
@@ -422,6 +423,39 @@ test('what is doubtful is said, with the first value and its place', async () =>
   assert.deepEqual((await inferColumn(['a', 'b'])).doubts, [])
 })
 
+test('a point that may be between thousands makes no number in a file with decimal commas', async () => {
+  const typesOf = async (records: readonly JsonObject[]): Promise<readonly (readonly unknown[])[]> =>
+    (await infer(records, { key: false })).fields.slice(1).map(({ type, doubts }) => [type, doubts.join()])
+  assert.deepEqual(
+    await typesOf([
+      { price: '1,50', count: '1.000', weight: '1.25', total: '1.234,50', share: '12%', usd: '$1,234.50' },
+      { price: '2', count: '250', weight: '1.500', total: '1.000', share: '7.5 %', usd: '$99' },
+    ]),
+    [
+      ['string', 'numbers with a decimal comma, as "1,50" in line 2: kept as text'],
+      [
+        'string',
+        '"1.000" in line 2 may be 1000 or 1, since the file has decimal commas, as "1,50" in line 2: kept as text',
+      ],
+      ['number', ''],
+      ['string', 'numbers with a decimal comma, as "1.234,50" in line 2: kept as text'],
+      ['string', 'numbers with a unit, as "12%" in line 2: kept as text'],
+      ['string', 'numbers with a unit, as "$1,234.50" in line 2: kept as text'],
+    ],
+  )
+  // Without such a column, a point is a point.
+  assert.deepEqual(
+    await typesOf([
+      { count: '1.000', note: 'a' },
+      { count: '2.500', note: '1,50' },
+    ]),
+    [
+      ['number', ''],
+      ['string', ''],
+    ],
+  )
+})
+
 test('columns keep their order, and their names as business names where a field cannot have them', async () => {
   const { contract } = await infer([
     { 'Größe (cm)': '1', 'größe cm': '2', id: 'x', true: 'y', 名前: 'z', '2024': '1' },
@@ -438,6 +472,8 @@ test('columns keep their order, and their names as business names where a field 
       ['field_5', '名前'],
     ],
   )
+  const nameless = await infer([{ id: 'x', '': 'y' }], { cells: 'values' })
+  assert.deepEqual(originalNames(nameless.contract).get('field_1'), [''])
 })
 
 test('what arrays and objects have in common is described, and maps of many keys are left open', async () => {

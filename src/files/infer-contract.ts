@@ -3,16 +3,18 @@ import { ID_FROM, ROW_NUMBER } from '../contract/id-source.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { showNames, showValue } from '../contract/show-value.ts'
 import { ValidationError } from '../errors/service-error.ts'
+import { ORIGINAL_NAME } from '../contract/original-names.ts'
 import { parseContract } from '../contract/parse-contract.ts'
 import { closedListRule, contractText } from './contract-document.ts'
 import { typeOfColumn } from './column-type.ts'
 import { fieldNames } from './field-names.ts'
 import type { DateOrder } from './foreign-moment.ts'
 import type { ColumnSketch } from './infer-column.ts'
-import { doubtsOf } from './infer-doubts.ts'
+import { doubtsOf, hasDecimalCommas } from './infer-doubts.ts'
 import { chooseKey, whyNoKey, type AskedKey, type ChosenKey } from './infer-key.ts'
 import type { FileProfile } from './infer-profile.ts'
 import { STRICT, type Reading } from './notation-sketch.ts'
+import type { Sighting } from './sighting.ts'
 
 /** A closed list stands for so many values for each of its own. */
 export const USES_OF_LISTED = 10
@@ -70,9 +72,11 @@ export function inferContract(profile: FileProfile, naming: InferenceNaming): In
   const types = naming.types ?? new Map<string, LogicalType>()
   checkTypes(types, profile, key)
   const names = namesOf(profile, key)
+  const decimalComma = profile.columns.find(hasDecimalCommas)?.notation.decimalComma ?? null
   const drafts = profile.columns.map((column, index) =>
     draftField(column, {
       profile,
+      decimalComma,
       key,
       field: names[index] ?? '',
       type: types.get(column.name) ?? null,
@@ -165,12 +169,13 @@ interface Place {
   /** The type that was asked for. */
   readonly type: LogicalType | null
   readonly dateOrder: DateOrder | null
+  readonly decimalComma: Sighting | null
 }
 
 function draftField(column: ColumnSketch, place: Place): Draft {
-  const { profile, key, field, type: asked } = place
+  const { profile, key, field, type: asked, dateOrder, decimalComma } = place
   const isKey = column === key?.column
-  const found = typeOfColumn(column, profile.file.cells, place.dateOrder)
+  const found = typeOfColumn(column, { cells: profile.file.cells, dateOrder, decimalComma })
   const type = isKey ? 'string' : (asked ?? found.type)
   const absent = column.blank + (type === 'string' ? 0 : (column.notation.missing?.count ?? 0))
   const required = isKey || (profile.records > 0 && column.count === profile.records && absent === 0)
@@ -179,7 +184,7 @@ function draftField(column: ColumnSketch, place: Place): Draft {
   const nested = type === 'array' || type === 'object' ? column.shape.describe() : {}
   const property = {
     name: field,
-    ...(field === column.name ? {} : { businessName: column.name }),
+    ...(field === column.name ? {} : originalNameKeys(column.name)),
     ...nested,
     logicalType: type,
     ...(isKey ? { primaryKey: true } : {}),
@@ -189,7 +194,10 @@ function draftField(column: ColumnSketch, place: Place): Draft {
   }
   const doubts = isKey
     ? keyDoubts(key)
-    : [...noKeyDoubts(column, profile), ...(asked === null ? doubtsOf(column, found, profile.file) : [])]
+    : [
+        ...noKeyDoubts(column, profile),
+        ...(asked === null ? doubtsOf(column, found, { ...profile.file, decimalComma }) : []),
+      ]
   const { name } = column
   const values = type === 'string' ? column.count : column.count - absent
   return {
@@ -197,6 +205,12 @@ function draftField(column: ColumnSketch, place: Place): Draft {
     property,
     reading: found.reading,
   }
+}
+
+/** The keys that keep the name of a column, which may be empty in JSON. */
+function originalNameKeys(name: string): JsonObject {
+  if (name.trim() !== '') return { businessName: name }
+  return { customProperties: [{ property: ORIGINAL_NAME, value: name }] }
 }
 
 function keyDoubts({ guess }: ChosenKey): string[] {

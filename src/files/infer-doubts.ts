@@ -1,6 +1,6 @@
 import type { LogicalType } from '../contract/contract.ts'
 import { showValue } from '../contract/show-value.ts'
-import type { ColumnType } from './column-type.ts'
+import { hasPointGroupsOnly, type ColumnType } from './column-type.ts'
 import { ambiguousDateText, ambiguousGroupText, type Show } from './ambiguity-text.ts'
 import { readMoment } from './foreign-moment.ts'
 import { withoutGroups } from './foreign-number.ts'
@@ -29,16 +29,28 @@ const PLURALS: Readonly<Record<Kind, string>> = {
 export function doubtsOf(
   column: ColumnSketch,
   columnType: ColumnType,
-  file: Pick<FileProfile['file'], 'cells' | 'unit'>,
+  file: Pick<FileProfile['file'], 'cells' | 'unit'> & { readonly decimalComma: Sighting | null },
 ): string[] {
   const { type } = columnType
   if (column.count === 0) return ['no values, so taken for text']
   const show: Show = ({ value, at }) => `${showValue(value)} in ${file.unit} ${at}`
   const remarks =
     type === 'string'
-      ? [nearlyAll, lossy, infinite, ambiguousGroup, unsettledDates, padded, otherMoment, mixed].map(
-          (remark) => remark(column, show),
-        )
+      ? [
+          pointGroups(column, file.decimalComma, show),
+          ...[
+            nearlyAll,
+            lossy,
+            infinite,
+            ambiguousGroup,
+            decimalCommas,
+            withUnits,
+            unsettledDates,
+            padded,
+            otherMoment,
+            mixed,
+          ].map((remark) => remark(column, show)),
+        ]
       : [
           missing(column, show),
           grouped(column, type, show),
@@ -113,6 +125,36 @@ function infinite({ notation, kinds }: ColumnSketch, show: Show): string | null 
 function ambiguousGroup({ notation }: ColumnSketch, show: Show): string | null {
   const text = ambiguousGroupText(notation, show)
   return text === null ? null : `${text}: kept as text`
+}
+
+/** A point that may be between thousands, in a file with decimal commas. */
+function pointGroups(column: ColumnSketch, decimalComma: Sighting | null, show: Show): string | null {
+  const { pointGroup } = column
+  if (pointGroup === null || decimalComma === null || !hasPointGroupsOnly(column)) return null
+  if (hasDecimalCommas(column)) return null
+  const text = textOf(pointGroup)
+  return `${show(pointGroup)} may be ${Number(text.replace('.', ''))} or ${Number(text)}, since the file has decimal commas, as ${show(decimalComma)}: kept as text`
+}
+
+/** Whether nearly all values of a column are numbers in files with decimal commas, and one shows it. */
+export function hasDecimalCommas(column: ColumnSketch): boolean {
+  const { notation, kinds, pointGroup } = column
+  if (notation.decimalComma === null) return false
+  const others =
+    (kinds.get('integer')?.count ?? 0) + (pointGroup?.count ?? 0) + (notation.grouped?.count ?? 0)
+  return notation.decimalComma.count + others >= present(column) * MOST
+}
+
+function decimalCommas(column: ColumnSketch, show: Show): string | null {
+  const { decimalComma } = column.notation
+  if (decimalComma === null || !hasDecimalCommas(column)) return null
+  return `numbers with a decimal comma, as ${show(decimalComma)}: kept as text`
+}
+
+function withUnits(column: ColumnSketch, show: Show): string | null {
+  const { withUnit } = column.notation
+  if (withUnit === null || withUnit.count < present(column) * MOST) return null
+  return `numbers with a unit, as ${show(withUnit)}: kept as text`
 }
 
 function unsettledDates(column: ColumnSketch, show: Show): string | null {

@@ -1,5 +1,6 @@
 import type { IdSource } from '../contract/id-source.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { WrittenNumber } from '../contract/written-number.ts'
 import { idText } from './infer-column.ts'
 import { wrapped } from './null-texts.ts'
 import type { RawRecord, RawRecords } from './raw-records.ts'
@@ -19,6 +20,13 @@ export function idMaker(source: IdSource): MakeId {
     )
     return parts.includes(null) ? null : parts.map((part) => idText(part)).join(SEPARATOR)
   }
+}
+
+/** The same values with the id as text, as ids are (D14), where a file has it as a number. */
+export function withTextId(values: JsonObject): JsonObject {
+  const id = Object.hasOwn(values, 'id') ? values['id'] : null
+  const isNumber = typeof id === 'number' || id instanceof WrittenNumber
+  return isNumber ? { ...values, id: String(id) } : values
 }
 
 /** The same records, with an id in each that has none. */

@@ -1,5 +1,12 @@
 import { isAmbiguous, isMidnight, parseForeignMoment, type DateOrder } from './foreign-moment.ts'
-import { isAmbiguousGroup, isGrouped, isInfinite, isMissingText } from './foreign-number.ts'
+import {
+  hasUnit,
+  isAmbiguousGroup,
+  isDecimalComma,
+  isGrouped,
+  isInfinite,
+  isMissingText,
+} from './foreign-number.ts'
 import { sight, type Sighting } from './sighting.ts'
 
 /** How the texts of a column are read where one alone has several meanings, or stands for no value. */
@@ -28,6 +35,9 @@ export class NotationSketch {
   fraction: Sighting | null = null
   /** Texts that are none of these. */
   otherText: Sighting | null = null
+  /** Those of them that are numbers with a decimal comma, and with a unit. */
+  decimalComma: Sighting | null = null
+  withUnit: Sighting | null = null
   /** Dates, with a time or without. */
   moments: Sighting | null = null
   /** Those of them with a time, without an offset behind it, and at another time than midnight. */
@@ -51,7 +61,7 @@ export class NotationSketch {
     if (isMissingText(text)) this.missing = sight(this.missing, text, at)
     else if (isInfinite(text)) this.infinite = sight(this.infinite, text, at)
     else if (this.#groups && isGrouped(text)) this.#addGrouped(text, at)
-    else if (!this.#addMoment(text, at)) this.otherText = sight(this.otherText, text, at)
+    else if (!this.#addMoment(text, at)) this.#addOther(text, at)
   }
 
   /** How the column is read; `dateOrder` is for dates whose order no other date shows. `hasPoint` where it has numbers with a decimal point. */
@@ -77,6 +87,13 @@ export class NotationSketch {
     this.grouped = sight(this.grouped, text, at)
     if (text.includes('.')) this.fraction = sight(this.fraction, text, at)
     if (isAmbiguousGroup(text)) this.ambiguousGroup = sight(this.ambiguousGroup, text, at)
+  }
+
+  #addOther(text: string, at: number): void {
+    this.otherText = sight(this.otherText, text, at)
+    if (!this.#groups) return
+    if (isDecimalComma(text)) this.decimalComma = sight(this.decimalComma, text, at)
+    else if (hasUnit(text)) this.withUnit = sight(this.withUnit, text, at)
   }
 
   #addMoment(text: string, at: number): boolean {

@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { WrittenNumber } from '../contract/written-number.ts'
+import type { JsonObject } from '../contract/json.ts'
 import type { ColumnMatcher } from './match-columns.ts'
 import { wrapped } from './null-texts.ts'
 import { placeOf, type RawRecord, type RawRecords } from './raw-records.ts'
@@ -53,17 +52,7 @@ function renamed(record: RawRecord, nameOf: ReadonlyMap<string, string>): RawRec
 }
 
 function renamedValues(values: JsonObject, nameOf: ReadonlyMap<string, string>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => {
-      const field = nameOf.get(name) ?? name
-      return [field, field === 'id' && name !== 'id' ? idOf(value) : value]
-    }),
-  )
-}
-
-/** Keys are texts (D14); a file may have them as numbers. */
-function idOf(value: JsonValue): JsonValue {
-  return typeof value === 'number' || value instanceof WrittenNumber ? String(value) : value
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [nameOf.get(name) ?? name, value]))
 }
 
 function isIdentity(nameOf: ReadonlyMap<string, string>): boolean {

@@ -5,7 +5,7 @@ import { ColumnReadings } from '../files/column-readings.ts'
 import type { DateOrder } from '../files/foreign-moment.ts'
 import { inputFormatOf, type FileFormat } from '../files/file-format.ts'
 import { placeOf, type RawRecord, type RawRecords } from '../files/raw-records.ts'
-import { idMaker, recordsWithIds, withMadeIds, type MakeId } from '../files/made-ids.ts'
+import { idMaker, recordsWithIds, withMadeIds, withTextId, type MakeId } from '../files/made-ids.ts'
 import { ColumnMatcher } from '../files/match-columns.ts'
 import { readRecordFile } from '../files/read-record-file.ts'
 import { columnsAsFields, recordsAsFields } from '../files/rename-columns.ts'
@@ -122,7 +122,7 @@ async function upsertBatches(
     for await (const batch of batches) {
       await readings.settle(batch)
       const records = batch.map(({ values }) =>
-        typeCells(contract, values, { cells: origin.cells, readings }),
+        typeCells(contract, withTextId(values), { cells: origin.cells, readings }),
       )
       // As text, which has every digit of a number.
       const body = Buffer.from(JSON.stringify({ records }))

@@ -129,7 +129,8 @@ suite('a file that a sheet was made of', { concurrency: 2 }, () => {
     const before = await recordsOf(sheet)
     const options = { format: null, actor: 'human:ann' }
     assert.equal((await upsertFile(sheet, path, options)).inserted, 0)
-    const ndjson = '{"zip_code":1067,"id":9,"name.common":"Anna"}\n{"id":"01069","name_common":"Bob"}\n'
+    const ndjson =
+      '{"zip_code":1067,"id":9,"name.common":"Anna"}\n{"id":1069,"original_id":1,"name_common":"Bo"}\n{"id":"01069","name_common":"Bob"}\n'
     await upsertStream(sheet, { stream: Readable.from([Buffer.from(ndjson)]), name: 'in' }, options)
     const [first, ...rest] = before
     assert.deepEqual(await recordsOf(sheet), [
@@ -137,6 +138,7 @@ suite('a file that a sheet was made of', { concurrency: 2 }, () => {
       { ...rest[0], name_common: 'Bob' },
       rest[1],
       { ...first, id: '1067', original_id: 9, name_common: 'Anna', Grosse_cm: null },
+      { ...first, id: '1069', original_id: 1, name_common: 'Bo', Grosse_cm: null },
     ])
   })
 
