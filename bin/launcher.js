@@ -20,7 +20,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const LAUNCHED = 'COLOPHON_LAUNCHED'
 
 /** What npm runs in the foreground, in npm_lifecycle_event: ends with npm. Other scripts may mean to leave something behind. */
-const NPM_FOREGROUND = ['npx', 'start', 'test', 'fuzz']
+const NPM_FOREGROUND = ['npx', 'start', 'test', 'campaign']
 
 const NPM_INTERVAL_MS = 200
 

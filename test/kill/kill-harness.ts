@@ -20,8 +20,8 @@ const WRITE_HEADERS = {
   cookie: `svc_csrf=${TOKEN}`,
 }
 
-/** How often each kill test kills its server. On PostgreSQL there is less to be caught in the middle of. */
-export const KILLS = Number(process.env['COLOPHON_KILLS'] ?? perEngine({ sqlite: 10, postgres: 3 }))
+/** How often each kill test kills its server: more often in the campaign. */
+export const KILLS = Number(process.env['COLOPHON_KILLS'] ?? perEngine({ sqlite: 4, postgres: 2 }))
 
 /** Numbers that look random and are the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {

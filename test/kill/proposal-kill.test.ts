@@ -9,7 +9,7 @@ import { openOnEngine } from '../support/engine.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 import { checkedLog, KILLS, seededRandom, Victim } from './kill-harness.ts'
 
-const ROUNDS = Math.ceil(KILLS / 4)
+const ROUNDS = Math.ceil(KILLS / 2)
 const PROPOSALS_A_ROUND = 40
 const RECORDS = 5
 const REVIEWER = 'human:ann'

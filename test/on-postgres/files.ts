@@ -130,7 +130,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/docs.test.ts': PAGE,
   'web/empty.test.ts': 'records that the server imports, which other tests do on both engines',
   'web/first-view.test.ts': PAGE,
-  'web/million.test.ts': 'a million records, which would take minutes to push',
+  'web/large-sheet.test.ts': 'hundreds of thousands of records, which would take minutes to push',
   'web/missed-frames.test.ts': PAGE,
   'web/narrow.test.ts': PAGE,
   'web/pages.test.ts': PAGE,

@@ -10,7 +10,7 @@ export interface FuzzRun {
 }
 
 /**
- * The same cases at every `npm test`; `npm run fuzz` tries more, and others each time. `COLOPHON_FUZZ_COUNT` and
+ * The same cases at every `npm test`; `npm run campaign -- fuzz` tries more, and others each time. `COLOPHON_FUZZ_COUNT` and
  * `COLOPHON_FUZZ_SEED` say otherwise.
  */
 export function fuzzRun(counts: { readonly test: number; readonly fuzz: number }): FuzzRun {
@@ -20,6 +20,6 @@ export function fuzzRun(counts: { readonly test: number; readonly fuzz: number }
   return {
     count,
     random: seededRandom(seed),
-    again: `COLOPHON_FUZZ_SEED=${seed} COLOPHON_FUZZ_COUNT=${count} npm run fuzz`,
+    again: `COLOPHON_FUZZ_SEED=${seed} COLOPHON_FUZZ_COUNT=${count} npm run campaign -- fuzz`,
   }
 }

@@ -6,10 +6,13 @@ import { watchGrid, type GridSight } from '../support/grid-watch.ts'
 import { CITIES, largeRecord, largeSheet, placeOfRank } from '../support/large-sheet.ts'
 import { eventually, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
 
-const COUNT = 1_000_000
+/** Enough that the rows are taller than what a browser can scroll. A multiple of 8, the number of cities. */
+const COUNT = Number(process.env['COLOPHON_LARGE_RECORDS'] ?? 400_000)
+const OF_A_CITY = COUNT / CITIES.length
+const shown = (count: number): string => count.toLocaleString('en')
 /** The greatest height of what scrolls (grid/scroll-scale.ts). */
 const THUMB_RANGE = 8_000_000
-/** Sorting a million records takes the server some seconds, on a machine that does other things more. */
+/** Sorting a million records, as the campaign does, takes the server some seconds, on a machine that does other things more. */
 const SERVER_PATIENCE_MS = 120_000
 /** Most of it is for making the sheet. */
 const TEST_PATIENCE_MS = 600_000
@@ -59,7 +62,7 @@ async function goTo(page: Page, number: number): Promise<void> {
   await page.locator('[role=grid]:focus').waitFor()
 }
 
-test('a million records', { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async (t) => {
+test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async (t) => {
   const directory = await largeSheet(t, COUNT)
   const patient = ['--query-timeout', String(SERVER_PATIENCE_MS / 1000)]
   const viewer = await SheetViewer.on(t, directory, patient)
@@ -69,10 +72,10 @@ test('a million records', { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async
   const inCreationOrder = (row: number): number => row
 
   await t.test('are counted, and the first are there', async () => {
-    await shows(count, '1,000,000 records')
-    assert.equal(await grid.getAttribute('aria-rowcount'), '1000001')
+    await shows(count, `${shown(COUNT)} records`)
+    assert.equal(await grid.getAttribute('aria-rowcount'), String(COUNT + 1))
     await assertRow(page, 0, 0)
-    await picture(page, 'million-light')
+    await picture(page, 'large-light')
   })
 
   await t.test('the wheel brings rows that have been read ahead, few of them as elements', async () => {
@@ -126,7 +129,7 @@ test('a million records', { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async
   })
 
   await t.test('the dialog goes to any number, the last as well', async () => {
-    for (const number of [734_512, 1, COUNT, 500_000]) {
+    for (const number of [Math.round(0.734512 * COUNT), 1, COUNT, COUNT / 2]) {
       await goTo(page, number)
       await eventually(async () =>
         assert.match(
@@ -183,15 +186,15 @@ test('a million records', { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async
   await t.test('are filtered and counted', async () => {
     const where = [{ field: 'city', is: 'anyOf', value: [CITIES[1]] }]
     await page.goto(`${viewer.url}/?where=${encodeURIComponent(JSON.stringify(where))}`)
-    await shows(count, '125,000 of 1,000,000 records')
+    await shows(count, `${shown(OF_A_CITY)} of ${shown(COUNT)} records`)
     await rowsInSight(page)
     const places = Array.from({ length: COUNT }, (_, place) => place).filter(
       (place) => CITIES[(place * 5) % CITIES.length] === CITIES[1],
     )
-    assert.equal(places.length, 125_000)
+    assert.equal(places.length, OF_A_CITY)
     await assertRow(page, 5, places[5] ?? -1)
-    await goTo(page, 125_000)
-    await assertRow(page, 124_999, places.at(-1) ?? -1)
+    await goTo(page, OF_A_CITY)
+    await assertRow(page, OF_A_CITY - 1, places.at(-1) ?? -1)
   })
 
   await t.test('each column has its picture', async () => {
@@ -203,14 +206,14 @@ test('a million records', { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async
       assert.equal(await page.locator('[data-summary]').count(), await heads.count())
     }, SERVER_PATIENCE_MS)
     const city = page.getByRole('columnheader', { name: 'city', exact: true })
-    await city.getByRole('option', { name: /^Aarhus: 125,000 / }).waitFor()
-    await picture(page, 'million-pictures-light')
+    await city.getByRole('option', { name: new RegExp(`^Aarhus: ${shown(OF_A_CITY)} `) }).waitFor()
+    await picture(page, 'large-pictures-light')
   })
 
   await t.test('what takes the server too long says so, and can be tried again', async () => {
-    const hasty = await SheetViewer.on(t, directory, ['--query-timeout', '0.1'])
+    const hasty = await SheetViewer.on(t, directory, ['--query-timeout', '0.05'])
     const other = await hasty.open()
-    await shows(other.locator('.match-count'), '1,000,000 records')
+    await shows(other.locator('.match-count'), `${shown(COUNT)} records`)
     await assertRow(other, 0, 0)
     const name = other.getByRole('columnheader', { name: 'name', exact: true })
     const again = name.getByRole('button', { name: 'name cannot be summarized. Try again' })
@@ -219,16 +222,16 @@ test('a million records', { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS }, async
       const why = (await again.getAttribute('title')) ?? ''
       // On a busy machine it may have waited for its turn in vain.
       if (why.includes('too many queries')) await again.click()
-      assert.match(why, /took longer than 0\.1 s/)
+      assert.match(why, /took longer than 0\.05 s/)
     }, SERVER_PATIENCE_MS)
     await shows(again, 'takes too long')
-    await picture(other, 'million-hasty-light')
+    await picture(other, 'large-hasty-light')
     await other.goto(`${hasty.url}/?sort=note,-name`)
     const fault = other.getByRole('main').getByRole('alert')
     await eventually(async () => {
       const why = await fault.innerText()
       if (why.includes('too many queries')) await other.reload()
-      assert.match(why, /took longer than 0\.1 s/)
+      assert.match(why, /took longer than 0\.05 s/)
     }, SERVER_PATIENCE_MS)
     assert.equal(await other.locator('.grid-row').count(), 0)
     await fault.getByRole('button', { name: 'Do not sort' }).click()

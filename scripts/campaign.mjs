@@ -1,0 +1,55 @@
+/*
+ * Runs tests with far more cases than `npm test` does, one campaign after the other.
+ *
+ *   npm run campaign                        all of them: some hours
+ *   npm run campaign -- fuzz kill           these two
+ *   COLOPHON_FUZZ_COUNT=5000 COLOPHON_FUZZ_SEED=7 npm run campaign -- fuzz
+ *
+ * A variable that is set already keeps its value.
+ */
+import { spawn } from 'child_process'
+import { once } from 'events'
+import { join } from 'path'
+import { endAs, passSignalsTo } from '../bin/launcher.js'
+import { findNode, missingNode, ROOT } from './node24.mjs'
+
+/** @type {Readonly<Record<string, { files: string, settings: Readonly<Record<string, string>> }>>} */
+const CAMPAIGNS = {
+  fuzz: { files: 'test/fuzz/*.test.ts', settings: { COLOPHON_FUZZ: '1' } },
+  kill: { files: 'test/kill/*.test.ts', settings: { COLOPHON_KILLS: '200' } },
+  cluster: { files: 'test/cluster/*.test.ts', settings: { COLOPHON_CLUSTER_CELLS: '20000' } },
+  'large-sheet': {
+    files: 'test/web/large-sheet.test.ts',
+    settings: { COLOPHON_LARGE_RECORDS: '1000000' },
+  },
+}
+
+const named = process.argv.slice(2)
+const unknown = named.find((name) => !Object.keys(CAMPAIGNS).includes(name))
+const node = findNode()
+if (node === null || unknown !== undefined) {
+  const problem = node === null ? missingNode() : `unknown campaign "${unknown}"`
+  console.error(node === null ? problem : `${problem}; there are ${Object.keys(CAMPAIGNS).join(', ')}`)
+  process.exit(1)
+}
+
+process.chdir(ROOT)
+let failed = false
+for (const [name, { files, settings }] of Object.entries(CAMPAIGNS)) {
+  if (named.length > 0 && !named.includes(name)) continue
+  console.log(`\nCampaign ${name}\n`)
+  // One file after the other: fuzzers look at the memory of what they feed.
+  const child = spawn(node, ['--test', '--test-reporter=spec', '--test-concurrency=1', files], {
+    stdio: 'inherit',
+    env: {
+      NODE_COMPILE_CACHE: join(ROOT, '.cache', 'compile'),
+      ...settings,
+      ...process.env,
+    },
+  })
+  passSignalsTo(child)
+  const [code, signal] = /** @type {[number | null, NodeJS.Signals | null]} */ (await once(child, 'exit'))
+  if (signal !== null) endAs(code, signal)
+  failed ||= code !== 0
+}
+if (failed) process.exitCode = 1
