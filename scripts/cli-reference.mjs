@@ -26,13 +26,23 @@ const ELSEWHERE = new Map([
 export async function withReference(page) {
   const end = page.indexOf(MARK)
   if (end === -1) throw new Error(`docs/reference/cli.md has no line ${MARK}`)
-  const text = `${page.slice(0, end)}${MARK}\n\n${createProgram().commands.map(sectionOf).join('\n\n')}\n`
+  const text = `${page.slice(0, end)}${MARK}\n\n${allCommands(createProgram()).map(sectionOf).join('\n\n')}\n`
   return format(text, { ...(await resolveConfig(PAGE)), parser: 'markdown' })
+}
+
+/**
+ * The commands below one, each followed by those below it.
+ *
+ * @param {import('commander').Command} parent
+ * @returns {import('commander').Command[]}
+ */
+function allCommands(parent) {
+  return parent.commands.flatMap((command) => [command, ...allCommands(command)])
 }
 
 /** @param {import('commander').Command} command */
 function sectionOf(command) {
-  const name = command.name()
+  const name = pathOf(command)
   const parts = [`## colophon ${name}`, `\`colophon ${name} ${command.usage()}\``, command.description()]
   const elsewhere = ELSEWHERE.get(name)
   if (elsewhere !== undefined) return [...parts, elsewhere].join('\n\n')
@@ -55,6 +65,17 @@ function sectionOf(command) {
     parts.push(`\`\`\`sh\n${examples.map(([line, what]) => `# ${what}\n${line}`).join('\n\n')}\n\`\`\``)
   }
   return parts.join('\n\n')
+}
+
+/**
+ * A command's name after `colophon`, such as `runs prune`.
+ *
+ * @param {import('commander').Command} command
+ * @returns {string}
+ */
+function pathOf(command) {
+  const { parent } = command
+  return parent === null || parent.parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`
 }
 
 /** @param {import('commander').Argument} argument */

@@ -52,13 +52,18 @@ export function createProgram(): Command {
   const program = new Command('colophon')
     .description('Serves a sheet whose every cell can say where it came from.')
     .version(packageVersion(), '--version')
-    .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-  for (const command of COMMANDS) program.addCommand(command().helpOption('-h, --help', 'show help'))
-  for (const command of [program, ...program.commands]) {
-    command
-      .exitOverride()
-      .showHelpAfterError(`(colophon ${command === program ? '' : `${command.name()} `}--help tells more)`)
-  }
+    .enablePositionalOptions()
+  for (const command of COMMANDS) program.addCommand(command())
+  setUp(program, 'colophon')
   return program
+}
+
+/** Has a command and those below it throw for wrong usage, and say where there is help. `name` is how it is called. */
+function setUp(command: Command, name: string): void {
+  command
+    .helpOption('-h, --help', 'show help')
+    .exitOverride()
+    .showHelpAfterError(`(${name} --help tells more)`)
+  for (const child of command.commands) setUp(child, `${name} ${child.name()}`)
 }

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
 import { integerBetween } from './option-values.ts'
+import { pruneRunsCommand } from './prune-runs-command.ts'
 import { cursorOption } from './record-options.ts'
 import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
@@ -33,6 +34,8 @@ export function runsCommand(): Command {
     ['colophon runs countries 3 --failures --all', 'Every cell that failed in run 3'],
     ['colophon runs countries 4 --cancel --actor human:ann', 'End a run that is under way, of a server too'],
   ])
+  // So that an option after `prune` is one of `prune`, also where this command has it.
+  command.helpCommand(false).enablePositionalOptions().addCommand(pruneRunsCommand())
   return addSheetOptions(command, { writes: true }).action(
     onSheet((flags: Flags, id: string | undefined) =>
       withSheet(flags, async (context) => {

@@ -91,7 +91,7 @@ type Parameter = (number: number) => string
 export function runsPage(parameter: Parameter): string {
   return `WITH listed AS (
       SELECT place, sum(size) OVER (ORDER BY place DESC) - size AS passed FROM (
-        SELECT id AS place, octet_length(request) + coalesce(octet_length(error), 0) AS size
+        SELECT id AS place, octet_length(request) + coalesce(octet_length(error), 0) + coalesce(octet_length(record_ids), 0) / 16 AS size
         FROM "$run" WHERE id < ${parameter(1)} ORDER BY id DESC LIMIT ${parameter(2)}
       ) AS sized
     )

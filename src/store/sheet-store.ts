@@ -8,6 +8,7 @@ import type { ResponseStore } from './kept-responses.ts'
 import type { RunTasks } from './run-tasks.ts'
 import type { SharedFrames } from './shared-frames.ts'
 import type { SharedHosts } from './shared-hosts.ts'
+import type { PrunableRuns, PruneStep, RunPruning } from './prune-runs.ts'
 import type { ProposalStore } from './stored-proposal.ts'
 import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunLock, StoredRun } from './stored-run.ts'
 
@@ -156,6 +157,10 @@ export interface SheetStore {
    * which is not `except`, and runs that wait for it and have been silent for longer than they said.
    */
   interruptRuns(except: RunId | null): Promise<void>
+  /** Counts the runs that can be removed. */
+  prunableRuns(which: RunPruning): Promise<PrunableRuns>
+  /** Removes some of the runs that can be removed, with their failures; called again until there are no more. */
+  pruneRuns(which: RunPruning): Promise<PruneStep>
   run(id: RunId): Promise<StoredRun | null>
   /** The records that a run was asked for; null when it did not filter. */
   runRecordIds(id: RunId): Promise<readonly string[] | null>

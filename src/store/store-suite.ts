@@ -17,6 +17,7 @@ import { testRunCommits } from './suite/run-commits-tests.ts'
 import { testRuns } from './suite/runs-tests.ts'
 import { testSnapshots } from './suite/snapshot-tests.ts'
 import { testSortedPages } from './suite/sorted-pages-tests.ts'
+import { testPruneRuns } from './suite/prune-runs-tests.ts'
 import { testStoredRuns } from './suite/stored-runs-tests.ts'
 import { testSummaries } from './suite/summary-tests.ts'
 import type { OpenStore } from './suite/test-sheet.ts'
@@ -43,6 +44,7 @@ export function testStore(name: string, openStore: OpenStore): void {
     testCells(openStore)
     testRuns(openStore)
     testStoredRuns(openStore)
+    testPruneRuns(openStore)
     testRunCommits(openStore)
     testExplanations(openStore)
     testHistory(openStore)

@@ -367,6 +367,25 @@ test('every command has help with examples, printed without opening anything', a
   )
 })
 
+test('runs prune removes runs that have ended, and shows before how many', async (t) => {
+  const { sheet, stub, run } = await open(t)
+  for (let count = 0; count < 3; count += 1) await run('materialize', '--actor', 'agent:test', '--stub', stub)
+  const prune = (...args: string[]): Promise<Ran> => runColophon(['runs', 'prune', sheet, ...args])
+  assert.partialDeepStrictEqual(json(await prune('--keep', '1', '--dry-run')), { runs: 2, dry_run: true })
+  assert.partialDeepStrictEqual(json(await prune('--keep', '1', '--older-than', '1d')), { runs: 0 })
+  assert.match(
+    (await prune('--keep', '1', '--format', 'table')).stdout,
+    /^2 runs(?: with \d+ failures?)? removed\n$/,
+  )
+  const { runs } = json(await run('runs')) as { runs: { id: string }[] }
+  assert.deepEqual(
+    runs.map(({ id }) => id),
+    ['3'],
+  )
+  const { code, stderr } = await prune()
+  assert.deepEqual([code, /--older-than/.test(stderr)], [2, true])
+})
+
 test('an edited derivation is computed from kept responses, which cache shows and removes', async (t) => {
   const { sheet, stub, run } = await open(t)
   const actor = ['--actor', 'agent:test', '--stub', stub]

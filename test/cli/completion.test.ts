@@ -36,6 +36,9 @@ async function check(complete: Completer): Promise<void> {
   assert.deepEqual(await complete('colophon materialize x --only f'), ['failed'])
   assert.deepEqual(await complete('colophon materialize x --max-c'), ['--max-calls', '--max-cost'])
   assert.deepEqual(await complete('colophon list my'), ['my sheet'])
+  assert.deepEqual(await complete('colophon runs p'), ['prune'])
+  assert.deepEqual(await complete('colophon runs prune my'), ['my sheet'])
+  assert.deepEqual(await complete('colophon runs prune --old'), ['--older-than'])
   assert.deepEqual(await complete('colophon materialize x --stub my'), ['my sheet', 'my stub.json'])
   assert.deepEqual(await complete('colophon completion '), ['bash', 'fish', 'zsh'])
 }

@@ -36,15 +36,17 @@ function commandLines(line: string): string[][] {
 }
 
 test('the examples in the help of every command are commands that there are', async () => {
-  for (const { name, lines } of createProgram().commands.map((command) => ({
-    name: command.name(),
-    lines: examplesOf(command).map(([line]) => line),
-  }))) {
+  for (const { name, lines } of createProgram()
+    .commands.flatMap((top) => [top, ...top.commands])
+    .map((command) => ({
+      name: command.name(),
+      lines: examplesOf(command).map(([line]) => line),
+    }))) {
     if (name !== 'serve') assert.ok(lines.length > 0, `${name} has no example`)
     for (const line of lines) {
       const found = commandLines(line)
       assert.ok(
-        found.some(([command]) => command === name),
+        found.some(([command, below]) => command === name || below === name),
         line,
       )
       for (const words of found) await parse(words)
@@ -55,7 +57,7 @@ test('the examples in the help of every command are commands that there are', as
 /** Parses a command line and does nothing. Throws for what makes no sense. */
 async function parse(words: readonly string[]): Promise<void> {
   const program: Command = createProgram()
-  for (const command of program.commands) {
+  for (const command of program.commands.flatMap((top) => [top, ...top.commands])) {
     command
       .action(() => undefined)
       .configureOutput({ writeErr: (text) => assert.fail(`${words.join(' ')}: ${text}`) })

@@ -45,6 +45,7 @@ export const GROUPS = {
     'sheet/keep-fresh.test.ts',
     'sheet/people-win.test.ts',
     'sheet/on-status.test.ts',
+    'sheet/prune-runs.test.ts',
     'sheet/run-cache.test.ts',
     'sheet/run-control.test.ts',
     'sheet/run-env.test.ts',

@@ -71,7 +71,9 @@ function completing(place: Place): string {
     case 'files':
       return 'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current"))'
     case 'directories':
-      return 'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$current"))'
+      return place.words === undefined
+        ? 'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$current"))'
+        : `compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -W ${list(place.words)} -- "$current"; compgen -d -- "$current"))`
     case 'text':
       return ':'
   }

@@ -40,7 +40,7 @@ function actionOf(place: Place): string[] {
     case 'files':
       return ["-a '(__fish_complete_path)'"]
     case 'directories':
-      return ["-a '(__fish_complete_directories)'"]
+      return [`-a ${fishQuoted([...(place.words ?? []), '(__fish_complete_directories)'].join(' '))}`]
     case 'text':
       return []
   }

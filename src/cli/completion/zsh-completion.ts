@@ -55,7 +55,7 @@ function actionOf(place: Place): string {
     case 'files':
       return '_files'
     case 'directories':
-      return '_files -/'
+      return place.words === undefined ? '_files -/' : `{compadd ${place.words.join(' ')}; _files -/}`
     case 'text':
       return ' '
   }

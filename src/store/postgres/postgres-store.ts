@@ -38,6 +38,7 @@ import type {
   UpsertTrial,
   VersionedRecord,
 } from '../sheet-store.ts'
+import type { PrunableRuns, PruneStep, RunPruning } from '../prune-runs.ts'
 import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunLock, StoredRun } from '../stored-run.ts'
 import { readCacheEntries } from './cache.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
@@ -59,6 +60,7 @@ import { RecordReader } from './record-reader.ts'
 import { restore } from './restore.ts'
 import { revert } from './revert.ts'
 import { takeRunLock, type HeldRunLock } from './run-lock.ts'
+import { pruneRuns } from './run-pruner.ts'
 import { RunReader } from './run-reader.ts'
 import { endRun, interruptRuns, noteCalls, requestCancel, runLocked, startRun } from './run-writer.ts'
 import type { SharedFrames } from '../shared-frames.ts'
@@ -310,6 +312,14 @@ export class PostgresStore implements SheetStore {
 
   cancelRequest(id: RunId): Promise<string | null> {
     return this.#runs.cancelRequest(id)
+  }
+
+  prunableRuns(which: RunPruning): Promise<PrunableRuns> {
+    return this.#runs.prunable(which)
+  }
+
+  pruneRuns(which: RunPruning): Promise<PruneStep> {
+    return this.#writer.change((change) => pruneRuns(change, which))
   }
 
   run(id: RunId): Promise<StoredRun | null> {

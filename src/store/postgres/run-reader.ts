@@ -2,6 +2,7 @@ import { parseLine } from '../../provenance/log-line.ts'
 import type { EntryRef, RunEntriesQuery, RunFailuresQuery } from '../sheet-store.ts'
 import type { RunFailure, RunId, StoredRun } from '../stored-run.ts'
 import type { Connection } from './connection.ts'
+import { countPrunable, prunableRuns, type PrunableRuns, type RunPruning } from '../prune-runs.ts'
 import { failuresPage, RUN_COLUMNS, runsPage, storedFailures } from '../run-failures.ts'
 import { runNumber, storedRun, textOrNull } from '../stored-rows.ts'
 
@@ -34,6 +35,12 @@ export class RunReader {
     const { before, limit } = query
     const end = before === null ? Number.MAX_SAFE_INTEGER : runNumber(before)
     return (await this.#db.all(RUNS, end, limit)).map(storedRun)
+  }
+
+  /** Counts the runs that can be removed. */
+  async prunable(which: RunPruning): Promise<PrunableRuns> {
+    const { sql, params } = countPrunable(which, (number) => `$${number}`)
+    return prunableRuns(await this.#db.get(sql, ...params))
   }
 
   /** Who wants a run to end; null when nobody does. */

@@ -1,6 +1,7 @@
 import type { EntryRef, RunEntriesQuery, RunFailuresQuery } from '../sheet-store.ts'
 import type { RunFailure, RunId, StoredRun } from '../stored-run.ts'
 import type { Connection } from './connection.ts'
+import { countPrunable, prunableRuns, type PrunableRuns, type RunPruning } from '../prune-runs.ts'
 import { failuresPage, RUN_COLUMNS, runsPage, storedFailures } from '../run-failures.ts'
 import { runNumber, storedRun, textOrNull } from '../stored-rows.ts'
 
@@ -32,6 +33,12 @@ export class RunReader {
   runs({ before, limit }: { readonly before: RunId | null; readonly limit: number }): StoredRun[] {
     const end = before === null ? Number.MAX_SAFE_INTEGER : runNumber(before)
     return this.#db.all(RUNS, end, limit).map(storedRun)
+  }
+
+  /** Counts the runs that can be removed. */
+  prunable(which: RunPruning): PrunableRuns {
+    const { sql, params } = countPrunable(which, (number) => `?${number}`)
+    return prunableRuns(this.#db.get(sql, ...params))
   }
 
   /** Who wants a run to end; null when nobody does. */

@@ -38,6 +38,7 @@ import type {
   UpsertTrial,
   VersionedRecord,
 } from '../sheet-store.ts'
+import type { PrunableRuns, PruneStep, RunPruning } from '../prune-runs.ts'
 import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunLock, StoredRun } from '../stored-run.ts'
 import { commitText } from './commit-text.ts'
 import { storePaths } from './create-store.ts'
@@ -304,6 +305,14 @@ export class SqliteStore implements SheetStore {
 
   async cancelRequest(id: RunId): Promise<string | null> {
     return reading(() => this.#reader.runs.cancelRequest(id))
+  }
+
+  async prunableRuns(which: RunPruning): Promise<PrunableRuns> {
+    return reading(() => this.#reader.runs.prunable(which))
+  }
+
+  pruneRuns(which: RunPruning): Promise<PruneStep> {
+    return this.#writer.call('pruneRuns', which)
   }
 
   async run(id: RunId): Promise<StoredRun | null> {

@@ -14,6 +14,7 @@ import type {
 } from '../sheet-store.ts'
 import type { ProposalDecision, ProposalId, ProposalRejection } from '../stored-proposal.ts'
 import type { ResponseTrim, TrimResult } from '../kept-responses.ts'
+import type { PruneStep, RunPruning } from '../prune-runs.ts'
 import type { NewRun, RunEnd, RunId } from '../stored-run.ts'
 import type { Deletion } from './delete-records.ts'
 import type { ProposeRequest } from './propose.ts'
@@ -42,6 +43,7 @@ export interface WriterOperations {
   keepWaiting(request: RunNote<number>): null
   requestCancel(request: RunNote<string>): null
   interruptRuns(except: RunId | null): null
+  pruneRuns(which: RunPruning): PruneStep
   close(request: null): null
 }
 

@@ -23,6 +23,7 @@ import { limitResponses, trimResponses } from './response-writer.ts'
 import { restore } from './restore.ts'
 import { revert } from './revert.ts'
 import { takeRunLock } from './run-lock.ts'
+import { pruneRuns } from './run-pruner.ts'
 import {
   endRun,
   interruptRuns,
@@ -77,6 +78,7 @@ const CHANGES: {
   noteCalls,
   requestCancel,
   interruptRuns,
+  pruneRuns,
 }
 
 type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown }
@@ -141,6 +143,7 @@ export class Writer {
       case 'noteCalls':
       case 'requestCancel':
       case 'interruptRuns':
+      case 'pruneRuns':
         throw new Error(`${operation} is a change`)
     }
   }
