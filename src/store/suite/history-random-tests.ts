@@ -5,7 +5,7 @@ import type { CellResult, WorkItem } from '../cell-work.ts'
 import { seededRandom, type Random } from './random.ts'
 import { computed, HUMAN, target, TestSheet, type OpenStore } from './test-sheet.ts'
 
-const OPERATIONS = 10_000
+const OPERATIONS = 4000
 const POINTS = 100
 /** Operations that are under way together. */
 const TOGETHER = 100

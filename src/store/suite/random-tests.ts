@@ -8,7 +8,7 @@ import { Model, type ModelField, type ModelResult, type ModelTarget, type ReadCe
 import { seededRandom, type Random } from './random.ts'
 import { AGENT, entriesOf, hashOf, HUMAN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
 
-const STEPS = 3000
+const STEPS = 2000
 /** Steps whose requests are under way together. */
 const TOGETHER = 25
 const STEPS_BETWEEN_CHECKS = 1000
