@@ -80,11 +80,14 @@ export function findHead(rows: readonly SampleRow[], options: HeadOptions): Tabl
 export function countAbove(rows: readonly SampleRow[], width: number): number {
   if (width < 2) return 0
   const filled = usualFilled(rows)
-  const isAbove = ({ cells }: SampleRow): boolean =>
-    isComment(cells, width) || isSparse(cells, { filled, width })
+  const gap = rowsToGap(rows, width)
+  const isAbove = ({ cells }: SampleRow, index: number): boolean =>
+    isComment(cells, width) ||
+    isSparse(cells, { filled, width }) ||
+    (index < gap && isHalf(cells, { filled, width }))
   let above = 0
-  for (const row of rows.slice(0, MAX_ABOVE)) {
-    if (!isAbove(row)) return above
+  for (const [index, row] of rows.slice(0, MAX_ABOVE).entries()) {
+    if (!isAbove(row, index)) return above
     above += 1
   }
   // With nothing below that looks like a table, the first row has to do.
@@ -114,6 +117,28 @@ function isSparse(
   const filled = filledOf(cells)
   if (filled === 1 && usual.filled > 1 && !isBlank(cells[0])) return true
   return filled * 2 < usual.filled + (cells.length < usual.width ? 1 : 0)
+}
+
+/** Whether a row is filled up with empty cells to the width of the table, and has at most half of its values. */
+function isHalf(
+  cells: readonly TableCell[],
+  usual: { readonly filled: number; readonly width: number },
+): boolean {
+  return isBlank(cells[usual.width - 1]) && filledOf(cells) * 2 <= usual.filled
+}
+
+/** How many rows come before an empty line with a row of names behind it; 0 when there is none. */
+function rowsToGap(rows: readonly SampleRow[], width: number): number {
+  const names = rows.slice(0, MAX_ABOVE + 1).findIndex(({ cells }) => isFullOfTexts(cells, width))
+  const before = rows[names - 1]
+  if (before === undefined) return 0
+  const isGap = filledOf(before.cells) === 0 || (rows[names]?.at ?? 0) > before.at + 1
+  return isGap ? names : 0
+}
+
+function isFullOfTexts(cells: readonly TableCell[], width: number): boolean {
+  if (cells.length !== width) return false
+  return cells.every((cell) => !isBlank(cell) && familyOf(cell, 'text') === 'text')
 }
 
 function aboveGuess(rows: readonly SampleRow[], unit: PlaceUnit): string {
@@ -162,7 +187,8 @@ function familyOf(cell: TableCell, cells: CellKind): Kind | null {
   return kind === 'number' ? 'integer' : kind
 }
 
-function isBlank(cell: TableCell): boolean {
+/** Whether a cell has nothing, or nothing but white space. */
+export function isBlank(cell: TableCell): boolean {
   return cell === undefined || (typeof cell === 'string' && cell.trim() === '')
 }
 

@@ -74,6 +74,28 @@ test('lines above a table may have half as many cells', async (t) => {
   assert.deepEqual((await read(t, text)).fields, ['day', 'amount', 'who', 'why'])
 })
 
+test('lines above a table, and an empty one, may be filled up to its width', async (t) => {
+  const names = 'day;amount;who;why\n'
+  const table = `${names}1.2.2024;-12,50;Ann;rent\n2.2.2024;3,00;Bo;x\n3.2.2024;4,00;Cy;y\n`
+  for (const empty of ['\n', ';;;\n']) {
+    const { fields, records } = await read(t, `Account:;12;;\nMonth:;May;;\n${empty}${table}`)
+    assert.deepEqual([fields, records.length], [['day', 'amount', 'who', 'why'], 3])
+  }
+  // Without an empty line, the first has the names.
+  const { fields } = await read(t, `id;name;;\nAnn;Bern;rent;x\nBo;Basel;food;y\n`)
+  assert.deepEqual(fields, ['id', 'name', 'column_3', 'column_4'])
+})
+
+test('lines without any value are no records, but those with an empty text are where that is asked for', async (t) => {
+  const { records } = await read(t, 'id,name\na,b\n,\nc,d\n,\n,\n', { blank: 'empty' })
+  assert.deepEqual(records, [
+    { id: 'a', name: 'b' },
+    { id: 'c', name: 'd' },
+  ])
+  assert.equal((await read(t, 'id,name\n"a","b"\n"",""\n" ",\n')).records.length, 1)
+  assert.deepEqual((await read(t, 'id,name\n"",\n', { blank: 'empty' })).records, [{ id: '' }])
+})
+
 test('a line of names that begins like a comment, as numpy writes it, has the names', async (t) => {
   assert.deepEqual((await read(t, '# x,y\n1.5,2.5\n3.5,4.5\n')).fields, ['# x', 'y'])
 })

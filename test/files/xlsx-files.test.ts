@@ -164,6 +164,14 @@ test('a title above the table is passed over, columns without a name are called 
   assert.deepEqual([bare.fields, bare.records.length], [['column_1', 'column_2'], 2])
 })
 
+test('a row without any value is no record, whatever its cells are', async (t) => {
+  const { records } = await readTable(t, sheet1(rowsOf('id|x', 'a|1', ' |.', '.|.', 'b|2')))
+  assert.deepEqual(records, [
+    { id: 'a', x: 1 },
+    { id: 'b', x: 2 },
+  ])
+})
+
 const TWO = {
   'xl/workbook.xml': workbookXml('<sheet name="ReadMe" r:id="r1"/><sheet name="Data" r:id="r2"/>'),
   'xl/worksheets/sheet2.xml': worksheetXml(rowsOf('id|x', 'a|1', 'b|2')),

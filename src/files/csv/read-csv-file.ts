@@ -3,7 +3,7 @@ import { delimiterOf } from '../file-format.ts'
 import { Batch, valuesOf, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
 import type { ReadFileOptions } from '../read-options.ts'
 import { readText, type TextReader } from '../read-text.ts'
-import { findHead, type SampleRow, type TableHead } from '../table-head.ts'
+import { findHead, isBlank, type SampleRow, type TableHead } from '../table-head.ts'
 import { detectDialect, type CsvDialect } from './csv-dialect.ts'
 import { CsvParser, type CsvRow } from './csv-parser.ts'
 import { unguardFormula } from './formula-guard.ts'
@@ -118,11 +118,14 @@ async function* batchesOf(file: CsvFile): AsyncGenerator<readonly RawRecord[]> {
       above -= 1
       continue
     }
+    // Spreadsheet programs write such a line for a row that is formatted, and has nothing in it.
+    if (cells.every((cell) => cell === undefined)) continue
     checkCells(cells, head.names, `${source.name}:${line}`)
     const texts = cells.map((cell) => {
       if (cell === undefined || (cell === '' && !blankIsText)) return undefined
       return raw ? cell : unguardFormula(cell)
     })
+    if (!blankIsText && texts.every(isBlank)) continue
     batch.add({ values: valuesOf(head.names, texts), at: line }, size)
     if (batch.isFull) yield batch.take()
   }

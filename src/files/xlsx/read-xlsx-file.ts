@@ -1,7 +1,7 @@
 import { ValidationError } from '../../errors/service-error.ts'
 import { Batch, valuesOf, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
 import type { ReadFileOptions } from '../read-options.ts'
-import { findHead, type SampleRow, type TableHead } from '../table-head.ts'
+import { findHead, isBlank, type SampleRow, type TableHead } from '../table-head.ts'
 import { chooseWorksheet } from './choose-worksheet.ts'
 import { MergedCells } from './merged-cells.ts'
 import { readWorkbook, type Workbook } from './read-workbook.ts'
@@ -129,6 +129,8 @@ async function* batchesOf(
         left -= 1
         continue
       }
+      // A row that is only formatted may have cells.
+      if (unread.length === 0 && (cells as SampleRow['cells']).every(isBlank)) continue
       checkCells(cells, names, { name: source.name, number })
       const unknown = unread.flatMap((column) => names[column] ?? [])
       batch.add(
