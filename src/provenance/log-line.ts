@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
+import { DepthError, PART_BYTES, parseInParts, UncutError } from '../contract/parse-in-parts.ts'
 
 /**
  * Lines of `provenance.jsonl` (D33), as they are in the file: a computed cell is a line; a direct write or a deletion
@@ -148,6 +150,30 @@ export function parseStored(stored: string): JsonObject | null {
   return { ...started.line, previous: nothingIn(Object.keys(started.values)) }
 }
 
+/** The same, between parts of which other requests have their turn where the line is long. */
+export async function parseStoredInTurns(stored: string): Promise<JsonObject | null> {
+  if (stored.length <= PART_BYTES) return parseStored(stored)
+  const isStart = stored.endsWith(',')
+  const parts = parseInParts(Buffer.from(isStart ? `${stored.slice(0, -1)}}` : stored))
+  try {
+    for (let part = parts.next(); ; part = parts.next()) {
+      if (part.done === true) return lineFrom(part.value, isStart)
+      await nextTurn()
+    }
+  } catch (error) {
+    if (error instanceof DepthError || error instanceof UncutError) return parseStored(stored)
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+function lineFrom(value: unknown, isStart: boolean): JsonObject | null {
+  if (!isLine(value)) return null
+  if (!isStart) return value
+  const { values } = value
+  return isJsonObject(values) ? { ...value, previous: nothingIn(Object.keys(values)) } : null
+}
+
 function parseStart(stored: string): { readonly line: JsonObject; readonly values: JsonObject } | null {
   if (!stored.endsWith(',')) return null
   const line = parseLine(`${stored.slice(0, -1)}}`)
@@ -210,7 +236,11 @@ export function parseLine(text: string): JsonObject | null {
   } catch {
     return null
   }
-  return isJsonObject(line) && Number.isSafeInteger(line['seq']) && (line['seq'] as number) > 0 ? line : null
+  return isLine(line) ? line : null
+}
+
+function isLine(value: unknown): value is JsonObject {
+  return isJsonObject(value) && Number.isSafeInteger(value['seq']) && (value['seq'] as number) > 0
 }
 
 /** What a line says of one field of its record, as `GET /api/provenance` answers it; null when it says nothing. */

@@ -108,14 +108,20 @@ class CellExplainer {
     }
     if (cell.state === 'fresh' || cell.state === 'overridden')
       return { ...explanation, reasons: [], waitsFor: [] }
-    const planned = planComputation(derivation, inputs)
-    const request = planned.outcome === 'run' ? planned.plan.hashed : null
     const past = await this.#past(item.id, cell)
     return {
       ...explanation,
-      reasons: past === null ? [] : reasonsBetween(past, { derivation, inputs, request }),
+      reasons: past === null ? [] : this.#reasons(past, inputs),
       waitsFor: cell.blocked ? [] : [...new Set(await this.#waitsFor(item))],
     }
+  }
+
+  /** Plans the call only where there is something to compare it with: that takes as long as the inputs are. */
+  #reasons(past: Past, inputs: InputValues): CellExplanation['reasons'] {
+    const { derivation } = this.#of
+    const planned = planComputation(derivation, inputs)
+    const request = planned.outcome === 'run' ? planned.plan.hashed : null
+    return reasonsBetween(past, { derivation, inputs, request })
   }
 
   /** The inputs of a cell that have no value yet and can be computed, with those that these wait for in turn. */

@@ -1,6 +1,6 @@
 import type { Field } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { entryOfField, entryOfImport, parseLine } from '../provenance/log-line.ts'
+import { entryOfField, entryOfImport, parseStoredInTurns } from '../provenance/log-line.ts'
 import { begun, undoneBy, type Beginning, type PlacedEntry } from './cell-entries.ts'
 import type { RecordKey } from './cell-work.ts'
 
@@ -20,6 +20,7 @@ export interface LinesQuery {
 /** A line of the log. */
 export interface PlacedLine {
   readonly seq: number
+  /** The line, or its start as a table may have it. */
   readonly text: string
 }
 
@@ -52,8 +53,8 @@ export interface CellOfLife {
 export interface LogSource {
   lines(query: LinesQuery): Promise<FoundLines>
   lineAt(seq: number): Promise<OwnedLine | null>
-  /** The line by which a record was created, when it was not imported. */
-  firstLine(key: RecordKey): Promise<JsonObject | null>
+  /** The text of the line by which a record was created, when it was not imported. */
+  firstLine(key: RecordKey): Promise<string | null>
   /** The line of the import that brought a record; null when it came otherwise. */
   importLine(key: RecordKey): Promise<JsonObject | null>
   /** The value that a cell has now; null for one of a record that is gone. */
@@ -99,6 +100,8 @@ const ENTRIES_LENGTH = 1 << 20
 export class CellLog {
   readonly #log: LogSource
   readonly #cell: LoggedCell
+  /** Characters of the lines of entries that were read from one. */
+  readonly #sizes = new WeakMap<JsonObject, number>()
 
   constructor(log: LogSource, cell: LoggedCell) {
     this.#log = log
@@ -130,7 +133,7 @@ export class CellLog {
       entries.push(entry)
       // Whether there is an earlier one may take long to find out.
       if (entries.length === limit) break
-      length += JSON.stringify(entry).length
+      length += this.#sizes.get(entry) ?? JSON.stringify(entry).length
     }
     return { entries, isCut: false }
   }
@@ -179,7 +182,7 @@ export class CellLog {
     const imported = record === null && earlierId === null
     const ofRecord = record === null ? earlierId === recordId : lives.includes(record)
     if (!imported && !ofRecord) return null
-    const parsed = imported ? null : parseLine(text)
+    const parsed = imported ? null : await parseStoredInTurns(text)
     const entry = parsed === null ? null : entryOfField(parsed, field.name)
     if (entry !== null) return entry
     // What the beginning of a life says is not in its line alone.
@@ -255,9 +258,11 @@ export class CellLog {
         limit,
       })
       for (const { text } of lines) {
-        const line = parseLine(text)
+        const line = await parseStoredInTurns(text)
         const entry = line === null ? null : entryOfField(line, field.name)
-        if (entry !== null) yield { entry, size: text.length }
+        if (entry === null) continue
+        this.#sizes.set(entry, text.length)
+        yield { entry, size: text.length }
       }
       if (rest === null) return
       seq = rest
@@ -268,7 +273,8 @@ export class CellLog {
   async #beginning(key: RecordKey, later: JsonObject | undefined): Promise<Beginning> {
     const imported = await this.#log.importLine(key)
     if (imported === null) {
-      const created = await this.#log.firstLine(key)
+      const first = await this.#log.firstLine(key)
+      const created = first === null ? null : await parseStoredInTurns(first)
       return (previous) => this.#createdEmpty(created, { previous, later })
     }
     const { recordId, field } = this.#cell

@@ -4,6 +4,8 @@ import { test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
 import { ProvenanceEntryAnswer } from '../../src/wire/provenance.ts'
 import { StatusAnswer } from '../../src/wire/status.ts'
+import { contractText } from '../support/contract-with.ts'
+import { countTurns } from '../support/count-turns.ts'
 import { CSRF, runScenarios, startApp } from '../support/http-fixture.ts'
 
 const materialize = {
@@ -162,3 +164,39 @@ test('D35: a long history comes in pages, the oldest entries first, and Link lea
     assert.match(answer.json<{ error: { message: string } }>().error.message, message)
   }
 })
+
+test('D35: other requests have their turn while the provenance of huge values is read and answered', async (t) => {
+  const contract = contractText(['{name: text, logicalType: string}', '{name: list, logicalType: array}'])
+  const { app } = await startApp(t, { files: { contract, records: [], derivations: {} } })
+  const text = 'é"😀'.repeat(100_000)
+  const list = Array.from({ length: 200_000 }, (_, n) => n)
+  for (const value of [list, [...list, 'again']]) {
+    const payload = { records: [{ id: 'huge', text, list: value }], actor: 'human:ann' }
+    const written = await app.inject({ method: 'POST', url: '/api/records', headers: CSRF, payload })
+    assert.equal(written.statusCode, 200, written.body)
+  }
+  const expected = [
+    ['text', [[text, null]]],
+    [
+      'list',
+      [
+        [list, null],
+        [[...list, 'again'], list],
+      ],
+    ],
+  ] as const
+  for (const [field, values] of expected) {
+    const url = `/api/provenance?record_id=huge&field=${field}`
+    const latest = await countTurns(app.inject(url))
+    const entry = latest.answer.json<Entry>()
+    assert.deepEqual([entry.value, entry.previous], values.at(-1))
+    assert.ok(latest.turns >= 40, `${latest.turns} turns`)
+    const history = (await app.inject(`${url}&history=true&limit=1`)).json<Entry[]>()
+    assert.deepEqual([history[0]?.value, history[0]?.previous], values[0])
+  }
+})
+
+interface Entry {
+  readonly value: unknown
+  readonly previous: unknown
+}

@@ -22,6 +22,7 @@ import {
   toProposalListAnswer,
   toProposalSummary,
 } from '../../wire/proposals.ts'
+import { jsonInTurns, sendJson } from '../json-reply.ts'
 import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 
@@ -73,7 +74,8 @@ export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteC
   app.get(
     '/api/proposals/:id',
     { ...read, schema: getSchema, config: { operation: GET } },
-    async ({ params }) => toProposalAnswer(await getProposal(sheet, params.id)),
+    async ({ params }, reply) =>
+      sendJson(reply, await jsonInTurns(toProposalAnswer(await getProposal(sheet, params.id)))),
   )
 
   const bodyLimit = Math.min(app.initialConfig.bodyLimit ?? PROPOSAL_BODY_LIMIT, PROPOSAL_BODY_LIMIT)

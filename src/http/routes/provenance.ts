@@ -2,7 +2,7 @@ import { ValidationError } from '../../errors/service-error.ts'
 import { readHistory, readProvenance } from '../../sheet/read-provenance.ts'
 import { wholeNumber } from '../../wire/page-parameters.ts'
 import { ProvenanceAnswer, ProvenanceQuery } from '../../wire/provenance.ts'
-import { sendJson } from '../json-reply.ts'
+import { jsonInTurns, sendJson } from '../json-reply.ts'
 import type { Operation } from '../operation.ts'
 import { linkNextPage } from '../page-link.ts'
 import type { Api, RouteContext } from '../route-context.ts'
@@ -28,12 +28,12 @@ export function provenanceRoutes(app: Api, { sheet, read }: RouteContext): void 
         if (limit !== undefined || cursor !== undefined)
           throw new ValidationError('limit and cursor are for history=true; without it there is one entry')
         // As text: the answer may be `null`, which Fastify would take for an empty body.
-        return sendJson(reply, JSON.stringify(await readProvenance(sheet, { recordId, field })))
+        return sendJson(reply, await jsonInTurns(await readProvenance(sheet, { recordId, field })))
       }
       const page = { limit: wholeNumber(limit), cursor: cursor ?? null }
       const { entries, nextCursor } = await readHistory(sheet, { recordId, field, ...page })
       linkNextPage(reply, { path: '/api/provenance', query: request.query, nextCursor, isOnlyPlace: true })
-      return sendJson(reply, JSON.stringify(entries))
+      return sendJson(reply, await jsonInTurns(entries))
     },
   )
 }

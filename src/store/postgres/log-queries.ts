@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { parseLine } from '../../provenance/log-line.ts'
+import { parseLine, parseStoredInTurns } from '../../provenance/log-line.ts'
 import type {
   CellOfLife,
   FoundLines,
@@ -31,7 +31,7 @@ export class LogQueries implements LogSource {
   readonly #lines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
   readonly #earlierLines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
   readonly #lineAt: Batcher<number, OwnedLine | null>
-  readonly #firstLine: Batcher<RecordKey, JsonObject | null>
+  readonly #firstLine: Batcher<RecordKey, string | null>
   readonly #importLine: Batcher<RecordKey, JsonObject | null>
   readonly #ofLife: Batcher<EntryOfLife, boolean>
   readonly #value: Batcher<CellOfLife, JsonValue>
@@ -64,8 +64,8 @@ export class LogQueries implements LogSource {
     return this.#lineAt.ask(seq)
   }
 
-  /** The line by which a record was created, when it was not imported. */
-  firstLine(key: RecordKey): Promise<JsonObject | null> {
+  /** The text of the line by which a record was created, when it was not imported. */
+  firstLine(key: RecordKey): Promise<string | null> {
     return this.#firstLine.ask(key)
   }
 
@@ -87,7 +87,8 @@ export class LogQueries implements LogSource {
 
   /** The life that a restored record had before; null for a record that was not restored. */
   async #lifeBefore(key: RecordKey): Promise<RecordKey | null> {
-    const deletion = restoredFrom(await this.firstLine(key))
+    const first = await this.firstLine(key)
+    const deletion = restoredFrom(first === null ? null : await parseStoredInTurns(first))
     const record = deletion === null ? null : ((await this.lineAt(deletion))?.record ?? null)
     return record !== null && record < key ? record : null
   }
@@ -198,13 +199,13 @@ async function readLinesAt(db: Connection, seqs: readonly number[]): Promise<(Ow
   return seqs.map((seq) => lines.get(seq) ?? null)
 }
 
-async function readFirstLines(db: Connection, keys: readonly RecordKey[]): Promise<(JsonObject | null)[]> {
+async function readFirstLines(db: Connection, keys: readonly RecordKey[]): Promise<(string | null)[]> {
   const rows = await db.all(
     `SELECT (SELECT line FROM "$provenance" WHERE record = asked.key ORDER BY seq LIMIT 1) AS line
      FROM unnest($1::bigint[]) WITH ORDINALITY AS asked(key, place) ORDER BY place`,
     keys,
   )
-  return rows.map(parsedLine)
+  return rows.map(({ line }) => (typeof line === 'string' ? line : null))
 }
 
 async function readImportLines(db: Connection, keys: readonly RecordKey[]): Promise<(JsonObject | null)[]> {

@@ -65,7 +65,7 @@ export class LogReader implements LogSource {
       const at = Number(row['seq'])
       looked += 1
       bytes += Number(row['bytes'])
-      if (row['line'] !== null) lines.push({ seq: at, text: lineOf(row) })
+      if (row['line'] !== null) lines.push({ seq: at, text: String(row['line']) })
       if (lines.length === limit || looked === LINES_AT_ONCE || bytes > BYTES_AT_ONCE)
         return { lines, rest: at }
     }
@@ -79,15 +79,14 @@ export class LogReader implements LogSource {
     return {
       record: record === null ? null : Number(record),
       earlierId: earlierId === null ? null : String(earlierId),
-      text: lineOf(row),
+      text: String(row['line']),
     }
   }
 
-  async firstLine(key: RecordKey): Promise<JsonObject | null> {
+  async firstLine(key: RecordKey): Promise<string | null> {
     await this.#turn()
-    return parsedLineOf(
-      this.#db.get('SELECT line FROM "$provenance" WHERE record = ? ORDER BY seq LIMIT 1', key),
-    )
+    const row = this.#db.get('SELECT line FROM "$provenance" WHERE record = ? ORDER BY seq LIMIT 1', key)
+    return row === undefined ? null : String(row['line'])
   }
 
   async importLine(key: RecordKey): Promise<JsonObject | null> {

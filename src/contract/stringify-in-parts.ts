@@ -1,0 +1,96 @@
+/** Values that are serialized at once, and characters of strings among them. */
+const PART_VALUES = 2000
+const PART_LENGTH = 32 << 10
+
+/**
+ * Serializes a value as `JSON.stringify` does, part by part; the time between is the caller's. For values that came from JSON: a
+ * value with `toJSON` is serialized at once.
+ */
+export function* stringifyInParts(value: unknown): Generator<string, void> {
+  if (typeof value === 'string') yield* stringParts(value)
+  else if (!isContainer(value) || costOf(value, PART_VALUES) <= PART_VALUES) yield JSON.stringify(value)
+  else if (Array.isArray(value)) yield* arrayParts(value)
+  else yield* objectParts(value)
+}
+
+function* arrayParts(items: readonly unknown[]): Generator<string, void> {
+  yield '['
+  for (let start = 0; start < items.length;) {
+    if (start > 0) yield ','
+    const end = endOfPart(items, start)
+    if (end > start) yield JSON.stringify(items.slice(start, end)).slice(1, -1)
+    else yield* stringifyInParts(items[start])
+    start = Math.max(end, start + 1)
+  }
+  yield ']'
+}
+
+/** The end of the items that together are no more than a part; the start where the first of them is more. */
+function endOfPart(items: readonly unknown[], start: number): number {
+  let left = PART_VALUES
+  for (let end = start; end < items.length; end += 1) {
+    left -= costOf(items[end], left)
+    if (left < 0) return end
+  }
+  return items.length
+}
+
+function* objectParts(value: object): Generator<string, void> {
+  let text = '{'
+  let left = PART_VALUES
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    if (text !== '{') text += ','
+    text += `${JSON.stringify(name)}:`
+    const cost = 1 + costOf(member, left)
+    left -= cost
+    if (left >= 0) {
+      text += JSON.stringify(member)
+      continue
+    }
+    yield text
+    yield* stringifyInParts(member)
+    text = ''
+    left = PART_VALUES
+  }
+  yield `${text}}`
+}
+
+function* stringParts(text: string): Generator<string, void> {
+  yield '"'
+  for (let start = 0; start < text.length;) {
+    let end = Math.min(start + PART_LENGTH, text.length)
+    // Not between the two halves of a character.
+    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1
+    yield JSON.stringify(text.slice(start, end)).slice(1, -1)
+    start = end
+  }
+  yield '"'
+}
+
+/** How much of a part a value takes; no more is looked at than tells that it is more than `most`. */
+function costOf(value: unknown, most: number): number {
+  if (typeof value === 'string') return 1 + Math.floor((value.length * PART_VALUES) / PART_LENGTH)
+  if (!isContainer(value)) return 1
+  let cost = 1
+  if (Array.isArray(value)) {
+    for (const item of value as readonly unknown[]) {
+      cost += costOf(item, most - cost)
+      if (cost > most) break
+    }
+    return cost
+  }
+  for (const name in value) {
+    cost += costOf(name, most) + costOf((value as Readonly<Record<string, unknown>>)[name], most - cost)
+    if (cost > most) break
+  }
+  return cost
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !('toJSON' in value)
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff
+}
