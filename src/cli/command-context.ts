@@ -16,6 +16,7 @@ import { UsageError } from './usage-error.ts'
 /** What commander makes of {@link addOutputOptions}. */
 export interface OutputFlags {
   readonly format?: OutputFormat
+  readonly json?: true
 }
 
 /** What commander makes of {@link addSheetOptions}, with what `onSheet` adds; times in milliseconds. */
@@ -43,14 +44,16 @@ export interface CommandContext {
 /** What a command came to; nothing is 0. */
 type Outcome = ExitCode | void
 
-/** Adds `--format`. */
+/** Adds `--format` and `--json`. */
 export function addOutputOptions(command: Command): Command {
-  return command.addOption(
-    new Option(
-      '--format <format>',
-      'how to write the result: table, json or ndjson; table at a terminal, else json',
-    ).choices(OUTPUT_FORMATS),
-  )
+  return command
+    .addOption(
+      new Option(
+        '--format <format>',
+        'how to write the result: table, json or ndjson; table at a terminal, else json',
+      ).choices(OUTPUT_FORMATS),
+    )
+    .addOption(new Option('--json', 'write JSON, as --format json').conflicts('format'))
 }
 
 /**
@@ -119,11 +122,11 @@ export function withOutput(flags: OutputFlags, work: (out: Output) => Promise<Ou
 
 /** `told` are the messages that standard error has had already. */
 async function settle(
-  { format = null }: { readonly format?: OutputFormat | null },
+  { json, format }: OutputFlags,
   told: ReadonlySet<string>,
   work: (out: Output) => Promise<Outcome>,
 ): Promise<void> {
-  const out = new Output(format)
+  const out = new Output(json === true ? 'json' : (format ?? null))
   try {
     process.exitCode = (await work(out)) ?? EXIT.done
   } catch (error) {

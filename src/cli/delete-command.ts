@@ -5,17 +5,20 @@ import { addSheetArgument, onSheet, sheetWords } from './sheet-argument.ts'
 
 interface Flags extends SheetFlags {
   readonly yes?: true
+  readonly dryRun?: true
 }
 
 /** `colophon delete <sheet> <id...>`. */
 export function deleteCommand(): Command {
   const command = addSheetArgument(
-    new Command('delete').description('Deletes records, all or none. Asks at a terminal.'),
+    new Command('delete').description('Delete records, all or none. Asks at a terminal.'),
   )
     .argument('<ids...>', 'ids of the records; - reads them from standard input, one to a line')
+    .option('--dry-run', 'only show how many records would be deleted, and which ids no record has')
     .option('-y, --yes', 'do not ask')
   addExamples(command, [
     ['colophon delete countries XK --actor human:ann', 'One record, after a question'],
+    ['colophon delete countries XK TW --dry-run --actor human:ann', 'What it would delete'],
     [
       `colophon query countries "SELECT id FROM records WHERE NOT independent" --format ndjson | jq -r .id |\n    colophon delete countries - --actor human:ann`,
       'What a query finds',
@@ -24,7 +27,8 @@ export function deleteCommand(): Command {
   return addSheetOptions(command, { writes: true }).action(
     onSheet((flags: Flags, ids: readonly string[]) =>
       withSheet(flags, async (context) => {
-        const { runDelete } = await import('./run-delete.ts')
+        const { runDelete, showDelete } = await import('./run-delete.ts')
+        if (flags.dryRun === true) return showDelete(context, ids)
         return runDelete(context, { ids, ask: flags.yes !== true, sheetName: sheetWords(flags.sheet) })
       }),
     ),

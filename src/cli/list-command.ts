@@ -2,12 +2,21 @@ import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
 import { integerBetween } from './option-values.ts'
-import { asOfOption, cursorOption, fieldsOption, filterOption, sortOption } from './record-options.ts'
+import {
+  asOfOption,
+  cursorOption,
+  fieldsOption,
+  filterOption,
+  paramOption,
+  sortOption,
+  type ParamValue,
+} from './record-options.ts'
 import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
 interface Flags extends SheetFlags {
   readonly fields?: readonly string[]
   readonly filter?: string
+  readonly param: readonly ParamValue[]
   readonly sort?: readonly string[]
   readonly limit?: number
   readonly cursor?: string
@@ -17,11 +26,10 @@ interface Flags extends SheetFlags {
 
 /** `colophon list <sheet>`. */
 export function listCommand(): Command {
-  const command = addSheetArgument(
-    new Command('list').description('Shows records: 50 unless it is told otherwise.'),
-  )
+  const command = addSheetArgument(new Command('list').description('List records (default: the first 50).'))
     .addOption(fieldsOption())
     .addOption(filterOption())
+    .addOption(paramOption('condition'))
     .addOption(sortOption())
     .addOption(
       new Option('--limit <number>', 'records at most; 50 unless given').argParser(
@@ -37,14 +45,22 @@ export function listCommand(): Command {
       `colophon list countries --filter "region = 'Asia' AND area > 1e6"`,
       'What a condition holds for, in SQL over the fields',
     ],
+    [
+      `colophon list countries --filter 'region = ? AND area > ?' --param Asia --param 1e6`,
+      'With values that need no quoting',
+    ],
     ['colophon list countries --all --format ndjson > countries.ndjson', 'Everything, a record to a line'],
     ['colophon list countries --as-of 2026-11-20T10:00:00Z', 'The records as they were then'],
   ])
   return addSheetOptions(command).action(
     onSheet((flags: Flags) =>
       withSheet(flags, async (context) => {
-        const { printRecords } = await import('./print-records.ts')
-        const { fields = null, filter = null, sort = null, cursor = null, asOf = null } = flags
+        const [{ printRecords }, { bindFilter }] = await Promise.all([
+          import('./print-records.ts'),
+          import('../sheet/bind-filter.ts'),
+        ])
+        const { fields = null, sort = null, cursor = null, asOf = null } = flags
+        const filter = await bindFilter(context.sheet, flags.filter ?? null, flags.param)
         const limit = flags.all === true ? Infinity : (flags.limit ?? 50)
         await printRecords(context, { fields, filter, sort, cursor, asOf, limit })
       }),

@@ -23,7 +23,7 @@ export async function printRecords({ sheet, out }: CommandContext, which: WhichR
     limit,
     member: 'records',
     // As in the response of `GET /api/records`; it has no limit of its own for all records.
-    beside: { format: 'json', limit: Number.isFinite(limit) ? limit : null },
+    beside: () => ({ format: 'json', limit: Number.isFinite(limit) ? limit : null }),
     columns: names.map((name) => ({ header: name, value: (record) => record[name] })),
     none: 'no records',
   })

@@ -1,7 +1,10 @@
 import { Command } from 'commander'
 import { cacheCommand } from './cache-command.ts'
 import { completionCommand } from './completion-command.ts'
+import { contractCommand } from './contract-command.ts'
+import { countCommand } from './count-command.ts'
 import { deleteCommand } from './delete-command.ts'
+import { derivationsCommand } from './derivations-command.ts'
 import { exportCommand } from './export-command.ts'
 import { getCommand } from './get-command.ts'
 import { importCommand } from './import-command.ts'
@@ -10,6 +13,7 @@ import { listCommand } from './list-command.ts'
 import { materializeCommand } from './materialize-command.ts'
 import { mcpCommand } from './mcp-command.ts'
 import { packageVersion } from './package-version.ts'
+import { proposalsCommand } from './proposals-command.ts'
 import { provenanceCommand } from './provenance-command.ts'
 import { pullCommand } from './pull-command.ts'
 import { pushCommand } from './push-command.ts'
@@ -18,6 +22,7 @@ import { revertCommand } from './revert-command.ts'
 import { runsCommand } from './runs-command.ts'
 import { serveCommand } from './serve-command.ts'
 import { statusCommand } from './status-command.ts'
+import { summaryCommand } from './summary-command.ts'
 import { upsertCommand } from './upsert-command.ts'
 import { validateCommand } from './validate-command.ts'
 import { workerCommand } from './worker-command.ts'
@@ -27,19 +32,24 @@ const COMMANDS = [
   initCommand,
   serveCommand,
   validateCommand,
+  contractCommand,
   listCommand,
+  countCommand,
+  summaryCommand,
   getCommand,
   upsertCommand,
   deleteCommand,
   queryCommand,
   importCommand,
   exportCommand,
+  derivationsCommand,
   materializeCommand,
   cacheCommand,
   statusCommand,
   provenanceCommand,
   runsCommand,
   revertCommand,
+  proposalsCommand,
   pushCommand,
   pullCommand,
   workerCommand,

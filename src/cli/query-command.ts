@@ -2,33 +2,25 @@ import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from './command-context.ts'
 import { addExamples } from './examples.ts'
 import { integerBetween, secondsBetween } from './option-values.ts'
+import { paramOption, type ParamValue } from './record-options.ts'
 import { addSheetArgument, onSheet } from './sheet-argument.ts'
 
 const MIB = 1024 * 1024
 
 interface Flags extends Omit<SheetFlags, 'queryLimits'> {
-  readonly param: readonly SqlValue[]
+  readonly param: readonly ParamValue[]
   readonly queryTimeout: number
   readonly queryRows: number
   readonly queryMemory: number
 }
 
-type SqlValue = string | number | boolean | null
-
 /** `colophon query <sheet> <sql>`. */
 export function queryCommand(): Command {
   const command = addSheetArgument(
-    new Command('query').description('Runs one SELECT over the table `records`.'),
+    new Command('query').description('Run one SELECT over the table `records`.'),
   )
     .argument('<sql>', 'the statement; - reads it from standard input')
-    .addOption(
-      new Option(
-        '--param <value>',
-        'value of the next ? in the statement, JSON or else text; may be repeated',
-      )
-        .argParser((text, earlier: readonly SqlValue[]) => [...earlier, parseParam(text)])
-        .default([], 'none'),
-    )
+    .addOption(paramOption('statement'))
     .addOption(
       new Option('--query-timeout <seconds>', 'deadline of the query')
         .argParser(secondsBetween(0.001, 3600))
@@ -68,22 +60,4 @@ export function queryCommand(): Command {
       })
     }),
   )
-}
-
-/** `1` is a number and `abc` a text; a text that looks like JSON is written `'"1"'`. */
-function parseParam(text: string): SqlValue {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (
-      value === null ||
-      typeof value === 'boolean' ||
-      typeof value === 'number' ||
-      typeof value === 'string'
-    ) {
-      return value
-    }
-  } catch {
-    // No JSON.
-  }
-  return text
 }

@@ -29,6 +29,32 @@ export function filterOption(): Option {
   )
 }
 
+/** A value of a placeholder. */
+export type ParamValue = string | number | boolean | null
+
+/** `--param`, for the `?` of a filter or statement. */
+export function paramOption(of: 'condition' | 'statement'): Option {
+  return new Option(
+    '--param <value>',
+    `value of the next ? in the ${of}, JSON (1.5, true, null) or else text; may be repeated`,
+  )
+    .argParser((text, earlier: readonly ParamValue[]) => [...earlier, parseParam(text)])
+    .default([], 'none')
+}
+
+/** `1` is a number and `abc` a text; a text that looks like JSON is written `'"1"'`. */
+function parseParam(text: string): ParamValue {
+  try {
+    const value: unknown = JSON.parse(text)
+    // An integer that a number would round stays as it is written, which the databases compare with numbers.
+    const isExact = typeof value === 'number' && (!Number.isInteger(value) || Number.isSafeInteger(value))
+    if (value === null || typeof value === 'boolean' || typeof value === 'string' || isExact) return value
+  } catch {
+    // No JSON.
+  }
+  return text
+}
+
 /** `--cursor`. */
 export function cursorOption(): Option {
   return new Option('--cursor <cursor>', 'go on after what was shown, with the cursor that came with it')

@@ -1,4 +1,4 @@
-import { deleteRecords } from '../sheet/delete-records.ts'
+import { deleteRecords, planDelete } from '../sheet/delete-records.ts'
 import type { CommandContext } from './command-context.ts'
 import { canAsk, confirm } from './confirm.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
@@ -36,6 +36,17 @@ export async function runDelete(
       `${recordsText(deleted)} deleted, ${grouped(remaining)} remain${deleted === ids.length ? undoHint(sheetName, ids) : ''}`,
   )
   return EXIT.done
+}
+
+/** Prints what a deletion would come to. Throws as {@link planDelete} does, and UsageError. */
+export async function showDelete({ sheet, out }: CommandContext, given: readonly string[]): Promise<void> {
+  const actor = writerOf(sheet)
+  const plan = await planDelete(sheet, { ids: await givenIds(given), actor })
+  const { deleted, remaining, missing } = plan
+  await out.print({ ...plan, dry_run: true }, () => {
+    const counts = `Nothing was deleted; it would be ${recordsText(deleted)}, and ${grouped(remaining)} would remain`
+    return missing.length === 0 ? counts : `${counts}\nNo record: ${missing.join(', ')}`
+  })
 }
 
 /** Ids that a shell takes as they are. */

@@ -1,3 +1,5 @@
+import { showValue } from '../contract/show-value.ts'
+import { SheetError } from '../errors/service-error.ts'
 import type { Derivation } from '../derivation/derivation-kind.ts'
 import type { Sheet } from './sheet.ts'
 
@@ -17,6 +19,17 @@ export interface DerivationReport {
 export async function readDerivations(sheet: Sheet): Promise<readonly DerivationReport[]> {
   const { derivations } = await sheet.deriving()
   return derivations.levels.flat().map(describe)
+}
+
+/** One derivation by the name of its file. Throws ContractError, and SheetError where the sheet has none of it. */
+export async function readDerivation(sheet: Sheet, file: string): Promise<DerivationReport> {
+  const all = await readDerivations(sheet)
+  const found = all.find((derivation) => derivation.file === file)
+  if (found !== undefined) return found
+  const names = all.map((derivation) => derivation.file)
+  throw new SheetError(
+    `no derivation ${showValue(file)}; ${names.length === 0 ? 'the sheet has none' : `there are ${names.join(', ')}`}`,
+  )
 }
 
 function describe({ file, kind, targets, inputs, hosts, text }: Derivation): DerivationReport {

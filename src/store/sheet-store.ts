@@ -59,6 +59,8 @@ export interface SheetStore {
   position(query: PositionQuery, signal?: AbortSignal): Promise<number | null>
   /** A condition as a filter of the store's dialect, for people who go on from there. */
   conditionText(condition: Condition): string
+  /** A filter with values in the places of its `?`. Throws QueryError where there are more or fewer values. */
+  boundFilter(filter: string, params: readonly SqlParam[]): string
   /**
    * What the records that a filter lets through have in these fields, as JSON text of a {@link Summary}. Throws QueryError
    * for a bad filter, and for what goes past the limits of queries. The signal is as that of a page.

@@ -3,6 +3,12 @@ import { existsSync } from 'node:fs'
 import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { openSheet } from '../../src/sheet/open-sheet.ts'
+import { propose, type ProposedChange } from '../../src/sheet/proposals.ts'
+import { readContract } from '../../src/sheet/read-contract.ts'
+import { readDerivations } from '../../src/sheet/read-derivations.ts'
+import { summarizeRecords } from '../../src/sheet/summarize-records.ts'
+import type { ProposalAnswer, ProposalListAnswer, ProposalSummary } from '../../src/wire/proposals.ts'
 import { RecordListAnswer } from '../../src/wire/records.ts'
 import { runColophon, type Ran, type RunOptions } from '../support/run-colophon.ts'
 import { RATES, writeSheet } from '../support/sheet-fixture.ts'
@@ -154,6 +160,108 @@ test('delete takes ids as arguments or from standard input, and asks nobody in a
   })
   const piped = await runColophon(['delete', sheet, '-'], input('b\r\nc\n'))
   assert.deepEqual(json(piped), { deleted: 2, remaining: 0 })
+})
+
+test('delete --dry-run says what would be deleted, and deletes nothing', async (t) => {
+  const { run } = await open(t)
+  const dry = ['delete', 'a', 'nobody', 'a', '--dry-run', '--actor', 'human:ann'] as const
+  const plan = { deleted: 1, remaining: 2, missing: ['nobody'], dry_run: true }
+  assert.deepEqual(json(await run(...dry)), plan)
+  assert.equal(
+    (await run(...dry, '--format', 'table')).stdout,
+    'Nothing was deleted; it would be 1 record, and 2 would remain\nNo record: nobody\n',
+  )
+  assert.deepEqual(json(await run('count')), { count: 3 })
+})
+
+test('contract, derivations, summary and count print what HTTP answers', async (t) => {
+  const { sheet, run } = await open(t)
+  const opened = await openSheet(sheet)
+  const [contract, derivations, summary] = await Promise.all([
+    readContract(opened),
+    readDerivations(opened),
+    summarizeRecords(opened, { fields: ['title', 'price'], filter: 'price > 1' }),
+  ])
+  await opened.close()
+  assert.deepEqual(json(await run('contract')), contract)
+  assert.deepEqual(json(await run('derivations')), { derivations })
+  assert.deepEqual(json(await run('derivations', 'rate.yaml')), derivations[0])
+  const filter = ['--filter', 'price > ?', '--param', '1'] as const
+  assert.deepEqual(
+    json(await run('summary', '--fields', 'title,price', ...filter)),
+    JSON.parse(String(summary)),
+  )
+  assert.deepEqual(json(await run('count', ...filter)), { count: 2 })
+
+  const table = async (...args: Parameters<typeof run>): Promise<string> =>
+    (await run(...args, '--format', 'table')).stdout
+  assert.match(await table('contract'), /^field +type +rules .*\nid +string +key\n/)
+  assert.match(await table('derivations'), /^file +kind +targets +inputs +hosts\nrate\.yaml +http +rate /)
+  assert.equal(await table('derivations', 'rate.yaml'), `${derivations[0]?.text.trimEnd()}\n`)
+  assert.match(
+    await table('summary'),
+    /^3 records\n\nfield +values +empty +distinct +range or most frequent\nid +3 +0 +3\n/,
+  )
+  assert.equal(await table('count'), '3\n')
+  const unknown = await run('derivations', 'rates.yaml')
+  assert.deepEqual(
+    [unknown.code, unknown.stderr],
+    [1, 'error: no derivation "rates.yaml"; there are rate.yaml\n'],
+  )
+})
+
+test('list takes values for the placeholders of its filter, as query does', async (t) => {
+  const { run } = await open(t)
+  const list = (...args: readonly string[]): Promise<Ran> => run('list', '--fields', 'id', ...args)
+  const ids = async (...args: readonly string[]): Promise<string[]> =>
+    (json(await list(...args)) as { records: { id: string }[] }).records.map(({ id }) => id)
+  assert.deepEqual(
+    await ids('--filter', 'price >= ? AND title <> ?', '--param', '1.5', '--param', "O'Hara"),
+    ['a', 'b'],
+  )
+  assert.deepEqual(await ids('--filter', 'id = ?', '--param', 'null', '--json'), [])
+  const wrong = await list('--filter', 'id = ?')
+  assert.deepEqual(
+    [wrong.code, wrong.stderr],
+    [1, 'error: placeholders in the filter: 1, values in params: 0\n'],
+  )
+  assert.match((await list('--param', '1')).stderr, /^error: values for placeholders: 1, but no filter/)
+  const both = await list('--json', '--format', 'table')
+  assert.equal(both.code, 2)
+  assert.match(both.stderr, /'--json' cannot be used with option '--format/)
+})
+
+test('proposals are listed, shown, accepted and rejected', async (t) => {
+  const { sheet, run } = await open(t)
+  const opened = await openSheet(sheet)
+  const proposed = (change: ProposedChange): Promise<unknown> =>
+    propose(opened, { change, actor: 'agent:writer', note: null })
+  await proposed({ records: [{ id: 'a', title: 'Apricot' }] })
+  await proposed({ ids: ['b'] })
+  await opened.close()
+  const list = json(await run('proposals', '--state', 'waiting', '--limit', '1')) as ProposalListAnswer
+  assert.deepEqual([list.proposals.map(({ id }) => id), list.waiting], [['2'], 2])
+  assert.notEqual(list.next_cursor, null)
+  const { records } = json(await run('proposals', '1')) as ProposalAnswer
+  assert.deepEqual(records[0]?.fields, [
+    { field: 'title', was: 'Apple', now: 'Apple', proposed: 'Apricot', moved: false },
+  ])
+  const shown = await run('proposals', '1', '--format', 'table')
+  assert.match(shown.stdout, /record +change +field +now +proposed .*\na +update +title +Apple +Apricot\n$/)
+
+  const own = await run('proposals', '1', '--accept', '--actor', 'agent:writer')
+  assert.equal(own.code, 1)
+  const accepted = json(await run('proposals', '1', '--accept', '--actor', 'human:ann')) as ProposalSummary
+  assert.deepEqual([accepted.state, accepted.decided_by], ['accepted', 'human:ann'])
+  assert.deepEqual(json(await run('get', 'a', '--fields', 'title')), { title: 'Apricot' })
+  const reject = ['proposals', '2', '--reject', '--reason', 'In use', '--actor', 'human:ann'] as const
+  assert.equal(
+    (await run(...reject, '--format', 'table')).stdout,
+    'Proposal 2 rejected: delete of 1 record\n',
+  )
+  assert.match((await run(...reject)).stderr, /^error: [^\n]*rejected[^\n]*\n$/)
+  assert.equal((await run('proposals', '2', '--accept')).code, 2, 'nobody is guessed')
+  assert.equal((await run('proposals', '--accept', '--actor', 'a')).code, 2)
 })
 
 test('query takes parameters as JSON or else as text, and a statement from standard input', async (t) => {

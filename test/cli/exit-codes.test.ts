@@ -23,17 +23,22 @@ test('the exit codes are those of the command line reference', () => {
 /** What follows the sheet for each command that works on one: done, and refused by the sheet. */
 const CASES: Readonly<Record<string, { done: string[]; refused: string[] }>> = {
   validate: { done: [], refused: ['--records'] },
+  contract: { done: [], refused: [] },
   list: { done: [], refused: ['--fields', 'colour'] },
+  count: { done: [], refused: ['--filter', 'colour = 1'] },
+  summary: { done: [], refused: ['--fields', 'colour'] },
   get: { done: ['a'], refused: ['nobody'] },
   upsert: { done: [], refused: ['no-such-file.csv'] },
   delete: { done: ['nobody'], refused: [] },
   query: { done: ['SELECT 1'], refused: ['DROP TABLE records'] },
+  derivations: { done: [], refused: ['nothing.yaml'] },
   materialize: { done: ['--dry-run'], refused: ['--target', 'title'] },
   cache: { done: [], refused: [] },
   status: { done: [], refused: ['--target', 'title'] },
   provenance: { done: ['a', 'rate'], refused: ['nobody', 'rate'] },
   runs: { done: [], refused: ['7'] },
   revert: { done: ['--record', 'a', '--field', 'title', '--seq', '2'], refused: ['--run', '7'] },
+  proposals: { done: [], refused: ['7'] },
 }
 
 const env = { COLOPHON_ACTOR: 'human:ann' }
@@ -87,6 +92,11 @@ test('every command ends with 2 for options and arguments that make no sense', a
     ['materialize', sheet, '--offline', '--allow-net', 'x.example'],
     ['runs', sheet, '--failures'],
     ['revert', sheet],
+    ['revert', sheet, '--ids', 'a', '--seq', '1'],
+    ['list', sheet, '--json', '--format', 'table'],
+    ['proposals', sheet, '--accept'],
+    ['proposals', sheet, '1', '--accept', '--reject'],
+    ['proposals', sheet, '1', '--reason', 'x'],
     ['revert', sheet, '--run', '1', '--record', 'a'],
     ['status', sheet, 'a'],
     ['completion', 'tcsh'],
@@ -109,7 +119,6 @@ test('each command of these tables exists, and each command that works on a shee
     'import',
     'export',
     'completion',
-    'proposals',
     'push',
     'pull',
     'worker',

@@ -2,6 +2,7 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../import-lines.ts'
+import { boundFilter } from '../bound-filter.ts'
 import type { Condition } from '../condition.ts'
 import type { FoundEntries, LatestEntries } from '../cell-log.ts'
 import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
@@ -28,6 +29,7 @@ import type {
   RunFailuresQuery,
   SheetStore,
   SortKey,
+  SqlParam,
   SqlStatement,
   StoreDefinition,
   StoreSnapshot,
@@ -67,6 +69,7 @@ import type { SharedFrames } from '../shared-frames.ts'
 import type { QueryLimits } from '../query-limits.ts'
 import { conditionText } from './sql/condition-sql.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
+import { sqlTokens } from './sql/sql-lexer.ts'
 import { SqlPool } from './sql/sql-pool.ts'
 import { parseStoreUrl } from './store-url.ts'
 import { takeSnapshot } from './take-snapshot.ts'
@@ -205,6 +208,10 @@ export class PostgresStore implements SheetStore {
 
   conditionText(condition: Condition): string {
     return conditionText(condition)
+  }
+
+  boundFilter(filter: string, params: readonly SqlParam[]): string {
+    return boundFilter(sqlTokens(filter), params)
   }
 
   #sortTerms(sort: readonly SortKey[]): SortTerm[] {

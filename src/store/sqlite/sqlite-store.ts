@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import { boundFilter } from '../bound-filter.ts'
 import type { Condition } from '../condition.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'
 import type { FoundEntries, LatestEntries } from '../cell-log.ts'
@@ -28,6 +29,7 @@ import type {
   RunFailuresQuery,
   SheetStore,
   SortKey,
+  SqlParam,
   SqlStatement,
   StoreDefinition,
   StoreSnapshot,
@@ -50,6 +52,7 @@ import { SqliteProposals } from './sqlite-proposals.ts'
 import { conditionText } from './sql/condition-sql.ts'
 import type { SortTerm } from './sql/sort-sql.ts'
 import { SqliteResponses } from './sqlite-responses.ts'
+import { sqlTokens } from './sql/sql-lexer.ts'
 import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
 import { takeSnapshot } from './take-snapshot.ts'
 import { canBeId } from './values.ts'
@@ -199,6 +202,10 @@ export class SqliteStore implements SheetStore {
 
   conditionText(condition: Condition): string {
     return conditionText(condition)
+  }
+
+  boundFilter(filter: string, params: readonly SqlParam[]): string {
+    return boundFilter(sqlTokens(filter), params)
   }
 
   #sortTerms(sort: readonly SortKey[]): SortTerm[] {
