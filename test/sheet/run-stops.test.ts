@@ -5,7 +5,7 @@ import { materialize } from '../../src/sheet/materialize.ts'
 import { getRun } from '../../src/sheet/read-runs.ts'
 import { openOnEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
-import { openLookupSheet } from '../support/run-fixture.ts'
+import { answerLookups, lookup, openLookupSheet, openRunSheet } from '../support/run-fixture.ts'
 
 const STOPPING = { type: 'ServiceError', message: 'the service is stopping' }
 
@@ -85,6 +85,25 @@ test('one refused call stops a run that may stop, and a call that is refused a c
   const { failures, totalCost } = await run.run()
   assert.match(failures[0]?.error ?? '', /connection refused|network failure/)
   assert.deepEqual([totalCost, failures.length, (await getRun(run.sheet, '2')).calls], [0, 30, 30])
+})
+
+test('what calls were to cost that never reached their host is there for those that come after', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'b: string', 'c: string'],
+    records: ['0', '1', '2'].map((id) => ({ id, a: id })),
+    derivations: (url) => ({
+      'b.yaml': lookup('http://127.0.0.1:9', 'b', 'a'),
+      'c.yaml': lookup(url, 'c', 'a'),
+    }),
+  })
+  await run.edit('transport.yaml', "hosts: {'*': {concurrency: 1, cost_per_call: 0.5}}")
+  answerLookups(run.api)
+  // Two calls for `b` are set aside first, and would leave nothing for `c`.
+  const { materialized, skipped, failures, totalCost } = await run.run({ maxCost: 1 })
+  assert.deepEqual([materialized, skipped, failures.length, totalCost], [2, 2, 2, 1])
+  const { calls, left } = await getRun(run.sheet, '1')
+  assert.deepEqual([calls, left], [4, 2])
+  assert.deepEqual(run.api.calls(), { 'GET /c/0': 1, 'GET /c/1': 1 })
 })
 
 test('closing a sheet while a result is being stored stores it whole and hangs nowhere', async (t) => {
