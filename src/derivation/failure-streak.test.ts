@@ -35,3 +35,62 @@ test('one 401, 402 or 403 is enough; without a limit nothing is', () => {
     assert.equal(none.stopped, null)
   }
 })
+
+/** Processes that compute a run together, and what they add up to: failures in a row at `h`. */
+function processes(
+  count: number,
+  limit: number,
+): { each: FailureStreak[]; tell(streak: FailureStreak): void } {
+  let sum = 0
+  return {
+    each: Array.from({ length: count }, () => new FailureStreak(limit)),
+    tell: (streak) => {
+      for (const { failures, succeeded } of streak.take()) sum = failures + (succeeded ? 0 : sum)
+      if (sum > 0) streak.learn(new Map([['h', sum]]))
+    },
+  }
+}
+
+test('failures in a row are those of all processes that compute a run', () => {
+  const { each, tell } = processes(3, 5)
+  for (const streak of each) {
+    assert.equal(streak.stopped, null)
+    streak.note('h', status(500))
+    streak.note('h', status(500))
+    tell(streak)
+  }
+  assert.match(each[2]?.stopped?.message ?? '', /^6 calls in a row failed at h, .* -> 500; /)
+})
+
+test('a success at any process ends the streak of all, unless more failed since', () => {
+  const { each, tell } = processes(2, 4)
+  const [one, other] = each as [FailureStreak, FailureStreak]
+  for (const streak of [one, other, one]) {
+    streak.note('h', status(500))
+    tell(streak)
+  }
+  other.note('h', null)
+  other.note('h', status(500))
+  tell(other)
+  for (const streak of [one, other]) {
+    streak.note('h', status(500))
+    tell(streak)
+  }
+  assert.deepEqual([one.stopped, other.stopped], [null, null])
+  one.note('h', status(500))
+  assert.match(one.stopped?.message ?? '', /^4 calls in a row/)
+})
+
+test('what could not be told is told later, and what was seen since comes after it', () => {
+  const streak = new FailureStreak(9)
+  streak.note('h', status(500))
+  const notes = streak.take()
+  assert.deepEqual(streak.take(), [])
+  streak.note('h', status(500))
+  streak.giveBack(notes)
+  const later = streak.take()
+  assert.deepEqual(later, [{ host: 'h', failures: 2, succeeded: false }])
+  streak.note('h', null)
+  streak.giveBack(later)
+  assert.deepEqual(streak.take(), [{ host: 'h', failures: 0, succeeded: true }])
+})

@@ -1,5 +1,6 @@
 import { renderFailure, responseBodyOf, type Failure } from '../errors/failure.ts'
 import { RunStoppedError } from '../errors/service-error.ts'
+import type { StreakNote } from '../store/run-tasks.ts'
 
 /** Statuses that say that no call of this kind will succeed: a wrong key, no money, no permission. One is enough. */
 const HOPELESS: readonly number[] = [401, 402, 403]
@@ -7,13 +8,23 @@ const HOPELESS: readonly number[] = [401, 402, 403]
 /** Characters of a response that the error shows. */
 const SHOWN = 200
 
+interface HostStreak {
+  /** Failures in a row of this process. */
+  own: number
+  /** What is not told yet. */
+  failures: number
+  succeeded: boolean
+  /** What the last failure was. */
+  last: Failure | null
+}
+
 /**
- * Counts the failures in a row at each host, over all derivations of a run that this process computes, and tells when the run is to
- * stop.
+ * Counts the failures in a row at each host, over all derivations of a run, and tells when the run is to stop. Where several processes
+ * compute a run, they add up what they {@link take} and {@link learn} the sums.
  */
 export class FailureStreak {
   readonly #limit: number | null
-  readonly #failures = new Map<string, number>()
+  readonly #hosts = new Map<string, HostStreak>()
   #stopped: RunStoppedError | null = null
 
   /** `limit`: failures in a row after which a run stops; null for never. */
@@ -29,21 +40,64 @@ export class FailureStreak {
   /** Counts a call; `failure` is null for one that brought a value. */
   note(host: string, failure: Failure | null): void {
     if (this.#limit === null || this.#stopped !== null) return
+    const streak = this.#streakAt(host)
     if (failure === null) {
-      this.#failures.delete(host)
+      Object.assign(streak, { own: 0, failures: 0, succeeded: true })
       return
     }
-    const count = (this.#failures.get(host) ?? 0) + 1
-    this.#failures.set(host, count)
-    const last = textOf(failure)
+    streak.own += 1
+    streak.failures += 1
+    streak.last = failure
     if (failure.reason === 'status' && HOPELESS.includes(failure.status)) {
-      this.#stopped = new RunStoppedError(`${host} refused a call, so the run was stopped: ${last}; ${HINT}`)
-    } else if (count >= this.#limit) {
-      const calls = count === 1 ? 'a call failed' : `${count} calls in a row failed`
       this.#stopped = new RunStoppedError(
-        `${calls} at ${host}, so the run was stopped; the last: ${last}; ${HINT}`,
+        `${host} refused a call, so the run was stopped: ${textOf(failure)}; ${HINT}`,
       )
+    } else this.#check(host, streak, streak.own)
+  }
+
+  /** Takes what other processes are to be told; empty where nothing happened, and where there is no limit. */
+  take(): readonly StreakNote[] {
+    const notes: StreakNote[] = []
+    for (const [host, streak] of this.#hosts) {
+      const { failures, succeeded } = streak
+      if (failures > 0 || succeeded) notes.push({ host, failures, succeeded })
+      Object.assign(streak, { failures: 0, succeeded: false })
     }
+    return notes
+  }
+
+  /** Puts back what was taken and could not be told. */
+  giveBack(notes: readonly StreakNote[]): void {
+    for (const { host, failures, succeeded } of notes) {
+      const streak = this.#streakAt(host)
+      // What was seen since then comes after it.
+      if (!streak.succeeded) Object.assign(streak, { failures: streak.failures + failures, succeeded })
+    }
+  }
+
+  /** Takes in how many failures in a row all processes have seen at hosts, with those that this one has told. */
+  learn(counts: ReadonlyMap<string, number>): void {
+    for (const [host, count] of counts) {
+      const streak = this.#streakAt(host)
+      if (this.#stopped !== null || streak.succeeded) continue
+      this.#check(host, streak, count + streak.failures)
+    }
+  }
+
+  #check(host: string, { last }: HostStreak, count: number): void {
+    if (this.#limit === null || count < this.#limit || last === null) return
+    const calls = count === 1 ? 'a call failed' : `${count} calls in a row failed`
+    this.#stopped = new RunStoppedError(
+      `${calls} at ${host}, so the run was stopped; the last: ${textOf(last)}; ${HINT}`,
+    )
+  }
+
+  #streakAt(host: string): HostStreak {
+    const known = this.#hosts.get(host)
+    if (known !== undefined) return known
+    const streak: HostStreak = { own: 0, failures: 0, succeeded: false, last: null }
+    this.#hosts.set(host, streak)
+    return streak
   }
 }
 

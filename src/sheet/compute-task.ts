@@ -27,7 +27,8 @@ export async function computeTask(
   const all = derivations.levels.flat()
   const derivation = all.find(({ file }) => file === task.derivation)
   if (run === null || derivation?.sha256 !== task.sha256 || !(await tasks.goesOn(task.run))) return
-  const taskStore = new TaskStore(store, tasks, task)
+  const streak = failureStreakOf(sheet, run)
+  const taskStore = new TaskStore({ store, tasks, task, streak })
   const feed = new RunFeed(task.run, NO_PROGRESS, store.frames, false)
   const request: TaskRequest = {
     contract,
@@ -40,7 +41,7 @@ export async function computeTask(
     only: run.only,
     reuseResponses: run.reuseResponses,
     stopAfterFailures: run.stopAfterFailures,
-    streak: failureStreakOf(sheet, run),
+    streak,
     policies: sheet.policies(),
     store: taskStore,
     signal,

@@ -7,7 +7,7 @@ const KEPT = 8
 
 const STREAKS = new WeakMap<Sheet, Map<string, FailureStreak>>()
 
-/** The failures in a row of a run that this process has seen, which all of its tasks here share. */
+/** The failures in a row of a run that this process knows of, which all of its tasks here share. */
 export function failureStreakOf(
   sheet: Sheet,
   { id, stopAfterFailures }: Pick<StoredRun, 'id' | 'stopAfterFailures'>,

@@ -129,6 +129,11 @@ export interface RunTasks {
   commitCells(task: TakenTask, commit: CellCommit): Promise<readonly CellOutcome[]>
   /** Notes calls that brought nothing yet, by how much they have grown. */
   noteCalls(task: TakenTask, progress: CellCommit['progress']): Promise<void>
+  /**
+   * Adds what a process has seen of hosts to the failures in a row of a run, and returns how many there are at those where calls failed,
+   * by host.
+   */
+  noteStreaks(run: RunId, notes: readonly StreakNote[]): Promise<ReadonlyMap<string, number>>
   /** Of records of a task that was taken before, the cells that the run has computed or has found to fail, by target. */
   settledCells(
     task: TakenTask,
@@ -142,6 +147,15 @@ export interface RunTasks {
   refundCall(task: TakenTask, wish: CallWish): Promise<void>
 
   close(): Promise<void>
+}
+
+/** What a process has seen of a host since it last told. */
+export interface StreakNote {
+  readonly host: string
+  /** Failures since the last success, or since the last note. */
+  readonly failures: number
+  /** Whether a call succeeded before these, or with none of them. */
+  readonly succeeded: boolean
 }
 
 /** A run without a process. */

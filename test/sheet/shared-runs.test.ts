@@ -7,7 +7,7 @@ import type { Sheet } from '../../src/sheet/sheet.ts'
 import { Database } from '../../src/store/postgres/database.ts'
 import { LOCK_CLASS } from '../../src/store/postgres/run-lock.ts'
 import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
-import type { RunTasks, TakenTask } from '../../src/store/run-tasks.ts'
+import type { RunTasks, StreakNote, TakenTask } from '../../src/store/run-tasks.ts'
 import type { LocalApi } from '../support/local-api.ts'
 import { startPostgres } from '../support/postgres.ts'
 import {
@@ -140,6 +140,31 @@ test('the bounds of a run hold for all workers together, in the order of its rec
   assert.equal(callsOf(sheet.api), 37)
   const cells = [...(await logged(server)).keys()]
   assert.deepEqual(new Set(cells), new Set(offers(37, 100).map(({ id }) => `${String(id)}.rate`)))
+})
+
+test('failures in a row at a host are counted over all processes, and stop the run at all workers', async (t) => {
+  const sheet = await sharedOffers(t, offers(300, 300), "hosts: {'*': {concurrency: 1}}")
+  const [server, other] = [await sheet.open(), await sheet.open()]
+  const [one, two] = [(await server.current()).store.tasks, (await other.current()).store.tasks]
+  assert.ok(one !== undefined && two !== undefined)
+  const failed = (failures: number, succeeded = false): StreakNote[] => [{ host: 'h', failures, succeeded }]
+  assert.deepEqual(await one.noteStreaks('1', failed(2)), new Map([['h', 2]]))
+  assert.deepEqual(await two.noteStreaks('1', failed(3)), new Map([['h', 5]]))
+  assert.deepEqual(await one.noteStreaks('1', failed(1, true)), new Map([['h', 1]]))
+  assert.deepEqual(await two.noteStreaks('2', failed(4)), new Map([['h', 4]]))
+  assert.deepEqual(await two.noteStreaks('1', failed(0, true)), new Map())
+  assert.deepEqual(await one.noteStreaks('1', failed(1)), new Map([['h', 1]]))
+  await one.end('1')
+  assert.deepEqual(await one.noteStreaks('1', failed(1)), new Map([['h', 1]]))
+  await one.end('1')
+
+  await startWorkers(t, sheet, 3)
+  sheet.api.answer('*', { text: 'no such thing', status: 404 })
+  const why = /^\d+ calls in a row failed at 127\.0\.0\.1:\d+, .* -> 404: no such thing; /
+  await assert.rejects(runOffers(server, { targets: ['rate'], stopAfterFailures: 20 }), { message: why })
+  const [run] = await (await server.current()).store.runs({ before: null, limit: 1 })
+  assert.ok(run !== undefined && run.failed >= 20 && run.failed < 300, String(run?.failed))
+  assert.deepEqual([run.state, run.skipped], ['failed', 300 - run.failed])
 })
 
 test('a worker that is stopped loses nothing that it has stored, and its cells go to others', async (t) => {

@@ -305,6 +305,7 @@ test('tables from before there were revisions are brought up to date, and a push
     '$run_body',
     '$deleted_block',
     '$call',
+    '$streak',
     '$task',
     '$worker',
     '$host_part',

@@ -3,7 +3,7 @@ import { ContractError } from '../../errors/service-error.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 12
+export const SCHEMA_VERSION = 13
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -278,6 +278,13 @@ const SMALLER_RUNS = `
   ))::text WHERE length(request) > 65536 AND jsonb_typeof(request::jsonb -> 'targets') = 'array';
 `
 
+/** `$streak`: failures in a row of runs under way, by host, over all processes that compute them. */
+const STREAK_TABLE = `
+  CREATE TABLE "$streak" (
+    run bigint NOT NULL, host text COLLATE "C" NOT NULL, failures integer NOT NULL, PRIMARY KEY (run, host)
+  ) WITH (fillfactor = 50);
+`
+
 /** What each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -292,6 +299,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   10: BLOCKED_CELLS,
   11: LASTING_FAILURES,
   12: SMALLER_RUNS,
+  13: STREAK_TABLE,
 }
 
 /** Makes the tables of a new store but that of records. */

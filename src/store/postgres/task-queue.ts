@@ -9,6 +9,7 @@ import {
   type RunPlace,
   type RunTask,
   type RunTasks,
+  type StreakNote,
   type TakenTask,
   type TaskError,
   type TasksState,
@@ -24,6 +25,7 @@ import type { Database } from './database.ts'
 import { JobQueue } from './job-queue.ts'
 import { breakRunLock, HeldRunLock } from './run-lock.ts'
 import { endRun, runGrew } from './run-writer.ts'
+import { addToStreaks } from './streak-table.ts'
 import { claimRun, findOrphan, isSomeRunHeardOf, leaveWaiting, stillWaits } from './waiting-runs.ts'
 import { targetIds, workKeys } from './work-reader.ts'
 import type { Writer } from './writer.ts'
@@ -164,6 +166,7 @@ export class TaskQueue implements RunTasks {
       })
     }
     await this.#database.run('DELETE FROM "$call" WHERE run = $1', number)
+    await this.#database.run('DELETE FROM "$streak" WHERE run = $1', number)
   }
 
   claim(run: RunId, about: { readonly left: boolean }): Promise<boolean> {
@@ -267,6 +270,10 @@ export class TaskQueue implements RunTasks {
       await this.#fence(change, task)
       await runGrew(change, task.run, { materialized: 0, failures: [], progress })
     })
+  }
+
+  noteStreaks(run: RunId, notes: readonly StreakNote[]): Promise<ReadonlyMap<string, number>> {
+    return addToStreaks(this.#database, run, notes)
   }
 
   async settledCells(
