@@ -8,7 +8,7 @@ import { showValue } from './show-value.ts'
 export type Ordered = number | Moment
 
 /** One end of a range. */
-interface Bound {
+export interface Bound {
   readonly value: Ordered
   readonly inclusive: boolean
   /** As the contract has it. */

@@ -1,4 +1,5 @@
-import type { Contract, Field, PropertyRule, ValueRule } from './contract.ts'
+import { boundsOf, type Bound } from './bounds.ts'
+import type { Contract, Field, LogicalType, PropertyRule, ValueRule } from './contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import { faultOf } from './validate-value.ts'
 
@@ -17,6 +18,33 @@ const TYPES = {
   object: { type: 'object' },
 } as const
 
+/** The forms of temporal values in a body; `format` alone means something else here and there. */
+const OFFSET = '(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])'
+const CLOCK = String.raw`([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?`
+const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}'
+
+/** A time with offset, as bodies and `as_of` have it. */
+export const TIMESTAMP_SCHEMA: JsonSchema = {
+  type: 'string',
+  format: 'date-time',
+  pattern: `^${DAY}T${CLOCK}${OFFSET}$`,
+}
+
+const PATTERNS: Readonly<Record<string, string>> = {
+  date: `^${DAY}$`,
+  timestamp: `^${DAY}T${CLOCK}${OFFSET}$`,
+  time: `^${CLOCK}${OFFSET}?$`,
+  // Text that can be stored (D13).
+  string: String.raw`^[^\u0000]*$`,
+}
+
+/** What holds of every id (D14). */
+const ID_SCHEMA: JsonSchema = {
+  minLength: 1,
+  maxLength: 512,
+  pattern: String.raw`^[^\s,\u0000-\u001f\u007f-\u009f]([^,\u0000-\u001f\u007f-\u009f]*[^\s,\u0000-\u001f\u007f-\u009f])?$`,
+}
+
 /** Options of the contract that JSON Schema has under the same name and with the same meaning. */
 const SHARED_OPTIONS = [
   'minLength',
@@ -27,9 +55,7 @@ const SHARED_OPTIONS = [
   'uniqueItems',
   'minProperties',
   'maxProperties',
-  'required',
 ]
-const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']
 /** Formats of strings that JSON Schema calls the same. */
 const FORMATS: readonly unknown[] = ['email', 'uuid', 'uri', 'hostname', 'ipv4', 'ipv6']
 
@@ -44,7 +70,10 @@ export function recordSchema(contract: Contract): JsonSchema {
 
 /** A record in a body, by the contract: all that it holds against the values. */
 export function recordInputSchema(contract: Contract): JsonSchema {
-  const properties = fieldSchemas(contract, (field) => valueSchema(field, true))
+  const properties = fieldSchemas(contract, (field) => ({
+    ...valueSchema(field, true),
+    ...(field.primaryKey ? ID_SCHEMA : {}),
+  }))
   const key = contract.fields.find(({ primaryKey }) => primaryKey)?.name ?? 'id'
   return {
     type: 'object',
@@ -101,7 +130,7 @@ function valueSchema(rule: ValueRule, strict: boolean): JsonSchema {
     ...type,
     ...(rule.items === undefined ? {} : { items: valueSchema(rule.items, strict) }),
     ...(rule.properties === undefined ? {} : { properties: nested(rule.properties, strict) }),
-    ...(strict ? constraintsOf(rule) : {}),
+    ...(strict ? { ...constraintsOf(rule), ...requiredOf(rule) } : {}),
     ...(rule.validValues === null ? {} : { enum: rule.validValues }),
   }
   return rule.required ? schema : orNull(schema)
@@ -121,14 +150,45 @@ function orNull(schema: JsonSchema): JsonSchema {
 }
 
 function constraintsOf({ type, options }: ValueRule): JsonSchema {
-  const names = type === 'integer' || type === 'number' ? [...SHARED_OPTIONS, ...BOUNDS] : SHARED_OPTIONS
-  const shared = names.filter((name) => options[name] !== undefined).map((name) => [name, options[name]])
+  const shared = SHARED_OPTIONS.filter((name) => options[name] !== undefined).map((name) => [
+    name,
+    options[name],
+  ])
   const { pattern, format } = options
+  const known = typeof pattern === 'string' && isEcmaPattern(pattern) ? pattern : PATTERNS[type ?? '']
   return {
     ...(Object.fromEntries(shared) as JsonSchema),
-    ...(typeof pattern === 'string' && isEcmaPattern(pattern) ? { pattern } : {}),
+    ...rangeOf(type, options),
+    ...(known === undefined ? {} : { pattern: known }),
     ...(type === 'string' && FORMATS.includes(format) ? { format } : {}),
   }
+}
+
+/** The properties that an object must have. */
+function requiredOf({ options, properties = [] }: ValueRule): JsonSchema {
+  const listed = Array.isArray(options['required']) ? (options['required'] as readonly string[]) : []
+  const names = new Set([...listed, ...properties.filter(({ required }) => required).map(({ name }) => name)])
+  return names.size === 0 ? {} : { required: [...names] }
+}
+
+/** The range of a number; integers are those that JSON parsers keep (D13). */
+function rangeOf(type: ValueRule['type'], options: ValueRule['options']): JsonSchema {
+  if (type !== 'integer' && type !== 'number') return {}
+  const { lower, upper } = boundsOf(type, options)
+  const most = type === 'integer' ? Number.MAX_SAFE_INTEGER : undefined
+  return {
+    ...endOf(lower, ['minimum', 'exclusiveMinimum'], most === undefined ? undefined : -most),
+    ...endOf(upper, ['maximum', 'exclusiveMaximum'], most),
+  }
+}
+
+function endOf(
+  bound: Bound | null,
+  [inclusive, exclusive]: readonly [string, string],
+  otherwise: number | undefined,
+): JsonSchema {
+  if (bound !== null) return { [bound.inclusive ? inclusive : exclusive]: bound.value }
+  return otherwise === undefined ? {} : { [inclusive]: otherwise }
 }
 
 /** Patterns of contracts are those of RE2; nearly all of them mean the same here. */
@@ -145,4 +205,16 @@ export function purposeOf({ document }: Contract): string {
   const { description } = document
   const purpose = isJsonObject(description) ? description['purpose'] : description
   return typeof purpose === 'string' ? purpose : ''
+}
+
+/** A value that a field of the type, or an item of it, can be compared with. */
+export function operandSchema(type: LogicalType): JsonSchema {
+  if (type === 'array' || type === 'object') {
+    return { anyOf: [operandSchema('string'), { type: 'number' }, { type: 'boolean' }] }
+  }
+  const pattern = PATTERNS[type]
+  const { type: jsonType, ...rest } = TYPES[type]
+  // Integers are compared with any number.
+  const isInteger = jsonType === 'integer'
+  return { type: isInteger ? 'number' : jsonType, ...rest, ...(pattern === undefined ? {} : { pattern }) }
 }

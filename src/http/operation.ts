@@ -34,6 +34,8 @@ export interface Operation {
   readonly headers?: readonly RequestHeader[]
   /** Of a route that reads its body by itself, as bytes. */
   readonly body?: TSchema
+  /** Keywords of JSON Schema on how the members of the body go together, which the use case checks. */
+  readonly bodyRules?: Readonly<Record<string, unknown>>
   /** By status; beside, or instead of, `schema.response`. */
   readonly answers?: Readonly<Record<number, AnswerNotes>>
 }

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { FastifySchemaCompiler } from 'fastify'
 import { ValidationError } from '../errors/service-error.ts'
-import { knowsMember, preview, shapeFault, unknownMember, type Shape } from '../wire/shape-words.ts'
+import { formWith, knowsMember, preview, shapeFault, unknownMember, type Shape } from '../wire/shape-words.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -22,13 +22,10 @@ export const compileShape: FastifySchemaCompiler<unknown> = ({ schema, httpPart 
   // Texts in a path are what they are: what there is none of is a 404, which the use case tells in its own words.
   if (httpPart === 'params') return () => true
   const shape = schema as Shape
-  // With the first request: to compile those of all routes takes 60 ms of a start.
-  let validate: ValidateFunction | undefined
   const read = httpPart === 'querystring' ? readQuery : readBody
   return (data: unknown) => {
     try {
-      validate ??= ajv.compile(shape)
-      return { value: read(data, shape, validate) }
+      return { value: read(data, shape) }
     } catch (error) {
       if (error instanceof ValidationError) return { error }
       throw error
@@ -36,9 +33,21 @@ export const compileShape: FastifySchemaCompiler<unknown> = ({ schema, httpPart 
   }
 }
 
+const VALIDATORS = new WeakMap<Shape, ValidateFunction>()
+
+/** The validator of a shape, made with the first request: to compile those of all routes takes 60 ms of a start. */
+function validatorOf(shape: Shape): ValidateFunction {
+  let validate = VALIDATORS.get(shape)
+  if (validate === undefined) {
+    validate = ajv.compile(shape)
+    VALIDATORS.set(shape, validate)
+  }
+  return validate
+}
+
 const NO_PARAMETERS: Members = Object.freeze({})
 
-function readQuery(data: unknown, shape: Shape, validate: ValidateFunction): Members {
+function readQuery(data: unknown, shape: Shape): Members {
   const { text } = data as QueryText
   if (text === '' && shape.required === undefined) return NO_PARAMETERS
   const parameters: Record<string, string> = {}
@@ -49,7 +58,7 @@ function readQuery(data: unknown, shape: Shape, validate: ValidateFunction): Mem
     }
     parameters[name] = value
   }
-  if (!validate(parameters)) throw explain('query parameter ', parameters, shape, validate)
+  check('query parameter ', parameters, shape)
   return parameters
 }
 
@@ -71,7 +80,7 @@ function decode(text: string): string {
   }
 }
 
-function readBody(data: unknown, shape: Shape, validate: ValidateFunction): Members {
+function readBody(data: unknown, shape: Shape): Members {
   const body = data ?? {}
   if (typeof body !== 'object' || Array.isArray(body)) {
     throw new ValidationError(`the body is ${preview(body)}; a JSON object is expected`)
@@ -81,12 +90,20 @@ function readBody(data: unknown, shape: Shape, validate: ValidateFunction): Memb
     if (!knowsMember(shape, name)) throw new ValidationError(unknownMember('body member', name, shape))
     if (value !== null || shape.required?.includes(name)) members[name] = value
   }
-  if (!validate(members)) throw explain('', members, shape, validate)
+  const form = formWith(shape, members)
+  if (form === undefined) throw new ValidationError(`the body must have ${shape.title ?? 'other members'}`)
+  check('', members, form)
   return members
 }
 
-function explain(prefix: string, data: Members, shape: Shape, validate: ValidateFunction): ValidationError {
+/** Throws ValidationError for members that do not have the shape; `what` stands before the name of a member. */
+function check(what: string, members: Members, shape: Shape): void {
+  const validate = validatorOf(shape)
+  if (validate(members)) return
   const [fault] = validate.errors ?? []
-  if (fault === undefined) return new ValidationError('the request does not have the expected shape')
-  return new ValidationError(`${prefix}${shapeFault(data, shape, fault)}`)
+  throw new ValidationError(
+    fault === undefined
+      ? 'the request does not have the expected shape'
+      : `${what}${shapeFault(members, shape, fault)}`,
+  )
 }

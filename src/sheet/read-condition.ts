@@ -22,7 +22,7 @@ const MAX_DEPTH = 20
 /** Conditions on fields, whatever their groups. */
 const MAX_CONDITIONS = 100
 /** Values in one list, and in all conditions together. */
-const MAX_LIST = 1000
+export const MAX_LIST = 1000
 const MAX_OPERANDS = 10_000
 
 const ORDER = ['equals', 'notEquals', 'lessThan', 'atMost', 'greaterThan', 'atLeast', 'between'] as const
@@ -31,7 +31,7 @@ const SEARCH = ['contains', 'notContains'] as const
 const PRESENCE = ['empty', 'notEmpty'] as const
 
 /** The operators that fit a type. */
-const OPERATORS_OF: Readonly<Record<LogicalType, readonly Operator[]>> = {
+export const OPERATORS_OF: Readonly<Record<LogicalType, readonly Operator[]>> = {
   string: [...ORDER, ...SEARCH, 'startsWith', ...LISTS, ...PRESENCE],
   integer: [...ORDER, ...LISTS, ...PRESENCE],
   number: [...ORDER, ...LISTS, ...PRESENCE],
@@ -244,6 +244,6 @@ function onlyKeys(given: JsonObject, allowed: readonly string[], place: string):
 }
 
 /** An operator as requests name it: `atLeast` is `at_least`. */
-function wireName(operator: Operator): string {
+export function wireName(operator: Operator): string {
   return operator.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

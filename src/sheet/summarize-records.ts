@@ -24,6 +24,7 @@ export async function summarizeRecords(
   { fields, filter, where = null, search = null }: SummarizeQuery,
   signal?: AbortSignal,
 ): Promise<JsonBytes> {
+  const text = searchText(search)
   const { contract, store } = await sheet.current()
   if (filter === null && where === null && fields === null) {
     // From the counters: viewers ask for it all the time, and it has no need to wait for its turn among queries.
@@ -32,7 +33,7 @@ export async function summarizeRecords(
   }
   const condition = readCondition(contract, where)
   return store.summary(
-    { fields: selectFields(contract, fields ?? []), filter, where: condition, search: searchText(search) },
+    { fields: selectFields(contract, fields ?? []), filter, where: condition, search: text },
     signal,
   )
 }

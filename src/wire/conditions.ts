@@ -1,5 +1,7 @@
 import { Type } from 'typebox'
 import { DIALECT } from './dialect.ts'
+import { inDocument, NOT_BLANK } from './in-document.ts'
+import { Condition as ConditionObject } from './names.ts'
 
 /** The operators of a {@link Condition} on a field; which of them fit depends on the field's type. */
 const OPERATORS = [
@@ -42,12 +44,15 @@ export type Condition =
 /** The parameter `where` of routes that list, count or export records. */
 export const whereParameter = Type.String({
   description:
-    'A condition as JSON: `{"field": "area", "operator": "at_least", "value": 1000}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
+    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
     `Operators, as far as they fit the field’s type: ${OPERATORS.map((name) => `\`${name}\``).join(', ')}. Beside \`filter\`, both must hold.`,
   contentMediaType: 'application/json',
+  contentSchema: ConditionObject,
+  ...inDocument({ exampleOf: 'where' }),
 })
 
 /** The parameter `filter` of these routes. */
 export const filterParameter = Type.String({
   description: `A boolean SQL expression (${DIALECT}) over the fields.`,
+  ...inDocument({ pattern: NOT_BLANK, exampleOf: 'filter' }),
 })

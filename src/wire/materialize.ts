@@ -2,7 +2,10 @@ import { Type, type Static } from 'typebox'
 import type { RunPlan, TargetPlan } from '../derivation/run-request.ts'
 import type { RUN_LIMITS } from '../sheet/run-limits.ts'
 import type { CamelKeys } from './camel-keys.ts'
+import { actorMember } from './actor-member.ts'
 import { closedObject } from './closed-object.ts'
+import { inDocument } from './in-document.ts'
+import { DerivationFile, TargetName } from './names.ts'
 
 /** As many as the service takes: see `run-limits.ts`. */
 const MOST: Pick<typeof RUN_LIMITS, 'targets' | 'records'> = { targets: 2000, records: 100_000 }
@@ -10,16 +13,21 @@ const MOST: Pick<typeof RUN_LIMITS, 'targets' | 'records'> = { targets: 2000, re
 /** Body of `POST /api/materialize`. */
 export const MaterializeBody = closedObject({
   targets: Type.Optional(
-    Type.Array(Type.String(), { maxItems: MOST.targets, description: 'Only these target fields.' }),
+    Type.Array(TargetName, {
+      maxItems: MOST.targets,
+      description: 'Only these target fields.',
+      ...inDocument({ exampleOf: 'targets' }),
+    }),
   ),
   record_ids: Type.Optional(
     Type.Array(Type.String(), {
       maxItems: MOST.records,
       description: 'Only these records. At most 4 MiB.',
+      ...inDocument({ exampleOf: 'recordIds' }),
     }),
   ),
   force: Type.Optional(Type.Boolean({ description: 'Compute again even what is fresh or in the cache.' })),
-  actor: Type.Optional(Type.String({ description: 'Who runs it; the server default when absent.' })),
+  actor: Type.Optional(actorMember('Who runs it; the server default when absent.')),
   only: Type.Optional(
     Type.Union([Type.Literal('missing'), Type.Literal('stale'), Type.Literal('failed')], {
       title: 'missing, stale or failed',
@@ -60,6 +68,7 @@ export const MaterializeBody = closedObject({
       title: 'the name of a derivation file',
       description:
         'Compute nothing: mark the stale cells of this edited derivation file as fresh, since their values still hold. Goes with `targets` and `record_ids` only.',
+      ...inDocument({ allOf: [DerivationFile], minLength: undefined }),
     }),
   ),
   stop_after_failures: Type.Optional(
@@ -77,6 +86,26 @@ export const MaterializeBody = closedObject({
   ),
 })
 export type MaterializeBody = Static<typeof MaterializeBody>
+
+const NOT_SET = { enum: [false, null] }
+const NULL = { type: 'null' }
+
+/** What else the use case checks: members that do not go with `keep_fresh`. */
+export const MATERIALIZE_RULES = {
+  anyOf: [
+    { properties: { keep_fresh: NULL } },
+    {
+      properties: {
+        force: NOT_SET,
+        only: NULL,
+        limit: NULL,
+        max_calls: NULL,
+        max_cost: NULL,
+        reuse_responses: NOT_SET,
+      },
+    },
+  ],
+}
 
 /** A cell that failed. */
 export const FailureAnswer = Type.Object({

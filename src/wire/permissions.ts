@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox'
+import { actorMember } from './actor-member.ts'
 import { closedObject } from './closed-object.ts'
 
 /** Query of `GET /api/permissions`. */
 export const PermissionsQuery = closedObject({
-  actor: Type.Optional(Type.String({ description: 'Who; the server default when absent.' })),
+  actor: Type.Optional(actorMember('Who; the server default when absent.')),
 })
 
 /** Answer of `GET /api/permissions` (D7). */

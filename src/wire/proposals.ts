@@ -1,7 +1,10 @@
 import { Type, type Static } from 'typebox'
 import type { ProposalDetail, ProposalList, StoredProposal } from '../sheet/proposals.ts'
+import { actorMember } from './actor-member.ts'
 import { closedObject } from './closed-object.ts'
-import { limitParameter } from './page-parameters.ts'
+import { inDocument, STORABLE } from './in-document.ts'
+import { RecordInput } from './records.ts'
+import { cursorParameter, limitParameter } from './page-parameters.ts'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
 
@@ -15,37 +18,55 @@ export const ProposalsQuery = closedObject({
       pattern: '^(waiting|accepted|rejected)?$',
       title: 'waiting, accepted or rejected',
       description: 'Only proposals in this state; all when absent.',
+      ...inDocument({ pattern: undefined, allowEmptyValue: true, enum: ['waiting', 'accepted', 'rejected'] }),
     }),
   ),
   limit: Type.Optional(limitParameter),
-  cursor: Type.Optional(Type.String({ description: 'A `next_cursor` of this list, for the same `state`.' })),
+  cursor: Type.Optional(cursorParameter('A `next_cursor` of this list, for the same `state`.')),
 })
 
-/** Body of `POST /api/proposals`: either `records` or `ids`. */
-export const ProposeBody = closedObject({
-  records: Type.Optional(
-    Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-      description: 'Records to insert or merge, as `POST /api/records` takes them.',
-      examples: [[{ id: 'FR', currency: 'EUR' }]],
+/** A text of a person, which may have so many characters as `TEXT_LIMIT` of the use case says. */
+const noteText = (description: string) =>
+  Type.String({ description, ...inDocument({ maxLength: 2000, pattern: STORABLE }) })
+
+const besides = {
+  note: Type.Optional(noteText('Why, for whoever decides; at most 2,000 characters.')),
+  actor: Type.Optional(actorMember('Who proposes; the server default when absent.')),
+}
+
+/** Body of `POST /api/proposals`. */
+export const ProposeBody = Type.Union(
+  [
+    closedObject({
+      records: Type.Array(RecordInput, {
+        description: 'Records to insert or merge, as `POST /api/records` takes them.',
+        ...inDocument({ exampleOf: 'records' }),
+      }),
+      ...besides,
     }),
-  ),
-  ids: Type.Optional(Type.Array(Type.String(), { description: 'The ids of records to delete.' })),
-  note: Type.Optional(Type.String({ description: 'Why, for whoever decides; at most 2,000 characters.' })),
-  actor: Type.Optional(Type.String({ description: 'Who proposes; the server default when absent.' })),
-})
+    closedObject({
+      ids: Type.Array(Type.String(), {
+        description: 'The ids of records to delete.',
+        ...inDocument({ minItems: 1, exampleOf: 'recordIds' }),
+      }),
+      ...besides,
+    }),
+  ],
+  {
+    title: 'either "records", to propose a write of them, or "ids", to propose their deletion',
+  },
+)
 export type ProposeBody = Static<typeof ProposeBody>
 
 /** Body of `POST /api/proposals/{id}/accept`. */
 export const AcceptProposalBody = closedObject({
-  actor: Type.Optional(
-    Type.String({ description: 'Who accepts, and so writes; the server default when absent.' }),
-  ),
+  actor: Type.Optional(actorMember('Who accepts, and so writes; the server default when absent.')),
 })
 
 /** Body of `POST /api/proposals/{id}/reject`. */
 export const RejectProposalBody = closedObject({
-  reason: Type.Optional(Type.String({ description: 'Why, for the proposer; at most 2,000 characters.' })),
-  actor: Type.Optional(Type.String({ description: 'Who rejects; the server default when absent.' })),
+  reason: Type.Optional(noteText('Why, for the proposer; at most 2,000 characters.')),
+  actor: Type.Optional(actorMember('Who rejects; the server default when absent.')),
 })
 
 /** A proposal, as lists show it. */

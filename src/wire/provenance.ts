@@ -1,17 +1,19 @@
 import { Type, type Static } from 'typebox'
 import { closedObject } from './closed-object.ts'
-import { limitParameter } from './page-parameters.ts'
+import { inDocument } from './in-document.ts'
+import { FieldName } from './names.ts'
+import { flagParameter, limitParameter } from './page-parameters.ts'
 
 /** Query of `GET /api/provenance`. */
 export const ProvenanceQuery = closedObject({
-  record_id: Type.String({ minLength: 1, title: 'a record id' }),
-  field: Type.String({ minLength: 1, title: 'a field name' }),
+  record_id: Type.String({ minLength: 1, title: 'a record id', ...inDocument({ exampleOf: 'recordId' }) }),
+  field: Type.String({
+    minLength: 1,
+    title: 'a field name',
+    ...inDocument({ allOf: [FieldName], minLength: undefined, exampleOf: 'field' }),
+  }),
   history: Type.Optional(
-    Type.String({
-      pattern: '^(true|false)?$',
-      title: 'true or false',
-      description: '`true` for the full chain, oldest first; else only the latest entry.',
-    }),
+    flagParameter('`true` for the full chain, oldest first; else only the latest entry.'),
   ),
   limit: Type.Optional(
     Type.String({

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { closedObject } from './closed-object.ts'
 import { DIALECT } from './dialect.ts'
+import { inDocument, NOT_BLANK } from './in-document.ts'
 
 const sqlParam = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), Type.String()], {
   title: 'null, a boolean, a number or a string',
@@ -8,7 +9,10 @@ const sqlParam = Type.Union([Type.Null(), Type.Boolean(), Type.Number(), Type.St
 
 /** Body of `POST /api/query`. */
 export const QueryBody = closedObject({
-  sql: Type.String({ description: `One read-only SELECT (${DIALECT}) over \`records\`.` }),
+  sql: Type.String({
+    description: `One read-only SELECT (${DIALECT}) over \`records\`.`,
+    ...inDocument({ pattern: NOT_BLANK, exampleOf: 'statement' }),
+  }),
   params: Type.Optional(
     Type.Array(sqlParam, {
       description: 'Values of the statement’s `?`, in order.',

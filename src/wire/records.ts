@@ -1,22 +1,39 @@
 import { Type, type Static } from 'typebox'
 import type { CamelKeys } from './camel-keys.ts'
+import { actorMember } from './actor-member.ts'
 import { closedObject } from './closed-object.ts'
 import { filterParameter, whereParameter } from './conditions.ts'
-import { limitParameter, positionParameter, sortParameter } from './page-parameters.ts'
+import { inDocument } from './in-document.ts'
+import { Timestamp } from './names.ts'
+import {
+  cursorParameter,
+  fieldsParameter,
+  idsParameter,
+  limitParameter,
+  positionParameter,
+  sortParameter,
+} from './page-parameters.ts'
 
 /** A record as answers show it: `id` and the fields of the contract, or just the requested ones (D12). */
 export const RecordAnswer = Type.Record(Type.String(), Type.Unknown())
 export type RecordAnswer = Static<typeof RecordAnswer>
 
-const fieldList = Type.String({ description: 'Comma-separated field names; every field when absent.' })
+const fieldList = fieldsParameter('Comma-separated field names; every field when absent.')
 
 const asOf = Type.String({
   description: 'A `seq`, or a time in ISO 8601 with offset: the answer is as the sheet was then.',
+  ...inDocument({
+    type: undefined,
+    anyOf: [Type.Integer({ minimum: 0 }), Timestamp],
+  }),
 })
 
 /** Path of `GET /api/records/{id}`. */
 export const RecordParams = Type.Object({
-  id: Type.String({ description: 'The record’s id, percent-encoded.' }),
+  id: Type.String({
+    description: 'The record’s id, percent-encoded.',
+    ...inDocument({ minLength: 1, exampleOf: 'recordId' }),
+  }),
 })
 
 /** Query of `GET /api/records/{id}`. */
@@ -27,9 +44,7 @@ export const ListRecordsQuery = closedObject({
   fields: Type.Optional(fieldList),
   limit: Type.Optional(limitParameter),
   cursor: Type.Optional(
-    Type.String({
-      description: 'A `next_cursor` of this service, for the same `filter`, `where`, `sort` or `as_of`.',
-    }),
+    cursorParameter('A `next_cursor` of this service, for the same `filter`, `where`, `sort` or `as_of`.'),
   ),
   filter: Type.Optional(filterParameter),
   where: Type.Optional(whereParameter),
@@ -40,7 +55,7 @@ export const ListRecordsQuery = closedObject({
 
 /** Query of `GET /api/position`. */
 export const PositionQuery = closedObject({
-  record_id: Type.String({ description: 'The record’s id.' }),
+  record_id: Type.String({ description: 'The record’s id.', ...inDocument({ exampleOf: 'recordId' }) }),
   filter: Type.Optional(filterParameter),
   where: Type.Optional(whereParameter),
   sort: Type.Optional(sortParameter),
@@ -79,8 +94,8 @@ export const RecordInput = Type.Record(Type.String(), Type.Unknown())
 
 /** Body of `POST /api/records`. The service reads it where it writes, not in the HTTP layer. */
 export const UpsertRecordsBody = closedObject({
-  records: Type.Array(RecordInput),
-  actor: Type.Optional(Type.String({ description: 'Who writes; the server default when absent.' })),
+  records: Type.Array(RecordInput, inDocument({ exampleOf: 'records' })),
+  actor: Type.Optional(actorMember('Who writes; the server default when absent.')),
 })
 export type UpsertRecordsBody = Static<typeof UpsertRecordsBody>
 
@@ -94,7 +109,7 @@ export type UpsertRecordsAnswer = Static<typeof UpsertRecordsAnswer>
 
 /** Query of `DELETE /api/records`. */
 export const DeleteRecordsQuery = closedObject({
-  ids: Type.Optional(Type.String({ description: 'Comma-separated record ids; at least one.' })),
+  ids: idsParameter('Comma-separated record ids; at least one.'),
 })
 
 /** Answer of `DELETE /api/records`. */

@@ -1,34 +1,61 @@
 import { Type, type Static } from 'typebox'
 import type { RevertReport } from '../sheet/revert.ts'
+import { actorMember } from './actor-member.ts'
 import { closedObject } from './closed-object.ts'
+import { inDocument } from './in-document.ts'
+import { FieldName } from './names.ts'
 
 /** Records that one request restores, at most. */
 export const MOST_RESTORED = 10_000
 
+const actor = Type.Optional(actorMember('Who reverts; the server default when absent.'))
+
 /** Body of `POST /api/revert`: a run, a cell with the entry to undo, or deleted records. */
-export const RevertBody = closedObject({
-  run_id: Type.Optional(Type.String({ description: 'The run to undo.' })),
-  record_id: Type.Optional(Type.String({ description: 'The record of the cell, or the deleted record.' })),
-  field: Type.Optional(
-    Type.String({ description: 'The field of the cell; absent to restore a deleted record.' }),
-  ),
-  seq: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      title: 'the seq of a provenance entry',
-      description: 'The provenance entry of the cell to undo, or the deletion of the record.',
+export const RevertBody = Type.Union(
+  [
+    closedObject({
+      run_id: Type.String({ minLength: 1, title: 'a run id', description: 'The run to undo.' }),
+      actor,
     }),
-  ),
-  record_ids: Type.Optional(
-    Type.Array(Type.String(), {
-      minItems: 1,
-      maxItems: MOST_RESTORED,
-      title: 'a list of record ids',
-      description: 'Deleted records to restore, each as its latest deletion left it: all of them or none.',
+    closedObject({
+      record_id: Type.String({
+        minLength: 1,
+        title: 'a record id',
+        description: 'The record of the cell, or the deleted record.',
+        ...inDocument({ exampleOf: 'recordId' }),
+      }),
+      field: Type.Optional(
+        Type.String({
+          minLength: 1,
+          title: 'a field name',
+          description: 'The field of the cell; absent to restore a deleted record.',
+          ...inDocument({ allOf: [FieldName], minLength: undefined, exampleOf: 'field' }),
+        }),
+      ),
+      seq: Type.Integer({
+        minimum: 1,
+        title: 'the seq of a provenance entry',
+        description: 'The provenance entry of the cell to undo, or the deletion of the record.',
+      }),
+      actor,
     }),
-  ),
-  actor: Type.Optional(Type.String({ description: 'Who reverts; the server default when absent.' })),
-})
+    closedObject({
+      record_ids: Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: MOST_RESTORED,
+        title: 'a list of record ids',
+        description: 'Deleted records to restore, each as its latest deletion left it: all of them or none.',
+        ...inDocument({ exampleOf: 'recordIds' }),
+      }),
+      actor,
+    }),
+  ],
+  {
+    title:
+      'either "run_id", to revert a run, or "record_id", "field" and "seq", to revert a cell, ' +
+      'or "record_id" and "seq", or "record_ids", to restore deleted records',
+  },
+)
 export type RevertBody = Static<typeof RevertBody>
 
 /** Answer of `POST /api/revert`. */

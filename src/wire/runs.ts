@@ -3,9 +3,10 @@ import type { Placed } from '../events/frame.ts'
 import type { RunDetail, RunFailureList, RunList } from '../sheet/read-runs.ts'
 import type { RunFrame } from '../sheet/run-feed.ts'
 import type { RunProgress, StoredRun } from '../store/stored-run.ts'
+import { actorMember } from './actor-member.ts'
 import { closedObject } from './closed-object.ts'
 import { eventText } from './frames.ts'
-import { limitParameter } from './page-parameters.ts'
+import { cursorParameter, limitParameter } from './page-parameters.ts'
 import { responseBody } from './response-body.ts'
 
 const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
@@ -77,7 +78,7 @@ export const RunParams = Type.Object({ id: Type.String({ description: 'The runâ€
 /** Query of `GET /api/runs` and `GET /api/runs/{id}/failures`. */
 export const RunPageQuery = closedObject({
   limit: Type.Optional(limitParameter),
-  cursor: Type.Optional(Type.String({ description: 'A `next_cursor` of the same list.' })),
+  cursor: Type.Optional(cursorParameter('A `next_cursor` of the same list.')),
 })
 
 const nextCursor = textOrNull('Null exactly when nothing follows.')
@@ -104,7 +105,7 @@ export type RunFailuresAnswer = Static<typeof RunFailuresAnswer>
 
 /** Body of `POST /api/runs/{id}/cancel`. */
 export const CancelRunBody = closedObject({
-  actor: Type.Optional(Type.String({ description: 'Who cancels; the server default when absent.' })),
+  actor: Type.Optional(actorMember('Who cancels; the server default when absent.')),
 })
 
 /** Payload of `run.progress`. */

@@ -20,12 +20,29 @@ interface Fault {
 
 /** Whether a shape has a member of this name. */
 export function knowsMember(shape: Shape, name: string): boolean {
-  return Object.hasOwn(shape.properties ?? {}, name)
+  return (
+    Object.hasOwn(shape.properties ?? {}, name) || (shape.anyOf ?? []).some((one) => knowsMember(one, name))
+  )
+}
+
+/** The names of the members that a shape has, in any of its forms. */
+function memberNames({ properties = {}, anyOf = [] }: Shape): readonly string[] {
+  return [...new Set([...Object.keys(properties), ...anyOf.flatMap(memberNames)])]
+}
+
+/** The form of a shape that has these members and no others, with all that it requires; undefined when there is none. */
+export function formWith(shape: Shape, members: Members): Shape | undefined {
+  if (shape.anyOf === undefined) return shape
+  return shape.anyOf.find(
+    (form) =>
+      Object.keys(members).every((name) => knowsMember(form, name)) &&
+      (form.required ?? []).every((name) => Object.hasOwn(members, name)),
+  )
 }
 
 /** What to say of a member that a shape does not have; `what` is what members are called. */
 export function unknownMember(what: string, name: string, shape: Shape): string {
-  const known = Object.keys(shape.properties ?? {})
+  const known = memberNames(shape)
   const hint = known.length === 0 ? 'none is known here' : `known here: ${known.join(', ')}`
   return `unknown ${what} ${preview(name)}; ${hint}`
 }

@@ -1,6 +1,9 @@
 import { Type, type Static } from 'typebox'
 import type { CamelKeys } from './camel-keys.ts'
 import { closedObject } from './closed-object.ts'
+import { inDocument } from './in-document.ts'
+import { TargetName } from './names.ts'
+import { idsParameter, targetsParameter } from './page-parameters.ts'
 import { ProvenanceEntryAnswer } from './provenance.ts'
 import { responseBody } from './response-body.ts'
 
@@ -11,7 +14,7 @@ const cellState = Type.String({
 
 /** Query of `GET /api/status`. */
 export const StatusQuery = closedObject({
-  targets: Type.Optional(Type.String({ description: 'Comma-separated target fields; all when absent.' })),
+  targets: Type.Optional(targetsParameter()),
 })
 
 /** The state of one derived field (D32). `fresh` to `overridden` add up to `total_records`; `blocked` is counted beside them. */
@@ -40,8 +43,8 @@ export type StatusAnswer = Static<typeof StatusAnswer>
 
 /** Query of `GET /api/cells`. */
 export const CellStatesQuery = closedObject({
-  ids: Type.Optional(Type.String({ description: 'Comma-separated record ids, 1 to 1000.' })),
-  targets: Type.Optional(Type.String({ description: 'Comma-separated target fields; all when absent.' })),
+  ids: idsParameter('Comma-separated record ids, 1 to 1000.', { maxItems: 1000 }),
+  targets: Type.Optional(targetsParameter()),
 })
 
 /** Answer of `GET /api/cells`: by record id, by target, the state of the cell (D32). */
@@ -109,8 +112,14 @@ export type CellFailureAnswer = Static<typeof CellFailureAnswer>
 
 /** Path of `GET /api/status/{target}/{record_id}`. */
 export const CellParams = Type.Object({
-  target: Type.String({ description: 'The derived field.' }),
-  record_id: Type.String({ description: 'The record’s id, percent-encoded.' }),
+  target: Type.String({
+    description: 'The derived field.',
+    ...inDocument({ allOf: [TargetName], exampleOf: 'target' }),
+  }),
+  record_id: Type.String({
+    description: 'The record’s id, percent-encoded.',
+    ...inDocument({ minLength: 1, exampleOf: 'recordId' }),
+  }),
 })
 
 /** Answer of `GET /api/status/{target}/{record_id}`. */

@@ -1,16 +1,19 @@
 import { Type, type Static } from 'typebox'
 import { closedObject } from './closed-object.ts'
 import { filterParameter, whereParameter } from './conditions.ts'
+import { inDocument, STORABLE } from './in-document.ts'
+import { fieldsParameter } from './page-parameters.ts'
 
 /** Query of `GET /api/summary`. */
 export const SummaryQuery = closedObject({
-  fields: Type.Optional(Type.String({ description: 'Comma-separated field names; none when absent.' })),
+  fields: Type.Optional(fieldsParameter('Comma-separated field names; none when absent.')),
   filter: Type.Optional(filterParameter),
   where: Type.Optional(whereParameter),
   search: Type.Optional(
     Type.String({
       description:
         'A text: `top` has the values, or items, that have it in them, whatever its case; those that begin with it first.',
+      ...inDocument({ pattern: STORABLE }),
     }),
   ),
 })

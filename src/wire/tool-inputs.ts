@@ -195,12 +195,15 @@ export const ProposalInput = closedObject({
 
 export const RevertRunInput = closedObject({ run_id: runId })
 
-const { seq } = RevertBody.properties
+const { seq } = RevertBody.anyOf[1].properties
 
 export const RevertCellInput = closedObject({
   record_id: recordId,
   field: Type.String({ minLength: 1, title: 'a field name', description: 'The field of the cell.' }),
-  seq: Type.Integer({ ...seq, description: 'The seq of the entry to undo, as get_provenance tells it.' }),
+  seq: Type.Integer({
+    ...seq,
+    description: 'The seq of the entry to undo, as get_provenance tells it.',
+  }),
 })
 
 export const RestoreInput = closedObject({

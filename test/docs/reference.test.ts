@@ -106,14 +106,21 @@ async function openApp(
   return { app, routes }
 }
 
+/** The forms of a body as one table has them: a member of one form only is not required. */
+function inOneTable({ anyOf }: { readonly anyOf: readonly ObjectShape[] }): ObjectShape {
+  const properties = Object.assign({}, ...anyOf.map((form) => form.properties)) as ObjectShape['properties']
+  const isAlwaysRequired = (name: string): boolean => anyOf.every(({ required }) => required?.includes(name))
+  return { properties, required: Object.keys(properties).filter(isAlwaysRequired) }
+}
+
 /** What routes take and answer, as far as there are named members; `GET /api/contract` and records have none. */
 const BODIES: Readonly<Record<string, ObjectShape>> = {
   'POST /api/records': UpsertRecordsBody,
   'POST /api/query': QueryBody,
   'POST /api/materialize': MaterializeBody,
   'POST /api/runs/{id}/cancel': CancelRunBody,
-  'POST /api/revert': RevertBody,
-  'POST /api/proposals': ProposeBody,
+  'POST /api/revert': inOneTable(RevertBody),
+  'POST /api/proposals': inOneTable(ProposeBody),
   'POST /api/proposals/{id}/accept': AcceptProposalBody,
   'POST /api/proposals/{id}/reject': RejectProposalBody,
 }

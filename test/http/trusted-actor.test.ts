@@ -121,7 +121,7 @@ runScenarios('D36: the order of checks is the same: CSRF, shape, actor, version,
       /"actor" must be a string/,
     ],
     ['an unknown member', { ...UPSERT, payload: { records: [], who: 1 } }, /unknown member/],
-    ['no ids', { method: 'DELETE', url: '/api/records' }, /ids is required/],
+    ['no ids', { method: 'DELETE', url: '/api/records' }, /"ids" is required/],
     ['a run of another kind', { method: 'POST', url: '/api/materialize', payload: { force: 1 } }, /force/],
     ['half a cell', { method: 'POST', url: '/api/revert', payload: { field: 'x' } }, /must have either/],
   ].map(([name, request, message]) => ({

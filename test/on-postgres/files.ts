@@ -105,6 +105,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'http/parser-errors.test.ts': HTTP,
   'http/problem-details.test.ts': HTTP,
   'http/query-load.test.ts': 'processes for SQL, which PostgreSQL needs none of',
+  'http/schema-agreement.test.ts': HTTP,
   'http/security-headers.test.ts': HTTP,
   'http/database-restart.test.ts': SHARED,
   'http/shared-events.test.ts': SHARED,

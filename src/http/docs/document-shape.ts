@@ -7,6 +7,7 @@ export interface SchemaShape {
   readonly const?: unknown
   readonly enum?: readonly unknown[]
   readonly anyOf?: readonly SchemaShape[]
+  readonly oneOf?: readonly SchemaShape[]
   readonly items?: SchemaShape
   readonly properties?: Readonly<Record<string, SchemaShape>>
   readonly required?: readonly string[]
@@ -23,6 +24,9 @@ export interface ParameterShape {
   readonly required?: boolean
   readonly description?: string
   readonly schema?: SchemaShape
+  readonly example?: unknown
+  /** Of a parameter whose text is of a media type. */
+  readonly content?: Content
 }
 
 type Content = Readonly<Record<string, { readonly schema: SchemaShape }>>

@@ -66,13 +66,16 @@ function parameterHtml({
   in: where = '',
   required,
   description,
-  schema = {},
+  schema,
+  content = {},
 }: ParameterShape): Html {
+  const [inContent] = Object.values(content)
+  const shown = schema ?? inContent?.schema ?? {}
   return html`<li>
-    <code class="name">${name}</code> <span class="type">${typeHtml(schema)}</span>
+    <code class="name">${name}</code> <span class="type">${typeHtml(shown)}</span>
     ${PLACES[where] === undefined ? null : html`<span class="optional">${PLACES[where] ?? ''}</span>`}
     ${required === true && where !== 'path' ? html`<span class="optional">required</span>` : null}
-    ${description === undefined ? null : html`<p>${inline(description)}</p>`} ${detailsHtml(schema)}
+    ${description === undefined ? null : html`<p>${inline(description)}</p>`} ${detailsHtml(shown)}
   </li>`
 }
 

@@ -12,7 +12,7 @@ export function sampleOf(schema: SchemaShape, document: DocumentShape, depth = 0
   if (schema.examples !== undefined) return schema.examples[0]
   if (schema.const !== undefined) return schema.const
   if (schema.enum !== undefined) return schema.enum[0]
-  const [first] = schema.anyOf ?? []
+  const [first] = schema.anyOf ?? schema.oneOf ?? []
   if (first !== undefined) return sampleOf(first, document, depth + 1)
   switch ([schema.type].flat()[0]) {
     case 'object':

@@ -27,7 +27,8 @@ export function typeHtml(schema: SchemaShape): Html {
     const name = refName(schema.$ref)
     return html`<a href="#schema-${name}">${name}</a>`
   }
-  if (schema.anyOf !== undefined) return html`${joined(schema.anyOf.map(typeHtml), ' or ')}`
+  const forms = schema.anyOf ?? schema.oneOf
+  if (forms !== undefined) return html`${joined(forms.map(typeHtml), ' or ')}`
   if (schema.const !== undefined) return code(JSON.stringify(schema.const))
   if (schema.enum !== undefined) {
     return html`${joined(
@@ -54,14 +55,14 @@ function nameOf(type: string, { format, additionalProperties }: SchemaShape): st
 
 /** What a line does not tell: bounds, examples, and the members of objects wherever they are in it. */
 export function detailsHtml(schema: SchemaShape): Html {
-  const { properties, required = [], items, anyOf, additionalProperties, examples } = schema
+  const { properties, required = [], items, anyOf, oneOf, additionalProperties, examples } = schema
   const bounds = Object.entries(BOUNDS)
     .filter(([keyword]) => schema[keyword] !== undefined)
     .map(([keyword, words]) => html`${words} ${code(String(schema[keyword]))}`)
   const [example] = examples ?? []
   const inner = [
     items,
-    ...(anyOf ?? []),
+    ...(anyOf ?? oneOf ?? []),
     typeof additionalProperties === 'object' ? additionalProperties : undefined,
   ]
   return html`${bounds.length === 0 ? null : html`<p class="note">${joined(bounds, ', ')}</p>`}

@@ -1,10 +1,12 @@
-import type { JsonSchema, RecordSchemas } from '../../sheet/read-record-schemas.ts'
+import type { JsonSchema, SheetSchemas } from '../../sheet/read-record-schemas.ts'
 import { CSRF_COOKIE } from '../../wire/csrf.ts'
 import { DIALECT, inDialect, type SqlDialect } from '../../wire/dialect.ts'
 import type { OperationTag } from '../operation.ts'
 import { operationObject, sharedComponents } from './operation-object.ts'
 import type { RouteOperation } from './operation-table.ts'
 import { Components } from './schemas.ts'
+import { sheetComponents } from './sheet-components.ts'
+import { sheetExamples } from './sheet-examples.ts'
 
 const TAGS: Readonly<Record<OperationTag, string>> = {
   Records: 'What the sheet holds.',
@@ -30,8 +32,8 @@ Wherever there is \`GET\` there is \`HEAD\`. Answers to \`GET\` have an \`ETag\`
 /** What an OpenAPI document is made from. */
 export interface DocumentParts {
   readonly operations: readonly RouteOperation[]
-  /** Records by the contract; null while it is broken, when they have no fields in particular. */
-  readonly records: RecordSchemas | null
+  /** The schemas by the definition of the sheet. */
+  readonly schemas: SheetSchemas
   /** The name of the sheet. */
   readonly name: string
   /** The dialect of SQL that it takes. */
@@ -43,11 +45,9 @@ export function openApiDocument(parts: DocumentParts): JsonSchema {
   return inDialect(documentOf(parts), parts.dialect)
 }
 
-function documentOf({ operations, records, name }: DocumentParts): JsonSchema {
-  const components = new Components({
-    Record: records?.record ?? ANY_RECORD,
-    RecordInput: records?.input ?? ANY_RECORD,
-  })
+function documentOf({ operations, schemas, name }: DocumentParts): JsonSchema {
+  const { records } = schemas
+  const components = new Components(sheetComponents(schemas), sheetExamples(schemas))
   const paths: Record<string, Record<string, JsonSchema>> = {}
   for (const route of inOrder(operations))
     (paths[route.path] ??= {})[route.method] = operationObject(route, components)
@@ -95,10 +95,4 @@ function inOrder(operations: readonly RouteOperation[]): readonly RouteOperation
   const order = (a: RouteOperation, b: RouteOperation): number =>
     a.path === b.path ? METHODS.indexOf(a.method) - METHODS.indexOf(b.method) : a.path < b.path ? -1 : 1
   return operations.toSorted(order)
-}
-
-const ANY_RECORD: JsonSchema = {
-  type: 'object',
-  description: 'A record of the sheet.',
-  additionalProperties: true,
 }

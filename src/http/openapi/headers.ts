@@ -1,10 +1,16 @@
+import type { JsonSchema } from '../../sheet/read-record-schemas.ts'
+import { ACTOR_TEXT } from '../../wire/actor-member.ts'
 import type { AnswerHeader, RequestHeader } from '../operation.ts'
 
 /** What a header says, and a value that it may have. */
 interface HeaderNotes {
   readonly description: string
   readonly example: string
+  /** What of its text a schema can say. */
+  readonly schema?: JsonSchema
 }
+
+const TAG = String.raw`(W/)?"[\x21\x23-\x7e]*"`
 
 /** Request headers, as parameters of the OpenAPI document. `Accept` is none there: the media types of the answers say it. */
 export const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Accept'>, HeaderNotes>> = {
@@ -12,6 +18,7 @@ export const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Accept'>, 
     description:
       'The `ETag` of the record, or `*`: nothing is written unless the record is still as that says.',
     example: '"17-pX2mQ0aBcD"',
+    schema: { pattern: String.raw`^(\*|${TAG}([ \t]*,[ \t]*${TAG})*)$` },
   },
   'If-None-Match': {
     description:
@@ -26,6 +33,7 @@ export const REQUEST_HEADERS: Readonly<Record<Exclude<RequestHeader, 'Accept'>, 
   'X-Svc-Actor': {
     description: 'Who writes, in UTF-8; the server default when absent.',
     example: 'human:ann',
+    schema: ACTOR_TEXT,
   },
 }
 

@@ -1,4 +1,4 @@
-import { readRecordSchemas, type JsonSchema, type RecordSchemas } from '../../sheet/read-record-schemas.ts'
+import { readSheetSchemas, type JsonSchema, type SheetSchemas } from '../../sheet/read-record-schemas.ts'
 import type { Sheet } from '../../sheet/sheet.ts'
 import { openApiDocument } from './document.ts'
 import type { RouteOperation } from './operation-table.ts'
@@ -10,24 +10,24 @@ export interface OpenApiFile {
 }
 
 /**
- * The OpenAPI document of a sheet as it is now. It is made once for each contract, which is another whenever
- * `contract.yaml` is; while that is broken there is a document all the same, with records of any fields.
+ * The OpenAPI document of a sheet as it is now. It is made anew when the contract, the derivations or its sample record have
+ * changed. While the contract is broken it describes records of any fields.
  */
 export function createOpenApi(
   sheet: Sheet,
   operations: readonly RouteOperation[],
 ): () => Promise<OpenApiFile> {
-  const made = new WeakMap<RecordSchemas, OpenApiFile>()
-  let general: OpenApiFile | null = null
-  const make = (records: RecordSchemas | null): OpenApiFile => {
-    const document = openApiDocument({ operations, records, name: sheet.name, dialect: sheet.dialect })
-    return { document, bytes: Buffer.from(JSON.stringify(document)) }
-  }
+  let last: { readonly schemas: SheetSchemas; readonly file: OpenApiFile } | null = null
   return async () => {
-    const records = await readRecordSchemas(sheet)
-    if (records === null) return (general ??= make(null))
-    const known = made.get(records) ?? make(records)
-    made.set(records, known)
-    return known
+    const schemas = await readSheetSchemas(sheet)
+    if (last !== null && isSame(last.schemas, schemas)) return last.file
+    const document = openApiDocument({ operations, schemas, name: sheet.name, dialect: sheet.dialect })
+    const file = { document, bytes: Buffer.from(JSON.stringify(document)) }
+    last = { schemas, file }
+    return file
   }
+}
+
+function isSame(a: SheetSchemas, b: SheetSchemas): boolean {
+  return a.records === b.records && a.derivations === b.derivations && a.sample === b.sample
 }

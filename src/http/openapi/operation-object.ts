@@ -82,16 +82,34 @@ function parameter(
   schema: unknown,
   components: Components,
 ): JsonSchema {
-  const { description, ...rest } = components.use(schema)
-  return { ...place, ...(description === undefined ? {} : { description }), schema: rest }
+  const { description, contentMediaType, contentSchema, examples, ...rest } = components.use(schema)
+  const [example] = (examples ?? []) as readonly unknown[]
+  const notes = {
+    ...(description === undefined ? {} : { description }),
+    ...(example === undefined ? {} : { example }),
+  }
+  if (typeof contentMediaType === 'string')
+    return { ...place, ...notes, content: { [contentMediaType]: { schema: contentSchema } } }
+  const commas = rest['type'] === 'array' ? { style: 'form', explode: false } : {}
+  const { allowEmptyValue, ...value } = rest
+  const empty = allowEmptyValue === true ? { allowEmptyValue } : {}
+  return { ...place, ...notes, ...commas, ...empty, schema: value }
 }
 
-function bodyOf({ body }: RouteOperation, components: Components): JsonSchema {
+function bodyOf({ body, operation }: RouteOperation, components: Components): JsonSchema {
   if (body === null) return {}
-  const { required } = body as { readonly required?: readonly string[] }
-  const content = { [JSON_TYPE]: { schema: components.use(body) } }
+  const { required, anyOf } = body as {
+    readonly required?: readonly string[]
+    readonly anyOf?: readonly unknown[]
+  }
+  const content = { [JSON_TYPE]: { schema: { ...components.useBody(body), ...operation.bodyRules } } }
   // A request without a body counts as an empty object (D36).
-  return { requestBody: { required: required !== undefined && required.length > 0, content } }
+  return {
+    requestBody: {
+      required: anyOf !== undefined || (required !== undefined && required.length > 0),
+      content,
+    },
+  }
 }
 
 function successes(route: RouteOperation, components: Components): Readonly<Record<string, JsonSchema>> {
@@ -160,9 +178,16 @@ export function sharedComponents(components: Components, paths: object): JsonSch
     parameters: Object.fromEntries(
       Object.entries(REQUEST_HEADERS)
         .filter(isUsed)
-        .map(([name, { description, example }]) => [
+        .map(([name, { description, example, schema }]) => [
           name,
-          { name, in: 'header', required: false, description, schema: { type: 'string' }, example },
+          {
+            name,
+            in: 'header',
+            required: false,
+            description,
+            schema: { type: 'string', ...schema },
+            example,
+          },
         ]),
     ),
     headers: Object.fromEntries(

@@ -5,8 +5,10 @@ import * as derivations from '../../wire/derivations.ts'
 import * as dialect from '../../wire/dialect.ts'
 import * as errorEnvelope from '../../wire/error-envelope.ts'
 import * as frames from '../../wire/frames.ts'
+import { IN_DOCUMENT, type ExampleOf } from '../../wire/in-document.ts'
 import * as health from '../../wire/health.ts'
 import * as materialize from '../../wire/materialize.ts'
+import * as names from '../../wire/names.ts'
 import { WHOLE_NUMBER } from '../../wire/page-parameters.ts'
 import * as permissions from '../../wire/permissions.ts'
 import * as problem from '../../wire/problem.ts'
@@ -31,6 +33,7 @@ const WIRE = [
   frames,
   health,
   materialize,
+  names,
   permissions,
   problem,
   proposals,
@@ -43,6 +46,9 @@ const WIRE = [
   status,
   summary,
 ]
+
+/** Values of the sheet that serve as examples. */
+export type SheetExamples = Readonly<Partial<Record<ExampleOf, unknown>>>
 
 /** Components that are called otherwise than their schemas. */
 const NAMES: Readonly<Record<string, string>> = { RecordAnswer: 'Record' }
@@ -59,10 +65,13 @@ const NAME_OF: ReadonlyMap<unknown, string> = new Map(
  */
 export class Components {
   readonly #schemas = new Map<string, JsonSchema>()
+  readonly #given: Readonly<Record<string, JsonSchema>>
+  readonly #examples: SheetExamples
 
   /** `given` are components that are not made from wire/, but take the place of those of the same name. */
-  constructor(given: Readonly<Record<string, JsonSchema>>) {
-    for (const [name, schema] of Object.entries(given)) this.#schemas.set(name, schema)
+  constructor(given: Readonly<Record<string, JsonSchema>>, examples: SheetExamples) {
+    this.#given = given
+    this.#examples = examples
   }
 
   /** Every component that was referred to, by name. */
@@ -72,26 +81,45 @@ export class Components {
 
   /** A schema as it stands in the document. */
   use(schema: unknown): JsonSchema {
+    return this.#named(schema, (given) => this.#convert(given))
+  }
+
+  /** The schema of a body: `null` for an optional member means that it is absent (D36). */
+  useBody(schema: unknown): JsonSchema {
+    return this.#named(schema, (given) => {
+      const body = this.#convert(given)
+      return Array.isArray(body['anyOf'])
+        ? oneOfForms(body, body['anyOf'] as JsonSchema[])
+        : optionalOrNull(body)
+    })
+  }
+
+  #named(schema: unknown, convert: (schema: JsonSchema) => JsonSchema): JsonSchema {
     const name = NAME_OF.get(schema)
-    if (name === undefined) return this.#convert(schema as JsonSchema)
+    if (name === undefined) return convert(schema as JsonSchema)
     if (!this.#schemas.has(name)) {
       // First, so that a schema may be part of itself.
       this.#schemas.set(name, {})
-      this.#schemas.set(name, this.#convert(schema as JsonSchema))
+      this.#schemas.set(name, this.#given[name] ?? convert(schema as JsonSchema))
     }
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  #convert(schema: JsonSchema): JsonSchema {
+  #convert(schema: JsonSchema & { readonly [IN_DOCUMENT]?: JsonSchema }): JsonSchema {
+    const { exampleOf, ...keywords } = schema[IN_DOCUMENT] ?? {}
     const parts: Record<string, unknown> = {}
-    for (const [key, value] of Object.entries(schema)) parts[key] = this.#part(key, value)
+    for (const [key, value] of Object.entries({ ...schema, ...keywords })) {
+      if (value !== undefined) parts[key] = this.#part(key, value)
+    }
     const { description } = parts
     if (typeof description === 'string') parts['description'] = withoutDecisions(description)
+    const example = this.#examples[exampleOf as ExampleOf]
+    if (example !== undefined) parts['examples'] = [example]
     return simplify(parts)
   }
 
   #part(key: string, value: unknown): unknown {
-    if (key === 'items' || key === 'additionalProperties' || key === 'not') {
+    if (key === 'items' || key === 'additionalProperties' || key === 'not' || key === 'contentSchema') {
       return typeof value === 'object' ? this.use(value) : value
     }
     if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') {
@@ -112,6 +140,9 @@ function withoutDecisions(description: string): string {
 /** The same schema in the words that readers and generators of clients know best. */
 function simplify(schema: Readonly<Record<string, unknown>>): JsonSchema {
   const { anyOf, patternProperties, pattern, title: _title, ...rest } = schema
+  const { allOf, type: _type, ...besides } = rest
+  // Beside a description and examples, the reference alone says it.
+  if (Array.isArray(allOf) && allOf.length === 1) return { ...besides, ...(allOf[0] as JsonSchema) }
   if (pattern === WHOLE_NUMBER) return { ...rest, type: 'integer' }
   const any = (patternProperties as Readonly<Record<string, unknown>> | undefined)?.['^.*$']
   return {
@@ -127,18 +158,57 @@ function anyMember(schema: unknown): JsonSchema {
   return { additionalProperties: isAnything ? true : schema }
 }
 
+/** The forms of a body; the members that others have are absent, or null, in each. */
+function oneOfForms(body: JsonSchema, forms: readonly JsonSchema[]): JsonSchema {
+  const { anyOf: _anyOf, ...rest } = body
+  const all = forms.flatMap((form) => Object.keys(propertiesOf(form)))
+  return {
+    ...rest,
+    oneOf: forms.map((form) => {
+      const { properties, ...others } = optionalOrNull(form)
+      const absent = all.filter((name) => !Object.hasOwn(propertiesOf(form), name))
+      const ofOthers = Object.fromEntries(absent.map((name) => [name, { type: 'null' }]))
+      return { ...others, properties: { ...(properties as object), ...ofOthers } }
+    }),
+  }
+}
+
+function optionalOrNull(body: JsonSchema): JsonSchema {
+  const required = (body['required'] ?? []) as readonly string[]
+  const properties = Object.entries(propertiesOf(body)).map(([name, given]) => {
+    const schema = safely(given)
+    return [name, required.includes(name) ? schema : orNull(schema)]
+  })
+  return { ...body, properties: Object.fromEntries(properties) as JsonSchema }
+}
+
+/** Bodies have no integers that JSON parsers would round. */
+function safely(schema: JsonSchema): JsonSchema {
+  return schema['type'] === 'integer' ? { maximum: Number.MAX_SAFE_INTEGER, ...schema } : schema
+}
+
+function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
+  return (schema['properties'] ?? {}) as Readonly<Record<string, JsonSchema>>
+}
+
+function orNull({ $ref, type, enum: values, ...rest }: JsonSchema): JsonSchema {
+  if ($ref !== undefined) return { ...rest, anyOf: [{ $ref }, { type: 'null' }] }
+  const listed = Array.isArray(values) ? { enum: [...(values as unknown[]), null] } : {}
+  return { ...rest, type: [type, 'null'].flat(), ...listed }
+}
+
 /** A union of constants is a list of them; a type or null is one type more. */
 function simplifyUnion(schemas: readonly JsonSchema[]): JsonSchema {
   const others = schemas.filter(({ type }) => type !== 'null')
   const isNullable = others.length < schemas.length
-  const orNull = (type: unknown): unknown => (isNullable ? [type, 'null'] : type)
+  const typeOrNull = (type: unknown): unknown => (isNullable ? [type, 'null'] : type)
   const [first] = others
   if (
     first !== undefined &&
     others.every(({ const: value, type }) => value !== undefined && type === first['type'])
   ) {
     const values = others.map(({ const: value }) => value)
-    return { type: orNull(first['type']), enum: isNullable ? [...values, null] : values }
+    return { type: typeOrNull(first['type']), enum: isNullable ? [...values, null] : values }
   }
   if (
     isNullable &&
@@ -146,7 +216,7 @@ function simplifyUnion(schemas: readonly JsonSchema[]): JsonSchema {
     typeof first?.['type'] === 'string' &&
     first['const'] === undefined
   ) {
-    return { ...first, type: orNull(first['type']) }
+    return { ...first, type: typeOrNull(first['type']) }
   }
   return { anyOf: schemas }
 }

@@ -5,6 +5,7 @@ import { planMaterialize } from '../../sheet/plan-materialize.ts'
 import { getRunDetail } from '../../sheet/read-runs.ts'
 import { NoQuery } from '../../wire/contract.ts'
 import {
+  MATERIALIZE_RULES,
   MaterializeAnswer,
   MaterializeBody,
   RunPlanAnswer,
@@ -24,6 +25,7 @@ const MATERIALIZE: Operation = {
     'Computes cells that are missing, stale or failed, and answers when the run is over, with the failures of single cells. With `Prefer: respond-async` the answer is a `202` as soon as the run has begun; with `dry_run` nothing runs, and the answer is the plan.',
   errors: [409],
   headers: ['Prefer'],
+  bodyRules: MATERIALIZE_RULES,
   answers: {
     200: { description: 'What the run came to, or with `dry_run` the plan.', headers: ['Location'] },
     202: { description: 'The run has begun.', headers: ['Location', 'Preference-Applied'] },

@@ -1,4 +1,3 @@
-import { ValidationError } from '../../errors/service-error.ts'
 import {
   acceptProposal,
   getProposal,
@@ -122,13 +121,9 @@ export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteC
   )
 }
 
-function changeOf({ records, ids }: ProposeBody): ProposedChange {
-  // What a record may hold is the contract's to say; as JSON it came.
-  if (records !== undefined && ids === undefined) return { records: records as JsonRecords }
-  if (ids !== undefined && records === undefined) return { ids }
-  throw new ValidationError(
-    'the body must have either "records", to propose a write of them, or "ids", to propose their deletion',
-  )
+function changeOf(body: ProposeBody): ProposedChange {
+  // The contract says what a record may hold; it arrived as JSON.
+  return 'records' in body ? { records: body.records as JsonRecords } : { ids: body.ids }
 }
 
 type JsonRecords = Extract<ProposedChange, { readonly records: unknown }>['records']

@@ -1,4 +1,3 @@
-import { ValidationError } from '../../errors/service-error.ts'
 import { restoreRecords, type RestoreRecordsRequest } from '../../sheet/restore-records.ts'
 import { revertCell, startRevert, type RevertCellRequest, type RevertRunRequest } from '../../sheet/revert.ts'
 import { NoQuery } from '../../wire/contract.ts'
@@ -39,19 +38,10 @@ export function revertRoutes(app: Api, { sheet, actors, write }: RouteContext): 
 type Revert =
   Pick<RevertRunRequest, 'runId'> | Pick<RestoreRecordsRequest, 'records'> | Omit<RevertCellRequest, 'actor'>
 
-/** What a body asks for. Throws ValidationError for one that asks for nothing, or for several things. */
-function revertOf({ actor: _actor, ...body }: RevertBody): Revert {
-  const { run_id: runId, record_ids: recordIds, record_id: recordId, field, seq } = body
-  const given = Object.values(body).filter((member) => member !== undefined).length
-  if (runId !== undefined && given === 1) return { runId }
-  if (recordIds !== undefined && given === 1) {
-    return { records: recordIds.map((id) => ({ recordId: id, seq: null })) }
-  }
-  if (recordId !== undefined && seq !== undefined && given === (field === undefined ? 2 : 3)) {
-    return field === undefined ? { records: [{ recordId, seq }] } : { recordId, field, seq }
-  }
-  throw new ValidationError(
-    'the body must have either "run_id", to revert a run, or "record_id", "field" and "seq", to revert a cell, ' +
-      'or "record_id" and "seq", or "record_ids", to restore deleted records',
-  )
+/** What a body asks for. */
+function revertOf(body: RevertBody): Revert {
+  if ('run_id' in body) return { runId: body.run_id }
+  if ('record_ids' in body) return { records: body.record_ids.map((id) => ({ recordId: id, seq: null })) }
+  const { record_id: recordId, field, seq } = body
+  return field === undefined ? { records: [{ recordId, seq }] } : { recordId, field, seq }
 }
