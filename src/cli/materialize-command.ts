@@ -41,9 +41,10 @@ export function materializeCommand(): Command {
     )
     .option('--force', 'compute again even what is fresh or in the cache')
     .addOption(
-      new Option('--limit <number>', 'only the first so many records that have work').argParser(
-        integerBetween(1, Number.MAX_SAFE_INTEGER),
-      ),
+      new Option(
+        '--limit <number>',
+        'only so many records that have work: untried ones first, then the longest failed',
+      ).argParser(integerBetween(1, Number.MAX_SAFE_INTEGER)),
     )
     .addOption(
       new Option('--max-calls <number>', 'no call starts beyond so many').argParser(

@@ -4,6 +4,7 @@ import { getRun, listRunFailures } from '../sheet/read-runs.ts'
 import type { RunSelection } from '../sheet/run-selection.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { blockedWords } from '../wire/blocked-words.ts'
+import { retryWords } from '../wire/retry-words.ts'
 import { toMaterializeAnswer, toRunPlanAnswer } from '../wire/materialize.ts'
 import { toRunFailuresAnswer, type RunFailuresAnswer } from '../wire/runs.ts'
 import type { CommandContext } from './command-context.ts'
@@ -110,7 +111,8 @@ function planText(plan: Plan, reusing: Plan | null, screen: Screen): string {
     rows,
     screen,
   )
-  const blocked = blockedWords(plan)
+  const { targets } = toRunPlanAnswer(plan)
+  const waiting = [blockedWords(plan), retryWords({ targets })].filter((words) => words !== null)
   return [
     table,
     '',
@@ -118,7 +120,7 @@ function planText(plan: Plan, reusing: Plan | null, screen: Screen): string {
     ...(reusing === null ? [] : [`With --reuse-responses: ${priceText(reusing)}`]),
     ...stopText(plan),
     ...(left > 0 ? [leftText(left, screen)] : []),
-    ...(blocked === null ? [] : [blocked]),
+    ...waiting,
     ...plan.notReady.map((message) => screen.paint('yellow', `Not ready: ${message}`)),
   ].join('\n')
 }

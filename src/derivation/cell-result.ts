@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { renderFailure, responseBodyOf, type Failure } from '../errors/failure.ts'
+import { isLasting, renderFailure, responseBodyOf, type Failure } from '../errors/failure.ts'
 import type { Result } from '../errors/result.ts'
 import type { CellResult, WorkCell, WorkItem } from '../store/cell-work.ts'
 import type { Derivation, Plan } from './derivation-kind.ts'
@@ -44,7 +44,13 @@ export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun 
     return {
       stored: {
         ...common,
-        result: { kind: 'failed', error, errorType, ...(responseBody !== undefined && { responseBody }) },
+        result: {
+          kind: 'failed',
+          error,
+          errorType,
+          ...(responseBody !== undefined && { responseBody }),
+          ...(hash !== undefined && isLasting(result.error) && { inputHash: hash }),
+        },
       },
       change: { ...changed, state: 'failed', ...rendered },
     }

@@ -139,5 +139,7 @@ export interface Derivation {
   readonly requiredInputs: readonly string[]
   /** Those of them whose empty text counts as no value (`skip_blank`). */
   readonly nonEmptyInputs: readonly string[]
+  /** For so long a cell is left alone after a failure that is expected to last; Infinity for ever, null for not at all. */
+  readonly retryFailedAfterMs: number | null
   readonly hosts: readonly string[]
 }

@@ -144,6 +144,7 @@ export class DerivationRun {
       case 'failed':
         return { outcome: 'failed', item, cells, failure: planned.failure }
       case 'run':
+        tally.skip(planned.later.length)
         return {
           outcome: 'run',
           planned,
@@ -354,7 +355,10 @@ export class DerivationRun {
         this.#parts.unusable.add(cell.target, of.item.key)
       }
     })
-    if (refused.length > 0) await this.#store(of, refused)
+    if (refused.length === 0) return
+    // Other records decide whether it is refused the next time, and then the cache has the value: it need not wait.
+    const { hash: _, ...again } = of
+    await this.#store(again, refused)
   }
 }
 

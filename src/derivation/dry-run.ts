@@ -3,7 +3,7 @@ import { Budget, mostPossible, Prices, type Bounds, type Price } from './budget.
 import { byRecord, inChunks, oneByOne } from './by-record.ts'
 import type { Derivation } from './derivation-kind.ts'
 import { digestOf } from './hash-digest.ts'
-import { Planner, type PlannedItem, type RunScope } from './planner.ts'
+import { Planner, retryTime, type PlannedItem, type RunScope } from './planner.ts'
 import { priceLater } from './price-later.ts'
 import { RecordsOfFields } from './record-keys.ts'
 import type { KeptNote } from '../store/kept-responses.ts'
@@ -55,6 +55,8 @@ export class DryRun {
   readonly #left = new Map<string, number>()
   /** Cells that an input keeps the run from computing, by the reason. */
   readonly #blocked = new Map<RunBlock['reason'], Map<string, number>>()
+  /** Cells that failed, and are not tried again yet. */
+  readonly #later = new Map<string, LaterCount>()
   readonly #ready: boolean
   /** Cells that the run computes, or may compute. */
   readonly #open: RecordsOfFields
@@ -121,6 +123,7 @@ export class DryRun {
     const cached = this.#cached.get(target) ?? 0
     const kept = this.#kept.get(target)?.calls
     const left = this.#left.get(target) ?? 0
+    const later = this.#later.get(target)
     const skipped = this.planner.scope.total - compute - cached
     const blocked = Object.fromEntries(
       [...this.#blocked].flatMap(([reason, counts]) => {
@@ -134,6 +137,7 @@ export class DryRun {
       skipped,
       ...(Object.keys(blocked).length > 0 && { blocked }),
       ...(left > 0 && { left }),
+      ...(later !== undefined && { retryLater: { cells: later.cells, next: timeOf(later.next) } }),
       ...(kept !== undefined && { kept }),
     }
   }
@@ -167,7 +171,8 @@ export class DryRun {
     if (open.size > 0) return this.#foreseeLater(derivation, item, open)
     const planned = this.planner.plan(derivation, item, cells)
     if (planned.outcome === 'failed') return { is: 'unusable', item, cells, perhaps: [], isLeft: false }
-    return planned.outcome === 'run' && planned.open.length > 0 ? { is: 'certain', item, planned } : null
+    if (planned.outcome === 'blocked') return null
+    return planned.open.length + planned.later.length > 0 ? { is: 'certain', item, planned } : null
   }
 
   #foreseeLater(derivation: Derivation, item: WorkItem, open: ReadonlySet<string>): Foreseen | null {
@@ -212,6 +217,7 @@ export class DryRun {
 
   #settleCertain(planned: PlannedItem, { entries, requests, calls }: Known): void {
     const { item, open, hash } = planned
+    this.#countLater(planned)
     const entry = entries.get(hash)
     const uncached = this.#uncached(planned, entry)
     const cached = open.filter((cell) => !uncached.includes(cell))
@@ -233,6 +239,14 @@ export class DryRun {
       this.#leave(item, uncached)
       // With calls before that may not be made, there may be room for this one after all.
       this.#note(this.#atMost ? this.#open : this.#unusable, item, uncached)
+    }
+  }
+
+  #countLater({ derivation, later }: PlannedItem): void {
+    for (const { target, failure } of later) {
+      const next = failure === undefined ? Infinity : (retryTime(derivation, failure) ?? Infinity)
+      const { cells, next: first } = this.#later.get(target) ?? { cells: 0, next: Infinity }
+      this.#later.set(target, { cells: cells + 1, next: Math.min(first, next) })
     }
   }
 
@@ -298,6 +312,16 @@ export class DryRun {
   #note(records: RecordsOfFields, { key }: WorkItem, cells: readonly WorkCell[]): void {
     for (const { target } of cells) records.add(target, key)
   }
+}
+
+/** Cells that are not tried again yet, and when the first of them is, Infinity for never. */
+interface LaterCount {
+  readonly cells: number
+  readonly next: number
+}
+
+function timeOf(ms: number): string | null {
+  return ms === Infinity ? null : new Date(ms).toISOString()
 }
 
 /** The stored state of the records of one batch. */

@@ -10,7 +10,7 @@ const kind = [...createKinds({ transport: new StubTransport({ responses: new Map
 
 function derivation(file: string, inputs: string[], targets: string[]): Derivation {
   const of = { file, sha256: '', text: '', kind, spec: null, hosts: [] }
-  return { ...of, targets, inputs, requiredInputs: [], nonEmptyInputs: [] }
+  return { ...of, targets, inputs, requiredInputs: [], nonEmptyInputs: [], retryFailedAfterMs: null }
 }
 
 function order(...derivations: Derivation[]): string[][] {

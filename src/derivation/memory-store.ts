@@ -7,6 +7,7 @@ import type {
   CellOutcome,
   CellResult,
   RecordKey,
+  WorkFailure,
   WorkItem,
   WorkQuery,
 } from '../store/cell-work.ts'
@@ -22,6 +23,7 @@ interface MemoryCell {
   hash: string | null
   state: CellState
   mark: number
+  failure?: WorkFailure
 }
 
 interface MemoryRecord {
@@ -35,6 +37,8 @@ export class MemoryStore implements RunStore {
   readonly records = new Map<RecordKey, MemoryRecord>()
   readonly cache = new Map<string, CacheEntry>()
   readonly commits: CellCommit[] = []
+  /** When cells fail. */
+  now = KEPT_AT
   readonly kept = new Map<string, KeptResponse>()
   readonly responses: RunStore['responses'] = {
     find: async (requests) =>
@@ -147,9 +151,10 @@ export class MemoryStore implements RunStore {
           }),
         ),
         cells: targets.map((target) => {
-          const { state, hash, mark } = record.cells.get(target) as MemoryCell
+          const { state, hash, mark, failure } = record.cells.get(target) as MemoryCell
+          const failed = query.failures === true && state === 'failed' && failure !== undefined
           const blocked = this.#isBlocked(record, target)
-          return { target, state, blocked, inputHash: hash, mark: String(mark) }
+          return { target, state, blocked, inputHash: hash, mark: String(mark), ...(failed && { failure }) }
         }),
       }))
       .toArray()
@@ -203,7 +208,9 @@ export class MemoryStore implements RunStore {
         cell.state = 'fresh'
         return true
       case 'failed':
-        if (cell.state !== 'overridden') cell.state = 'failed'
+        if (cell.state === 'overridden') return true
+        cell.state = 'failed'
+        cell.failure = { at: this.now, inputHash: result.inputHash ?? null }
         return true
       case 'computed': {
         const same = isDeepStrictEqual(record.values[target] ?? null, result.value)

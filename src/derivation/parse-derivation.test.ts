@@ -143,3 +143,16 @@ test('skip_blank: whatever is sent needs a value then, and an empty text is none
     assert.throws(() => parse(`${GOOD}skip_blank: ${value}\n`), { message })
   }
 })
+
+test('retry_failed_after: a time with its unit, or never', () => {
+  const read = (value: string): number | null =>
+    parse(`${GOOD}retry_failed_after: ${value}\n`).retryFailedAfterMs
+  assert.equal(parse(GOOD).retryFailedAfterMs, null)
+  const given = ['30s', '1.5min', '12h', '7d', '2w', 'never'].map(read)
+  assert.deepEqual(given, [30_000, 90_000, 43_200_000, 604_800_000, 1_209_600_000, Infinity])
+  for (const wrong of ['7', '7 d', '0s', '4000d', '7m', 'soon', 'true']) {
+    const message =
+      /^derivations\/geo\.yaml:8: retry_failed_after is .*; write a time from 1s to 3650d, such as 12h, 7d or 2w, or never$/
+    assert.throws(() => read(wrong), { message }, wrong)
+  }
+})

@@ -7,7 +7,7 @@ import { showValue } from '../contract/show-value.ts'
 import { parseYamlFile } from '../contract/yaml-file.ts'
 import type { YamlFile } from '../contract/yaml-file.ts'
 import { ContractError } from '../errors/service-error.ts'
-import { COMMON_KEYS, readSkipBlank } from './common-keys.ts'
+import { COMMON_KEYS, readRetryFailedAfter, readSkipBlank } from './common-keys.ts'
 import { didYouMean } from './did-you-mean.ts'
 import type { Derivation, DerivationKind } from './derivation-kind.ts'
 import type { Kinds } from './kinds.ts'
@@ -37,7 +37,9 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
   if (idAt !== -1) yaml.fail(['targets', idAt], 'id cannot be a target; records are known by it')
   const inputs = readFields('inputs', keys, { yaml, contract })
 
-  const skipBlank = readSkipBlank(keys, (key, message) => yaml.fail([key], message))
+  const failAt = (key: string, message: string): never => yaml.fail([key], message)
+  const skipBlank = readSkipBlank(keys, failAt)
+  const retryFailedAfterMs = readRetryFailedAfter(keys, failAt)
 
   const own = Object.fromEntries(Object.entries(keys).filter(([key]) => !COMMON_KEYS.includes(key)))
   const parsed = kind.parse(own, targets, {
@@ -58,6 +60,7 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     inputs: [...new Set([...inputs, ...parsed.usedFields])],
     requiredInputs,
     nonEmptyInputs: skipBlank ? requiredInputs.filter(isText) : [],
+    retryFailedAfterMs,
     hosts: parsed.hosts,
   }
 }

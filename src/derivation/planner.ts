@@ -3,7 +3,7 @@ import type { JsonValue } from '../contract/json.ts'
 import { faultOf } from '../contract/validate-value.ts'
 import type { Failure } from '../errors/failure.ts'
 import { blockOf, type PendingInput } from '../errors/block.ts'
-import type { CacheEntry, RecordKey, WorkCell, WorkItem, WorkQuery } from '../store/cell-work.ts'
+import type { CacheEntry, RecordKey, WorkCell, WorkFailure, WorkItem, WorkQuery } from '../store/cell-work.ts'
 import type { StoreStatus } from '../store/sheet-store.ts'
 import type { Price } from './budget.ts'
 import type { Derivation, Plan } from './derivation-kind.ts'
@@ -46,6 +46,8 @@ export interface PlannedItem {
   /** Cells whose last successful computation had this hash: they stand (D25). */
   readonly unchanged: readonly WorkCell[]
   readonly open: readonly WorkCell[]
+  /** Cells that failed with this very hash, and whose time to be tried again has not come. */
+  readonly later: readonly WorkCell[]
 }
 
 /** What a run and its dry run have in common: which cells there are to compute, and by which calls. */
@@ -93,9 +95,10 @@ export class Planner {
     const targets = this.targets(derivation)
     if (targets.length === 0) return
     const { inputs } = derivation
+    const failures = derivation.retryFailedAfterMs !== null || this.request.limit !== null
     for (const only of inPieces(records)) {
       for (let after: RecordKey | null = null; ;) {
-        const query = { ...which, targets, inputs, after, limit: WORK_CHUNK, only }
+        const query = { ...which, failures, targets, inputs, after, limit: WORK_CHUNK, only }
         const items: readonly WorkItem[] = await this.request.store.work(query)
         await nextTurn()
         this.#signal.throwIfAborted()
@@ -174,11 +177,19 @@ export class Planner {
     const hash = inputHash({ derivationSha256: derivation.sha256, inputs: item.inputs, ...plan.hashed })
     const unchanged: WorkCell[] = []
     const open: WorkCell[] = []
+    const later: WorkCell[] = []
     for (const cell of cells) {
       const stands = !this.asksAnew(cell, hash) && cell.inputHash === hash
-      ;(stands ? unchanged : open).push(cell)
+      if (stands) unchanged.push(cell)
+      else (this.#isLater(derivation, cell, hash) ? later : open).push(cell)
     }
-    return { outcome: 'run', derivation, item, plan, hash, unchanged, open }
+    return { outcome: 'run', derivation, item, plan, hash, unchanged, open, later }
+  }
+
+  #isLater(derivation: Derivation, { failure }: WorkCell, hash: string): boolean {
+    const { force, only, now } = this.request
+    if (force || only === 'failed' || failure?.inputHash !== hash) return false
+    return (retryTime(derivation, failure) ?? 0) > now
   }
 
   /** What the cache has for these input hashes. */
@@ -226,6 +237,17 @@ export class Planner {
     if (only !== null) return fresh + overridden + missing + stale + failed - counts[only]
     return force ? 0 : fresh + overridden + blocked
   }
+}
+
+/**
+ * When a cell that failed is tried again, in milliseconds since 1970, Infinity for never; null where the next run tries it. Another input
+ * hash than that of the failure makes it due at once.
+ */
+export function retryTime(
+  { retryFailedAfterMs }: Pick<Derivation, 'retryFailedAfterMs'>,
+  { at }: Pick<WorkFailure, 'at'>,
+): number | null {
+  return retryFailedAfterMs === null ? null : Date.parse(at) + retryFailedAfterMs
 }
 
 function* inPieces(records: readonly RecordKey[] | null): Generator<readonly RecordKey[] | null> {

@@ -32,7 +32,7 @@ export interface PlanRequest {
   readonly force: boolean
   /** Only cells in this state; null for every cell with work, with `force` for every cell. */
   readonly only: WorkState | null
-  /** Only the first so many records that have work; the cells of the others are left alone. Null for no bound. */
+  /** Only so many records that have work, untried ones first; the cells of the others are left alone. Null for no bound. */
   readonly limit: number | null
   /** No call starts that would be one more than this, or bring the cost above that many dollars; null for no bound. */
   readonly maxCalls: number | null
@@ -42,6 +42,8 @@ export interface PlanRequest {
   /** Failures in a row at one host that end the run; null for no such bound. */
   readonly stopAfterFailures: number | null
   readonly policies: HostPolicies
+  /** The time by which failures are left alone, in milliseconds since 1970. */
+  readonly now: number
   readonly store: PlanStore
   /** Stops the run: no new call starts, calls under way are aborted, what is stored stays. */
   readonly signal: AbortSignal
@@ -131,8 +133,17 @@ export interface TargetPlan {
   readonly left?: number
   /** Of these, how many the run does not compute because of an input, by the reason; absent where there are none. */
   readonly blocked?: { readonly [reason in RunBlock['reason']]?: number }
+  /** Of the skipped cells, those that failed and are not tried again yet; absent where there are none. */
+  readonly retryLater?: RetryLater
   /** The calls for it that a kept response answers; absent where there is none. */
   readonly kept?: KeptCalls
+}
+
+/** Cells that failed, and that a run leaves alone for a time. */
+export interface RetryLater {
+  readonly cells: number
+  /** When the first of them is tried again; null where none ever is. */
+  readonly next: string | null
 }
 
 /** Calls that a kept response answers, where responses are reused, or would answer. */

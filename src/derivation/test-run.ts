@@ -26,6 +26,7 @@ export interface TestSpec {
   readonly needed?: readonly string[]
   /** Dollars a call; by default nothing, null when nobody has said. */
   readonly price?: number | null
+  readonly retryFailedAfterMs?: number
   /** Derivations with the same one make the same requests for the same inputs; by default its file. */
   readonly service?: string
   /** Why no call of it is made, if so. */
@@ -39,8 +40,8 @@ type GoodAnswer =
   | { readonly value: JsonValue }
   | { readonly values: { readonly [target: string]: Result<JsonValue, Failure> } }
 
-/** The answer to a call, or that it fails. */
-export type TestAnswer = GoodAnswer | 'fails'
+/** The answer to a call, or that it fails, with `gone` for good. */
+export type TestAnswer = GoodAnswer | 'fails' | 'gone'
 
 /** Test support: a kind that keeps a list of its calls and is answered by the test. */
 export class TestKind implements DerivationKind<TestSpec> {
@@ -104,6 +105,7 @@ export class TestKind implements DerivationKind<TestSpec> {
     try {
       const answer = await this.answer(url, signal)
       if (answer === 'fails') return err({ reason: 'status', request: url, status: 503 })
+      if (answer === 'gone') return err({ reason: 'status', request: url, status: 404 })
       const values = valuesOf(spec, answer)
       const request = requestOf(url.replace(spec.file, spec.service ?? spec.file))
       const response = { request, status: 200, durationMs: 1, body: JSON.stringify(answer) }
@@ -131,8 +133,20 @@ export function testDerivations(kind: TestKind, specs: readonly TestSpec[]): Der
   return specs.map((spec) => {
     const text = `${spec.file} ${spec.version ?? 1}`
     const sha256 = createHash('sha256').update(text).digest('hex')
-    const { file, targets, inputs, needed: requiredInputs = inputs } = spec
-    return { file, sha256, text, kind, spec, targets, inputs, requiredInputs, nonEmptyInputs: [], hosts: [] }
+    const { file, targets, inputs, needed: requiredInputs = inputs, retryFailedAfterMs = null } = spec
+    return {
+      file,
+      sha256,
+      text,
+      kind,
+      spec,
+      targets,
+      inputs,
+      requiredInputs,
+      nonEmptyInputs: [],
+      retryFailedAfterMs,
+      hosts: [],
+    }
   })
 }
 
@@ -184,6 +198,7 @@ export function testRequest(
     reuseResponses: false,
     stopAfterFailures: null,
     policies: DEFAULT_HOST_POLICIES,
+    now: 0,
     signal: new AbortController().signal,
   }
   return { ...request, store, id: '1', actor: 'agent:runner', observer: new TestObserver(), ...changes }

@@ -39,6 +39,29 @@ export function responseBodyOf(failure: Failure): string | undefined {
   return 'responseBody' in failure ? failure.responseBody : undefined
 }
 
+/** Statuses of errors that are about the caller or the moment, and not about what was asked for. */
+const PASSING_STATUSES: readonly number[] = [401, 402, 403, 408, 425, 429]
+
+/** Whether the same request is expected to fail again, so that a run need not make it at once. */
+export function isLasting(failure: Failure): boolean {
+  switch (failure.reason) {
+    case 'status':
+      return failure.status < 500 && !PASSING_STATUSES.includes(failure.status)
+    case 'malformed-json':
+    case 'missing-path':
+    case 'computation':
+    case 'contract':
+      return true
+    case 'timeout':
+    case 'network':
+    case 'unusable-input':
+    case 'refused':
+    case 'no-stub-response':
+    case 'no-record':
+      return false
+  }
+}
+
 /** A failure as the envelope shows it. */
 export interface RenderedFailure {
   readonly error: string

@@ -43,6 +43,7 @@ export async function computeTask(
     stopAfterFailures: run.stopAfterFailures,
     streak,
     policies: sheet.policies(),
+    now: sheet.now(),
     store: taskStore,
     signal,
     id: task.run,

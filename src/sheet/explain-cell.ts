@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isJsonObject, jsonEqual, type JsonObject } from '../contract/json.ts'
 import { showValue } from '../contract/show-value.ts'
 import type { Derivation, InputValues } from '../derivation/derivation-kind.ts'
+import { inputHash } from '../derivation/input-hash.ts'
 import { planComputation } from '../derivation/plan-computation.ts'
+import { retryTime } from '../derivation/planner.ts'
 import { ContractError, SheetError } from '../errors/service-error.ts'
 import { blockOf, type Block, type InputFacts, type Needs } from '../errors/block.ts'
 import { shownState, type ShownCellState } from '../store/cell-state.ts'
@@ -27,9 +29,15 @@ export interface CellExplanation {
   /** Derived fields to be computed before this cell can be, each after those that it is computed from. */
   readonly waitsFor: readonly string[]
   /** Of a cell whose last try failed. */
-  readonly failure: CellFailureNote | null
+  readonly failure: ExplainedFailure | null
   /** The latest provenance entry: it explains the value that the cell has (D34). Null when nothing is known of it. */
   readonly entry: JsonObject | null
+}
+
+/** Why a cell failed, and when runs try it again. */
+export interface ExplainedFailure extends Omit<CellFailureNote, 'inputHash'> {
+  /** Null for never; absent where the next run tries it. */
+  readonly retryAt?: string | null
 }
 
 /** Versions of a derivation file that are parsed in one turn of the event loop. */
@@ -101,7 +109,7 @@ class CellExplainer {
     const block = cell.blocked ? blockOf(needsOf(derivation), factsOf(item)) : null
     const explanation = {
       state: shownState(cell),
-      failure: cell.state === 'failed' ? await store.cellFailure(key, target) : null,
+      failure: cell.state === 'failed' ? this.#failureOf(await store.cellFailure(key, target), item) : null,
       entry: provenance?.entries[0] ?? null,
       blockedBy: block?.field ?? null,
       blockedReason: block?.reason ?? null,
@@ -122,6 +130,15 @@ class CellExplainer {
     const planned = planComputation(derivation, inputs)
     const request = planned.outcome === 'run' ? planned.plan.hashed : null
     return reasonsBetween(past, { derivation, inputs, request })
+  }
+
+  #failureOf(note: CellFailureNote | null, { inputs }: WorkItem): ExplainedFailure | null {
+    if (note === null) return null
+    const { inputHash: failed, ...failure } = note
+    const { derivation } = this.#of
+    const time = failed === undefined ? null : retryTime(derivation, note)
+    if (time === null || time <= this.#sheet.now() || hashOf(derivation, inputs) !== failed) return failure
+    return { ...failure, retryAt: time === Infinity ? null : new Date(time).toISOString() }
   }
 
   /** The inputs of a cell that have no value yet and can be computed, with those that these wait for in turn. */
@@ -188,6 +205,13 @@ class CellExplainer {
     }
     return [derivation, ...earlier]
   }
+}
+
+/** The input hash that a derivation comes to; null when it makes no request of these inputs. */
+function hashOf(derivation: Derivation, inputs: InputValues): string | null {
+  const planned = planComputation(derivation, inputs)
+  if (planned.outcome !== 'run') return null
+  return inputHash({ derivationSha256: derivation.sha256, inputs, ...planned.plan.hashed })
 }
 
 function needsOf({ inputs, requiredInputs: required, nonEmptyInputs: nonEmpty }: Derivation): Needs {

@@ -33,6 +33,8 @@ export interface SheetOptions {
   readonly kinds: readonly DerivationKind[]
   /** Whether runs under way go on at another server or worker when the sheet is closed; by default they end. */
   readonly handsRunsOver: boolean
+  /** The time by which failed cells are left alone, in milliseconds since 1970; by default that of the system. */
+  readonly now: () => number
   /** Where it has been started already. */
   readonly storeThread: StoreThread | undefined
   readonly logger: Logger
@@ -65,6 +67,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     defaultActor,
     lockTimeoutMs,
     handsRunsOver: options.handsRunsOver ?? false,
+    now: options.now,
     logger,
     events: new EventBus(),
     ...(place.frames !== undefined && { frames: place.frames }),

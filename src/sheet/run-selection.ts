@@ -17,7 +17,7 @@ export interface RunSelection {
   readonly force: boolean
   /** Only cells in this state; null for every cell that has work to do. */
   readonly only?: WorkState | null
-  /** Only the first so many records that have work; null for no bound. */
+  /** Only so many records that have work, untried ones first, then those that failed the longest ago; null for no bound. */
   readonly limit?: number | null
   /** No call starts that would be one more than this, or bring the cost above so many dollars; null for no bound. */
   readonly maxCalls?: number | null
@@ -74,6 +74,7 @@ export async function resolveSelection(
     reuseResponses,
     stopAfterFailures: stopAfterOf(selection),
     policies: sheet.policies(),
+    now: sheet.now(),
     store,
     signal,
   }

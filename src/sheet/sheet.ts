@@ -55,6 +55,8 @@ export interface SheetParts {
   readonly frames?: SharedFrames
   /** Whether runs under way go on elsewhere when the sheet is closed, where processes share them; by default they end. */
   readonly handsRunsOver?: boolean
+  /** The time, in milliseconds since 1970; by default that of the system. */
+  readonly now?: (() => number) | undefined
   readonly logger: Logger
   readonly files: DefinitionFiles
   openStore(definition: StoreDefinition): Promise<SheetStore>
@@ -80,6 +82,8 @@ export class Sheet {
   readonly logger: Logger
   /** Whether runs under way go on elsewhere when the sheet is closed, where there is an elsewhere. */
   readonly handsRunsOver: boolean
+  /** The time, in milliseconds since 1970. */
+  readonly now: () => number
   readonly #parts: SheetParts
   readonly #stopping = new AbortController()
   readonly #runs = new Set<Promise<unknown>>()
@@ -101,6 +105,7 @@ export class Sheet {
     this.events = parts.events
     this.logger = parts.logger
     this.handsRunsOver = parts.handsRunsOver ?? false
+    this.now = parts.now ?? Date.now
     this.#parts = parts
   }
 

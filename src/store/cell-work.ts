@@ -25,6 +25,8 @@ export interface WorkQuery {
   readonly state: WorkState | null
   /** True leaves out records whose cells are blocked; by default they are not left out, nor where every record is asked for. */
   readonly ready?: boolean
+  /** Whether the cells come with their failures. */
+  readonly failures?: boolean
   readonly after: RecordKey | null
   readonly limit: number
   /** Only these records, in ascending order; null for all. */
@@ -41,6 +43,14 @@ export interface WorkItem {
   readonly cells: readonly WorkCell[]
 }
 
+/** What is known of the failure of a cell. */
+export interface WorkFailure {
+  /** UTC with milliseconds. */
+  readonly at: string
+  /** The input hash of a failure that is expected to last; null for any other. */
+  readonly inputHash: string | null
+}
+
 export interface WorkCell {
   readonly target: string
   readonly state: CellState
@@ -48,6 +58,8 @@ export interface WorkCell {
   readonly blocked: boolean
   /** The input hash of the last successful computation (`sha256:…`), or null. */
   readonly inputHash: string | null
+  /** Why its last try failed, where the query asks for it. */
+  readonly failure?: WorkFailure
   /** Changes whenever the cell or one of its inputs is written (D28). Opaque. */
   readonly mark: string
 }

@@ -82,10 +82,14 @@ export type CellColumns = readonly [
   state: unknown,
   todoMark: unknown,
   blocked: unknown,
+  /** Of its failure, where these are read: when, and the input hash. */
+  failedAt: unknown,
+  failedHash: unknown,
 ]
 
 /** A target's cell, from its columns. */
-export function workCell(target: string, [hash, cellMark, state, todoMark, blocked]: CellColumns): WorkCell {
+export function workCell(target: string, columns: CellColumns): WorkCell {
+  const [hash, cellMark, state, todoMark, blocked, failedAt, failedHash] = columns
   const hex = textOrNull(hash)
   const overridden = hex === null && cellMark !== null
   return {
@@ -94,7 +98,12 @@ export function workCell(target: string, [hash, cellMark, state, todoMark, block
     blocked: Boolean(blocked),
     inputHash: hex === null ? null : HASH_PREFIX + hex,
     mark: markOf(cellMark, todoMark),
+    ...(typeof failedAt === 'string' && { failure: { at: failedAt, inputHash: hashOrNull(failedHash) } }),
   }
+}
+
+function hashOrNull(hex: unknown): string | null {
+  return typeof hex === 'string' ? HASH_PREFIX + hex : null
 }
 
 /** The state of an input that is a cell, from its columns of `$todo`; undefined where it has no work to do. */

@@ -38,7 +38,8 @@ export const MaterializeBody = closedObject({
     Type.Integer({
       minimum: 1,
       title: 'a whole number, at least 1',
-      description: 'Only the first so many records that have work.',
+      description:
+        'Only so many records that have work: first those that did not fail, then those that failed the longest ago.',
     }),
   ),
   max_calls: Type.Optional(
@@ -178,6 +179,20 @@ export const RunPlanAnswer = Type.Object({
         }),
       ),
       blocked: Type.Optional(BlockedAnswer),
+      retry_later: Type.Optional(
+        Type.Object(
+          {
+            cells: Type.Integer(),
+            next: Type.Union([Type.String(), Type.Null()], {
+              description: 'When the first of them is tried again; null for never.',
+            }),
+          },
+          {
+            description:
+              'Of the skipped cells, those that failed and are not tried again yet (`retry_failed_after` of the derivation). Absent for none.',
+          },
+        ),
+      ),
       kept_responses: Type.Optional(
         Type.Object(
           {
@@ -239,6 +254,10 @@ export function toRunPlanAnswer(plan: PlanReport): RunPlanAnswer {
   }
 }
 
-function toTargetPlan({ kept, ...cells }: TargetPlan): RunPlanAnswer['targets'][string] {
-  return { ...cells, ...(kept !== undefined && { kept_responses: { ...kept } }) }
+function toTargetPlan({ kept, retryLater, ...cells }: TargetPlan): RunPlanAnswer['targets'][string] {
+  return {
+    ...cells,
+    ...(retryLater !== undefined && { retry_later: { ...retryLater } }),
+    ...(kept !== undefined && { kept_responses: { ...kept } }),
+  }
 }

@@ -107,6 +107,12 @@ export const CellFailureAnswer = Type.Object({
   error_type: Type.String(),
   response_body: responseBody,
   at: Type.String(),
+  retry_at: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description:
+        'When runs try the cell again, where its derivation has `retry_failed_after`; null for never. Absent where the next run tries it.',
+    }),
+  ),
 })
 export type CellFailureAnswer = Static<typeof CellFailureAnswer>
 
@@ -178,6 +184,12 @@ function toCellReasonAnswer(reason: CamelKeys<CellReasonAnswer>): CellReasonAnsw
 }
 
 function toCellFailureAnswer(failure: CamelKeys<CellFailureAnswer>): CellFailureAnswer {
-  const { error, errorType, responseBody: received, at } = failure
-  return { error, error_type: errorType, ...(received !== undefined && { response_body: received }), at }
+  const { error, errorType, responseBody: received, at, retryAt } = failure
+  return {
+    error,
+    error_type: errorType,
+    ...(received !== undefined && { response_body: received }),
+    at,
+    ...(retryAt !== undefined && { retry_at: retryAt }),
+  }
 }

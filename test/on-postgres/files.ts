@@ -46,6 +46,7 @@ export const GROUPS = {
     'sheet/people-win.test.ts',
     'sheet/on-status.test.ts',
     'sheet/prune-runs.test.ts',
+    'sheet/retry-failed.test.ts',
     'sheet/run-cache.test.ts',
     'sheet/run-control.test.ts',
     'sheet/run-env.test.ts',

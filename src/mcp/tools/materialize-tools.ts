@@ -5,6 +5,7 @@ import type { RunSelection } from '../../sheet/run-selection.ts'
 import { USUAL_STOP_AFTER_FAILURES } from '../../sheet/stop-after-failures.ts'
 import { OperationError } from '../../errors/service-error.ts'
 import { blockedWords } from '../../wire/blocked-words.ts'
+import { retryWords } from '../../wire/retry-words.ts'
 import { toRunPlanAnswer, type RunPlanAnswer } from '../../wire/materialize.ts'
 import { toRunFailuresAnswer, toRunSummary } from '../../wire/runs.ts'
 import { MaterializeToolAnswer, PlanToolAnswer } from '../../wire/tool-answers.ts'
@@ -30,7 +31,13 @@ export const planMaterializeTool = defineTool({
     const reusable = input.reuse_responses === true ? '' : keptText(plan)
     return {
       structured: { ...plan, ...withBudget(budget) },
-      text: [planText(plan), blockedWords(plan) ?? '', reusable.trimEnd(), budgetText(budget.answer)]
+      text: [
+        planText(plan),
+        blockedWords(plan) ?? '',
+        retryWords(plan) ?? '',
+        reusable.trimEnd(),
+        budgetText(budget.answer),
+      ]
         .filter((sentence) => sentence !== '')
         .join(' '),
     }

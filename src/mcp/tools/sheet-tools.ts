@@ -165,6 +165,9 @@ export const explainCellTool = defineTool({
       failure === null
         ? []
         : [`its last try failed: ${[failure.error, failure.response_body ?? []].flat().join(': ')}`],
+      failure?.retry_at === undefined
+        ? []
+        : [`runs ${retryText(failure.retry_at)}, as retry_failed_after says`],
       reasons.map((change) =>
         change.part === 'input' ? `${change.field} changed` : `the ${change.part} changed`,
       ),
@@ -175,6 +178,10 @@ export const explainCellTool = defineTool({
     }
   },
 })
+
+function retryText(at: string | null): string {
+  return at === null ? 'do not try it again' : `try it again from ${at} on`
+}
 
 const BLOCKED = {
   input_failed: 'failed',

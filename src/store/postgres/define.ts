@@ -37,6 +37,8 @@ export async function applyContract(
     throw new ContractError(`contract.yaml does not fit the stored records: ${faults.join('; ')}`)
   }
   await db.run('UPDATE "$sheet" SET contract = $1', contract.text)
+  // What the contract refused may be allowed now.
+  await db.run(`UPDATE "$failure" SET hash = NULL WHERE error_type = 'ValidationError'`)
   const gone = [...change.removed, ...change.retyped.map((field) => field.before)]
   const added = [...change.added, ...change.retyped.map(({ after }) => after)]
   const columns = [

@@ -21,7 +21,7 @@ export async function readWork(db: Connection, query: WorkQuery, contract: Contr
     .map((name) => contract.fieldByName.get(name))
     .filter((field) => field !== undefined)
     .map((field): Input => ({ field, target: known.get(field.name)?.activeId ?? null }))
-  const rows = await db.all(itemStatement(inputs, ids), keys)
+  const rows = await db.all(itemStatement(inputs, ids, query), keys)
   return rows.map((row) => workItem(row, inputs, query.targets))
 }
 
@@ -134,7 +134,11 @@ async function keysOf(db: Connection, sql: string, ...params: readonly SqlInput[
 }
 
 /** Records with their inputs and the state of each target's cell. Target ids are the store's own numbers. */
-function itemStatement(inputs: readonly Input[], targets: readonly number[]): string {
+function itemStatement(
+  inputs: readonly Input[],
+  targets: readonly number[],
+  { failures = false }: Pick<WorkQuery, 'failures'>,
+): string {
   const sources = inputs.flatMap(({ target }) => target ?? [])
   const columns = [
     'data."$seq"',
@@ -154,6 +158,12 @@ function itemStatement(inputs: readonly Input[], targets: readonly number[]): st
       `todo${index}.state AS "$state${index}"`,
       `todo${index}.mark AS "$todo${index}"`,
       `todo${index}.blocked AS "$blocked${index}"`,
+      ...(failures
+        ? [
+            `failure${index}.at AS "$failed_at${index}"`,
+            `encode(failure${index}.hash, 'hex') AS "$failed_hash${index}"`,
+          ]
+        : []),
     ]),
   ]
   const joins = [
@@ -164,7 +174,8 @@ function itemStatement(inputs: readonly Input[], targets: readonly number[]): st
     ...targets.map(
       (id, index) =>
         `LEFT JOIN "$cell" AS cell${index} ON cell${index}.target = ${id} AND cell${index}.record = data."$seq"
-         LEFT JOIN "$todo" AS todo${index} ON todo${index}.target = ${id} AND todo${index}.record = data."$seq"`,
+         LEFT JOIN "$todo" AS todo${index} ON todo${index}.target = ${id} AND todo${index}.record = data."$seq"
+         ${failures ? `LEFT JOIN "$failure" AS failure${index} ON failure${index}.target = ${id} AND failure${index}.record = data."$seq"` : ''}`,
     ),
   ]
   return `SELECT ${columns.join(', ')} FROM unnest($1::bigint[]) AS asked("$key") JOIN "$data" AS data ON data."$seq" = asked."$key" ${joins.join(' ')} ORDER BY data."$seq"`
@@ -195,5 +206,7 @@ function cellColumns(row: StoredRow, index: number): CellColumns {
     row[`$state${index}`],
     row[`$todo${index}`],
     row[`$blocked${index}`],
+    row[`$failed_at${index}`],
+    row[`$failed_hash${index}`],
   ]
 }

@@ -45,6 +45,8 @@ export function applyContract(db: Connection, contract: Contract, derived: Reado
   for (const index of wanted) if (!isKept(index, indexes)) db.exec(index.sql)
   db.exec(recordsView(contract))
   db.run('UPDATE "$sheet" SET contract = ?', contract.text)
+  // What the contract refused may be allowed now.
+  db.run(`UPDATE "$failure" SET hash = NULL WHERE error_type = 'ValidationError'`)
 }
 
 function recordCount(db: Connection): number {

@@ -26,8 +26,8 @@ export class WorkReader {
       .map((field): Input => ({ field, target: known.get(field.name)?.activeId ?? null }))
     const keys = this.#workKeys(query, targets)
     return this.#db
-      .tuples(itemsStatement(inputs, targets), JSON.stringify(keys))
-      .map((row) => workItem(row, inputs, query.targets))
+      .tuples(itemsStatement(inputs, targets, query), JSON.stringify(keys))
+      .map((row) => workItem(row, inputs, query))
   }
 
   #targets(): ReadonlyMap<string, { readonly id: number; readonly activeId: number | null }> {
@@ -109,7 +109,11 @@ interface Input {
  * Records of a list of keys, in their order, each with its inputs and the state of each target's cell in one row. Target ids
  * are the store's own numbers.
  */
-function itemsStatement(inputs: readonly Input[], targets: readonly number[]): string {
+function itemsStatement(
+  inputs: readonly Input[],
+  targets: readonly number[],
+  { failures = false }: Pick<WorkQuery, 'failures'>,
+): string {
   const sources = inputs.flatMap(({ target }) => target ?? [])
   const columns = [
     'data."$seq"',
@@ -122,6 +126,7 @@ function itemsStatement(inputs: readonly Input[], targets: readonly number[]): s
       `todo${index}.state`,
       `todo${index}.mark`,
       `todo${index}.blocked`,
+      ...(failures ? [`failure${index}.at`, `nullif(lower(hex(failure${index}.hash)), '')`] : []),
     ]),
   ]
   const joins = [
@@ -132,7 +137,8 @@ function itemsStatement(inputs: readonly Input[], targets: readonly number[]): s
     ...targets.map(
       (id, index) =>
         `LEFT JOIN "$cell" AS cell${index} ON cell${index}.target = ${id} AND cell${index}.record = data."$seq"
-         LEFT JOIN "$todo" AS todo${index} ON todo${index}.target = ${id} AND todo${index}.record = data."$seq"`,
+         LEFT JOIN "$todo" AS todo${index} ON todo${index}.target = ${id} AND todo${index}.record = data."$seq"
+         ${failures ? `LEFT JOIN "$failure" AS failure${index} ON failure${index}.target = ${id} AND failure${index}.record = data."$seq"` : ''}`,
     ),
   ]
   return `SELECT ${columns.join(', ')} FROM "$data" AS data ${joins.join(' ')} 
@@ -140,7 +146,11 @@ function itemsStatement(inputs: readonly Input[], targets: readonly number[]): s
 }
 
 /** A row of {@link itemsStatement}. */
-function workItem(row: StoredTuple, inputs: readonly Input[], targets: readonly string[]): WorkItem {
+function workItem(
+  row: StoredTuple,
+  inputs: readonly Input[],
+  { targets, failures = false }: WorkQuery,
+): WorkItem {
   const values = Object.create(null) as Record<string, JsonValue>
   const pending = Object.create(null) as Record<string, PendingInput>
   const [key, id] = row
@@ -152,7 +162,10 @@ function workItem(row: StoredTuple, inputs: readonly Input[], targets: readonly 
     if (state !== undefined) pending[field.name] = state
   }
   const cells = targets.map((target) =>
-    workCell(target, [row[at++], row[at++], row[at++], row[at++], row[at++]]),
+    workCell(target, [
+      ...([row[at++], row[at++], row[at++], row[at++], row[at++]] as const),
+      ...(failures ? ([row[at++], row[at++]] as const) : ([null, null] as const)),
+    ]),
   )
   return { key: Number(key), id: String(id), inputs: values, pending, cells }
 }

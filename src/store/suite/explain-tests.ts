@@ -5,6 +5,12 @@ import type { SheetStore, TargetDefinition, WorkState } from '../sheet-store.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
 import { hashOf, HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
 
+async function failureNote(sheet: TestSheet, id: string): ReturnType<SheetStore['cellFailure']> {
+  const key = (await sheet.store.recordKeys([id])).get(id)
+  assert.ok(key)
+  return sheet.store.cellFailure(key, 'one')
+}
+
 /** What explains the state of a cell, and how the cells of a state are found. */
 export function testExplanations(open: OpenStore): void {
   suite('what explains a cell', IN_TURN, () => {
@@ -110,6 +116,33 @@ export function testExplanations(open: OpenStore): void {
       assert.deepEqual(await find('missing', { ...from, only }), ['state7'])
       assert.deepEqual(await find('failed', from), [])
     })
+  })
+
+  test('work comes with its failures where they are asked for: when, and by which inputs where they last', async (t) => {
+    const sheet = await TestSheet.make(t, open, { properties: CELL_PROPERTIES, targets: CELL_TARGETS })
+    await sheet.write(['lasts', 'passes', 'missing'].map((id) => ({ id, a: 'x' })))
+    const failed = {
+      kind: 'failed',
+      error: 'GET https://a.example/ -> 404',
+      errorType: 'ServiceError',
+    } as const
+    const lasting = { ...failed, inputHash: hashOf('lasts') }
+    await sheet.commit(sheet.result(await sheet.workOf('lasts', 'one'), 'one', lasting))
+    await sheet.commit(sheet.result(await sheet.workOf('passes', 'one'), 'one', failed))
+    const query = { inputs: ['a'], force: false, state: null, after: null, limit: 100, only: null }
+    const targets = ['one', 'two']
+    const found = await sheet.store.work({ ...query, targets, failures: true })
+    const at = (await failureNote(sheet, 'lasts'))?.at
+    assert.deepEqual(
+      found.map(({ id, cells }) => [id, ...cells.map(({ failure }) => failure)]),
+      [
+        ['lasts', { at, inputHash: hashOf('lasts') }, undefined],
+        ['passes', { at: (await failureNote(sheet, 'passes'))?.at, inputHash: null }, undefined],
+        ['missing', undefined, undefined],
+      ],
+    )
+    const plain = await sheet.store.work({ ...query, targets })
+    assert.ok(plain.every(({ cells }) => cells.every((cell) => !('failure' in cell))))
   })
 
   test('every version of a derivation file that was in force is kept, newest first, each once', async (t) => {

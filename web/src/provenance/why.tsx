@@ -149,6 +149,17 @@ function Failure({ cell, failure, hasValue, canRetry }: FailureProps) {
       <p className="panel-faint">
         {failure.error_type}, <Moment at={failure.at} />.{hasValue && ' The value from before is kept.'}
       </p>
+      {failure.retry_at !== undefined && (
+        <p className="panel-faint">
+          {failure.retry_at === null ? (
+            'Runs do not try it again.'
+          ) : (
+            <>
+              Runs try it again <Moment at={failure.retry_at} />.
+            </>
+          )}
+        </p>
+      )}
       {canRetry && (
         <div className="why-actions">
           <Button icon={<RotateCw size={14} />} disabled={retry.isPending} onClick={() => retry.mutate()}>

@@ -6,6 +6,7 @@ import {
   isNothing,
   keptResponses,
   planCost,
+  retryText,
   reuseText,
   runButtonText,
   runCost,
@@ -46,6 +47,21 @@ test('cells that an input blocks are told with the reasons', () => {
   assert.equal(
     blockedText({ targets: blocked, calls: 0, cost: 0 }),
     '1,203 cells wait: 1,202 for an input that failed, 1 for an input that is empty.',
+  )
+})
+
+test('a plan tells of failed cells that are not tried again yet', () => {
+  const plan = (cells: number, next: string | null) => ({
+    targets: { a: { compute: 0, cached: 0, skipped: 9, retry_later: { cells, next } } },
+    calls: 0,
+    cost: 0,
+  })
+  assert.equal(retryText({ targets, calls: 0, cost: 0 }), null)
+  assert.equal(retryText(plan(1, null)), '1 failed cell is not tried again. Run what failed to try now.')
+  const next = new Date(Date.now() + 7 * 86_400_000).toISOString()
+  assert.match(
+    retryText(plan(1200, next)) ?? '',
+    /^1,200 failed cells are not tried again yet, the first on \d/,
   )
 })
 

@@ -1,6 +1,7 @@
 import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
 import type { RunSummary } from '../../../src/wire/runs.ts'
 import { countOf, formatCount, formatMoney } from '../ui/format.ts'
+import { relativeTime } from '../ui/time-text.ts'
 
 export interface PlanTotals {
   readonly compute: number
@@ -44,6 +45,16 @@ export function blockedText({ targets }: RunPlanAnswer): string | null {
   const total = counts.reduce((sum, { count }) => sum + count, 0)
   const reasons = counts.map(({ count, words }) => `${formatCount(count)} for ${words}`)
   return `${countOf(total, 'cell')} ${total === 1 ? 'waits' : 'wait'}: ${reasons.join(', ')}.`
+}
+
+/** The failed cells that a run does not try again yet: Null for none. */
+export function retryText({ targets }: RunPlanAnswer): string | null {
+  const all = Object.values(targets).flatMap(({ retry_later: later }) => later ?? [])
+  const cells = all.reduce((sum, later) => sum + later.cells, 0)
+  if (cells === 0) return null
+  const next = all.flatMap((later) => later.next ?? []).toSorted()[0]
+  const when = next === undefined ? '' : ` yet, the first ${relativeTime(next, Date.now())}`
+  return `${countOf(cells, 'failed cell')} ${cells === 1 ? 'is' : 'are'} not tried again${when}. Run what failed to try now.`
 }
 
 /** What the button of a run says: what it does and what that costs. */

@@ -44,7 +44,7 @@ export function RunOptionsForm({ options, faults, onChange }: RunOptionsFormProp
         <div className="run-limits-row">
           <Bound
             name="Records"
-            hint="the first with work"
+            hint="untried first, then failed"
             value={options.limit}
             fault={faults.limit}
             onChange={(limit) => onChange({ ...options, limit })}

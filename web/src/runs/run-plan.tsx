@@ -2,7 +2,7 @@ import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
 import { messageOf } from '../api/api-error.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
 import { countOf, formatCount } from '../ui/format.ts'
-import { blockedText, isNothing, planCost, totalsOf, type PlanTotals } from './plan-text.ts'
+import { blockedText, isNothing, planCost, retryText, totalsOf, type PlanTotals } from './plan-text.ts'
 import { TableHead, type HeadColumn } from '../ui/table-head.tsx'
 import { CountCell } from './count-cell.tsx'
 
@@ -27,7 +27,7 @@ export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps
   return (
     <section className={`run-plan ${isCurrent ? '' : 'old'}`} aria-label="Plan" aria-busy={!isCurrent}>
       <div role="status">{isNothing(plan) ? <Nothing order={order} /> : <Sum plan={plan} />}</div>
-      <Blocked plan={plan} />
+      <Waiting plan={plan} />
       {!isNothing(plan) && <TargetTable plan={plan} titleOf={titleOf} />}
       {totalsOf(plan).left > 0 && (
         <p className="form-hint">
@@ -49,9 +49,14 @@ export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps
   )
 }
 
-function Blocked({ plan }: { readonly plan: RunPlanAnswer }) {
-  const text = blockedText(plan)
-  return text === null ? null : <p className="form-hint">{text}</p>
+function Waiting({ plan }: { readonly plan: RunPlanAnswer }) {
+  return [blockedText(plan), retryText(plan)].map((text) =>
+    text === null ? null : (
+      <p key={text} className="form-hint">
+        {text}
+      </p>
+    ),
+  )
 }
 
 function Sum({ plan }: { readonly plan: RunPlanAnswer }) {
@@ -100,7 +105,7 @@ function whyNothing({ only, force, max_calls, max_cost }: RunOrder): string {
     return 'The limits leave no room for a call, or no cell needs one.'
   if (only !== undefined) return `There is no ${only} cell that could be computed.`
   if (force === true) return 'Cells that an input blocks cannot be computed.'
-  return 'Every cell is fresh, was written by hand, or is blocked by an input.'
+  return 'Every cell is fresh, was written by hand, is blocked by an input, or failed and is tried again later.'
 }
 
 const COLUMNS: readonly HeadColumn[] = [
