@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { startMaterialize } from '../../sheet/materialize.ts'
@@ -13,6 +14,8 @@ import {
   toRunPlanAnswer,
 } from '../../wire/materialize.ts'
 import { RunAnswer, toRunAnswer } from '../../wire/runs.ts'
+import { sendJson } from '../json-reply.ts'
+import { FAILURES_AT_ONCE, materializeText } from '../materialize-text.ts'
 import type { Operation } from '../operation.ts'
 import type { Api, RouteContext } from '../route-context.ts'
 import { runPath } from './runs.ts'
@@ -59,7 +62,12 @@ export function materializeRoutes(app: Api, { sheet, actors, write }: RouteConte
       if (dryRun === true) return toRunPlanAnswer(await planMaterialize(sheet, selection))
       const run = await startMaterialize(sheet, { ...selection, actor: actors.ofBody(request, actor) })
       reply.header('location', runPath(run.id))
-      if (!prefersAsync(request)) return toMaterializeAnswer(await run.done)
+      if (!prefersAsync(request)) {
+        const report = await run.done
+        return report.failures.length <= FAILURES_AT_ONCE
+          ? toMaterializeAnswer(report)
+          : sendJson(reply, Readable.from(materializeText(report)))
+      }
       reply.code(202).header('preference-applied', 'respond-async')
       return toRunAnswer(await getRunDetail(sheet, run.id))
     },
