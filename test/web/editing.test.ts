@@ -157,6 +157,13 @@ test('editing', { skip: NO_BROWSER }, async (t) => {
     await page.keyboard.press('Control+z')
     await stored('AG', 'capital', "Saint John's")
     await stored('AI', 'region', 'Americas')
+    await select(page, 3, 'Capital')
+    await page.evaluate(`navigator.clipboard.writeText('Region\\tCapital\\nAsia\\tThree')`)
+    await page.keyboard.press('Control+v')
+    await stored('AG', 'capital', 'Three')
+    await stored('AI', 'capital', 'The Valley')
+    await page.keyboard.press('Control+z')
+    await stored('AG', 'region', 'Americas')
   })
 
   await t.test('a record is added, with the faults told at the fields', async () => {

@@ -41,6 +41,8 @@ test('a single value fills the selection, read for each field', () => {
       ['5', 5],
       ['5', 5],
     ],
+    fields: [NAME, AREA],
+    headed: false,
     linesLeft: 0,
   })
 })
@@ -57,7 +59,8 @@ test('what fits the selection several times fills it; else it is pasted once', (
 })
 
 test('lines beyond the last record are counted', () => {
-  assert.deepEqual(planPaste('a\nb\nc', place({ records: 2 })), { rows: [['a'], ['b']], linesLeft: 1 })
+  const { rows, linesLeft } = planPaste('a\nb\nc', place({ records: 2 }))
+  assert.deepEqual([rows, linesLeft], [[['a'], ['b']], 1])
 })
 
 test('a line beyond the last record is not read, so it cannot be at fault', () => {
@@ -65,6 +68,30 @@ test('a line beyond the last record is not read, so it cannot be at fault', () =
 })
 
 test('an empty clipboard changes nothing, and an empty cell clears', () => {
-  assert.deepEqual(planPaste('', place()), { rows: [], linesLeft: 0 })
-  assert.deepEqual(planPaste('\r\n', place()), { rows: [[null]], linesLeft: 0 })
+  assert.deepEqual(planPaste('', place()).rows, [])
+  assert.deepEqual(planPaste('\r\n', place()).rows, [[null]])
+})
+
+test('a first line of headings or names says which column is which field, and is not pasted', () => {
+  const fields = [{ ...NAME, title: 'name.common' }, { ...AREA, title: 'Area (km²)' }, SEA]
+  const text = ' Area (km²)\tname.common\n5\ta\n6\tb\n'
+  const plan = planPaste(text, place({ fields }))
+  assert.deepEqual(
+    [plan.headed, plan.fields, plan.rows],
+    [
+      true,
+      [fields[1], fields[0]],
+      [
+        [5, 'a'],
+        [6, 'b'],
+      ],
+    ],
+  )
+  assert.deepEqual(planPaste('Sea\tArea\ntrue\t5\n', place()).fields, [SEA, AREA])
+  // Values that happen to be a heading: one cell, one line, or beside another value.
+  for (const values of ['Name\nx', 'Name\tArea', 'Name\t5\nx\t6', 'Name\tName\nx\ty']) {
+    const two = [NAME, { ...NAME, name: 'other', title: 'Other' }, AREA]
+    const readable = values.includes('5') ? [NAME, AREA] : two
+    assert.equal(planPaste(values, place({ fields: readable })).headed, false, values)
+  }
 })

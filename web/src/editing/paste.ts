@@ -27,6 +27,10 @@ export interface PastePlace {
 }
 
 export interface PastePlan {
+  /** The field of each column. */
+  readonly fields: readonly SheetField[]
+  /** Whether the first line had the headings of the columns, and is not pasted. */
+  readonly headed: boolean
   /** By record from the first selected one on, by field. */
   readonly rows: readonly (readonly unknown[])[]
   /** Lines for which there is no record. */
@@ -34,17 +38,38 @@ export interface PastePlan {
 }
 
 /**
- * What pasting a text writes. What fits the selection several times fills it, a single value above all. Throws
- * PasteError.
+ * What pasting a text writes. What fits the selection several times fills it, a single value above all. A first line of
+ * headings says which column is which field. Throws PasteError.
  */
-export function planPaste(text: string, { fields, records, selected }: PastePlace): PastePlan {
-  const lines = parseTsv(text)
+export function planPaste(text: string, { fields: all, records, selected }: PastePlace): PastePlan {
+  const pasted = parseTsv(text)
+  const named = fieldsOfHeadings(pasted, all)
+  const headed = named !== null
+  const lines = headed ? pasted.slice(1) : pasted
+  const fields = named ?? all
   const width = widthOf(lines)
-  if (lines.length === 0 || width === 0) return { rows: [], linesLeft: 0 }
+  if (lines.length === 0 || width === 0) return { fields: [], headed, rows: [], linesLeft: 0 }
   const fits = selected.rows % lines.length === 0 && selected.columns % width === 0
   const cells = fits ? tiled(lines, selected.rows, selected.columns, width) : lines
   const fitting = cells.slice(0, records)
-  return { rows: readRows(fitting, fields), linesLeft: cells.length - fitting.length }
+  const rows = readRows(fitting, fields)
+  return { fields: fields.slice(0, widthOf(fitting)), headed, rows, linesLeft: cells.length - fitting.length }
+}
+
+/**
+ * The fields that a first line names, by heading or name; null when it is a line of values: some cell of it names no field,
+ * or one that another names, or there is only one cell, which a value may look like.
+ */
+function fieldsOfHeadings(
+  [first = [], ...rest]: readonly (readonly TsvCell[])[],
+  fields: readonly SheetField[],
+): readonly SheetField[] | null {
+  if (first.length < 2 || rest.length === 0) return null
+  const named = first.flatMap(({ text }) => {
+    const heading = text.trim()
+    return fields.find(({ title }) => title === heading) ?? fields.find(({ name }) => name === heading) ?? []
+  })
+  return named.length === first.length && new Set(named).size === named.length ? named : null
 }
 
 function tiled(lines: readonly TsvCell[][], rows: number, columns: number, width: number): TsvCell[][] {

@@ -53,8 +53,7 @@ export async function pasteAt(context: CellContext, text: string, range: CellRan
     records: (rows.count ?? 0) - range.top,
     selected: { rows: range.bottom - range.top + 1, columns: range.right - range.left + 1 },
   })
-  const width = Math.max(0, ...plan.rows.map((row) => row.length))
-  const targets = fields.slice(0, width)
+  const targets = plan.fields
   const refused = targets.filter((field) => !editing.mayWrite(field))
   if (refused.length > 0) throw new Error(whyNot(refused))
   if (plan.rows.length === 0) return range
@@ -68,8 +67,10 @@ export async function pasteAt(context: CellContext, text: string, range: CellRan
       }),
     ),
   )
+  if (plan.headed) tellDone('The first line names the columns: it was not pasted.')
   if (plan.linesLeft > 0) tellDone(`${plan.linesLeft} lines had no record to go to and were left out.`)
-  return { ...range, bottom, right: range.left + width - 1 }
+  const places = targets.map((field) => fields.indexOf(field))
+  return { ...range, bottom, left: range.left + Math.min(...places), right: range.left + Math.max(...places) }
 }
 
 /** Why nobody, or not this actor, may write fields by hand. */
