@@ -50,7 +50,7 @@ export function addOutputOptions(command: Command): Command {
     .addOption(
       new Option(
         '--format <format>',
-        'how to write the result: table, json or ndjson; table at a terminal, else json',
+        'write the result as table, json or ndjson (default: table at a terminal, else json)',
       ).choices(OUTPUT_FORMATS),
     )
     .addOption(new Option('--json', 'write JSON, as --format json').conflicts('format'))

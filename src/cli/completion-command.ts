@@ -8,7 +8,7 @@ type Shell = (typeof SHELLS)[number]
 /** `colophon completion <shell>`. */
 export function completionCommand(): Command {
   const command = new Command('completion')
-    .description('Prints a script that completes commands and options in a shell.')
+    .description('Print a script that completes commands and options in a shell.')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(SHELLS))
   addExamples(command, [
     ['source <(colophon completion bash)', 'For this shell; in ~/.bashrc for each'],

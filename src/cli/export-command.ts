@@ -24,7 +24,7 @@ interface Flags extends Omit<SheetFlags, 'format'> {
 export function exportCommand(): Command {
   const command = addSheetArgument(
     new Command('export').description(
-      'Writes records to a file, or the whole sheet to one that opens elsewhere.',
+      'Write records to a file, or the whole sheet to one that opens elsewhere.',
     ),
   )
     .argument('[file]', 'where to, replaced if it is there; standard output when absent or -')

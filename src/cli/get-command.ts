@@ -11,7 +11,7 @@ interface Flags extends SheetFlags {
 
 /** `colophon get <sheet> <id>`. */
 export function getCommand(): Command {
-  const command = addSheetArgument(new Command('get').description('Shows one record.'))
+  const command = addSheetArgument(new Command('get').description('Show one record.'))
     .argument('<id>', 'id of the record')
     .addOption(fieldsOption())
     .addOption(asOfOption())

@@ -22,7 +22,7 @@ interface Flags extends SheetFlags, ReadFileFlags {
 export function importCommand(): Command {
   const command = addSheetArgument(
     new Command('import').description(
-      'Writes the records of a file, after a look whether all of them can be written.',
+      'Write the records of a file, after a check that all of them can be written.',
     ),
   )
     .argument('<file>', 'CSV, JSON, NDJSON, Parquet or XLSX; - is standard input')

@@ -24,7 +24,7 @@ interface Flags extends OutputFlags, ReadFileFlags {
 export function initCommand(): Command {
   const command = new Command('init')
     .description(
-      'Makes a sheet: from nothing, a file of records, a contract, or the archive of another sheet.',
+      'Make a sheet: from nothing, a file of records, a contract, or the archive of another sheet.',
     )
     .argument('<directory>', 'where it goes; made if it is not there, and nothing in it is overwritten')
     .option(

@@ -32,11 +32,11 @@ export function listCommand(): Command {
     .addOption(paramOption('condition'))
     .addOption(sortOption())
     .addOption(
-      new Option('--limit <number>', 'records at most; 50 unless given').argParser(
+      new Option('--limit <number>', 'list at most this many records (default: 50)').argParser(
         integerBetween(1, Number.MAX_SAFE_INTEGER),
       ),
     )
-    .addOption(new Option('--all', 'all records').conflicts('limit'))
+    .addOption(new Option('--all', 'list all records').conflicts('limit'))
     .addOption(cursorOption())
     .addOption(asOfOption())
   addExamples(command, [

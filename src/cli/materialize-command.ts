@@ -29,7 +29,7 @@ interface Flags extends SheetFlags {
 export function materializeCommand(): Command {
   const command = addSheetArgument(
     new Command('materialize').description(
-      'Computes derived fields. Asks at a terminal before calls are made.',
+      'Compute derived fields. Asks at a terminal before calls are made.',
     ),
   )
     .addOption(

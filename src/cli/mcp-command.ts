@@ -10,7 +10,7 @@ interface Flags extends Omit<SheetFlags, 'actor'>, AgentFlags {}
 export function mcpCommand(): Command {
   const command = addSheetArgument(
     new Command('mcp').description(
-      'Serves a sheet to an AI agent: the Model Context Protocol over standard input and output.',
+      'Serve a sheet to an AI agent: the Model Context Protocol over standard input and output.',
     ),
   )
   addAgentActor(command, '')

@@ -60,7 +60,7 @@ const COMMANDS = [
 /** The command `colophon` with all its commands. Parsing throws CommanderError for wrong usage, and after help. */
 export function createProgram(): Command {
   const program = new Command('colophon')
-    .description('Serves a sheet whose every cell can say where it came from.')
+    .description('Serve a sheet whose every cell can say where it came from.')
     .version(packageVersion(), '--version')
     .helpCommand(false)
     .enablePositionalOptions()

@@ -31,11 +31,11 @@ export function proposalsCommand(): Command {
     .option('--reject', 'decide against it')
     .option('--reason <text>', 'why it is rejected, for its proposer')
     .addOption(
-      new Option('--limit <number>', 'proposals at most; 50 unless given').argParser(
+      new Option('--limit <number>', 'list at most this many proposals (default: 50)').argParser(
         integerBetween(1, Number.MAX_SAFE_INTEGER),
       ),
     )
-    .addOption(new Option('--all', 'all of them').conflicts('limit'))
+    .addOption(new Option('--all', 'list all of them').conflicts('limit'))
     .addOption(cursorOption())
     .option('-y, --yes', 'do not ask')
   addExamples(command, [

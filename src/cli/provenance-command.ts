@@ -10,7 +10,7 @@ interface Flags extends SheetFlags {
 /** `colophon provenance <sheet> <id> <field>`. */
 export function provenanceCommand(): Command {
   const command = addSheetArgument(
-    new Command('provenance').description('Shows where the value of a cell came from.'),
+    new Command('provenance').description('Show where the value of a cell came from.'),
   )
     .argument('<id>', 'id of the record')
     .argument('<field>', 'field of the cell')

@@ -7,7 +7,7 @@ import { neededStore } from './sheet-argument.ts'
 export function pullCommand(): Command {
   const command = new Command('pull')
     .description(
-      'Makes a directory of a sheet that is in a store: definition, records, provenance, all of it.',
+      'Make a directory of a sheet that is in a store: definition, records, provenance, all of it.',
     )
     .argument('<directory>', 'where it goes; made if it is not there, and nothing in it is overwritten')
   addExamples(command, [

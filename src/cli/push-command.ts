@@ -15,7 +15,7 @@ interface Flags extends OutputFlags, StoreFlags {
 export function pushCommand(): Command {
   const command = new Command('push')
     .description(
-      'Puts what a sheet is (contract, derivations, transport.yaml) into a store that servers share; at first with its records.',
+      'Put what a sheet is (contract, derivations, transport.yaml) into a store that servers share; at first with its records.',
     )
     .argument('<sheet>', 'directory of the sheet')
     .addOption(storeOption('where it goes: postgres://user@host/database?schema=name'))

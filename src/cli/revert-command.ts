@@ -20,7 +20,7 @@ interface Flags extends SheetFlags {
 export function revertCommand(): Command {
   const command = addSheetArgument(
     new Command('revert').description(
-      'Reverts what a run wrote, what one entry of the provenance log did, or the deletion of records.',
+      'Revert what a run wrote, what one entry of the provenance log did, or the deletion of records.',
     ),
   )
     .addOption(new Option('--run <number>', 'the run to revert').conflicts(['record', 'field', 'seq', 'ids']))

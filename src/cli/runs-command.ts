@@ -17,17 +17,17 @@ interface Flags extends SheetFlags {
 /** `colophon runs <sheet> [run]`. */
 export function runsCommand(): Command {
   const command = addSheetArgument(
-    new Command('runs').description('Shows the runs of a sheet, the newest first, or one run.'),
+    new Command('runs').description('List the runs of a sheet, newest first, or show one run.'),
   )
     .argument('[run]', 'number of one run')
     .option('--failures', 'the cells that failed in the run, and why')
     .addOption(new Option('--cancel', 'end the run, whichever process it is in').conflicts('failures'))
     .addOption(
-      new Option('--limit <number>', 'runs or failures at most; 50 unless given').argParser(
+      new Option('--limit <number>', 'list at most this many runs or failures (default: 50)').argParser(
         integerBetween(1, Number.MAX_SAFE_INTEGER),
       ),
     )
-    .addOption(new Option('--all', 'all of them').conflicts('limit'))
+    .addOption(new Option('--all', 'list all of them').conflicts('limit'))
     .addOption(cursorOption())
   addExamples(command, [
     ['colophon runs countries', 'What was run, when, by whom, and what it came to'],

@@ -34,7 +34,7 @@ interface Flags extends PrefixedAgentFlags, StoreFlags, CallFlags {
 /** `colophon serve <sheet>`. */
 export function serveCommand(): Command {
   const command = addStoreOption(
-    addSheetArgument(new Command('serve').description('Serves a sheet over HTTP on this machine.')),
+    addSheetArgument(new Command('serve').description('Serve a sheet over HTTP on this machine.')),
   )
     .addOption(
       new Option('--host <address>', 'address to listen on').argParser(parseAddress).default('127.0.0.1'),

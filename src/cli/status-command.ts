@@ -11,7 +11,9 @@ interface Flags extends SheetFlags {
 /** `colophon status <sheet>`. */
 export function statusCommand(): Command {
   const command = addSheetArgument(
-    new Command('status').description('Shows how the derived fields stand, or why one cell is as it is.'),
+    new Command('status').description(
+      'Show the states of the derived fields, or why one cell is in its state.',
+    ),
   )
     .argument('[id]', 'id of a record, to ask about one cell')
     .argument('[field]', 'derived field of the cell')

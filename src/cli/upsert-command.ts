@@ -15,7 +15,7 @@ interface Flags extends SheetFlags {
 /** `colophon upsert <sheet> [file]`. */
 export function upsertCommand(): Command {
   const command = addSheetArgument(
-    new Command('upsert').description('Inserts records, and merges those that are there already.'),
+    new Command('upsert').description('Insert records, and merge those that are there already.'),
   )
     .argument('[file]', 'file of records; standard input when absent or -')
     .addOption(

@@ -12,7 +12,7 @@ interface Flags extends OutputFlags, StoreFlags {
 export function validateCommand(): Command {
   const command = addSheetArgument(
     new Command('validate').description(
-      'Checks contract, derivations and transport.yaml, and whether the store can be opened with them.',
+      'Check contract, derivations and transport.yaml, and whether the store can be opened with them.',
     ),
   ).option('--records', 'also in every record: of the store, or of records.jsonl where there is none yet')
   addExamples(command, [

@@ -12,7 +12,7 @@ interface Flags extends StoreFlags, CallFlags {
 /** `colophon worker`. */
 export function workerCommand(): Command {
   const command = new Command('worker')
-    .description('Computes cells of the runs of a sheet in a store, beside other workers.')
+    .description('Compute cells of the runs of a sheet in a store, beside other workers.')
     .addOption(storeOption('the store of the sheet: postgres://…'))
   addCallOptions(addLogLevel(command)).addOption(
     new Option('--grace <seconds>', 'how long calls under way may take when it is stopped')
