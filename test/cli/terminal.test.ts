@@ -161,7 +161,7 @@ test('delete names how many it is about to delete', { skip }, async (t) => {
   await terminal.shows(/Delete 2 records\? \[y\/N\]/)
   terminal.type('yes\r')
   assert.equal(await terminal.end(), 0)
-  assert.match(terminal.text, /2 records deleted, 1 remain\n$/)
+  assert.match(terminal.text, /2 records deleted, 1 remain\nUndo: colophon revert \S+ --ids a,b\n$/)
 })
 
 test(
