@@ -38,11 +38,18 @@ const PATTERNS: Readonly<Record<string, string>> = {
   string: String.raw`^[^\u0000]*$`,
 }
 
-/** What holds of every id (D14). */
-const ID_SCHEMA: JsonSchema = {
-  minLength: 1,
-  maxLength: 512,
-  pattern: String.raw`^[^\s,\u0000-\u001f\u007f-\u009f]([^,\u0000-\u001f\u007f-\u009f]*[^\s,\u0000-\u001f\u007f-\u009f])?$`,
+/** Every id (D14). */
+const ID_PATTERN = String.raw`^[^\s,\u0000-\u001f\u007f-\u009f]([^,\u0000-\u001f\u007f-\u009f]*[^\s,\u0000-\u001f\u007f-\u009f])?$`
+
+/** What an id must meet, beside what the contract says of it (D14). */
+function idKeywords({ options }: Field): JsonSchema {
+  const { minLength = 1, maxLength = 512, pattern } = options
+  const isOwn = typeof pattern === 'string' && isEcmaPattern(pattern)
+  return {
+    minLength: Math.max(1, Number(minLength)),
+    maxLength: Math.min(512, Number(maxLength)),
+    ...(isOwn ? { allOf: [{ pattern: ID_PATTERN }] } : { pattern: ID_PATTERN }),
+  }
 }
 
 /** Options of the contract that JSON Schema has under the same name and with the same meaning. */
@@ -72,7 +79,7 @@ export function recordSchema(contract: Contract): JsonSchema {
 export function recordInputSchema(contract: Contract): JsonSchema {
   const properties = fieldSchemas(contract, (field) => ({
     ...valueSchema(field, true),
-    ...(field.primaryKey ? ID_SCHEMA : {}),
+    ...(field.primaryKey ? idKeywords(field) : {}),
   }))
   const key = contract.fields.find(({ primaryKey }) => primaryKey)?.name ?? 'id'
   return {

@@ -25,7 +25,7 @@ const FILES = {
     '{name: tags, logicalType: array, items: {logicalType: string}, logicalTypeOptions: {maxItems: 3, uniqueItems: true}}',
     '{name: box, logicalType: object, properties: [{name: a, logicalType: integer, required: true}]}',
     '{name: colour, logicalType: string, quality: [{metric: invalidValues, arguments: {validValues: [red, green]}, mustBe: 0}]}',
-  ]),
+  ]).replace('primaryKey: true', '$&, logicalTypeOptions: {pattern: "^[a-z,]*$", maxLength: 20}'),
 }
 
 /**
