@@ -7,6 +7,7 @@ import { integerBetween, parseDollars } from './option-values.ts'
 import type { ProgressStyle } from './progress.ts'
 import { parseList } from './record-options.ts'
 import { progressOption } from './progress-option.ts'
+import { UsageError } from './usage-error.ts'
 import { addSheetArgument, onSheet, sheetWords } from './sheet-argument.ts'
 
 interface Flags extends SheetFlags {
@@ -14,6 +15,7 @@ interface Flags extends SheetFlags {
   readonly ids?: readonly string[]
   readonly only?: 'missing' | 'stale' | 'failed'
   readonly force?: true
+  readonly overwriteManual?: true
   readonly dryRun?: true
   readonly reuseResponses?: true
   readonly keepFresh?: string
@@ -39,7 +41,11 @@ export function materializeCommand(): Command {
     .addOption(
       new Option('--only <state>', 'only cells in this state').choices(['missing', 'stale', 'failed']),
     )
-    .option('--force', 'compute again even what is fresh or in the cache')
+    .option('--force', 'compute again even what is fresh or in the cache, but not what was written by hand')
+    .option(
+      '--overwrite-manual',
+      'with --force: compute cells that were written by hand, too; their values are lost',
+    )
     .addOption(
       new Option(
         '--limit <number>',
@@ -80,6 +86,10 @@ export function materializeCommand(): Command {
       'From a program, with a bound',
     ],
     ['colophon materialize countries --actor human:ann --only failed', 'Try again what failed'],
+    [
+      'colophon materialize countries --actor human:ann --target name_de --force --overwrite-manual --dry-run',
+      'How many manual values a new computation would overwrite',
+    ],
   ])
   return addSheetOptions(command, { calls: true }).action(
     onSheet((flags: Flags) =>
@@ -89,6 +99,7 @@ export function materializeCommand(): Command {
           targets: flags.target ?? null,
           recordIds: flags.ids ?? null,
           force: flags.force ?? false,
+          overwriteManual: flags.overwriteManual ?? false,
           only: flags.only ?? null,
           limit: flags.limit ?? null,
           maxCalls: flags.maxCalls ?? null,
@@ -96,6 +107,11 @@ export function materializeCommand(): Command {
           reuseResponses: flags.reuseResponses ?? false,
           keepFresh: flags.keepFresh === undefined ? undefined : basename(flags.keepFresh),
           stopAfterFailures: flags.stopAfterFailures,
+        }
+        if (selection.overwriteManual && !selection.force) {
+          throw new UsageError(
+            '--overwrite-manual goes with --force: without it no cell written by hand is computed',
+          )
         }
         if (flags.dryRun === true) return showPlan(context, selection)
         return runMaterialize(context, selection, {

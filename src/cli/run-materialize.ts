@@ -5,6 +5,7 @@ import type { RunSelection } from '../sheet/run-selection.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { blockedWords } from '../wire/blocked-words.ts'
 import { retryWords } from '../wire/retry-words.ts'
+import { manualValues } from '../wire/manual-words.ts'
 import { toMaterializeAnswer, toRunPlanAnswer } from '../wire/materialize.ts'
 import { toRunFailuresAnswer, type RunFailuresAnswer } from '../wire/runs.ts'
 import type { CommandContext } from './command-context.ts'
@@ -17,7 +18,7 @@ import { followRun } from './follow-run.ts'
 import type { ProgressStyle } from './progress.ts'
 import { callsText, cellsText, grouped } from './progress-line.ts'
 import { screenOf, type Screen } from './terminal.ts'
-import { tableOf } from './table.ts'
+import { tableOf, type Column } from './table.ts'
 import { writerOf } from './writer.ts'
 
 export interface RunOptions {
@@ -36,9 +37,10 @@ const FAILURES_SHOWN = 20
 
 /** Prints what a run would do and cost. Throws as {@link planMaterialize} does. */
 export async function showPlan({ sheet, out }: CommandContext, selection: RunSelection): Promise<void> {
+  if (selection.overwriteManual === true) writerOf(sheet)
   const plan = await planMaterialize(sheet, selection)
   const reusing = await planReusing(sheet, selection, plan)
-  await out.print(toRunPlanAnswer(plan), (screen) => planText(plan, reusing, screen))
+  await out.print(toRunPlanAnswer(plan), (screen) => planText(plan, { reusing, selection }, screen))
 }
 
 /**
@@ -75,13 +77,15 @@ export async function runMaterialize(
   return exitCodeOf(result.failures.length)
 }
 
-/** Shows the plan and asks, when calls would be made; answers with an exit code when that is the end of it. */
+/** Shows the plan and asks, when calls would be made or manual values overwritten; answers with an exit code when that is the end of it. */
 async function askFirst(sheet: Sheet, selection: RunSelection, out: Output): Promise<ExitCode | null> {
   const plan = await planMaterialize(sheet, selection)
-  if (plan.calls === 0) return null
+  const { manualOverwritten: overwritten = 0 } = plan
+  if (plan.calls === 0 && overwritten === 0) return null
   const reusing = await planReusing(sheet, selection, plan)
-  process.stderr.write(`${planText(plan, reusing, screenOf(process.stderr))}\n`)
-  const answer = await confirm('Go ahead?')
+  process.stderr.write(`${planText(plan, { reusing, selection }, screenOf(process.stderr))}\n`)
+  const question = overwritten === 0 ? 'Go ahead?' : `Go ahead and overwrite ${manualValues(overwritten)}?`
+  const answer = await confirm(question)
   if (answer === 'yes') return null
   out.note('Nothing was computed.')
   return answer === 'interrupted' ? EXIT.interrupted : EXIT.error
@@ -94,7 +98,13 @@ async function planReusing(sheet: Sheet, selection: RunSelection, { targets }: P
   return planMaterialize(sheet, { ...selection, reuseResponses: true })
 }
 
-function planText(plan: Plan, reusing: Plan | null, screen: Screen): string {
+interface PlanOf {
+  readonly selection: RunSelection
+  /** What the same run would do with the responses that are kept; null when it makes no difference. */
+  readonly reusing: Plan | null
+}
+
+function planText(plan: Plan, { selection, reusing }: PlanOf, screen: Screen): string {
   const rows = Object.entries(plan.targets).map(([target, cells]) => ({ target, ...cells }))
   const hasKept = rows.some(({ kept }) => kept !== undefined)
   const left = rows.reduce((sum, cells) => sum + (cells.left ?? 0), 0)
@@ -106,6 +116,7 @@ function planText(plan: Plan, reusing: Plan | null, screen: Screen): string {
       { header: 'cached', value: ({ cached }) => cached },
       { header: 'skipped', value: ({ skipped }) => skipped },
       ...(hasKept ? [{ header: 'kept responses', value: keptText }] : []),
+      ...manualColumns(plan),
       ...(left > 0 ? [{ header: 'left', value: ({ left: cells = 0 }: (typeof rows)[number]) => cells }] : []),
     ],
     rows,
@@ -119,10 +130,37 @@ function planText(plan: Plan, reusing: Plan | null, screen: Screen): string {
     screen.paint('bold', priceText(plan)),
     ...(reusing === null ? [] : [`With --reuse-responses: ${priceText(reusing)}`]),
     ...stopText(plan),
+    ...manualText(plan, selection, screen),
     ...(left > 0 ? [leftText(left, screen)] : []),
     ...waiting,
     ...plan.notReady.map((message) => screen.paint('yellow', `Not ready: ${message}`)),
   ].join('\n')
+}
+
+type PlanRow = Plan['targets'][string]
+
+function manualColumns({ manualLeft = 0, manualOverwritten = 0 }: Plan): Column<PlanRow>[] {
+  return [
+    ...(manualLeft > 0
+      ? [{ header: 'manual kept', value: ({ manualLeft: cells = 0 }: PlanRow) => cells }]
+      : []),
+    ...(manualOverwritten > 0
+      ? [{ header: 'manual lost', value: ({ manualOverwritten: cells = 0 }: PlanRow) => cells }]
+      : []),
+  ]
+}
+
+/** Says how many values written by hand are overwritten, and how many are kept. */
+function manualText(
+  { manualLeft = 0, manualOverwritten = 0 }: Plan,
+  { force, overwriteManual = false }: RunSelection,
+  screen: Screen,
+): string[] {
+  const how = force && !overwriteManual ? ' (--overwrite-manual computes these cells, too)' : ''
+  return [
+    ...(manualOverwritten > 0 ? [screen.paint('red', `Overwrites ${manualValues(manualOverwritten)}`)] : []),
+    ...(manualLeft > 0 ? [`Keeps ${manualValues(manualLeft)}${how}`] : []),
+  ]
 }
 
 /** Says when the run ends early. */
@@ -160,10 +198,12 @@ interface Ending extends RunOptions {
 
 function resultText(result: MaterializeResult, { run, screen, shown, name, keepsFresh }: Ending): string {
   const { materialized, skipped, failures, totalCost: cost } = result
-  const { calls, unpricedCalls, left } = run
+  const { calls, unpricedCalls, left, manualLeft, manualOverwritten } = run
   const done = keepsFresh ? 'marked as fresh' : 'computed'
   const parts = [`${cellsText(materialized)} ${done}`, `${grouped(skipped)} left alone`]
   if (calls > 0) parts.push(costText(calls, { cost, unpricedCalls }))
+  if (manualOverwritten > 0) parts.push(`${manualValues(manualOverwritten)} overwritten`)
+  if (manualLeft > 0 && run.force) parts.push(`${manualValues(manualLeft)} kept`)
   const more = left > 0 ? [leftText(left, screen)] : []
   if (failures.length === 0)
     return [`${screen.paint('green', '✔')} ${parts.join(', ')} (run ${run.id})`, ...more].join('\n')

@@ -129,6 +129,7 @@ export class DerivationRun {
   #look(item: WorkItem, readAt: number): ItemToDo | null {
     const { planner, tally, unusable } = this.#parts
     const cells = planner.cells(item)
+    if (cells.length === 0) return null
     this.#listed += cells.length
     const bad = this.#derivation.inputs.filter((input) => unusable.has(input, item.key))
     if (bad.length > 0) {

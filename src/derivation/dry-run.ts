@@ -3,6 +3,7 @@ import { Budget, mostPossible, Prices, type Bounds, type Price } from './budget.
 import { byRecord, inChunks, oneByOne } from './by-record.ts'
 import type { Derivation } from './derivation-kind.ts'
 import { digestOf } from './hash-digest.ts'
+import { manualCounts, sumOf } from './manual-cells.ts'
 import { Planner, retryTime, type PlannedItem, type RunScope } from './planner.ts'
 import { priceLater } from './price-later.ts'
 import { RecordsOfFields } from './record-keys.ts'
@@ -49,6 +50,8 @@ export class DryRun {
   readonly #compute = new Map<string, number>()
   readonly #cached = new Map<string, number>()
   readonly #kept = new Map<string, KeptCount>()
+  /** Cells that lose a value written by hand. */
+  readonly #overwritten = new Map<string, number>()
   /** The calls of the run, where equal requests of all derivations share one. */
   readonly #shared: SharedCalls = { begun: new Set(), refused: new Set() }
   /** Cells that bounds leave no room for, and those computed from them. */
@@ -102,23 +105,26 @@ export class DryRun {
     }
   }
 
-  plan(): RunPlan {
+  /** `manual`: how many cells of each target have a value written by hand. */
+  plan(manual: ReadonlyMap<string, number>): RunPlan {
     const { targets } = this.planner.request
     const isBeyond = this.#atMost && this.#refused.count > 0
     const unpriced = this.#budget.unpricedCalls + (isBeyond ? this.#refused.unpriced : 0)
     const { calls, cost } = isBeyond
       ? mostPossible([...this.#budget.prices, ...this.#refused], this.#bounds)
       : this.#budget
+    const plans = [...targets].map((target) => [target, this.#targetPlan(target, manual)] as const)
     return {
-      targets: Object.fromEntries([...targets].map((target) => [target, this.#targetPlan(target)])),
+      targets: Object.fromEntries(plans),
       calls,
       cost,
       ...(unpriced > 0 && { unpricedCalls: Math.min(calls, unpriced) }),
+      ...manualCounts({ all: sumOf(manual), overwritten: sumOf(this.#overwritten) }),
       atMost: this.#atMost,
     }
   }
 
-  #targetPlan(target: string): TargetPlan {
+  #targetPlan(target: string, manual: ReadonlyMap<string, number>): TargetPlan {
     const compute = this.#compute.get(target) ?? 0
     const cached = this.#cached.get(target) ?? 0
     const kept = this.#kept.get(target)?.calls
@@ -139,6 +145,10 @@ export class DryRun {
       ...(left > 0 && { left }),
       ...(later !== undefined && { retryLater: { cells: later.cells, next: timeOf(later.next) } }),
       ...(kept !== undefined && { kept }),
+      ...manualCounts({
+        all: manual.get(target) ?? 0,
+        overwritten: this.#overwritten.get(target) ?? 0,
+      }),
     }
   }
 
@@ -201,7 +211,7 @@ export class DryRun {
         }
         calls.count += 1
         if (this.#budget.begin(foreseen.price)) {
-          this.#count(this.#compute, foreseen.cells)
+          this.#countFilled(this.#compute, foreseen.cells)
         } else {
           this.#refused.add(foreseen.price)
           this.#count(this.#left, foreseen.cells)
@@ -221,19 +231,19 @@ export class DryRun {
     const entry = entries.get(hash)
     const uncached = this.#uncached(planned, entry)
     const cached = open.filter((cell) => !uncached.includes(cell))
-    this.#count(this.#cached, cached)
+    this.#countFilled(this.#cached, cached)
     this.#note(this.#open, item, cached)
     if (uncached.length === 0) return
     const request = requests.keys.get(planned) ?? null
     const note = request === null ? undefined : requests.kept.get(request)
     if (request !== null && note !== undefined) this.#countKept(uncached, request, note)
     if (note !== undefined && this.planner.request.reuseResponses) {
-      this.#count(this.#cached, uncached)
+      this.#countFilled(this.#cached, uncached)
       this.#note(this.#open, item, uncached)
     } else if (!calls.areMade) {
       this.#note(this.#unusable, item, uncached)
     } else if (this.#begin(planned, request, calls)) {
-      this.#count(this.#compute, uncached)
+      this.#countFilled(this.#compute, uncached)
       this.#note(this.#open, item, uncached)
     } else {
       this.#leave(item, uncached)
@@ -303,6 +313,15 @@ export class DryRun {
   #leave(item: WorkItem, cells: readonly WorkCell[]): void {
     this.#count(this.#left, cells)
     this.#note(this.#leftCells, item, cells)
+  }
+
+  /** Counts cells that get a value, and those of them that lose one written by hand. */
+  #countFilled(counts: Map<string, number>, cells: readonly WorkCell[]): void {
+    this.#count(counts, cells)
+    this.#count(
+      this.#overwritten,
+      cells.filter(({ state }) => state === 'overridden'),
+    )
   }
 
   #count(counts: Map<string, number>, cells: readonly WorkCell[]): void {

@@ -91,6 +91,8 @@ test('a run with a limit, and its plan, leave the cells of all other records alo
     totalCost: 0,
     unpricedCalls: 0,
     left: 0,
+    manualLeft: 0,
+    manualOverwritten: 0,
   })
 })
 

@@ -6,9 +6,9 @@ import type { PlanRequest } from './run-request.ts'
 
 /** The records that a run goes through, as the store is now: with a `limit` only so many that have work. */
 export async function runScope(request: PlanRequest): Promise<RunScope> {
-  const { total, lastKey } = await request.store.status()
+  const { total, lastKey, lastSeq } = await request.store.status()
   const { records, limit } = request
-  const scope: RunScope = { total: records?.length ?? total, records, lastKey }
+  const scope: RunScope = { total: records?.length ?? total, records, lastKey, lastSeq }
   request.signal.throwIfAborted()
   return limit === null
     ? scope

@@ -84,6 +84,8 @@ test('no bound on calls or dollars is ever exceeded, however many calls are unde
       totalCost: expected / 10,
       unpricedCalls: 0,
       left: 100 - expected,
+      manualLeft: 0,
+      manualOverwritten: 0,
     })
     assert.equal((await sheet.store.status()).targets[0]?.missing, 100 - expected)
   }
@@ -301,6 +303,8 @@ test('cells with nothing to do are counted when their derivation begins', async 
     totalCost: 0.1,
     unpricedCalls: 0,
     left: 0,
+    manualLeft: 0,
+    manualOverwritten: 0,
   })
   hold.release()
   const { progress } = await running

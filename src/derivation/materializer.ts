@@ -41,7 +41,8 @@ class Run {
     this.#planner = new Planner(request, scope, this.#signal)
     this.#budget = new Budget(request)
     this.#streak = new FailureStreak(request.stopAfterFailures)
-    this.#tally = new Tally(scope.total * request.targets.size, request.observer)
+    const total = scope.total * request.targets.size
+    this.#tally = new Tally({ total, manual: request.manual }, request.observer)
     const { store, id, actor } = request
     this.#reuse = request.reuseResponses ? new ReusedResponses(store.responses) : undefined
     this.#commits = new CommitQueue({ store, run: id, actor, tally: this.#tally })

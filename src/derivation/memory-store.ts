@@ -24,6 +24,8 @@ interface MemoryCell {
   state: CellState
   mark: number
   failure?: WorkFailure
+  /** Of the last write of it. */
+  written: number
 }
 
 interface MemoryRecord {
@@ -84,7 +86,12 @@ export class MemoryStore implements RunStore {
       record.values[field] = value
       const cell = record.cells.get(field)
       if (cell)
-        Object.assign(cell, { hash: null, state: value === null ? 'missing' : 'overridden', mark: this.#seq })
+        Object.assign(cell, {
+          hash: null,
+          state: value === null ? 'missing' : 'overridden',
+          mark: this.#seq,
+          written: this.#seq,
+        })
       this.#inputWritten(record, field)
     }
     return key
@@ -107,6 +114,7 @@ export class MemoryStore implements RunStore {
     return {
       total: this.records.size,
       lastKey: this.#lastKey,
+      lastSeq: this.#seq,
       targets: this.#derivations
         .flatMap(({ targets }) => targets)
         .map((field) => ({
@@ -154,10 +162,25 @@ export class MemoryStore implements RunStore {
           const { state, hash, mark, failure } = record.cells.get(target) as MemoryCell
           const failed = query.failures === true && state === 'failed' && failure !== undefined
           const blocked = this.#isBlocked(record, target)
-          return { target, state, blocked, inputHash: hash, mark: String(mark), ...(failed && { failure }) }
+          const touched = state === 'overridden' ? { touchedBy: mark } : {}
+          return {
+            target,
+            state,
+            blocked,
+            inputHash: hash,
+            mark: String(mark),
+            ...touched,
+            ...(failed && { failure }),
+          }
         }),
       }))
       .toArray()
+  }
+
+  async provenance(id: string, field: string): ReturnType<RunStore['provenance']> {
+    const record = this.records.values().find((each) => each.id === id)
+    const seq = record?.cells.get(field)?.written ?? 0
+    return { entries: [{ seq }], isCut: false }
   }
 
   #pending(record: MemoryRecord, field: string): PendingInput | undefined {
@@ -196,7 +219,11 @@ export class MemoryStore implements RunStore {
     for (const response of commit.responses ?? []) {
       this.kept.set(response.request, { ...response, at: KEPT_AT })
     }
-    return commit.cells.map((cell) => ({ outcome: this.#store(cell) ? 'stored' : 'superseded' }))
+    return commit.cells.map((cell) => {
+      const overwrites = cell.result.kind === 'computed' && this.state(cell.key, cell.target) === 'overridden'
+      if (!this.#store(cell)) return { outcome: 'superseded' }
+      return { outcome: 'stored', ...(overwrites && { overwrote: true }) }
+    })
   }
 
   #store({ key, target, mark, result }: CellResult): boolean {
@@ -225,7 +252,10 @@ export class MemoryStore implements RunStore {
   #create(id: string): [RecordKey, MemoryRecord] {
     const cells = this.#derivations
       .flatMap(({ targets }) => targets)
-      .map((target): [string, MemoryCell] => [target, { hash: null, state: 'missing', mark: this.#seq }])
+      .map((target): [string, MemoryCell] => [
+        target,
+        { hash: null, state: 'missing', mark: this.#seq, written: this.#seq },
+      ])
     const record = { id, values: {}, cells: new Map(cells) }
     this.records.set((this.#lastKey += 1), record)
     return [this.#lastKey, record]

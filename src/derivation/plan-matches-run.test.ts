@@ -13,6 +13,7 @@ import { PATIENT_LIMITS } from '../store/suite/patient-limits.ts'
 import { SqliteStore } from '../store/sqlite/sqlite-store.ts'
 import type { CacheEntry, CellCommit, RecordKey, WorkQuery } from '../store/cell-work.ts'
 import type { StoreDefinition } from '../store/sheet-store.ts'
+import type { RunProgress } from '../store/stored-run.ts'
 import type { Derivation } from './derivation-kind.ts'
 import { runDerivations } from './materializer.ts'
 import { MemoryStore } from './memory-store.ts'
@@ -134,6 +135,8 @@ class TestedSqliteStore implements TestedStore {
     return [...keys.values()].toSorted((one, other) => one - other)
   }
 
+  provenance: TestedStore['provenance'] = (id, field, limit) => this.#store.provenance(id, field, limit)
+
   put(id: string, values: Readonly<Record<string, JsonValue>>): Promise<unknown> {
     const body = { records: [{ id, ...values }], actor: ACTOR }
     return this.#store.upsert({ body, defaultActor: null, ifMatch: null })
@@ -159,6 +162,7 @@ class TestedSqliteStore implements TestedStore {
       targets: null,
       recordIds: null,
       force: false,
+      overwriteManual: false,
       only: null,
       limit: null,
       maxCalls: null,
@@ -292,6 +296,7 @@ class RandomSheet {
       targets: new Set(targets),
       records: maybe(0.2, () => keys.filter(() => random.chance(0.6))),
       force: random.chance(0.25),
+      overwritable: new Set(targets.filter(() => random.chance(0.8))),
       only: maybe(0.3, () => random.pick(['missing', 'stale', 'failed'] as const)),
       limit: maybe(0.3, () => 1 + random.below(5)),
       maxCalls: maybe(0.25, () => random.below(8)),
@@ -360,7 +365,7 @@ async function checkPlan(sheet: RandomSheet, changes: Partial<PlanRequest>): Pro
   }
   assert.equal(calls.length, plan.calls, 'calls')
   assert.equal(progress.totalCost, plan.cost, 'cost')
-  checkCells(sheet, { request, plan, left: progress.left, cacheBefore, requestsBefore, commitsBefore })
+  checkCells(sheet, { request, plan, progress, cacheBefore, requestsBefore, commitsBefore })
   return plan
 }
 
@@ -373,17 +378,18 @@ function checkCells(
   of: {
     request: ReturnType<RandomSheet['request']>
     plan: RunPlan
-    left: number
+    progress: RunProgress
     cacheBefore: TestedStore['cache']
     requestsBefore: TestedStore['requests']
     commitsBefore: number
   },
 ): void {
-  const { request, plan, left, cacheBefore, requestsBefore, commitsBefore } = of
+  const { request, plan, progress, cacheBefore, requestsBefore, commitsBefore } = of
   // What fails in a call, or at its answer, was counted as if it went well.
   if (request.observer.cells.some((cell) => cell.state === 'failed' && !FORESEEN.test(cell.error))) return
   const planned = Object.values(plan.targets).reduce((sum, cells) => sum + (cells.left ?? 0), 0)
-  assert.equal(left, planned, 'cells left by bounds')
+  assert.equal(progress.left, planned, 'cells left by bounds')
+  assert.equal(progress.manualOverwritten, plan.manualOverwritten ?? 0, 'values written by hand')
   const stored = store.commits.slice(commitsBefore).flatMap(({ cells }) => cells)
   for (const target of request.targets) {
     const computed = stored.flatMap((cell) =>
@@ -411,7 +417,7 @@ interface Rounds {
 
 /** Plans and runs random requests over random sheets; answers with how many of each kind there were. */
 async function comparePlansWithRuns({ sheets, rounds, openStore }: Rounds): Promise<Record<string, number>> {
-  const seen = { exact: 0, atMost: 0, calls: 0, cached: 0, refused: 0 }
+  const seen = { exact: 0, atMost: 0, calls: 0, cached: 0, refused: 0, overwritten: 0 }
   for (let seed = FIRST_SEED; seed < FIRST_SEED + sheets; seed += 1) {
     const sheet = await RandomSheet.open(seededRandom(seed), openStore)
     for (let round = 0; round < rounds; round += 1) {
@@ -423,6 +429,7 @@ async function comparePlansWithRuns({ sheets, rounds, openStore }: Rounds): Prom
         const plan = await checkPlan(sheet, changes)
         seen[plan.atMost ? 'atMost' : 'exact'] += 1
         seen.calls += plan.calls
+        seen.overwritten += plan.manualOverwritten ?? 0
         for (const { cached } of Object.values(plan.targets)) seen.cached += cached
       } catch (error) {
         throw new Error(`${shown}\n${JSON.stringify(sheet.specs)}`, { cause: error })
@@ -443,7 +450,8 @@ test('a dry run says what the run that follows does: exactly, or at most where i
     openStore: async (derivations) => new TestedMemoryStore(derivations),
   })
   // The sheets must be worth something as a test.
-  for (const [what, count] of Object.entries(seen)) assert.ok(count > SHEETS / 2, `${count} ${what}`)
+  const rare = { ...seen, overwritten: (seen['overwritten'] ?? 0) * 5 }
+  for (const [what, count] of Object.entries(rare)) assert.ok(count > SHEETS / 2, `${count} ${what}`)
 })
 
 test('a dry run says what the run that follows does with the real store too', async (t) => {

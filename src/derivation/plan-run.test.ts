@@ -56,19 +56,33 @@ test('a plan counts the cells of each target by what becomes of them, equal call
   const [calls, commits] = [sheet.kind.calls.length, sheet.store.commits.length]
   assert.deepEqual(await sheet.plan(), {
     targets: {
-      b: { compute: 3, cached: 1, skipped: 4, blocked: { input_empty: 1 } },
+      b: { compute: 3, cached: 1, skipped: 4, blocked: { input_empty: 1 }, manualLeft: 1 },
       c: { compute: 4, cached: 1, skipped: 3, blocked: { input_empty: 1 } },
     },
     calls: 3,
     cost: 0.75,
+    manualLeft: 1,
     atMost: false,
   })
   assert.deepEqual([sheet.kind.calls.length, sheet.store.commits.length], [calls, commits])
   const force = await sheet.plan({ force: true, targets: new Set(['b']) })
   assert.deepEqual(force, {
-    targets: { b: { compute: 6, cached: 0, skipped: 2, blocked: { input_empty: 1 }, kept: KEPT } },
+    targets: {
+      b: { compute: 5, cached: 0, skipped: 3, blocked: { input_empty: 1 }, kept: KEPT, manualLeft: 1 },
+    },
+    calls: 3,
+    cost: 0.75,
+    manualLeft: 1,
+    atMost: false,
+  })
+  const overwriting = await sheet.plan({ force: true, targets: new Set(['b']), overwritable: new Set(['b']) })
+  assert.deepEqual(overwriting, {
+    targets: {
+      b: { compute: 6, cached: 0, skipped: 2, blocked: { input_empty: 1 }, kept: KEPT, manualOverwritten: 1 },
+    },
     calls: 4,
     cost: 1,
+    manualOverwritten: 1,
     atMost: false,
   })
   assert.equal(await sheet.run(), 3)
@@ -119,7 +133,7 @@ test('where inputs are computed in the run each record is a call of its own, an 
   const { targets, calls, atMost } = await sheet.plan()
   assert.deepEqual(targets, {
     b: { compute: 1, cached: 1, skipped: 2 },
-    c: { compute: 1, cached: 0, skipped: 3 },
+    c: { compute: 1, cached: 0, skipped: 3, manualLeft: 1 },
     d: { compute: 2, cached: 0, skipped: 2 },
   })
   // d of record 4 is certain, since its input was written by hand.

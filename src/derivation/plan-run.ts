@@ -1,5 +1,6 @@
 import { DryRun } from './dry-run.ts'
 import { runScope } from './first-with-work.ts'
+import { manualCells } from './manual-cells.ts'
 import type { PlanRequest, RunPlan } from './run-request.ts'
 
 /**
@@ -12,5 +13,5 @@ export async function planRun(request: PlanRequest): Promise<RunPlan> {
   for (const derivation of run.planner.derivations) {
     for await (const _calls of run.follow(derivation));
   }
-  return run.plan()
+  return run.plan(await manualCells(request))
 }

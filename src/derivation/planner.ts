@@ -27,6 +27,8 @@ export interface RunScope {
   readonly records: readonly RecordKey[] | null
   /** No record that came after the run began is part of it, or a run might never end. */
   readonly lastKey: RecordKey
+  /** Of the last provenance entry when the run began: what people write later is never overwritten. */
+  readonly lastSeq: number
 }
 
 /** What is to be done for one record by one derivation. */
@@ -104,18 +106,46 @@ export class Planner {
         this.#signal.throwIfAborted()
         const last = items.at(-1)
         if (last === undefined) break
-        yield last.key > this.scope.lastKey ? items.filter(({ key }) => key <= this.scope.lastKey) : items
+        const wanted =
+          last.key > this.scope.lastKey ? items.filter(({ key }) => key <= this.scope.lastKey) : items
+        yield await this.#withoutNewCorrections(wanted)
         after = last.key
         this.#signal.throwIfAborted()
       }
     }
   }
 
+  /** Leaves out cells that would be overwritten though they were written by hand after the run began (D28). */
+  async #withoutNewCorrections(items: readonly WorkItem[]): Promise<readonly WorkItem[]> {
+    const { lastSeq } = this.scope
+    const { store } = this.request
+    const kept: WorkItem[] = []
+    for (const item of items) {
+      const touched = item.cells.filter((cell) => this.#overwrites(cell) && (cell.touchedBy ?? 0) > lastSeq)
+      const corrected = new Set<WorkCell>()
+      for (const cell of touched) {
+        const latest = await store.provenance(item.id, cell.target, 1)
+        if (Number(latest?.entries[0]?.['seq']) > lastSeq) corrected.add(cell)
+      }
+      kept.push(
+        corrected.size === 0 ? item : { ...item, cells: item.cells.filter((cell) => !corrected.has(cell)) },
+      )
+    }
+    return kept
+  }
+
   /** The cells of a record that the run computes, going by their state. */
   cells({ cells }: WorkItem): WorkCell[] {
     const { force, only } = this.request
     if (only !== null) return cells.filter(({ state }) => state === only)
-    return cells.filter(({ state }) => force || (state !== 'fresh' && state !== 'overridden'))
+    return cells.filter((cell) =>
+      cell.state === 'overridden' ? this.#overwrites(cell) : force || cell.state !== 'fresh',
+    )
+  }
+
+  /** Whether the run computes a cell though it was written by hand. */
+  #overwrites({ state, target }: WorkCell): boolean {
+    return state === 'overridden' && this.takesAll && this.request.overwritable.has(target)
   }
 
   /**
@@ -125,14 +155,13 @@ export class Planner {
    */
   cellsInTime(item: WorkItem): WorkCell[] {
     const { only } = this.request
-    if (this.takesAll) return [...item.cells]
-    if (only === 'missing' || only === 'failed') return this.cells(item)
+    if (this.takesAll || only === 'missing' || only === 'failed') return this.cells(item)
     const takes = (state: WorkCell['state']): boolean =>
       only === null ? state !== 'overridden' : state === 'fresh' || state === only
     return item.cells.filter(({ state }) => takes(state))
   }
 
-  /** Whether the run is about all cells of its records, whatever their states. */
+  /** Whether the run is about all cells of its records, whatever their states, but for those written by hand that it must not overwrite. */
   get takesAll(): boolean {
     const { force, only } = this.request
     return force && only === null
@@ -235,7 +264,8 @@ export class Planner {
     const { force, only } = this.request
     const { fresh, overridden, missing, stale, failed, blocked } = counts
     if (only !== null) return fresh + overridden + missing + stale + failed - counts[only]
-    return force ? 0 : fresh + overridden + blocked
+    if (!force) return fresh + overridden + blocked
+    return this.request.overwritable.has(counts.field) ? 0 : overridden
   }
 }
 

@@ -13,7 +13,7 @@ import type { FailureStreak } from './failure-streak.ts'
 import type { HostPolicies } from './host-policies.ts'
 
 /** What planning a run needs of a store. */
-export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'hosts'> & {
+export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'hosts' | 'provenance'> & {
   readonly responses: Pick<ResponseStore, 'find' | 'read' | 'now'>
 }
 
@@ -30,6 +30,8 @@ export interface PlanRequest {
   /** The records that the run is about, ascending; null for all. */
   readonly records: readonly RecordKey[] | null
   readonly force: boolean
+  /** With `force`, the targets whose cells are computed even where they were written by hand (D28). */
+  readonly overwritable: ReadonlySet<string>
   /** Only cells in this state; null for every cell with work, with `force` for every cell. */
   readonly only: WorkState | null
   /** Only so many records that have work, untried ones first; the cells of the others are left alone. Null for no bound. */
@@ -54,6 +56,8 @@ export interface RunRequest extends PlanRequest {
   readonly actor: string
   readonly store: RunStore
   readonly observer: RunObserver
+  /** Of the cells, how many have a value written by hand when the run begins. */
+  readonly manual: number
   /** The calls that processes share; absent where one process makes all. */
   readonly calls?: SharedCalls
 }
@@ -61,7 +65,7 @@ export interface RunRequest extends PlanRequest {
 /** A piece of a run: what one derivation computes of some records. */
 export interface TaskRequest extends Omit<
   RunRequest,
-  'levels' | 'records' | 'limit' | 'maxCalls' | 'maxCost'
+  'levels' | 'records' | 'limit' | 'maxCalls' | 'maxCost' | 'manual'
 > {
   /** The failures of the run that this process has seen. */
   readonly streak: FailureStreak
@@ -72,6 +76,8 @@ export interface TaskRequest extends Omit<
   readonly records: readonly RecordKey[] | null
   /** No record that came later is part of it. */
   readonly lastKey: RecordKey
+  /** Of the last provenance entry when the run began. */
+  readonly lastSeq: number
   readonly calls: SharedCalls
   /** Of records that may have been computed before, the cells that the run has settled; null where there can be none. */
   readonly settled:
@@ -137,6 +143,10 @@ export interface TargetPlan {
   readonly retryLater?: RetryLater
   /** The calls for it that a kept response answers; absent where there is none. */
   readonly kept?: KeptCalls
+  /** Of the cells left alone, those that have a value written by hand; absent where there are none. */
+  readonly manualLeft?: number
+  /** Of the others, those that lose a value written by hand; absent where there are none. */
+  readonly manualOverwritten?: number
 }
 
 /** Cells that failed, and that a run leaves alone for a time. */
@@ -161,6 +171,9 @@ export interface RunPlan {
   readonly cost: number
   /** Of the calls, how many go to hosts of which nobody has said what a call costs; absent when there are none. */
   readonly unpricedCalls?: number
+  /** Cells that keep, and cells that lose a value written by hand, of all targets; absent where there are none. */
+  readonly manualLeft?: number
+  readonly manualOverwritten?: number
   /** Whether calls and cost are upper bounds, since inputs of some cells are themselves computed in the run. */
   readonly atMost: boolean
 }

@@ -13,13 +13,16 @@ export class Tally {
   #materialized = 0
   #skipped = 0
   #left = 0
+  readonly #manual: number
+  #overwritten = 0
   /** Cells that were counted as left alone and then had something to do after all, since somebody wrote an input. */
   #owed = 0
   readonly failures: CellFailure[] = []
 
-  /** `total`: how many cells the run is about. */
-  constructor(total: number, observer: RunObserver) {
+  /** `total`: how many cells the run is about; `manual`: how many of them have a value written by hand. */
+  constructor({ total, manual }: { readonly total: number; readonly manual: number }, observer: RunObserver) {
     this.#total = total
+    this.#manual = manual
     this.#observer = observer
   }
 
@@ -40,6 +43,8 @@ export class Tally {
       totalCost: this.#sent.sum,
       unpricedCalls: this.#sent.unpriced,
       left: this.#left,
+      manualLeft: Math.max(0, this.#manual - this.#overwritten),
+      manualOverwritten: this.#overwritten,
     }
   }
 
@@ -87,7 +92,8 @@ export class Tally {
   stored(results: readonly ResultOfRun[], outcomes: readonly CellOutcome[]): void {
     const changes: CellChange[] = []
     for (const [index, { change }] of results.entries()) {
-      const outcome = outcomes[index]?.outcome
+      const { outcome, overwrote = false } = outcomes[index] as CellOutcome & { readonly overwrote?: true }
+      if (overwrote) this.#overwritten += 1
       // What is refused comes again, as a failure.
       if (outcome === 'refused') continue
       if (outcome === 'superseded' || change === null) this.skip(1)

@@ -8,19 +8,19 @@ import { Tally } from './tally.ts'
 import { UnusableCells } from './unusable-cells.ts'
 
 /** Whoever cut the run has the bounds, and the records that they leave. */
-const WHOLE = { limit: null, maxCalls: null, maxCost: null } as const
+const WHOLE = { limit: null, maxCalls: null, maxCost: null, manual: 0 } as const
 
 /**
  * Computes a piece of a run, as {@link runDerivations} would. Settles only when nothing is under way any more and all that was
  * answered is stored; rejects with the signal's reason when it is aborted, and with what breaks it.
  */
 export async function runTask(task: TaskRequest): Promise<void> {
-  const { derivation, before, records, lastKey, store, signal, calls, settled } = task
+  const { derivation, before, records, lastKey, lastSeq, store, signal, calls, settled } = task
   const breaking = new AbortController()
   const request: RunRequest = { ...task, ...WHOLE, levels: [before, [derivation]] }
-  const scope = { total: records?.length ?? 0, records, lastKey }
+  const scope = { total: records?.length ?? 0, records, lastKey, lastSeq }
   const planner = new Planner(request, scope, breaking.signal)
-  const tally = new Tally(Number.MAX_SAFE_INTEGER, request.observer)
+  const tally = new Tally({ total: Number.MAX_SAFE_INTEGER, manual: 0 }, request.observer)
   const commits = new CommitQueue({ store, run: request.id, actor: request.actor, tally })
   let fault: { readonly error: unknown } | null = null
   const onFault = (error: unknown): void => {

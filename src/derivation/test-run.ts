@@ -191,6 +191,7 @@ export function testRequest(
     targets: new Set(derivations.flatMap(({ targets }) => targets)),
     records: null,
     force: false,
+    overwritable: new Set(),
     only: null,
     limit: null,
     maxCalls: null,
@@ -201,5 +202,13 @@ export function testRequest(
     now: 0,
     signal: new AbortController().signal,
   }
-  return { ...request, store, id: '1', actor: 'agent:runner', observer: new TestObserver(), ...changes }
+  return {
+    ...request,
+    store,
+    id: '1',
+    actor: 'agent:runner',
+    manual: 0,
+    observer: new TestObserver(),
+    ...changes,
+  }
 }

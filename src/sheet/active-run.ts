@@ -17,6 +17,8 @@ export const NO_PROGRESS: RunProgress = {
   totalCost: 0,
   unpricedCalls: 0,
   left: 0,
+  manualLeft: 0,
+  manualOverwritten: 0,
 }
 
 /** A run that this process has under way. */

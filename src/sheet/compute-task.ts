@@ -4,6 +4,7 @@ import { runTask } from '../derivation/task-run.ts'
 import type { RunTasks, TakenTask } from '../store/run-tasks.ts'
 import { NO_PROGRESS } from './active-run.ts'
 import { failureStreakOf } from './failure-streaks.ts'
+import { overwritableTargets } from './overwritable-targets.ts'
 import { prepareCalls } from './prepare-calls.ts'
 import { selectTargets } from './read-status.ts'
 import { RunFeed } from './run-feed.ts'
@@ -27,6 +28,7 @@ export async function computeTask(
   const all = derivations.levels.flat()
   const derivation = all.find(({ file }) => file === task.derivation)
   if (run === null || derivation?.sha256 !== task.sha256 || !(await tasks.goesOn(task.run))) return
+  const targets = selectTargets(derivations, run.targets)
   const streak = failureStreakOf(sheet, run)
   const taskStore = new TaskStore({ store, tasks, task, streak })
   const feed = new RunFeed(task.run, NO_PROGRESS, store.frames, false)
@@ -34,9 +36,11 @@ export async function computeTask(
     contract,
     derivation,
     before: upstreamOf(derivation, all),
-    targets: selectTargets(derivations, run.targets),
+    targets,
+    overwritable: overwritableTargets(contract, { ...run, targets }),
     records: task.records,
     lastKey: task.lastKey,
+    lastSeq: task.lastSeq,
     force: run.force,
     only: run.only,
     reuseResponses: run.reuseResponses,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Derivation } from '../derivation/derivation-kind.ts'
 import { runScope } from '../derivation/first-with-work.ts'
+import { manualCells, sumOf } from '../derivation/manual-cells.ts'
 import { Planner, type RunScope } from '../derivation/planner.ts'
 import type { PlanRequest } from '../derivation/run-request.ts'
 import { OperationError, RunStoppedError } from '../errors/service-error.ts'
@@ -139,17 +140,19 @@ export class RunConductor {
       return {
         request,
         place: known,
-        scope: { total: records?.length ?? total, records, lastKey: known.lastKey },
+        scope: { total: records?.length ?? total, records, lastKey: known.lastKey, lastSeq: known.lastSeq },
       }
     }
     // Where there are workers it is they who need it.
     if ((await this.#tasks.workers()) === 0) await prepareCalls(request)
     await this.#store.runLocked(id, {
+      manual: sumOf(await manualCells(request)),
       total: (request.records?.length ?? total) * request.targets.size + absent.length,
       absent: absent.map(({ error_type: errorType, ...cell }) => ({ ...cell, errorType })),
     })
     const scope = await runScope(request)
-    const place = { lastKey: scope.lastKey, records: order.limit === null ? null : scope.records, levels: 0 }
+    const { lastKey, lastSeq } = scope
+    const place = { lastKey, lastSeq, records: order.limit === null ? null : scope.records, levels: 0 }
     await this.#tasks.begin(id, place)
     return { request, place, scope }
   }
@@ -241,13 +244,14 @@ async function* pieces(
   { planner, derivations, workers }: Cut,
 ): AsyncGenerator<readonly Piece[]> {
   const { maxCalls, maxCost } = planner.request
-  const { lastKey, records: scope } = planner.scope
+  const { lastKey, lastSeq, records: scope } = planner.scope
   const bounded = maxCalls !== null || maxCost !== null
   const piece = ({ file, sha256 }: Derivation, records: readonly RecordKey[] | null): Piece => ({
     derivation: file,
     sha256,
     records,
     lastKey,
+    lastSeq,
     bounded,
   })
   if (bounded) {

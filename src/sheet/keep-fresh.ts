@@ -3,6 +3,7 @@ import type { JsonObject } from '../contract/json.ts'
 import { resultOfRun, type ResultOfRun } from '../derivation/cell-result.ts'
 import type { Derivation } from '../derivation/derivation-kind.ts'
 import { hashOfValues } from '../derivation/hash-of-values.ts'
+import { manualCells, manualCounts, sumOf } from '../derivation/manual-cells.ts'
 import { Planner } from '../derivation/planner.ts'
 import type { CellFailure, RunOutcome, RunPlan } from '../derivation/run-request.ts'
 import { Tally } from '../derivation/tally.ts'
@@ -22,9 +23,10 @@ const OF_REQUEST = ['method', 'url', 'status', 'duration_ms', 'received_at'] as 
 /** Throws ValidationError where a run that keeps values is to compute some, too. */
 export function checkKeepFresh(selection: RunSelection): void {
   if (selection.keepFresh === undefined) return
-  const { force, only, limit, maxCalls, maxCost, reuseResponses } = selection
+  const { force, overwriteManual, only, limit, maxCalls, maxCost, reuseResponses } = selection
   const others = {
     force,
+    overwrite_manual: overwriteManual,
     only,
     limit,
     max_calls: maxCalls,
@@ -79,14 +81,19 @@ export async function keepFresh(sheet: Sheet, order: KeptOrder, active: ActiveRu
   const keeping = await find(sheet, order, signal)
   const { store, planner, absent } = keeping
   const total = planner.scope.total * planner.request.targets.size + absent.length
+  const manual = sumOf(await manualCells(planner.request))
   await store.runLocked(id, {
     total,
+    manual,
     absent: absent.map(({ error_type: errorType, ...failure }) => ({ ...failure, errorType })),
   })
-  const tally = new Tally(total, {
-    onCells: (cells) => feed.onCells(cells),
-    onProgress: (progress) => feed.onProgress(progress),
-  })
+  const tally = new Tally(
+    { total, manual },
+    {
+      onCells: (cells) => feed.onCells(cells),
+      onProgress: (progress) => feed.onProgress(progress),
+    },
+  )
   tally.failures.push(...absent)
   tally.report()
   for await (const { results, cache } of kept(keeping)) {
@@ -112,10 +119,13 @@ export async function planKeepFresh(
   for await (const { results } of kept(keeping)) {
     for (const { stored } of results) counts.set(stored.target, (counts.get(stored.target) ?? 0) + 1)
   }
+  const manual = await manualCells(request)
   const targets = [...counts].map(([target, cached]) => {
-    return [target, { compute: 0, cached, skipped: scope.total - cached }] as const
+    const left = manualCounts({ all: manual.get(target) ?? 0, overwritten: 0 })
+    return [target, { compute: 0, cached, skipped: scope.total - cached, ...left }] as const
   })
-  return { targets: Object.fromEntries(targets), calls: 0, cost: 0, atMost: false }
+  const left = manualCounts({ all: sumOf(manual), overwritten: 0 })
+  return { targets: Object.fromEntries(targets), calls: 0, cost: 0, ...left, atMost: false }
 }
 
 async function find(sheet: Sheet, selection: KeptSelection, signal: AbortSignal): Promise<Keeping> {
@@ -134,14 +144,14 @@ async function find(sheet: Sheet, selection: KeptSelection, signal: AbortSignal)
     signal,
   )
   const { store, targets } = plan
-  const { total, lastKey, targets: states } = await store.status()
+  const { total, lastKey, lastSeq, targets: states } = await store.status()
   const hasValues = states.some(({ field, fresh, stale }) => targets.has(field) && fresh + stale > 0)
   if (!hasValues) {
     throw new OperationError(
       `no cell of ${derivation.file} has a computed value that could be kept; compute them first`,
     )
   }
-  const scope = { total: plan.records?.length ?? total, records: plan.records, lastKey }
+  const scope = { total: plan.records?.length ?? total, records: plan.records, lastKey, lastSeq }
   const versions = await store.derivationVersions(derivation.file)
   const earlier = versions
     .filter(({ sha256 }) => sha256 !== derivation.sha256)

@@ -1,14 +1,17 @@
 import type { ErrorType } from '../errors/service-error.ts'
+import { manualCells, sumOf } from '../derivation/manual-cells.ts'
 import { runDerivations } from '../derivation/materializer.ts'
 import type { CellFailure, RunObserver, RunOutcome, RunRequest } from '../derivation/run-request.ts'
 import type { RunId, RunOrder, RunProgress } from '../store/stored-run.ts'
 import { ActiveRun } from './active-run.ts'
-import { checkKeepFresh, derivationOf, keepFresh } from './keep-fresh.ts'
+import { checkSelection } from './check-selection.ts'
+import { derivationOf, keepFresh } from './keep-fresh.ts'
+import { requireOverwritable } from './overwrite-manual.ts'
 import { prepareCalls } from './prepare-calls.ts'
 import { selectTargets } from './read-status.ts'
 import { resolveActor, type GivenActor } from './resolve-actor.ts'
 import { distinctLists } from './run-limits.ts'
-import { checkBounds, checkRecords, resolveSelection, type RunSelection } from './run-selection.ts'
+import { checkRecords, resolveSelection, type RunSelection } from './run-selection.ts'
 import { RunFrames } from './run-frames.ts'
 import { outcomeOf, runShared } from './run-shared.ts'
 import { runToEnd } from './run-to-end.ts'
@@ -57,10 +60,9 @@ export async function startMaterialize(sheet: Sheet, request: MaterializeRequest
 }
 
 function orderOf(request: MaterializeRequest, actor: string): RunOrder {
-  checkBounds(request)
-  checkKeepFresh(request)
+  checkSelection(request)
   const { targets, recordIds, force, only = null, limit = null, maxCalls = null, maxCost = null } = request
-  const { reuseResponses = false, keepFresh: kept } = request
+  const { overwriteManual = false, reuseResponses = false, keepFresh: kept } = request
   const stopAfterFailures = stopAfterOf(request)
   return {
     kind: 'materialize',
@@ -69,6 +71,7 @@ function orderOf(request: MaterializeRequest, actor: string): RunOrder {
     targets,
     recordIds,
     force,
+    overwriteManual,
     only,
     limit,
     maxCalls,
@@ -113,6 +116,9 @@ async function run(sheet: Sheet, { order, frames, onStarted }: OrderedRun): Prom
   const wanted = kept === null || order.targets !== null ? targets : new Set(kept.targets)
   await checkRecords(store, order.recordIds, wanted)
   sheet.policies()
+  if (order.overwriteManual) {
+    await requireOverwritable((await resolveSelection(sheet, order, sheet.stopping)).plan, order)
+  }
   const id = await store.startRun({ ...order, ...distinctLists(order), silentMs: SILENT_MS })
   const active = new ActiveRun(id, sheet.stopping, store.frames)
   return sheet.runs.during(active, store, () => {
@@ -134,7 +140,9 @@ async function runLocked(sheet: Sheet, order: RunOrder, active: ActiveRun): Prom
   const { plan, absent } = await resolveSelection(sheet, order, active.signal)
   const { store } = plan
   const { total } = await store.status()
+  const manual = sumOf(await manualCells(plan))
   await store.runLocked(active.id, {
+    manual,
     total: (plan.records?.length ?? total) * plan.targets.size + absent.length,
     absent: absent.map(toReport),
   })
@@ -143,6 +151,7 @@ async function runLocked(sheet: Sheet, order: RunOrder, active: ActiveRun): Prom
     store,
     id: active.id,
     actor: order.actor,
+    manual,
     observer: observe(active, absent.length),
   }
   await prepareCalls(request)

@@ -1,8 +1,11 @@
 import { planRun } from '../derivation/plan-run.ts'
 import type { RunPlan } from '../derivation/run-request.ts'
-import { checkKeepFresh, planKeepFresh } from './keep-fresh.ts'
+import { checkSelection } from './check-selection.ts'
+import { planKeepFresh } from './keep-fresh.ts'
+import { requireOverwritable } from './overwrite-manual.ts'
 import { notReady } from './prepare-calls.ts'
-import { checkBounds, resolveSelection, type RunSelection } from './run-selection.ts'
+import { resolveActor, type GivenActor } from './resolve-actor.ts'
+import { resolveSelection, type RunSelection } from './run-selection.ts'
 import type { Sheet } from './sheet.ts'
 
 /** What a run would do and cost. */
@@ -13,19 +16,27 @@ export interface MaterializePlan extends RunPlan {
   readonly stopAfterFailures: number | null
 }
 
+/** A selection, and who would run it: needed only where the run overwrites values written by hand. */
+export interface PlanSelection extends RunSelection {
+  readonly actor?: GivenActor
+}
+
 /**
  * What a run with this selection would do and cost. Writes nothing, publishes nothing, calls nobody, needs no secrets, and
- * waits for no lock. Throws ValidationError, ContractError, and OperationError for an unknown target.
+ * waits for no lock. Throws ValidationError, ContractError, OperationError for an unknown target, and PermissionDeniedError where the
+ * run would overwrite values written by hand that its actor may not write.
  */
-export async function planMaterialize(sheet: Sheet, selection: RunSelection): Promise<MaterializePlan> {
-  checkBounds(selection)
-  checkKeepFresh(selection)
-  const { keepFresh } = selection
+export async function planMaterialize(sheet: Sheet, selection: PlanSelection): Promise<MaterializePlan> {
+  checkSelection(selection)
+  const { actor: given = null, ...wanted } = selection
+  const { keepFresh } = wanted
   if (keepFresh !== undefined) {
-    const kept = await planKeepFresh(sheet, { ...selection, keepFresh }, sheet.stopping)
+    const kept = await planKeepFresh(sheet, { ...wanted, keepFresh }, sheet.stopping)
     return { ...kept, notReady: [], stopAfterFailures: null }
   }
-  const { plan } = await resolveSelection(sheet, selection, sheet.stopping)
+  const order = { ...wanted, ...(wanted.overwriteManual === true && { actor: resolveActor(sheet, given) }) }
+  const { plan } = await resolveSelection(sheet, order, sheet.stopping)
+  await requireOverwritable(plan, order)
   const { stopAfterFailures } = plan
   return { ...(await planRun(plan)), notReady: await reasons(plan), stopAfterFailures }
 }

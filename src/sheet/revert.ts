@@ -106,6 +106,7 @@ const UNFILTERED = {
   targets: null,
   recordIds: null,
   force: false,
+  overwriteManual: false,
   only: null,
   limit: null,
   maxCalls: null,

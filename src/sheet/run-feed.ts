@@ -177,9 +177,22 @@ export function subscribeToEnd(run: StoredRun, wake: () => void): Subscription<R
 /** How far a run is that was read from the store. */
 export function progressOf(run: StoredRun): RunFrame {
   const { id, done, total, materialized, skipped, left, failed, calls, totalCost, unpricedCalls } = run
+  const { manualLeft, manualOverwritten } = run
   return {
     kind: 'run.progress',
     id,
-    progress: { done, total, materialized, skipped, left, failed, calls, totalCost, unpricedCalls },
+    progress: {
+      done,
+      total,
+      materialized,
+      skipped,
+      left,
+      failed,
+      calls,
+      totalCost,
+      unpricedCalls,
+      manualLeft,
+      manualOverwritten,
+    },
   }
 }

@@ -3,6 +3,7 @@ import { renderFailure, type Failure } from '../errors/failure.ts'
 import { ValidationError } from '../errors/service-error.ts'
 import type { RecordKey } from '../store/cell-work.ts'
 import type { SheetStore, WorkState } from '../store/sheet-store.ts'
+import { overwritableTargets } from './overwritable-targets.ts'
 import { selectTargets } from './read-status.ts'
 import { checkAbsent, checkLists } from './run-limits.ts'
 import type { DerivingSheet, Sheet } from './sheet.ts'
@@ -15,6 +16,8 @@ export interface RunSelection {
   /** Records; null for all, an empty list for none. */
   readonly recordIds: readonly string[] | null
   readonly force: boolean
+  /** With `force`: computes cells that were written by hand, too, where the actor may write the field; by default they are left alone. */
+  readonly overwriteManual?: boolean
   /** Only cells in this state; null for every cell that has work to do. */
   readonly only?: WorkState | null
   /** Only so many records that have work, untried ones first, then those that failed the longest ago; null for no bound. */
@@ -50,10 +53,13 @@ export function checkBounds(selection: RunSelection): void {
   }
 }
 
-/** A selection, with its names looked up in the sheet as it is now. Throws ValidationError for too many records that do not exist. */
+/**
+ * A selection, with its names looked up in the sheet as it is now. `actor`: who may overwrite, where values written by hand are
+ * overwritten. Throws ValidationError for too many records that do not exist.
+ */
 export async function resolveSelection(
   sheet: Sheet,
-  selection: RunSelection,
+  selection: RunSelection & { readonly actor?: string },
   signal: AbortSignal,
 ): Promise<{ plan: PlanRequest & Pick<DerivingSheet, 'store'>; absent: readonly CellFailure[] }> {
   const { contract, store, derivations } = await sheet.deriving()
@@ -67,6 +73,7 @@ export async function resolveSelection(
     targets,
     records: keys === null ? null : [...keys.values()].toSorted((a, b) => a - b),
     force,
+    overwritable: overwritableTargets(contract, { ...selection, targets }),
     only,
     limit,
     maxCalls,

@@ -9,6 +9,7 @@ const TASK: TakenTask = {
   sha256: '',
   records: [],
   lastKey: 0,
+  lastSeq: 0,
   bounded: false,
   job: 'job',
   attempt: 0,

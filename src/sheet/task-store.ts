@@ -48,6 +48,7 @@ export class TaskStore implements RunStore {
 
   status: RunStore['status'] = () => this.#store.status()
   work: RunStore['work'] = (query) => this.#store.work(query)
+  provenance: RunStore['provenance'] = (id, field, limit) => this.#store.provenance(id, field, limit)
   cached: RunStore['cached'] = (hashes) => this.#store.cached(hashes)
 
   /** Hears how far the task is. */

@@ -18,7 +18,7 @@ export async function undoRun(
   { actor, reverts }: RevertOrder,
 ): Promise<RevertResult> {
   const total = await store.runEntryCount(reverts)
-  await store.runLocked(id, { total, absent: [] })
+  await store.runLocked(id, { total, absent: [], manual: 0 })
   feed.onProgress({ ...NO_PROGRESS, total })
   const conflicts: RevertResult['conflicts'][] = []
   for (let before: number | null = null; ;) {

@@ -60,6 +60,8 @@ export interface WorkCell {
   readonly inputHash: string | null
   /** Why its last try failed, where the query asks for it. */
   readonly failure?: WorkFailure
+  /** Of an overridden cell, the seq of the last provenance entry that wrote it or one of its inputs; absent for any other. */
+  readonly touchedBy?: number
   /** Changes whenever the cell or one of its inputs is written (D28). Opaque. */
   readonly mark: string
 }
@@ -120,7 +122,11 @@ export interface CellResult {
 
 /** `superseded`: the cell or an input was written meanwhile, or the record is gone; nothing was written (D28). */
 export type CellOutcome =
-  | { readonly outcome: 'stored' }
+  | {
+      readonly outcome: 'stored'
+      /** There where a value that was written by hand has been replaced. */
+      readonly overwrote?: true
+    }
   | { readonly outcome: 'superseded' }
   /** The value breaks a constraint that only the store can check, `detail` says which; nothing was written. */
   | { readonly outcome: 'refused'; readonly detail: string }

@@ -82,7 +82,7 @@ const PAGE_BYTES = 4 * 1024 * 1024
 
 /** All columns of `$run` but `record_ids`. */
 export const RUN_COLUMNS = `id, kind, reverts, state, actor, request, started_at, ended_at, total, materialized, skipped, failed,
-  calls, total_cost, unpriced_calls, left_cells, error, error_type, cancelled_by`
+  calls, total_cost, unpriced_calls, left_cells, manual_left, manual_overwritten, error, error_type, cancelled_by`
 
 /** How an engine writes the parameter of a number, which is from 1 on. */
 type Parameter = (number: number) => string

@@ -12,6 +12,8 @@ export interface RunTask {
   readonly records: readonly RecordKey[] | null
   /** No record that came later is part of it. */
   readonly lastKey: RecordKey
+  /** Of the last provenance entry when the run began. */
+  readonly lastSeq: number
   /** Whether the run has bounds, which its calls have to keep to. */
   readonly bounded: boolean
 }
@@ -27,6 +29,8 @@ export interface TakenTask extends RunTask {
 export interface RunPlace {
   /** No record that came later is part of it. */
   readonly lastKey: RecordKey
+  /** Of the last provenance entry when the run began. */
+  readonly lastSeq: number
   /** The records that it goes through, ascending; null for all that its order names. */
   readonly records: readonly RecordKey[] | null
   /** How many levels have been cut into tasks. */

@@ -506,6 +506,8 @@ export interface StoreStatus {
   readonly total: number
   /** Records created later have a higher key. */
   readonly lastKey: RecordKey
+  /** Of the last provenance entry; 0 when there is none. */
+  readonly lastSeq: number
   readonly targets: readonly TargetStatus[]
 }
 

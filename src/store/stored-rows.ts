@@ -1,6 +1,6 @@
 import type { ErrorType } from '../errors/service-error.ts'
 import type { PendingInput } from '../errors/block.ts'
-import type { CacheEntry, CellCommit, WorkCell } from './cell-work.ts'
+import type { CacheEntry, CellCommit, CellOutcome, WorkCell } from './cell-work.ts'
 import type { CellFailureNote, CellState, WorkState } from './sheet-store.ts'
 import type { StoredProposal } from './stored-proposal.ts'
 import type { FailedCell, RunOrder, StoredRun } from './stored-run.ts'
@@ -97,6 +97,7 @@ export function workCell(target: string, columns: CellColumns): WorkCell {
     state: overridden ? 'overridden' : stateOf(state),
     blocked: Boolean(blocked),
     inputHash: hex === null ? null : HASH_PREFIX + hex,
+    ...(overridden && { touchedBy: Number(cellMark) }),
     mark: markOf(cellMark, todoMark),
     ...(typeof failedAt === 'string' && { failure: { at: failedAt, inputHash: hashOrNull(failedHash) } }),
   }
@@ -134,7 +135,14 @@ export type StoredRequest = Omit<RunOrder, 'kind' | 'reverts' | 'actor' | 'recor
 export interface RunGain {
   readonly materialized: number
   readonly failures: readonly FailedCell[]
+  /** Cells whose value, written by hand, was replaced. */
+  readonly overwritten: number
   readonly progress: CellCommit['progress']
+}
+
+/** Counts the cells of a commit whose value, written by hand, was replaced. */
+export function overwrittenIn(outcomes: readonly CellOutcome[]): number {
+  return outcomes.filter((cell) => cell.outcome === 'stored' && cell.overwrote === true).length
 }
 
 /** How much longer than it said a waiting run may be silent before it is taken for dead. */
@@ -167,19 +175,24 @@ export function storedRun(row: Row): StoredRun {
     totalCost: count('total_cost'),
     unpricedCalls: count('unpriced_calls'),
     left: count('left_cells'),
+    manualLeft: count('manual_left'),
+    manualOverwritten: count('manual_overwritten'),
     error: errorOf(row),
     cancelledBy: textOrNull(row['cancelled_by']),
   }
 }
 
-/** Runs of earlier versions reused no responses, and went on over failures. */
+/**
+ * Runs of earlier versions reused no responses, and went on over failures. Those with force overwrote values written by hand; they
+ * count as if they had not, so that asking for such a run again asks for no overwriting.
+ */
 function storedRequest(stored: unknown): StoredRequest {
   const older = JSON.parse(String(stored)) as OlderRequest
-  const { reuseResponses = false, stopAfterFailures = null, ...request } = older
-  return { ...request, reuseResponses, stopAfterFailures }
+  const { overwriteManual = false, reuseResponses = false, stopAfterFailures = null, ...request } = older
+  return { ...request, overwriteManual, reuseResponses, stopAfterFailures }
 }
 
-type NewerMember = 'reuseResponses' | 'stopAfterFailures'
+type NewerMember = 'overwriteManual' | 'reuseResponses' | 'stopAfterFailures'
 
 type OlderRequest = Omit<StoredRequest, NewerMember> & Partial<Pick<StoredRequest, NewerMember>>
 

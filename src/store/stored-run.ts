@@ -18,6 +18,8 @@ export interface RunOrder {
   readonly targets: readonly string[] | null
   readonly recordIds: readonly string[] | null
   readonly force: boolean
+  /** With `force`: whether cells that were written by hand are computed too, where the actor may write the field (D28). */
+  readonly overwriteManual: boolean
   /** Only cells that were in this state; null for no such condition. */
   readonly only: WorkState | null
   /** At most so many records, calls and dollars; null for no bound. */
@@ -54,6 +56,9 @@ export interface RunProgress {
   readonly unpricedCalls: number
   /** Of the cells left alone, those with work that the bounds of the run left no room for. */
   readonly left: number
+  /** Of the cells that had a value written by hand when the run began, those that still have it, and those that were computed. */
+  readonly manualLeft: number
+  readonly manualOverwritten: number
 }
 
 /** What a run turns out to be about once it has the run lock. */
@@ -62,6 +67,8 @@ export interface RunBegin {
   readonly total: number
   /** Cells that failed because their record does not exist (D29). */
   readonly absent: readonly Omit<RunFailure, 'number' | 'at'>[]
+  /** Of the cells, those that have a value written by hand. */
+  readonly manual: number
 }
 
 /** How a run ended. */

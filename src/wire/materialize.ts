@@ -26,7 +26,11 @@ export const MaterializeBody = closedObject({
       ...inDocument({ exampleOf: 'recordIds' }),
     }),
   ),
-  force: Type.Optional(Type.Boolean({ description: 'Compute again even what is fresh or in the cache.' })),
+  force: Type.Optional(
+    Type.Boolean({
+      description: 'Compute again even what is fresh or in the cache, but not what was written by hand.',
+    }),
+  ),
   actor: Type.Optional(actorMember('Who runs it; the server default when absent.')),
   only: Type.Optional(
     Type.Union([Type.Literal('missing'), Type.Literal('stale'), Type.Literal('failed')], {
@@ -63,6 +67,12 @@ export const MaterializeBody = closedObject({
         'Use the responses that the sheet has kept instead of making calls. By default every call is made.',
     }),
   ),
+  overwrite_manual: Type.Optional(
+    Type.Boolean({
+      description:
+        'With `force`: compute cells that were written by hand, too; their values are lost. `403` where the actor may not write such a field by hand.',
+    }),
+  ),
   keep_fresh: Type.Optional(
     Type.String({
       minLength: 1,
@@ -91,13 +101,15 @@ export type MaterializeBody = Static<typeof MaterializeBody>
 const NOT_SET = { enum: [false, null] }
 const NULL = { type: 'null' }
 
-/** What else the use case checks: members that do not go with `keep_fresh`. */
+/** What else the use case checks: what `overwrite_manual` needs, and members that do not go with `keep_fresh`. */
 export const MATERIALIZE_RULES = {
   anyOf: [
-    { properties: { keep_fresh: NULL } },
+    { properties: { keep_fresh: NULL, overwrite_manual: NOT_SET } },
+    { properties: { keep_fresh: NULL, force: { const: true }, only: NULL }, required: ['force'] },
     {
       properties: {
         force: NOT_SET,
+        overwrite_manual: NOT_SET,
         only: NULL,
         limit: NULL,
         max_calls: NULL,
@@ -165,6 +177,15 @@ const BlockedAnswer = Type.Object(
   },
 )
 
+const manualLeft = Type.Optional(
+  Type.Integer({
+    description: 'Of the skipped cells, those that keep a value written by hand. Absent for none.',
+  }),
+)
+const manualOverwritten = Type.Optional(
+  Type.Integer({ description: 'Cells that lose a value written by hand. Absent for none.' }),
+)
+
 /** Answer of `POST /api/materialize` with `dry_run`. */
 export const RunPlanAnswer = Type.Object({
   targets: Type.Record(
@@ -193,6 +214,8 @@ export const RunPlanAnswer = Type.Object({
           },
         ),
       ),
+      manual_left: manualLeft,
+      manual_overwritten: manualOverwritten,
       kept_responses: Type.Optional(
         Type.Object(
           {
@@ -215,6 +238,8 @@ export const RunPlanAnswer = Type.Object({
       description: 'Of the calls, those to hosts without `cost_per_call`: `cost` knows nothing of them.',
     }),
   ),
+  manual_left: manualLeft,
+  manual_overwritten: manualOverwritten,
   not_ready: Type.Optional(
     Type.Array(Type.String(), {
       description: 'What the run would be refused for, such as an environment variable that is not set.',
@@ -248,16 +273,32 @@ export function toRunPlanAnswer(plan: PlanReport): RunPlanAnswer {
     calls,
     cost,
     ...(unpricedCalls !== undefined && { unpriced_calls: unpricedCalls }),
+    ...toManual(plan),
     ...(notReady.length > 0 && { not_ready: [...notReady] }),
     ...(stopAfterFailures !== null && { stop_after_failures: stopAfterFailures }),
     ...(atMost && { at_most: true as const }),
   }
 }
 
-function toTargetPlan({ kept, retryLater, ...cells }: TargetPlan): RunPlanAnswer['targets'][string] {
+function toTargetPlan(plan: TargetPlan): RunPlanAnswer['targets'][string] {
+  const { kept, retryLater, manualLeft: _left, manualOverwritten: _overwritten, ...cells } = plan
   return {
     ...cells,
     ...(retryLater !== undefined && { retry_later: { ...retryLater } }),
     ...(kept !== undefined && { kept_responses: { ...kept } }),
+    ...toManual(plan),
+  }
+}
+
+function toManual({
+  manualLeft: left,
+  manualOverwritten: overwritten,
+}: Pick<TargetPlan, 'manualLeft' | 'manualOverwritten'>): Pick<
+  RunPlanAnswer,
+  'manual_left' | 'manual_overwritten'
+> {
+  return {
+    ...(left !== undefined && { manual_left: left }),
+    ...(overwritten !== undefined && { manual_overwritten: overwritten }),
   }
 }

@@ -29,6 +29,12 @@ const progress = {
   left: Type.Integer({
     description: 'Of the skipped cells, those with work that `max_calls` or `max_cost` left no room for.',
   }),
+  manual_left: Type.Integer({
+    description: 'Of the cells that had a value written by hand when the run began, those that keep it.',
+  }),
+  manual_overwritten: Type.Integer({
+    description: 'Those of them that the run computed: the values are lost.',
+  }),
 }
 
 /** A run, as lists and frames show it. */
@@ -43,6 +49,9 @@ export const RunSummary = Type.Object({
     description: 'How many records the request names; null when it did not filter.',
   }),
   force: Type.Boolean(),
+  overwrite_manual: Type.Boolean({
+    description: 'Whether it computed cells that were written by hand, too.',
+  }),
   only: textOrNull('`missing`, `stale` or `failed` when only cells in that state were asked for.'),
   limit: boundOrNull('Records at most.'),
   max_calls: boundOrNull('Calls at most.'),
@@ -159,6 +168,7 @@ export function toRunSummary(run: StoredRun): RunSummary {
     targets: run.targets && [...run.targets],
     record_count: run.recordCount,
     force: run.force,
+    overwrite_manual: run.overwriteManual,
     only: run.only,
     limit: run.limit,
     max_calls: run.maxCalls,
@@ -185,6 +195,8 @@ function toProgress(run: RunProgress): Omit<Static<typeof RunProgressFrame>, 'id
     total_cost: run.totalCost,
     unpriced_calls: run.unpricedCalls,
     left: run.left,
+    manual_left: run.manualLeft,
+    manual_overwritten: run.manualOverwritten,
   }
 }
 

@@ -119,6 +119,7 @@ const {
   dry_run: _dryRun,
   keep_fresh: _keepFresh,
   force,
+  overwrite_manual: _overwriteManual,
   ...bounds
 } = MaterializeBody.properties
 
@@ -135,7 +136,14 @@ const selection = {
   ),
 }
 
-export const PlanInput = closedObject({ ...selection, force })
+const anew = {
+  force,
+  overwrite_manual: Type.Optional(
+    Type.Boolean({ description: 'With force: also what was written by hand; these values are lost.' }),
+  ),
+}
+
+export const PlanInput = closedObject({ ...selection, ...anew })
 
 const background = Type.Optional(
   Type.Boolean({
@@ -144,9 +152,9 @@ const background = Type.Optional(
   }),
 )
 
-export const MaterializeInput = closedObject({ ...selection, force, background })
+export const MaterializeInput = closedObject({ ...selection, ...anew, background })
 
-/** The same without `force`, which would overwrite what people wrote by hand. */
+/** The same without `force`: only cells that have work are computed, and nothing that people wrote by hand is overwritten. */
 export const ProposedMaterializeInput = closedObject({ ...selection, background })
 
 const version = Type.String({

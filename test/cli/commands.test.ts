@@ -11,7 +11,7 @@ import { summarizeRecords } from '../../src/sheet/summarize-records.ts'
 import type { ProposalAnswer, ProposalListAnswer, ProposalSummary } from '../../src/wire/proposals.ts'
 import { RecordListAnswer } from '../../src/wire/records.ts'
 import { runColophon, type Ran, type RunOptions } from '../support/run-colophon.ts'
-import { RATES, writeSheet } from '../support/sheet-fixture.ts'
+import { OFFERS, RATES, writeSheet } from '../support/sheet-fixture.ts'
 
 /** A sheet, and commands that work on it: `run('list', '--limit', '1')`. */
 async function open(
@@ -350,6 +350,36 @@ test('materialize takes targets, ids, states and bounds', async (t) => {
   const offline = await run('materialize', '--offline', '--force', '--ids', 'a', '--actor', 'a')
   assert.equal(offline.code, 3)
   assert.match(offline.stdout, /refused/)
+})
+
+test('D28: materialize --force keeps manual values, and says how many --overwrite-manual overwrites', async (t) => {
+  const contract = OFFERS.contract.replace(
+    '{name: rate, logicalType: number}',
+    "{name: rate, logicalType: number, x-editable-by: ['human:*']}",
+  )
+  const [corrected, ...others] = OFFERS.records
+  const { stub, run } = await open(t, { contract, records: [{ ...corrected, rate: 5 }, ...others] })
+  const force = ['--stub', stub, '--ids', 'a,b', '--force', '--format', 'table']
+  const ann = ['--actor', 'human:ann', ...force]
+  const kept = await run('materialize', ...ann, '--dry-run')
+  assert.match(kept.stdout, /manual kept\nrate +1 +0 +1 +1\n/)
+  assert.match(kept.stdout, /Keeps 1 manual value \(--overwrite-manual computes these cells, too\)/)
+  assert.match(
+    (await run('materialize', ...ann)).stdout,
+    /1 cell computed, 1 left alone, .*1 manual value kept/,
+  )
+  const lost = await run('materialize', ...ann, '--overwrite-manual', '--dry-run')
+  assert.match(lost.stdout, /manual lost\nrate +2 +0 +0 +.*1\n/)
+  assert.match(lost.stdout, /Overwrites 1 manual value\n?/)
+  const refused = await run('materialize', '--actor', 'agent:a', ...force, '--overwrite-manual')
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /actor "agent:a" may not overwrite "rate" \(1 written by hand/)
+  const done = await run('materialize', ...ann, '--overwrite-manual')
+  assert.match(done.stdout, /2 cells computed, 0 left alone, .*1 manual value overwritten/)
+
+  const without = await run('materialize', '--actor', 'human:ann', '--overwrite-manual')
+  assert.equal(without.code, 2)
+  assert.match(without.stderr, /--overwrite-manual goes with --force/)
 })
 
 test('revert puts one cell back', async (t) => {

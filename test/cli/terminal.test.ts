@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { textWidth } from '../../src/cli/text-width.ts'
 import { HeldRates } from '../support/held-rates.ts'
 import { runColophon } from '../support/run-colophon.ts'
-import { RATES, writeSheet } from '../support/sheet-fixture.ts'
+import { OFFERS, RATES, writeSheet } from '../support/sheet-fixture.ts'
 import { temporaryDirectory } from '../support/temporary-file.ts'
 import { noTerminal, Terminal } from '../support/terminal.ts'
 
@@ -76,6 +76,21 @@ test('materialize shows the plan and asks; a no computes nothing and ends with 1
   assert.equal(await terminal.end(), 1)
   assert.match(terminal.text, /Nothing was computed\.\n$/)
   assert.equal((await runColophon(['runs', sheet])).stdout, '{"runs":[],"next_cursor":null}\n')
+})
+
+test('D28: the question says how many manual values would be overwritten', { skip }, async (t) => {
+  const contract = OFFERS.contract.replace(
+    '{name: rate, logicalType: number}',
+    "{name: rate, logicalType: number, x-editable-by: ['human:*']}",
+  )
+  const sheet = await writeSheet(t, { contract, records: OFFERS.records.map((one) => ({ ...one, rate: 5 })) })
+  const stub = join(sheet, 'stub.json')
+  await writeFile(stub, RATES)
+  const options = ['--stub', stub, '--actor', 'human:ann', '--force', '--overwrite-manual']
+  const terminal = new Terminal(t, ['materialize', sheet, ...options])
+  await terminal.shows(/Overwrites 3 manual values\n[^]*Go ahead and overwrite 3 manual values\? \[y\/N\] /)
+  terminal.type('n\r')
+  assert.equal(await terminal.end(), 1)
 })
 
 test(

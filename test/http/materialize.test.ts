@@ -57,6 +57,33 @@ runScenarios('runs', [
     ],
   },
   {
+    name: 'D28: to overwrite what was written by hand takes the permission to write it, else the run is a 403',
+    request: run({ actor, force: true, overwrite_manual: true }),
+    options: { files: { records: [{ id: 'a', title: 'Apple', currency: 'EUR', rate: 2 }] } },
+    status: 403,
+    error: [
+      'PermissionDeniedError',
+      /^actor "agent:test" may not overwrite "rate" \(1 written by hand; .*editableBy/,
+    ],
+    frames: [
+      { ...start, force: true },
+      {
+        kind: 'materialize.error',
+        actor,
+        errorType: 'PermissionDeniedError',
+        message:
+          'actor "agent:test" may not overwrite "rate" (1 written by hand; it is derived, and nobody may write it unless its property in contract.yaml has editableBy); leave out overwrite_manual, which keeps these values, or select other targets',
+      },
+    ],
+  },
+  {
+    name: 'overwrite_manual without force is a fault of the request',
+    request: run({ actor, overwrite_manual: true }),
+    status: 400,
+    error: ['ValidationError', /^overwrite_manual goes with force/],
+    frames: [],
+  },
+  {
     name: 'D36: null for targets, record_ids, force and actor is absent',
     request: run({ actor: null, targets: null, record_ids: null, force: null }),
     options: { sheet: { defaultActor: actor } },

@@ -33,6 +33,7 @@ const FINISHED = {
   record_count: null,
   record_ids: null,
   force: false,
+  overwrite_manual: false,
   only: null,
   limit: null,
   max_calls: null,
@@ -48,6 +49,8 @@ const FINISHED = {
   total_cost: 0,
   unpriced_calls: 3,
   left: 0,
+  manual_left: 0,
+  manual_overwritten: 0,
   error: null,
   cancelled_by: null,
 }

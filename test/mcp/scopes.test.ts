@@ -81,6 +81,37 @@ test('with --propose a run leaves alone what people wrote by hand, since it cann
     await agent.fails('materialize', { force: true }),
     /unknown argument "force"; known here: targets/,
   )
+  assert.match(
+    await agent.fails('materialize', { overwrite_manual: true }),
+    /unknown argument "overwrite_manual"/,
+  )
+})
+
+test('D28: an agent is told of manual values, and overwrites them only where it says so and may write them', async (t) => {
+  const { sheet } = await writeLookupSheet(t, { editors: "'agent*'" })
+  const agent = await startAgent(t, sheet, { transport: 'stdio', era: '2025-11-25' })
+  await agent.call('upsert_records', { records: [{ id: 'r0', b: 'by hand' }] })
+  assert.match((await agent.call('plan_materialize', { force: true })).text, /It would keep 1 manual value\./)
+  assert.match((await agent.call('materialize', { force: true })).text, /It kept 1 manual value\./)
+  const overwriting = { force: true, overwrite_manual: true }
+  const plan = await agent.call('plan_materialize', overwriting)
+  assert.match(plan.text, /It would overwrite 1 manual value; ask a person first\./)
+  assert.equal(plan.structured['manual_overwritten'], 1)
+  const { text, structured } = await agent.call('materialize', overwriting)
+  assert.match(text, /It overwrote 1 manual value\./)
+  assert.partialDeepStrictEqual(structured['run'], { manual_left: 0, manual_overwritten: 1 })
+
+  const other = await writeLookupSheet(t, { editors: "'agent*'" })
+  const writer = await startAgent(t, other.sheet, { transport: 'stdio', era: '2025-11-25' })
+  await writer.call('upsert_records', { records: [{ id: 'r0', b: 'by hand' }] })
+  const flags = ['--actor', 'bot']
+  const bot = await startAgent(t, other.sheet, { transport: 'stdio', era: '2025-11-25', flags })
+  for (const tool of ['plan_materialize', 'materialize']) {
+    assert.match(
+      await bot.fails(tool, overwriting),
+      /^PermissionDeniedError: actor "bot" may not overwrite "b"/,
+    )
+  }
 })
 
 test('with --propose an agent cancels its own runs and no others', async (t) => {

@@ -43,6 +43,7 @@ export const GROUPS = {
     'kill/run-kill.test.ts',
     'sheet/blocked-cells.test.ts',
     'sheet/keep-fresh.test.ts',
+    'sheet/overwrite-manual.test.ts',
     'sheet/people-win.test.ts',
     'sheet/on-status.test.ts',
     'sheet/prune-runs.test.ts',

@@ -94,6 +94,7 @@ test('a first run taken back leaves everything missing, and the next asks the AP
     targets: null,
     recordCount: null,
     force: false,
+    overwriteManual: false,
     only: null,
     limit: null,
     maxCalls: null,
@@ -109,6 +110,8 @@ test('a first run taken back leaves everything missing, and the next asks the AP
     totalCost: 0,
     unpricedCalls: 0,
     left: 0,
+    manualLeft: 0,
+    manualOverwritten: 0,
     error: null,
     cancelledBy: null,
   })
@@ -187,11 +190,16 @@ test('D27: what is computed from what is computed goes back as well', async (t) 
   assert.equal(run.api.requests.length, calls)
 })
 
-test('D28: a value of somebody that was forced over is there again, and is an override', async (t) => {
+test('D28: a value of somebody that a run overwrote is there again, and is an override', async (t) => {
   const run = await openChain(t, ['1', '2'])
   await run.write({ id: '1', b: 'by hand' })
   await compute(run)
-  const forced = await compute(run, { targets: ['b'], force: true })
+  const forced = await compute(run, {
+    targets: ['b'],
+    force: true,
+    overwriteManual: true,
+    actor: 'user:ann',
+  })
   assert.equal(await run.value('1', 'b'), '<1>')
   assert.deepEqual(await undo(run, forced).then(({ reverted }) => reverted), 2)
   assert.equal(await run.value('1', 'b'), 'by hand')
@@ -388,7 +396,8 @@ async function computeAll(run: RunSheet, value: (index: number) => string): Prom
   }))
   const progress = { skipped: 0, left: 0, calls: 0, totalCost: 0, unpricedCalls: 0 }
   await store.commitCells({ actor: 'agent:runner', run: id, progress, cells, cache: [] })
-  const totals = { done: MANY, total: MANY, materialized: MANY, failed: 0, ...progress }
+  const manual = { manualLeft: 0, manualOverwritten: 0 }
+  const totals = { done: MANY, total: MANY, materialized: MANY, failed: 0, ...manual, ...progress }
   await store.endRun(id, { state: 'finished', error: null, cancelledBy: null, progress: totals })
   return id
 }
@@ -430,6 +439,7 @@ const NEW_RUN: NewRun = {
   targets: null,
   recordIds: null,
   force: true,
+  overwriteManual: false,
   only: null,
   limit: null,
   maxCalls: null,

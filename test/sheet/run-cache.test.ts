@@ -153,6 +153,8 @@ test('D25, D32: what failed since its last success is tried again by a run of wh
   })
 })
 
+const OVERWRITE = { force: true, overwriteManual: true, actor: 'user:ann' } as const
+
 test('D28: what a run does with an overridden cell', async (t) => {
   const run = await openRunSheet(t, {
     properties: ['a: string', "{name: b, logicalType: string, x-editable-by: ['user:*']}"],
@@ -169,9 +171,9 @@ test('D28: what a run does with an overridden cell', async (t) => {
     assert.deepEqual(await run.run(), SKIPPED)
   })
 
-  await t.test('a forced call that fails leaves it overridden', async () => {
+  await t.test('a call that fails leaves it overridden, also where it was to be overwritten', async () => {
     run.api.answer('*', { json: null, status: 500 })
-    assert.equal((await run.run({ force: true })).failures.length, 1)
+    assert.equal((await run.run(OVERWRITE)).failures.length, 1)
     assert.equal(await run.value('1', 'b'), 'by hand')
     assert.deepEqual(await run.counts('b'), { overridden: 1 })
   })
@@ -185,10 +187,14 @@ test('D28: what a run does with an overridden cell', async (t) => {
     assert.equal(run.api.calls()['GET /b/x'], 1)
   })
 
-  await t.test('force computes it', async () => {
+  await t.test('force leaves it alone, unless the run overwrites what people wrote', async () => {
     await run.write({ id: '1', b: 'by hand' })
     run.api.answer('*', { json: { value: 'forced' } })
-    assert.deepEqual(await run.run({ force: true }), COMPUTED)
+    const before = run.api.requests.length
+    assert.deepEqual(await run.run({ force: true, actor: 'user:ann' }), SKIPPED)
+    assert.equal(run.api.requests.length, before)
+    assert.deepEqual(await run.counts('b'), { overridden: 1 })
+    assert.deepEqual(await run.run(OVERWRITE), COMPUTED)
     assert.equal(await run.value('1', 'b'), 'forced')
     assert.deepEqual(await run.counts('b'), { fresh: 1 })
   })

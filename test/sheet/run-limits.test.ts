@@ -99,7 +99,7 @@ test('lists of runs and failures go on after a page that ended for its bytes', a
   const failed = ['1', '2', '3'].map((recordId) => {
     return { recordId, field: 'b', error: long, errorType: 'SheetError' } as const
   })
-  await store.runLocked(last, { total: 3, absent: failed })
+  await store.runLocked(last, { total: 3, absent: failed, manual: 0 })
   const runs = await pages(
     (page) => listRuns(sheet, page),
     ({ runs: found }) => found.map(({ id }) => id),

@@ -22,7 +22,7 @@ test('D28: what is written while a call is under way stands, and the late answer
   await run.write({ id: 'ended', b: 'by hand' })
 
   const hold = run.api.hold('*')
-  const running = run.run({ force: true })
+  const running = run.run({ force: true, overwriteManual: true, actor: 'user:ann' })
   await hold.arrived(ids.length)
   await run.write({ id: 'input', a: 'other' })
   await run.write({ id: 'input-back', a: 'other' })

@@ -12,17 +12,17 @@ export interface LookupFiles {
   readonly api: LocalApi
 }
 
-/** Writes a sheet of so many records, `r0` on, whose `b` is looked up by `a`; a call costs so many dollars. */
+/** Writes a sheet of so many records, `r0` on, whose `b` is looked up by `a`; a call costs so many dollars. `editors` may write `b`, nobody unless given. */
 export async function writeLookupSheet(
   t: TestContext,
-  { records = 3, cost = 0 }: { records?: number; cost?: number } = {},
+  { records = 3, cost = 0, editors }: { records?: number; cost?: number; editors?: string } = {},
 ): Promise<LookupFiles> {
   const api = await startLocalApi(t)
   answerLookups(api)
   const sheet = await writeSheet(t, {
     contract: contractText([
       '{name: a, logicalType: string}',
-      '{name: b, logicalType: string}',
+      `{name: b, logicalType: string${editors === undefined ? '' : `, x-editable-by: [${editors}]`}}`,
       "{name: secret_note, logicalType: string, customProperties: [{property: editableBy, value: ['human:*']}]}",
     ]),
     records: Array.from({ length: records }, (_, index) => ({ id: `r${index}`, a: `v${index}` })),

@@ -25,7 +25,7 @@ const MATERIALIZE: Operation = {
   tag: 'Runs',
   summary: 'Compute derived fields',
   description:
-    'Computes cells that are missing, stale or failed, and answers when the run is over, with the failures of single cells. With `Prefer: respond-async` the answer is a `202` as soon as the run has begun; with `dry_run` nothing runs, and the answer is the plan.',
+    'Computes cells that are missing, stale or failed, with `force` fresh ones too; those that were written by hand only with `overwrite_manual`. Answers when the run is over, with the failures of single cells. With `Prefer: respond-async` the answer is a `202` as soon as the run has begun; with `dry_run` nothing runs, and the answer is the plan.',
   errors: [409],
   headers: ['Prefer'],
   bodyRules: MATERIALIZE_RULES,
@@ -51,6 +51,7 @@ export function materializeRoutes(app: Api, { sheet, actors, write }: RouteConte
         targets: body.targets ?? null,
         recordIds: body.record_ids ?? null,
         force: body.force ?? false,
+        overwriteManual: body.overwrite_manual ?? false,
         only: body.only ?? null,
         limit: body.limit ?? null,
         maxCalls: body.max_calls ?? null,
@@ -59,8 +60,9 @@ export function materializeRoutes(app: Api, { sheet, actors, write }: RouteConte
         keepFresh: body.keep_fresh ?? undefined,
         stopAfterFailures: body.stop_after_failures ?? null,
       }
-      if (dryRun === true) return toRunPlanAnswer(await planMaterialize(sheet, selection))
-      const run = await startMaterialize(sheet, { ...selection, actor: actors.ofBody(request, actor) })
+      const order = { ...selection, actor: actors.ofBody(request, actor) }
+      if (dryRun === true) return toRunPlanAnswer(await planMaterialize(sheet, order))
+      const run = await startMaterialize(sheet, order)
       reply.header('location', runPath(run.id))
       if (!prefersAsync(request)) {
         const report = await run.done

@@ -6,6 +6,7 @@ import { USUAL_STOP_AFTER_FAILURES } from '../../sheet/stop-after-failures.ts'
 import { OperationError } from '../../errors/service-error.ts'
 import { blockedWords } from '../../wire/blocked-words.ts'
 import { retryWords } from '../../wire/retry-words.ts'
+import { manualValues } from '../../wire/manual-words.ts'
 import { toRunPlanAnswer, type RunPlanAnswer } from '../../wire/materialize.ts'
 import { toRunFailuresAnswer, toRunSummary } from '../../wire/runs.ts'
 import { MaterializeToolAnswer, PlanToolAnswer } from '../../wire/tool-answers.ts'
@@ -22,12 +23,12 @@ export const planMaterializeTool = defineTool({
   title: 'Plan a run',
   description:
     'What materialize would do with the same arguments, and what it would cost: cells to compute by a call, to fill from the ' +
-    'cache, to leave alone, and blocked by an input. Calls nobody and changes nothing. Ask it before a run that could cost money.',
+    'cache, to leave alone, and blocked by an input, and values written by hand that are kept or lost. Calls nobody and changes nothing. Ask it before a run that could cost money.',
   input: PlanInput,
   output: PlanToolAnswer,
   annotations: READS,
-  async run(input, { sheet, budget }) {
-    const plan = toRunPlanAnswer(await planMaterialize(sheet, selectionOf(input)))
+  async run(input, { sheet, actor, budget }) {
+    const plan = toRunPlanAnswer(await planMaterialize(sheet, { ...selectionOf(input), actor }))
     const reusable = input.reuse_responses === true ? '' : keptText(plan)
     return {
       structured: { ...plan, ...withBudget(budget) },
@@ -65,25 +66,35 @@ function planText(plan: RunPlanAnswer): string {
     ...(stop === undefined || calls === 0
       ? []
       : [`It would stop after ${countText(stop, 'failure')} in a row at one host.`]),
+    ...manualText(plan),
     ...(left === 0 ? [] : [`max_calls or max_cost leaves no room for ${countText(left, 'cell')} with work.`]),
     ...(notReady.length === 0 ? [] : [`It would be refused: ${notReady.join('; ')}.`]),
   ].join(' ')
 }
 
+/** Says how many values written by hand a run would overwrite, and how many it would keep. */
+function manualText({ manual_left: kept = 0, manual_overwritten: lost = 0 }: RunPlanAnswer): string[] {
+  return [
+    ...(lost === 0 ? [] : [`It would overwrite ${manualValues(lost)}; ask a person first.`]),
+    ...(kept === 0 ? [] : [`It would keep ${manualValues(kept)}.`]),
+  ]
+}
+
 const DESCRIPTION =
   'Computes derived cells that are missing, stale or failed, by the calls that the derivations declare; calls can cost money. ' +
   'Name targets, record_ids, limit and max_cost to keep a run small; plan_materialize tells first what it would do. Waits for ' +
-  'the end unless background is set; to cancel the call is to cancel the run. What is computed stays.'
+  'the end unless background is set; to cancel the call is to cancel the run. What is computed stays. What people wrote by ' +
+  'hand is kept'
 
 const ANNOTATIONS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
 
-export const materializeTool = materializeWith(MaterializeInput, DESCRIPTION)
-
-/** Without `force`: nothing that a person wrote by hand is overwritten. */
-export const proposedMaterializeTool = materializeWith(
-  ProposedMaterializeInput,
-  `${DESCRIPTION} Cells that were written by hand are left alone.`,
+export const materializeTool = materializeWith(
+  MaterializeInput,
+  `${DESCRIPTION} unless overwrite_manual is set.`,
 )
+
+/** Without `force` and `overwrite_manual`: only cells that have work are computed. */
+export const proposedMaterializeTool = materializeWith(ProposedMaterializeInput, `${DESCRIPTION}.`)
 
 function materializeWith(
   input: typeof MaterializeInput | typeof ProposedMaterializeInput,
@@ -141,9 +152,9 @@ async function begin(
 
   /** A run that may make none of its calls would come to nothing without a word why. */
   async function refuseIfSpent(wanted: RunSelection, bounded: RunSelection): Promise<void> {
-    const possible = await planMaterialize(sheet, bounded)
+    const possible = await planMaterialize(sheet, { ...bounded, actor })
     if (possible.calls > 0) return
-    const { calls, cost, unpricedCalls: unpriced } = await planMaterialize(sheet, wanted)
+    const { calls, cost, unpricedCalls: unpriced } = await planMaterialize(sheet, { ...wanted, actor })
     if (calls === 0) return
     throw new OperationError(
       `the budget does not allow any of the ${countText(calls, 'call')} (${costText(calls, { cost, unpriced })}) of this run; ${budgetText(budget.answer)} ` +
@@ -186,6 +197,7 @@ function selectionOf(input: PlanInput): RunSelection {
     targets: input.targets ?? null,
     recordIds: input.record_ids ?? null,
     force: input.force ?? false,
+    overwriteManual: input.overwrite_manual ?? false,
     only: input.only ?? null,
     limit: input.limit ?? null,
     maxCalls: input.max_calls ?? null,

@@ -8,6 +8,7 @@ import {
   toRunListAnswer,
   toRunSummary,
 } from '../../wire/runs.ts'
+import { manualValues } from '../../wire/manual-words.ts'
 import { RunsToolAnswer } from '../../wire/tool-answers.ts'
 import { PageInput, RunInput, RunPageInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
 import { resolveActor } from '../../sheet/resolve-actor.ts'
@@ -85,5 +86,7 @@ export function runText(run: RunSummary): string {
   const price = costText(calls, { cost, unpriced: run.unpriced_calls })
   const rest =
     left === 0 ? '' : ` max_calls or max_cost left no room for ${countText(left, 'cell')} with work.`
-  return `Run ${id} is ${state}: ${done} of ${countText(total, 'cell')} done (${counts}); ${countText(calls, 'call')}, ${price}.${rest}`
+  const lost = run.manual_overwritten === 0 ? '' : ` It overwrote ${manualValues(run.manual_overwritten)}.`
+  const kept = run.manual_left === 0 ? '' : ` It kept ${manualValues(run.manual_left)}.`
+  return `Run ${id} is ${state}: ${done} of ${countText(total, 'cell')} done (${counts}); ${countText(calls, 'call')}, ${price}.${lost}${kept}${rest}`
 }

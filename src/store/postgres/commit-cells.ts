@@ -10,7 +10,7 @@ import { runGained } from './run-writer.ts'
 import type { StoredRecord } from './stored-record.ts'
 import { UniqueHolders } from './unique-holders.ts'
 import { sameValue } from './values.ts'
-import { hashBytes } from '../stored-rows.ts'
+import { hashBytes, overwrittenIn } from '../stored-rows.ts'
 
 /**
  * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30), and counts them. A cell
@@ -33,7 +33,8 @@ export async function commitCells(
     result.kind === 'computed' && outcomes[index]?.outcome === 'stored'
   const materialized = commit.cells.filter(isComputed).length
   const { failures } = group
-  await count(change, commit.run, { materialized, failures, progress: commit.progress })
+  const overwritten = overwrittenIn(outcomes)
+  await count(change, commit.run, { materialized, failures, overwritten, progress: commit.progress })
   return outcomes
 }
 
@@ -119,11 +120,12 @@ class CommitGroup {
         detail: `must be unique, but another record has ${JSON.stringify(value)} already`,
       }
     }
+    const { overridden } = cells.cell(target, record.key)
     const seq = this.#log(computed)
     if (!same) records.update(record, { [field.name]: value }, seq)
     cells.computed(target, record.key, { hash: hashBytes(inputHash), seq, current })
     if (!same) cells.inputWritten(field.name, record.key, seq)
-    return { outcome: 'stored' }
+    return { outcome: 'stored', ...(overridden && { overwrote: true }) }
   }
 
   #log({ computed, target, field, record }: ComputedCell): number {

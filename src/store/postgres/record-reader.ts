@@ -218,7 +218,7 @@ function pageOf(answer: KeptAnswer | null): Page {
 }
 
 async function readStatus(db: Connection): Promise<StoreStatus> {
-  const sheet = await db.get('SELECT records, last_record FROM "$sheet"')
+  const sheet = await db.get('SELECT records, last_record, last_seq FROM "$sheet"')
   const total = Number(sheet?.['records'])
   const rows = await db.all(
     `SELECT field, missing, stale, failed, overridden, blocked, last_at, last_actor, last_error
@@ -241,5 +241,10 @@ async function readStatus(db: Connection): Promise<StoreStatus> {
       lastError: failed > 0 ? textOrNull(row['last_error']) : null,
     }
   })
-  return { total, lastKey: Number(sheet?.['last_record']), targets }
+  return {
+    total,
+    lastKey: Number(sheet?.['last_record']),
+    lastSeq: Number(sheet?.['last_seq']),
+    targets,
+  }
 }

@@ -317,7 +317,14 @@ test('tables from before there were revisions are brought up to date, and a push
   }
   await sheet.run('DROP INDEX "$run_failure_record"')
   const ofRuns = ['beat_at', 'last_key', 'scope', 'levels', 'stopping', 'begun_calls', 'begun_cost']
-  for (const column of [...ofRuns, 'unpriced_calls', 'left_cells']) {
+  for (const column of [
+    ...ofRuns,
+    'unpriced_calls',
+    'left_cells',
+    'manual_left',
+    'manual_overwritten',
+    'last_seq',
+  ]) {
     await sheet.run(`ALTER TABLE "$run" DROP COLUMN ${column}`)
   }
   for (const table of ['$failure', '$run_failure']) {

@@ -11,7 +11,7 @@ import { IS_LOST } from './waiting-runs.ts'
 /** Writes down that a run begins, and answers with its id; ids are given out in order and never twice. */
 export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
   const { kind, reverts, actor, targets, recordIds, force, only, limit, maxCalls, maxCost } = run
-  const { reuseResponses, keepFresh, stopAfterFailures } = run
+  const { overwriteManual, reuseResponses, keepFresh, stopAfterFailures } = run
   const row = await change.db.get('UPDATE "$sheet" SET last_run = last_run + 1 RETURNING last_run')
   const id = Number(row?.['last_run'])
   const recordCount = recordIds?.length ?? null
@@ -19,6 +19,7 @@ export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
     targets,
     recordCount,
     force,
+    overwriteManual,
     only,
     limit,
     maxCalls,
@@ -43,39 +44,62 @@ export async function startRun(change: ChangeSet, run: NewRun): Promise<RunId> {
 }
 
 /** Notes that a run has the run lock. It runs, even if it had been given up for having waited too long. */
-export async function runLocked(change: ChangeSet, id: RunId, { total, absent }: RunBegin): Promise<void> {
-  const set =
-    "state = 'running', ended_at = NULL, waits_until = NULL, active_at = $2, total = $3, failed = $4"
-  await updateRun(change, id, { set, values: [change.at, total, absent.length] })
+export async function runLocked(change: ChangeSet, id: RunId, begin: RunBegin): Promise<void> {
+  const { total, absent, manual } = begin
+  const set = `state = 'running', ended_at = NULL, waits_until = NULL, active_at = $2, total = $3, failed = $4,
+    manual_left = $5`
+  await updateRun(change, id, { set, values: [change.at, total, absent.length, manual] })
   await addFailures(change, id, absent)
 }
 
 /** Notes how far a run is that has nothing to store yet. */
 export function noteCalls(change: ChangeSet, id: RunId, progress: CellCommit['progress']): Promise<void> {
-  return runGained(change, id, { materialized: 0, failures: [], progress })
+  return runGained(change, id, { materialized: 0, failures: [], overwritten: 0, progress })
 }
+
+const MANUAL_GAINED = 'manual_left = manual_left - $10, manual_overwritten = manual_overwritten + $10'
 
 /** Adds what a commit stored to the counts of its run. */
 export async function runGained(change: ChangeSet, id: RunId, gain: RunGain): Promise<void> {
-  const { materialized, failures, progress } = gain
+  const { materialized, failures, overwritten, progress } = gain
   const { skipped, left, calls, totalCost, unpricedCalls } = progress
   await updateRun(change, id, {
     set: `materialized = materialized + $2, failed = failed + $3, skipped = $4, left_cells = $5, calls = $6, total_cost = $7,
-      unpriced_calls = $8, active_at = $9`,
-    values: [materialized, failures.length, skipped, left, calls, totalCost, unpricedCalls, change.at],
+      unpriced_calls = $8, active_at = $9, ${MANUAL_GAINED}`,
+    values: [
+      materialized,
+      failures.length,
+      skipped,
+      left,
+      calls,
+      totalCost,
+      unpricedCalls,
+      change.at,
+      overwritten,
+    ],
   })
   await addFailures(change, id, failures)
 }
 
 /** The same for a task, whose progress is by how much it has grown. */
 export async function runGrew(change: ChangeSet, id: RunId, gain: RunGain): Promise<void> {
-  const { materialized, failures, progress } = gain
+  const { materialized, failures, overwritten, progress } = gain
   const { skipped, left, calls, totalCost, unpricedCalls } = progress
   await updateRun(change, id, {
     set: `materialized = materialized + $2, failed = failed + $3, skipped = skipped + $4, left_cells = left_cells + $5,
       calls = calls + $6, total_cost = round((total_cost + $7)::numeric, 9), unpriced_calls = unpriced_calls + $8,
-      active_at = $9`,
-    values: [materialized, failures.length, skipped, left, calls, totalCost, unpricedCalls, change.at],
+      active_at = $9, ${MANUAL_GAINED}`,
+    values: [
+      materialized,
+      failures.length,
+      skipped,
+      left,
+      calls,
+      totalCost,
+      unpricedCalls,
+      change.at,
+      overwritten,
+    ],
   })
   await addFailures(change, id, failures)
 }

@@ -3,7 +3,7 @@ import { ContractError } from '../../errors/service-error.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 13
+export const SCHEMA_VERSION = 14
 
 /**
  * The tables beside the records. Every name contains `$`, which no field name can (D5). Times are texts, UTC with
@@ -285,6 +285,16 @@ const STREAK_TABLE = `
   ) WITH (fillfactor = 50);
 `
 
+/**
+ * `manual_left` and `manual_overwritten`: of the cells that had a value written by hand when the run began, those that still have it,
+ * and those that the run computed. `last_seq`: the seq of the last provenance entry then.
+ */
+const MANUAL_COUNTS = `
+  ALTER TABLE "$run"
+    ADD COLUMN manual_left bigint NOT NULL DEFAULT 0, ADD COLUMN manual_overwritten bigint NOT NULL DEFAULT 0,
+    ADD COLUMN last_seq bigint NOT NULL DEFAULT 0;
+`
+
 /** What each version after the first adds, by its number. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: FRAME_TABLES,
@@ -300,6 +310,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   11: LASTING_FAILURES,
   12: SMALLER_RUNS,
   13: STREAK_TABLE,
+  14: MANUAL_COUNTS,
 }
 
 /** Makes the tables of a new store but that of records. */

@@ -161,7 +161,7 @@ test('D31: a run whose lock is lost stores nothing any more', async (t) => {
   await write(store, { id: 'a', n: 1 })
   const run = await store.startRun(newRun())
   const lock = await store.lockRun(1000, new AbortController().signal)
-  await store.runLocked(run, { total: 1, absent: [] })
+  await store.runLocked(run, { total: 1, absent: [], manual: 0 })
   const query = {
     targets: ['code'],
     inputs: ['n'],
@@ -316,7 +316,15 @@ test('of operations that wait together, one that fails takes nothing of the othe
       state: 'finished',
       error: null,
       cancelledBy: null,
-      progress: { done: 0, total: 0, materialized: 0, failed: 0, ...NOTHING_ELSE },
+      progress: {
+        done: 0,
+        total: 0,
+        materialized: 0,
+        failed: 0,
+        manualLeft: 0,
+        manualOverwritten: 0,
+        ...NOTHING_ELSE,
+      },
     }),
     write(store, { id: 'a', code: 'y' }, { id: 'd', code: 'x' }),
     store.delete(['a'], 'human:ann'),

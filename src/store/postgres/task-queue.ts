@@ -52,22 +52,24 @@ export class TaskQueue implements RunTasks {
     this.#jobs = new JobQueue(database)
   }
 
-  async begin(run: RunId, { lastKey, records }: Omit<RunPlace, 'levels'>): Promise<void> {
+  async begin(run: RunId, { lastKey, lastSeq, records }: Omit<RunPlace, 'levels'>): Promise<void> {
     await this.#database.run(
-      'UPDATE "$run" SET beat_at = now(), last_key = $2, scope = $3 WHERE id = $1',
+      'UPDATE "$run" SET beat_at = now(), last_key = $2, scope = $3, last_seq = $4 WHERE id = $1',
       runNumber(run),
       lastKey,
       records === null ? null : JSON.stringify(records),
+      lastSeq,
     )
   }
 
   async place(run: RunId): Promise<RunPlace | null> {
-    const sql = 'SELECT last_key, scope, levels FROM "$run" WHERE id = $1 AND last_key IS NOT NULL'
+    const sql = 'SELECT last_key, last_seq, scope, levels FROM "$run" WHERE id = $1 AND last_key IS NOT NULL'
     const row = await this.#database.get(sql, runNumber(run))
     if (row === undefined) return null
     const scope = textOrNull(row['scope'])
     const records = scope === null ? null : (JSON.parse(scope) as RecordKey[])
-    return { lastKey: Number(row['last_key']), records, levels: Number(row['levels']) }
+    const [lastKey, lastSeq, levels] = [row['last_key'], row['last_seq'], row['levels']].map(Number)
+    return { lastKey, lastSeq, records, levels } as RunPlace
   }
 
   workKeys(query: Omit<WorkQuery, 'inputs'>): Promise<readonly RecordKey[]> {
@@ -268,7 +270,7 @@ export class TaskQueue implements RunTasks {
   noteCalls(task: TakenTask, progress: CellCommit['progress']): Promise<void> {
     return this.#writer.change(async (change) => {
       await this.#fence(change, task)
-      await runGrew(change, task.run, { materialized: 0, failures: [], progress })
+      await runGrew(change, task.run, { materialized: 0, failures: [], overwritten: 0, progress })
     })
   }
 

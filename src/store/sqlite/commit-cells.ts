@@ -12,7 +12,7 @@ import { keepResponses } from './response-writer.ts'
 import { runGained } from './run-writer.ts'
 import { quoted } from './schema.ts'
 import { fromColumn, toColumn } from './values.ts'
-import { cacheEntryText, hashBytes, joinedCacheEntry, readCacheEntry } from '../stored-rows.ts'
+import { cacheEntryText, hashBytes, joinedCacheEntry, overwrittenIn, readCacheEntry } from '../stored-rows.ts'
 
 /**
  * Stores what a run came to for some cells, with the cache entries behind them (D25, D26, D30), and counts them. A cell
@@ -27,7 +27,12 @@ export function commitCells(change: ChangeSet, commit: CommitInText): CellOutcom
   const isComputed = ({ result }: CellInText, index: number): boolean =>
     result.kind === 'computed' && outcomes[index]?.outcome === 'stored'
   const materialized = commit.cells.filter(isComputed).length
-  runGained(change, commit.run, { materialized, failures, progress: commit.progress })
+  runGained(change, commit.run, {
+    materialized,
+    failures,
+    overwritten: overwrittenIn(outcomes),
+    progress: commit.progress,
+  })
   return outcomes
 }
 
@@ -161,7 +166,7 @@ function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
   const { before, current } = computed
   change.cells.computed(target, written.key, { before, hash: hashBytes(inputHash), seq, current })
   if (!same) change.cells.inputWritten(field.name, written.key, seq)
-  return { outcome: 'stored' }
+  return { outcome: 'stored', ...(before.overridden && { overwrote: true }) }
 }
 
 function isTaken(change: ChangeSet, field: Field, value: SQLInputValue, key: number): boolean {

@@ -28,6 +28,7 @@ const FIELDS = ['id', 'a', 'label']
 const BACK_TO_VERSION_5 = `
   DROP TABLE "$run_body"; ALTER TABLE "$run_failure" DROP COLUMN body;
   ALTER TABLE "$failure" DROP COLUMN hash; ALTER TABLE "$target" DROP COLUMN non_empty;
+  ALTER TABLE "$run" DROP COLUMN manual_left; ALTER TABLE "$run" DROP COLUMN manual_overwritten;
   ALTER TABLE "$target" DROP COLUMN required; ALTER TABLE "$target" DROP COLUMN blocked;
   ALTER TABLE "$todo" DROP COLUMN blocked;
   DROP TABLE "$response";

@@ -183,6 +183,7 @@ export class Reader {
     const sheet = this.#db.get('SELECT records, last_record FROM "$sheet"')
     const total = Number(sheet?.['records'])
     const lastKey = Number(sheet?.['last_record'])
+    const last = this.#db.get('SELECT max(seq) AS seq FROM "$provenance"')
     const targets = this.#db.all('SELECT * FROM "$target" WHERE active = 1 ORDER BY id').map((row) => {
       const count = (counter: string): number => Number(row[counter])
       const [missing, stale, failed] = [count('missing'), count('stale'), count('failed')]
@@ -200,7 +201,7 @@ export class Reader {
         lastError: failed > 0 ? textOrNull(row['last_error']) : null,
       }
     })
-    return { total, lastKey, targets }
+    return { total, lastKey, lastSeq: Number(last?.['seq'] ?? 0), targets }
   }
 
   /** A deletion that the log has; null for none. */

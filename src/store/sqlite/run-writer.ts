@@ -17,8 +17,9 @@ export interface RunNote<T> {
 
 /** What a run turns out to be about, as it goes to the writing thread. */
 export interface RunBeginText {
-  /** Cells. */
+  /** Cells, and those of them that have a value written by hand. */
   readonly total: number
+  readonly manual: number
   /** JSON texts of pieces of `absent` of {@link RunBegin}: text crosses several times as fast as many small objects. */
   readonly absent: readonly string[]
 }
@@ -26,7 +27,7 @@ export interface RunBeginText {
 /** Writes down that a run begins, and answers with its id; ids are given out in order and never twice. */
 export function startRun(change: ChangeSet, run: NewRun): RunId {
   const { kind, reverts, actor, targets, recordIds, force, only, limit, maxCalls, maxCost } = run
-  const { reuseResponses, keepFresh, stopAfterFailures } = run
+  const { overwriteManual, reuseResponses, keepFresh, stopAfterFailures } = run
   const row = change.db.get('UPDATE "$sheet" SET last_run = last_run + 1 RETURNING last_run')
   const id = Number(row?.['last_run'])
   const recordCount = recordIds?.length ?? null
@@ -34,6 +35,7 @@ export function startRun(change: ChangeSet, run: NewRun): RunId {
     targets,
     recordCount,
     force,
+    overwriteManual,
     only,
     limit,
     maxCalls,
@@ -70,25 +72,38 @@ export function keepWaiting(change: ChangeSet, { id, note: silentMs }: RunNote<n
 /** Notes that a run has the run lock. It runs, even if it had been given up for having waited too long. */
 export function runLocked(change: ChangeSet, { id, note }: RunNote<RunBeginText>): null {
   const absent = note.absent.flatMap((text) => JSON.parse(text) as FailedCell[])
-  const set = "state = 'running', ended_at = NULL, waits_until = NULL, active_at = ?, total = ?, failed = ?"
-  updateRun(change, id, { set, values: [change.at, note.total, absent.length] })
+  const set =
+    "state = 'running', ended_at = NULL, waits_until = NULL, active_at = ?, total = ?, failed = ?, manual_left = ?"
+  updateRun(change, id, { set, values: [change.at, note.total, absent.length, note.manual] })
   addFailures(change, id, absent)
   return null
 }
 
 /** Notes how far a run is that has nothing to store yet. */
 export function noteCalls(change: ChangeSet, { id, note }: RunNote<CellCommit['progress']>): null {
-  runGained(change, id, { materialized: 0, failures: [], progress: note })
+  runGained(change, id, { materialized: 0, failures: [], overwritten: 0, progress: note })
   return null
 }
 
 /** Adds what a commit stored to the counts of its run. */
-export function runGained(change: ChangeSet, id: RunId, { materialized, failures, progress }: RunGain): void {
+export function runGained(change: ChangeSet, id: RunId, gain: RunGain): void {
+  const { materialized, failures, overwritten, progress } = gain
   const { skipped, left, calls, totalCost, unpricedCalls } = progress
   updateRun(change, id, {
     set: `materialized = materialized + ?, failed = failed + ?, skipped = ?, left_cells = ?, calls = ?, total_cost = ?,
-      unpriced_calls = ?, active_at = ?`,
-    values: [materialized, failures.length, skipped, left, calls, totalCost, unpricedCalls, change.at],
+      unpriced_calls = ?, active_at = ?, manual_left = manual_left - ?, manual_overwritten = manual_overwritten + ?`,
+    values: [
+      materialized,
+      failures.length,
+      skipped,
+      left,
+      calls,
+      totalCost,
+      unpricedCalls,
+      change.at,
+      overwritten,
+      overwritten,
+    ],
   })
   addFailures(change, id, failures)
 }

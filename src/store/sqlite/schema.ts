@@ -2,7 +2,7 @@ import type { Contract, Field, LogicalType } from '../../contract/contract.ts'
 import { deletedBlocksTable } from '../deleted-blocks.ts'
 
 /** Version of the tables below; a store of a later version is refused. */
-export const SCHEMA_VERSION = 12
+export const SCHEMA_VERSION = 13
 
 /**
  * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
@@ -115,6 +115,9 @@ export const FIRST_TABLES = `
  *
  * 12: `$run_body`: what responses of failures of a run begin with, each once; `$run_failure.body` is its key, and `response_body` has it in
  *   rows of earlier versions. `$run_failure.field` can be several, see `run-failures.ts`. The request of a run has each target once.
+ *
+ * 13: `$run.manual_left` and `$run.manual_overwritten`: of the cells that had a value written by hand when the run began, those that
+ *   still have it, and those that the run computed.
  */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `
@@ -203,6 +206,10 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
       SELECT value FROM json_each(request, '$.targets') GROUP BY value ORDER BY min(key)
     )
   ))) WHERE length(request) > 65536 AND json_type(request, '$.targets') = 'array';
+  `,
+  13: `
+  ALTER TABLE "$run" ADD COLUMN manual_left INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$run" ADD COLUMN manual_overwritten INTEGER NOT NULL DEFAULT 0;
   `,
 }
 

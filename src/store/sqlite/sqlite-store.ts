@@ -281,13 +281,13 @@ export class SqliteStore implements SheetStore {
   }
 
   async runLocked(id: RunId, begin: RunBegin): Promise<void> {
-    const { total } = begin
+    const { total, manual } = begin
     const absent: string[] = []
     for (let start = 0; start < begin.absent.length; start += FAILURES_AT_ONCE) {
       if (start > 0) await nextTurn()
       absent.push(JSON.stringify(begin.absent.slice(start, start + FAILURES_AT_ONCE)))
     }
-    await this.#writer.call('runLocked', { id, note: { total, absent } })
+    await this.#writer.call('runLocked', { id, note: { total, manual, absent } })
   }
 
   async endRun(id: RunId, end: RunEnd): Promise<void> {

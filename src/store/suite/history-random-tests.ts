@@ -145,7 +145,10 @@ async function operate(sheet: TestSheet, copies: Copies, random: Random): Promis
     const items = work.slice(0, 1 + random.below(2))
     work = work.slice(items.length)
     const cells = items.map((item) => computedCell(item, field, { sheet, copies, random }))
-    const stored = cells.map(() => ({ outcome: 'stored' }))
+    const stored = items.map(({ cells: [cell] }) => ({
+      outcome: 'stored',
+      ...(cell?.state === 'overridden' && { overwrote: true }),
+    }))
     under.push(
       sheet.store.commitCells({ ...commit, cells }).then((outcomes) => assert.deepEqual(outcomes, stored)),
     )

@@ -27,8 +27,10 @@ function failuresOf(count: number): FailedCell[] {
 
 async function endedRun(store: SheetStore, absent: readonly FailedCell[] = []): Promise<RunId> {
   const id = await store.startRun(newRun())
-  await store.runLocked(id, { total: absent.length, absent })
-  const progress = { done: 0, total: 0, materialized: 0, ...NOTHING_ELSE, failed: absent.length }
+  await store.runLocked(id, { total: absent.length, absent, manual: 0 })
+  const manual = { manualLeft: 0, manualOverwritten: 0 }
+  const counts = { done: 0, total: 0, materialized: 0, failed: absent.length }
+  const progress = { ...counts, ...manual, ...NOTHING_ELSE }
   await store.endRun(id, { state: 'finished', error: null, cancelledBy: null, progress })
   return id
 }
@@ -75,7 +77,7 @@ export function testPruneRuns(open: OpenStore): void {
     const few = await endedRun(store, failuresOf(2))
     const waiting = await store.startRun(newRun())
     const running = await store.startRun(newRun())
-    await store.runLocked(running, { total: 1, absent: failuresOf(1) })
+    await store.runLocked(running, { total: 1, absent: failuresOf(1), manual: 0 })
     assert.deepEqual(await store.prunableRuns(ALL), { runs: 2, failures: ROWS_AT_ONCE + 3 })
     const [runs, failures, steps = 0] = await prune(store, ALL)
     assert.deepEqual([runs, failures], [2, ROWS_AT_ONCE + 3])

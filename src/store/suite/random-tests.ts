@@ -258,8 +258,9 @@ class Play {
       const result = this.#result(item.cells[0]?.inputHash ?? null)
       const outcome = this.#model.commit(read, result)
       if (outcome === 'stored') this.#gained[result.kind] += 1
-      expected.push({ outcome })
       const [cell] = item.cells
+      const overwrites = outcome === 'stored' && result.kind === 'computed' && cell?.state === 'overridden'
+      expected.push({ outcome, ...(overwrites && { overwrote: true }) })
       results.push({
         key: item.key,
         target: read.field,

@@ -25,13 +25,17 @@ export function testRunCommits(open: OpenStore): void {
     }
     const locked = async (): Promise<RunId> => {
       const id = await sheet.store.startRun(newRun())
-      await sheet.store.runLocked(id, { total: 0, absent: [] })
+      await sheet.store.runLocked(id, { total: 0, absent: [], manual: 0 })
       return id
     }
 
     test('D29: with the run lock a run has its total, and the cells of absent records are its first failures', async () => {
       const id = await sheet.store.startRun(newRun())
-      await sheet.store.runLocked(id, { total: 12, absent: [absentCell('gone'), absentCell('never')] })
+      await sheet.store.runLocked(id, {
+        total: 12,
+        absent: [absentCell('gone'), absentCell('never')],
+        manual: 0,
+      })
       const { total, done, failed, materialized } = await stored(id)
       assert.deepEqual(
         { total, done, failed, materialized },
@@ -64,7 +68,7 @@ export function testRunCommits(open: OpenStore): void {
     test('D29: however many records are absent, each has its failure, in their order', async () => {
       const id = await locked()
       const ids = Array.from({ length: 12_345 }, (_, index) => `absent ${index} \u2028`)
-      await sheet.store.runLocked(id, { total: ids.length, absent: ids.map(absentCell) })
+      await sheet.store.runLocked(id, { total: ids.length, absent: ids.map(absentCell), manual: 0 })
       assert.equal((await stored(id)).failed, ids.length)
       const failures = await sheet.store.runFailures({ run: id, after: 0, limit: 20_000 })
       assert.deepEqual(
@@ -85,7 +89,7 @@ export function testRunCommits(open: OpenStore): void {
       ])
       const of = (recordId: string): FailedCell[] => absent.filter((one) => one.recordId === recordId)
       const all = [...of('x'), ...of('y'), failed('y', 'label'), failed('z', 'one', 'other')]
-      await sheet.store.runLocked(id, { total: all.length, absent: all })
+      await sheet.store.runLocked(id, { total: all.length, absent: all, manual: 0 })
       const told = await sheet.store.runFailures({ run: id, after: 0, limit: 100 })
       assert.deepEqual(
         told.map(({ at: _, ...failure }) => failure),
@@ -101,7 +105,7 @@ export function testRunCommits(open: OpenStore): void {
       const id = await locked()
       const error = 'x'.repeat(1 << 20)
       const absent = Array.from({ length: 9 }, (_, index) => ({ ...absentCell(String(index)), error }))
-      await sheet.store.runLocked(id, { total: absent.length, absent })
+      await sheet.store.runLocked(id, { total: absent.length, absent, manual: 0 })
       const numbers: number[][] = []
       for (let after = 0; ;) {
         const page = await sheet.store.runFailures({ run: id, after, limit: 100 })
@@ -178,6 +182,30 @@ export function testRunCommits(open: OpenStore): void {
         unpricedCalls: 1,
       })
       assert.equal((await sheet.store.runFailures({ run: id, after: 0, limit: 10 })).length, 1)
+    })
+
+    test('D28: a run counts the values written by hand that it had and that it overwrote', async () => {
+      const ids = ['overwritten', 'corrected', 'unwritten', 'empty']
+      await sheet.write(ids.map((id) => ({ id, a: id, ...(id !== 'empty' && { one: 'by hand' }) })))
+      const work = await Promise.all(ids.map((id) => sheet.workOf(id, 'one')))
+      const touched = work.map(({ cells: [cell] }) => cell?.touchedBy)
+      const { lastSeq } = await sheet.store.status()
+      assert.deepEqual(touched, [lastSeq - 3, lastSeq - 2, lastSeq - 1, undefined])
+      const id = await sheet.store.startRun(newRun({ force: true, overwriteManual: true }))
+      await sheet.store.runLocked(id, { total: ids.length, absent: [], manual: 3 })
+      await sheet.write([{ id: 'corrected', one: 'anew' }])
+      const cells = work.map((item, index) =>
+        sheet.result(item, 'one', index === 2 ? FAILED : computed('v', `overwrite ${index}`)),
+      )
+      const outcomes = await sheet.commitTo(id, cells)
+      assert.deepEqual(outcomes, [
+        { outcome: 'stored', overwrote: true },
+        { outcome: 'superseded' },
+        { outcome: 'stored' },
+        { outcome: 'stored' },
+      ])
+      const { overwriteManual, manualLeft, manualOverwritten, materialized } = await stored(id)
+      assert.deepEqual([overwriteManual, manualLeft, manualOverwritten, materialized], [true, 2, 1, 2])
     })
 
     test('D33: what a run computed says so in its provenance, and can be listed; other entries do not', async () => {

@@ -37,8 +37,10 @@ const NO_RUNS = [
   '١',
 ]
 
+const NO_CELLS = { done: 0, total: 0, materialized: 0, failed: 0, manualLeft: 0, manualOverwritten: 0 }
+
 function ended(state: RunEnd['state'], progress: Partial<RunProgress> = {}): RunEnd {
-  const nothing = { done: 0, total: 0, materialized: 0, failed: 0, ...NOTHING_ELSE }
+  const nothing = { ...NO_CELLS, ...NOTHING_ELSE }
   return { state, error: null, cancelledBy: null, progress: { ...nothing, ...progress } }
 }
 
@@ -57,7 +59,7 @@ export function testStoredRuns(open: OpenStore): void {
     const stateOf = async (id: RunId): Promise<string> => (await stored(id)).state
     const locked = async (): Promise<RunId> => {
       const id = await start()
-      await sheet.store.runLocked(id, { total: 0, absent: [] })
+      await sheet.store.runLocked(id, { total: 0, absent: [], manual: 0 })
       return id
     }
 
@@ -66,6 +68,7 @@ export function testStoredRuns(open: OpenStore): void {
         actor: 'agent:orderer',
         targets: ['one', 'two'],
         force: true,
+        overwriteManual: true,
         only: 'failed',
         limit: 5,
         maxCalls: 7,
@@ -219,7 +222,7 @@ export function testStoredRuns(open: OpenStore): void {
       assert.equal(await stateOf(id), 'running', 'it is the one that asks')
       await sheet.store.interruptRuns(null)
       assert.equal(await stateOf(id), 'interrupted')
-      await sheet.store.runLocked(id, { total: 1, absent: [] })
+      await sheet.store.runLocked(id, { total: 1, absent: [], manual: 0 })
       const { state, endedAt } = await stored(id)
       assert.deepEqual({ state, endedAt }, { state: 'running', endedAt: null })
     })

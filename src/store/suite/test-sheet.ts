@@ -105,6 +105,7 @@ export function newRun(more: Partial<NewRun> = {}): NewRun {
     targets: null,
     recordIds: null,
     force: false,
+    overwriteManual: false,
     only: null,
     limit: null,
     maxCalls: null,
