@@ -51,13 +51,18 @@ export function storedFailures(
   rows: readonly Readonly<Record<string, unknown>>[],
   { after, limit }: { readonly after: number; readonly limit: number },
 ): RunFailure[] {
-  const failures = rows.flatMap((row): RunFailure[] => {
+  const failures: RunFailure[] = []
+  for (const row of rows) {
     const fields = String(row['field']).split(',')
     const first = Number(row['number']) - fields.length + 1
     const common = { recordId: String(row['record_id']), ...storedCellFailure(row) }
-    return fields.map((field, index) => ({ number: first + index, field, ...common }))
-  })
-  return failures.filter(({ number }) => number > after).slice(0, limit)
+    for (const [index, field] of fields.entries()) {
+      if (failures.length === limit) return failures
+      const number = first + index
+      if (number > after) failures.push({ number, field, ...common })
+    }
+  }
+  return failures
 }
 
 function isSameReason(one: FailedCell, other: FailedCell): boolean {
