@@ -47,7 +47,7 @@ export async function computeTask(
     stopAfterFailures: run.stopAfterFailures,
     streak,
     policies: sheet.policies(),
-    now: sheet.now(),
+    now: await sheet.now(),
     store: taskStore,
     signal,
     id: task.run,

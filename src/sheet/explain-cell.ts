@@ -109,7 +109,8 @@ class CellExplainer {
     const block = cell.blocked ? blockOf(needsOf(derivation), factsOf(item)) : null
     const explanation = {
       state: shownState(cell),
-      failure: cell.state === 'failed' ? this.#failureOf(await store.cellFailure(key, target), item) : null,
+      failure:
+        cell.state === 'failed' ? await this.#failureOf(await store.cellFailure(key, target), item) : null,
       entry: provenance?.entries[0] ?? null,
       blockedBy: block?.field ?? null,
       blockedReason: block?.reason ?? null,
@@ -132,12 +133,13 @@ class CellExplainer {
     return reasonsBetween(past, { derivation, inputs, request })
   }
 
-  #failureOf(note: CellFailureNote | null, { inputs }: WorkItem): ExplainedFailure | null {
+  async #failureOf(note: CellFailureNote | null, { inputs }: WorkItem): Promise<ExplainedFailure | null> {
     if (note === null) return null
     const { inputHash: failed, ...failure } = note
     const { derivation } = this.#of
     const time = failed === undefined ? null : retryTime(derivation, note)
-    if (time === null || time <= this.#sheet.now() || hashOf(derivation, inputs) !== failed) return failure
+    if (time === null || hashOf(derivation, inputs) !== failed || time <= (await this.#sheet.now()))
+      return failure
     return { ...failure, retryAt: time === Infinity ? null : new Date(time).toISOString() }
   }
 

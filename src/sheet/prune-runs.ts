@@ -12,8 +12,8 @@ export interface PruneRequest {
 
 /** Counts the runs that {@link pruneRuns} would remove. Throws as it does. */
 export async function prunableRuns(sheet: Sheet, request: PruneRequest): Promise<PrunableRuns> {
-  const which = pruningOf(request)
   const { store } = await sheet.current()
+  const which = pruningOf(request, await sheet.now())
   return store.prunableRuns(which)
 }
 
@@ -23,8 +23,8 @@ export async function prunableRuns(sheet: Sheet, request: PruneRequest): Promise
  * in between. Throws ValidationError for a condition that is none, and where there is no condition.
  */
 export async function pruneRuns(sheet: Sheet, request: PruneRequest): Promise<PrunableRuns> {
-  const which = pruningOf(request)
   const { store } = await sheet.current()
+  const which = pruningOf(request, await sheet.now())
   const removed = { runs: 0, failures: 0 }
   for (;;) {
     sheet.stopping.throwIfAborted()
@@ -35,7 +35,7 @@ export async function pruneRuns(sheet: Sheet, request: PruneRequest): Promise<Pr
   }
 }
 
-function pruningOf({ olderThanMs, keep }: PruneRequest): RunPruning {
+function pruningOf({ olderThanMs, keep }: PruneRequest, now: number): RunPruning {
   if (olderThanMs === null && keep === null) {
     throw new ValidationError('which runs? Give the age of those to remove, or how many to keep')
   }
@@ -45,6 +45,6 @@ function pruningOf({ olderThanMs, keep }: PruneRequest): RunPruning {
   if (olderThanMs !== null && !(olderThanMs >= 0)) {
     throw new ValidationError(`the age of runs must be at least 0 milliseconds, got ${olderThanMs}`)
   }
-  const before = olderThanMs === null ? null : new Date(Date.now() - olderThanMs).toISOString()
+  const before = olderThanMs === null ? null : new Date(now - olderThanMs).toISOString()
   return { before, keep: keep ?? 0 }
 }

@@ -81,7 +81,7 @@ export async function resolveSelection(
     reuseResponses,
     stopAfterFailures: stopAfterOf(selection),
     policies: sheet.policies(),
-    now: sheet.now(),
+    now: await sheet.now(),
     store,
     signal,
   }

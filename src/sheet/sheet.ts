@@ -55,7 +55,7 @@ export interface SheetParts {
   readonly frames?: SharedFrames
   /** Whether runs under way go on elsewhere when the sheet is closed, where processes share them; by default they end. */
   readonly handsRunsOver?: boolean
-  /** The time, in milliseconds since 1970; by default that of the system. */
+  /** The time, in milliseconds since 1970; by default that of the clock that times in the store come from. */
   readonly now?: (() => number) | undefined
   readonly logger: Logger
   readonly files: DefinitionFiles
@@ -82,8 +82,6 @@ export class Sheet {
   readonly logger: Logger
   /** Whether runs under way go on elsewhere when the sheet is closed, where there is an elsewhere. */
   readonly handsRunsOver: boolean
-  /** The time, in milliseconds since 1970. */
-  readonly now: () => number
   readonly #parts: SheetParts
   readonly #stopping = new AbortController()
   readonly #runs = new Set<Promise<unknown>>()
@@ -105,7 +103,6 @@ export class Sheet {
     this.events = parts.events
     this.logger = parts.logger
     this.handsRunsOver = parts.handsRunsOver ?? false
-    this.now = parts.now ?? Date.now
     this.#parts = parts
   }
 
@@ -131,6 +128,14 @@ export class Sheet {
     const { contract, store, derivations } = reading
     if (derivations instanceof ContractError) throw derivations
     return { contract, store, derivations }
+  }
+
+  /** Returns the time by the clock that times in the store come from, in milliseconds since 1970. Throws as {@link current}. */
+  async now(): Promise<number> {
+    const { now } = this.#parts
+    if (now !== undefined) return now()
+    const { store } = await this.current()
+    return Date.parse(await store.responses.now())
   }
 
   /** How the hosts that derivations call are treated, as `transport.yaml` says now. Throws ContractError. */
