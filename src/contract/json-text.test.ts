@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { countTurns } from '../../test/support/count-turns.ts'
-import { parseJsonBodyInTurns, parseRecordsBody, parseRecordsBodyInTurns } from './json-text.ts'
+import {
+  parseJsonBodyInTurns,
+  parseRecordsBody,
+  parseRecordsBodyInTurns,
+  parseStoredJsonInTurns,
+} from './json-text.ts'
 import { PART_BYTES, UNCUT_BYTES } from './parse-in-parts.ts'
 
 const LARGE = `[${'"abc", 1.5,'.repeat(100_000)}0]`
@@ -13,6 +18,14 @@ test('D36: the event loop has turns while a large body is parsed', async () => {
     assert.deepEqual(answer, JSON.parse(LARGE))
     assert.ok(turns >= Math.floor(body.length / PART_BYTES / 2), `${turns} turns for ${body.length} bytes`)
   }
+})
+
+test('the event loop has turns while large JSON of the store is parsed', async () => {
+  const { answer, turns } = await countTurns(parseStoredJsonInTurns(Buffer.from(LARGE)))
+  assert.deepEqual(answer, JSON.parse(LARGE))
+  assert.ok(turns >= 10, `${turns} turns`)
+  const uncut = `{"${'x'.repeat(UNCUT_BYTES + 2 * PART_BYTES)}": ${LARGE}}`
+  assert.deepEqual(await parseStoredJsonInTurns(Buffer.from(uncut)), JSON.parse(uncut))
 })
 
 test('D36: a large body is refused for the same reasons as a small one', async () => {

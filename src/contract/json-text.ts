@@ -38,6 +38,22 @@ export async function parseRecordsBodyInTurns(body: Uint8Array | string): Promis
   return body.isWellFormed() ? parseInTurns(Buffer.from(body), () => undefined) : parseRecordsBody(body)
 }
 
+/** Parses JSON that the store made, in turns as {@link parseJsonBodyInTurns}. */
+export async function parseStoredJsonInTurns(json: Uint8Array): Promise<unknown> {
+  const text = (): unknown => JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString())
+  if (json.length <= PART_BYTES) return text()
+  const parts = parseInParts(json)
+  try {
+    for (let part = parts.next(); ; part = parts.next()) {
+      if (part.done === true) return part.value
+      await nextTurn()
+    }
+  } catch (error) {
+    if (error instanceof DepthError || error instanceof UncutError) return text()
+    throw error
+  }
+}
+
 /** `check` is called with each part of the value. */
 async function parseInTurns(body: Uint8Array, check: (part: unknown) => void): Promise<unknown> {
   if (body.length <= PART_BYTES) {

@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { OperationError } from '../errors/service-error.ts'
+import { stringifyInParts } from '../sheet/json-body.ts'
 import type { Tool, ToolContext } from './tool.ts'
 import { toolError } from './tool-error.ts'
 
@@ -20,8 +21,8 @@ export async function callTool(
 ): Promise<CallToolResult> {
   try {
     const { structured, text } = await tool.call(given, context)
-    const json = JSON.stringify(structured)
-    if (json.length > RESULT_LIMIT) throw tooLong(tool, json.length)
+    const json = shortJson(structured)
+    if (json === null) throw tooLong(tool)
     return {
       content: [
         { type: 'text', text },
@@ -36,11 +37,19 @@ export async function callTool(
   }
 }
 
-function tooLong({ input, annotations }: Tool, length: number): OperationError {
+/** The JSON of a result; null where it has more than {@link RESULT_LIMIT} characters, of which no more are made. */
+function shortJson(structured: object): string | null {
+  let json = ''
+  for (const part of stringifyInParts(structured)) {
+    json += part
+    if (json.length > RESULT_LIMIT) return null
+  }
+  return json
+}
+
+function tooLong({ input, annotations }: Tool): OperationError {
   const smaller = Object.keys(input.properties).filter((name) => name === 'fields' || name === 'limit')
   const done = annotations.readOnlyHint === true ? '' : 'it was done, but '
   const hint = smaller.length === 0 ? 'ask for less' : `ask for less with ${smaller.join(' or ')}`
-  return new OperationError(
-    `${done}the answer has ${length} characters, and more than ${RESULT_LIMIT} are too many; ${hint}`,
-  )
+  return new OperationError(`${done}the answer has more than ${RESULT_LIMIT} characters; ${hint}`)
 }

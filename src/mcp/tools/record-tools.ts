@@ -1,4 +1,5 @@
 import { getRecord, getRecordAsOf } from '../../sheet/get-record.ts'
+import { parseStoredJsonInTurns } from '../../sheet/json-body.ts'
 import { listRecords } from '../../sheet/list-records.ts'
 import { runQuery } from '../../sheet/run-query.ts'
 import { summarizeRecords } from '../../sheet/summarize-records.ts'
@@ -36,7 +37,7 @@ export const listRecordsTool = defineTool({
       cursor: cursor ?? null,
       asOf: asOf ?? null,
     })
-    const records = JSON.parse(String(page.records)) as RecordAnswer[]
+    const records = (await parseStoredJsonInTurns(page.records)) as RecordAnswer[]
     const more =
       page.nextCursor === null
         ? 'Nothing follows.'
@@ -59,13 +60,13 @@ export const getRecordTool = defineTool({
     if (asOf !== undefined) {
       const past = await getRecordAsOf(sheet, id, { fields, asOf })
       return {
-        structured: { record: JSON.parse(String(past)) as RecordAnswer, version: null },
+        structured: { record: (await parseStoredJsonInTurns(past)) as RecordAnswer, version: null },
         text: `Record ${JSON.stringify(id)} as of ${asOf}.`,
       }
     }
     const { json, version } = await getRecord(sheet, id, fields)
     return {
-      structured: { record: JSON.parse(String(json)) as RecordAnswer, version },
+      structured: { record: (await parseStoredJsonInTurns(json)) as RecordAnswer, version },
       text: `Record ${JSON.stringify(id)}.`,
     }
   },
@@ -81,7 +82,7 @@ export const queryTool = defineTool({
   output: QueryToolAnswer,
   annotations: READS,
   async run({ sql, params = [], limit = TOOL_LIMIT }, { sheet }) {
-    const answer = JSON.parse(String(await runQuery(sheet, { sql, params }))) as QueryAnswer
+    const answer = (await parseStoredJsonInTurns(await runQuery(sheet, { sql, params }))) as QueryAnswer
     const rows = answer.rows.slice(0, limit)
     const cut = rows.length < answer.rows.length
     const truncated = cut || answer.truncated === true
