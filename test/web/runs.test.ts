@@ -188,6 +188,22 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await eventually(() => assert.match(page.url(), /cell=AD/))
   })
 
+  await t.test('D28: the dialog says how many manual values a run keeps or overwrites', async () => {
+    const records = [{ id: 'AD', name_de: 'Andorrra' }]
+    await viewer.post('/api/records', { records, actor: 'human:ann' })
+    await page.goto(`${viewer.url}/?cell=AD~name_de`)
+    await settled(page)
+    await plan(page, /^This column: Name in German/)
+    await dialog.getByText('Keeps 1 manual value.').waitFor()
+    await dialog.getByRole('checkbox', { name: /^Compute again/ }).check()
+    assert.equal(await dialog.getByRole('radio', { name: 'Keep 1 manual value' }).isChecked(), true)
+    await dialog.getByRole('radio', { name: 'Recompute everything, overwriting 1 manual value' }).check()
+    await dialog.getByText('Overwrites 1 manual value.').waitFor()
+    await picture(page, 'plan-overwriting-light')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   await t.test('what is not fresh has a name for it', async () => {
     const states = await viewer.get<Record<string, { fresh: number; total_records: number }>>('/api/status')
     const total = Object.values(states).reduce((sum, { total_records: records }) => sum + records, 0)

@@ -1,14 +1,16 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Play } from 'lucide-react'
 import { useState, type FormEvent, type KeyboardEvent } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
+import { permissionsQuery } from '../api/queries.ts'
 import { server } from '../api/server.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { useActor } from '../state/actor.ts'
 import { FormFault } from '../ui/form-fault.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
+import { deniedFields, ManualChoice, manualValuesOf } from './manual-choice.tsx'
 import { isNothing, keptResponses, runButtonText } from './plan-text.ts'
 import { ResponseChoice } from './response-choice.tsx'
 import './run-dialog.css'
@@ -46,6 +48,10 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
   const reuses = options.reuse && kept !== null
   const order = reuses ? chosen : anew
   const { plan, isCurrent, error } = reuses ? reusing : again
+  const { data: permissions } = useQuery(permissionsQuery(actor))
+  const manual = plan === null ? 0 : manualValuesOf(plan)
+  const choosesManual = options.force && options.only === '' && (options.overwriteManual || manual > 0)
+  const denied = plan === null || permissions === undefined ? [] : deniedFields(plan, permissions.write)
   const isReady = plan !== null && isCurrent && isSound && !isNothing(plan) && !isStarting
   const start = async (): Promise<void> => {
     if (!isReady) return
@@ -87,6 +93,15 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
     >
       <form id={FORM} className="run-order" onSubmit={onSubmit} onKeyDown={onKeyDown}>
         <RunOptionsForm options={options} faults={faults} onChange={setOptions} />
+        {choosesManual && (
+          <ManualChoice
+            values={manual}
+            overwrites={options.overwriteManual}
+            denied={denied.map(titleOf)}
+            actor={actor}
+            onChange={(overwriteManual) => setOptions({ ...options, overwriteManual })}
+          />
+        )}
         {again.plan !== null && kept !== null && (
           <ResponseChoice
             again={again.plan}

@@ -64,8 +64,17 @@ function Order({ run, contract }: RunFactsProps) {
       <Fact name="Records">{run.record_ids === null ? 'all' : <Records ids={run.record_ids} />}</Fact>
       <Fact name="Cells">
         {run.only === null ? (run.force ? 'all' : 'all that need it') : `only ${run.only}`}
-        {run.force && ', even what is fresh, cached or written by hand'}
+        {run.force &&
+          `, even what is fresh${run.overwrite_manual ? ', cached or written by hand' : ' or cached'}`}
       </Fact>
+      {(run.manual_left > 0 || run.manual_overwritten > 0) && (
+        <Fact name="Manual values">
+          {[
+            ...(run.manual_overwritten > 0 ? [`${formatCount(run.manual_overwritten)} overwritten`] : []),
+            ...(run.manual_left > 0 ? [`${formatCount(run.manual_left)} kept`] : []),
+          ].join(', ')}
+        </Fact>
+      )}
       {run.reuse_responses && <Fact name="Responses">kept ones are reused</Fact>}
       {run.keep_fresh !== undefined && <Fact name="Marks as fresh">{run.keep_fresh}</Fact>}
       {bounds.length > 0 && <Fact name="Limits">{bounds.join(', ')}</Fact>}

@@ -36,7 +36,7 @@ export function RunOptionsForm({ options, faults, onChange }: RunOptionsFormProp
             checked={options.force}
             onChange={(event) => onChange({ ...options, force: event.currentTarget.checked })}
           />
-          Compute again even what is fresh, cached or written by hand
+          Compute again even what is fresh or cached
         </label>
       </div>
       <details className="run-limits" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>

@@ -47,6 +47,16 @@ test('what is no number is told and not sent', () => {
   assert.deepEqual(withOptions({}, { ...NONE, maxCalls: '0' }), { order: { max_calls: 0 }, faults: {} })
 })
 
+test('D28: values written by hand are overwritten only where all is computed again, and that is chosen', () => {
+  const overwriting = { force: true, overwrite_manual: true }
+  assert.equal(optionsOf({ force: true }).overwriteManual, false)
+  const chosen = { ...NONE, force: true, overwriteManual: true }
+  assert.deepEqual(withOptions({}, chosen).order, overwriting)
+  assert.deepEqual(withOptions(overwriting, { ...optionsOf(overwriting), stopAfter: '' }).order, overwriting)
+  assert.deepEqual(withOptions({}, { ...chosen, force: false }).order, {})
+  assert.deepEqual(withOptions({}, { ...chosen, only: 'failed' }).order, { force: true, only: 'failed' })
+})
+
 test('what is kept is reused only when that is asked for', () => {
   assert.deepEqual(withOptions({}, { ...NONE, reuse: true }).order, { reuse_responses: true })
   assert.equal(optionsOf({ reuse_responses: true }).reuse, true)

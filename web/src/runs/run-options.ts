@@ -4,6 +4,8 @@ import { isOnly } from './run-order.ts'
 /** What can be chosen of a run, as the form has it. */
 export interface RunOptions {
   readonly force: boolean
+  /** Whether values written by hand are overwritten, where everything is computed again. */
+  readonly overwriteManual: boolean
   /** Empty for all that needs it. */
   readonly only: string
   readonly limit: string
@@ -23,6 +25,7 @@ export type OptionFaults = Partial<Record<'limit' | 'maxCalls' | 'maxCost' | 'st
 export function optionsOf(order: RunOrder): RunOptions {
   return {
     force: order.force === true,
+    overwriteManual: order.overwrite_manual === true,
     only: order.only ?? '',
     limit: textOf(order.limit),
     maxCalls: textOf(order.max_calls),
@@ -30,6 +33,11 @@ export function optionsOf(order: RunOrder): RunOptions {
     reuse: order.reuse_responses === true,
     stopAfter: textOf(order.stop_after_failures ?? USUAL_STOP_AFTER),
   }
+}
+
+/** Whether a run of these options overwrites values written by hand: those that compute cells of one state never do. */
+function overwrites({ force, only, overwriteManual }: RunOptions): boolean {
+  return force && !isOnly(only) && overwriteManual
 }
 
 function textOf(bound: number | undefined): string {
@@ -52,6 +60,7 @@ export function withOptions(
       ...(record_ids === undefined ? {} : { record_ids }),
       ...(keep_fresh === undefined ? {} : { keep_fresh }),
       ...(options.force ? { force: true } : {}),
+      ...(overwrites(options) ? { overwrite_manual: true } : {}),
       ...(isOnly(options.only) ? { only: options.only } : {}),
       ...(typeof limit === 'number' ? { limit } : {}),
       ...(typeof maxCalls === 'number' ? { max_calls: maxCalls } : {}),

@@ -1,7 +1,7 @@
 import type { RunAnswer, RunSummary } from '../../../src/wire/runs.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
 
-/** What a run was asked for, to be asked for again. */
+/** What a run was asked for, to be asked for again; to overwrite values written by hand must be chosen anew. */
 export function orderOf(run: RunAnswer): RunOrder {
   return {
     ...cellsOf(run),

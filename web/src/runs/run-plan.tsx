@@ -27,6 +27,7 @@ export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps
   return (
     <section className={`run-plan ${isCurrent ? '' : 'old'}`} aria-label="Plan" aria-busy={!isCurrent}>
       <div role="status">{isNothing(plan) ? <Nothing order={order} /> : <Sum plan={plan} />}</div>
+      <Manual plan={plan} />
       <Waiting plan={plan} />
       {!isNothing(plan) && <TargetTable plan={plan} titleOf={titleOf} />}
       {totalsOf(plan).left > 0 && (
@@ -46,6 +47,20 @@ export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps
         </p>
       ))}
     </section>
+  )
+}
+
+function Manual({ plan }: { readonly plan: RunPlanAnswer }) {
+  const { manual_left: kept = 0, manual_overwritten: lost = 0 } = plan
+  return (
+    <>
+      {lost > 0 && (
+        <p className="form-fault">
+          <strong>Overwrites {countOf(lost, 'manual value')}.</strong>
+        </p>
+      )}
+      {kept > 0 && <p className="form-hint">Keeps {countOf(kept, 'manual value')}.</p>}
+    </>
   )
 }
 
@@ -104,7 +119,7 @@ function whyNothing({ only, force, max_calls, max_cost }: RunOrder): string {
   if (max_calls !== undefined || max_cost !== undefined)
     return 'The limits leave no room for a call, or no cell needs one.'
   if (only !== undefined) return `There is no ${only} cell that could be computed.`
-  if (force === true) return 'Cells that an input blocks cannot be computed.'
+  if (force === true) return 'Every cell was written by hand, which is kept, or is blocked by an input.'
   return 'Every cell is fresh, was written by hand, is blocked by an input, or failed and is tried again later.'
 }
 

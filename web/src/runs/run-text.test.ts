@@ -52,6 +52,7 @@ test('a run can be ordered again as it was, or only what failed', () => {
     only: 'stale',
     max_cost: 0,
   })
+  assert.deepEqual(orderOf({ ...run, overwrite_manual: true }), orderOf(run), 'D28: chosen anew')
   assert.deepEqual(retryOrderOf(run), { targets: ['a'], record_ids: ['x'], only: 'failed', force: true })
   assert.deepEqual(retryOrderOf({ ...run, force: false }), {
     targets: ['a'],

@@ -14,6 +14,8 @@ export type RunProgress = Pick<
   | 'total_cost'
   | 'unpriced_calls'
   | 'left'
+  | 'manual_left'
+  | 'manual_overwritten'
 >
 
 /** What goes on just now. */
