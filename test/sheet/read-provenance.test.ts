@@ -28,7 +28,7 @@ test('D33, D34, D35: the history of a cell is all that happened to it, oldest fi
     derivations: (url) => ({ 'b.yaml': lookup(url, 'b', 'a') }),
   })
   run.api.answer('*', { json: { value: 'called' } })
-  await run.run({ force: true })
+  await run.run({ force: true, overwriteManual: true, actor: 'user:ann' })
   await run.write({ id: '1', b: 'by hand' })
   await run.write({ id: '1', b: 'by hand' })
   await run.write({ id: '1', b: null })
@@ -45,7 +45,7 @@ test('D33, D34, D35: the history of a cell is all that happened to it, oldest fi
   )
   assert.deepEqual(steps, [
     [1, 'import', 'system', null, 'imported', null],
-    [2, 'http', 'agent:runner', 'imported', 'called', false],
+    [2, 'http', 'user:ann', 'imported', 'called', false],
     [3, 'write', 'user:ann', 'called', 'by hand', null],
     [4, 'write', 'user:ann', 'by hand', null, null],
     [5, 'http', 'agent:runner', null, 'called', true],
