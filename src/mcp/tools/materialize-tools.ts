@@ -23,7 +23,7 @@ export const planMaterializeTool = defineTool({
   title: 'Plan a run',
   description:
     'What materialize would do with the same arguments, and what it would cost: cells to compute by a call, to fill from the ' +
-    'cache, to leave alone, and blocked by an input, and values written by hand that are kept or lost. Calls nobody and changes nothing. Ask it before a run that could cost money.',
+    'cache, to leave alone, and blocked by an input; manual values kept or lost. Calls nobody and changes nothing. Ask it before a run that could cost money.',
   input: PlanInput,
   output: PlanToolAnswer,
   annotations: READS,
