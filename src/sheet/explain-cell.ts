@@ -160,13 +160,13 @@ class CellExplainer {
 
   /** What is known of the last computation of a cell; null when there was none. */
   async #past(id: string, cell: WorkCell): Promise<Past | null> {
-    const { inputHash } = cell
-    if (inputHash === null) return null
+    const { inputHash: hash } = cell
+    if (hash === null) return null
     // A revert puts the hash of an earlier computation back: the inputs are those of the computation, not of the revert.
-    const entry = await this.#of.store.computation(id, this.#of.target, inputHash)
+    const entry = await this.#of.store.computation(id, this.#of.target, hash)
     const url = entry?.['url']
     return {
-      inputHash,
+      inputHash: hash,
       values: await this.#valuesAfter(id, entry),
       candidates: await this.#candidates(entry),
       url: typeof url === 'string' ? url : null,

@@ -89,8 +89,8 @@ test('the document knows the fields of the sheet and its examples, by what the c
     description: 'ISO 3166-1 alpha-2 code.',
     examples: ['CH', 'JP'],
   })
-  const { pattern, maxLength } = input?.properties['id'] as { pattern: unknown; maxLength: unknown }
-  assert.deepEqual([pattern, maxLength], ['^[A-Z]{2}$', 512])
+  const id = input?.properties['id'] as { pattern?: unknown; maxLength?: unknown } | undefined
+  assert.deepEqual([id?.pattern, id?.maxLength], ['^[A-Z]{2}$', 512])
   assert.deepEqual(input?.properties['area'], {
     type: ['number', 'null'],
     exclusiveMinimum: 0,
