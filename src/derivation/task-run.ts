@@ -63,7 +63,8 @@ async function failedInputs(planner: Planner, { derivation, before }: TaskReques
       for (const item of items) {
         const isLeft = earlier.inputs.some((input) => unusable.has(input, item.key))
         for (const { target, state } of planner.cells(item)) {
-          if (isLeft || state === 'failed') unusable.add(target, item.key)
+          // One that was to be overwritten and still is as it was could not be computed either.
+          if (isLeft || state === 'failed' || state === 'overridden') unusable.add(target, item.key)
         }
       }
     }

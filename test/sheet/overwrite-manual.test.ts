@@ -166,3 +166,13 @@ test('D28: what somebody writes after the run has begun is not overwritten, neit
   const { manualLeft, manualOverwritten, done: settled, total } = await getRun(run.sheet, id)
   assert.deepEqual([manualLeft, manualOverwritten, settled, total], [1, 1, 6, 6])
 })
+
+test('D27: nothing is computed from a value that was to be overwritten and whose call failed', async (t) => {
+  const run = await openChain(t, ['1'])
+  await run.write({ id: '1', b: 'by hand' })
+  await run.run({ targets: ['c'] })
+  run.api.answer('/b/1', { json: null, status: 500 })
+  const { materialized, skipped, failures } = await run.run({ ...OVERWRITE, targets: ['b', 'c'] })
+  assert.deepEqual([materialized, skipped, failures.length], [0, 1, 1])
+  assert.deepEqual([await run.value('1', 'b'), await run.value('1', 'c')], ['by hand', '<by hand>'])
+})
