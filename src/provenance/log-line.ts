@@ -150,21 +150,39 @@ export function parseStored(stored: string): JsonObject | null {
   return { ...started.line, previous: nothingIn(Object.keys(started.values)) }
 }
 
+/** A line, or its start, as a table has it: its text, or where it is long, its bytes in UTF-8. */
+export type StoredLine = string | Uint8Array
+
 /** The same, between parts of which other requests have their turn where the line is long. */
-export async function parseStoredInTurns(stored: string): Promise<JsonObject | null> {
-  if (stored.length <= PART_BYTES) return parseStored(stored)
-  const isStart = stored.endsWith(',')
-  const parts = parseInParts(Buffer.from(isStart ? `${stored.slice(0, -1)}}` : stored))
+export async function parseStoredInTurns(stored: StoredLine): Promise<JsonObject | null> {
+  const parts = parseStoredInParts(stored)
+  for (let part = parts.next(); ; part = parts.next()) {
+    if (part.done === true) return part.value
+    await nextTurn()
+  }
+}
+
+/** The same in parts: the time between is the caller's. */
+export function* parseStoredInParts(stored: StoredLine): Generator<void, JsonObject | null> {
+  if (typeof stored === 'string' && stored.length <= PART_BYTES) return parseStored(stored)
+  const bytes = bytesOf(stored)
+  const isStart = bytes.at(-1) === COMMA
+  const parts = parseInParts(isStart ? Buffer.concat([bytes.subarray(0, -1), CLOSE_OBJECT]) : bytes)
   try {
     for (let part = parts.next(); ; part = parts.next()) {
       if (part.done === true) return lineFrom(part.value, isStart)
-      await nextTurn()
+      yield
     }
   } catch (error) {
-    if (error instanceof DepthError || error instanceof UncutError) return parseStored(stored)
+    if (error instanceof DepthError || error instanceof UncutError) return parseStored(bytes.toString())
     if (error instanceof SyntaxError) return null
     throw error
   }
+}
+
+function bytesOf(stored: StoredLine): Buffer {
+  if (typeof stored === 'string') return Buffer.from(stored)
+  return Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength)
 }
 
 function lineFrom(value: unknown, isStart: boolean): JsonObject | null {
@@ -215,6 +233,9 @@ function membersText(fields: readonly Field[], valueOf: (field: Field) => JsonVa
   }
   return `{${members}}`
 }
+
+const COMMA = 0x2c
+const CLOSE_OBJECT = Buffer.from('}')
 
 const MEMBER_NAMES = new Map<string, string>()
 

@@ -98,7 +98,7 @@ async function revertRun(
 /** Which cells another process left is not stored. */
 function revertedElsewhere({ id, materialized, skipped }: StoredRun): OperationError {
   return new OperationError(
-    `run ${id} was finished by another process: it put ${materialized} cells back and left ${skipped}; see GET /api/runs/${id}`,
+    `run ${id} was finished by another process: it put ${materialized} cells back and left ${skipped}; look at it with GET /api/runs/${id}`,
   )
 }
 

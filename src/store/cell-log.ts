@@ -1,6 +1,6 @@
 import type { Field } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json.ts'
-import { entryOfField, entryOfImport, parseStoredInTurns } from '../provenance/log-line.ts'
+import { entryOfField, entryOfImport, parseStoredInTurns, type StoredLine } from '../provenance/log-line.ts'
 import { begun, undoneBy, type Beginning, type PlacedEntry } from './cell-entries.ts'
 import type { RecordKey } from './cell-work.ts'
 
@@ -20,8 +20,7 @@ export interface LinesQuery {
 /** A line of the log. */
 export interface PlacedLine {
   readonly seq: number
-  /** The line, or its start as a table may have it. */
-  readonly text: string
+  readonly text: StoredLine
 }
 
 /** Lines that were found, hardly any of which says nothing of the field, unless they are of a log of before the store. */
@@ -37,7 +36,7 @@ export interface OwnedLine {
   readonly record: RecordKey | null
   /** The record's id in a log of before the store. */
   readonly earlierId: string | null
-  readonly text: string
+  readonly text: StoredLine
 }
 
 /** A cell of a life of a record. */

@@ -1,15 +1,15 @@
 import type { Field, LogicalType } from '../contract/contract.ts'
-import { isJsonObject, type JsonValue } from '../contract/json.ts'
-import { parseLine, valuesBefore } from '../provenance/log-line.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
+import { valuesBefore } from '../provenance/log-line.ts'
 import type { JsonBytes } from './sheet-store.ts'
 
 /** Notes the values of fields before a line changed them, unless an earlier line did. */
 export function noteValuesBefore(
-  text: string,
+  line: JsonObject | null,
   fields: readonly Field[],
   values: Map<string, JsonValue>,
 ): void {
-  const before = valuesBefore(parseLine(text) ?? {})
+  const before = valuesBefore(line ?? {})
   for (const { name } of fields) {
     if (!values.has(name) && Object.hasOwn(before, name)) values.set(name, before[name] ?? null)
   }

@@ -191,7 +191,7 @@ export class HistoryReader {
       for (const { place, seq: at, line } of rows) {
         const undoing = open[Number(place) - 1]
         if (undoing === undefined) continue
-        noteValuesBefore(String(line), fields, undoing.before)
+        noteValuesBefore(parseLine(String(line)), fields, undoing.before)
         undoing.from = Number(at)
         undoing.lines += 1
         read.set(undoing, (read.get(undoing) ?? 0) + 1)

@@ -2,13 +2,14 @@ import { PAGE_BYTES } from '../page-bytes.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
+import { parseStoredInParts, type StoredLine } from '../../provenance/log-line.ts'
 import { jsonArray, noteValuesBefore } from '../past-values.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../sheet-store.ts'
 import type { Connection } from './connection.ts'
 import { pastRecordJson, selectionOf, type Selection } from './past-record.ts'
 import { jsonBytes } from './values.ts'
-import { lineOf, parsedLineOf } from './stored-line.ts'
+import { parsedLineOf, STORED_LINE, storedLineOf } from './stored-line.ts'
 
 /** Records and lines that are read before other requests have their turn: a few milliseconds. */
 const STEPS_AT_ONCE = 300
@@ -19,10 +20,18 @@ const BYTES_AT_ONCE = 1 << 20
 /** Bytes of a record or a line that count as one record or line more. */
 const BYTES_OF_STEP = 16 << 10
 
-const LATER_LINES = 'SELECT seq, line FROM "$provenance" WHERE record = ? AND seq > ? ORDER BY seq LIMIT ?'
+const LATER_LINES = `SELECT seq, ${STORED_LINE} AS line FROM "$provenance" WHERE record = ? AND seq > ? ORDER BY seq LIMIT ?`
 
 /** A read that may take long: every `yield` says how many records and lines have been read since the last, long ones counting as several. */
 type Steps<T> = Generator<number, T, void>
+
+/** Counts each part of a longer piece of work as a turn. */
+function* inSteps<T>(parts: Generator<unknown, T, void>): Steps<T> {
+  for (let part = parts.next(); ; part = parts.next()) {
+    if (part.done === true) return part.value
+    yield STEPS_AT_ONCE
+  }
+}
 
 export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly Field[] }
 
@@ -186,10 +195,8 @@ export class HistoryReader {
     if (unchanged instanceof Uint8Array) return jsonBytes(unchanged)
     const row = this.#db.get(selection.columns, key)
     if (row === undefined && this.#lastEntry(key) <= seq) return null
-    return pastRecordJson(this.#db, selection, {
-      row,
-      before: yield* this.#valuesBefore(key, selection, seq),
-    })
+    const before = yield* this.#valuesBefore(key, selection, seq)
+    return yield* inSteps(pastRecordJson(this.#db, selection, { row, before }))
   }
 
   /** The seq of the last entry of a record; of one that is gone that is its deletion. */
@@ -197,21 +204,30 @@ export class HistoryReader {
     return Number(this.#db.get('SELECT max(seq) AS seq FROM "$provenance" WHERE record = ?', key)?.['seq'])
   }
 
+  /** The first lines of a record after a seq, with the seq of the last of them. */
+  #laterLines(key: RecordKey, from: number): { lines: StoredLine[]; bytes: number; last: number } {
+    const lines: StoredLine[] = []
+    let [bytes, last] = [0, from]
+    // To its end before others have their turn, who may run the same statement.
+    for (const row of this.#db.prepare(LATER_LINES).iterate(key, from, ROWS_AT_ONCE)) {
+      const line = storedLineOf(row)
+      lines.push(line)
+      last = Number(row['seq'])
+      bytes += line.length
+      if (bytes > BYTES_AT_ONCE) break
+    }
+    return { lines, bytes, last }
+  }
+
   /** What those of the fields were that a later entry touches. */
   *#valuesBefore(key: RecordKey, { fields }: Selection, seq: number): Steps<Map<string, JsonValue>> {
     const values = new Map<string, JsonValue>()
     for (let from = seq; values.size < fields.length;) {
-      let [rows, bytes] = [0, 0]
-      for (const row of this.#db.prepare(LATER_LINES).iterate(key, from, ROWS_AT_ONCE)) {
-        const line = lineOf(row)
-        noteValuesBefore(line, fields, values)
-        from = Number(row['seq'])
-        rows += 1
-        bytes += line.length
-        if (bytes > BYTES_AT_ONCE) break
-      }
-      yield rows + Math.floor(bytes / BYTES_OF_STEP)
-      if (rows < ROWS_AT_ONCE && bytes <= BYTES_AT_ONCE) break
+      const { lines, bytes, last } = this.#laterLines(key, from)
+      for (const line of lines) noteValuesBefore(yield* inSteps(parseStoredInParts(line)), fields, values)
+      from = last
+      yield lines.length + Math.floor(bytes / BYTES_OF_STEP)
+      if (lines.length < ROWS_AT_ONCE && bytes <= BYTES_AT_ONCE) break
     }
     return values
   }

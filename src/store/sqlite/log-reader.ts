@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import { parseStoredInTurns } from '../../provenance/log-line.ts'
 import {
   CellLog,
   type CellOfLife,
@@ -15,7 +16,7 @@ import type { RecordKey } from '../cell-work.ts'
 import { noteValuesBefore } from '../past-values.ts'
 import type { Connection } from './connection.ts'
 import { quoted } from './schema.ts'
-import { lineOf, parsedLineOf } from './stored-line.ts'
+import { parsedLineOf, STORED_LINE, storedLineOf } from './stored-line.ts'
 import { canBeId, fromColumn } from './values.ts'
 
 /** Lines that are looked at before other requests have their turn, and bytes of them, beside one line. */
@@ -65,7 +66,7 @@ export class LogReader implements LogSource {
       const at = Number(row['seq'])
       looked += 1
       bytes += Number(row['bytes'])
-      if (row['line'] !== null) lines.push({ seq: at, text: String(row['line']) })
+      if (row['line'] !== null) lines.push({ seq: at, text: storedLineOf(row) })
       if (lines.length === limit || looked === LINES_AT_ONCE || bytes > BYTES_AT_ONCE)
         return { lines, rest: at }
     }
@@ -73,13 +74,16 @@ export class LogReader implements LogSource {
   }
 
   async lineAt(seq: number): Promise<OwnedLine | null> {
-    const row = this.#db.get('SELECT record, earlier_id, line FROM "$provenance" WHERE seq = ?', seq)
+    const row = this.#db.get(
+      `SELECT record, earlier_id, ${STORED_LINE} AS line FROM "$provenance" WHERE seq = ?`,
+      seq,
+    )
     if (row === undefined) return null
     const { record, earlier_id: earlierId } = row
     return {
       record: record === null ? null : Number(record),
       earlierId: earlierId === null ? null : String(earlierId),
-      text: String(row['line']),
+      text: storedLineOf(row),
     }
   }
 
@@ -102,13 +106,13 @@ export class LogReader implements LogSource {
   /** The value before the first later line that says another, or that of now. */
   async currentValue({ key, field }: CellOfLife): Promise<JsonValue> {
     const values = new Map<string, JsonValue>()
-    const later = this.#db.prepare(
-      'SELECT line FROM "$provenance" WHERE record = ? AND seq > ? AND instr(line, ?) > 0 ORDER BY seq',
-    )
-    for (const row of later.iterate(key, this.#last, JSON.stringify(field.name))) {
-      noteValuesBefore(lineOf(row), [field], values)
+    for (let seq = this.#last; ;) {
+      const later = this.#db.get(LATER_LINE, key, seq, JSON.stringify(field.name))
+      if (later === undefined) break
+      noteValuesBefore(await parseStoredInTurns(storedLineOf(later)), [field], values)
       const value = values.get(field.name)
       if (value !== undefined) return value
+      seq = Number(later['seq'])
     }
     const row = this.#db.get(`SELECT ${quoted(field.name)} AS value FROM "$data" WHERE "$seq" = ?`, key)
     return fromColumn(field, row?.['value'])
@@ -119,6 +123,10 @@ export class LogReader implements LogSource {
     if (this.#questions % QUESTIONS_AT_ONCE === 0) await nextTurn()
   }
 }
+
+/** The first line of a record after a seq that names a field. */
+const LATER_LINE = `SELECT seq, ${STORED_LINE} AS line FROM "$provenance"
+  WHERE record = ? AND seq > ? AND instr(line, ?) > 0 ORDER BY seq LIMIT 1`
 
 /** The lives of a record, oldest first, and whether a log from before the store knows of it. */
 const LIVES = `SELECT EXISTS (SELECT 1 FROM "$provenance" WHERE earlier_id = ?1) AS earlier, (
@@ -132,6 +140,6 @@ const LIVES = `SELECT EXISTS (SELECT 1 FROM "$provenance" WHERE earlier_id = ?1)
  * fields as JSON.stringify does. A log that was there before the store may write them otherwise.
  */
 function linesStatement(owner: 'record' | 'earlier_id', direction: LinesQuery['direction']): string {
-  return `SELECT seq, octet_length(line) AS bytes, iif(?5 OR instr(line, ?4) > 0, line, NULL) AS line FROM "$provenance"
+  return `SELECT seq, octet_length(line) AS bytes, iif(?5 OR instr(line, ?4) > 0, ${STORED_LINE}, NULL) AS line FROM "$provenance"
     WHERE ${owner} = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq ${direction === 'before' ? 'DESC' : 'ASC'}`
 }

@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json.ts'
+import { stringifyInParts } from '../../contract/stringify-in-parts.ts'
 import { canHold } from '../past-values.ts'
 import type { JsonBytes } from '../sheet-store.ts'
 import type { Connection, StoredRow } from './connection.ts'
@@ -27,25 +28,38 @@ export interface PastRecord {
   readonly before: ReadonlyMap<string, JsonValue>
 }
 
-/** The JSON of a record as it was. SQLite writes it, so that it is to the byte what a plain read would have answered. */
-export function pastRecordJson(
+/**
+ * The JSON of a record as it was, made in parts: the time between is the caller's. SQLite writes it, so that it is to the byte what
+ * a plain read would have answered.
+ */
+export function* pastRecordJson(
   db: Connection,
   { fields, json }: Selection,
   { row, before }: PastRecord,
-): JsonBytes {
+): Generator<void, JsonBytes> {
   if (fields.some((field) => !canHold(field.type, before.get(field.name) ?? null))) {
     // A field had another type then; the contract may change like that while there are no records (D9).
     const valueOf = (field: Field): JsonValue =>
       before.get(field.name) ?? (before.has(field.name) ? null : fromColumn(field, row?.[field.name]))
-    return Buffer.from(
-      JSON.stringify(Object.fromEntries(fields.map((field) => [field.name, valueOf(field)]))),
-    )
+    const record = Object.fromEntries(fields.map((field) => [field.name, valueOf(field)]))
+    return Buffer.from(yield* jsonText(record))
   }
-  const columns = fields.map(({ name }): SQLInputValue => {
+  const columns: SQLInputValue[] = []
+  for (const { name } of fields) {
     const value = before.get(name)
-    return value === undefined ? (row?.[name] ?? null) : toColumn(value)
-  })
+    if (value === undefined) columns.push(row?.[name] ?? null)
+    else columns.push(typeof value === 'object' && value !== null ? yield* jsonText(value) : toColumn(value))
+  }
   return jsonBytes(db.get(json, ...columns)?.['$json'])
+}
+
+function* jsonText(value: JsonValue): Generator<void, string> {
+  const parts: string[] = []
+  for (const part of stringifyInParts(value)) {
+    if (parts.length > 0) yield
+    parts.push(part)
+  }
+  return parts.join('')
 }
 
 /** What it takes to answer with these fields; made once for an answer. */
