@@ -146,6 +146,17 @@ test('a reader that has enough ends a command quietly with 0', async (t) => {
   }
 })
 
+test('help that nobody reads ends quietly with 0', async () => {
+  for (const args of [['--help'], ['init', '--help'], ['--version']]) {
+    const child = spawn(process.execPath, [BIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    child.stdout.destroy()
+    let stderr = ''
+    child.stderr.on('data', (chunk) => (stderr += String(chunk)))
+    const [code] = (await once(child, 'close')) as [number | null]
+    assert.deepEqual([code, stderr], [0, ''], args.join(' '))
+  }
+})
+
 test('SIGINT ends a run in a pipe with 130 when its end has been written', async (t) => {
   const rates = await HeldRates.start(t, 12)
   const args = ['materialize', rates.sheet, '--actor', 'agent:test', '--progress', 'plain']
