@@ -161,3 +161,16 @@ test('a long log is looked through in parts, between which others have their tur
   assert.equal((await sheet.history('r', 'a')).length, lines - 1)
   assert.ok(turns >= lines / 500 - 1, `${turns} turns`)
 })
+
+test('the value of when a read began is found past a later line with the name of the field as a value', async (t) => {
+  const sheet = await TestSheet.make(t, open, { properties: SETUP.properties })
+  await sheet.write([{ id: 'r', a: 'first' }])
+  const field = sheet.contract.fieldByName.get('a')
+  assert.ok(field)
+  const reader = new LogReader(databaseOf(t, sheet))
+  await sheet.write([{ id: 'r', b: 'a' }])
+  await sheet.write([{ id: 'r', a: 'second' }])
+  await sheet.write([{ id: 'r', a: 'third' }])
+  // The first record of a store has the key 1.
+  assert.equal(await reader.currentValue({ key: 1, field }), 'first')
+})

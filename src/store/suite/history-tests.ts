@@ -256,6 +256,18 @@ export function testHistory(open: OpenStore): void {
       }
     })
 
+    test('an earlier state is reconstructed past later lines of many MiB', async (t) => {
+      const sheet = await TestSheet.make(t, open, { properties: TYPES })
+      const items = Array.from({ length: 400_000 }, (_, n) => n % 10)
+      await sheet.write([{ id: 'r', text: 'first', list: items }])
+      const { last: seq } = await sheet.store.history()
+      const plain = String((await sheet.store.record('r', sheet.fields))?.json)
+      await sheet.write([{ id: 'r', key: 'k'.repeat(2 << 20) }])
+      await sheet.write([{ id: 'r', list: [], text: 'second' }])
+      const query = { fields: sheet.fields, limit: 10, after: null, seq }
+      assert.equal(String((await sheet.store.pageAsOf(query)).records), `[${plain}]`)
+    })
+
     test('a long answer leaves turns to other requests, and is what it was at its start, whatever they write', async (t) => {
       const properties = ['{name: n, logicalType: integer}']
       const records = Array.from({ length: 10_000 }, (_, n) => ({ id: `r${n}`, n }))
