@@ -12,10 +12,12 @@ const EXCLUDED = /\.test\.tsx?$|\/suite\/|-suite\.tsx?$|\.d\.ts$/
 const BASELINE = 69_537
 
 const commit = process.argv[2]
+/** @param {string[]} args */
 const git = (...args) => execFileSync('git', args, { encoding: 'utf8', maxBuffer: 1 << 28 })
 
 const listed = commit === undefined ? git('ls-files') : git('ls-tree', '-r', '--name-only', commit)
 const files = listed.split('\n').filter((file) => PRODUCT.test(file) && !EXCLUDED.test(file))
+/** @param {string} file */
 const read = (file) => (commit === undefined ? readFileSync(file, 'utf8') : git('show', `${commit}:${file}`))
 const lines = files.reduce(
   (sum, file) =>
