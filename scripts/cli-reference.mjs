@@ -5,7 +5,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
-import { examplesOf } from '../src/cli/examples.ts'
+import { examplesOf } from '../src/cli/options/examples.ts'
 import { createProgram } from '../src/cli/program.ts'
 
 export const PAGE = join(import.meta.dirname, '..', 'docs', 'reference', 'cli.md')

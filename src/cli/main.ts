@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { EXIT } from './exit-codes.ts'
+import { EXIT } from './terminal/exit-codes.ts'
 import { createProgram } from './program.ts'
 
 /** The command `colophon`. Leaves the exit code in `process.exitCode`; see {@link EXIT}. `argv` is that of the process. */

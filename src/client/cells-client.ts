@@ -1,6 +1,6 @@
-import type { ProvenanceEntryAnswer } from '../wire/provenance.ts'
-import type { RevertAnswer } from '../wire/revert.ts'
-import type { CellExplanationAnswer, CellStatesAnswer } from '../wire/status.ts'
+import type { ProvenanceEntryAnswer } from '../wire/records/provenance.ts'
+import type { RevertAnswer } from '../wire/runs/revert.ts'
+import type { CellExplanationAnswer, CellStatesAnswer } from '../wire/runs/status.ts'
 import type { ActorOptions, CallOptions, Connection } from './connection.ts'
 
 /** A record's value of a field. */

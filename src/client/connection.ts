@@ -1,5 +1,5 @@
-import type { CsrfAnswer } from '../wire/csrf.ts'
-import type { ErrorEnvelope } from '../wire/error-envelope.ts'
+import type { CsrfAnswer } from '../wire/service/csrf.ts'
+import type { ErrorEnvelope } from '../wire/service/error-envelope.ts'
 import { ApiError } from './api-error.ts'
 
 /** Values of a query; what is undefined, null or an empty text is left out, lists go with commas between. */

@@ -1,5 +1,5 @@
-import type { ProposalAnswer, ProposalListAnswer, ProposalSummary } from '../wire/proposals.ts'
-import type { RecordAnswer } from '../wire/records.ts'
+import type { ProposalAnswer, ProposalListAnswer, ProposalSummary } from '../wire/records/proposals.ts'
+import type { RecordAnswer } from '../wire/records/records.ts'
 import type { ActorOptions, CallOptions, Connection } from './connection.ts'
 import type { RecordPatch } from './records-client.ts'
 

@@ -1,13 +1,13 @@
-import type { Condition } from '../wire/conditions.ts'
+import type { Condition } from '../wire/schema/conditions.ts'
 import type {
   DeleteRecordsAnswer,
   PositionAnswer,
   RecordAnswer,
   RecordListAnswer,
   UpsertRecordsAnswer,
-} from '../wire/records.ts'
-import type { RevertAnswer } from '../wire/revert.ts'
-import type { SummaryAnswer } from '../wire/summary.ts'
+} from '../wire/records/records.ts'
+import type { RevertAnswer } from '../wire/runs/revert.ts'
+import type { SummaryAnswer } from '../wire/records/summary.ts'
 import { jsonText, type ActorOptions, type CallOptions, type Connection, type Query } from './connection.ts'
 
 /** A record to write: fields that it does not name keep their values, `null` clears one. `R` is the type of the sheet's records. */

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import type { MaterializeAnswer, MaterializeBody, RunPlanAnswer } from '../wire/materialize.ts'
-import type { RevertAnswer } from '../wire/revert.ts'
+import type { MaterializeAnswer, MaterializeBody, RunPlanAnswer } from '../wire/runs/materialize.ts'
+import type { RevertAnswer } from '../wire/runs/revert.ts'
 import type {
   RunAnswer,
   RunCellsFrame,
@@ -8,7 +8,7 @@ import type {
   RunListAnswer,
   RunProgressFrame,
   RunSummary,
-} from '../wire/runs.ts'
+} from '../wire/runs/runs.ts'
 import type { ActorOptions, CallOptions, Connection } from './connection.ts'
 import { readEvents, type StreamOptions } from './read-events.ts'
 

@@ -9,8 +9,8 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { renderError, type AnsweredError } from './render-error.ts'
-import { SECURITY_HEADER_LINES, SECURITY_HEADERS } from './security-headers.ts'
+import { renderError, type AnsweredError } from './response/render-error.ts'
+import { SECURITY_HEADER_LINES, SECURITY_HEADERS } from './middleware/security-headers.ts'
 import { SlowBodies, type BodyPace } from './slow-bodies.ts'
 
 /** Longest request target in bytes (D36). */

@@ -1,4 +1,4 @@
-import { DIALECT, inDialect, type SqlDialect } from '../wire/dialect.ts'
+import { DIALECT, inDialect, type SqlDialect } from '../wire/schema/dialect.ts'
 import type { AgentScope } from './agent-scope.ts'
 import { countText } from './count-text.ts'
 

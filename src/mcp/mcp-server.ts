@@ -7,7 +7,7 @@ import {
 import type { TObject } from 'typebox'
 import type { GivenActor } from '../sheet/resolve-actor.ts'
 import type { Sheet } from '../sheet/sheet.ts'
-import { inDialect, type SqlDialect } from '../wire/dialect.ts'
+import { inDialect, type SqlDialect } from '../wire/schema/dialect.ts'
 import type { AgentScope } from './agent-scope.ts'
 import { CallBudget } from './call-budget.ts'
 import { callTool } from './call-tool.ts'

@@ -1,6 +1,6 @@
 import { fromJsonSchema, type GetPromptResult, type McpServer } from '@modelcontextprotocol/server'
 import { Type, type Static, type TObject } from 'typebox'
-import { closedObject } from '../wire/closed-object.ts'
+import { closedObject } from '../wire/schema/closed-object.ts'
 import type { AgentMode } from './agent-scope.ts'
 import { checkArguments } from './argument-check.ts'
 import { protocolError } from './protocol-error.ts'

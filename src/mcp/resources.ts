@@ -11,7 +11,7 @@ import { readContract } from '../sheet/read-contract.ts'
 import { readDerivations, type DerivationReport } from '../sheet/read-derivations.ts'
 import { readStatus } from '../sheet/read-status.ts'
 import type { Sheet } from '../sheet/sheet.ts'
-import { toStatusAnswer } from '../wire/status.ts'
+import { toStatusAnswer } from '../wire/runs/status.ts'
 import { protocolError } from './protocol-error.ts'
 import {
   decoded,

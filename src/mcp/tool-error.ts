@@ -5,7 +5,7 @@ import {
   ValidationError,
   type ErrorType,
 } from '../errors/service-error.ts'
-import { DIALECT, inDialect, type SqlDialect } from '../wire/dialect.ts'
+import { DIALECT, inDialect, type SqlDialect } from '../wire/schema/dialect.ts'
 import type { BudgetAnswer } from '../wire/tool-answers.ts'
 import { budgetText } from './call-budget.ts'
 

@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { closedObject } from './closed-object.ts'
-import { DIALECT } from './dialect.ts'
-import { MaterializeBody } from './materialize.ts'
-import { QueryBody } from './query.ts'
-import { RevertBody } from './revert.ts'
+import { closedObject } from './schema/closed-object.ts'
+import { DIALECT } from './schema/dialect.ts'
+import { MaterializeBody } from './runs/materialize.ts'
+import { QueryBody } from './records/query.ts'
+import { RevertBody } from './runs/revert.ts'
 
 /** Items that a tool answers with unless asked for more, and at most: an agent reads every one of them. */
 export const TOOL_LIMIT = 20

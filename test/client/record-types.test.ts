@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createClient, type Client, type RecordPatch } from '../../src/client/client.ts'
-import type { RecordAnswer } from '../../src/wire/records.ts'
+import type { RecordAnswer } from '../../src/wire/records/records.ts'
 
 // The type check proves what these tests are named for: each `@ts-expect-error` fails it when there is no error.
 

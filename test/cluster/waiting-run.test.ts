@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { RunAnswer } from '../../src/wire/runs.ts'
+import type { RunAnswer } from '../../src/wire/runs/runs.ts'
 import { offers, sharedOffers } from '../support/shared-offers.ts'
 import { Cluster } from './cluster.ts'
 

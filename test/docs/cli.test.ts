@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Command } from 'commander'
 import { withReference } from '../../scripts/cli-reference.mjs'
-import { examplesOf } from '../../src/cli/examples.ts'
-import { OUTPUT_FORMATS } from '../../src/cli/output.ts'
+import { examplesOf } from '../../src/cli/options/examples.ts'
+import { OUTPUT_FORMATS } from '../../src/cli/terminal/output.ts'
 import { createProgram } from '../../src/cli/program.ts'
-import { PROGRESS_STYLES } from '../../src/cli/progress.ts'
+import { PROGRESS_STYLES } from '../../src/cli/terminal/progress.ts'
 import { code, codes, readPage, section, tableOf } from '../support/markdown.ts'
 
 const page = readPage('docs/reference/cli.md')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Option } from 'commander'
-import { serveCommand } from '../../src/cli/serve-command.ts'
+import { serveCommand } from '../../src/cli/commands/serve/serve-command.ts'
 import { code, codes, readPage, section, tableOf } from '../support/markdown.ts'
 
 const command = serveCommand()

@@ -5,7 +5,7 @@ import { ERROR_TYPES } from '../../src/errors/service-error.ts'
 import { QUEUE_BYTES, QUEUE_LIMIT } from '../../src/events/event-bus.ts'
 import { createApp } from '../../src/http/app.ts'
 import { ERROR_MEANINGS } from '../../src/http/docs/error-meanings.ts'
-import { STATUS } from '../../src/http/error-handler.ts'
+import { STATUS } from '../../src/http/middleware/error-handler.ts'
 import {
   CONNECTION_LIMIT,
   HEAD_LIMIT,
@@ -17,17 +17,17 @@ import { PROPOSAL_BODY_LIMIT } from '../../src/http/routes/proposals.ts'
 import { TEXT_LIMIT } from '../../src/sheet/proposals.ts'
 import { PROPOSAL_LIMITS } from '../../src/store/stored-proposal.ts'
 import { JSON_DEPTH_LIMIT } from '../../src/sheet/json-body.ts'
-import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
-import { STALLED_MS } from '../../src/http/sse.ts'
-import { whereParameter } from '../../src/wire/conditions.ts'
-import { CsrfAnswer } from '../../src/wire/csrf.ts'
-import { CONNECTED_COMMENT, KEEPALIVE_COMMENT, WireFrame } from '../../src/wire/frames.ts'
+import { SECURITY_HEADERS } from '../../src/http/middleware/security-headers.ts'
+import { STALLED_MS } from '../../src/http/response/event-streams.ts'
+import { whereParameter } from '../../src/wire/schema/conditions.ts'
+import { CsrfAnswer } from '../../src/wire/service/csrf.ts'
+import { CONNECTED_COMMENT, KEEPALIVE_COMMENT, WireFrame } from '../../src/wire/runs/materialize-frames.ts'
 import {
   FailureAnswer,
   MaterializeAnswer,
   MaterializeBody,
   RunPlanAnswer,
-} from '../../src/wire/materialize.ts'
+} from '../../src/wire/runs/materialize.ts'
 import {
   AcceptProposalBody,
   FieldDifferenceAnswer,
@@ -36,17 +36,17 @@ import {
   ProposeBody,
   RecordDifferenceAnswer,
   RejectProposalBody,
-} from '../../src/wire/proposals.ts'
-import { ProvenanceEntryAnswer } from '../../src/wire/provenance.ts'
-import { QueryAnswer, QueryBody } from '../../src/wire/query.ts'
+} from '../../src/wire/records/proposals.ts'
+import { ProvenanceEntryAnswer } from '../../src/wire/records/provenance.ts'
+import { QueryAnswer, QueryBody } from '../../src/wire/records/query.ts'
 import {
   DeleteRecordsAnswer,
   PositionAnswer,
   RecordListAnswer,
   UpsertRecordsAnswer,
   UpsertRecordsBody,
-} from '../../src/wire/records.ts'
-import { RevertAnswer, RevertBody } from '../../src/wire/revert.ts'
+} from '../../src/wire/records/records.ts'
+import { RevertAnswer, RevertBody } from '../../src/wire/runs/revert.ts'
 import {
   CancelRunBody,
   RunAnswer,
@@ -54,19 +54,19 @@ import {
   RunFailuresAnswer,
   RunListAnswer,
   RunProgressFrame,
-} from '../../src/wire/runs.ts'
+} from '../../src/wire/runs/runs.ts'
 import {
   CellExplanationAnswer,
   CellFailureAnswer,
   CellReasonAnswer,
   TargetStatusAnswer,
-} from '../../src/wire/status.ts'
-import { SheetFrame } from '../../src/wire/changes.ts'
-import { DerivationAnswer, DerivationsAnswer } from '../../src/wire/derivations.ts'
-import { HealthAnswer } from '../../src/wire/health.ts'
-import { PermissionsAnswer } from '../../src/wire/permissions.ts'
-import { DialectAnswer } from '../../src/wire/sql.ts'
-import { FieldSummaryAnswer, SummaryAnswer } from '../../src/wire/summary.ts'
+} from '../../src/wire/runs/status.ts'
+import { SheetFrame } from '../../src/wire/service/sheet-frame.ts'
+import { DerivationAnswer, DerivationsAnswer } from '../../src/wire/definition/derivations.ts'
+import { HealthAnswer } from '../../src/wire/service/health.ts'
+import { PermissionsAnswer } from '../../src/wire/records/permissions.ts'
+import { DialectAnswer } from '../../src/wire/records/sql.ts'
+import { FieldSummaryAnswer, SummaryAnswer } from '../../src/wire/records/summary.ts'
 import { CSRF, listen } from '../support/http-fixture.ts'
 import { code, codes, headings, readPage, section, tableOf, tables, type Table } from '../support/markdown.ts'
 import { onEnd } from '../support/on-end.ts'

@@ -3,20 +3,20 @@ import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import type { InjectOptions } from 'fastify'
 import type { TSchema } from 'typebox'
-import { ContractAnswer } from '../../src/wire/contract.ts'
-import { CsrfAnswer } from '../../src/wire/csrf.ts'
-import { ErrorEnvelope } from '../../src/wire/error-envelope.ts'
-import { toWireFrame, WireFrame } from '../../src/wire/frames.ts'
-import { MaterializeAnswer } from '../../src/wire/materialize.ts'
-import { ProvenanceAnswer } from '../../src/wire/provenance.ts'
-import { QueryAnswer } from '../../src/wire/query.ts'
+import { ContractAnswer } from '../../src/wire/definition/contract.ts'
+import { CsrfAnswer } from '../../src/wire/service/csrf.ts'
+import { ErrorEnvelope } from '../../src/wire/service/error-envelope.ts'
+import { toWireFrame, WireFrame } from '../../src/wire/runs/materialize-frames.ts'
+import { MaterializeAnswer } from '../../src/wire/runs/materialize.ts'
+import { ProvenanceAnswer } from '../../src/wire/records/provenance.ts'
+import { QueryAnswer } from '../../src/wire/records/query.ts'
 import {
   DeleteRecordsAnswer,
   RecordAnswer,
   RecordListAnswer,
   UpsertRecordsAnswer,
-} from '../../src/wire/records.ts'
-import { CellExplanationAnswer, StatusAnswer } from '../../src/wire/status.ts'
+} from '../../src/wire/records/records.ts'
+import { CellExplanationAnswer, StatusAnswer } from '../../src/wire/runs/status.ts'
 import { CSRF, startApp } from '../support/http-fixture.ts'
 
 const actor = 'agent:test'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { SECURITY_HEADERS } from '../../src/http/security-headers.ts'
+import { SECURITY_HEADERS } from '../../src/http/middleware/security-headers.ts'
 import { assertEnvelope, startApp, type TestApp } from '../support/http-fixture.ts'
 import { onEnd } from '../support/on-end.ts'
 

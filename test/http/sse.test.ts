@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { EventBus } from '../../src/events/event-bus.ts'
-import { EventStreams, type StreamTimes } from '../../src/http/sse.ts'
+import { EventStreams, type StreamTimes } from '../../src/http/response/event-streams.ts'
 import { onEnd } from '../support/on-end.ts'
 import { RawClient } from '../support/raw-client.ts'
 

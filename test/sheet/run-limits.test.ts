@@ -4,7 +4,7 @@ import type { MaterializeRequest } from '../../src/sheet/materialize.ts'
 import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
 import { getRunDetail, listRunFailures, listRuns, type PageOptions } from '../../src/sheet/read-runs.ts'
 import { RUN_LIMITS } from '../../src/sheet/run-limits.ts'
-import { MaterializeBody } from '../../src/wire/materialize.ts'
+import { MaterializeBody } from '../../src/wire/runs/materialize.ts'
 import { newRun } from '../../src/store/suite/test-sheet.ts'
 import { openLookupSheet, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 

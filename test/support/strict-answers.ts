@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { STATUS } from '../../src/http/error-handler.ts'
+import { STATUS } from '../../src/http/middleware/error-handler.ts'
 
 /** An answer of the service as it came over a socket. */
 export interface StrictAnswer {

@@ -1,5 +1,5 @@
 import { ERROR_TYPES } from '../../errors/service-error.ts'
-import { STATUS } from '../error-handler.ts'
+import { STATUS } from '../middleware/error-handler.ts'
 import { DOCS_STYLE } from './docs-style.ts'
 import { operationsOf, type DocumentShape, type PlacedOperation } from './document-shape.ts'
 import { ERROR_MEANINGS } from './error-meanings.ts'

@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../sheet/read-record-schemas.ts'
-import { ACTOR_TEXT } from '../../wire/actor-member.ts'
-import type { AnswerHeader, RequestHeader } from '../operation.ts'
+import { ACTOR_TEXT } from '../../wire/schema/actor-member.ts'
+import type { AnswerHeader, RequestHeader } from './operation.ts'
 
 /** What a header says, and a value that it may have. */
 interface HeaderNotes {

@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
-import type { Operation } from '../operation.ts'
+import type { Operation } from './operation.ts'
 
 /** A route that the OpenAPI document tells of. */
 export interface RouteOperation {

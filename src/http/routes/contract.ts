@@ -1,7 +1,7 @@
 import { readContract } from '../../sheet/read-contract.ts'
-import { ContractAnswer, NoQuery } from '../../wire/contract.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+import { ContractAnswer, NoQuery } from '../../wire/definition/contract.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
 
 const GET: Operation = {
   id: 'getContract',

@@ -1,7 +1,7 @@
-import { NoQuery } from '../../wire/contract.ts'
-import { CsrfAnswer } from '../../wire/csrf.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
+import { CsrfAnswer } from '../../wire/service/csrf.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
 
 const GET: Operation = {
   id: 'getCsrfToken',

@@ -1,8 +1,8 @@
 import { readDerivations } from '../../sheet/read-derivations.ts'
-import { NoQuery } from '../../wire/contract.ts'
-import { DerivationsAnswer, toDerivationsAnswer } from '../../wire/derivations.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
+import { DerivationsAnswer, toDerivationsAnswer } from '../../wire/definition/derivations.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
 
 const LIST: Operation = {
   id: 'listDerivations',

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
-import { NoQuery } from '../../wire/contract.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
 import { docsPage } from '../docs/docs-page.ts'
 import { DOCS_STYLE } from '../docs/docs-style.ts'
 import type { DocumentShape } from '../docs/document-shape.ts'
 import type { OpenApiFile } from '../openapi/openapi-file.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+import type { Api, RouteContext } from './route-context.ts'
 
 /** The one style sheet of the page, which is in it, and nothing else: no script, and nothing from anywhere. */
 const POLICY = [

@@ -1,12 +1,12 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import { watchFrames } from '../../sheet/watch-frames.ts'
 import { watchSheet } from '../../sheet/watch-sheet.ts'
-import { renderSheetFrame, SheetFrame } from '../../wire/changes.ts'
-import { NoQuery } from '../../wire/contract.ts'
-import { renderFrame, WireFrame } from '../../wire/frames.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
-import { lastEventId, STREAM_HEADERS } from '../sse.ts'
+import { renderSheetFrame, SheetFrame } from '../../wire/service/sheet-frame.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
+import { renderFrame, WireFrame } from '../../wire/runs/materialize-frames.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
+import { lastEventId, STREAM_HEADERS } from '../response/event-streams.ts'
 
 const RUNS: Operation = {
   id: 'watchRuns',

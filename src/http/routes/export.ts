@@ -2,12 +2,12 @@ import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { SheetError } from '../../errors/service-error.ts'
 import { exportRecords, FILE_FORMATS, isFileFormat } from '../../sheet/export-records.ts'
-import { commaList } from '../../wire/comma-list.ts'
-import { ExportParams, ExportRecordsQuery } from '../../wire/export.ts'
-import { RecordAnswer } from '../../wire/records.ts'
-import { attachment } from '../content-disposition.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+import { commaList } from '../../wire/schema/comma-list.ts'
+import { ExportParams, ExportRecordsQuery } from '../../wire/records/export.ts'
+import { RecordAnswer } from '../../wire/records/records.ts'
+import { attachment } from '../response/content-disposition.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
 
 const BINARY = Type.String({ format: 'binary' })
 

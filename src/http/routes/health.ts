@@ -1,8 +1,8 @@
-import { NoQuery } from '../../wire/contract.ts'
-import { HealthAnswer } from '../../wire/health.ts'
-import { UnhealthyError } from '../error-handler.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
+import { HealthAnswer } from '../../wire/service/health.ts'
+import { UnhealthyError } from '../middleware/error-handler.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
 
 const GET: Operation = {
   id: 'getHealth',

@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { startMaterialize } from '../../sheet/materialize.ts'
 import { planMaterialize } from '../../sheet/plan-materialize.ts'
 import { getRunDetail } from '../../sheet/read-runs.ts'
-import { NoQuery } from '../../wire/contract.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
 import {
   MATERIALIZE_RULES,
   MaterializeAnswer,
@@ -12,12 +12,12 @@ import {
   RunPlanAnswer,
   toMaterializeAnswer,
   toRunPlanAnswer,
-} from '../../wire/materialize.ts'
-import { RunAnswer, toRunAnswer } from '../../wire/runs.ts'
-import { sendJson } from '../json-reply.ts'
-import { FAILURES_AT_ONCE, materializeText } from '../materialize-text.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+} from '../../wire/runs/materialize.ts'
+import { RunAnswer, toRunAnswer } from '../../wire/runs/runs.ts'
+import { sendJson } from '../response/json-response.ts'
+import { FAILURES_AT_ONCE, materializeText } from '../response/materialize-json.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
 import { runPath } from './runs.ts'
 
 const MATERIALIZE: Operation = {

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { PermissionDeniedError } from '../../errors/service-error.ts'
 import type { GivenActor } from '../../sheet/resolve-actor.ts'
-import { sendResponse } from '../send-response.ts'
-import type { Api, RequestHook, RouteContext } from '../route-context.ts'
+import { sendResponse } from '../response/send-response.ts'
+import type { Api, RequestHook, RouteContext } from './route-context.ts'
 
 /** Where agents are served: requests and answers of fetch, behind the check of host and origin. */
 export interface AgentEndpoint {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { NoQuery } from '../../wire/contract.ts'
-import { sendJson } from '../json-reply.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
+import { sendJson } from '../response/json-response.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
 
 const GET: Operation = {
   id: 'getOpenApi',

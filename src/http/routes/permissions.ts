@@ -1,7 +1,7 @@
 import { readPermissions } from '../../sheet/read-permissions.ts'
-import { PermissionsAnswer, PermissionsQuery } from '../../wire/permissions.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+import { PermissionsAnswer, PermissionsQuery } from '../../wire/records/permissions.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
 
 const GET: Operation = {
   id: 'getPermissions',

@@ -6,8 +6,8 @@ import {
   rejectProposal,
   type ProposedChange,
 } from '../../sheet/proposals.ts'
-import { NoQuery } from '../../wire/contract.ts'
-import { wholeNumber } from '../../wire/page-parameters.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
+import { wholeNumber } from '../../wire/schema/page-parameters.ts'
 import {
   AcceptProposalBody,
   ProposalAnswer,
@@ -20,10 +20,10 @@ import {
   toProposalAnswer,
   toProposalListAnswer,
   toProposalSummary,
-} from '../../wire/proposals.ts'
-import { jsonInTurns, sendJson } from '../json-reply.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+} from '../../wire/records/proposals.ts'
+import { jsonInTurns, sendJson } from '../response/json-response.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
 
 const LIST: Operation = { id: 'listProposals', tag: 'Proposals', summary: 'List the proposals' }
 const GET: Operation = {

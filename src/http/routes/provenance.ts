@@ -1,11 +1,11 @@
 import { ValidationError } from '../../errors/service-error.ts'
 import { readHistory, readProvenance } from '../../sheet/read-provenance.ts'
-import { wholeNumber } from '../../wire/page-parameters.ts'
-import { ProvenanceAnswer, ProvenanceQuery } from '../../wire/provenance.ts'
-import { jsonInTurns, sendJson } from '../json-reply.ts'
-import type { Operation } from '../operation.ts'
-import { linkNextPage } from '../page-link.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+import { wholeNumber } from '../../wire/schema/page-parameters.ts'
+import { ProvenanceAnswer, ProvenanceQuery } from '../../wire/records/provenance.ts'
+import { jsonInTurns, sendJson } from '../response/json-response.ts'
+import type { Operation } from '../openapi/operation.ts'
+import { linkNextPage } from '../response/page-link.ts'
+import type { Api, RouteContext } from './route-context.ts'
 
 const GET: Operation = {
   id: 'getProvenance',

@@ -1,13 +1,13 @@
 import { readDialect } from '../../sheet/read-dialect.ts'
 import { runQuery } from '../../sheet/run-query.ts'
-import { NoQuery } from '../../wire/contract.ts'
-import { DIALECT } from '../../wire/dialect.ts'
-import { QueryAnswer, QueryBody } from '../../wire/query.ts'
-import { DialectAnswer, DialectQuery } from '../../wire/sql.ts'
-import { sendJson } from '../json-reply.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
-import { whileConnected } from '../while-connected.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
+import { DIALECT } from '../../wire/schema/dialect.ts'
+import { QueryAnswer, QueryBody } from '../../wire/records/query.ts'
+import { DialectAnswer, DialectQuery } from '../../wire/records/sql.ts'
+import { sendJson } from '../response/json-response.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
+import { whileConnected } from '../middleware/abort-on-disconnect.ts'
 
 const QUERY: Operation = {
   id: 'runQuery',

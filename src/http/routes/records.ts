@@ -4,9 +4,9 @@ import { listRecords, type RecordList } from '../../sheet/list-records.ts'
 import { locateRecord } from '../../sheet/locate-record.ts'
 import { readStamp } from '../../sheet/answer-stamp.ts'
 import { upsertRecords } from '../../sheet/upsert-records.ts'
-import { commaList } from '../../wire/comma-list.ts'
-import { NoQuery } from '../../wire/contract.ts'
-import { wholeNumber } from '../../wire/page-parameters.ts'
+import { commaList } from '../../wire/schema/comma-list.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
+import { wholeNumber } from '../../wire/schema/page-parameters.ts'
 import {
   DeleteRecordsAnswer,
   DeleteRecordsQuery,
@@ -20,17 +20,17 @@ import {
   RecordParams,
   UpsertRecordsAnswer,
   UpsertRecordsBody,
-} from '../../wire/records.ts'
-import { acceptRawBodies } from '../body-parser.ts'
-import { contentTag, readIfMatch, TAGGED_UP_TO, tagVersion } from '../entity-tag.ts'
-import { addVary } from '../finish-answer.ts'
-import { sendJson } from '../json-reply.ts'
-import { NDJSON_CONTENT_TYPE, toNdjson } from '../ndjson.ts'
-import { prefers } from '../negotiate.ts'
-import type { Operation } from '../operation.ts'
-import { linkNextPage } from '../page-link.ts'
-import type { Api, RouteContext } from '../route-context.ts'
-import { whileConnected } from '../while-connected.ts'
+} from '../../wire/records/records.ts'
+import { acceptRawBodies } from '../middleware/body-parser.ts'
+import { contentTag, readIfMatch, TAGGED_UP_TO, tagVersion } from '../response/entity-tag.ts'
+import { addVary } from '../response/finish-response.ts'
+import { sendJson } from '../response/json-response.ts'
+import { NDJSON_CONTENT_TYPE, toNdjson } from '../response/ndjson.ts'
+import { prefers } from '../response/negotiate.ts'
+import type { Operation } from '../openapi/operation.ts'
+import { linkNextPage } from '../response/page-link.ts'
+import type { Api, RouteContext } from './route-context.ts'
+import { whileConnected } from '../middleware/abort-on-disconnect.ts'
 
 const GET: Operation = {
   id: 'getRecord',

@@ -1,9 +1,9 @@
 import { restoreRecords, type RestoreRecordsRequest } from '../../sheet/restore-records.ts'
 import { revertCell, startRevert, type RevertCellRequest, type RevertRunRequest } from '../../sheet/revert.ts'
-import { NoQuery } from '../../wire/contract.ts'
-import { RevertAnswer, RevertBody, toRevertAnswer } from '../../wire/revert.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
+import { RevertAnswer, RevertBody, toRevertAnswer } from '../../wire/runs/revert.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
 import { runPath } from './runs.ts'
 
 const REVERT: Operation = {

@@ -2,8 +2,8 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { cancelRun } from '../../sheet/cancel-run.ts'
 import { getRunDetail, listRunFailures, listRuns } from '../../sheet/read-runs.ts'
 import { watchRun } from '../../sheet/watch-run.ts'
-import { NoQuery } from '../../wire/contract.ts'
-import { wholeNumber } from '../../wire/page-parameters.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
+import { wholeNumber } from '../../wire/schema/page-parameters.ts'
 import {
   CancelRunBody,
   renderRunFrame,
@@ -16,10 +16,10 @@ import {
   toRunAnswer,
   toRunFailuresAnswer,
   toRunListAnswer,
-} from '../../wire/runs.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
-import { lastEventId, STREAM_HEADERS } from '../sse.ts'
+} from '../../wire/runs/runs.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
+import { lastEventId, STREAM_HEADERS } from '../response/event-streams.ts'
 
 const LIST: Operation = {
   id: 'listRuns',

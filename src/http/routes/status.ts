@@ -1,8 +1,8 @@
 import { explainCell } from '../../sheet/explain-cell.ts'
 import { readCellStates } from '../../sheet/read-cell-states.ts'
 import { readStatus } from '../../sheet/read-status.ts'
-import { commaList } from '../../wire/comma-list.ts'
-import { NoQuery } from '../../wire/contract.ts'
+import { commaList } from '../../wire/schema/comma-list.ts'
+import { NoQuery } from '../../wire/definition/contract.ts'
 import {
   CellExplanationAnswer,
   CellParams,
@@ -12,9 +12,9 @@ import {
   StatusQuery,
   toCellExplanationAnswer,
   toStatusAnswer,
-} from '../../wire/status.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
+} from '../../wire/runs/status.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
 
 /** What the operator should look into; the body has a member for each derived field and no room for it (D32). */
 const WARNING_HEADER = 'X-Svc-Warning'

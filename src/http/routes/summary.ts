@@ -1,10 +1,10 @@
 import { summarizeRecords } from '../../sheet/summarize-records.ts'
-import { commaList } from '../../wire/comma-list.ts'
-import { SummaryAnswer, SummaryQuery } from '../../wire/summary.ts'
-import { sendJson } from '../json-reply.ts'
-import type { Operation } from '../operation.ts'
-import type { Api, RouteContext } from '../route-context.ts'
-import { whileConnected } from '../while-connected.ts'
+import { commaList } from '../../wire/schema/comma-list.ts'
+import { SummaryAnswer, SummaryQuery } from '../../wire/records/summary.ts'
+import { sendJson } from '../response/json-response.ts'
+import type { Operation } from '../openapi/operation.ts'
+import type { Api, RouteContext } from './route-context.ts'
+import { whileConnected } from '../middleware/abort-on-disconnect.ts'
 
 const GET: Operation = {
   id: 'summarizeRecords',

@@ -6,7 +6,7 @@ import {
   toProposalAnswer,
   toProposalListAnswer,
   toProposalSummary,
-} from '../../wire/proposals.ts'
+} from '../../wire/records/proposals.ts'
 import { ProposedToolAnswer } from '../../wire/tool-answers.ts'
 import {
   ProposalInput,

@@ -7,8 +7,8 @@ import {
   toRunFailuresAnswer,
   toRunListAnswer,
   toRunSummary,
-} from '../../wire/runs.ts'
-import { manualValues } from '../../wire/manual-words.ts'
+} from '../../wire/runs/runs.ts'
+import { manualValues } from '../../wire/runs/manual-values.ts'
 import { RunsToolAnswer } from '../../wire/tool-answers.ts'
 import { PageInput, RunInput, RunPageInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
 import { resolveActor } from '../../sheet/resolve-actor.ts'

@@ -6,9 +6,9 @@ import { readPermissions } from '../../sheet/read-permissions.ts'
 import { readLatestHistory, readProvenance } from '../../sheet/read-provenance.ts'
 import { readStatus } from '../../sheet/read-status.ts'
 import { requireFields } from '../../sheet/require-fields.ts'
-import { DerivationsAnswer, toDerivationsAnswer } from '../../wire/derivations.ts'
-import type { ProvenanceEntryAnswer } from '../../wire/provenance.ts'
-import { CellExplanationAnswer, toCellExplanationAnswer, toStatusAnswer } from '../../wire/status.ts'
+import { DerivationsAnswer, toDerivationsAnswer } from '../../wire/definition/derivations.ts'
+import type { ProvenanceEntryAnswer } from '../../wire/records/provenance.ts'
+import { CellExplanationAnswer, toCellExplanationAnswer, toStatusAnswer } from '../../wire/runs/status.ts'
 import {
   CellStatesToolAnswer,
   ContractToolAnswer,

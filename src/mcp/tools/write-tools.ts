@@ -1,6 +1,6 @@
 import { deleteRecords } from '../../sheet/delete-records.ts'
 import { upsertRecords } from '../../sheet/upsert-records.ts'
-import { DeleteRecordsAnswer } from '../../wire/records.ts'
+import { DeleteRecordsAnswer } from '../../wire/records/records.ts'
 import { UpsertToolAnswer } from '../../wire/tool-answers.ts'
 import { DeleteInput, UpsertInput } from '../../wire/tool-inputs.ts'
 import { defineTool } from '../tool.ts'

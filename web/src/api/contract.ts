@@ -1,4 +1,4 @@
-import type { SqlDialect } from '../../../src/wire/dialect.ts'
+import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
 
 /** A field of the sheet, as the page needs it. */
 export interface SheetField {

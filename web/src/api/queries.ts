@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, type QueryClient } from '@tanstack/react-query'
-import type { Condition } from '../../../src/wire/conditions.ts'
-import type { RecordListAnswer } from '../../../src/wire/records.ts'
+import type { Condition } from '../../../src/wire/schema/conditions.ts'
+import type { RecordListAnswer } from '../../../src/wire/records/records.ts'
 import { ApiError } from './api-error.ts'
 import { filterParameters, type RecordFilter } from './record-filter.ts'
 import { toSheetContract, type ContractDocument } from './contract.ts'

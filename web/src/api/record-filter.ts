@@ -1,4 +1,4 @@
-import type { Condition } from '../../../src/wire/conditions.ts'
+import type { Condition } from '../../../src/wire/schema/conditions.ts'
 
 declare const isFilter: unique symbol
 

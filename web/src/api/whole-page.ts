@@ -1,5 +1,5 @@
 import type { PageSelection } from '../../../src/client/records-client.ts'
-import type { RecordListAnswer } from '../../../src/wire/records.ts'
+import type { RecordListAnswer } from '../../../src/wire/records/records.ts'
 
 /**
  * Reads a page with as many records as were asked for, if there are so many: the server ends a page earlier where its

@@ -1,6 +1,6 @@
 import { X } from 'lucide-react'
-import type { DerivationAnswer } from '../../../src/wire/derivations.ts'
-import type { StatusAnswer, TargetStatusAnswer } from '../../../src/wire/status.ts'
+import type { DerivationAnswer } from '../../../src/wire/definition/derivations.ts'
+import type { StatusAnswer, TargetStatusAnswer } from '../../../src/wire/runs/status.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
 import { openRunDialog } from '../runs/run-dialog.tsx'
 import { Button, IconButton } from '../ui/button.tsx'

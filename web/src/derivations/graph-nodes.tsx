@@ -1,6 +1,6 @@
 import type { CSSProperties } from 'react'
-import type { DerivationAnswer } from '../../../src/wire/derivations.ts'
-import type { StatusAnswer } from '../../../src/wire/status.ts'
+import type { DerivationAnswer } from '../../../src/wire/definition/derivations.ts'
+import type { StatusAnswer } from '../../../src/wire/runs/status.ts'
 import type { SheetField } from '../api/contract.ts'
 import { TypeIcon } from '../grid/type-icon.tsx'
 import { StatusBar } from './status-bar.tsx'

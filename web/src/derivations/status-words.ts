@@ -1,4 +1,4 @@
-import type { TargetStatusAnswer } from '../../../src/wire/status.ts'
+import type { TargetStatusAnswer } from '../../../src/wire/runs/status.ts'
 import { formatCount } from '../ui/format.ts'
 
 /** In the order of a bar: what is well first, what needs somebody last. */

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import type { RecordAnswer, RecordListAnswer } from '../../../src/wire/records.ts'
+import type { RecordAnswer, RecordListAnswer } from '../../../src/wire/records/records.ts'
 import type { DoneChange } from './undo-stack.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { SqlDialect } from '../../../src/wire/dialect.ts'
+import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
 import { quotedName, quoteName } from '../sql/sql-words.ts'
 
 /** What can stand at the caret instead of the word that is being typed. */

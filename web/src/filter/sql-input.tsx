@@ -1,5 +1,5 @@
 import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
-import type { SqlDialect } from '../../../src/wire/dialect.ts'
+import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
 import { complete, completionAt, type CompletionOption } from './sql-completion.ts'
 
 interface SqlInputProps {

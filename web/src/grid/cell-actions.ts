@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import type { RecordAnswer } from '../../../src/wire/records.ts'
+import type { RecordAnswer } from '../../../src/wire/records/records.ts'
 import type { SheetField } from '../api/contract.ts'
 import type { CellEdit, Editing } from '../editing/use-editing.ts'
 import { tellDone } from '../ui/toasts.tsx'

@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, type ReactNode } from 'react'
-import type { RecordAnswer } from '../../../src/wire/records.ts'
+import type { RecordAnswer } from '../../../src/wire/records/records.ts'
 import type { PendingEdit } from '../editing/use-editing.ts'
 import { HEAD_ROW, rangeOf, type CellRange } from './cell-range.ts'
 import { GridRow } from './grid-row.tsx'

@@ -1,5 +1,5 @@
 import { memo } from 'react'
-import type { RecordAnswer } from '../../../src/wire/records.ts'
+import type { RecordAnswer } from '../../../src/wire/records/records.ts'
 import type { SheetField } from '../api/contract.ts'
 import type { PendingEdit } from '../editing/use-editing.ts'
 import { isComputed, type RunningScope } from '../runs/running-cells.ts'

@@ -1,5 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
-import type { RecordAnswer } from '../../../src/wire/records.ts'
+import type { RecordAnswer } from '../../../src/wire/records/records.ts'
 import { pageQuery, pageSizeOf, type RecordSelection } from '../api/queries.ts'
 
 /** More rows than this are not copied, cleared or pasted at once. */

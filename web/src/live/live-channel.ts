@@ -1,4 +1,4 @@
-import type { SheetFrame } from '../../../src/wire/changes.ts'
+import type { SheetFrame } from '../../../src/wire/service/sheet-frame.ts'
 import { server } from '../api/server.ts'
 import { keepFollowing } from './keep-following.ts'
 

@@ -1,6 +1,6 @@
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { SheetFrame } from '../../../src/wire/changes.ts'
+import type { SheetFrame } from '../../../src/wire/service/sheet-frame.ts'
 import { setLost } from './connection.ts'
 import { listenToChanges } from './live-channel.ts'
 import { readAgain } from './read-again.ts'

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Check, X } from 'lucide-react'
 import { useEffect, useMemo, useState } from 'react'
-import type { ProposalAnswer } from '../../../src/wire/proposals.ts'
+import type { ProposalAnswer } from '../../../src/wire/records/proposals.ts'
 import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
 import type { SheetContract } from '../api/contract.ts'

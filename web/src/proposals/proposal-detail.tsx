@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ArrowLeft, X } from 'lucide-react'
 import { Link } from 'wouter'
-import type { ProposalAnswer } from '../../../src/wire/proposals.ts'
+import type { ProposalAnswer } from '../../../src/wire/records/proposals.ts'
 import { ApiError, messageOf } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { Moment } from '../ui/moment.tsx'

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { KeyboardEvent } from 'react'
 import { Link } from 'wouter'
-import type { ProposalSummary } from '../../../src/wire/proposals.ts'
+import type { ProposalSummary } from '../../../src/wire/records/proposals.ts'
 import { messageOf } from '../api/api-error.ts'
 import { Moment } from '../ui/moment.tsx'
 import { Button } from '../ui/button.tsx'

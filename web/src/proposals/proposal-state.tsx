@@ -1,5 +1,5 @@
 import { CircleCheck, CircleX, Hourglass } from 'lucide-react'
-import type { ProposalSummary } from '../../../src/wire/proposals.ts'
+import type { ProposalSummary } from '../../../src/wire/records/proposals.ts'
 import './proposal-state.css'
 
 const ICONS = { waiting: Hourglass, accepted: CircleCheck, rejected: CircleX } as const

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ProposalAnswer, RecordDifferenceAnswer } from '../../../src/wire/proposals.ts'
+import type { ProposalAnswer, RecordDifferenceAnswer } from '../../../src/wire/records/proposals.ts'
 import { changeText, isShown, movedRecords, reasonForMoved, whyNotAllowed } from './proposal-text.ts'
 
 function recordOf(id: string, more: Partial<RecordDifferenceAnswer> = {}): RecordDifferenceAnswer {

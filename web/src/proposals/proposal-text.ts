@@ -3,8 +3,8 @@ import type {
   ProposalAnswer,
   ProposalSummary,
   RecordDifferenceAnswer,
-} from '../../../src/wire/proposals.ts'
-import type { PermissionsAnswer } from '../../../src/wire/permissions.ts'
+} from '../../../src/wire/records/proposals.ts'
+import type { PermissionsAnswer } from '../../../src/wire/records/permissions.ts'
 import { countOf } from '../ui/format.ts'
 
 export function proposalName({ id }: Pick<ProposalSummary, 'id'>): string {

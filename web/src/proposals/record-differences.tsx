@@ -5,7 +5,7 @@ import type {
   FieldDifferenceAnswer,
   ProposalAnswer,
   RecordDifferenceAnswer,
-} from '../../../src/wire/proposals.ts'
+} from '../../../src/wire/records/proposals.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { CellValueView } from '../grid/cell-value.tsx'
 import '../provenance/history.css'

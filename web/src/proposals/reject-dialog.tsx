@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type KeyboardEvent } from 'react'
-import type { ProposalAnswer } from '../../../src/wire/proposals.ts'
+import type { ProposalAnswer } from '../../../src/wire/records/proposals.ts'
 import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
 import { useActor } from '../state/actor.ts'

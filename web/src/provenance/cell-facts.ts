@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
-import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
-import type { CellExplanationAnswer } from '../../../src/wire/status.ts'
+import type { ProvenanceEntryAnswer } from '../../../src/wire/records/provenance.ts'
+import type { CellExplanationAnswer } from '../../../src/wire/runs/status.ts'
 import { ApiError } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { explanationQuery, historyQuery, recordQuery } from '../api/queries.ts'

@@ -1,6 +1,6 @@
 import { Cloud, Cpu, FileDown, Pencil, Trash2, Undo2 } from 'lucide-react'
 import { Link } from 'wouter'
-import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
+import type { ProvenanceEntryAnswer } from '../../../src/wire/records/provenance.ts'
 import type { SheetField } from '../api/contract.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { originLine } from './origin-sentence.ts'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
+import type { ProvenanceEntryAnswer } from '../../../src/wire/records/provenance.ts'
 import type { SheetField } from '../api/contract.ts'
 import { permissionsQuery } from '../api/queries.ts'
 import { useActor } from '../state/actor.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
+import type { ProvenanceEntryAnswer } from '../../../src/wire/records/provenance.ts'
 import { originLine, originSentence, plainSentence, type Telling } from './origin-sentence.ts'
 import { computedEntry, entryOf, NOW } from './test-entries.ts'
 

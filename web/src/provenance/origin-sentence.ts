@@ -1,4 +1,4 @@
-import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
+import type { ProvenanceEntryAnswer } from '../../../src/wire/records/provenance.ts'
 import { formatDuration } from '../ui/format.ts'
 import { relativeTime } from '../ui/time-text.ts'
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
+import type { ProvenanceEntryAnswer } from '../../../src/wire/records/provenance.ts'
 import type { SheetField } from '../api/contract.ts'
 import { formatDuration } from '../ui/format.ts'
 import { CopyButton } from './copy-button.tsx'

@@ -1,4 +1,4 @@
-import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
+import type { ProvenanceEntryAnswer } from '../../../src/wire/records/provenance.ts'
 import type { SheetField } from '../api/contract.ts'
 import { sameValue } from '../editing/same-value.ts'
 import { isComputed } from './origin-sentence.ts'

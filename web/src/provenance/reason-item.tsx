@@ -1,5 +1,5 @@
 import { Link } from 'wouter'
-import type { CellReasonAnswer } from '../../../src/wire/status.ts'
+import type { CellReasonAnswer } from '../../../src/wire/runs/status.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { LineDiff, WordDiff } from './diff-view.tsx'
 import { plainValue } from './full-value.tsx'

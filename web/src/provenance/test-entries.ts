@@ -1,4 +1,4 @@
-import type { ProvenanceEntryAnswer } from '../../../src/wire/provenance.ts'
+import type { ProvenanceEntryAnswer } from '../../../src/wire/records/provenance.ts'
 
 /** Entries for tests, of the field `rate` of the record `chf`. */
 export const NOW = Date.parse('2026-03-10T12:00:00.000Z')

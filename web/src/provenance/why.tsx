@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Play, RotateCw } from 'lucide-react'
 import { Fragment } from 'react'
-import type { CellExplanationAnswer, CellFailureAnswer } from '../../../src/wire/status.ts'
+import type { CellExplanationAnswer, CellFailureAnswer } from '../../../src/wire/runs/status.ts'
 import { messageOf } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { openRunDialog } from '../runs/run-dialog.tsx'

@@ -1,6 +1,6 @@
 import type { Query, QueryClient } from '@tanstack/react-query'
-import type { RecordAnswer, RecordListAnswer } from '../../../src/wire/records.ts'
-import type { CellStatesAnswer } from '../../../src/wire/status.ts'
+import type { RecordAnswer, RecordListAnswer } from '../../../src/wire/records/records.ts'
+import type { CellStatesAnswer } from '../../../src/wire/runs/status.ts'
 import type { RunCells } from '../../../src/client/client.ts'
 
 type RunCell = RunCells['cells'][number]

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
 import { useActor } from '../state/actor.ts'

@@ -1,4 +1,4 @@
-import type { RunFailuresAnswer } from '../../../src/wire/runs.ts'
+import type { RunFailuresAnswer } from '../../../src/wire/runs/runs.ts'
 
 export type RunFailure = RunFailuresAnswer['failures'][number]
 

@@ -1,4 +1,4 @@
-import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
+import type { RunPlanAnswer } from '../../../src/wire/runs/materialize.ts'
 import { countOf } from '../ui/format.ts'
 
 interface ManualChoiceProps {

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 
 /** Runs that somebody takes back on this page, in a dialog that tells what came of it. */
 const reverted = new Set<string>()

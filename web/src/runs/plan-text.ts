@@ -1,5 +1,5 @@
-import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunPlanAnswer } from '../../../src/wire/runs/materialize.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import { countOf, formatCount, formatMoney } from '../ui/format.ts'
 import { relativeTime } from '../ui/time-text.ts'
 

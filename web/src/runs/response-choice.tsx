@@ -1,4 +1,4 @@
-import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
+import type { RunPlanAnswer } from '../../../src/wire/runs/materialize.ts'
 import { Moment } from '../ui/moment.tsx'
 import { callAgainText, reuseText, type KeptResponses } from './plan-text.ts'
 

@@ -1,6 +1,6 @@
 import { Play, RotateCcw, Undo2, X } from 'lucide-react'
 import { useState } from 'react'
-import type { RunAnswer } from '../../../src/wire/runs.ts'
+import type { RunAnswer } from '../../../src/wire/runs/runs.ts'
 import { Button } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { CancelRunDialog } from './cancel-run-dialog.tsx'

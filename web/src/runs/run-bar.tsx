@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import { countOf, formatCount } from '../ui/format.ts'
 import './run-bar.css'
 import { runName } from './run-text.ts'

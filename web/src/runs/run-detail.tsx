@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ArrowLeft, X } from 'lucide-react'
 import { Link } from 'wouter'
-import type { RunAnswer } from '../../../src/wire/runs.ts'
+import type { RunAnswer } from '../../../src/wire/runs/runs.ts'
 import { ApiError, messageOf } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { runQuery } from '../api/queries.ts'

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import type { RunAnswer } from '../../../src/wire/runs.ts'
+import type { RunAnswer } from '../../../src/wire/runs/runs.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { exactTime } from '../ui/time-text.ts'
 import { formatCount, formatDuration, formatMoney } from '../ui/format.ts'

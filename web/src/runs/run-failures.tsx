@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { Link } from 'wouter'
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import { messageOf } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { Button } from '../ui/button.tsx'

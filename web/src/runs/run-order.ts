@@ -1,4 +1,4 @@
-import type { RunAnswer, RunSummary } from '../../../src/wire/runs.ts'
+import type { RunAnswer, RunSummary } from '../../../src/wire/runs/runs.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
 
 /** What a run was asked for, to be asked for again; to overwrite values written by hand must be chosen anew. */

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import { countOf, formatCount, formatRate, formatTimeLeft } from '../ui/format.ts'
 import { runCost } from './plan-text.ts'
 import { secondsLeft } from './rate-meter.ts'

@@ -1,4 +1,4 @@
-import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
+import type { RunPlanAnswer } from '../../../src/wire/runs/materialize.ts'
 import { messageOf } from '../api/api-error.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
 import { countOf, formatCount } from '../ui/format.ts'

@@ -1,6 +1,6 @@
 import type { KeyboardEvent } from 'react'
 import { Link } from 'wouter'
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { formatDuration, formatMoney } from '../ui/format.ts'
 import { RunBar } from './run-bar.tsx'

@@ -1,5 +1,5 @@
 import { Ban, CircleAlert, CircleCheck, CircleX, LoaderCircle, Unplug } from 'lucide-react'
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import './run-state.css'
 import { RUN_STATE_LABELS, runStateOf } from './run-text.ts'
 

@@ -1,7 +1,7 @@
 import { History } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { Link } from 'wouter'
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { useCommands, type MenuCommand } from '../app/command-menu.tsx'
 import { formatCount } from '../ui/format.ts'

@@ -1,6 +1,6 @@
 import { X } from 'lucide-react'
 import { Link } from 'wouter'
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import { IconButton } from '../ui/button.tsx'
 import { formatCount, formatRate, formatTimeLeft } from '../ui/format.ts'
 import { runCost } from './plan-text.ts'

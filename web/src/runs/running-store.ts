@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import { RateMeter } from './rate-meter.ts'
 
 /** How far a run is. */

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../../src/wire/runs.ts'
+import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 
 /** A run for tests. */
 export function runOf(given: Partial<RunSummary> & { readonly id: string }): RunSummary {

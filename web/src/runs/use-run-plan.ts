@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import type { RunPlanAnswer } from '../../../src/wire/materialize.ts'
+import type { RunPlanAnswer } from '../../../src/wire/runs/materialize.ts'
 import type { RunOrder } from '../../../src/client/client.ts'
 import { server } from '../api/server.ts'
 

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { RunListAnswer, RunSummary } from '../../../src/wire/runs.ts'
+import type { RunListAnswer, RunSummary } from '../../../src/wire/runs/runs.ts'
 import { runsQuery } from '../api/queries.ts'
 import { readAgain } from '../live/read-again.ts'
 import { tellDone, tellError } from '../ui/toasts.tsx'

@@ -1,4 +1,4 @@
-import type { SqlDialect } from '../../../src/wire/dialect.ts'
+import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { quoteName } from './sql-words.ts'
 

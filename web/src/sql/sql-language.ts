@@ -2,7 +2,7 @@ import type { Completion } from '@codemirror/autocomplete'
 import { sql, SQLDialect } from '@codemirror/lang-sql'
 import type { Extension } from '@codemirror/state'
 import type { SheetContract, SheetField } from '../api/contract.ts'
-import type { SqlDialect } from '../../../src/wire/dialect.ts'
+import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
 import { quoteName, SQL_FUNCTIONS, sqlKeywords } from './sql-words.ts'
 
 /**

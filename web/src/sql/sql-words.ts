@@ -1,4 +1,4 @@
-import type { SqlDialect } from '../../../src/wire/dialect.ts'
+import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
 
 /** Keywords that a SELECT can hold in either dialect, or that a name cannot be without quotes. */
 const KEYWORDS =

@@ -1,4 +1,4 @@
-import type { Condition as ConditionData, ConditionOperator } from '../../../src/wire/conditions.ts'
+import type { Condition as ConditionData, ConditionOperator } from '../../../src/wire/schema/conditions.ts'
 import type { Condition, ConditionValue, Operator, Scalar } from './conditions.ts'
 
 /** What the server takes for an operator of the address bar; a range without its second end is made of two conditions. */

@@ -1,4 +1,4 @@
-import type { FieldSummaryAnswer } from '../../../src/wire/summary.ts'
+import type { FieldSummaryAnswer } from '../../../src/wire/records/summary.ts'
 import type { FieldType } from '../api/contract.ts'
 import type { Condition } from '../state/conditions.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { FieldSummaryAnswer } from '../../../src/wire/summary.ts'
+import type { FieldSummaryAnswer } from '../../../src/wire/records/summary.ts'
 import type { SheetField } from '../api/contract.ts'
 import { testField } from '../api/test-field.ts'
 import { pictureOf } from './picture.ts'

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import type { FieldSummaryAnswer } from '../../../src/wire/summary.ts'
+import type { FieldSummaryAnswer } from '../../../src/wire/records/summary.ts'
 import { filterParameters, type RecordFilter } from '../api/record-filter.ts'
 import { server } from '../api/server.ts'
 import { Turns } from './turns.ts'

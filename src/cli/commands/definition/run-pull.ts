@@ -1,0 +1,14 @@
+import { pullSheet } from '../../../sheet/pull-sheet.ts'
+import { toPullWire } from '../../../wire/definition/pull.ts'
+import type { CommandContext } from '../../options/command-context.ts'
+import { grouped } from '../../terminal/progress-line.ts'
+import { visibleText } from '../../terminal/visible-text.ts'
+
+/** Makes a directory of a sheet and prints what came of it. Throws as {@link pullSheet} does. */
+export async function runPull({ sheet, out }: CommandContext, directory: string): Promise<void> {
+  const report = await pullSheet(sheet, directory)
+  await out.print(toPullWire(directory, report), (screen) => {
+    const many = report.records === 1 ? '1 record' : `${grouped(report.records)} records`
+    return `${screen.paint('green', '✔')} ${visibleText(directory)} is the sheet ${visibleText(sheet.name)}, with ${many}.`
+  })
+}

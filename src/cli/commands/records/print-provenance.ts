@@ -1,0 +1,35 @@
+import { historyPages, readProvenance, type ProvenanceQuery } from '../../../sheet/read-provenance.ts'
+import type { ProvenanceEntryAnswer } from '../../../wire/records/provenance.ts'
+import type { CommandContext } from '../../options/command-context.ts'
+import { membersOf } from '../../terminal/object-lines.ts'
+import { toSeconds, type Column } from '../../terminal/table.ts'
+
+/** Prints the provenance of a cell. Throws as {@link readProvenance} does. */
+export async function printProvenance({ sheet, out }: CommandContext, query: ProvenanceQuery): Promise<void> {
+  // Entries are in wire form from the log on.
+  const found = (await readProvenance(sheet, query)) as ProvenanceEntryAnswer | null
+  await out.print(found, (screen) =>
+    found === null ? screen.paint('dim', NOTHING) : membersOf(found, screen),
+  )
+}
+
+/** Prints all entries of a cell, the oldest first, as they are read. Throws as {@link readProvenance} does. */
+export async function printHistory({ sheet, out }: CommandContext, query: ProvenanceQuery): Promise<void> {
+  const pages = historyPages(sheet, query) as AsyncIterable<unknown> as AsyncIterable<
+    readonly ProvenanceEntryAnswer[]
+  >
+  await out.printList(pages, { columns: COLUMNS, none: NOTHING })
+}
+
+const NOTHING = 'nobody has written this cell yet'
+
+const COLUMNS: readonly Column<ProvenanceEntryAnswer>[] = [
+  { header: 'seq', value: ({ seq }) => seq },
+  { header: 'at', value: ({ at }) => toSeconds(at) },
+  { header: 'actor', value: ({ actor }) => actor },
+  { header: 'source', value: ({ source }) => source, style: () => 'dim' },
+  { header: 'value', value: ({ value }) => value, style: () => 'bold' },
+  { header: 'previous', value: ({ previous }) => previous },
+  { header: 'run', value: ({ run_id: run }) => run },
+  { header: 'request', value: ({ method, url }) => (url === undefined ? null : `${method ?? ''} ${url}`) },
+]

@@ -1,0 +1,66 @@
+import { Command, Option } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from '../../options/command-context.ts'
+import { addExamples } from '../../options/examples.ts'
+import { integerBetween } from '../../options/option-values.ts'
+import { cursorOption } from '../../options/record-options.ts'
+import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
+
+interface Flags extends SheetFlags {
+  readonly state?: string
+  readonly limit?: number
+  readonly all?: true
+  readonly cursor?: string
+  readonly accept?: true
+  readonly reject?: true
+  readonly reason?: string
+  readonly yes?: true
+}
+
+/** `colophon proposals <sheet> [proposal]`. */
+export function proposalsCommand(): Command {
+  const command = addSheetArgument(
+    new Command('proposals').description(
+      'List the proposals, newest first, show what one would change, or decide it. Asks at a terminal before a decision.',
+    ),
+  )
+    .argument('[proposal]', 'number of one proposal')
+    .addOption(
+      new Option('--state <state>', 'only those in this state').choices(['waiting', 'accepted', 'rejected']),
+    )
+    .addOption(new Option('--accept', 'write what it proposes, as --actor').conflicts(['reject', 'reason']))
+    .option('--reject', 'decide against it')
+    .option('--reason <text>', 'why it is rejected, for its proposer')
+    .addOption(
+      new Option('--limit <number>', 'list at most this many proposals (default: 50)').argParser(
+        integerBetween(1, Number.MAX_SAFE_INTEGER),
+      ),
+    )
+    .addOption(new Option('--all', 'list all of them').conflicts('limit'))
+    .addOption(cursorOption())
+    .option('-y, --yes', 'do not ask')
+  addExamples(command, [
+    ['colophon proposals countries --state waiting', 'What waits for a decision'],
+    ['colophon proposals countries 3', 'What proposal 3 would change'],
+    ['colophon proposals countries 3 --accept --actor human:ann', 'Write it'],
+    [
+      `colophon proposals countries 3 --reject --reason 'No source' --actor human:ann`,
+      'Decide against it, and say why',
+    ],
+  ])
+  return addSheetOptions(command, { writes: true }).action(
+    onSheet((flags: Flags, id: string | undefined) =>
+      withSheet(flags, async (context) => {
+        const { runProposals } = await import('./run-proposals.ts')
+        return runProposals(context, {
+          id: id ?? null,
+          decision: flags.accept === true ? 'accept' : flags.reject === true ? 'reject' : null,
+          reason: flags.reason ?? null,
+          ask: flags.yes !== true,
+          state: flags.state ?? null,
+          limit: flags.all === true ? Infinity : (flags.limit ?? 50),
+          cursor: flags.cursor ?? null,
+        })
+      }),
+    ),
+  )
+}

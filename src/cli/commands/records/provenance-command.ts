@@ -1,0 +1,31 @@
+import { Command } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from '../../options/command-context.ts'
+import { addExamples } from '../../options/examples.ts'
+import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
+
+interface Flags extends SheetFlags {
+  readonly history?: true
+}
+
+/** `colophon provenance <sheet> <id> <field>`. */
+export function provenanceCommand(): Command {
+  const command = addSheetArgument(
+    new Command('provenance').description('Show where the value of a cell came from.'),
+  )
+    .argument('<id>', 'id of the record')
+    .argument('<field>', 'field of the cell')
+    .option('--history', 'every value that the cell has had, the oldest first')
+  addExamples(command, [
+    ['colophon provenance countries CH currency_name', 'Who or what wrote the value that is there'],
+    ['colophon provenance countries CH currency_name --history', 'All that were there'],
+  ])
+  return addSheetOptions(command).action(
+    onSheet((flags: Flags, id: string, field: string) =>
+      withSheet(flags, async (context) => {
+        const { printHistory, printProvenance } = await import('./print-provenance.ts')
+        const print = flags.history === true ? printHistory : printProvenance
+        await print(context, { recordId: id, field })
+      }),
+    ),
+  )
+}

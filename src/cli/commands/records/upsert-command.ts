@@ -1,0 +1,51 @@
+import { Command, Option } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from '../../options/command-context.ts'
+import type { DateOrder } from '../../../sheet/date-order.ts'
+import { dateOrderOption } from '../../options/date-order-option.ts'
+import { addExamples } from '../../options/examples.ts'
+import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
+
+const INPUT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx'] as const
+
+interface Flags extends SheetFlags {
+  readonly inputFormat?: (typeof INPUT_FORMATS)[number]
+  readonly dateOrder?: DateOrder
+}
+
+/** `colophon upsert <sheet> [file]`. */
+export function upsertCommand(): Command {
+  const command = addSheetArgument(
+    new Command('upsert').description('Insert records, and merge those that are there already.'),
+  )
+    .argument('[file]', 'file of records; standard input when absent or -')
+    .addOption(
+      new Option(
+        '--input-format <format>',
+        'what the input is; by the name of a file, or by how standard input begins',
+      ).choices(INPUT_FORMATS),
+    )
+    .addOption(dateOrderOption())
+  addExamples(command, [
+    ['colophon upsert countries new.csv --actor human:ann', 'The records of a file'],
+    [
+      `echo '{"id": "CH", "capital": "Bern"}' | colophon upsert countries --actor human:ann`,
+      'One field of one record',
+    ],
+    [
+      'tail -f events.ndjson | colophon upsert events --actor agent:tail',
+      'Lines as they come: each is stored at once',
+    ],
+  ])
+  return addSheetOptions(command, { writes: true }).action(
+    onSheet((flags: Flags, file: string | undefined) =>
+      withSheet(flags, async (context) => {
+        const { runUpsert } = await import('./run-upsert.ts')
+        await runUpsert(context, {
+          file: file ?? '-',
+          format: flags.inputFormat ?? null,
+          dateOrder: flags.dateOrder ?? null,
+        })
+      }),
+    ),
+  )
+}

@@ -1,0 +1,48 @@
+import { cancelRun } from '../../../sheet/cancel-run.ts'
+import { getRun } from '../../../sheet/read-runs.ts'
+import type { CommandContext } from '../../options/command-context.ts'
+import { costText } from './cost-text.ts'
+import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
+import { onInterrupt } from '../../terminal/interrupts.ts'
+import { callsText, cellsText, grouped } from '../../terminal/progress-line.ts'
+import { showProgress, usualProgress, type ProgressStyle } from '../../terminal/progress.ts'
+
+/** How a run ended that somebody could cancel with Ctrl-C. */
+export type FollowedRun<T> =
+  { readonly cancelled: false; readonly result: T } | { readonly cancelled: true; readonly code: ExitCode }
+
+export interface FollowOptions {
+  /** Who cancels. */
+  readonly actor: string
+  /** Null is a bar where there is a terminal. */
+  readonly progress: ProgressStyle | null
+}
+
+/**
+ * Tells of a run's progress until it ends. Ctrl-C cancels it; what it had done stays, and is told. Rejects with what ended
+ * the run early in any other way.
+ */
+export async function followRun<T>(
+  { sheet, out }: CommandContext,
+  run: { readonly id: string; readonly done: Promise<T> },
+  { actor, progress }: FollowOptions,
+): Promise<FollowedRun<T>> {
+  const interrupts = onInterrupt(() => {
+    // How the cancelling went is what the run itself ends with.
+    void cancelRun(sheet, run.id, actor).catch(() => undefined)
+  })
+  const stopProgress = showProgress(progress ?? usualProgress(), () => sheet.runs.get(run.id)?.feed.progress)
+  try {
+    return { cancelled: false, result: await run.done }
+  } catch (error) {
+    if (!interrupts.seen) throw error
+  } finally {
+    stopProgress()
+    interrupts.release()
+  }
+  const { materialized, total, calls, totalCost: cost, unpricedCalls } = await getRun(sheet, run.id)
+  const spent = calls > 0 ? `, ${costText(calls, { cost, unpricedCalls })}` : ''
+  const what = `${grouped(materialized)} of ${cellsText(total)} were done and stay`
+  out.note(`Cancelled: ${what} (run ${run.id}, ${callsText(calls)}${spent}).`)
+  return { cancelled: true, code: EXIT.interrupted }
+}

@@ -1,0 +1,22 @@
+import type { AgentScope } from '../../../mcp/agent-scope.ts'
+import { serveOverStdio } from '../../../mcp/serve-stdio.ts'
+import type { CommandContext } from '../../options/command-context.ts'
+import { onInterrupt } from '../../terminal/interrupts.ts'
+import { packageVersion } from '../../options/package-version.ts'
+
+/**
+ * Serves one agent until it hangs up or a signal comes. Calls under way and their runs are cancelled then; standard output
+ * is the protocol's alone.
+ */
+export async function runMcp({ sheet, out }: CommandContext, scope: AgentScope): Promise<void> {
+  const connection = serveOverStdio(sheet, {
+    scope,
+    version: packageVersion(),
+    log: (error) => out.fault(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  })
+  const interrupts = onInterrupt(() => void connection.close())
+  await connection.ended
+  interrupts.release()
+  // Whoever started us may keep the pipe open after a signal.
+  process.stdin.destroy()
+}

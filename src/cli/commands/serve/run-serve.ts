@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { pino, type Logger } from 'pino'
+import type { AgentScope } from '../../../mcp/agent-scope.ts'
+import type { McpEndpoint } from '../../../mcp/mcp-endpoint.ts'
+import { calledHosts } from '../../../sheet/called-hosts.ts'
+import { openSheet } from '../../../sheet/open-sheet.ts'
+import { RunKeeper } from '../../../sheet/run-keeper.ts'
+import type { Sheet } from '../../../sheet/sheet.ts'
+import type { StoreThread } from '../../../sheet/store-thread.ts'
+import { announce } from './announce.ts'
+import { callTransport, type TransportOptions } from '../../options/call-transport.ts'
+import { calledHostsLine } from './called-hosts-line.ts'
+import { packageVersion } from '../../options/package-version.ts'
+import { whyNotStarted } from './start-error.ts'
+import { stopOnSignal } from './stop-on-signal.ts'
+
+/** What `serve` is told. */
+export interface ServeOptions extends TransportOptions {
+  /** Path of the sheet's directory, or the URL of its store. */
+  readonly sheet: string
+  readonly host: string
+  readonly port: number
+  readonly actor: string | null
+  readonly lockTimeoutMs: number
+  readonly allowedHosts: readonly string[]
+  readonly queryLimits: {
+    readonly timeoutMs: number
+    readonly maxRows: number
+    readonly maxMemoryBytes: number
+  }
+  /** Largest body in bytes. */
+  readonly bodyLimit: number
+  readonly logLevel: string
+  /** Lower-case name of the header in which a reverse proxy says who writes. */
+  readonly trustedActorHeader: string | null
+  /** What agents may do at `/mcp`; null, and there is no such path. */
+  readonly agents: AgentScope | null
+  /** For {@link openSheet}. */
+  readonly storeThread: StoreThread | undefined
+}
+
+/**
+ * Serves a sheet until SIGTERM or SIGINT. Says on standard output, in one line, where, and in another whom its
+ * derivations call; the log goes to standard error. What keeps it from starting is one line on standard error and exit code 1 (D3).
+ */
+export async function serve(options: ServeOptions): Promise<void> {
+  const logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }))
+  try {
+    // The store opens in its own thread, so the rest of the program is loaded meanwhile: once the thread has been told to.
+    const loading = nextTurn().then(() => import('../../../http/app.ts'))
+    const [sheet, { createApp }] = await Promise.all([open(options, logger), loading])
+    const app = createApp(sheet, {
+      logger,
+      allowedHosts: [options.host, ...options.allowedHosts],
+      bodyLimit: options.bodyLimit,
+      pages: builtViewer(),
+      logRequests: logger.isLevelEnabled('debug'),
+      trustedActorHeader: options.trustedActorHeader,
+      agents: options.agents === null ? null : await serveAgents(sheet, options.agents, logger),
+    })
+    const hosts = await listen(app, sheet, options)
+    // Of another server or worker that is gone.
+    const keeper = new RunKeeper(sheet)
+    const stop = stopOnSignal({ app, sheet, logger, keeper })
+    if (!isLoopback(options.host)) {
+      logger.warn(
+        { host: options.host },
+        'listening beyond this machine: the service knows no users, so put a reverse proxy in front of it',
+      )
+    }
+    await announce(`Colophon serves ${sheet.name} at ${urlOf(app)}\n${hosts}`, stop)
+  } catch (error) {
+    const reason = whyNotStarted(error, options)
+    if (reason === undefined) throw error
+    process.stderr.write(`colophon: ${reason}\n`)
+    process.exitCode = 1
+  }
+}
+
+async function serveAgents(sheet: Sheet, scope: AgentScope, logger: Logger): Promise<McpEndpoint> {
+  const { McpEndpoint: Endpoint } = await import('../../../mcp/mcp-endpoint.ts')
+  const log = (error: unknown): void => logger.error({ err: error }, 'internal error')
+  return new Endpoint(sheet, { scope, log, version: packageVersion() })
+}
+
+function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
+  return openSheet(options.sheet, {
+    defaultActor: options.actor,
+    lockTimeoutMs: options.lockTimeoutMs,
+    queryLimits: options.queryLimits,
+    transport: callTransport(options),
+    handsRunsOver: true,
+    storeThread: options.storeThread,
+    logger,
+  })
+}
+
+/** Listens, and says whom the derivations call. Where either fails, the sheet is closed. */
+async function listen(app: FastifyInstance, sheet: Sheet, options: ServeOptions): Promise<string> {
+  try {
+    const hosts = calledHostsLine(await calledHosts(sheet), { stubbed: options.stubFile !== null })
+    await app.listen({ host: options.host, port: options.port })
+    return hosts
+  } catch (error) {
+    await sheet.close()
+    throw error
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+}
+
+function urlOf(app: FastifyInstance): string {
+  const { address, family, port } = app.server.address() as AddressInfo
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/** Where the viewer is, the same from `src` as from `dist`; null where it has not been built. */
+function builtViewer(): string | null {
+  const directory = join(import.meta.dirname, '..', '..', '..', '..', 'web', 'dist')
+  return existsSync(join(directory, 'index.html')) ? directory : null
+}

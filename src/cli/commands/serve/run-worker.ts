@@ -1,0 +1,75 @@
+import { pino } from 'pino'
+import { ServiceError } from '../../../errors/service-error.ts'
+import { calledHosts } from '../../../sheet/called-hosts.ts'
+import { openSheet } from '../../../sheet/open-sheet.ts'
+import type { Sheet } from '../../../sheet/sheet.ts'
+import { startWorker, type Worker } from '../../../sheet/start-worker.ts'
+import { announce } from './announce.ts'
+import { callTransport, type TransportOptions } from '../../options/call-transport.ts'
+import { calledHostsLine } from './called-hosts-line.ts'
+import { onInterrupt } from '../../terminal/interrupts.ts'
+import { inOneLine } from '../../terminal/one-line.ts'
+
+/** What `worker` is told. */
+export interface WorkOptions extends TransportOptions {
+  /** The URL of the sheet's store. */
+  readonly store: string
+  /** How long calls under way may take when it is stopped. */
+  readonly graceMs: number
+  readonly logLevel: string
+}
+
+/**
+ * Computes cells of a sheet's runs until SIGTERM or SIGINT; a second signal does not wait for calls under way. Says on standard
+ * output that it does, and whom it calls; the log goes to standard error. What keeps it from starting is one line on standard
+ * error and exit code 1.
+ */
+export async function work(options: WorkOptions): Promise<void> {
+  const logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }))
+  try {
+    const sheet = await openSheet(options.store, {
+      transport: callTransport(options),
+      handsRunsOver: true,
+      logger,
+    })
+    const { worker, hosts } = await begin(sheet, options)
+    const stop = stopOnSignal({ sheet, worker, graceMs: options.graceMs })
+    await announce(`Colophon works for ${sheet.name}\n${hosts}`, stop)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    process.stderr.write(`colophon: ${inOneLine(error.message)}\n`)
+    process.exitCode = 1
+  }
+}
+
+/** Where it cannot begin, the sheet is closed. */
+async function begin(sheet: Sheet, { stubFile }: WorkOptions): Promise<{ worker: Worker; hosts: string }> {
+  try {
+    const hosts = calledHostsLine(await calledHosts(sheet), { stubbed: stubFile !== null })
+    return { worker: await startWorker(sheet), hosts }
+  } catch (error) {
+    await sheet.close()
+    throw error
+  }
+}
+
+interface Working {
+  readonly sheet: Sheet
+  readonly worker: Worker
+  readonly graceMs: number
+}
+
+function stopOnSignal({ sheet, worker, graceMs }: Working): () => void {
+  const stop = (): void => {
+    // A run that it sees to goes on elsewhere at once.
+    void Promise.all([worker.stop(graceMs), sheet.stopRuns()])
+      .then(() => sheet.close())
+      .catch((error: unknown) => sheet.logger.error({ err: error }, 'stopping went wrong'))
+      .finally(() => process.exit(0))
+  }
+  onInterrupt(() => {
+    sheet.logger.info({}, 'stopping: calls under way are waited for, a second signal ends them')
+    stop()
+  })
+  return stop
+}

@@ -1,0 +1,134 @@
+import { Command, Option } from 'commander'
+import { startStoreThread } from '../../../sheet/store-thread.ts'
+import {
+  addAgentActor,
+  addAgentOptions,
+  prefixedAgentScope,
+  type PrefixedAgentFlags,
+} from './agent-options.ts'
+import { parseActorHeader } from './actor-header.ts'
+import { addCallOptions, addLogLevel, callableHosts, type CallFlags } from '../../options/call-options.ts'
+import {
+  integerBetween,
+  parseActor,
+  parseAddress,
+  parseHostName,
+  secondsBetween,
+} from '../../options/option-values.ts'
+import type { ServeOptions } from './run-serve.ts'
+import { addSheetArgument, addStoreOption, onSheet, type StoreFlags } from '../../options/sheet-argument.ts'
+
+const MIB = 1024 * 1024
+
+/** What commander makes of the options; times in milliseconds, sizes in bytes. */
+interface Flags extends PrefixedAgentFlags, StoreFlags, CallFlags {
+  readonly sheet: string
+  readonly host: string
+  readonly port: number
+  readonly actor?: string
+  readonly lockTimeout: number
+  readonly allowHost: readonly string[]
+  readonly queryTimeout: number
+  readonly queryRows: number
+  readonly queryMemory: number
+  readonly bodyLimit: number
+  readonly logLevel: string
+  readonly trustActorHeader?: string
+  readonly mcp?: true
+}
+
+/** `colophon serve <sheet>`. */
+export function serveCommand(): Command {
+  const command = addStoreOption(
+    addSheetArgument(new Command('serve').description('Serve a sheet over HTTP on this machine.')),
+  )
+    .addOption(
+      new Option('--host <address>', 'address to listen on').argParser(parseAddress).default('127.0.0.1'),
+    )
+    .addOption(
+      new Option('--port <number>', 'port to listen on, 0 for a free one')
+        .argParser(integerBetween(0, 65_535))
+        .default(3000),
+    )
+    .addOption(new Option('--actor <name>', 'who writes when a request does not say').argParser(parseActor))
+    .addOption(
+      new Option('--lock-timeout <seconds>', 'how long a run waits for another run')
+        .argParser(secondsBetween(0, 86_400))
+        .default(30_000, '30'),
+    )
+    .addOption(
+      new Option('--allow-host <name>', 'a further host name that requests may ask for; may be repeated')
+        .argParser((text, earlier: readonly string[]) => [...earlier, parseHostName(text)])
+        .default([], 'none'),
+    )
+    .addOption(
+      new Option('--query-timeout <seconds>', 'deadline of a query')
+        .argParser(secondsBetween(0.001, 3600))
+        .default(5000, '5'),
+    )
+    .addOption(
+      new Option('--query-rows <number>', 'most rows of a query result')
+        .argParser(integerBetween(1, 1_000_000))
+        .default(10_000),
+    )
+    .addOption(
+      new Option('--query-memory <MiB>', 'most memory of a query')
+        .argParser(integerBetween(64, 65_536, MIB))
+        .default(384 * MIB, '384'),
+    )
+    .addOption(
+      new Option('--body-limit <MiB>', 'largest request body')
+        .argParser(integerBetween(1, 1024, MIB))
+        .default(32 * MIB, '32'),
+    )
+  addCallOptions(addLogLevel(command))
+    .addOption(
+      new Option(
+        '--trust-actor-header <name>',
+        'take who writes from this header, which a reverse proxy must set',
+      ).argParser(parseActorHeader),
+    )
+    .option('--mcp', 'serve AI agents at /mcp: the Model Context Protocol over Streamable HTTP')
+  addAgentActor(command, 'mcp-')
+  addAgentOptions(command, 'mcp-')
+  return command.helpOption('-h, --help', 'show help').action(
+    onSheet(async (flags: Flags) => {
+      if (flags.mcp !== true) refuseAgentOptions(command)
+      const storeThread = startStoreThread(flags.sheet)
+      // Loaded only now: help and wrong usage are told before half the program has been read.
+      const { serve } = await import('./run-serve.ts')
+      await serve({ ...toServeOptions(flags), storeThread })
+    }),
+  )
+}
+
+/** What is to keep agents in bounds does nothing without them, which whoever gave it should know. */
+function refuseAgentOptions(command: Command): void {
+  const given = command.options.find(
+    (option) =>
+      option.long?.startsWith('--mcp-') && command.getOptionValueSource(option.attributeName()) === 'cli',
+  )
+  if (given !== undefined) command.error(`error: option '${given.flags}' needs '--mcp'`)
+}
+
+function toServeOptions(flags: Flags): Omit<ServeOptions, 'storeThread'> {
+  return {
+    sheet: flags.sheet,
+    host: flags.host,
+    port: flags.port,
+    actor: flags.actor ?? null,
+    lockTimeoutMs: flags.lockTimeout,
+    allowedHosts: flags.allowHost,
+    queryLimits: {
+      timeoutMs: flags.queryTimeout,
+      maxRows: flags.queryRows,
+      maxMemoryBytes: flags.queryMemory,
+    },
+    bodyLimit: flags.bodyLimit,
+    logLevel: flags.logLevel,
+    stubFile: flags.stub ?? null,
+    callableHosts: callableHosts(flags),
+    trustedActorHeader: flags.trustActorHeader ?? null,
+    agents: flags.mcp === true ? prefixedAgentScope(flags) : null,
+  }
+}

@@ -1,0 +1,22 @@
+import { ServiceError } from '../../../errors/service-error.ts'
+import { inOneLine } from '../../terminal/one-line.ts'
+
+/** Says in one line why the server did not start; undefined for what is a fault of the program. */
+export function whyNotStarted(
+  error: unknown,
+  { host, port }: { readonly host: string; readonly port: number },
+): string | undefined {
+  if (error instanceof ServiceError) return inOneLine(error.message)
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return `port ${port} of ${host} is in use; choose another with --port, or 0 for a free one`
+    case 'EACCES':
+      return `port ${port} of ${host} may not be opened by this user; choose one above 1023 with --port`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${host} is no address of this machine; choose another with --host`
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,72 @@
+import { Command, Option } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from '../../options/command-context.ts'
+import { delimiterOption } from '../../options/delimiter-option.ts'
+import { addExamples } from '../../options/examples.ts'
+import { progressOption } from '../../options/progress-option.ts'
+import type { ProgressStyle } from '../../terminal/progress.ts'
+import { fieldsOption, filterOption, sortOption } from '../../options/record-options.ts'
+import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
+
+const EXPORT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx', 'datapackage', 'archive'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
+
+interface Flags extends Omit<SheetFlags, 'format'> {
+  readonly format?: ExportFormat
+  readonly fields?: readonly string[]
+  readonly filter?: string
+  readonly sort?: readonly string[]
+  readonly raw?: true
+  readonly delimiter?: string
+  readonly progress?: ProgressStyle
+}
+
+/** `colophon export <sheet> [file]`. */
+export function exportCommand(): Command {
+  const command = addSheetArgument(
+    new Command('export').description(
+      'Write records to a file, or the whole sheet to one that opens elsewhere.',
+    ),
+  )
+    .argument('[file]', 'where to, replaced if it is there; standard output when absent or -')
+    .addOption(
+      new Option(
+        '--format <format>',
+        'what to write; by the name of the file, and ndjson to standard output',
+      ).choices(EXPORT_FORMATS),
+    )
+    .addOption(fieldsOption())
+    .addOption(filterOption())
+    .addOption(sortOption())
+    .option('--raw', 'leave the texts of CSV as they are, those too that look like formulas')
+    .addOption(
+      delimiterOption('between the cells of CSV (default: a tab for .tsv and .tab, a comma for others)'),
+    )
+    .addOption(progressOption())
+  addExamples(command, [
+    ['colophon export countries countries.xlsx', 'All records, as a workbook'],
+    [
+      `colophon export countries asia.csv --fields id,name,area --filter "region = 'Asia'" --sort name`,
+      'Some fields of some records, in an order',
+    ],
+    ['colophon export countries --format parquet > countries.parquet', 'To standard output'],
+    ['colophon export countries countries.zip --format archive', 'The whole sheet, provenance included'],
+    ['colophon export countries package --format datapackage', 'A Frictionless Data Package in a directory'],
+  ])
+  return addSheetOptions(command, { prints: false }).action(
+    onSheet(({ format, ...flags }: Flags, file: string | undefined) =>
+      withSheet(flags, async (context) => {
+        const { runExport } = await import('./run-export.ts')
+        return runExport(context, {
+          file: file === undefined || file === '-' ? null : file,
+          format: format ?? null,
+          fields: flags.fields ?? null,
+          filter: flags.filter ?? null,
+          sort: flags.sort ?? null,
+          raw: flags.raw === true,
+          delimiter: flags.delimiter ?? null,
+          progress: flags.progress ?? null,
+        })
+      }),
+    ),
+  )
+}

@@ -1,0 +1,69 @@
+import { Command, Option } from 'commander'
+import { addSheetOptions, withSheet, type SheetFlags } from '../../options/command-context.ts'
+import { addExamples } from '../../options/examples.ts'
+import { progressOption } from '../../options/progress-option.ts'
+import type { ProgressStyle } from '../../terminal/progress.ts'
+import { addReadFileOptions, readFileOptionsOf, type ReadFileFlags } from '../../options/read-file-flags.ts'
+import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'
+
+const INPUT_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx'] as const
+
+interface Flags extends SheetFlags, ReadFileFlags {
+  readonly inputFormat?: (typeof INPUT_FORMATS)[number]
+  readonly dryRun?: true
+  readonly check: boolean
+  readonly keepEmpty?: true
+  readonly raw?: true
+  readonly key?: string | false
+  readonly progress?: ProgressStyle
+}
+
+/** `colophon import <sheet> <file>`. */
+export function importCommand(): Command {
+  const command = addSheetArgument(
+    new Command('import').description(
+      'Write the records of a file, after a check that all of them can be written.',
+    ),
+  )
+    .argument('<file>', 'CSV, JSON, NDJSON, Parquet or XLSX; - is standard input')
+    .addOption(
+      new Option(
+        '--input-format <format>',
+        'what the input is; by the name of a file, and needed for standard input',
+      ).choices(INPUT_FORMATS),
+    )
+    .option('--dry-run', 'only say what would be written, and what is wrong')
+    .option('--no-check', 'write at once, up to the first record that is refused')
+    .option('--keep-empty', 'leave a value as it is where the file has nothing, instead of clearing it')
+    .option('--key <column>', 'the column that has the ids (default: id, or by the original name of id)')
+    .option('--no-key', 'number the records, in a sheet whose ids init made in this way')
+    .option('--raw', 'take the texts of CSV as they are, with the apostrophes that guard against formulas')
+    .addOption(progressOption())
+  addReadFileOptions(command)
+  addExamples(command, [
+    ['colophon import countries countries.csv --dry-run --actor human:ann', 'What a file would change'],
+    ['colophon import countries countries.xlsx --actor human:ann', 'The first worksheet of a workbook'],
+    [
+      'colophon import orders export.csv.gz --key "order no" --null NA --yes --actor agent:nightly',
+      'A compressed file, with ids in a column of another name; nobody is asked',
+    ],
+  ])
+  return addSheetOptions(command, { writes: true }).action(
+    onSheet((flags: Flags, file: string) =>
+      withSheet(flags, async (context) => {
+        const { runImport } = await import('./run-import.ts')
+        return runImport(context, {
+          file,
+          format: flags.inputFormat ?? null,
+          dryRun: flags.dryRun === true,
+          check: flags.check,
+          keepEmpty: flags.keepEmpty === true,
+          read: { ...readFileOptionsOf(flags), raw: flags.raw === true },
+          key: flags.key ?? null,
+          ask: flags.yes !== true,
+          progress: flags.progress ?? null,
+        })
+      }),
+    ),
+  )
+}

@@ -1,0 +1,113 @@
+import { exportArchive } from '../../../sheet/export-archive.ts'
+import { exportDatapackage, writeDatapackage } from '../../../sheet/export-datapackage.ts'
+import { delimiterOf, exportRecords, formatOf, type ExportQuery } from '../../../sheet/export-records.ts'
+import { writeWholeFile } from '../../../sheet/write-whole-file.ts'
+import type { CommandContext } from '../../options/command-context.ts'
+import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
+import type { ExportFormat } from './export-command.ts'
+import { bytesText, showFileProgress } from './file-progress.ts'
+import { onInterrupt } from '../../terminal/interrupts.ts'
+import { usualProgress, type ProgressStyle } from '../../terminal/progress.ts'
+import { UsageError } from '../../options/usage-error.ts'
+import { visibleBytes } from '../../terminal/visible-text.ts'
+
+export interface WhatToExport extends Omit<ExportQuery, 'format'> {
+  /** Null is standard output. */
+  readonly file: string | null
+  /** Null goes by the name of the file. */
+  readonly format: ExportFormat | null
+  /** Null is what is usual where messages go. */
+  readonly progress: ProgressStyle | null
+}
+
+/** What no terminal shows. */
+const BINARY = new Set<ExportFormat>(['parquet', 'xlsx', 'datapackage', 'archive'])
+
+/**
+ * Exports to a file, which is there only once it is whole, or to standard output. Throws as `exportRecords` does, and
+ * UsageError.
+ */
+export async function runExport(context: CommandContext, what: WhatToExport): Promise<ExitCode> {
+  const format = what.format ?? (what.file === null ? 'ndjson' : formatOf(what.file))
+  if (format === null) {
+    const known = what.file?.toLowerCase().endsWith('.zip') === true ? ', archive or datapackage' : ''
+    throw new UsageError(`the name of ${what.file} does not say what to write${known}; say it with --format`)
+  }
+  if (what.file === null && context.out.isTerminal && BINARY.has(format)) {
+    throw new UsageError(`${format} is nothing to look at; name a file, or send standard output to one`)
+  }
+  checkWhole(format, what)
+  if (format === 'datapackage' && what.file !== null && !what.file.toLowerCase().endsWith('.zip')) {
+    await writeDatapackage(context.sheet, what.file)
+    return EXIT.done
+  }
+  return writeBytes(context, await bytesOf(context, format, what), what)
+}
+
+/** An export of the whole sheet has all of it. */
+function checkWhole(format: ExportFormat, what: WhatToExport): void {
+  if (format !== 'archive' && format !== 'datapackage') return
+  const { fields, filter, sort, raw, delimiter = null } = what
+  if (fields === null && filter === null && sort === null && !raw && delimiter === null) return
+  throw new UsageError(
+    `an ${format} has the whole sheet; --fields, --filter, --sort, --raw and --delimiter are for the other formats`,
+  )
+}
+
+interface ExportBytes {
+  readonly bytes: AsyncIterable<Uint8Array>
+  share(): number | null
+}
+
+async function bytesOf(
+  { sheet }: CommandContext,
+  format: ExportFormat,
+  what: WhatToExport,
+): Promise<ExportBytes> {
+  if (format === 'archive') return { bytes: exportArchive(sheet), share: () => null }
+  if (format === 'datapackage') return { bytes: exportDatapackage(sheet), share: () => null }
+  const { file, fields, filter, sort, raw } = what
+  const named = format === 'csv' && file !== null ? delimiterOf(file) : null
+  return exportRecords(sheet, { format, fields, filter, sort, raw, delimiter: what.delimiter ?? named })
+}
+
+async function writeBytes(
+  { out }: CommandContext,
+  whole: ExportBytes,
+  what: WhatToExport,
+): Promise<ExitCode> {
+  let done = 0
+  let stopped = false
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of whole.bytes) {
+      if (stopped) throw new Stopped()
+      done += chunk.length
+      yield chunk
+    }
+  }
+  const interrupts = onInterrupt(() => {
+    stopped = true
+  })
+  const style = what.progress ?? (what.file === null && out.isTerminal ? 'none' : usualProgress())
+  const hide = showFileProgress(style, () => ({
+    what: 'written',
+    done,
+    amount: bytesText,
+    share: whole.share(),
+  }))
+  try {
+    if (what.file === null) {
+      for await (const chunk of out.isTerminal ? visibleBytes(counted()) : counted()) await out.write(chunk)
+    } else await writeWholeFile(what.file, counted())
+    return EXIT.done
+  } catch (error) {
+    if (error instanceof Stopped) return EXIT.interrupted
+    throw error
+  } finally {
+    hide()
+    interrupts.release()
+  }
+}
+
+/** Ctrl-C. */
+class Stopped extends Error {}

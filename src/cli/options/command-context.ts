@@ -1,0 +1,185 @@
+import { Option, type Command } from 'commander'
+import { ServiceError } from '../../errors/service-error.ts'
+import type { SheetOptions } from '../../sheet/open-sheet.ts'
+import type { Logger, Sheet } from '../../sheet/sheet.ts'
+import { startStoreThread } from '../../sheet/store-thread.ts'
+import type { Transport } from '../../sheet/transports.ts'
+import { addCallOptions, callableHosts } from './call-options.ts'
+import { EXIT, type ExitCode } from '../terminal/exit-codes.ts'
+import { inOneLine } from '../terminal/one-line.ts'
+import { inOwnWords } from '../terminal/cli-message.ts'
+import { parseActor, secondsBetween } from './option-values.ts'
+import { Output, OUTPUT_FORMATS, OutputClosed, type OutputFormat } from '../terminal/output.ts'
+import { addStoreOption, type StoreFlags } from './sheet-argument.ts'
+import { UsageError } from './usage-error.ts'
+
+/** What commander makes of {@link addOutputOptions}. */
+export interface OutputFlags {
+  readonly format?: OutputFormat
+  readonly json?: true
+}
+
+/** What commander makes of {@link addSheetOptions}, with what `onSheet` adds; times in milliseconds. */
+export interface SheetFlags extends OutputFlags, StoreFlags {
+  /** The sheet's directory, or the URL of its store. */
+  readonly sheet: string
+  readonly lockTimeout: number
+  readonly logLevel: LogLevel
+  readonly actor?: string
+  readonly stub?: string
+  readonly allowNet?: readonly string[]
+  readonly offline?: true
+  readonly queryLimits?: SheetOptions['queryLimits']
+}
+
+const LOG_LEVELS = ['info', 'warn', 'error', 'silent'] as const
+type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** What the work of a command has at hand. */
+export interface CommandContext {
+  readonly sheet: Sheet
+  readonly out: Output
+}
+
+/** What a command came to; nothing is 0. */
+type Outcome = ExitCode | void
+
+/** Adds `--format` and `--json`. */
+export function addOutputOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--format <format>',
+        'write the result as table, json or ndjson (default: table at a terminal, else json)',
+      ).choices(OUTPUT_FORMATS),
+    )
+    .addOption(new Option('--json', 'write JSON, as --format json').conflicts('format'))
+}
+
+/**
+ * Adds `--format` and what opening a sheet takes; with `writes` also `--actor`, with `calls` what derivations may call,
+ * without `prints` no `--format`, and without `names` no `--actor` in any case.
+ * The help of options comes in the order in which they were added, so a command adds its own first.
+ */
+export function addSheetOptions(
+  command: Command,
+  {
+    writes = false,
+    calls = false,
+    prints = true,
+    names = writes || calls,
+  }: {
+    readonly writes?: boolean
+    readonly calls?: boolean
+    readonly prints?: boolean
+    readonly names?: boolean
+  } = {},
+): Command {
+  if (names) {
+    command.addOption(new Option('--actor <name>', 'who writes').argParser(parseActor).env('COLOPHON_ACTOR'))
+  }
+  if (calls) addCallOptions(command)
+  if (prints) addOutputOptions(command)
+  return addLockTimeout(addStoreOption(command)).addOption(
+    new Option('--log-level <level>', 'least serious messages to tell on standard error')
+      .choices(LOG_LEVELS)
+      .default('warn'),
+  )
+}
+
+/** Adds `--lock-timeout`, in milliseconds once it is parsed. */
+export function addLockTimeout(command: Command): Command {
+  return command.addOption(
+    new Option('--lock-timeout <seconds>', 'how long to wait for other writers and runs')
+      .argParser(secondsBetween(0, 86_400))
+      .default(30_000, '30'),
+  )
+}
+
+/**
+ * Opens the sheet, does the work, and closes the sheet. The exit code is what the work answers; a ServiceError is one line on
+ * standard error and 1, a UsageError 2, and output that nobody reads any more ends quietly with 0.
+ */
+export function withSheet(
+  flags: SheetFlags,
+  work: (context: CommandContext) => Promise<Outcome>,
+): Promise<void> {
+  const told = new Set<string>()
+  return settle(flags, told, async (out) => {
+    const sheet = await open(flags, loggerTo(out, flags.logLevel, told))
+    try {
+      return await work({ sheet, out })
+    } finally {
+      await sheet.close()
+    }
+  })
+}
+
+/** The same for work without a sheet that is open. */
+export function withOutput(flags: OutputFlags, work: (out: Output) => Promise<Outcome>): Promise<void> {
+  return settle(flags, new Set(), work)
+}
+
+/** `told` are the messages that standard error has had already. */
+async function settle(
+  { json, format }: OutputFlags,
+  told: ReadonlySet<string>,
+  work: (out: Output) => Promise<Outcome>,
+): Promise<void> {
+  const out = new Output(json === true ? 'json' : (format ?? null))
+  try {
+    process.exitCode = (await work(out)) ?? EXIT.done
+  } catch (error) {
+    if (error instanceof OutputClosed) {
+      process.exitCode = EXIT.done
+    } else if (error instanceof UsageError) {
+      out.fault(error.message)
+      process.exitCode = EXIT.usage
+    } else if (error instanceof ServiceError) {
+      if (!told.has(error.message)) out.fault(error.message)
+      process.exitCode = EXIT.error
+    } else {
+      throw error
+    }
+  }
+}
+
+async function open(flags: SheetFlags, logger: Logger): Promise<Sheet> {
+  const storeThread = startStoreThread(flags.sheet)
+  // Only now: help and wrong usage are told before half the program has been read.
+  const [{ openSheet }, transport] = await Promise.all([
+    import('../../sheet/open-sheet.ts'),
+    transportOf(flags),
+  ])
+  return openSheet(flags.sheet, {
+    defaultActor: flags.actor ?? null,
+    lockTimeoutMs: flags.lockTimeout,
+    logger,
+    transport,
+    storeThread,
+    ...(flags.queryLimits && { queryLimits: flags.queryLimits }),
+  })
+}
+
+async function transportOf({ stub, offline, allowNet }: SheetFlags): Promise<Transport> {
+  // A command without these options calls nobody.
+  if (allowNet === undefined) return (await import('../../sheet/no-calls.ts')).noCalls()
+  const { callTransport } = await import('./call-transport.ts')
+  return callTransport({ stubFile: stub ?? null, callableHosts: callableHosts({ allowNet, offline }) })
+}
+
+/** Tells of a sheet's faults in plain lines, and notes what it has told: operations that a fault stops tell of it again. */
+function loggerTo(out: Output, level: LogLevel, told: Set<string>): Logger {
+  const teller = (of: Exclude<LogLevel, 'silent'>, tell: (message: string) => void) => {
+    return (_details: object, message: string) => {
+      if (LOG_LEVELS.indexOf(of) < LOG_LEVELS.indexOf(level)) return
+      told.add(message)
+      tell(message)
+    }
+  }
+  return {
+    info: teller('info', (message) => out.note(`info: ${inOwnWords(inOneLine(message))}`)),
+    warn: teller('warn', (message) => out.note(`warning: ${inOwnWords(inOneLine(message))}`)),
+    error: teller('error', (message) => out.fault(message)),
+  }
+}

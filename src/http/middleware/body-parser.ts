@@ -1,0 +1,76 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ValidationError } from '../../errors/service-error.ts'
+import { parseJsonBodyInTurns } from '../../sheet/json-body.ts'
+import { ProtocolError } from './error-handler.ts'
+
+/**
+ * Teaches an app to read JSON bodies, and nothing else (D36): an empty body is `{}` whatever its type, a body of
+ * another type, charset or encoding is 415, text that is no JSON is a ValidationError.
+ */
+export function acceptJsonBodies(app: FastifyInstance): void {
+  acceptBodies(app, parseJson)
+}
+
+/** The same for routes that hand the body on as bytes; an empty body is `{}` there too. */
+export function acceptRawBodies(app: FastifyInstance): void {
+  acceptBodies(app, async (body) => body)
+}
+
+/**
+ * Forgets the content type of a request that has no body, since Fastify looks at the type first and refuses a bad
+ * one even so (D36: 415 only when there is a body). For `onRequest`.
+ */
+export function ignoreTypeOfNoBody(request: FastifyRequest): void {
+  const { headers } = request.raw
+  const length = headers['content-length']
+  if (headers['transfer-encoding'] === undefined && (length === undefined || length === '0')) {
+    delete headers['content-type']
+  }
+}
+
+function acceptBodies(app: FastifyInstance, parse: (body: Buffer) => Promise<unknown>): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      if (body.length === 0) return {}
+      const refusal = refuseEncoding(request)
+      if (refusal !== undefined) throw refusal
+      return parse(body)
+    },
+  )
+  app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
+    if (body.length === 0) return done(null, {})
+    const type = request.headers['content-type']
+    const seen =
+      type === undefined ? 'the body has no content type' : `the content type is ${type.slice(0, 100)}`
+    done(new ProtocolError(415, `${seen}; send application/json`))
+  })
+}
+
+function refuseEncoding(request: FastifyRequest): ProtocolError | undefined {
+  const encoding = request.headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    return new ProtocolError(415, `the content encoding is ${encoding.slice(0, 100)}; send the body as it is`)
+  }
+  const transfer = request.headers['transfer-encoding']
+  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
+    return new ProtocolError(
+      415,
+      `the transfer encoding is ${transfer.slice(0, 100)}; send the body as it is`,
+    )
+  }
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1]
+  if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
+    return new ProtocolError(415, `the charset is ${charset.slice(0, 100)}; JSON is sent in UTF-8`)
+  }
+  return undefined
+}
+
+async function parseJson(body: Buffer): Promise<unknown> {
+  const value = await parseJsonBodyInTurns(body)
+  // Here, since the shape check is told of no body as null.
+  if (value === null) throw new ValidationError('the body is null; a JSON object is expected')
+  return value
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance } from 'fastify'
+import { SheetError, type ServiceError } from '../../errors/service-error.ts'
+import { MethodError } from '../middleware/error-handler.ts'
+
+/** Knows the methods of every path, so that a wrong method on a known path is told from an unknown path (D36). */
+export class RouteTable {
+  readonly #methods = new Map<string, Set<string>>()
+
+  /** Listens to the routes that the app and its plugins add from now on. */
+  constructor(app: FastifyInstance) {
+    app.addHook('onRoute', ({ url, method }) => {
+      const methods = this.#methods.get(url) ?? new Set()
+      for (const one of [method].flat()) methods.add(one)
+      this.#methods.set(url, methods)
+    })
+  }
+
+  /** Why nothing answers to a method on a path: MethodError, or SheetError for an unknown path. */
+  explain(method: string, path: string): ServiceError {
+    const allowed = new Set<string>()
+    for (const [pattern, methods] of this.#methods) {
+      if (matches(pattern, path)) for (const one of methods) allowed.add(one)
+    }
+    if (allowed.size === 0)
+      return new SheetError(`no such path: ${path.slice(0, 200)}; the records are at /api/records`)
+    return new MethodError(method, path.slice(0, 200), [...allowed].toSorted())
+  }
+}
+
+/** Whether a path fits a pattern of fixed segments and `:parameters`; patterns with `*` are files, not resources. */
+function matches(pattern: string, path: string): boolean {
+  const expected = pattern.split('/')
+  const segments = path.split('/')
+  return (
+    expected.length === segments.length &&
+    expected.every((part, index) =>
+      part.startsWith(':') ? segments[index] !== '' : part === segments[index],
+    )
+  )
+}

@@ -1,0 +1,21 @@
+import { Type, type Static } from 'typebox'
+import { actorMember } from '../schema/actor-member.ts'
+import { closedObject } from '../schema/closed-object.ts'
+
+/** Query of `GET /api/permissions`. */
+export const PermissionsQuery = closedObject({
+  actor: Type.Optional(actorMember('Who; the server default when absent.')),
+})
+
+/** Answer of `GET /api/permissions` (D7). */
+export const PermissionsAnswer = Type.Object({
+  actor: Type.String(),
+  write: Type.Array(Type.String(), { description: 'Fields that the actor may write by hand.' }),
+  delete: Type.Boolean({ description: 'Whether it may delete records.' }),
+  fixed: Type.Optional(
+    Type.Literal(true, {
+      description: 'There when a reverse proxy says who requests are from, whomever they name.',
+    }),
+  ),
+})
+export type PermissionsAnswer = Static<typeof PermissionsAnswer>

@@ -1,0 +1,80 @@
+import { Type, type Static } from 'typebox'
+import type { RevertReport } from '../../sheet/revert.ts'
+import { actorMember } from '../schema/actor-member.ts'
+import { closedObject } from '../schema/closed-object.ts'
+import { inDocument } from '../schema/openapi-keywords.ts'
+import { FieldName } from '../schema/names.ts'
+
+/** Records that one request restores, at most. */
+export const MOST_RESTORED = 10_000
+
+const actor = Type.Optional(actorMember('Who reverts; the server default when absent.'))
+
+/** Body of `POST /api/revert`: a run, a cell with the entry to undo, or deleted records. */
+export const RevertBody = Type.Union(
+  [
+    closedObject({
+      run_id: Type.String({ minLength: 1, title: 'a run id', description: 'The run to undo.' }),
+      actor,
+    }),
+    closedObject({
+      record_id: Type.String({
+        minLength: 1,
+        title: 'a record id',
+        description: 'The record of the cell, or the deleted record.',
+        ...inDocument({ exampleOf: 'recordId' }),
+      }),
+      field: Type.Optional(
+        Type.String({
+          minLength: 1,
+          title: 'a field name',
+          description: 'The field of the cell; absent to restore a deleted record.',
+          ...inDocument({ allOf: [FieldName], minLength: undefined, exampleOf: 'field' }),
+        }),
+      ),
+      seq: Type.Integer({
+        minimum: 1,
+        title: 'the seq of a provenance entry',
+        description: 'The provenance entry of the cell to undo, or the deletion of the record.',
+      }),
+      actor,
+    }),
+    closedObject({
+      record_ids: Type.Array(Type.String(), {
+        minItems: 1,
+        maxItems: MOST_RESTORED,
+        title: 'a list of record ids',
+        description: 'Deleted records to restore, each as its latest deletion left it: all of them or none.',
+        ...inDocument({ exampleOf: 'recordIds' }),
+      }),
+      actor,
+    }),
+  ],
+  {
+    title:
+      'either "run_id", to revert a run, or "record_id", "field" and "seq", to revert a cell, ' +
+      'or "record_id" and "seq", or "record_ids", to restore deleted records',
+  },
+)
+export type RevertBody = Static<typeof RevertBody>
+
+/** Answer of `POST /api/revert`. */
+export const RevertAnswer = Type.Object({
+  reverted: Type.Integer({ description: 'Cells put back, or records restored.' }),
+  conflicts: Type.Array(Type.Object({ record_id: Type.String(), field: Type.String() }), {
+    description: 'Cells that were left, since they do not hold any more what was to be undone.',
+  }),
+  run_id: Type.Union([Type.String(), Type.Null()], {
+    description: 'The run that the revert was; null for a single cell and for records.',
+  }),
+})
+export type RevertAnswer = Static<typeof RevertAnswer>
+
+/** Turns what a revert came to into its wire form. */
+export function toRevertAnswer({ reverted, conflicts, runId }: RevertReport): RevertAnswer {
+  return {
+    reverted,
+    conflicts: conflicts.map(({ recordId, field }) => ({ record_id: recordId, field })),
+    run_id: runId,
+  }
+}

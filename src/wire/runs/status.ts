@@ -1,0 +1,195 @@
+import { Type, type Static } from 'typebox'
+import type { CamelKeys } from '../schema/camel-keys.ts'
+import { closedObject } from '../schema/closed-object.ts'
+import { inDocument } from '../schema/openapi-keywords.ts'
+import { TargetName } from '../schema/names.ts'
+import { idsParameter, targetsParameter } from '../schema/page-parameters.ts'
+import { ProvenanceEntryAnswer } from '../records/provenance.ts'
+import { responseBody } from '../schema/response-body.ts'
+
+const cellState = Type.String({
+  description:
+    '`fresh`, `stale`, `missing`, `failed`, `overridden`, or `blocked`: it has work that a run cannot do because of an input.',
+})
+
+/** Query of `GET /api/status`. */
+export const StatusQuery = closedObject({
+  targets: Type.Optional(targetsParameter()),
+})
+
+/** The state of one derived field (D32). `fresh` to `overridden` add up to `total_records`; `blocked` is counted beside them. */
+export const TargetStatusAnswer = Type.Object({
+  derivation: Type.String({ description: 'Name of the derivation file.' }),
+  kind: Type.String(),
+  total_records: Type.Integer(),
+  fresh: Type.Integer(),
+  stale: Type.Integer(),
+  missing: Type.Integer(),
+  failed: Type.Integer(),
+  overridden: Type.Integer(),
+  blocked: Type.Integer({
+    description:
+      'Of the missing, stale and failed cells, those that a run cannot compute because an input failed, is empty, or is blocked itself.',
+  }),
+  last_at: Type.Union([Type.String(), Type.Null()]),
+  last_actor: Type.Union([Type.String(), Type.Null()]),
+  last_error: Type.Union([Type.String(), Type.Null()]),
+})
+export type TargetStatusAnswer = Static<typeof TargetStatusAnswer>
+
+/** Answer of `GET /api/status`, keyed by target field. */
+export const StatusAnswer = Type.Record(Type.String(), TargetStatusAnswer)
+export type StatusAnswer = Static<typeof StatusAnswer>
+
+/** Query of `GET /api/cells`. */
+export const CellStatesQuery = closedObject({
+  ids: idsParameter('Comma-separated record ids, 1 to 1000.', { maxItems: 1000 }),
+  targets: Type.Optional(targetsParameter()),
+})
+
+/** Answer of `GET /api/cells`: by record id, by target, the state of the cell (D32). */
+export const CellStatesAnswer = Type.Record(Type.String(), Type.Record(Type.String(), cellState))
+export type CellStatesAnswer = Static<typeof CellStatesAnswer>
+
+/** Turns a status into its wire form. */
+export function toStatusAnswer(
+  status: Readonly<Record<string, CamelKeys<TargetStatusAnswer>>>,
+): StatusAnswer {
+  return Object.fromEntries(
+    Object.entries(status).map(([target, report]) => [target, toTargetStatusAnswer(report)]),
+  )
+}
+
+function toTargetStatusAnswer(report: CamelKeys<TargetStatusAnswer>): TargetStatusAnswer {
+  return {
+    derivation: report.derivation,
+    kind: report.kind,
+    total_records: report.totalRecords,
+    fresh: report.fresh,
+    stale: report.stale,
+    missing: report.missing,
+    failed: report.failed,
+    overridden: report.overridden,
+    blocked: report.blocked,
+    last_at: report.lastAt,
+    last_actor: report.lastActor,
+    last_error: report.lastError,
+  }
+}
+
+const was = { was: Type.Unknown({ description: 'When the cell was last computed.' }) }
+const is = { is: Type.Unknown() }
+
+/** A part of the input hash that is another than when the cell was last computed. */
+export const CellReasonAnswer = Type.Union([
+  Type.Object({ part: Type.Literal('input'), field: Type.String(), ...was, ...is }),
+  Type.Object({
+    part: Type.Literal('derivation'),
+    was: Type.Union([Type.String(), Type.Null()], {
+      description: 'Hex SHA-256; null when not known any more.',
+    }),
+    is: Type.String(),
+    was_text: Type.Optional(Type.String({ description: 'What the file said then, where that is known.' })),
+    is_text: Type.Optional(Type.String({ description: 'What it says now, beside `was_text`.' })),
+  }),
+  Type.Object({
+    part: Type.Literal('url'),
+    was: Type.String(),
+    is: Type.Union([Type.String(), Type.Null()], { description: 'Null when no request can be made.' }),
+  }),
+  Type.Object({ part: Type.Literal('body'), ...was, ...is }),
+])
+export type CellReasonAnswer = Static<typeof CellReasonAnswer>
+
+/** Why the last try to compute a cell failed. */
+export const CellFailureAnswer = Type.Object({
+  error: Type.String(),
+  error_type: Type.String(),
+  response_body: responseBody,
+  at: Type.String(),
+  retry_at: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description:
+        'When runs try the cell again, where its derivation has `retry_failed_after`; null for never. Absent where the next run tries it.',
+    }),
+  ),
+})
+export type CellFailureAnswer = Static<typeof CellFailureAnswer>
+
+/** Path of `GET /api/status/{target}/{record_id}`. */
+export const CellParams = Type.Object({
+  target: Type.String({
+    description: 'The derived field.',
+    ...inDocument({ allOf: [TargetName], exampleOf: 'target' }),
+  }),
+  record_id: Type.String({
+    description: 'The record’s id, percent-encoded.',
+    ...inDocument({ minLength: 1, exampleOf: 'recordId' }),
+  }),
+})
+
+/** Answer of `GET /api/status/{target}/{record_id}`. */
+export const CellExplanationAnswer = Type.Object({
+  state: cellState,
+  reasons: Type.Array(CellReasonAnswer),
+  blocked_by: Type.Union([Type.String(), Type.Null()], {
+    description: 'Of a blocked cell, the input because of which it cannot be computed.',
+  }),
+  blocked_reason: Type.Union(
+    [Type.Literal('input_failed'), Type.Literal('input_empty'), Type.Literal('input_blocked'), Type.Null()],
+    {
+      description:
+        'What is the matter with that input: its last try failed, it has no value and the request needs one, or it is blocked itself.',
+    },
+  ),
+  waits_for: Type.Array(Type.String(), {
+    description: 'Derived fields to be computed before this cell can be, in their order.',
+  }),
+  failure: Type.Union([CellFailureAnswer, Type.Null()]),
+  entry: Type.Union([ProvenanceEntryAnswer, Type.Null()], {
+    description: 'The latest provenance entry of the cell.',
+  }),
+})
+export type CellExplanationAnswer = Static<typeof CellExplanationAnswer>
+
+/** Turns the explanation of a cell into its wire form; entries are in that form from the log on. */
+export function toCellExplanationAnswer(
+  explanation: Omit<CamelKeys<CellExplanationAnswer>, 'reasons' | 'failure' | 'entry' | 'waitsFor'> & {
+    readonly waitsFor: readonly string[]
+    readonly reasons: readonly CamelKeys<CellReasonAnswer>[]
+    readonly failure: CamelKeys<CellFailureAnswer> | null
+    readonly entry: object | null
+  },
+): CellExplanationAnswer {
+  const { state, reasons, blockedBy, blockedReason, waitsFor, failure, entry } = explanation
+  return {
+    state,
+    reasons: reasons.map(toCellReasonAnswer),
+    blocked_by: blockedBy,
+    blocked_reason: blockedReason,
+    waits_for: [...waitsFor],
+    failure: failure === null ? null : toCellFailureAnswer(failure),
+    entry: entry as ProvenanceEntryAnswer | null,
+  }
+}
+
+function toCellReasonAnswer(reason: CamelKeys<CellReasonAnswer>): CellReasonAnswer {
+  if (reason.part !== 'derivation') return reason
+  const { wasText, isText, ...rest } = reason
+  return {
+    ...rest,
+    ...(wasText === undefined ? {} : { was_text: wasText }),
+    ...(isText === undefined ? {} : { is_text: isText }),
+  }
+}
+
+function toCellFailureAnswer(failure: CamelKeys<CellFailureAnswer>): CellFailureAnswer {
+  const { error, errorType, responseBody: received, at, retryAt } = failure
+  return {
+    error,
+    error_type: errorType,
+    ...(received !== undefined && { response_body: received }),
+    at,
+    ...(retryAt !== undefined && { retry_at: retryAt }),
+  }
+}

@@ -1,0 +1,58 @@
+import { Type } from 'typebox'
+import { DIALECT } from './dialect.ts'
+import { inDocument, NOT_BLANK } from './openapi-keywords.ts'
+import { Condition as ConditionObject } from './names.ts'
+
+/** The operators of a {@link Condition} on a field; which of them fit depends on the field's type. */
+const OPERATORS = [
+  'equals',
+  'not_equals',
+  'less_than',
+  'at_most',
+  'greater_than',
+  'at_least',
+  'between',
+  'contains',
+  'not_contains',
+  'starts_with',
+  'any_of',
+  'none_of',
+  'has_any',
+  'has_all',
+  'has_none',
+  'empty',
+  'not_empty',
+] as const
+
+export type ConditionOperator = (typeof OPERATORS)[number]
+
+/** A value that a field, or an item of an array, is compared with. */
+export type ConditionValue = string | number | boolean | null
+
+/** A condition on records as data, which every engine takes: what is sent as the JSON text `where`. */
+export type Condition =
+  | {
+      readonly field: string
+      readonly operator: ConditionOperator
+      /** One value; two of `between`; an array of those of a list; absent of `empty` and `not_empty`. */
+      readonly value?: ConditionValue | readonly ConditionValue[]
+    }
+  | { readonly and: readonly Condition[] }
+  | { readonly or: readonly Condition[] }
+  | { readonly not: Condition }
+
+/** The parameter `where` of routes that list, count or export records. */
+export const whereParameter = Type.String({
+  description:
+    'A condition as JSON: `{"field": …, "operator": …, "value": …}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
+    `Operators, as far as they fit the field’s type: ${OPERATORS.map((name) => `\`${name}\``).join(', ')}. Beside \`filter\`, both must hold.`,
+  contentMediaType: 'application/json',
+  contentSchema: ConditionObject,
+  ...inDocument({ exampleOf: 'where' }),
+})
+
+/** The parameter `filter` of these routes. */
+export const filterParameter = Type.String({
+  description: `A boolean SQL expression (${DIALECT}) over the fields.`,
+  ...inDocument({ pattern: NOT_BLANK, exampleOf: 'filter' }),
+})
