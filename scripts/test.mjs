@@ -3,7 +3,7 @@
  *
  *   npm test                                  all of them
  *   npm test -- test/http                     those of a folder
- *   npm test -- src/derivation/template.test.ts
+ *   npm test -- src/derivation/definition/template.test.ts
  *   npm test -- --test-name-pattern=D21       options go to the runner
  *
  * When all are run, the tests have the machine to the full, with databases, browsers and servers in processes of their own,

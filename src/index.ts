@@ -47,8 +47,8 @@ export type {
   Plan,
   Planned,
   RunContext,
-} from './derivation/derivation-kind.ts'
-export type { HostPolicies, HostPolicy } from './derivation/host-policies.ts'
+} from './derivation/definition/derivation-kind.ts'
+export type { HostPolicies, HostPolicy } from './derivation/definition/host-policies.ts'
 export type { Failure } from './errors/failure.ts'
 export { err, ok, type Result } from './errors/result.ts'
 export {

@@ -4,8 +4,8 @@ import { contractText } from '../../test/support/contract-with.ts'
 import { ContractError } from '../errors/service-error.ts'
 import { checkDeclared, describeContract } from './contract-view.ts'
 import type { Derived } from './contract-view.ts'
-import type { JsonObject } from './json.ts'
-import { parseContract } from './parse-contract.ts'
+import type { JsonObject } from './json/json.ts'
+import { parseContract } from './odcs/parse-contract.ts'
 
 const HOW: Derived = { derivation: 'rate.yaml', kind: 'http', inputs: ['currency', 'day'] }
 

@@ -1,6 +1,6 @@
 import type { Contract, Field } from './contract.ts'
-import type { JsonObject } from './json.ts'
-import { parseYamlFile } from './yaml-file.ts'
+import type { JsonObject } from './json/json.ts'
+import { parseYamlFile } from './yaml/yaml-file.ts'
 
 /** How a field is computed, as the contract's readers are told. */
 export interface Derived {

@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.ts'
+import type { JsonObject } from './json/json.ts'
 
 /** The `logicalType` of a property (D6). */
 export const LOGICAL_TYPES = [

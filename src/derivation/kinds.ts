@@ -1,7 +1,7 @@
 import { OperationError } from '../errors/service-error.ts'
-import type { DerivationKind } from './derivation-kind.ts'
+import type { DerivationKind } from './definition/derivation-kind.ts'
 import { httpKind } from './kinds/http/http-kind.ts'
-import type { Transport } from './kinds/http/transport.ts'
+import type { Transport } from './kinds/http/call/transport.ts'
 
 /** The kinds that derivation files can name, by name. */
 export type Kinds = ReadonlyMap<string, DerivationKind>

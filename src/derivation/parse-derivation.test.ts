@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { ContractError } from '../errors/service-error.ts'
-import type { Derivation } from './derivation-kind.ts'
+import type { Derivation } from './definition/derivation-kind.ts'
 import { createKinds } from './kinds.ts'
-import { StubTransport } from './kinds/http/stub-transport.ts'
+import { StubTransport } from './kinds/http/network/stub-transport.ts'
 import { parseDerivation } from './parse-derivation.ts'
-import { testContract } from './test-contract.ts'
+import { testContract } from './testing/test-contract.ts'
 
 const contract = testContract({ city: 'string', country: 'string', lat: 'number', lon: 'number' })
 const kinds = createKinds({ transport: new StubTransport({ responses: new Map() }), env: {} })

@@ -1,5 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
-import type { JsonValue } from '../contract/json.ts'
+import type { JsonValue } from '../contract/json/json.ts'
 import type { RenderedFailure } from '../errors/failure.ts'
 import type { Block } from '../errors/block.ts'
 import type { SettledCall } from '../store/cell-work.ts'
@@ -8,9 +8,9 @@ import type { CallWish } from '../store/run-tasks.ts'
 import type { RecordKey, WorkItem } from '../store/cell-work.ts'
 import type { SheetStore, WorkState } from '../store/sheet-store.ts'
 import type { RunId, RunProgress } from '../store/stored-run.ts'
-import type { Derivation } from './derivation-kind.ts'
+import type { Derivation } from './definition/derivation-kind.ts'
 import type { FailureStreak } from './failure-streak.ts'
-import type { HostPolicies } from './host-policies.ts'
+import type { HostPolicies } from './definition/host-policies.ts'
 
 /** What planning a run needs of a store. */
 export type PlanStore = Pick<SheetStore, 'status' | 'work' | 'cached' | 'hosts' | 'provenance'> & {

@@ -1,6 +1,6 @@
 import type { Field } from '../contract/contract.ts'
 import type { PlainServiceError } from '../errors/service-error.ts'
-import type { FileFormat } from './file-format.ts'
+import type { FileFormat } from './io/file-format.ts'
 
 /** What a thread that makes a file is made with. */
 export interface FormatThreadData {

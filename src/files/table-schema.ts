@@ -1,6 +1,6 @@
 import type { Contract, Field, LogicalType } from '../contract/contract.ts'
-import { own } from '../contract/document-shape.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
+import { own } from '../contract/odcs/document-shape.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json/json.ts'
 
 const PROFILE = 'https://datapackage.org/profiles/2.0/tableschema.json'
 

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { contractWith } from '../../test/support/contract-with.ts'
 import { ValidationError } from '../errors/service-error.ts'
-import { FILE_FORMATS, type FileFormat } from './file-format.ts'
+import { FILE_FORMATS, type FileFormat } from './io/file-format.ts'
 import { writeInThread } from './write-in-thread.ts'
 import { writeRecordFile } from './write-record-file.ts'
 

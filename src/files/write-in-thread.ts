@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import type { Field } from '../contract/contract.ts'
 import { fromPlainError } from '../errors/service-error.ts'
-import type { FileFormat } from './file-format.ts'
+import type { FileFormat } from './io/file-format.ts'
 import type { FormatAnswer, FormatMessage, FormatThreadData } from './format-protocol.ts'
-import type { RecordPages } from './record-pages.ts'
-import { brokenThread, ThreadInbox } from './thread-inbox.ts'
+import type { RecordPages } from './io/record-pages.ts'
+import { brokenThread, ThreadInbox } from './io/thread-inbox.ts'
 import { writeRecordFile } from './write-record-file.ts'
 
 /**

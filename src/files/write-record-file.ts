@@ -1,9 +1,9 @@
 import type { Field } from '../contract/contract.ts'
 import { writeCsv } from './csv/write-csv.ts'
-import type { FileFormat } from './file-format.ts'
+import type { FileFormat } from './io/file-format.ts'
 import { writeJson } from './json/write-json.ts'
 import { writeNdjson } from './json/write-ndjson.ts'
-import type { RecordPages } from './record-pages.ts'
+import type { RecordPages } from './io/record-pages.ts'
 
 export interface WriteFileOptions {
   /** True leaves out the guard against formulas in CSV. */

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../contract/contract.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
-import { DepthError, PART_BYTES, parseInParts, UncutError } from '../contract/parse-in-parts.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json/json.ts'
+import { DepthError, PART_BYTES, parseInParts, UncutError } from '../contract/json/parse-in-parts.ts'
 
 /**
  * Lines of `provenance.jsonl` (D33), as they are in the file: a computed cell is a line; a direct write or a deletion

@@ -1,4 +1,4 @@
-import { hostKey } from '../derivation/host-key.ts'
+import { hostKey } from '../derivation/definition/host-key.ts'
 
 /**
  * A host that derivations may call, `host` or `host:port`, in the form in which calls are compared with it. Throws through

@@ -1,7 +1,7 @@
-import { MAX_FIELDS } from '../contract/parse-contract.ts'
-import { showValue } from '../contract/show-value.ts'
-import { MAX_FILE_BYTES } from '../contract/yaml-limits.ts'
-import { isJsonObject, type JsonValue } from '../contract/json.ts'
+import { MAX_FIELDS } from '../contract/odcs/parse-contract.ts'
+import { showValue } from '../contract/json/show-value.ts'
+import { MAX_FILE_BYTES } from '../contract/yaml/yaml-limits.ts'
+import { isJsonObject, type JsonValue } from '../contract/json/json.ts'
 import { ValidationError } from '../errors/service-error.ts'
 
 /** The file that says what an archive is, and what is in it. */

@@ -1,4 +1,4 @@
-import { parseMoment } from '../contract/date-time.ts'
+import { parseMoment } from '../contract/values/date-time.ts'
 import { OperationError, ValidationError } from '../errors/service-error.ts'
 import type { HistoryRange, SheetStore } from '../store/sheet-store.ts'
 

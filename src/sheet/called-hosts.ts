@@ -1,4 +1,4 @@
-import type { Derivation } from '../derivation/derivation-kind.ts'
+import type { Derivation } from '../derivation/definition/derivation-kind.ts'
 import { ServiceError } from '../errors/service-error.ts'
 import type { Sheet } from './sheet.ts'
 

@@ -1,7 +1,7 @@
-import { jsonEqual, type JsonValue } from '../contract/json.ts'
-import type { Derivation, InputValues, Plan } from '../derivation/derivation-kind.ts'
-import { planComputation } from '../derivation/plan-computation.ts'
-import { inputHash } from '../derivation/input-hash.ts'
+import { jsonEqual, type JsonValue } from '../contract/json/json.ts'
+import type { Derivation, InputValues, Plan } from '../derivation/definition/derivation-kind.ts'
+import { planComputation } from '../derivation/plan/plan-computation.ts'
+import { inputHash } from '../derivation/plan/input-hash.ts'
 
 /** A part of the input hash (D24) that is another than when the cell was last computed: what it was, and what it is. */
 export type Reason =

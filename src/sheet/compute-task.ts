@@ -1,6 +1,6 @@
-import type { Derivation } from '../derivation/derivation-kind.ts'
+import type { Derivation } from '../derivation/definition/derivation-kind.ts'
 import type { TaskRequest } from '../derivation/run-request.ts'
-import { runTask } from '../derivation/task-run.ts'
+import { runTask } from '../derivation/run/task-run.ts'
 import type { RunTasks, TakenTask } from '../store/run-tasks.ts'
 import { NO_PROGRESS } from './active-run.ts'
 import { failureStreakOf } from './failure-streaks.ts'

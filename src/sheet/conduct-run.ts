@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Derivation } from '../derivation/derivation-kind.ts'
-import { runScope } from '../derivation/first-with-work.ts'
-import { manualCells, sumOf } from '../derivation/manual-cells.ts'
-import { Planner, type RunScope } from '../derivation/planner.ts'
+import type { Derivation } from '../derivation/definition/derivation-kind.ts'
+import { runScope } from '../derivation/plan/run-scope.ts'
+import { manualCells, sumOf } from '../derivation/plan/manual-cells.ts'
+import { Planner, type RunScope } from '../derivation/plan/planner.ts'
 import type { PlanRequest } from '../derivation/run-request.ts'
 import { OperationError, RunStoppedError } from '../errors/service-error.ts'
 import {

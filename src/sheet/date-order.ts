@@ -1,1 +1,1 @@
-export { DATE_ORDERS, type DateOrder } from '../files/foreign-moment.ts'
+export { DATE_ORDERS, type DateOrder } from '../files/notation/foreign-moment.ts'

@@ -8,7 +8,7 @@ import {
   isFileFormat,
   FILE_FORMATS,
   type FileFormat,
-} from '../files/file-format.ts'
+} from '../files/io/file-format.ts'
 import { writeInThread } from '../files/write-in-thread.ts'
 import { writeRecordFile } from '../files/write-record-file.ts'
 import type { Page, PageQuery, SheetStore } from '../store/sheet-store.ts'

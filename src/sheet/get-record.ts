@@ -1,4 +1,4 @@
-import { showValue } from '../contract/show-value.ts'
+import { showValue } from '../contract/json/show-value.ts'
 import { SheetError } from '../errors/service-error.ts'
 import type { JsonBytes, VersionedRecord } from '../store/sheet-store.ts'
 import { stampOf } from './answer-stamp.ts'

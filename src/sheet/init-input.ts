@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { inputFormatOf, type FileFormat } from '../files/file-format.ts'
-import { spool, type SpooledFile } from '../files/spool.ts'
+import { inputFormatOf, type FileFormat } from '../files/io/file-format.ts'
+import { spool, type SpooledFile } from '../files/io/spool.ts'
 
 /** What a new sheet can be made from: records in a format, or the archive of a sheet. */
 export type InputKind = FileFormat | 'archive'

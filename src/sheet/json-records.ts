@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
-import { nestsTooDeep } from '../contract/json-depth.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json/json.ts'
+import { nestsTooDeep } from '../contract/json/json-depth.ts'
 import { ValidationError } from '../errors/service-error.ts'
 
 /** Records that somebody parsed already, held to the limits of those that the store parses. Throws ValidationError. */

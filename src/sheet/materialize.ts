@@ -1,6 +1,6 @@
 import type { ErrorType } from '../errors/service-error.ts'
-import { manualCells, sumOf } from '../derivation/manual-cells.ts'
-import { runDerivations } from '../derivation/materializer.ts'
+import { manualCells, sumOf } from '../derivation/plan/manual-cells.ts'
+import { runDerivations } from '../derivation/run/materializer.ts'
 import type { CellFailure, RunObserver, RunOutcome, RunRequest } from '../derivation/run-request.ts'
 import type { RunId, RunOrder, RunProgress } from '../store/stored-run.ts'
 import { ActiveRun } from './active-run.ts'

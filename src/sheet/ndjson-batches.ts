@@ -1,8 +1,8 @@
 import { TextDecoder } from 'node:util'
 import type { Readable } from 'node:stream'
-import { MAX_RECORD_SIZE, tooLargeRecord } from '../files/file-limits.ts'
+import { MAX_RECORD_SIZE, tooLargeRecord } from '../files/io/file-limits.ts'
 import { parseRecord } from '../files/json/parse-record.ts'
-import { Batch, type RawRecord } from '../files/raw-records.ts'
+import { Batch, type RawRecord } from '../files/io/raw-records.ts'
 import { ValidationError } from '../errors/service-error.ts'
 
 /**

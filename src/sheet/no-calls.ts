@@ -1,5 +1,5 @@
-import { StubTransport } from '../derivation/kinds/http/stub-transport.ts'
-import type { Transport } from '../derivation/kinds/http/transport.ts'
+import { StubTransport } from '../derivation/kinds/http/network/stub-transport.ts'
+import type { Transport } from '../derivation/kinds/http/call/transport.ts'
 
 /** A transport for operations that call nobody, which knows no answer; quick to load. */
 export function noCalls(): Transport {

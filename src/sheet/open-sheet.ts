@@ -1,6 +1,6 @@
 import { lstatSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import type { DerivationKind } from '../derivation/derivation-kind.ts'
+import type { DerivationKind } from '../derivation/definition/derivation-kind.ts'
 import { createKinds } from '../derivation/kinds.ts'
 import { ContractError, SheetError } from '../errors/service-error.ts'
 import { EventBus } from '../events/event-bus.ts'

@@ -1,4 +1,4 @@
-import { manualCells } from '../derivation/manual-cells.ts'
+import { manualCells } from '../derivation/plan/manual-cells.ts'
 import type { PlanRequest } from '../derivation/run-request.ts'
 import { PermissionDeniedError, ValidationError } from '../errors/service-error.ts'
 import type { RunSelection } from './run-selection.ts'

@@ -1,4 +1,4 @@
-import { planRun } from '../derivation/plan-run.ts'
+import { planRun } from '../derivation/plan/plan-run.ts'
 import type { RunPlan } from '../derivation/run-request.ts'
 import { checkSelection } from './check-selection.ts'
 import { planKeepFresh } from './keep-fresh.ts'

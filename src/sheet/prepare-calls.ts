@@ -1,5 +1,5 @@
 import type { PlanRequest } from '../derivation/run-request.ts'
-import { wouldCall } from '../derivation/would-call.ts'
+import { wouldCall } from '../derivation/plan/would-call.ts'
 import { OperationError } from '../errors/service-error.ts'
 
 /** Makes sure, before any call, that each derivation the run would call has what its calls need (D23). */

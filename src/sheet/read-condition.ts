@@ -1,9 +1,9 @@
 import type { Contract, LogicalType } from '../contract/contract.ts'
-import { isJsonObject, type JsonObject } from '../contract/json.ts'
-import { parseMoment, TEMPORAL_FORMS } from '../contract/date-time.ts'
+import { isJsonObject, type JsonObject } from '../contract/json/json.ts'
+import { parseMoment, TEMPORAL_FORMS } from '../contract/values/date-time.ts'
 import { nearest } from '../contract/nearest.ts'
-import { showValue } from '../contract/show-value.ts'
-import { textFault } from '../contract/value-structure.ts'
+import { showValue } from '../contract/json/show-value.ts'
+import { textFault } from '../contract/values/value-structure.ts'
 import { ValidationError } from '../errors/service-error.ts'
 import {
   foldCase,

@@ -1,5 +1,5 @@
 import { describeContract } from '../contract/contract-view.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject } from '../contract/json/json.ts'
 import type { Sheet } from './sheet.ts'
 
 /** The validated contract, with what derives each derived field (D8). Throws ContractError. */

@@ -1,6 +1,6 @@
-import { showValue } from '../contract/show-value.ts'
+import { showValue } from '../contract/json/show-value.ts'
 import { SheetError } from '../errors/service-error.ts'
-import type { Derivation } from '../derivation/derivation-kind.ts'
+import type { Derivation } from '../derivation/definition/derivation-kind.ts'
 import type { Sheet } from './sheet.ts'
 
 /** A derivation file, and what it comes to. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../contract/json.ts'
-import { showValue } from '../contract/show-value.ts'
+import type { JsonObject } from '../contract/json/json.ts'
+import { showValue } from '../contract/json/show-value.ts'
 import { SheetError } from '../errors/service-error.ts'
 import type { EntryPlace } from '../store/cell-log.ts'
 import type { SheetStore } from '../store/sheet-store.ts'

@@ -1,5 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject } from '../contract/json/json.ts'
 import { purposeOf, recordInputSchema, recordSchema, type JsonSchema } from '../contract/record-schema.ts'
 import { ServiceError } from '../errors/service-error.ts'
 import { conditionSchema } from './condition-schema.ts'

@@ -1,4 +1,4 @@
-import { showNames } from '../contract/show-value.ts'
+import { showNames } from '../contract/json/show-value.ts'
 import { OperationError } from '../errors/service-error.ts'
 import type { Derivations } from './definition-files.ts'
 import type { Sheet } from './sheet.ts'

@@ -1,6 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
-import type { JsonObject } from '../contract/json.ts'
-import { faultOf } from '../contract/validate-value.ts'
+import type { JsonObject } from '../contract/json/json.ts'
+import { faultOf } from '../contract/values/validate-value.ts'
 
 /** What records are held to; `derived` may be missing, since they are computed. */
 export interface RecordRules {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../contract/json.ts'
+import type { JsonValue } from '../contract/json/json.ts'
 import type { CellChange } from '../derivation/run-request.ts'
 import { EventBus, type FrameQueue, type SizeOf, type Subscription } from '../events/event-bus.ts'
 import type { FramesMissed, Placed } from '../events/frame.ts'

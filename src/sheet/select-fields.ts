@@ -1,6 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import { nearest } from '../contract/nearest.ts'
-import { showNames } from '../contract/show-value.ts'
+import { showNames } from '../contract/json/show-value.ts'
 import { ValidationError } from '../errors/service-error.ts'
 
 /** The fields an answer has: those asked for, in that order, else the contract's (D12). Throws ValidationError. */

@@ -1,6 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
-import type { Derivation } from '../derivation/derivation-kind.ts'
-import type { HostPolicies } from '../derivation/host-policies.ts'
+import type { Derivation } from '../derivation/definition/derivation-kind.ts'
+import type { HostPolicies } from '../derivation/definition/host-policies.ts'
 import type { DerivationSource } from '../derivation/parse-derivation.ts'
 import { ContractError, ServiceError, StoppingError } from '../errors/service-error.ts'
 import type { EventBus } from '../events/event-bus.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { NoRoom } from '../derivation/derivation-kind.ts'
+import { NoRoom } from '../derivation/definition/derivation-kind.ts'
 import type { SharedCalls } from '../derivation/run-request.ts'
 import type { SettledCall } from '../store/cell-work.ts'
 import type { CallClaim, CallWish, RunTasks, TakenTask } from '../store/run-tasks.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { checkFileSize } from '../contract/yaml-limits.ts'
+import { checkFileSize } from '../contract/yaml/yaml-limits.ts'
 import { ContractError } from '../errors/service-error.ts'
 import { FileStamp } from './file-stamp.ts'
 import { readSheetFile } from './sheet-paths.ts'

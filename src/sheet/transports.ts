@@ -1,4 +1,4 @@
 /** The ways that derivations can call out, for those who open sheets. */
-export { parseStub } from '../derivation/kinds/http/stub-transport.ts'
-export type { Transport } from '../derivation/kinds/http/transport.ts'
-export { NetworkTransport } from '../derivation/kinds/http/network-transport.ts'
+export { parseStub } from '../derivation/kinds/http/network/stub-transport.ts'
+export type { Transport } from '../derivation/kinds/http/call/transport.ts'
+export { NetworkTransport } from '../derivation/kinds/http/network/network-transport.ts'

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { openPromise, type Entry, type ZipFile } from 'yauzl'
-import { showValue } from '../contract/show-value.ts'
+import { showValue } from '../contract/json/show-value.ts'
 import { ServiceError, SheetError, ValidationError } from '../errors/service-error.ts'
-import type { FileSource } from '../files/raw-records.ts'
+import type { FileSource } from '../files/io/raw-records.ts'
 import {
   limitOfPath,
   MANIFEST,

@@ -1,16 +1,22 @@
 import { Readable } from 'node:stream'
 import type { Field } from '../contract/contract.ts'
-import { idSourceOf } from '../contract/id-source.ts'
-import { ColumnReadings } from '../files/column-readings.ts'
-import type { DateOrder } from '../files/foreign-moment.ts'
-import { inputFormatOf, type FileFormat } from '../files/file-format.ts'
-import { placeOf, type RawRecord, type RawRecords } from '../files/raw-records.ts'
-import { idMaker, recordsWithIds, withMadeIds, withTextId, type MakeId } from '../files/made-ids.ts'
-import { ColumnMatcher } from '../files/match-columns.ts'
+import { idSourceOf } from '../contract/odcs/id-source.ts'
+import { ColumnReadings } from '../files/inference/column-readings.ts'
+import type { DateOrder } from '../files/notation/foreign-moment.ts'
+import { inputFormatOf, type FileFormat } from '../files/io/file-format.ts'
+import { placeOf, type RawRecord, type RawRecords } from '../files/io/raw-records.ts'
+import {
+  idMaker,
+  recordsWithIds,
+  withMadeIds,
+  withTextId,
+  type MakeId,
+} from '../files/inference/generated-ids.ts'
+import { ColumnMatcher } from '../files/columns/match-columns.ts'
 import { readRecordFile } from '../files/read-record-file.ts'
-import { columnsAsFields, recordsAsFields } from '../files/rename-columns.ts'
-import { spool } from '../files/spool.ts'
-import { typeCells } from '../files/type-cells.ts'
+import { columnsAsFields, recordsAsFields } from '../files/columns/rename-columns.ts'
+import { spool } from '../files/io/spool.ts'
+import { typeCells } from '../files/inference/type-cells.ts'
 import { fromPlainError, toPlainError, ValidationError } from '../errors/service-error.ts'
 import { GuessTeller } from './guess-teller.ts'
 import { ndjsonBatches } from './ndjson-batches.ts'

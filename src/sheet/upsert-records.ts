@@ -1,4 +1,4 @@
-import type { JsonObject } from '../contract/json.ts'
+import type { JsonObject } from '../contract/json/json.ts'
 import type { Upsert, UpsertResult } from '../store/sheet-store.ts'
 import { readBodyInTurns } from '../store/upsert-body.ts'
 import { resolveActor, type GivenActor } from './resolve-actor.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../contract/json.ts'
+import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 
 /** What a life of a record says of a cell by having begun; it depends on the value of the life before. */
 export type Beginning = (previous: JsonValue) => JsonObject | null

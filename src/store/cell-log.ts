@@ -1,5 +1,5 @@
 import type { Field } from '../contract/contract.ts'
-import type { JsonObject, JsonValue } from '../contract/json.ts'
+import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import { entryOfField, entryOfImport, parseStoredInTurns, type StoredLine } from '../provenance/log-line.ts'
 import { begun, undoneBy, type Beginning, type PlacedEntry } from './cell-entries.ts'
 import type { RecordKey } from './cell-work.ts'

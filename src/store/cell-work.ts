@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../contract/json.ts'
+import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import type { ErrorType } from '../errors/service-error.ts'
 import type { PendingInput } from '../errors/block.ts'
 import type { CellState, WorkState } from './cell-state.ts'

@@ -1,5 +1,5 @@
 import type { Field, LogicalType } from '../contract/contract.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json/json.ts'
 import { valuesBefore } from '../provenance/log-line.ts'
 import type { JsonBytes } from './sheet-store.ts'
 

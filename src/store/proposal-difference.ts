@@ -1,5 +1,5 @@
 import type { Contract, Field } from '../contract/contract.ts'
-import { jsonEqual, type JsonObject, type JsonValue } from '../contract/json.ts'
+import { jsonEqual, type JsonObject, type JsonValue } from '../contract/json/json.ts'
 import type { RecordKey } from './cell-work.ts'
 import type { FieldDifference, RecordDifference, RecordMove } from './stored-proposal.ts'
 

@@ -1,4 +1,4 @@
-import { showValue } from '../contract/show-value.ts'
+import { showValue } from '../contract/json/show-value.ts'
 import { ConflictError, OperationError, ValidationError } from '../errors/service-error.ts'
 import {
   PROPOSAL_LIMITS,

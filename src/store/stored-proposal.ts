@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../contract/json.ts'
+import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 
 /** Decimal digits of a number that counts up, and goes on counting when a store is made anew beside its log. */
 export type ProposalId = string

@@ -1,5 +1,5 @@
 import type { Field } from '../contract/contract.ts'
-import type { JsonValue } from '../contract/json.ts'
+import type { JsonValue } from '../contract/json/json.ts'
 
 /** A value that a record of a batch is to have in a unique field. */
 export interface UniqueClaim {

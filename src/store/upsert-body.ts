@@ -1,8 +1,8 @@
-import { parseRecordsBody, parseRecordsBodyInTurns } from '../contract/json-text.ts'
-import { isJsonObject, type JsonObject } from '../contract/json.ts'
+import { parseRecordsBody, parseRecordsBodyInTurns } from '../contract/json/json-text.ts'
+import { isJsonObject, type JsonObject } from '../contract/json/json.ts'
 import { requireActor } from '../contract/permissions.ts'
-import { PART_BYTES } from '../contract/parse-in-parts.ts'
-import { WrittenNumber } from '../contract/written-number.ts'
+import { PART_BYTES } from '../contract/json/parse-in-parts.ts'
+import { WrittenNumber } from '../contract/json/written-number.ts'
 import { ValidationError } from '../errors/service-error.ts'
 import type { Upsert } from './sheet-store.ts'
 

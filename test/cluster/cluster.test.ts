@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { JsonObject } from '../../src/contract/json.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
 import { pushSheet } from '../../src/sheet/push-sheet.ts'
 import type { RunAnswer } from '../../src/wire/runs/runs.ts'
 import { seededRandom } from '../kill/kill-harness.ts'

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LOGICAL_TYPES, type LogicalType } from '../../src/contract/contract.ts'
-import { DOCUMENT } from '../../src/contract/odcs-document.ts'
-import { PROPERTY, qualityShape, SCHEMA_ENTRY } from '../../src/contract/odcs-schema.ts'
-import { MAX_GLOB_LENGTH } from '../../src/contract/glob.ts'
-import { JSON_DEPTH_LIMIT } from '../../src/contract/json-depth.ts'
-import { MAX_FIELDS, parseContract } from '../../src/contract/parse-contract.ts'
+import { DOCUMENT } from '../../src/contract/odcs/odcs-document.ts'
+import { PROPERTY, qualityShape, SCHEMA_ENTRY } from '../../src/contract/odcs/odcs-schema.ts'
+import { MAX_GLOB_LENGTH } from '../../src/contract/values/glob.ts'
+import { JSON_DEPTH_LIMIT } from '../../src/contract/json/json-depth.ts'
+import { MAX_FIELDS, parseContract } from '../../src/contract/odcs/parse-contract.ts'
 import {
   MAX_PATTERN_LENGTH,
   MAX_PATTERN_SIZE,
   MAX_PATTERN_SIZE_TOGETHER,
   MAX_PATTERN_WORK,
-} from '../../src/contract/pattern.ts'
-import { stringFormat } from '../../src/contract/string-format.ts'
-import { faultOf } from '../../src/contract/validate-value.ts'
-import { parseYamlFile } from '../../src/contract/yaml-file.ts'
+} from '../../src/contract/values/pattern.ts'
+import { stringFormat } from '../../src/contract/values/string-format.ts'
+import { faultOf } from '../../src/contract/values/validate-value.ts'
+import { parseYamlFile } from '../../src/contract/yaml/yaml-file.ts'
 import {
   MAX_CHARACTERS,
   MAX_DEPTH,
@@ -23,7 +23,7 @@ import {
   MAX_LINES,
   MAX_TOKENS,
   MAX_VALUES,
-} from '../../src/contract/yaml-limits.ts'
+} from '../../src/contract/yaml/yaml-limits.ts'
 import { MAX_FOLDER_BYTES } from '../../src/sheet/derivation-folder.ts'
 import { MAX_LINE_BYTES } from '../../src/provenance/read-lines.ts'
 import { columnDefinition } from '../../src/store/sqlite/schema.ts'

@@ -3,20 +3,20 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { JsonObject, JsonValue } from '../../src/contract/json.ts'
-import { parseYamlFile } from '../../src/contract/yaml-file.ts'
-import type { Derivation, InputValues } from '../../src/derivation/derivation-kind.ts'
-import { DEFAULT_HOST_POLICY } from '../../src/derivation/host-policies.ts'
-import { inputHash } from '../../src/derivation/input-hash.ts'
+import type { JsonObject, JsonValue } from '../../src/contract/json/json.ts'
+import { parseYamlFile } from '../../src/contract/yaml/yaml-file.ts'
+import type { Derivation, InputValues } from '../../src/derivation/definition/derivation-kind.ts'
+import { DEFAULT_HOST_POLICY } from '../../src/derivation/definition/host-policies.ts'
+import { inputHash } from '../../src/derivation/plan/input-hash.ts'
 import { createKinds } from '../../src/derivation/kinds.ts'
-import { CallGuard } from '../../src/derivation/kinds/http/call-guard.ts'
-import { BODY_LIMIT, TOO_LARGE, toNetworkFault } from '../../src/derivation/kinds/http/network-fault.ts'
-import { MAX_REDIRECTS } from '../../src/derivation/kinds/http/redirect.ts'
-import { REFUSED_NETWORKS } from '../../src/derivation/kinds/http/refused-addresses.ts'
-import { StubTransport } from '../../src/derivation/kinds/http/stub-transport.ts'
-import { HTTP_METHODS } from '../../src/derivation/kinds/http/transport.ts'
-import { UndiciTransport } from '../../src/derivation/kinds/http/undici-transport.ts'
-import { COMMON_KEYS } from '../../src/derivation/common-keys.ts'
+import { CallGuard } from '../../src/derivation/kinds/http/guard/call-guard.ts'
+import { BODY_LIMIT, TOO_LARGE, toNetworkFault } from '../../src/derivation/kinds/http/call/network-fault.ts'
+import { MAX_REDIRECTS } from '../../src/derivation/kinds/http/network/redirect.ts'
+import { REFUSED_NETWORKS } from '../../src/derivation/kinds/http/guard/refused-addresses.ts'
+import { StubTransport } from '../../src/derivation/kinds/http/network/stub-transport.ts'
+import { HTTP_METHODS } from '../../src/derivation/kinds/http/call/transport.ts'
+import { UndiciTransport } from '../../src/derivation/kinds/http/network/undici-transport.ts'
+import { COMMON_KEYS } from '../../src/derivation/definition/common-keys.ts'
 import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
 import { renderFailure, type Failure } from '../../src/errors/failure.ts'
 import { ContractError } from '../../src/errors/service-error.ts'
@@ -201,7 +201,9 @@ test('network faults of the system and the client have the texts of the derivati
 /** The sources of the http kind: its other faults are made in many places, and nothing lists them. */
 function httpSources(): string {
   const folder = join(import.meta.dirname, '../../src/derivation/kinds/http')
-  const files = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.includes('.test.'))
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.includes('.test.'),
+  )
   return files.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
 }
 

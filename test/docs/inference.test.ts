@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LOGICAL_TYPES } from '../../src/contract/contract.ts'
-import { MAX_LISTED, MAX_LISTED_LENGTH } from '../../src/files/infer-column.ts'
-import { MANY_VALUES, SOME_VALUES, USES_OF_LISTED } from '../../src/files/infer-contract.ts'
-import { KEY_WORDS, readsLikeKey } from '../../src/files/field-names.ts'
-import { kindOf } from '../../src/files/infer-kind.ts'
+import { MAX_LISTED, MAX_LISTED_LENGTH } from '../../src/files/inference/infer-column.ts'
+import { MANY_VALUES, SOME_VALUES, USES_OF_LISTED } from '../../src/files/inference/infer-contract.ts'
+import { KEY_WORDS, readsLikeKey } from '../../src/files/inference/field-names.ts'
+import { kindOf } from '../../src/files/columns/value-kind.ts'
 import { code, codes, readPage, section, tableOf } from '../support/markdown.ts'
 
 const page = readPage('docs/reference/inference.md')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { JsonObject } from '../../src/contract/json.ts'
-import type { ReadFileOptions } from '../../src/files/read-options.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
+import type { ReadFileOptions } from '../../src/files/io/read-options.ts'
 import { readAll } from '../support/read-all.ts'
 import { temporaryFile } from '../support/temporary-file.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { JsonObject } from '../../src/contract/json.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
 import { listRecords } from '../../src/sheet/list-records.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import type { Random } from '../../src/store/suite/random.ts'

@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import type { HostPolicy } from '../../src/derivation/host-policies.ts'
+import type { HostPolicy } from '../../src/derivation/definition/host-policies.ts'
 import { onEnd } from '../support/on-end.ts'
 import { freshTables } from '../support/shared-tables.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { JsonObject } from '../../src/contract/json.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
 import { explainCell } from '../../src/sheet/explain-cell.ts'
 import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
 import { readCellStates } from '../../src/sheet/read-cell-states.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/contract/json.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
 import { deleteRecords } from '../../src/sheet/delete-records.ts'
 import { getRecord } from '../../src/sheet/get-record.ts'
 import { listRecords, type ListRecordsQuery } from '../../src/sheet/list-records.ts'

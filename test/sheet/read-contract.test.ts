@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject } from '../../src/contract/json.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
 import { readContract } from '../../src/sheet/read-contract.ts'
 import { openRunSheet, writeDerivations, type RunSheet } from '../support/run-fixture.ts'
 

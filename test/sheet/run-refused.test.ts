@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { watchConnections } from '../../src/derivation/kinds/http/connection-watch.ts'
+import { watchConnections } from '../../src/derivation/kinds/http/testing/connection-watch.ts'
 import { calledHosts } from '../../src/sheet/called-hosts.ts'
 import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
 import { parseStub, NetworkTransport } from '../../src/sheet/transports.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { JsonObject } from '../../src/contract/json.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
 import { QUEUE_LIMIT } from '../../src/events/event-bus.ts'
 import type { FramesMissed, Placed } from '../../src/events/frame.ts'
 import { SharedSubscription } from '../../src/sheet/shared-subscription.ts'

@@ -2,7 +2,7 @@
  * Calls a host for as long as it lives, as one of several processes that share a sheet: `<store> <url> <policy as JSON>`.
  * Tells its parent when the first call has come back.
  */
-import { DEFAULT_HOST_POLICY, type HostPolicy } from '../../src/derivation/host-policies.ts'
+import { DEFAULT_HOST_POLICY, type HostPolicy } from '../../src/derivation/definition/host-policies.ts'
 import { NetworkTransport } from '../../src/sheet/transports.ts'
 import { Database } from '../../src/store/postgres/database.ts'
 import { PostgresHosts } from '../../src/store/postgres/postgres-hosts.ts'

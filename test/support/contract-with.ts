@@ -1,5 +1,5 @@
 import type { Contract, Field } from '../../src/contract/contract.ts'
-import { parseContract } from '../../src/contract/parse-contract.ts'
+import { parseContract } from '../../src/contract/odcs/parse-contract.ts'
 
 /** The text of a contract with `id` and these properties, each in YAML flow style: `{name: a, logicalType: string}`. */
 export function contractText(properties: readonly string[], version = 'v3.1.0'): string {

@@ -1,8 +1,8 @@
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { FILE_FORMATS, type FileFormat } from '../../src/files/file-format.ts'
-import type { FileSource } from '../../src/files/raw-records.ts'
+import { FILE_FORMATS, type FileFormat } from '../../src/files/io/file-format.ts'
+import type { FileSource } from '../../src/files/io/raw-records.ts'
 import { exportRecords } from '../../src/sheet/export-records.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 

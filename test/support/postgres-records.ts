@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Field } from '../../src/contract/contract.ts'
-import type { JsonObject } from '../../src/contract/json.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
 import { Database } from '../../src/store/postgres/database.ts'
 import {
   columnType,

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../src/contract/json.ts'
-import type { FileFormat } from '../../src/files/file-format.ts'
-import type { FileSource, RawRecords } from '../../src/files/raw-records.ts'
-import type { ReadFileOptions } from '../../src/files/read-options.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
+import type { FileFormat } from '../../src/files/io/file-format.ts'
+import type { FileSource, RawRecords } from '../../src/files/io/raw-records.ts'
+import type { ReadFileOptions } from '../../src/files/io/read-options.ts'
 import { readRecordFile } from '../../src/files/read-record-file.ts'
 
 /** Opens a file of records and reads it to its end. */

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { parseContract } from '../../src/contract/parse-contract.ts'
+import { parseContract } from '../../src/contract/odcs/parse-contract.ts'
 import type { Field } from '../../src/contract/contract.ts'
 import { QueryError } from '../../src/errors/service-error.ts'
 import { DatabaseSync } from 'node:sqlite'

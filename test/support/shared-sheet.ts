@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { JsonObject } from '../../src/contract/json.ts'
+import type { JsonObject } from '../../src/contract/json/json.ts'
 import { createKinds } from '../../src/derivation/kinds.ts'
 import { EventBus } from '../../src/events/event-bus.ts'
 import { DefinitionDirectory } from '../../src/sheet/definition-directory.ts'

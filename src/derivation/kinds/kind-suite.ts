@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Contract } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { ContractError } from '../../errors/service-error.ts'
-import type { Derivation, DerivationKind, InputValues, Plan, RunContext } from '../derivation-kind.ts'
-import { DEFAULT_HOST_POLICIES, DEFAULT_HOST_POLICY } from '../host-policies.ts'
-import { inputHash } from '../input-hash.ts'
+import type {
+  Derivation,
+  DerivationKind,
+  InputValues,
+  Plan,
+  RunContext,
+} from '../definition/derivation-kind.ts'
+import { DEFAULT_HOST_POLICIES, DEFAULT_HOST_POLICY } from '../definition/host-policies.ts'
+import { inputHash } from '../plan/input-hash.ts'
 import { parseDerivation } from '../parse-derivation.ts'
 
 /** A kind set up for the common suite, with all that its example calls standing in on this machine. */

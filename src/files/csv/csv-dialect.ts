@@ -1,5 +1,5 @@
 import { ValidationError } from '../../errors/service-error.ts'
-import { countAbove, type SampleRow } from '../table-head.ts'
+import { countAbove, type SampleRow } from '../columns/table-head.ts'
 import { CsvParser } from './csv-parser.ts'
 
 /** How a CSV file is laid out, as far as its start tells. */

@@ -1,5 +1,5 @@
 import { ValidationError } from '../../errors/service-error.ts'
-import { MAX_COLUMNS, MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
+import { MAX_COLUMNS, MAX_RECORD_SIZE, tooLargeRecord } from '../io/file-limits.ts'
 
 /** A line of cells, which may go over several lines of text. */
 export interface CsvRow {

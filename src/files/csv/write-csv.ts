@@ -1,6 +1,6 @@
 import type { Field } from '../../contract/contract.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
-import { parsePage, type RecordPages } from '../record-pages.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import { parsePage, type RecordPages } from '../io/record-pages.ts'
 import { guardFormula } from './formula-guard.ts'
 
 export interface CsvWriteOptions {

@@ -1,6 +1,6 @@
-import { showValue } from '../../contract/show-value.ts'
+import { showValue } from '../../contract/json/show-value.ts'
 import { ValidationError } from '../../errors/service-error.ts'
-import type { TextReader } from '../read-text.ts'
+import type { TextReader } from '../io/read-text.ts'
 import { JsonOutline, type FoundArray } from './json-outline.ts'
 
 /** Where a JSON file has its records. */

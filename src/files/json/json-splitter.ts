@@ -1,5 +1,5 @@
 import { ValidationError } from '../../errors/service-error.ts'
-import { MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
+import { MAX_RECORD_SIZE, tooLargeRecord } from '../io/file-limits.ts'
 import { pathText } from './find-records.ts'
 
 /** The JSON text of one item of an array. */

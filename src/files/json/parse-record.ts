@@ -1,7 +1,7 @@
-import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../../contract/json-depth.ts'
-import { isJsonObject, type JsonObject } from '../../contract/json.ts'
-import { showValue } from '../../contract/show-value.ts'
-import { parseExactly } from '../../contract/exact-json.ts'
+import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../../contract/json/json-depth.ts'
+import { isJsonObject, type JsonObject } from '../../contract/json/json.ts'
+import { showValue } from '../../contract/json/show-value.ts'
+import { parseExactly } from '../../contract/json/exact-json.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 
 /**

@@ -1,7 +1,7 @@
-import { MAX_RECORD_SIZE, tooLargeRecord } from '../file-limits.ts'
-import { Batch, type FileSource, type RawRecord, type RawRecords } from '../raw-records.ts'
-import type { ReadFileOptions } from '../read-options.ts'
-import { readText, type TextReader } from '../read-text.ts'
+import { MAX_RECORD_SIZE, tooLargeRecord } from '../io/file-limits.ts'
+import { Batch, type FileSource, type RawRecord, type RawRecords } from '../io/raw-records.ts'
+import type { ReadFileOptions } from '../io/read-options.ts'
+import { readText, type TextReader } from '../io/read-text.ts'
 import { parseRecord } from './parse-record.ts'
 
 /** Reads a file with a JSON object on each line. Lines of white space alone do not count. */

@@ -1,4 +1,4 @@
-import type { RecordPages } from '../record-pages.ts'
+import type { RecordPages } from '../io/record-pages.ts'
 
 /** A JSON array of the records, made of the pages as they are. */
 export async function* writeJson(pages: RecordPages): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-import { parsePage, type RecordPages } from '../record-pages.ts'
+import { parsePage, type RecordPages } from '../io/record-pages.ts'
 
 /** The records as JSON, one to a line. */
 export async function* writeNdjson(pages: RecordPages): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,6 @@
 import type { SchemaElement } from 'hyparquet'
 import type { Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 
 /** How a field is kept in a Parquet file. */
 export interface ParquetColumn {

@@ -1,5 +1,5 @@
 import type { PlainServiceError } from '../../errors/service-error.ts'
-import type { FileSource } from '../raw-records.ts'
+import type { FileSource } from '../io/raw-records.ts'
 
 /** What a thread that reads a Parquet file is made with. */
 export interface ParquetThreadData {

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { fromPlainError, ValidationError } from '../../errors/service-error.ts'
-import type { FileSource } from '../raw-records.ts'
-import { brokenThread, ThreadInbox } from '../thread-inbox.ts'
+import type { FileSource } from '../io/raw-records.ts'
+import { brokenThread, ThreadInbox } from '../io/thread-inbox.ts'
 import type { ParquetAnswer, ParquetThreadData } from './parquet-protocol.ts'
 
 /** What reading a file may take. */

@@ -1,7 +1,7 @@
 import { isListLike, isMapLike } from 'hyparquet/src/schema.js'
 import type { ParquetParsers, SchemaElement, SchemaTree } from 'hyparquet/src/types.js'
-import { parseExactly, readNumber } from '../../contract/exact-json.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import { parseExactly, readNumber } from '../../contract/json/exact-json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { dateFromDays } from './parquet-columns.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

@@ -1,6 +1,6 @@
-import { parseExactly } from '../../contract/exact-json.ts'
-import type { FileSource, RawRecord, RawRecords } from '../raw-records.ts'
-import { sizeOfFile } from '../source-error.ts'
+import { parseExactly } from '../../contract/json/exact-json.ts'
+import type { FileSource, RawRecord, RawRecords } from '../io/raw-records.ts'
+import { sizeOfFile } from '../io/source-error.ts'
 import type { ParquetAnswer } from './parquet-protocol.ts'
 import { ParquetThread, type ParquetLimits } from './parquet-thread-client.ts'
 

@@ -1,7 +1,7 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { Field } from '../../contract/contract.ts'
-import type { JsonObject } from '../../contract/json.ts'
-import { parsePage, type RecordPages } from '../record-pages.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
+import { parsePage, type RecordPages } from '../io/record-pages.ts'
 import { parquetColumn } from './parquet-columns.ts'
 
 /** A row group ends after so many records, or so many bytes of them. */

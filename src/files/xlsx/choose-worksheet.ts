@@ -1,6 +1,6 @@
-import { showNames, showValue } from '../../contract/show-value.ts'
+import { showNames, showValue } from '../../contract/json/show-value.ts'
 import { ValidationError } from '../../errors/service-error.ts'
-import { countAbove, type SampleRow } from '../table-head.ts'
+import { countAbove, type SampleRow } from '../columns/table-head.ts'
 import type { Worksheet } from './read-workbook.ts'
 
 /** Worksheets that are looked into. */

@@ -2,8 +2,8 @@ import { open as openFile } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { openPromise, type Entry, type ZipFile } from 'yauzl'
 import { ServiceError, ValidationError } from '../../errors/service-error.ts'
-import type { FileSource } from '../raw-records.ts'
-import { asSourceError, sizeOfFile } from '../source-error.ts'
+import type { FileSource } from '../io/raw-records.ts'
+import { asSourceError, sizeOfFile } from '../io/source-error.ts'
 import { readXml, type XmlHandlers } from './read-xml.ts'
 
 /** Parts of a workbook. */

@@ -1,5 +1,5 @@
 import type { Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { serialOfDate } from './xlsx-dates.ts'
 import { encodeText, MAX_CELL_LENGTH } from './xlsx-text.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { SQLOutputValue } from 'node:sqlite'
 import type { Contract } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { COPIED_TABLES, type CopiedTable } from '../sqlite/sqlite-copy.ts'
 import { SqliteSource } from '../sqlite/sqlite-source.ts'
 import type { ClientConnection, Connection } from './connection.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { HASH_PREFIX, hashText, runNumber, type StoredRequest } from '../stored-rows.ts'
 import type { SettledCall } from '../cell-work.ts'
 import type { CallClaim, TakenTask } from '../run-tasks.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { blockOf, type PendingInput } from '../../errors/block.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { CellFailureNote } from '../sheet-store.ts'

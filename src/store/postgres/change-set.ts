@@ -1,5 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import {
   formatLine,
   formatRecordLine,

@@ -1,5 +1,5 @@
 import type { Field } from '../../contract/contract.ts'
-import { faultOf } from '../../contract/validate-value.ts'
+import { faultOf } from '../../contract/values/validate-value.ts'
 import type { CellCommit, CellOutcome, CellResult } from '../cell-work.ts'
 import type { FailedCell } from '../stored-run.ts'
 import { storeCacheEntries } from './cache.ts'

@@ -1,5 +1,5 @@
 import { DatabaseError, type Client } from 'pg'
-import { parseStoredContract } from '../../contract/parse-contract.ts'
+import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import { ServiceError } from '../../errors/service-error.ts'
 import { ClientConnection, type Connection } from './connection.ts'
 import type { Database } from './database.ts'

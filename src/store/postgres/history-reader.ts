@@ -1,6 +1,6 @@
 import { PAGE_BYTES } from '../page-bytes.ts'
 import type { Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { parseLine } from '../../provenance/log-line.ts'
 import { jsonArray, noteValuesBefore } from '../past-values.ts'
 import type { RecordKey } from '../cell-work.ts'

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { Contract, Field } from '../../contract/contract.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { formatLine } from '../../provenance/log-line.ts'
 import { hashFile, memberOf, readLogLine, readRecordLine, textLines, type TextLine } from '../import-lines.ts'

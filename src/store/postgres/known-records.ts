@@ -1,5 +1,5 @@
 import type { Contract, Field } from '../../contract/contract.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { RecordKey } from '../cell-work.ts'
 import { countAllDeleted } from '../deleted-blocks.ts'
 import type { ClientConnection } from './connection.ts'

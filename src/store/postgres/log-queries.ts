@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { parseLine, parseStoredInTurns } from '../../provenance/log-line.ts'
 import type {
   CellOfLife,

@@ -1,5 +1,5 @@
 import type { Field } from '../../contract/contract.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { sourceDiffers, sourcePaths } from '../import-lines.ts'
 import { boundFilter } from '../bound-filter.ts'

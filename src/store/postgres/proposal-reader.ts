@@ -1,5 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import { differenceOf, type ProposedRecord } from '../proposal-difference.ts'
 import type {
   ProposalCounts,

@@ -1,4 +1,4 @@
-import { parseStoredContract } from '../../contract/parse-contract.ts'
+import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import { hashFiles } from '../hash-files.ts'
 import { sourcePaths } from '../import-lines.ts'
 import type { PushOutcome, Revision, RevisionPush, TargetChange } from '../revision-store.ts'

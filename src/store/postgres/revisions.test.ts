@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { contractText } from '../../../test/support/contract-with.ts'
 import { startPostgres } from '../../../test/support/postgres.ts'
-import { parseContract } from '../../contract/parse-contract.ts'
+import { parseContract } from '../../contract/odcs/parse-contract.ts'
 import {
   ContractError,
   LockTimeoutError,

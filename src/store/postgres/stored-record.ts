@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { StoredRow } from './connection.ts'
 import { fieldValue, type TypedField } from './values.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { KnownRecords } from './known-records.ts'
 import { RecordUnderChange, type NewRecord, type StoredRecord } from './stored-record.ts'

@@ -1,5 +1,5 @@
 import type { Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { UniqueClaims } from '../unique-claims.ts'
 import type { Connection } from './connection.ts'

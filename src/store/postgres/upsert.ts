@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import type { Upsert, UpsertResult, UpsertTrial } from '../sheet-store.ts'
 import type { UpsertBody } from '../upsert-body.ts'
 import { memberOf } from '../import-lines.ts'

@@ -1,5 +1,5 @@
 import type { Field, LogicalType } from '../../contract/contract.ts'
-import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json.ts'
+import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import type { StoredRow, StoredValue } from './connection.ts'
 
 /** As much of a field as its column takes. */

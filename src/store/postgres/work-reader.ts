@@ -1,5 +1,5 @@
 import type { Contract, Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import type { RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type { PendingInput } from '../../errors/block.ts'
 import type { WorkState } from '../sheet-store.ts'

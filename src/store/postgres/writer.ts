@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract } from '../../contract/contract.ts'
-import { parseStoredContract } from '../../contract/parse-contract.ts'
+import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import { ServiceError, StoppingError } from '../../errors/service-error.ts'
 import { OutdatedDefinitionError } from '../revision-store.ts'
 import type { StoreDefinition } from '../sheet-store.ts'

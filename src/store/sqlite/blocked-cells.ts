@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { blockOf, type InputFacts } from '../../errors/block.ts'
 import { blockedSql, canBeBlocked, recountSql } from '../blocked-cells.ts'
 import type { RecordKey } from '../cell-work.ts'

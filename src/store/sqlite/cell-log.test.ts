@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import { AGENT, HUMAN, target, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
 import type { CellLog } from './cell-log.ts'

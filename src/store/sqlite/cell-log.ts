@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 import type { Field } from '../../contract/contract.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { entryOfField, entryOfImport } from '../../provenance/log-line.ts'
 import { begun, undoneBy, type Beginning, type PlacedEntry } from '../cell-entries.ts'
 import type { RecordKey } from '../cell-work.ts'

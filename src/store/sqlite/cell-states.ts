@@ -1,5 +1,5 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { CellFailureNote } from '../sheet-store.ts'
 import { BlockedCells } from './blocked-cells.ts'

@@ -1,6 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
-import { parseStoredContract } from '../../contract/parse-contract.ts'
-import { showValue } from '../../contract/show-value.ts'
+import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
+import { showValue } from '../../contract/json/show-value.ts'
 import { ContractError, RecordsError } from '../../errors/service-error.ts'
 import { Connection, sqliteCode, type StoredRow } from './connection.ts'
 import { dataTable, fieldIndexes, FIRST_TABLES, MIGRATIONS, recordsView, SCHEMA_VERSION } from './schema.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import type { CellCommit, CellResult } from '../cell-work.ts'
 import { cacheEntryText } from '../stored-rows.ts'
 

@@ -1,4 +1,4 @@
-import { showValue } from '../../contract/show-value.ts'
+import { showValue } from '../../contract/json/show-value.ts'
 import { PermissionDeniedError, SheetError } from '../../errors/service-error.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
 import { differenceOf } from '../proposal-difference.ts'

@@ -1,5 +1,5 @@
 import type { Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { checkMayDelete } from '../../contract/permissions.ts'
 import type { AcceptedProposal } from '../../provenance/log-line.ts'
 import type { DeleteResult, Upsert } from '../sheet-store.ts'

@@ -1,7 +1,7 @@
 import { PAGE_BYTES } from '../page-bytes.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { parseStoredInParts, type StoredLine } from '../../provenance/log-line.ts'
 import { jsonArray, noteValuesBefore } from '../past-values.ts'
 import type { RecordKey } from '../cell-work.ts'

@@ -1,5 +1,5 @@
 import type { Contract } from '../../contract/contract.ts'
-import { parseStoredContract } from '../../contract/parse-contract.ts'
+import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { beginWhenFree, whenFree, type Connection, type LockWait } from './connection.ts'
 import { fieldIndexes, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'

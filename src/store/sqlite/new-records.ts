@@ -1,6 +1,6 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Contract } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import type { RecordKey } from '../cell-work.ts'
 import type { CreatedRecord } from './cell-states.ts'
 import type { ChangeSet } from './change-set.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract } from '../../contract/contract.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import { differenceOf, type ProposedRecord } from '../proposal-difference.ts'
 import type {
   ProposalCounts,

@@ -1,5 +1,5 @@
 import type { Field } from '../../contract/contract.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { ProposedRecord } from '../proposal-difference.ts'
 import { checkProposedCount, checkRoom, nothingToPropose, type WaitingProposals } from '../proposal-rules.ts'
 import type { NewProposal, ProposalId, ProposedChange } from '../stored-proposal.ts'

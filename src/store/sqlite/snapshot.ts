@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync, utimesSync } from 'node:fs'
 import type { Contract } from '../../contract/contract.ts'
-import { parseStoredContract } from '../../contract/parse-contract.ts'
+import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import { LineFile } from '../line-file.ts'
 import type { StoreSnapshot } from '../sheet-store.ts'
 import { Connection, type StoredRow } from './connection.ts'

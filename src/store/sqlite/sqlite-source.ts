@@ -1,6 +1,6 @@
 import type { Contract, Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
-import { parseStoredContract } from '../../contract/parse-contract.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
+import { parseStoredContract } from '../../contract/odcs/parse-contract.ts'
 import type { Connection, StoredRow } from './connection.ts'
 import { openDatabase } from './open-database.ts'
 import { reading, readingOn } from './reading.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../contract/contract.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import { boundFilter } from '../bound-filter.ts'
 import type { Condition } from '../condition.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import { parseStored, wholeLine, type StoredLine } from '../../provenance/log-line.ts'
 import type { StoredRow } from './connection.ts'
 

@@ -1,5 +1,5 @@
 import type { Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import type { Connection } from './connection.ts'
 import { quoted } from './schema.ts'
 import { toColumn } from './values.ts'

@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import type { Upsert, UpsertResult, UpsertTrial } from '../sheet-store.ts'
 import { readBody } from '../upsert-body.ts'
 import { memberOf } from '../import-lines.ts'

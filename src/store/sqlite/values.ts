@@ -1,6 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { Field } from '../../contract/contract.ts'
-import { jsonEqual, type JsonValue } from '../../contract/json.ts'
+import { jsonEqual, type JsonValue } from '../../contract/json/json.ts'
 import type { JsonBytes } from '../sheet-store.ts'
 
 /** Turns a value that the contract has accepted into what its column holds. */

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Contract, Field } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import type { RecordKey, WorkItem, WorkQuery } from '../cell-work.ts'
 import type { PendingInput } from '../../errors/block.ts'
 import type { Connection, StoredTuple } from './connection.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Contract } from '../../contract/contract.ts'
-import { parseContract } from '../../contract/parse-contract.ts'
+import { parseContract } from '../../contract/odcs/parse-contract.ts'
 import { RecordsError, StoppingError } from '../../errors/service-error.ts'
 import { LogMirror } from '../../provenance/log-mirror.ts'
 import type { SetAside } from '../../provenance/set-aside.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, suite, test } from 'node:test'
 import type { LogicalType } from '../../contract/contract.ts'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { foldCase, MAX_FOLDED_LETTERS, type Condition, type Operand, type Operator } from '../condition.ts'
 import type { PagePlace, PageQuery, Summary } from '../sheet-store.ts'
 import { seededRandom } from './random.ts'

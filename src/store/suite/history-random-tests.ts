@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { CellResult, WorkItem } from '../cell-work.ts'
 import { seededRandom, type Random } from './random.ts'
 import { computed, HUMAN, target, TestSheet, type OpenStore } from './test-sheet.ts'

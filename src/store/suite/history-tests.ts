@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { countTurns } from '../../../test/support/count-turns.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import type { PageAsOfQuery } from '../sheet-store.ts'
 import { FIRST_PAGE, HUMAN, IN_TURN, newRun, target, TestSheet, type OpenStore } from './test-sheet.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { CellOutcome } from '../cell-work.ts'
 import type { CellState } from '../sheet-store.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { ServiceError } from '../../errors/service-error.ts'
 import type { CellCommit, CellResult, WorkItem } from '../cell-work.ts'
 import type { TargetDefinition } from '../sheet-store.ts'

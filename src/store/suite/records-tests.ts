@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { EntryPlace, FoundEntries } from '../cell-log.ts'
 import { PermissionDeniedError, StoppingError, ValidationError } from '../../errors/service-error.ts'
 import { RECORD_PROPERTIES } from './record-properties.ts'

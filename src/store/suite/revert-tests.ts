@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { JsonValue } from '../../contract/json.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
 import { PermissionDeniedError, SheetError, ValidationError } from '../../errors/service-error.ts'
 import type { CellState, EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
 import type { RunId } from '../stored-run.ts'

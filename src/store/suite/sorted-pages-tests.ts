@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { QueryError } from '../../errors/service-error.ts'
 import type { Page, PagePlace, PageQuery, SortKey } from '../sheet-store.ts'
 import { seededRandom, type Random } from './random.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import type { RunEnd, RunId, RunProgress, StoredRun } from '../stored-run.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, suite, test } from 'node:test'
-import type { JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
 import { QueryError } from '../../errors/service-error.ts'
 import type { FieldSummary, Summary } from '../sheet-store.ts'
 import { seededRandom } from './random.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { countTurns } from '../../../test/support/count-turns.ts'
-import type { JsonObject, JsonValue } from '../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
 import type { UpsertResult } from '../sheet-store.ts'
 import { RECORD_PROPERTIES } from './record-properties.ts'

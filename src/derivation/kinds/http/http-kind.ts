@@ -1,27 +1,39 @@
-import type { JsonObject, JsonValue } from '../../../contract/json.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import type { Failure } from '../../../errors/failure.ts'
 import { err, ok } from '../../../errors/result.ts'
 import type { Result } from '../../../errors/result.ts'
-import type { Computed, DerivationKind, InputValues, Plan, Planned } from '../../derivation-kind.ts'
-import { AnswerSearch } from './answer-search.ts'
-import type { Verdict } from './answer-search.ts'
-import { renderBody } from './body-template.ts'
-import { excerptOf } from './error-body.ts'
-import { envNames, planHeaders, readEnv } from './header-template.ts'
-import type { PlannedHeader } from './header-template.ts'
-import { isSuccess } from './hop.ts'
+import type {
+  Computed,
+  DerivationKind,
+  InputValues,
+  Plan,
+  Planned,
+} from '../../definition/derivation-kind.ts'
+import { AnswerSearch } from './guard/secret-search.ts'
+import type { Verdict } from './guard/secret-search.ts'
+import { renderBody } from './request/body-template.ts'
+import { excerptOf } from './response/error-body.ts'
+import { envNames, planHeaders, readEnv } from './request/header-template.ts'
+import type { PlannedHeader } from './request/header-template.ts'
+import { isSuccess } from './network/hop.ts'
 import { parseHttpSpec } from './http-spec.ts'
 import type { HttpSpec } from './http-spec.ts'
-import { valueAt } from './response-path.ts'
-import type { ResponsePath } from './response-path.ts'
-import { parseJson } from './parse-json.ts'
-import { requestKey } from './request-key.ts'
-import { statusMayPass } from './retry.ts'
-import { SecretGuard } from './secret-guard.ts'
-import { SecretGuards } from './secret-guards.ts'
-import { requestLabel } from './transport.ts'
-import type { HttpMethod, SendFailure, Transport, TransportRequest, TransportResponse } from './transport.ts'
-import { renderUrl } from './url-template.ts'
+import { valueAt } from './response/response-path.ts'
+import type { ResponsePath } from './response/response-path.ts'
+import { parseJson } from './response/parse-json.ts'
+import { requestKey } from './request/request-key.ts'
+import { statusMayPass } from './call/retry.ts'
+import { SecretGuard } from './guard/secret-guard.ts'
+import { SecretGuards } from './guard/secret-guard-cache.ts'
+import { requestLabel } from './call/transport.ts'
+import type {
+  HttpMethod,
+  SendFailure,
+  Transport,
+  TransportRequest,
+  TransportResponse,
+} from './call/transport.ts'
+import { renderUrl } from './request/url-template.ts'
 
 /** One call, with all but the secrets filled in. */
 export interface HttpPlan extends Plan {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ContractError } from '../../../errors/service-error.ts'
-import type { Derivation } from '../../derivation-kind.ts'
+import type { Derivation } from '../../definition/derivation-kind.ts'
 import { createKinds } from '../../kinds.ts'
 import { parseDerivation } from '../../parse-derivation.ts'
-import { testContract } from '../../test-contract.ts'
-import { StubTransport } from './stub-transport.ts'
+import { testContract } from '../../testing/test-contract.ts'
+import { StubTransport } from './network/stub-transport.ts'
 
 const contract = testContract({ city: 'string', lat: 'number', lon: 'number' })
 const kinds = createKinds({ transport: new StubTransport({ responses: new Map() }), env: {} })

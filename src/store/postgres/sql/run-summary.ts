@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../contract/json.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
 import type { Condition } from '../../condition.ts'
 import {
   MAX_FOUND_VALUES,

@@ -1,5 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite'
-import type { JsonValue } from '../../../contract/json.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
 import type { Condition } from '../../condition.ts'
 import { MAX_FOUND_VALUES, type FieldSummary, type Histogram, type Summary } from '../../sheet-store.ts'
 import { quoted } from '../schema.ts'

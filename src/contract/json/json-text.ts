@@ -1,0 +1,112 @@
+import { isUtf8 } from 'node:buffer'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ValidationError } from '../../errors/service-error.ts'
+import { firstWrittenNumber, parseExactly } from './exact-json.ts'
+import { JSON_DEPTH_LIMIT, nestsTooDeep } from './json-depth.ts'
+import { DepthError, PART_BYTES, parseInParts, UNCUT_BYTES, UncutError } from './parse-in-parts.ts'
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * Parses the body of a request, which is a stranger's, in parts between which other requests have their turn: at once, 32 MiB
+ * may take seconds. Throws ValidationError for what is no JSON in UTF-8 (D36), and for numbers that would lose digits.
+ */
+export function parseJsonBodyInTurns(body: Uint8Array): Promise<unknown> {
+  return parseInTurns(body, refuseLossyNumbers)
+}
+
+/**
+ * Parses a body whose numbers are checked against a contract: those that would lose digits are a `WrittenNumber`. Throws
+ * ValidationError for what is no JSON in UTF-8.
+ */
+export function parseRecordsBody(body: Uint8Array | string): unknown {
+  const text = typeof body === 'string' ? body : decode(body)
+  let value: unknown
+  try {
+    value = parseExactly(text)
+  } catch (error) {
+    throw notJson(error)
+  }
+  if (nestsTooDeep(value)) throw tooDeep()
+  return value
+}
+
+/** The same in turns, as {@link parseJsonBodyInTurns}. */
+export async function parseRecordsBodyInTurns(body: Uint8Array | string): Promise<unknown> {
+  if (typeof body !== 'string') return parseInTurns(body, () => undefined)
+  // Bytes would have another character for what is not well-formed, and is refused.
+  return body.isWellFormed() ? parseInTurns(Buffer.from(body), () => undefined) : parseRecordsBody(body)
+}
+
+/** Parses JSON that the store made, in turns as {@link parseJsonBodyInTurns}. */
+export async function parseStoredJsonInTurns(json: Uint8Array): Promise<unknown> {
+  const text = (): unknown => JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString())
+  if (json.length <= PART_BYTES) return text()
+  const parts = parseInParts(json)
+  try {
+    for (let part = parts.next(); ; part = parts.next()) {
+      if (part.done === true) return part.value
+      await nextTurn()
+    }
+  } catch (error) {
+    if (error instanceof DepthError || error instanceof UncutError) return text()
+    throw error
+  }
+}
+
+/** `check` is called with each part of the value. */
+async function parseInTurns(body: Uint8Array, check: (part: unknown) => void): Promise<unknown> {
+  if (body.length <= PART_BYTES) {
+    const value = parseRecordsBody(body)
+    check(value)
+    return value
+  }
+  if (!isUtf8(body)) throw notUtf8()
+  const parts = parseInParts(body)
+  try {
+    for (let part = parts.next(); ; part = parts.next()) {
+      if (part.done === true) return part.value
+      check(part.value)
+      await nextTurn()
+    }
+  } catch (error) {
+    if (error instanceof DepthError) throw tooDeep()
+    if (error instanceof UncutError) throw uncut()
+    throw error instanceof SyntaxError ? notJson(error) : error
+  }
+}
+
+function refuseLossyNumbers(value: unknown): void {
+  const lossy = firstWrittenNumber(value)
+  if (lossy !== null)
+    throw new ValidationError(`the body has a number that would lose digits: ${lossy.fault}`)
+}
+
+function decode(body: Uint8Array): string {
+  try {
+    return UTF8.decode(body)
+  } catch {
+    throw notUtf8()
+  }
+}
+
+function notUtf8(): ValidationError {
+  return new ValidationError('the body is not UTF-8')
+}
+
+function notJson(error: unknown): ValidationError {
+  return new ValidationError(`the body is not JSON: ${error instanceof Error ? error.message : ''}`)
+}
+
+function uncut(): ValidationError {
+  const most = `${UNCUT_BYTES >> 20} MiB`
+  return new ValidationError(
+    `the body has a number, the name of a member or white space of more than ${most}; make it shorter`,
+  )
+}
+
+function tooDeep(): ValidationError {
+  return new ValidationError(
+    `the body nests arrays and objects more than ${JSON_DEPTH_LIMIT} levels deep; send flatter values`,
+  )
+}

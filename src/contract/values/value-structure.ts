@@ -1,0 +1,67 @@
+import { showValue } from '../json/show-value.ts'
+import { unsafeInteger, WrittenNumber } from '../json/written-number.ts'
+
+/** Deeper values are refused, so that nothing that walks a value later runs out of stack. */
+const MAX_DEPTH = 100
+
+const NUL = String.fromCharCode(0)
+
+/** Text that cannot be stored (D13), numbers that JSON lacks or a double does not keep, and too many levels, at any place of a value. */
+export function structureFault(value: unknown, depth = 0): string | null {
+  if (typeof value === 'string') return textFault(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? null : `${value} is not a JSON number`
+  if (typeof value !== 'object' || value === null) return null
+  if (value instanceof WrittenNumber) return value.fault
+  if (depth === MAX_DEPTH) return `nested more than ${MAX_DEPTH} levels deep`
+  if (Array.isArray(value)) {
+    return firstFault(value, (item, index) => located(`[${index}]`, structureFault(item, depth + 1)))
+  }
+  return firstFault(Object.entries(value), ([key, item]) => {
+    const fault = textFault(key)
+    return fault === null ? located(keyStep(key), structureFault(item, depth + 1)) : `the key ${fault}`
+  })
+}
+
+/**
+ * Integers that have lost digits (D13) where the contract leaves the type open. Numbers of type `number` may be
+ * larger: they are floating point by contract.
+ */
+export function freeIntegerFault(value: unknown): string | null {
+  if (typeof value === 'number') {
+    return Number.isInteger(value) && !Number.isSafeInteger(value) ? unsafeInteger(value) : null
+  }
+  if (typeof value !== 'object' || value === null) return null
+  if (value instanceof WrittenNumber) return value.fault
+  if (Array.isArray(value))
+    return firstFault(value, (item, index) => located(`[${index}]`, freeIntegerFault(item)))
+  return firstFault(Object.entries(value), ([key, item]) => located(keyStep(key), freeIntegerFault(item)))
+}
+
+/** What is wrong with a text whatever its type (D13), or null. */
+export function textFault(text: string): string | null {
+  if (text.includes(NUL)) return `${showValue(text)} contains the character U+0000`
+  return text.isWellFormed() ? null : `${showValue(text)} contains a lone surrogate, which is no character`
+}
+
+/** The first fault that the check finds in the items. */
+export function firstFault<T>(
+  items: readonly T[],
+  check: (item: T, index: number) => string | null,
+): string | null {
+  for (const [index, item] of items.entries()) {
+    const fault = check(item, index)
+    if (fault !== null) return fault
+  }
+  return null
+}
+
+/** Puts the place inside the value in front: `at .lines[2].sku: …`. */
+export function located(step: string, fault: string | null): string | null {
+  if (fault === null) return null
+  return fault.startsWith('at ') ? `at ${step}${fault.slice(3)}` : `at ${step}: ${fault}`
+}
+
+/** A property as part of a place: `.sku`, or in brackets when it is no plain word. */
+export function keyStep(key: string): string {
+  return /^[\w$-]{1,80}$/.test(key) ? `.${key}` : `[${showValue(key)}]`
+}

@@ -1,0 +1,145 @@
+import type { Contract } from '../../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import type { Failure } from '../../errors/failure.ts'
+import type { Result } from '../../errors/result.ts'
+import type { KeptResponse, ReceivedResponse } from '../../store/kept-responses.ts'
+import type { SharedHosts } from '../../store/shared-hosts.ts'
+import type { HostPolicies } from './host-policies.ts'
+
+/** The values of a derivation's inputs in one record; a field without a value is null. */
+export type InputValues = { readonly [field: string]: JsonValue }
+
+/**
+ * What one computation would do, worked out from the inputs alone. `hashed` is, beside the derivation file and the
+ * inputs, exactly what goes into the input hash (H4, D24): nothing secret may be in it.
+ */
+export interface Plan {
+  /** What failures and provenance call this computation, for http `<METHOD> <URL>`. */
+  readonly request: string
+  readonly hashed: { readonly url: string; readonly body: JsonValue }
+  /** The part of a provenance entry known before the call, for http `method` and `url`. */
+  readonly provenance: JsonObject
+}
+
+/** What planning a cell comes to. */
+export type Planned<P extends Plan = Plan> =
+  | { readonly outcome: 'run'; readonly plan: P }
+  /** An input that the request needs is null: no request is sent, the cell is skipped (D22). */
+  | { readonly outcome: 'blocked'; readonly field: string }
+  | { readonly outcome: 'failed'; readonly failure: Failure }
+
+/** What a computation brought: for each target its value or why it has none, and what provenance says of it. */
+export interface Computed {
+  readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
+  /** The part of a provenance entry known after the call, for http `status` and `duration_ms`. */
+  readonly provenance: JsonObject
+  /** The response, to be kept; absent where there is none or it must not be. */
+  readonly response?: ReceivedResponse | undefined
+}
+
+/** What a computation may use of the world. */
+export interface RunContext {
+  /** Aborts calls under way when the run is stopped. */
+  readonly signal: AbortSignal
+  readonly policies: HostPolicies
+  /** Where the limits of hosts hold for several processes together. */
+  readonly hosts?: SharedHosts | undefined
+  /** To be called when the call begins, once: from then on it counts. A kind that does not call it begins with `onSent`. */
+  onBegun?(): void
+  /** To be called when the call reaches whom it is for, once: from then on it counts, and may cost. */
+  onSent(): void
+  /**
+   * Whether anybody still needs what the call would bring; asked before every try. Where not, the kind rejects with
+   * {@link NotWanted} and does not call.
+   */
+  wanted(): boolean | Promise<boolean>
+  /** Settles when what the call brought is stored. */
+  readonly stored: Promise<void>
+}
+
+/** What a call that nobody needs any more comes to. */
+export class NotWanted extends Error {}
+
+/** The same for one that the bounds of the run leave no room for. */
+export class NoRoom extends NotWanted {}
+
+/** What a kind is told when it reads a derivation file. */
+export interface ParseContext {
+  readonly contract: Contract
+  /** The file as messages name it, such as `derivations/currency.yaml`. */
+  readonly file: string
+  /** Throws a ContractError that names the file, the line of `path` (keys from the document's root) and `message`. */
+  fail(path: readonly (string | number)[], message: string): never
+}
+
+/** What a kind makes of a derivation file. */
+export interface ParsedSpec<Spec> {
+  readonly spec: Spec
+  /** Fields that placeholders name: they count as inputs, listed or not (D20). */
+  readonly usedFields: readonly string[]
+  /**
+   * Those of the used fields without whose value no request is made (D22). `plan` is blocked exactly where one of them is
+   * null; the store counts such cells as blocked (D32).
+   */
+  readonly requiredFields: readonly string[]
+  /** Hosts (`host:port`) that runs of this derivation call; empty for kinds that call nobody. */
+  readonly hosts: readonly string[]
+}
+
+/** The responses of a kind whose computations are requests. */
+export interface KindResponses<Spec, P extends Plan> {
+  /** Returns what identifies the request of a plan; secrets have no part in it. Pure. */
+  requestKey(spec: Spec, plan: P): string
+  /** Computes from a kept response, as from one that has just been received. */
+  evaluate(spec: Spec, plan: P, response: KeptResponse): Result<Computed, Failure>
+  /** Computes from why the same request failed for another derivation, which may be an answer for this one. Absent where it never is. */
+  evaluateFailure?(spec: Spec, plan: P, failure: Failure): Result<Computed, Failure>
+}
+
+/**
+ * One way of computing fields. A new kind is one folder under `kinds/`, one line in the registry and one
+ * registration in the kinds' common test suite; the materializer knows none by name.
+ */
+export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
+  /** The value of `kind:` in the file, and `source` in provenance. */
+  readonly name: string
+  /** Reads the keys of the file that are the kind's own (those that every file can have are not). Throws ContractError. */
+  parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<Spec>
+  /** Throws OperationError when something the calls need is not there, such as an environment variable (D23). */
+  prepare(spec: Spec): void
+  /**
+   * Why this machine makes none of the calls of a derivation, whatever its inputs; null when it makes them. Then no call
+   * is begun, and a cell that the cache has no value for fails with this text. Always the same.
+   */
+  refusal(spec: Spec): string | null
+  /** Pure: the same inputs make the same plan on every machine. To be called through {@link planComputation}. */
+  plan(spec: Spec, inputs: InputValues): Planned<P>
+  /** Dollars that carrying the plan out costs; null when nobody has said. */
+  cost(plan: P, policies: HostPolicies): number | null
+  /** Carries the plan out. Never rejects for what can go wrong at the far end: that is a Failure. */
+  run(spec: Spec, plan: P, context: RunContext): Promise<Result<Computed, Failure>>
+  /** Absent where no responses are kept. */
+  readonly responses?: KindResponses<Spec, P>
+}
+
+/** A derivation file, read and checked against the contract. */
+export interface Derivation {
+  /** Its name in `derivations/`, such as `currency.yaml`. */
+  readonly file: string
+  /** Hex SHA-256 of the file's bytes. */
+  readonly sha256: string
+  /** The file's text. */
+  readonly text: string
+  readonly kind: DerivationKind
+  readonly spec: unknown
+  readonly targets: readonly string[]
+  /** Listed inputs, then fields only used in placeholders; each once. */
+  readonly inputs: readonly string[]
+  /** Inputs without whose value no request is made (D22). */
+  readonly requiredInputs: readonly string[]
+  /** Those of them whose empty text counts as no value (`skip_blank`). */
+  readonly nonEmptyInputs: readonly string[]
+  /** For so long a cell is left alone after a failure that is expected to last; Infinity for ever, null for not at all. */
+  readonly retryFailedAfterMs: number | null
+  readonly hosts: readonly string[]
+}

@@ -1,0 +1,45 @@
+import { lookup as systemLookup } from 'node:dns'
+import type { LookupAddress, LookupAllOptions } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { buildConnector } from 'undici'
+import { NetworkFault } from '../call/network-fault.ts'
+import { isRefusedAddress } from './refused-addresses.ts'
+
+/** Finds all addresses of a name, as `dns.lookup` does. */
+export type Lookup = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+/**
+ * A connector that never connects to a {@link isRefusedAddress | refused address}: fails with NetworkFault instead. The
+ * addresses that it judges are the very ones that are connected to: a name is looked up once for a connection, and when
+ * one of its addresses is refused, none of them is connected to.
+ */
+export function guardedConnector(timeoutMs: number, lookup: Lookup = systemLookup): buildConnector.connector {
+  const connect = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: guardedLookup(lookup) })
+  return (options, callback) => {
+    // Nothing is looked up for these.
+    if (isRefusedAddress(options.hostname)) process.nextTick(callback, leadsToRefused(), null)
+    else connect(options, callback)
+  }
+}
+
+function guardedLookup(lookup: Lookup): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? []
+      if (error !== null) callback(error, '')
+      else if (addresses.some(({ address }) => isRefusedAddress(address))) callback(leadsToRefused(), '')
+      else if (first === undefined)
+        callback(Object.assign(new Error('no address'), { code: 'ENOTFOUND' }), '')
+      else if (options.all === true) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+function leadsToRefused(): NetworkFault {
+  return new NetworkFault('refused: the host leads to a link-local or cloud metadata address')
+}

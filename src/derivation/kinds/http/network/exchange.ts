@@ -1,0 +1,271 @@
+import { isUtf8 } from 'node:buffer'
+import type { Dispatcher } from 'undici'
+import { err, ok } from '../../../../errors/result.ts'
+import { AbortWatch } from '../call/abort-watch.ts'
+import type { BodyShare } from '../response/body-memory.ts'
+import { BreakOff } from '../call/call-cancellation.ts'
+import type { CallGuard } from '../guard/call-guard.ts'
+import { Deadline } from '../call/deadline.ts'
+import { ACCEPT_ENCODING, decodeBody } from '../response/decode-body.ts'
+import { errorText } from '../response/error-body.ts'
+import { isSuccess, sendHop } from './hop.ts'
+import type { Hop, HopOptions, HopResponse } from './hop.ts'
+import type { Turn } from '../limits/host-queue.ts'
+import { NetworkFault } from '../call/network-fault.ts'
+import { parseJson } from '../response/parse-json.ts'
+import { MAX_REDIRECTS, redirectedHop } from './redirect.ts'
+import { isIdempotent, retryAfterMs, statusMayPass } from '../call/retry.ts'
+import { requestLabel } from '../call/transport.ts'
+import type { SendResult, TransportRequest } from '../call/transport.ts'
+
+/** What one try of a call comes to. */
+export interface Tried {
+  readonly result: SendResult
+  /** Whether it failed for a reason that may pass. */
+  readonly mayPass: boolean
+  /** How long the host wants to be left alone, in milliseconds; null when it does not say. */
+  readonly retryAfterMs: number | null
+}
+
+export interface TryOptions {
+  /** Breaks the try off. */
+  readonly signal: AbortSignal
+  /** Statuses that are a success whatever the body. */
+  readonly accepts?: Pick<ReadonlySet<number>, 'has'>
+  /** The leave to make it. */
+  readonly turn: Omit<Turn, 'end'>
+  /** Asked before every redirect is followed. */
+  readonly guard: CallGuard
+  /** Where its body has room. Waits for more are no part of the deadline. */
+  readonly share: BodyShare
+  /**
+   * Deadline of the whole exchange, redirects and body included, in milliseconds (H6); waits for the rate do not
+   * count.
+   */
+  readonly timeoutMs: number
+  /** Called whenever a request goes out. */
+  readonly onSent?: () => void
+  /** Called when the try is over, with how many milliseconds it took; null when it has brought nothing. */
+  whenOver(tookMs: number | null): void
+}
+
+const DEFAULTS = {
+  accept: 'application/json',
+  'accept-encoding': ACCEPT_ENCODING,
+  'user-agent': 'colophon',
+}
+
+const DEFAULTS_WITH_BODY = { ...DEFAULTS, 'content-type': 'application/json' }
+
+/** Stands for the deadline as the reason why a try is broken off. */
+const TIMED_OUT = Symbol('timed out')
+
+/** Tells the tries under way that their run is stopped. */
+const ABORTS = new AbortWatch()
+
+/**
+ * Makes one try of a call. Redirects are followed by hand, at most five; bodies are read up to 10 MiB, counted after
+ * decoding. Rejects with the signal's reason.
+ */
+export function tryOnce(
+  dispatcher: Dispatcher,
+  request: TransportRequest,
+  options: TryOptions,
+): Promise<Tried> {
+  return new Try(dispatcher, request, options).run()
+}
+
+class Try implements HopOptions {
+  readonly breakOff = new BreakOff()
+  readonly #dispatcher: Dispatcher
+  readonly #request: TransportRequest
+  readonly #options: TryOptions
+  readonly #deadline: Deadline
+  #hasGoneOut = false
+  /** How long it waited for leave to send further requests. */
+  #waitedMs = 0
+
+  constructor(dispatcher: Dispatcher, request: TransportRequest, options: TryOptions) {
+    this.#dispatcher = dispatcher
+    this.#request = request
+    this.#options = options
+    this.#deadline = new Deadline(options.timeoutMs, () => this.breakOff.now(TIMED_OUT))
+  }
+
+  async run(): Promise<Tried> {
+    const { signal, turn } = this.#options
+    const onAbort = (): void => this.breakOff.now(signal.reason)
+    let tookMs: number | null = null
+    try {
+      signal.throwIfAborted()
+      ABORTS.add(signal, onAbort)
+      const started = performance.now()
+      this.#deadline.start(started)
+      const first = { ...this.#request, headers: withDefaults(this.#request) }
+      const sent = await sendHop(this.#dispatcher, first, this)
+      const response = sent !== null && isSuccess(sent.status) ? sent : await this.#follow(first, sent)
+      const encoding = response.header('content-encoding')
+      const isPlain = encoding === undefined || !isSuccess(response.status)
+      const body = isPlain ? response.body : await this.#decoded(response.body, encoding)
+      this.breakOff.throwIfBroken()
+      const ms = performance.now() - started
+      const tried = await this.#tried(response, body, ms - this.#waitedMs)
+      if (tried.result.ok) {
+        tookMs = ms
+        turn.succeeded()
+      }
+      return tried
+    } catch (error) {
+      signal.throwIfAborted()
+      return this.#failed(error)
+    } finally {
+      this.#deadline.end()
+      ABORTS.remove(signal, onAbort)
+      this.#options.whenOver(tookMs)
+    }
+  }
+
+  onSent(): boolean {
+    const goesOut = this.#options.turn.sent()
+    if (goesOut) this.#options.onSent?.()
+    this.#hasGoneOut ||= goesOut
+    return goesOut
+  }
+
+  hasRoom(bytes: number, onRoom: () => void): boolean {
+    const has = this.#options.share.has(bytes, () => {
+      this.#deadline.start()
+      onRoom()
+    })
+    if (!has) this.#deadline.stop()
+    return has
+  }
+
+  #failed(error: unknown): Tried {
+    const request = requestLabel(this.#request)
+    if (error === TIMED_OUT) {
+      const failure = { reason: 'timeout', request, seconds: this.#options.timeoutMs / 1000 } as const
+      // What is paid for may have been done.
+      return { result: err(failure), mayPass: isIdempotent(this.#request), retryAfterMs: null }
+    }
+    if (error instanceof NetworkFault) {
+      const failure = { reason: 'network', request, detail: error.message } as const
+      const mayPass = error.transient && (isIdempotent(this.#request) || !this.#hasGoneOut)
+      return { result: err(failure), mayPass, retryAfterMs: null }
+    }
+    throw error
+  }
+
+  /** What a response comes to; `body` is decoded where the response is a success. */
+  async #tried(response: HopResponse, body: Buffer, tookMs: number): Promise<Tried> {
+    const { status } = response
+    const request = requestLabel(this.#request)
+    if (this.#accepts(status)) return this.#accepted(response, body, tookMs)
+    if (!isSuccess(status)) {
+      const received = await errorText(body, response.header('content-encoding'))
+      return {
+        result: err({ reason: 'status', request, status, ...(received !== undefined && { received }) }),
+        mayPass: statusMayPass(status),
+        retryAfterMs: retryAfterMs(response.header('retry-after'), response.header('date')),
+      }
+    }
+    const text = textOf(body)
+    const json = parseJson(text)
+    if (json !== undefined) {
+      const result = ok({ status, json, text, durationMs: Math.round(tookMs) })
+      return { result, mayPass: false, retryAfterMs: null }
+    }
+    const received = await errorText(body, undefined)
+    const failure = {
+      reason: 'malformed-json',
+      request,
+      ...(received !== undefined && { received }),
+    } as const
+    return { result: err(failure), mayPass: false, retryAfterMs: null }
+  }
+
+  #accepts(status: number): boolean {
+    return this.#options.accepts?.has(status) === true
+  }
+
+  /** What a response comes to whose status alone says all. */
+  async #accepted({ status, header }: HopResponse, body: Buffer, tookMs: number): Promise<Tried> {
+    const text = isSuccess(status)
+      ? textOf(body)
+      : ((await errorText(body, header('content-encoding'))) ?? '')
+    const json = (isSuccess(status) ? parseJson(text) : null) ?? null
+    const result = ok({ status, json, text, durationMs: Math.round(tookMs) })
+    return { result, mayPass: false, retryAfterMs: null }
+  }
+
+  /** Follows redirects from what came of a request, and sends again what was not to go out. */
+  async #follow(first: Hop, sent: HopResponse | null): Promise<HopResponse> {
+    const { url, secretHeaders } = this.#request
+    let hop = first
+    let response = sent
+    for (let redirects = 0; ;) {
+      if (response === null) {
+        // A connection that was long in coming is there for the next moment.
+        await this.#another()
+      } else {
+        if (this.#accepts(response.status)) return response
+        const next = redirectedHop(hop, response, secretHeaders)
+        if (!next) return response
+        if (redirects === MAX_REDIRECTS) throw new NetworkFault('too many redirects')
+        redirects += 1
+        this.#options.guard.checkRedirect(new URL(next.url))
+        hop = next
+        if (new URL(hop.url).origin === new URL(url).origin) await this.#another()
+        else this.breakOff.throwIfBroken()
+      }
+      response = await sendHop(this.#dispatcher, hop, this)
+    }
+  }
+
+  /** Waits for leave to send one more request to the origin of the call. */
+  async #another(): Promise<void> {
+    const began = performance.now()
+    this.#deadline.stop()
+    await this.#options.turn.another(this.breakOff.signal)
+    this.#deadline.start()
+    this.#waitedMs += performance.now() - began
+    this.breakOff.throwIfBroken()
+  }
+
+  async #decoded(body: Buffer, encoding: string): Promise<Buffer> {
+    const { share } = this.#options
+    const decoded = await decodeBody(body, encoding, async (bytes) => {
+      this.#deadline.stop()
+      await share.wait(bytes, this.breakOff.signal)
+      this.#deadline.start()
+    })
+    share.shrinkTo(decoded.length)
+    return decoded
+  }
+}
+
+function textOf(body: Buffer): string {
+  return isUtf8(body) ? withoutMark(body.toString('utf8')) : ''
+}
+
+/** A text without the byte order mark that it may begin with. */
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+}
+
+/** The request's headers, with those that every call has unless the derivation says otherwise, ready to go out. */
+function withDefaults({ headers, body }: TransportRequest): Readonly<Record<string, string>> {
+  const defaults = body === null ? DEFAULTS : DEFAULTS_WITH_BODY
+  const names = Object.keys(headers)
+  if (names.length === 0) return defaults
+  const given = new Set(names.map((name) => name.toLowerCase()))
+  const all: Record<string, string> = {}
+  for (const [name, text] of Object.entries(headers)) all[name] = latin1(text)
+  for (const [name, text] of Object.entries(defaults)) if (!given.has(name)) all[name] = text
+  return all
+}
+
+/** Headers go out byte by byte; this way the bytes are those of the text in UTF-8. */
+function latin1(text: string): string {
+  return /^[\0-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
+}

@@ -1,0 +1,218 @@
+import type { Dispatcher } from 'undici'
+import { siteOf } from '../../../definition/host-key.ts'
+import type { Breakable, BreakOff } from '../call/call-cancellation.ts'
+import { ERROR_BODY_BYTES } from '../response/error-body.ts'
+import { GrowingBuffer } from '../response/growing-buffer.ts'
+import {
+  BODY_LIMIT,
+  HEADERS_TOO_LARGE,
+  NetworkFault,
+  TOO_LARGE,
+  toNetworkFault,
+} from '../call/network-fault.ts'
+
+/** One request of an exchange; redirects make it several. */
+export interface Hop {
+  readonly method: string
+  readonly url: string
+  /** Values are bytes, each a character up to U+00FF. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+/** The answer to one request. */
+export interface HopResponse {
+  readonly status: number
+  /** A header's value, the values joined by commas when it is there several times. */
+  header(name: string): string | undefined
+  /** As sent, still encoded; only the first 16 KiB unless the status is 200–299. */
+  readonly body: Buffer
+}
+
+type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
+
+const NO_HEADERS: ResponseHeaders = {}
+
+/** How much, and how long, of the body of an error response is waited for, to keep its connection. */
+const DISCARD_BYTES = 64 * 1024
+const DISCARD_MS = 500
+
+/** Interim answers (status 100 to 199) before the answer itself; none is of any use here. */
+const MAX_INTERIM = 100
+
+/**
+ * Pieces that a body may come in, and the bytes for which it may come in one more: ten million chunks of a byte each
+ * would be within the limit, and seconds of work.
+ */
+const PIECES = 20_000
+const BYTES_PER_PIECE = 64
+
+/** Header lines of an answer; how long they may be together the client sees to. */
+const MAX_HEADERS = 500
+
+export interface HopOptions {
+  /** Breaks the exchange off; has not done so yet. */
+  readonly breakOff: BreakOff
+  /** Called right before the request goes out on a connection; where it answers false, it does not go out. */
+  onSent(): boolean
+  /** Whether there is room for so many bytes of a body; if not, `onRoom` is called once there is. */
+  hasRoom(bytes: number, onRoom: () => void): boolean
+}
+
+/**
+ * Sends one request and reads its answer; null when it was not to go out. Rejects with the reason of the
+ * break-off, and with NetworkFault for a body past the limit and for what breaks the connection.
+ */
+export function sendHop(dispatcher: Dispatcher, hop: Hop, options: HopOptions): Promise<HopResponse | null> {
+  return new Promise((resolve, reject) => {
+    const reading = new HopReading(resolve, reject, options)
+    const { method, url, headers, body } = hop
+    const { origin, path } = target(url)
+    dispatcher.dispatch({ method, headers, body, origin, path }, reading)
+  })
+}
+
+/** Whether a status is 200–299, as those of answers whose body is read. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299
+}
+
+/** Splits a URL so that its path goes out as it is written; a fragment is not sent (RFC 9110, section 7.1). */
+function target(url: string): { origin: string; path: string } {
+  const { start, origin } = siteOf(url)
+  const fragment = url.indexOf('#')
+  const rest = url.slice(start.length, fragment === -1 ? undefined : fragment)
+  return { origin, path: rest.startsWith('/') ? rest : `/${rest}` }
+}
+
+class HopReading implements Dispatcher.DispatchHandler, Breakable {
+  readonly #resolve: (response: HopResponse | null) => void
+  readonly #reject: (error: unknown) => void
+  readonly #options: HopOptions
+  #controller: Dispatcher.DispatchController | undefined
+  #ended = false
+  #status = 0
+  #headers: ResponseHeaders = NO_HEADERS
+  #interim = 0
+  readonly #body = new GrowingBuffer()
+  #pieces = 0
+  #discarded = 0
+  #discardTimer: NodeJS.Timeout | undefined
+
+  constructor(
+    resolve: (response: HopResponse | null) => void,
+    reject: (error: unknown) => void,
+    options: HopOptions,
+  ) {
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#options = options
+    options.breakOff.watch(this)
+  }
+
+  breakOff(reason: unknown): void {
+    this.#end(() => this.#reject(reason))
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#ended) this.#abort()
+    else if (!this.#options.onSent()) this.#holdBack()
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (this.#ended) return
+    if (status < 200) {
+      this.#interim += 1
+      if (this.#interim > MAX_INTERIM) this.#fail('too many interim responses')
+      return
+    }
+    // Names and values, one after the other.
+    const { rawHeaders } = controller
+    if (Array.isArray(rawHeaders) && rawHeaders.length > 2 * MAX_HEADERS) return this.#fail(HEADERS_TOO_LARGE)
+    this.#status = status
+    this.#headers = headers
+    if (this.#isWanted() && Number(headers['content-length']) > BODY_LIMIT) return this.#fail(TOO_LARGE)
+    if (!this.#isWanted()) this.#discardTimer = setTimeout(() => this.#stopDiscarding(), DISCARD_MS)
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#ended) return
+    this.#pieces += 1
+    if (!this.#isWanted()) {
+      this.#discarded += chunk.length
+      this.#body.add(chunk.subarray(0, Math.max(0, ERROR_BODY_BYTES - this.#body.length)))
+      if (this.#discarded > DISCARD_BYTES) this.#stopDiscarding()
+    } else if (this.#body.length + chunk.length > BODY_LIMIT) {
+      this.#fail(TOO_LARGE)
+    } else if (this.#pieces > PIECES + this.#body.length / BYTES_PER_PIECE) {
+      this.#fail('body in too many pieces')
+    } else {
+      this.#body.add(chunk)
+      if (!this.#options.hasRoom(this.#body.length, () => this.#readOn(controller))) controller.pause()
+    }
+  }
+
+  onResponseEnd(): void {
+    this.#settle(() => this.#resolve(this.#response()))
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    // An error is known with the headers of its response.
+    if (this.#status !== 0 && !this.#isWanted()) this.#settle(() => this.#resolve(this.#response()))
+    else this.#settle(() => this.#reject(toNetworkFault(error)))
+  }
+
+  #isWanted(): boolean {
+    return isSuccess(this.#status)
+  }
+
+  #readOn(controller: Dispatcher.DispatchController): void {
+    if (!this.#ended) controller.resume()
+  }
+
+  #stopDiscarding(): void {
+    this.#end(() => this.#resolve(this.#response()))
+  }
+
+  #response(): HopResponse {
+    const headers = this.#headers
+    return {
+      status: this.#status,
+      header(name) {
+        const value = headers[name]
+        return Array.isArray(value) ? value.join(', ') : value
+      },
+      body: this.#body.bytes(),
+    }
+  }
+
+  #fail(detail: string): void {
+    this.#end(() => this.#reject(new NetworkFault(detail)))
+  }
+
+  /** Settles before the answer has ended, which costs the connection. */
+  #end(settle: () => void): void {
+    this.#settle(settle)
+    this.#abort()
+  }
+
+  #settle(settle: () => void): void {
+    if (this.#ended) return
+    this.#ended = true
+    clearTimeout(this.#discardTimer)
+    this.#options.breakOff.watch(null)
+    settle()
+  }
+
+  /** Before anything has gone out, so that the connection is good for the next. */
+  #holdBack(): void {
+    this.#settle(() => this.#resolve(null))
+    // To the client the request has failed; an abort would cost the connection.
+    throw new NetworkFault('held back')
+  }
+
+  #abort(): void {
+    this.#controller?.abort(new NetworkFault('broken off'))
+  }
+}

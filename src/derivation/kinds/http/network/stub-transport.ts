@@ -1,0 +1,104 @@
+import { isJsonObject } from '../../../../contract/json/json.ts'
+import type { JsonObject, JsonValue } from '../../../../contract/json/json.ts'
+import { showValue } from '../../../../contract/json/show-value.ts'
+import { err, ok } from '../../../../errors/result.ts'
+import { ValidationError } from '../../../../errors/service-error.ts'
+import { didYouMean } from '../../../definition/did-you-mean.ts'
+import { isSuccess } from './hop.ts'
+import { parseJson } from '../response/parse-json.ts'
+import { HTTP_METHODS, requestLabel } from '../call/transport.ts'
+import type { SendOptions, SendResult, Transport, TransportRequest } from '../call/transport.ts'
+
+/** What a stub answers with. */
+export interface StubResponses {
+  /** By the exact text `<METHOD> <URL>`. */
+  readonly responses: ReadonlyMap<string, JsonValue>
+  /** The same for requests that are answered with a status and no body. */
+  readonly statuses?: ReadonlyMap<string, number>
+  /** Answers requests without a response; undefined leaves them to fail (D41). */
+  readonly fallback?: (request: TransportRequest) => JsonValue | undefined
+}
+
+/** A transport that never leaves the process: answers with prepared payloads and status 200 (H6, D41). */
+export class StubTransport implements Transport {
+  readonly #stub: StubResponses
+
+  constructor(stub: StubResponses) {
+    this.#stub = stub
+  }
+
+  async send(request: TransportRequest, { signal, onSent, accepts }: SendOptions): Promise<SendResult> {
+    signal.throwIfAborted()
+    onSent?.()
+    const label = requestLabel(request)
+    const status = this.#stub.statuses?.get(label)
+    if (status !== undefined) {
+      if (accepts?.has(status) === true) return ok({ status, json: null, text: '', durationMs: 0 })
+      // An empty body is no JSON.
+      if (isSuccess(status)) return err({ reason: 'malformed-json', request: label })
+      return err({ reason: 'status', request: label, status })
+    }
+    const json = this.#stub.responses.get(label) ?? this.#unprepared(label, request)
+    if (json === undefined) return err({ reason: 'no-stub-response', request: label })
+    return ok({ status: 200, json, text: JSON.stringify(json), durationMs: 0 })
+  }
+
+  #unprepared(label: string, request: TransportRequest): JsonValue | undefined {
+    // A prepared null is an answer too.
+    return this.#stub.responses.has(label) ? null : this.#stub.fallback?.(request)
+  }
+
+  /** Nothing is called anyway. */
+  refusal(): null {
+    return null
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** Reads the file of `serve --stub` (D41). Throws ValidationError. */
+export function parseStub(text: string): StubTransport {
+  const stub = parseJson(text.replace(/^\uFEFF/, ''))
+  if (!isJsonObject(stub)) {
+    throw new ValidationError(
+      'the stub file is not JSON of the form {"responses": {"GET https://…": payload, …}}',
+    )
+  }
+  for (const key of Object.keys(stub)) {
+    const known = ['responses', 'statuses', 'fallback']
+    if (known.includes(key)) continue
+    const hint = didYouMean(key, known)
+    throw new ValidationError(
+      `the stub file has the unknown key "${key}"; it has responses, statuses and fallback${hint}`,
+    )
+  }
+  const responses = preparedOf('responses', stub)
+  const statuses = [...preparedOf('statuses', stub)].map(
+    ([key, status]) => [key, statusOf(key, status)] as const,
+  )
+  const prepared = { responses, statuses: new Map(statuses) }
+  if (!Object.hasOwn(stub, 'fallback')) return new StubTransport(prepared)
+  return new StubTransport({ ...prepared, fallback: () => stub['fallback'] })
+}
+
+/** Reads a member whose keys are requests. */
+function preparedOf(name: 'responses' | 'statuses', stub: JsonObject): Map<string, JsonValue> {
+  const prepared = Object.hasOwn(stub, name) ? stub[name] : {}
+  if (!isJsonObject(prepared)) {
+    const value = name === 'responses' ? 'payload' : 'status'
+    throw new ValidationError(`"${name}" of the stub file is not an object of "<METHOD> <URL>": ${value}`)
+  }
+  for (const key of Object.keys(prepared)) {
+    const [method] = key.split(' ', 1)
+    if (HTTP_METHODS.some((known) => known === method) && key.length > `${method} `.length) continue
+    throw new ValidationError(`"${key}" in the stub file is not of the form "<METHOD> <URL>"`)
+  }
+  return new Map(Object.entries(prepared))
+}
+
+function statusOf(key: string, value: JsonValue): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 201 && value <= 599) return value
+  throw new ValidationError(
+    `"${key}" in the stub file has the status ${showValue(value)}; a status is a whole number from 201 to 599`,
+  )
+}

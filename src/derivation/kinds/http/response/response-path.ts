@@ -1,0 +1,32 @@
+import { isJsonObject } from '../../../../contract/json/json.ts'
+import type { JsonValue } from '../../../../contract/json/json.ts'
+
+/** A dot-path into a response, such as `rates.usd` or `items.0.name`. */
+export interface ResponsePath {
+  readonly text: string
+  readonly segments: readonly string[]
+}
+
+/** Splits a dot-path; undefined when it or one of its segments is empty. */
+export function parseResponsePath(text: string): ResponsePath | undefined {
+  const segments = text.split('.')
+  return segments.includes('') ? undefined : { text, segments }
+}
+
+/**
+ * The value at a path, undefined when there is none. Segments are own keys of objects or decimal indexes of arrays;
+ * nothing inherited and no `length` is ever found. Null at the path is a value (D26).
+ */
+export function valueAt(response: JsonValue, path: ResponsePath): JsonValue | undefined {
+  let value: JsonValue | undefined = response
+  for (const segment of path.segments) {
+    if (Array.isArray(value)) value = itemAt(value, segment)
+    else if (isJsonObject(value)) value = Object.hasOwn(value, segment) ? value[segment] : undefined
+    else return undefined
+  }
+  return value
+}
+
+function itemAt(items: readonly JsonValue[], segment: string): JsonValue | undefined {
+  return /^(?:0|[1-9]\d*)$/.test(segment) ? items[Number(segment)] : undefined
+}

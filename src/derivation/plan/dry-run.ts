@@ -1,0 +1,377 @@
+import type { CacheEntry, WorkCell, WorkItem } from '../../store/cell-work.ts'
+import { Budget, mostPossible, Prices, type Bounds, type Price } from './budget.ts'
+import { byRecord, inChunks, oneByOne } from './by-record.ts'
+import type { Derivation } from '../definition/derivation-kind.ts'
+import { digestOf } from './hash-digest.ts'
+import { manualCounts, sumOf } from './manual-cells.ts'
+import { Planner, retryTime, type PlannedItem, type RunScope } from './planner.ts'
+import { priceLater } from './price-later.ts'
+import { RecordsOfFields } from './record-keys.ts'
+import type { KeptNote } from '../../store/kept-responses.ts'
+import { KeptCount } from './kept-count.ts'
+import type { PlanRequest, RunBlock, RunPlan, TargetPlan } from '../run-request.ts'
+
+/** Records whose cache entries are looked up at a time. */
+const LOOKUP_CHUNK = 256
+
+/** What is known of a record before the cache is asked and calls are counted. */
+type Foreseen =
+  /** Its cells are computed, or filled from the cache, as planned. */
+  | { readonly is: 'certain'; readonly item: WorkItem; readonly planned: PlannedItem }
+  /** An input keeps the run from computing its cells. */
+  | { readonly is: 'blocked'; readonly cells: readonly WorkCell[]; readonly block: RunBlock }
+  /** An input is itself computed in the run: its cells may need a call of their own. */
+  | {
+      readonly is: 'possible'
+      readonly item: WorkItem
+      readonly cells: readonly WorkCell[]
+      readonly price: Price
+    }
+  /** Its cells fail without a call, or an input of theirs is unusable; `perhaps` may become stale, and so be left alone too. */
+  | {
+      readonly is: 'unusable'
+      readonly item: WorkItem
+      readonly cells: readonly WorkCell[]
+      readonly perhaps: readonly WorkCell[]
+      /** Whether only bounds are to blame. */
+      readonly isLeft: boolean
+    }
+
+/**
+ * Goes through a run without doing it, in the order of the run: derivation by derivation, each with its records
+ * ascending. Where a record's inputs are themselves computed in the run, nobody knows its input hash yet: each such
+ * record counts as a call of its own for every cell that the run may come to compute, an upper bound. Failures of calls
+ * cannot be foreseen: all calls count as if they went well.
+ */
+export class DryRun {
+  readonly planner: Planner
+  readonly #bounds: Bounds
+  readonly #budget: Budget
+  readonly #compute = new Map<string, number>()
+  readonly #cached = new Map<string, number>()
+  readonly #kept = new Map<string, KeptCount>()
+  /** Cells that lose a value written by hand. */
+  readonly #overwritten = new Map<string, number>()
+  /** The calls of the run, where equal requests of all derivations share one. */
+  readonly #shared: SharedCalls = { begun: new Set(), refused: new Set() }
+  /** Cells that bounds leave no room for, and those computed from them. */
+  readonly #left = new Map<string, number>()
+  /** Cells that an input keeps the run from computing, by the reason. */
+  readonly #blocked = new Map<RunBlock['reason'], Map<string, number>>()
+  /** Cells that failed, and are not tried again yet. */
+  readonly #later = new Map<string, LaterCount>()
+  readonly #ready: boolean
+  /** Cells that the run computes, or may compute. */
+  readonly #open: RecordsOfFields
+  /**
+   * Cells that are certain not to be computed though they have work, since they or an input of theirs fail without a
+   * call, or no call is left for them: nothing is computed from them (D27).
+   */
+  readonly #unusable: RecordsOfFields
+  /** Those of them that only bounds are to blame for. */
+  readonly #leftCells: RecordsOfFields
+  readonly #refused = new Prices()
+  #atMost = false
+
+  /** `ready` passes over cells that are blocked now, which are then not counted as such. */
+  constructor(request: PlanRequest, scope: RunScope, { ready }: { ready: boolean }) {
+    this.#ready = ready
+    this.planner = new Planner(request, scope)
+    this.#bounds = request
+    this.#budget = new Budget(request)
+    const inputs = this.planner.derivations.flatMap((derivation) => derivation.inputs)
+    this.#open = new RecordsOfFields(inputs)
+    this.#unusable = new RecordsOfFields(inputs)
+    this.#leftCells = new RecordsOfFields(inputs)
+  }
+
+  /**
+   * Counts what the run does for a derivation, after those that it depends on. Yields now and then how many calls of
+   * this derivation the run may make, as far as it has come, whether or not the bounds have room for them.
+   */
+  async *follow(derivation: Derivation): AsyncGenerator<number> {
+    const areMade = derivation.kind.refusal(derivation.spec) === null
+    const own: SharedCalls = { begun: new Set(), refused: new Set() }
+    const { force, reuseResponses } = this.planner.request
+    const calls: CallsOfDerivation = { areMade, ...(reuseResponses ? this.#shared : own), count: 0 }
+    for await (const items of this.#items(derivation)) {
+      const foreseen = items.flatMap((item) => this.#foresee(derivation, item) ?? [])
+      const hashes = foreseen.flatMap((each) => (each.is === 'certain' ? [each.planned.hash] : []))
+      const entries = await this.planner.cached(force ? [] : hashes)
+      const certain = foreseen.flatMap((each) => (each.is === 'certain' ? [each.planned] : []))
+      const requests = await this.#requests(certain, entries)
+      for (const each of foreseen) this.#settle(each, { entries, requests, calls })
+      yield calls.count
+    }
+  }
+
+  /** `manual`: how many cells of each target have a value written by hand. */
+  plan(manual: ReadonlyMap<string, number>): RunPlan {
+    const { targets } = this.planner.request
+    const isBeyond = this.#atMost && this.#refused.count > 0
+    const unpriced = this.#budget.unpricedCalls + (isBeyond ? this.#refused.unpriced : 0)
+    const { calls, cost } = isBeyond
+      ? mostPossible([...this.#budget.prices, ...this.#refused], this.#bounds)
+      : this.#budget
+    const plans = [...targets].map((target) => [target, this.#targetPlan(target, manual)] as const)
+    return {
+      targets: Object.fromEntries(plans),
+      calls,
+      cost,
+      ...(unpriced > 0 && { unpricedCalls: Math.min(calls, unpriced) }),
+      ...manualCounts({ all: sumOf(manual), overwritten: sumOf(this.#overwritten) }),
+      atMost: this.#atMost,
+    }
+  }
+
+  #targetPlan(target: string, manual: ReadonlyMap<string, number>): TargetPlan {
+    const compute = this.#compute.get(target) ?? 0
+    const cached = this.#cached.get(target) ?? 0
+    const kept = this.#kept.get(target)?.calls
+    const left = this.#left.get(target) ?? 0
+    const later = this.#later.get(target)
+    const skipped = this.planner.scope.total - compute - cached
+    const blocked = Object.fromEntries(
+      [...this.#blocked].flatMap(([reason, counts]) => {
+        const count = counts.get(target)
+        return count === undefined ? [] : [[reason, count] as const]
+      }),
+    )
+    return {
+      compute,
+      cached,
+      skipped,
+      ...(Object.keys(blocked).length > 0 && { blocked }),
+      ...(left > 0 && { left }),
+      ...(later !== undefined && { retryLater: { cells: later.cells, next: timeOf(later.next) } }),
+      ...(kept !== undefined && { kept }),
+      ...manualCounts({
+        all: manual.get(target) ?? 0,
+        overwritten: this.#overwritten.get(target) ?? 0,
+      }),
+    }
+  }
+
+  /** The records that the run has, or may have, something to do for. */
+  #items(derivation: Derivation): AsyncIterable<readonly WorkItem[]> {
+    const work = this.planner.work(derivation, { ready: this.#ready })
+    // Cells that are fresh or blocked now may come into the run once their inputs have been computed.
+    const open = this.planner.takesAll ? [] : this.#open.inAny(derivation.inputs)
+    if (open.length === 0) return work
+    const lists = [oneByOne(this.planner.every(derivation, open)), oneByOne(work)]
+    return inChunks(firstOfEach(byRecord(lists)), LOOKUP_CHUNK)
+  }
+
+  /** Null when nothing is to be done for the record. */
+  #foresee(derivation: Derivation, item: WorkItem): Foreseen | null {
+    const { key } = item
+    const open = new Set(derivation.inputs.filter((input) => this.#open.has(input, key)))
+    const cells = this.planner.cells(item)
+    const block = this.planner.block(derivation, item, open)
+    const blocked = cells.length === 0 || block === null ? null : ({ is: 'blocked', cells, block } as const)
+    // Those that are blocked when the run begins to look are not looked at.
+    if (blocked !== null && !this.planner.takesAll && cells.every((cell) => cell.blocked)) return blocked
+    const unusable = derivation.inputs.filter((input) => this.#unusable.has(input, key))
+    if (unusable.length > 0) {
+      const inTime = open.size > 0 ? this.planner.cellsInTime(item) : []
+      const isLeft = unusable.every((input) => this.#leftCells.has(input, key))
+      return { is: 'unusable', item, cells, perhaps: inTime.filter((cell) => !cells.includes(cell)), isLeft }
+    }
+    if (block !== null) return blocked
+    if (open.size > 0) return this.#foreseeLater(derivation, item, open)
+    const planned = this.planner.plan(derivation, item, cells)
+    if (planned.outcome === 'failed') return { is: 'unusable', item, cells, perhaps: [], isLeft: false }
+    if (planned.outcome === 'blocked') return null
+    return planned.open.length + planned.later.length > 0 ? { is: 'certain', item, planned } : null
+  }
+
+  #foreseeLater(derivation: Derivation, item: WorkItem, open: ReadonlySet<string>): Foreseen | null {
+    const cells = this.planner.cellsInTime(item)
+    if (cells.length === 0) return null
+    const priced = priceLater(this.planner, { derivation, inputs: item.inputs, open })
+    return priced === null ? null : { is: 'possible', item, cells, ...priced }
+  }
+
+  #settle(foreseen: Foreseen, known: Known): void {
+    const { calls } = known
+    switch (foreseen.is) {
+      case 'certain':
+        return this.#settleCertain(foreseen.planned, known)
+      case 'blocked': {
+        const counts = this.#blocked.get(foreseen.block.reason) ?? new Map<string, number>()
+        this.#blocked.set(foreseen.block.reason, counts)
+        return this.#count(counts, foreseen.cells)
+      }
+      case 'possible': {
+        const { item } = foreseen
+        this.#atMost = true
+        if (!calls.areMade) {
+          // The cache may fill them all the same.
+          return this.#note(this.#open, item, foreseen.cells)
+        }
+        calls.count += 1
+        if (this.#budget.begin(foreseen.price)) {
+          this.#countFilled(this.#compute, foreseen.cells)
+        } else {
+          this.#refused.add(foreseen.price)
+          this.#count(this.#left, foreseen.cells)
+        }
+        return this.#note(this.#open, item, foreseen.cells)
+      }
+      case 'unusable':
+        this.#note(this.#unusable, foreseen.item, foreseen.cells)
+        if (foreseen.isLeft) this.#leave(foreseen.item, foreseen.cells)
+        return this.#note(this.#open, foreseen.item, foreseen.perhaps)
+    }
+  }
+
+  #settleCertain(planned: PlannedItem, { entries, requests, calls }: Known): void {
+    const { item, open, hash } = planned
+    this.#countLater(planned)
+    const entry = entries.get(hash)
+    const uncached = this.#uncached(planned, entry)
+    const cached = open.filter((cell) => !uncached.includes(cell))
+    this.#countFilled(this.#cached, cached)
+    this.#note(this.#open, item, cached)
+    if (uncached.length === 0) return
+    const request = requests.keys.get(planned) ?? null
+    const note = request === null ? undefined : requests.kept.get(request)
+    if (request !== null && note !== undefined) this.#countKept(uncached, request, note)
+    if (note !== undefined && this.planner.request.reuseResponses) {
+      this.#countFilled(this.#cached, uncached)
+      this.#note(this.#open, item, uncached)
+    } else if (!calls.areMade) {
+      this.#note(this.#unusable, item, uncached)
+    } else if (this.#begin(planned, request, calls)) {
+      this.#countFilled(this.#compute, uncached)
+      this.#note(this.#open, item, uncached)
+    } else {
+      this.#leave(item, uncached)
+      // With calls before that may not be made, there may be room for this one after all.
+      this.#note(this.#atMost ? this.#open : this.#unusable, item, uncached)
+    }
+  }
+
+  #countLater({ derivation, later }: PlannedItem): void {
+    for (const { target, failure } of later) {
+      const next = failure === undefined ? Infinity : (retryTime(derivation, failure) ?? Infinity)
+      const { cells, next: first } = this.#later.get(target) ?? { cells: 0, next: Infinity }
+      this.#later.set(target, { cells: cells + 1, next: Math.min(first, next) })
+    }
+  }
+
+  /** The cells that the cache has no value for. */
+  #uncached({ open, hash }: PlannedItem, entry: CacheEntry | undefined): WorkCell[] {
+    return open.filter(
+      (cell) =>
+        this.planner.asksAnew(cell, hash) || this.planner.cachedValue(entry, cell.target) === undefined,
+    )
+  }
+
+  /** The requests of records that the cache does not fill, and which of these have a kept response. */
+  async #requests(
+    certain: readonly PlannedItem[],
+    entries: ReadonlyMap<string, CacheEntry>,
+  ): Promise<Requests> {
+    const keys = new Map<PlannedItem, string>()
+    for (const planned of certain) {
+      const needed = this.#uncached(planned, entries.get(planned.hash)).length > 0
+      const key = needed ? this.planner.requestKey(planned) : null
+      if (key !== null) keys.set(planned, key)
+    }
+    const { responses } = this.planner.request.store
+    return { keys, kept: keys.size === 0 ? new Map() : await responses.find([...new Set(keys.values())]) }
+  }
+
+  #countKept(cells: readonly WorkCell[], request: string, note: KeptNote): void {
+    for (const { target } of cells) {
+      const count = this.#kept.get(target) ?? new KeptCount()
+      this.#kept.set(target, count)
+      count.add(digestOf(request), note)
+    }
+  }
+
+  /** Whether the call is made: equal hashes share one, and where responses are reused equal requests. */
+  #begin(planned: PlannedItem, request: string | null, calls: CallsOfDerivation): boolean {
+    const { reuseResponses } = this.planner.request
+    const digest = digestOf(reuseResponses && request !== null ? request : planned.hash)
+    if (calls.begun.has(digest)) return true
+    const price = this.planner.price(planned)
+    if (this.#budget.begin(price)) {
+      calls.begun.add(digest)
+      calls.count += 1
+      return true
+    }
+    if (!calls.refused.has(digest)) {
+      calls.refused.add(digest)
+      calls.count += 1
+      this.#refused.add(price)
+    }
+    return false
+  }
+
+  #leave(item: WorkItem, cells: readonly WorkCell[]): void {
+    this.#count(this.#left, cells)
+    this.#note(this.#leftCells, item, cells)
+  }
+
+  /** Counts cells that get a value, and those of them that lose one written by hand. */
+  #countFilled(counts: Map<string, number>, cells: readonly WorkCell[]): void {
+    this.#count(counts, cells)
+    this.#count(
+      this.#overwritten,
+      cells.filter(({ state }) => state === 'overridden'),
+    )
+  }
+
+  #count(counts: Map<string, number>, cells: readonly WorkCell[]): void {
+    for (const { target } of cells) counts.set(target, (counts.get(target) ?? 0) + 1)
+  }
+
+  #note(records: RecordsOfFields, { key }: WorkItem, cells: readonly WorkCell[]): void {
+    for (const { target } of cells) records.add(target, key)
+  }
+}
+
+/** Cells that are not tried again yet, and when the first of them is, Infinity for never. */
+interface LaterCount {
+  readonly cells: number
+  readonly next: number
+}
+
+function timeOf(ms: number): string | null {
+  return ms === Infinity ? null : new Date(ms).toISOString()
+}
+
+/** The stored state of the records of one batch. */
+interface Known {
+  readonly entries: ReadonlyMap<string, CacheEntry>
+  readonly requests: Requests
+  readonly calls: CallsOfDerivation
+}
+
+interface Requests {
+  readonly keys: ReadonlyMap<PlannedItem, string>
+  readonly kept: ReadonlyMap<string, KeptNote>
+}
+
+/** Distinct calls, as digests of their input hashes, or of their requests where responses are reused. */
+interface SharedCalls {
+  readonly begun: Set<string>
+  readonly refused: Set<string>
+}
+
+/** The calls of a derivation. */
+interface CallsOfDerivation extends SharedCalls {
+  /** False when this machine makes none: a cell that the cache has no value for fails. */
+  readonly areMade: boolean
+  /** Calls that the run may make, also those that the bounds have no room for. */
+  count: number
+}
+
+async function* firstOfEach(records: ReturnType<typeof byRecord>): AsyncGenerator<WorkItem> {
+  for await (const { items } of records) {
+    const item = items.find((each) => each !== undefined)
+    if (item !== undefined) yield item
+  }
+}

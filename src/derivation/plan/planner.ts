@@ -1,0 +1,297 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { JsonValue } from '../../contract/json/json.ts'
+import { faultOf } from '../../contract/values/validate-value.ts'
+import type { Failure } from '../../errors/failure.ts'
+import { blockOf, type PendingInput } from '../../errors/block.ts'
+import type {
+  CacheEntry,
+  RecordKey,
+  WorkCell,
+  WorkFailure,
+  WorkItem,
+  WorkQuery,
+} from '../../store/cell-work.ts'
+import type { StoreStatus } from '../../store/sheet-store.ts'
+import type { Price } from './budget.ts'
+import type { Derivation, Plan } from '../definition/derivation-kind.ts'
+import { inputHash } from './input-hash.ts'
+import { planComputation } from './plan-computation.ts'
+import type { PlanRequest, RunBlock } from '../run-request.ts'
+
+/** Records read from the store at a time. */
+const WORK_CHUNK = 256
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** Of a list of records, so many are handed to the store at a time. */
+const LIST_CHUNK = 1024
+
+/** The records that a run goes through. */
+export interface RunScope {
+  /** How many records the run is about. */
+  readonly total: number
+  /** Those that it goes through, ascending; null for all. */
+  readonly records: readonly RecordKey[] | null
+  /** No record that came after the run began is part of it, or a run might never end. */
+  readonly lastKey: RecordKey
+  /** Of the last provenance entry when the run began: what people write later is never overwritten. */
+  readonly lastSeq: number
+}
+
+/** What is to be done for one record by one derivation. */
+export type ItemPlan =
+  | ({ readonly outcome: 'run' } & PlannedItem)
+  /** No request is made, because of an input (D22, D32). */
+  | { readonly outcome: 'blocked'; readonly block: RunBlock }
+  | { readonly outcome: 'failed'; readonly failure: Failure }
+
+/** A call that a record's cells would need, unless the cache has what it brings. */
+export interface PlannedItem {
+  readonly derivation: Derivation
+  readonly item: WorkItem
+  readonly plan: Plan
+  /** The input hash. */
+  readonly hash: string
+  /** Cells whose last successful computation had this hash: they stand (D25). */
+  readonly unchanged: readonly WorkCell[]
+  readonly open: readonly WorkCell[]
+  /** Cells that failed with this very hash, and whose time to be tried again has not come. */
+  readonly later: readonly WorkCell[]
+}
+
+/** What a run and its dry run have in common: which cells there are to compute, and by which calls. */
+export class Planner {
+  readonly request: PlanRequest
+  readonly scope: RunScope
+  readonly #signal: AbortSignal
+
+  constructor(request: PlanRequest, scope: RunScope, signal: AbortSignal = request.signal) {
+    this.request = request
+    this.scope = scope
+    this.#signal = signal
+  }
+
+  /** The derivations that the run computes something of, each after those it depends on. */
+  get derivations(): Derivation[] {
+    return this.request.levels.flat().filter((derivation) => this.targets(derivation).length > 0)
+  }
+
+  /** The targets of a derivation that the run computes. */
+  targets(derivation: Derivation): string[] {
+    return derivation.targets.filter((target) => this.request.targets.has(target))
+  }
+
+  /**
+   * The records with cells to compute as the store has it now, ascending, some at a time; those whose cells are blocked
+   * only with `ready: false`. Between those, others have their turn of the event loop. Throws the signal's reason once it
+   * aborts.
+   */
+  work(derivation: Derivation, { ready }: { ready: boolean }): AsyncGenerator<readonly WorkItem[]> {
+    const { only } = this.request
+    return this.#read(derivation, { force: this.takesAll, state: only, ready }, this.scope.records)
+  }
+
+  /** These records, ascending, whatever there is to do for them; like {@link work}. */
+  every(derivation: Derivation, records: readonly RecordKey[]): AsyncGenerator<readonly WorkItem[]> {
+    return this.#read(derivation, { force: true, state: null, ready: false }, records)
+  }
+
+  async *#read(
+    derivation: Derivation,
+    which: Pick<WorkQuery, 'force' | 'state' | 'ready'>,
+    records: readonly RecordKey[] | null,
+  ): AsyncGenerator<readonly WorkItem[]> {
+    const targets = this.targets(derivation)
+    if (targets.length === 0) return
+    const { inputs } = derivation
+    const failures = derivation.retryFailedAfterMs !== null || this.request.limit !== null
+    for (const only of inPieces(records)) {
+      for (let after: RecordKey | null = null; ;) {
+        const query = { ...which, failures, targets, inputs, after, limit: WORK_CHUNK, only }
+        const items: readonly WorkItem[] = await this.request.store.work(query)
+        await nextTurn()
+        this.#signal.throwIfAborted()
+        const last = items.at(-1)
+        if (last === undefined) break
+        const wanted =
+          last.key > this.scope.lastKey ? items.filter(({ key }) => key <= this.scope.lastKey) : items
+        yield await this.#withoutNewCorrections(wanted)
+        after = last.key
+        this.#signal.throwIfAborted()
+      }
+    }
+  }
+
+  /** Leaves out cells that would be overwritten though they were written by hand after the run began (D28). */
+  async #withoutNewCorrections(items: readonly WorkItem[]): Promise<readonly WorkItem[]> {
+    const { lastSeq } = this.scope
+    const { store } = this.request
+    const kept: WorkItem[] = []
+    for (const item of items) {
+      const touched = item.cells.filter((cell) => this.#overwrites(cell) && (cell.touchedBy ?? 0) > lastSeq)
+      const corrected = new Set<WorkCell>()
+      for (const cell of touched) {
+        const latest = await store.provenance(item.id, cell.target, 1)
+        if (Number(latest?.entries[0]?.['seq']) > lastSeq) corrected.add(cell)
+      }
+      kept.push(
+        corrected.size === 0 ? item : { ...item, cells: item.cells.filter((cell) => !corrected.has(cell)) },
+      )
+    }
+    return kept
+  }
+
+  /** The cells of a record that the run computes, going by their state. */
+  cells({ cells }: WorkItem): WorkCell[] {
+    const { force, only } = this.request
+    if (only !== null) return cells.filter(({ state }) => state === only)
+    return cells.filter((cell) =>
+      cell.state === 'overridden' ? this.#overwrites(cell) : force || cell.state !== 'fresh',
+    )
+  }
+
+  /** Whether the run computes a cell though it was written by hand. */
+  #overwrites({ state, target }: WorkCell): boolean {
+    return state === 'overridden' && this.takesAll && this.request.overwritable.has(target)
+  }
+
+  /**
+   * The cells of a record that the run may come to compute once their inputs have been computed. That makes fresh cells
+   * stale and changes no other state: with `only` for `missing` or `failed` fresh cells stay out of it, with `stale` they
+   * come in.
+   */
+  cellsInTime(item: WorkItem): WorkCell[] {
+    const { only } = this.request
+    if (this.takesAll || only === 'missing' || only === 'failed') return this.cells(item)
+    const takes = (state: WorkCell['state']): boolean =>
+      only === null ? state !== 'overridden' : state === 'fresh' || state === only
+    return item.cells.filter(({ state }) => takes(state))
+  }
+
+  /** Whether the run is about all cells of its records, whatever their states, but for those written by hand that it must not overwrite. */
+  get takesAll(): boolean {
+    const { force, only } = this.request
+    return force && only === null
+  }
+
+  /**
+   * Whether a cell that comes to this input hash takes no answer from before the run: with force, and where a run is of
+   * what failed, for one whose last success had this very hash. That one failed by force, and is to be tried again.
+   */
+  asksAnew({ inputHash: last }: WorkCell, hash: string): boolean {
+    const { force, only } = this.request
+    return force || (only === 'failed' && last === hash)
+  }
+
+  /** What keeps the run from computing cells of a record; `open` are inputs that it computes before. */
+  block(derivation: Derivation, item: WorkItem, open: ReadonlySet<string> = NONE): RunBlock | null {
+    const { inputs, requiredInputs: required, nonEmptyInputs: nonEmpty } = derivation
+    const pending = (field: string): PendingInput | undefined =>
+      open.has(field) ? 'missing' : item.pending[field]
+    const block = blockOf(
+      { inputs, required, nonEmpty },
+      {
+        value: (field) => item.inputs[field],
+        pending: (field) => (pending(field) === 'stale' ? undefined : pending(field)),
+      },
+    )
+    if (block !== null) return block
+    const missing = inputs.find((field) => item.pending[field] === 'missing' && !open.has(field))
+    return missing === undefined ? null : { reason: 'input_missing', field: missing }
+  }
+
+  /** Plans what computing these cells of a record takes. */
+  plan(derivation: Derivation, item: WorkItem, cells: readonly WorkCell[]): ItemPlan {
+    const block = this.block(derivation, item)
+    if (block !== null) return { outcome: 'blocked', block }
+    const planned = planComputation(derivation, item.inputs)
+    if (planned.outcome === 'blocked') {
+      return { outcome: 'blocked', block: { reason: 'input_empty', field: planned.field } }
+    }
+    if (planned.outcome === 'failed') return planned
+    const { plan } = planned
+    const hash = inputHash({ derivationSha256: derivation.sha256, inputs: item.inputs, ...plan.hashed })
+    const unchanged: WorkCell[] = []
+    const open: WorkCell[] = []
+    const later: WorkCell[] = []
+    for (const cell of cells) {
+      const stands = !this.asksAnew(cell, hash) && cell.inputHash === hash
+      if (stands) unchanged.push(cell)
+      else (this.#isLater(derivation, cell, hash) ? later : open).push(cell)
+    }
+    return { outcome: 'run', derivation, item, plan, hash, unchanged, open, later }
+  }
+
+  #isLater(derivation: Derivation, { failure }: WorkCell, hash: string): boolean {
+    const { force, only, now } = this.request
+    if (force || only === 'failed' || failure?.inputHash !== hash) return false
+    return (retryTime(derivation, failure) ?? 0) > now
+  }
+
+  /** What the cache has for these input hashes. */
+  cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>> {
+    return this.request.store.cached(hashes)
+  }
+
+  /** The cached value of a target, unless the contract has come to hold something against it. */
+  cachedValue(entry: CacheEntry | undefined, target: string): JsonValue | undefined {
+    if (entry === undefined || !Object.hasOwn(entry.values, target)) return undefined
+    const value = entry.values[target] ?? null
+    const field = this.request.contract.fieldByName.get(target)
+    return field !== undefined && faultOf(field, value) === null ? value : undefined
+  }
+
+  /** The key of the request that a plan makes; null for a kind whose responses are not kept. */
+  requestKey({ derivation: { kind, spec }, plan }: Pick<PlannedItem, 'derivation' | 'plan'>): string | null {
+    return kind.responses?.requestKey(spec, plan) ?? null
+  }
+
+  /** Dollars that a call costs; null when nobody has said. */
+  price({ derivation, plan }: Pick<PlannedItem, 'derivation' | 'plan'>): Price {
+    return derivation.kind.cost(plan, this.request.policies)
+  }
+
+  /**
+   * Of the cells that the run is about for a derivation, how many are certain to need nothing, going by the state of
+   * the store when the derivation begins. Only an edit in the course of the run can give such a cell something to do.
+   */
+  idleCells(derivation: Derivation, status: StoreStatus): number {
+    const targets = this.targets(derivation)
+    const { records, total, lastKey } = this.scope
+    if (records !== null) return (total - records.length) * targets.length
+    // Keys count up, so that no more records than this are newer than the run.
+    const newer = status.lastKey - lastKey
+    return targets.reduce((sum, target) => {
+      const counts = status.targets.find(({ field }) => field === target)
+      return sum + Math.max(0, Math.min(total, counts === undefined ? 0 : this.#idle(counts)) - newer)
+    }, 0)
+  }
+
+  #idle(counts: StoreStatus['targets'][number]): number {
+    const { force, only } = this.request
+    const { fresh, overridden, missing, stale, failed, blocked } = counts
+    if (only !== null) return fresh + overridden + missing + stale + failed - counts[only]
+    if (!force) return fresh + overridden + blocked
+    return this.request.overwritable.has(counts.field) ? 0 : overridden
+  }
+}
+
+/**
+ * When a cell that failed is tried again, in milliseconds since 1970, Infinity for never; null where the next run tries it. Another input
+ * hash than that of the failure makes it due at once.
+ */
+export function retryTime(
+  { retryFailedAfterMs }: Pick<Derivation, 'retryFailedAfterMs'>,
+  { at }: Pick<WorkFailure, 'at'>,
+): number | null {
+  return retryFailedAfterMs === null ? null : Date.parse(at) + retryFailedAfterMs
+}
+
+function* inPieces(records: readonly RecordKey[] | null): Generator<readonly RecordKey[] | null> {
+  if (records === null || records.length <= LIST_CHUNK) {
+    yield records
+    return
+  }
+  for (let start = 0; start < records.length; start += LIST_CHUNK)
+    yield records.slice(start, start + LIST_CHUNK)
+}

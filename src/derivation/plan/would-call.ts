@@ -1,0 +1,33 @@
+import type { Derivation } from '../definition/derivation-kind.ts'
+import { DryRun } from './dry-run.ts'
+import { runScope } from './run-scope.ts'
+import type { PlanRequest } from '../run-request.ts'
+
+/**
+ * Whether a run with this request would have a derivation call somebody (D23); stops at the first call. Where the run
+ * would first compute something that the derivation's inputs come from, that counts as a call, and so does a call that
+ * `maxCalls` or `maxCost` may leave no room for.
+ */
+export async function wouldCall(request: PlanRequest, derivation: Derivation): Promise<boolean> {
+  if (request.maxCalls === 0) return false
+  const unbounded = { ...request, maxCalls: null, maxCost: null }
+  const run = new DryRun(unbounded, await runScope(request), { ready: true })
+  for (const source of computedBefore(run.planner.derivations, derivation)) {
+    for await (const _calls of run.follow(source));
+  }
+  for await (const calls of run.follow(derivation)) if (calls > 0) return true
+  return false
+}
+
+/** Those of a run's derivations whose targets are, at one remove or more, inputs of this one, in their order. */
+function computedBefore(derivations: readonly Derivation[], derivation: Derivation): Derivation[] {
+  const needed = new Set(derivation.inputs)
+  return derivations
+    .toReversed()
+    .filter((source) => {
+      if (!source.targets.some((target) => needed.has(target))) return false
+      for (const input of source.inputs) needed.add(input)
+      return true
+    })
+    .toReversed()
+}

@@ -1,0 +1,64 @@
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import { isLasting, renderFailure, responseBodyOf, type Failure } from '../../errors/failure.ts'
+import type { Result } from '../../errors/result.ts'
+import type { CellResult, WorkCell, WorkItem } from '../../store/cell-work.ts'
+import type { Derivation, Plan } from '../definition/derivation-kind.ts'
+import type { CellChange } from '../run-request.ts'
+
+/** A record and the derivation that a run computes for it, with its plan once there is one. */
+export interface ItemOfRun {
+  readonly derivation: Derivation
+  readonly item: WorkItem
+  readonly plan?: Plan
+  readonly hash?: string
+}
+
+/** What a cell came to; `unchanged` when its last success had the same hash. */
+export interface ComputedCell {
+  readonly cell: WorkCell
+  readonly result: Result<JsonValue, Failure> | 'unchanged'
+  /** Whether another call brought the value than one for this cell. */
+  readonly cached?: boolean
+  /** What the call that brought it adds to that of its plan. */
+  readonly provenance?: JsonObject | undefined
+}
+
+/** What a cell came to, for the store and for those who watch the run. */
+export interface ResultOfRun {
+  readonly stored: CellResult
+  /** Null when the cell is as it was. */
+  readonly change: CellChange | null
+}
+
+/** What a cell came to, as the store and the watchers take it. */
+export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun {
+  const { derivation, item, plan, hash } = of
+  const { cell, result, cached = false, provenance } = computed
+  const common = { key: item.key, target: cell.target, mark: cell.mark, sha256: derivation.sha256 }
+  const changed = { recordId: item.id, field: cell.target }
+  if (result === 'unchanged') return { stored: { ...common, result: { kind: 'unchanged' } }, change: null }
+  if (!result.ok) {
+    const rendered = renderFailure(result.error)
+    const { error, error_type: errorType } = rendered
+    const responseBody = responseBodyOf(result.error)
+    return {
+      stored: {
+        ...common,
+        result: {
+          kind: 'failed',
+          error,
+          errorType,
+          ...(responseBody !== undefined && { responseBody }),
+          ...(hash !== undefined && isLasting(result.error) && { inputHash: hash }),
+        },
+      },
+      change: { ...changed, state: 'failed', ...rendered },
+    }
+  }
+  const said = { cached, ...plan?.provenance, ...provenance }
+  const { value } = result
+  return {
+    stored: { ...common, result: { kind: 'computed', value, inputHash: hash ?? '', provenance: said } },
+    change: { ...changed, state: 'fresh', value },
+  }
+}

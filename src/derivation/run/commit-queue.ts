@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SettledCall } from '../../store/cell-work.ts'
+import type { CacheEntry, CellOutcome } from '../../store/cell-work.ts'
+import type { ReceivedResponse } from '../../store/kept-responses.ts'
+import type { SheetStore } from '../../store/sheet-store.ts'
+import type { RunId } from '../../store/stored-run.ts'
+import type { ResultOfRun } from './cell-result.ts'
+import type { Tally } from './tally.ts'
+
+interface CommitQueueOptions {
+  readonly store: Pick<SheetStore, 'commitCells'>
+  readonly run: RunId
+  readonly actor: string
+  /** Counts what is stored. */
+  readonly tally: Tally
+}
+
+/** What is stored together. */
+interface Stored {
+  readonly results: readonly ResultOfRun[]
+  readonly cache: readonly CacheEntry[]
+  /** The calls that this comes of, for those who wait for them in other processes. */
+  readonly made: readonly SettledCall[]
+  /** The responses that these calls received, and the keys of those that were used instead of calls. */
+  readonly responses: readonly ReceivedResponse[]
+  readonly used: readonly string[]
+}
+
+interface Waiting extends Stored {
+  resolve(outcomes: readonly CellOutcome[]): void
+  reject(error: unknown): void
+}
+
+/** So many results make a commit well worth its sync to the disk. */
+const WORTHWHILE = 192
+
+/** How long fewer results than that wait for others, and wait again as long as this many come meanwhile. */
+const LINGER_MS = 2
+const MANY = 8
+
+/**
+ * Brings results to the store in groups: a sync to the disk costs more than storing a result, so a few milliseconds'
+ * worth of results share one. Results are stored as a run goes all the same (D30).
+ */
+export class CommitQueue {
+  readonly #options: CommitQueueOptions
+  #waiting: Waiting[] = []
+  #storing = false
+
+  constructor(options: CommitQueueOptions) {
+    this.#options = options
+  }
+
+  /** Resolves when the results are durable, with what became of each cell. */
+  add(stored: Stored): Promise<readonly CellOutcome[]> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ...stored, resolve, reject })
+      if (!this.#storing) void this.#storeAll()
+    })
+  }
+
+  async #storeAll(): Promise<void> {
+    this.#storing = true
+    while (this.#waiting.length > 0) {
+      await this.#linger()
+      const group = this.#waiting
+      this.#waiting = []
+      await this.#storeGroup(group)
+    }
+    this.#storing = false
+  }
+
+  /** Waits for others, as long as many come: slow ones may wait for their place among the calls until they are stored. */
+  async #linger(): Promise<void> {
+    for (let before = -Infinity; this.#waiting.length < WORTHWHILE;) {
+      if (this.#waiting.length - before < MANY) return
+      before = this.#waiting.length
+      await delay(LINGER_MS)
+    }
+  }
+
+  async #storeGroup(group: readonly Waiting[]): Promise<void> {
+    const { store, run, actor, tally } = this.#options
+    const results = group.flatMap((waiting) => waiting.results)
+    try {
+      const outcomes = await store.commitCells({
+        actor,
+        run,
+        progress: tally.beside,
+        cells: results.map(({ stored }) => stored),
+        cache: group.flatMap(({ cache }) => cache),
+        made: group.flatMap(({ made }) => made),
+        responses: group.flatMap(({ responses }) => responses),
+        used: group.flatMap(({ used }) => used),
+      })
+      tally.stored(results, outcomes)
+      let start = 0
+      for (const { results: own, resolve } of group) {
+        resolve(outcomes.slice(start, start + own.length))
+        start += own.length
+      }
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+  }
+}

@@ -1,0 +1,399 @@
+import type { JsonValue } from '../../contract/json/json.ts'
+import type { Failure } from '../../errors/failure.ts'
+import { err, ok, type Result } from '../../errors/result.ts'
+import type { SettledCall } from '../../store/cell-work.ts'
+import type { CacheEntry, CellOutcome, WorkCell, WorkItem } from '../../store/cell-work.ts'
+import type { ReceivedResponse } from '../../store/kept-responses.ts'
+import { Answers, cacheEntries, contractFailure, type Answer, type CallOutcome } from './call-results.ts'
+import type { Budget } from '../plan/budget.ts'
+import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
+import type { CommitQueue } from './commit-queue.ts'
+import type { Derivation } from '../definition/derivation-kind.ts'
+import type { FailureStreak } from '../failure-streak.ts'
+import type { PlannedItem, Planner } from '../plan/planner.ts'
+import type { ReusedResponses } from './reused-responses.ts'
+import type { SharedCalls, TaskRequest } from '../run-request.ts'
+import { StillWanted } from './still-wanted.ts'
+import type { Tally } from './tally.ts'
+import { UnderWay } from './concurrency-limit.ts'
+import type { UnusableCells } from './unusable-cells.ts'
+
+/** Records planned or under way at a time for a derivation, at least; how many calls that makes is the transport's to bound. */
+const WINDOW = 512
+
+/** So long after it was planned a call is made without another look at the cells that it is for. */
+export const FRESH_MS = 250
+
+/** What the derivations of a run share. */
+export interface PartsOfRun {
+  readonly planner: Planner
+  readonly budget: Budget
+  readonly tally: Tally
+  readonly commits: CommitQueue
+  readonly unusable: UnusableCells
+  /** The calls that processes share; absent where one process makes all. */
+  readonly calls?: SharedCalls | undefined
+  /** The responses that are used instead of calls; absent where every call is made. */
+  readonly reuse?: ReusedResponses | undefined
+  /** Which cells of these the run has settled before; absent where it can have settled none. */
+  readonly settled?: TaskRequest['settled']
+  /** The failures of the run in a row; no new call starts once they stop it. */
+  readonly streak: FailureStreak
+  /** Aborted when the run is stopped or breaks: no new call starts, calls under way are aborted. */
+  readonly signal: AbortSignal
+  /** Ends the run. */
+  onFault(error: unknown): void
+}
+
+/** A record of which something is to be stored. */
+type ItemToDo =
+  | {
+      readonly outcome: 'failed'
+      readonly item: WorkItem
+      readonly cells: readonly WorkCell[]
+      readonly failure: Failure
+    }
+  | { readonly outcome: 'run'; readonly planned: PlannedItem; readonly answer: Answer | null }
+
+/**
+ * Computes the cells of one derivation. What is called for, and in which order calls begin, is decided record by record
+ * in ascending order, as {@link DryRun} foresees it; then each takes its time.
+ */
+export class DerivationRun {
+  readonly #derivation: Derivation
+  readonly #parts: PartsOfRun
+  readonly #answers: Answers
+  readonly #underWay: UnderWay
+  readonly #stillWanted: StillWanted
+  /** Why nothing is called, if so. */
+  readonly #refusal: string | null
+  #listed = 0
+
+  constructor(derivation: Derivation, parts: PartsOfRun) {
+    const { contract, force, only, policies } = parts.planner.request
+    const { calls, reuse } = parts
+    this.#derivation = derivation
+    this.#parts = parts
+    this.#refusal = derivation.kind.refusal(derivation.spec)
+    this.#answers = new Answers({
+      contract,
+      usesCache: !force,
+      asksAnew: force || only === 'failed',
+      cached: (hashes) => parts.planner.cached(hashes),
+      ...(calls !== undefined && { calls }),
+      ...(reuse !== undefined && { reuse }),
+    })
+    this.#stillWanted = new StillWanted((records) => parts.planner.every(derivation, records))
+    // Records whose results are being stored take room too.
+    this.#underWay = new UnderWay(Math.max(WINDOW, 2 * policies.maxConcurrency))
+  }
+
+  /** Settles, without rejecting, when nothing is under way any more; with how many cells were looked at. */
+  async run(): Promise<number> {
+    const { planner, onFault } = this.#parts
+    try {
+      for await (const items of planner.work(this.#derivation, { ready: true })) {
+        if (this.#parts.streak.stopped !== null) break
+        await this.#startAll(await this.#unsettled(items))
+      }
+    } catch (error) {
+      onFault(error)
+    }
+    await this.#underWay.none()
+    return this.#listed
+  }
+
+  /** Leaves out cells that the run has settled before. */
+  async #unsettled(items: readonly WorkItem[]): Promise<readonly WorkItem[]> {
+    const settled = (await this.#parts.settled?.(items)) ?? null
+    if (settled === null || settled.size === 0) return items
+    return items.flatMap((item) => {
+      const cells = item.cells.filter(({ target }) => settled.get(item.key)?.has(target) !== true)
+      return cells.length === 0 ? [] : [{ ...item, cells }]
+    })
+  }
+
+  async #startAll(items: readonly WorkItem[]): Promise<void> {
+    const now = performance.now()
+    const toDo = items.flatMap((item) => this.#look(item, now) ?? [])
+    await this.#answers.load()
+    for (const item of toDo) {
+      if (this.#underWay.isFull) await this.#underWay.room()
+      if (this.#parts.signal.aborted || this.#parts.streak.stopped !== null) return
+      this.#start(item)
+    }
+    this.#parts.tally.report()
+  }
+
+  /** Null when the record's cells are left alone. */
+  #look(item: WorkItem, readAt: number): ItemToDo | null {
+    const { planner, tally, unusable } = this.#parts
+    const cells = planner.cells(item)
+    if (cells.length === 0) return null
+    this.#listed += cells.length
+    const bad = this.#derivation.inputs.filter((input) => unusable.has(input, item.key))
+    if (bad.length > 0) {
+      const isLeft = bad.every((input) => unusable.isLeft(input, item.key))
+      this.#leave(item, cells, isLeft)
+      return null
+    }
+    const planned = planner.plan(this.#derivation, item, cells)
+    switch (planned.outcome) {
+      case 'blocked':
+        tally.skip(cells.length)
+        return null
+      case 'failed':
+        return { outcome: 'failed', item, cells, failure: planned.failure }
+      case 'run':
+        tally.skip(planned.later.length)
+        return {
+          outcome: 'run',
+          planned,
+          answer:
+            planned.open.length === 0
+              ? null
+              : this.#answers.take(planned.hash, this.#requestOf(planned), readAt),
+        }
+    }
+  }
+
+  /** The key of a request, where responses are reused. */
+  #requestOf(planned: PlannedItem): string | null {
+    return this.#parts.reuse === undefined ? null : this.#parts.planner.requestKey(planned)
+  }
+
+  /** Leaves cells alone though they have work, `isLeft` by the bounds of the run; nothing is computed from them (D27). */
+  #leave(item: WorkItem, cells: readonly WorkCell[], isLeft: boolean): void {
+    const { tally, unusable } = this.#parts
+    if (isLeft) tally.leave(cells.length)
+    else tally.skip(cells.length)
+    for (const { target } of cells) unusable.add(target, item.key, isLeft)
+  }
+
+  /** Begins what a record takes; what its cells need of calls has begun when this returns. */
+  #start(toDo: ItemToDo): void {
+    this.#underWay.begin()
+    void (toDo.outcome === 'failed' ? this.#fail(toDo) : this.#seeTo(toDo.planned, toDo.answer))
+  }
+
+  /** Stores why cells cannot be computed. Never rejects. */
+  async #fail({ item, cells, failure }: Extract<ItemToDo, { outcome: 'failed' }>): Promise<void> {
+    try {
+      const results = cells.map((cell) => ({ cell, result: err(failure) }))
+      await this.#store({ derivation: this.#derivation, item }, results)
+    } catch (error) {
+      this.#parts.onFault(error)
+    }
+    this.#underWay.end()
+  }
+
+  /** Sees to the cells of a record by what is known of them, and a call for the others. Never rejects. */
+  async #seeTo(planned: PlannedItem, answer: Answer | null): Promise<void> {
+    const { onFault } = this.#parts
+    let asked: CallOfCells | null = null
+    let knownStored: Promise<void> | null = null
+    try {
+      const { known, unknown } = this.#sortOut(planned, answer)
+      if (known.length > 0) knownStored = this.#store(planned, known).catch(onFault)
+      if (answer !== null && unknown.length > 0) asked = this.#ask(planned, answer, unknown)
+      if (asked !== null) {
+        const outcome = await asked.call
+        if (outcome === null) this.#leave(planned.item, unknown, answer?.hasNoRoom ?? false)
+        else await this.#storeOutcome(planned, asked, outcome)
+      }
+    } catch (error) {
+      onFault(error)
+    }
+    asked?.onStored()
+    if (knownStored !== null) await knownStored
+    if (answer !== null) this.#answers.letGo(answer)
+    this.#underWay.end()
+  }
+
+  /** What is known of a record's cells without a call, and the cells that need one. */
+  #sortOut(
+    { unchanged, open, plan }: PlannedItem,
+    answer: Answer | null,
+  ): { readonly known: readonly ComputedCell[]; readonly unknown: readonly WorkCell[] } {
+    const known: ComputedCell[] = unchanged.map((cell) => ({ cell, result: 'unchanged' }))
+    const unknown: WorkCell[] = []
+    if (answer === null) return { known, unknown }
+    for (const cell of open) {
+      const computed = this.#known(answer, cell)
+      if (computed === null) unknown.push(cell)
+      else known.push(computed)
+    }
+    if (this.#refusal === null || this.#answers.isReusable(answer)) return { known, unknown }
+    const failure = { reason: 'refused', request: plan.request, detail: this.#refusal } as const
+    return { known: [...known, ...unknown.map((cell) => ({ cell, result: err(failure) }))], unknown: [] }
+  }
+
+  /** Has the call of an answer made for cells, unless it is already; null when the run's bounds have no room for it. */
+  #ask(planned: PlannedItem, answer: Answer, cells: readonly WorkCell[]): CallOfCells | null {
+    const stored = answer.call === null ? Promise.withResolvers<void>() : null
+    if (stored !== null && !this.#call(planned, answer, stored.promise)) {
+      this.#leave(planned.item, cells, this.#parts.streak.stopped === null)
+      return null
+    }
+    answer.waiting.push({ item: planned.item, cells })
+    return { call: answer.call, cells, first: stored !== null, onStored: () => stored?.resolve() }
+  }
+
+  #known({ hash, entry, isOfRun, failed }: Answer, cell: WorkCell): ComputedCell | null {
+    const failure = Object.hasOwn(failed, cell.target) ? failed[cell.target] : undefined
+    const known = failure === undefined ? null : { cell, result: failure }
+    // What the cache has may be older than what this run has asked for in vain.
+    if (this.#parts.planner.asksAnew(cell, hash) && (known !== null || !isOfRun)) return known
+    const value = this.#parts.planner.cachedValue(entry, cell.target)
+    if (value === undefined) return known
+    return { cell, result: ok(value), cached: true, provenance: entry?.provenance }
+  }
+
+  /** Begins a call; false when the run's bounds have no room for it. `stored`: when what it brings is stored. */
+  #call(planned: PlannedItem, answer: Answer, stored: Promise<void>): boolean {
+    const { planner, budget, tally, streak, signal } = this.#parts
+    if (streak.stopped !== null) return false
+    const price = planner.price(planned)
+    const isBegun = !this.#answers.isReusable(answer)
+    if (isBegun && !budget.begin(price)) return false
+    let begun = false
+    let sent = false
+    const onBegun = (): void => {
+      if (!begun) tally.begun()
+      begun = true
+    }
+    this.#answers.call(
+      answer,
+      {
+        derivation: planned.derivation,
+        plan: planned.plan,
+        price,
+        isBegun,
+        begin: () => budget.begin(price),
+      },
+      {
+        signal,
+        policies: planner.request.policies,
+        hosts: planner.request.store.hosts,
+        onBegun,
+        onSent: () => {
+          onBegun()
+          if (!sent) tally.sent(price)
+          sent = true
+        },
+        wanted: () => {
+          if (streak.stopped !== null) {
+            if (!begun) budget.giveBack(price)
+            return false
+          }
+          if (performance.now() - answer.since < FRESH_MS) return true
+          return this.#stillWanted.ask(answer.waiting).then((wanted) => {
+            // A call that has been tried once has been made.
+            if (!wanted && !begun) budget.giveBack(price)
+            return wanted
+          })
+        },
+        stored,
+      },
+    )
+    if (price !== null && price > 0) {
+      const refund = (outcome: CallOutcome | null): void => {
+        // It never reached anybody.
+        if (outcome !== null && begun && !sent) budget.refund(price)
+      }
+      answer.call?.then(refund, () => undefined)
+    }
+    return true
+  }
+
+  /** Stores what a call came to for cells. */
+  #storeOutcome(planned: PlannedItem, { cells, first }: CallOfCells, outcome: CallOutcome): Promise<void> {
+    const mine = first && !outcome.isOthers
+    if (mine && outcome.reused === undefined) this.#noteOutcome(outcome)
+    const results = this.#results(cells, outcome, !mine || outcome.reused !== undefined)
+    return this.#store(
+      planned,
+      results,
+      mine ? callBehind(planned, outcome, this.#requestOf(planned)) : NO_CALL,
+    )
+  }
+
+  /** Counts a call of this process that has failed, or brought a value. */
+  #noteOutcome({ values, failed }: CallOutcome): void {
+    const { file, hosts, targets } = this.#derivation
+    const [first] = Object.values(failed ?? {})
+    const isFailed = first !== undefined && Object.keys(failed ?? {}).length === targets.length
+    // What is broken off with the run says nothing of the host.
+    if (this.#parts.signal.aborted || Object.keys(values).length === 0) return
+    this.#parts.streak.note(hosts[0] ?? file, isFailed ? first.error : null)
+  }
+
+  /** What a call comes to for cells. */
+  #results(cells: readonly WorkCell[], { values, provenance }: CallOutcome, cached: boolean): ComputedCell[] {
+    const results: ComputedCell[] = []
+    for (const cell of cells) {
+      const result: Result<JsonValue, Failure> | undefined = values[cell.target]
+      // What has been paid for is stored, but what fails once the run is stopped may fail for that very reason.
+      if (result === undefined || (this.#parts.signal.aborted && !result.ok)) continue
+      results.push({ cell, result, cached, provenance })
+    }
+    return results
+  }
+
+  /** Stores what cells of one record came to. */
+  async #store(of: ItemOfRun, cells: readonly ComputedCell[], behind: CallBehind = NO_CALL): Promise<void> {
+    if (cells.length === 0 && behind === NO_CALL) return
+    const results = cells.map((cell) => resultOfRun(of, cell))
+    const outcomes = await this.#parts.commits.add({ results, ...behind })
+    const refused: ComputedCell[] = []
+    cells.forEach((computed, index) => {
+      const { outcome, detail = '' } = outcomes[index] as CellOutcome & { readonly detail?: string }
+      const { cell, result } = computed
+      if (outcome === 'refused' && of.plan !== undefined) {
+        refused.push({ cell, result: err(contractFailure(of.plan, cell.target, detail)) })
+      }
+      if (outcome === 'stored' && result !== 'unchanged' && !result.ok) {
+        this.#parts.unusable.add(cell.target, of.item.key)
+      }
+    })
+    if (refused.length === 0) return
+    // Other records decide whether it is refused the next time, and then the cache has the value: it need not wait.
+    const { hash: _, ...again } = of
+    await this.#store(again, refused)
+  }
+}
+
+/** What is stored of a call beside its cells. */
+interface CallBehind {
+  readonly cache: readonly CacheEntry[]
+  readonly made: readonly SettledCall[]
+  readonly responses: readonly ReceivedResponse[]
+  readonly used: readonly string[]
+}
+
+const NONE: readonly never[] = []
+
+const NO_CALL: CallBehind = { cache: NONE, made: NONE, responses: NONE, used: NONE }
+
+/** `request`: the key by which processes share the call, where it is not the input hash. */
+function callBehind({ hash }: PlannedItem, outcome: CallOutcome, request: string | null): CallBehind {
+  const { response, reused } = outcome
+  const cache = cacheEntries(hash, outcome)
+  if (reused !== undefined) return { ...NO_CALL, cache, used: [reused] }
+  const failed = (request === null ? outcome.failed : (outcome.failure ?? null)) as unknown as JsonValue
+  return {
+    cache,
+    made: [{ hash: request ?? hash, failed }],
+    responses: response === undefined ? NONE : [response],
+    used: NONE,
+  }
+}
+
+interface CallOfCells {
+  readonly call: Answer['call']
+  readonly cells: readonly WorkCell[]
+  /** Whether the call was begun for these. */
+  readonly first: boolean
+  /** To be called when what it brings is stored, or cannot be. */
+  readonly onStored: () => void
+}

@@ -1,0 +1,113 @@
+import type { CellCommit, CellOutcome } from '../../store/cell-work.ts'
+import type { RunProgress } from '../../store/stored-run.ts'
+import { Prices, type Price } from '../plan/budget.ts'
+import type { ResultOfRun } from './cell-result.ts'
+import type { CellChange, CellFailure, RunObserver } from '../run-request.ts'
+
+/** Counts what becomes of a run's cells, and tells who watches. */
+export class Tally {
+  readonly #total: number
+  readonly #sent = new Prices()
+  #calls = 0
+  readonly #observer: RunObserver
+  #materialized = 0
+  #skipped = 0
+  #left = 0
+  readonly #manual: number
+  #overwritten = 0
+  /** Cells that were counted as left alone and then had something to do after all, since somebody wrote an input. */
+  #owed = 0
+  readonly failures: CellFailure[] = []
+
+  /** `total`: how many cells the run is about; `manual`: how many of them have a value written by hand. */
+  constructor({ total, manual }: { readonly total: number; readonly manual: number }, observer: RunObserver) {
+    this.#total = total
+    this.#manual = manual
+    this.#observer = observer
+  }
+
+  /**
+   * How far the run is: `done` never falls and never exceeds `total`. Nor does `skipped` fall, but for a cell that had
+   * been counted as left alone and is computed in the end.
+   */
+  get progress(): RunProgress {
+    const [materialized, failed] = [this.#materialized, this.failures.length]
+    const skipped = Math.min(this.#skipped, this.#total - materialized - failed)
+    return {
+      done: materialized + skipped + failed,
+      total: this.#total,
+      materialized,
+      skipped,
+      failed,
+      calls: this.#calls,
+      totalCost: this.#sent.sum,
+      unpricedCalls: this.#sent.unpriced,
+      left: this.#left,
+      manualLeft: Math.max(0, this.#manual - this.#overwritten),
+      manualOverwritten: this.#overwritten,
+    }
+  }
+
+  /** Counts a call that begins. */
+  begun(): void {
+    this.#calls += 1
+    this.report()
+  }
+
+  /** Counts what a call of this price costs, which has reached whom it is for. */
+  sent(price: Price): void {
+    this.#sent.add(price)
+    this.report()
+  }
+
+  /** What a commit says of the run beside the cells that it stores. */
+  get beside(): CellCommit['progress'] {
+    const { skipped, left, calls, totalCost, unpricedCalls } = this.progress
+    return { skipped, left, calls, totalCost, unpricedCalls }
+  }
+
+  report(): void {
+    this.#observer.onProgress(this.progress)
+  }
+
+  /** Counts cells that are left alone; fewer than none take back as much of what was counted too early. */
+  skip(cells: number): void {
+    const repaid = Math.min(this.#owed, Math.max(0, cells))
+    this.#owed += Math.max(0, -cells) - repaid
+    this.#skipped += Math.max(0, cells) - repaid
+  }
+
+  /** Counts cells with work that are left alone since the bounds of the run leave no room for them. */
+  leave(cells: number): void {
+    this.#left += cells
+    this.skip(cells)
+  }
+
+  /** Whatever has not been computed and has not failed was left alone: the run is through. */
+  finish(): void {
+    this.#skipped = this.#total - this.#materialized - this.failures.length
+  }
+
+  /** Counts what a commit has stored, and tells of it. */
+  stored(results: readonly ResultOfRun[], outcomes: readonly CellOutcome[]): void {
+    const changes: CellChange[] = []
+    for (const [index, { change }] of results.entries()) {
+      const { outcome, overwrote = false } = outcomes[index] as CellOutcome & { readonly overwrote?: true }
+      if (overwrote) this.#overwritten += 1
+      // What is refused comes again, as a failure.
+      if (outcome === 'refused') continue
+      if (outcome === 'superseded' || change === null) this.skip(1)
+      else changes.push(change)
+    }
+    for (const change of changes) {
+      if (change.state === 'fresh') {
+        this.#materialized += 1
+        continue
+      }
+      const { recordId, field, error, error_type } = change
+      this.failures.push({ recordId, field, error, error_type })
+    }
+    if (changes.length > 0) this.#observer.onCells(changes)
+    this.report()
+  }
+}

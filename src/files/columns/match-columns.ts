@@ -1,0 +1,118 @@
+import type { Contract } from '../../contract/contract.ts'
+import { originalNames } from '../../contract/odcs/original-names.ts'
+import { showValue } from '../../contract/json/show-value.ts'
+import { ValidationError } from '../../errors/service-error.ts'
+
+export interface MatchOptions {
+  /** The column that has the ids, whatever it is called; null where its name says so. */
+  readonly key: string | null
+  /** Whether the ids are made up, so that no column is `id`. */
+  readonly withoutId: boolean
+  /**
+   * True takes a column for the field of its name where it could also be another field by its original name, and no other
+   * column shows which; false refuses it.
+   */
+  readonly preferOwn: boolean
+  /** The advice of messages for a column that could be `id`; null where there is none. */
+  readonly idAdvice: string | null
+}
+
+/** Finds the fields that the columns of files belong to, by the fields' own names and their original ones. */
+export class ColumnMatcher {
+  readonly #contract: Contract
+  readonly #options: MatchOptions
+  /** The fields that have an original name. */
+  readonly #owners = new Map<string, string[]>()
+
+  constructor(contract: Contract, options: MatchOptions) {
+    this.#contract = contract
+    this.#options = options
+    for (const [field, names] of originalNames(contract)) {
+      for (const name of names) this.#owners.set(name, [...(this.#owners.get(name) ?? []), field])
+    }
+  }
+
+  /** Whether each column can only be the field of its name. */
+  get isPlain(): boolean {
+    return this.#owners.size === 0 && this.#options.key === null
+  }
+
+  /**
+   * Returns the field of each column, without the columns that belong to none. A column that could be two fields is the one
+   * that no other column must be. Throws ValidationError, beginning with `place`, for two columns of one field and for a
+   * column that could still be two.
+   */
+  match(columns: readonly string[], place: string): ReadonlyMap<string, string> {
+    const open = new Map(columns.map((column) => [column, this.#candidates(column)] as const))
+    const fieldOf = new Map<string, string>()
+    const columnOf = new Map<string, string>()
+    for (let settled = true; settled;) {
+      settled = false
+      for (const [column, candidates] of open) {
+        const free = candidates.filter((field) => !columnOf.has(field) || candidates.length === 1)
+        const [field] = free
+        if (free.length > 1) continue
+        open.delete(column)
+        settled = true
+        if (field === undefined) {
+          if (candidates.length > 0) this.#refuseTaken(column, candidates, { columnOf, place })
+          if (column === 'id') this.#refuseIds(place)
+          continue
+        }
+        if (columnOf.has(field)) this.#refuseTaken(column, [field], { columnOf, place })
+        fieldOf.set(column, field)
+        columnOf.set(field, column)
+      }
+    }
+    for (const [column, candidates] of open) {
+      const free = candidates.filter((field) => !columnOf.has(field))
+      const own = this.#options.preferOwn && free.includes(column) ? column : null
+      if (own === null) this.#refuseAmbiguous(column, free, place)
+      fieldOf.set(column, own)
+      columnOf.set(own, column)
+    }
+    return fieldOf
+  }
+
+  #candidates(column: string): readonly string[] {
+    const { key, withoutId } = this.#options
+    if (column === key) return ['id']
+    const own = this.#contract.fieldByName.has(column) ? [column] : []
+    const all = [...new Set([...own, ...(this.#owners.get(column) ?? [])])]
+    return withoutId ? all.filter((field) => field !== 'id') : all
+  }
+
+  #refuseTaken(
+    column: string,
+    candidates: readonly string[],
+    { columnOf, place }: { readonly columnOf: ReadonlyMap<string, string>; readonly place: string },
+  ): never {
+    const [field = ''] = candidates
+    const [first, second] = [columnOf.get(field) ?? '', column]
+    const names = [first, second].map((name) => `${showValue(name)}${this.#why(name, field)}`).join(' and ')
+    throw new ValidationError(
+      `${place}: two columns are the field ${showValue(field)}: ${names}; take one of them out, or rename it`,
+    )
+  }
+
+  #refuseIds(place: string): never {
+    throw new ValidationError(
+      `${place} has a column "id", so that its records need no numbers; leave out --no-key, or the column`,
+    )
+  }
+
+  #why(column: string, field: string): string {
+    if (column === this.#options.key) return ' (the key)'
+    return column === field ? '' : ' (an original name of it)'
+  }
+
+  #refuseAmbiguous(column: string, fields: readonly string[], place: string): never {
+    const names = fields.map((field) => showValue(field))
+    const last = names.pop() ?? ''
+    const { idAdvice } = this.#options
+    const advice = fields.includes('id') && idAdvice !== null ? `${idAdvice}, or ` : ''
+    throw new ValidationError(
+      `${place}: the column ${showValue(column)} can be the field ${names.join(', ')} or ${last}; ${advice}rename it in the file`,
+    )
+  }
+}

@@ -1,0 +1,65 @@
+import type { JsonObject } from '../../contract/json/json.ts'
+import type { ColumnMatcher } from './match-columns.ts'
+import { wrapped } from '../io/null-texts.ts'
+import { placeOf, type RawRecord, type RawRecords } from '../io/raw-records.ts'
+
+/** The same records, in which the columns of a map have the names that it gives them. */
+export function renameColumns(file: RawRecords, nameOf: ReadonlyMap<string, string>): RawRecords {
+  if (isIdentity(nameOf)) return file
+  async function* batches(): AsyncGenerator<readonly RawRecord[]> {
+    for await (const batch of file.batches) yield batch.map((record) => renamed(record, nameOf))
+  }
+  return { ...wrapped(file, batches), fields: file.fields?.map((name) => nameOf.get(name) ?? name) ?? null }
+}
+
+/**
+ * The same records, with columns called as the fields that they belong to; columns of no field keep their names. Throws
+ * ValidationError as {@link ColumnMatcher.match} does, while the records are read where each has columns of its own.
+ */
+export function columnsAsFields(file: RawRecords, matcher: ColumnMatcher): RawRecords {
+  if (matcher.isPlain) return file
+  if (file.fields !== null) return renameColumns(file, matcher.match(file.fields, file.source.name))
+  return wrapped(file, () => recordsAsFields(file.batches, matcher, file))
+}
+
+/** The same for records without a file that could be read again, each with columns of its own. */
+export async function* recordsAsFields(
+  batches: AsyncIterable<readonly RawRecord[]>,
+  matcher: ColumnMatcher,
+  origin: Pick<RawRecords, 'source' | 'unit'>,
+): AsyncGenerator<readonly RawRecord[]> {
+  // Most records have the columns of the one before them.
+  let last: { readonly columns: readonly string[]; readonly nameOf: ReadonlyMap<string, string> } | null =
+    null
+  for await (const batch of batches) {
+    yield batch.map((record) => {
+      const columns = Object.keys(record.values)
+      if (last === null || !areSame(last.columns, columns)) {
+        last = { columns, nameOf: matcher.match(columns, placeOf(origin, record)) }
+      }
+      return isIdentity(last.nameOf) ? record : renamed(record, last.nameOf)
+    })
+  }
+}
+
+function renamed(record: RawRecord, nameOf: ReadonlyMap<string, string>): RawRecord {
+  const { values, unknown } = record
+  return {
+    ...record,
+    values: renamedValues(values, nameOf),
+    ...(unknown === undefined ? {} : { unknown: unknown.map((name) => nameOf.get(name) ?? name) }),
+  }
+}
+
+function renamedValues(values: JsonObject, nameOf: ReadonlyMap<string, string>): JsonObject {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [nameOf.get(name) ?? name, value]))
+}
+
+function isIdentity(nameOf: ReadonlyMap<string, string>): boolean {
+  for (const [name, other] of nameOf) if (name !== other) return false
+  return true
+}
+
+function areSame(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((name, index) => name === others[index])
+}

@@ -1,0 +1,152 @@
+import type { Field } from '../../contract/contract.ts'
+import { showValue } from '../../contract/json/show-value.ts'
+import { ambiguousDateText, ambiguousGroupText, type Show } from '../notation/ambiguity-text.ts'
+import { isAmbiguous, parseForeignMoment, type DateOrder } from '../notation/foreign-moment.ts'
+import { isAmbiguousGroup, isMissingText } from '../notation/foreign-number.ts'
+import { NotationSketch, STRICT, type Reading } from '../notation/notation-sketch.ts'
+import { sight, type Sighting } from '../notation/sighting.ts'
+import type { RawRecord, RawRecords } from '../io/raw-records.ts'
+
+/** How the texts of each field are read; each has a {@link Reading}. */
+export interface FieldReadings {
+  /** To be called with each batch, before its records are read. */
+  settle(batch: readonly RawRecord[]): Promise<void>
+  of(field: string): Reading
+}
+
+export interface ColumnReadingsOptions {
+  /** The file, which is gone through once more where a value has several meanings; null where it can be read only once. */
+  readonly file: RawRecords | null
+  /** The field of a column, undefined where there is none. */
+  readonly fieldOf: (column: string) => Field | undefined
+  readonly dateOrder: DateOrder | null
+  /** As in {@link Reading}. */
+  readonly lenient: boolean
+}
+
+/**
+ * Readings for a file whose contract is known. Only where a value has several meanings, as `03/04/2024` and `1,234` have, the
+ * file is gone through to look for values of the same column that have one.
+ */
+export class ColumnReadings implements FieldReadings {
+  readonly #options: ColumnReadingsOptions
+  readonly #plain: Reading
+  #known: ReadonlyMap<string, Reading> | null = null
+  readonly #ambiguities: string[] = []
+  readonly #missing = new Map<string, Sighting>()
+
+  constructor(options: ColumnReadingsOptions) {
+    this.#options = options
+    this.#plain = { dateOrder: options.dateOrder, commaGroups: false, lenient: options.lenient }
+  }
+
+  /** To be called before the file is gone through from its start. */
+  begin(): void {
+    this.#missing.clear()
+  }
+
+  /** The texts that have several meanings, and those that were taken for no value since {@link begin}; a sentence for each field. */
+  notes(): readonly string[] {
+    const missing = Array.from(this.#missing, ([field, sighting]) => {
+      const more = sighting.count === 1 ? '' : `, and ${sighting.count - 1} more`
+      return `field "${field}": ${this.#show(sighting)}${more}: taken as no value`
+    })
+    return [...this.#ambiguities, ...missing]
+  }
+
+  readonly #show: Show = ({ value, at }) => {
+    const { file } = this.#options
+    return `${showValue(value)} in ${file?.unit ?? 'record'} ${at}`
+  }
+
+  #tellAmbiguities(sketches: ReadonlyMap<string, NotationSketch>, points: ReadonlySet<string>): void {
+    for (const [field, sketch] of sketches) {
+      const texts = [
+        this.#options.dateOrder === null ? ambiguousDateText(sketch, this.#show) : null,
+        points.has(field) ? null : ambiguousGroupText(sketch, this.#show),
+      ]
+      for (const text of texts) if (text !== null) this.#ambiguities.push(`field "${field}": ${text}`)
+    }
+  }
+
+  async settle(batch: readonly RawRecord[]): Promise<void> {
+    const { file, lenient } = this.#options
+    if (lenient) for (const record of batch) this.#noteMissing(record)
+    if (file === null || this.#known !== null || !batch.some((record) => this.#isAmbiguous(record))) return
+    this.#known = await this.#look(file)
+  }
+
+  of(field: string): Reading {
+    return this.#known?.get(field) ?? this.#plain
+  }
+
+  #noteMissing({ values, at }: RawRecord): void {
+    for (const column of Object.keys(values)) {
+      const text = values[column]
+      if (typeof text !== 'string' || !isMissingText(text.trim())) continue
+      const field = this.#options.fieldOf(column)
+      if (field === undefined || field.type === 'string') continue
+      this.#missing.set(field.name, sight(this.#missing.get(field.name) ?? null, text, at))
+    }
+  }
+
+  #isAmbiguous({ values }: RawRecord): boolean {
+    for (const column of Object.keys(values)) {
+      const text = values[column]
+      if (typeof text !== 'string') continue
+      const type = this.#options.fieldOf(column)?.type
+      if (isNumeric(type) && isAmbiguousGroup(text.trim())) return true
+      if (!isTemporal(type)) continue
+      const moment = parseForeignMoment(text.trim())
+      if (moment !== null && isAmbiguous(moment)) return true
+    }
+    return false
+  }
+
+  async #look(file: RawRecords): Promise<ReadonlyMap<string, Reading>> {
+    const { fieldOf, dateOrder, lenient } = this.#options
+    const sketches = new Map<string, NotationSketch>()
+    const points = new Set<string>()
+    for await (const batch of file.batches) {
+      for (const { values, at } of batch) {
+        for (const column of Object.keys(values)) {
+          const field = fieldOf(column)
+          const value = values[column] ?? null
+          if (field === undefined || (!isNumeric(field.type) && !isTemporal(field.type))) continue
+          if (typeof value !== 'string') continue
+          sketchOf(sketches, field.name, file.cells !== 'values').add(value.trim(), at)
+          if (HAS_POINT.test(value)) points.add(field.name)
+        }
+      }
+    }
+    this.#tellAmbiguities(sketches, points)
+    return new Map(
+      Array.from(sketches, ([name, sketch]) => [
+        name,
+        { ...sketch.reading(dateOrder, points.has(name)), lenient },
+      ]),
+    )
+  }
+}
+
+/** The readings that were found out when a contract was inferred. */
+export function knownReadings(readings: ReadonlyMap<string, Reading>): FieldReadings {
+  return { settle: () => Promise.resolve(), of: (field) => readings.get(field) ?? STRICT }
+}
+
+/** A number with a decimal point, and without anything that separates thousands. */
+const HAS_POINT = /^\s*[+-]?\d*\.\d+(?:e[+-]?\d+)?\s*$/i
+
+function sketchOf(sketches: Map<string, NotationSketch>, field: string, groups: boolean): NotationSketch {
+  const sketch = sketches.get(field) ?? new NotationSketch({ groups })
+  sketches.set(field, sketch)
+  return sketch
+}
+
+function isNumeric(type: Field['type'] | undefined): boolean {
+  return type === 'integer' || type === 'number'
+}
+
+function isTemporal(type: Field['type'] | undefined): boolean {
+  return type === 'date' || type === 'timestamp'
+}

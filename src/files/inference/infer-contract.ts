@@ -1,0 +1,237 @@
+import type { Contract, LogicalType } from '../../contract/contract.ts'
+import { ID_FROM, ROW_NUMBER } from '../../contract/odcs/id-source.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
+import { showNames, showValue } from '../../contract/json/show-value.ts'
+import { ValidationError } from '../../errors/service-error.ts'
+import { ORIGINAL_NAME } from '../../contract/odcs/original-names.ts'
+import { parseContract } from '../../contract/odcs/parse-contract.ts'
+import { closedListRule, contractText } from './contract-text.ts'
+import { typeOfColumn } from './column-type.ts'
+import { fieldNames } from './field-names.ts'
+import type { DateOrder } from '../notation/foreign-moment.ts'
+import type { ColumnSketch } from './infer-column.ts'
+import { doubtsOf, hasDecimalCommas } from './infer-doubts.ts'
+import { chooseKey, whyNoKey, type AskedKey, type ChosenKey } from './infer-key.ts'
+import type { FileProfile } from './infer-profile.ts'
+import { STRICT, type Reading } from '../notation/notation-sketch.ts'
+import type { Sighting } from '../notation/sighting.ts'
+
+/** A closed list stands for so many values for each of its own. */
+export const USES_OF_LISTED = 10
+
+/** A column that reads like a key is unique when so many values all differ, */
+export const SOME_VALUES = 10
+
+/** and another, of short texts, when so many do. */
+export const MANY_VALUES = 100
+
+/** A field, and where its values come from. */
+export interface InferredField {
+  readonly field: string
+  /** The column of the file; null for ids that are made up. */
+  readonly column: string | null
+  readonly type: LogicalType
+  readonly required: boolean
+  readonly unique: boolean
+  /** The closed list, or null. */
+  readonly validValues: readonly string[] | null
+  /** Records that have a value; null when nobody counted. */
+  readonly values: number | null
+  /** What somebody should look at; each a sentence without a full stop. */
+  readonly doubts: readonly string[]
+}
+
+/** A contract, and how it came about. */
+export interface Inference {
+  readonly contract: Contract
+  /** In the contract's order: that of the columns, behind ids that are made up. */
+  readonly fields: readonly InferredField[]
+  /** How the texts of each field are read. */
+  readonly readings: ReadonlyMap<string, Reading>
+  readonly records: number
+}
+
+export interface InferenceNaming {
+  /** The contract's id. */
+  readonly id: string
+  /** The name of its schema entry. */
+  readonly entry: string
+  readonly key: AskedKey
+  /** Types that columns get whatever their values look like. */
+  readonly types?: ReadonlyMap<string, LogicalType>
+  /** The order of day and month in dates, where somebody said it. */
+  readonly dateOrder?: DateOrder | null
+}
+
+/**
+ * The contract that a file's records fit, by what was seen of them; docs/reference/inference.md has the rules. Throws
+ * ValidationError where the column that is to be the key does not tell the records apart.
+ */
+export function inferContract(profile: FileProfile, naming: InferenceNaming): Inference {
+  const key = chooseKey(profile, naming.key)
+  const types = naming.types ?? new Map<string, LogicalType>()
+  checkTypes(types, profile, key)
+  const names = namesOf(profile, key)
+  const decimalComma = profile.columns.find(hasDecimalCommas)?.notation.decimalComma ?? null
+  const drafts = profile.columns.map((column, index) =>
+    draftField(column, {
+      profile,
+      decimalComma,
+      key,
+      field: names[index] ?? '',
+      type: types.get(column.name) ?? null,
+      dateOrder: naming.dateOrder ?? null,
+    }),
+  )
+  if (key === null) drafts.unshift(madeUpId(profile, naming.key === false))
+  const text = contractText({
+    id: naming.id,
+    entry: naming.entry,
+    description: `Inferred from ${profile.file.source.name}.`,
+    properties: drafts.map(({ property }) => property),
+  })
+  return {
+    contract: parseContract(text),
+    fields: drafts.map(({ inferred }) => inferred),
+    readings: new Map(drafts.map(({ inferred, reading }) => [inferred.field, reading])),
+    records: profile.records,
+  }
+}
+
+/** A field, and its property in the contract. */
+interface Draft {
+  readonly inferred: InferredField
+  readonly property: JsonObject
+  readonly reading: Reading
+}
+
+function namesOf({ columns }: FileProfile, key: ChosenKey | null): string[] {
+  const others = columns.filter((column) => column !== key?.column)
+  const names = fieldNames(
+    others.map(({ name }) => (name.trim().toLowerCase() === 'id' ? `original_${name.trim()}` : name)),
+    ['id'],
+  )
+  return columns.map((column) => (column === key?.column ? 'id' : (names.shift() ?? '')))
+}
+
+function madeUpId({ records }: FileProfile, asked: boolean): Draft {
+  const doubts =
+    records === 0 || asked
+      ? []
+      : ['no column has a different text, date or integer in each record: numbered in the order of the file']
+  return {
+    inferred: {
+      field: 'id',
+      column: null,
+      type: 'string',
+      required: true,
+      unique: true,
+      validValues: null,
+      values: records,
+      doubts,
+    },
+    property: {
+      name: 'id',
+      logicalType: 'string',
+      primaryKey: true,
+      required: true,
+      customProperties: [{ property: ID_FROM, value: ROW_NUMBER }],
+    },
+    reading: STRICT,
+  }
+}
+
+/** Throws ValidationError for a type of a column that is not there, and for one that the key cannot have. */
+function checkTypes(
+  types: ReadonlyMap<string, LogicalType>,
+  { columns, file }: FileProfile,
+  key: ChosenKey | null,
+): void {
+  for (const [name, type] of types) {
+    if (!columns.some((column) => column.name === name)) {
+      const known = showNames(columns.map((column) => column.name))
+      throw new ValidationError(
+        `${file.source.name} has no column ${showValue(name)} for a type; it has ${known}`,
+      )
+    }
+    if (name === key?.column.name && type !== 'string') {
+      throw new ValidationError(
+        `${file.source.name}: ${showValue(name)} is the key, which is text, and cannot be ${type}; choose another key`,
+      )
+    }
+  }
+}
+
+interface Place {
+  readonly profile: FileProfile
+  readonly key: ChosenKey | null
+  readonly field: string
+  /** The type that was asked for. */
+  readonly type: LogicalType | null
+  readonly dateOrder: DateOrder | null
+  readonly decimalComma: Sighting | null
+}
+
+function draftField(column: ColumnSketch, place: Place): Draft {
+  const { profile, key, field, type: asked, dateOrder, decimalComma } = place
+  const isKey = column === key?.column
+  const found = typeOfColumn(column, { cells: profile.file.cells, dateOrder, decimalComma })
+  const type = isKey ? 'string' : (asked ?? found.type)
+  const absent = column.blank + (type === 'string' ? 0 : (column.notation.missing?.count ?? 0))
+  const required = isKey || (profile.records > 0 && column.count === profile.records && absent === 0)
+  const unique = isKey || isUnique(column, type)
+  const validValues = isKey ? null : closedList(column, type)
+  const nested = type === 'array' || type === 'object' ? column.shape.describe() : {}
+  const property = {
+    name: field,
+    ...(field === column.name ? {} : originalNameKeys(column.name)),
+    ...nested,
+    logicalType: type,
+    ...(isKey ? { primaryKey: true } : {}),
+    ...(required ? { required } : {}),
+    ...(unique && !isKey ? { unique } : {}),
+    ...(validValues === null ? {} : { quality: [closedListRule(validValues)] }),
+  }
+  const doubts = isKey
+    ? keyDoubts(key)
+    : [
+        ...noKeyDoubts(column, profile),
+        ...(asked === null ? doubtsOf(column, found, { ...profile.file, decimalComma }) : []),
+      ]
+  const { name } = column
+  const values = type === 'string' ? column.count : column.count - absent
+  return {
+    inferred: { field, column: name, type, required, unique, validValues, values, doubts },
+    property,
+    reading: found.reading,
+  }
+}
+
+/** The keys that keep the name of a column, which may be empty in JSON. */
+function originalNameKeys(name: string): JsonObject {
+  if (name.trim() !== '') return { businessName: name }
+  return { customProperties: [{ property: ORIGINAL_NAME, value: name }] }
+}
+
+function keyDoubts({ guess }: ChosenKey): string[] {
+  return guess === null ? [] : [guess]
+}
+
+/** A column called id that could not be it. */
+function noKeyDoubts(column: ColumnSketch, profile: FileProfile): string[] {
+  if (column.name.trim().toLowerCase() !== 'id') return []
+  const why = whyNoKey(column, profile)
+  return why === null ? [] : [`not the key: ${why}`]
+}
+
+/** Whether values must differ from now on. That they happen to differ so far says little of few values, or of amounts. */
+function isUnique(column: ColumnSketch, type: LogicalType): boolean {
+  if (column.differs !== true || (type !== 'string' && type !== 'integer')) return false
+  if (column.readsLikeKey) return column.count >= SOME_VALUES
+  return type === 'string' && column.plain && column.kinds.size === 1 && column.count >= MANY_VALUES
+}
+
+function closedList({ listed, kinds, count }: ColumnSketch, type: LogicalType): readonly string[] | null {
+  if (type !== 'string' || listed === null || listed.size < 2 || kinds.size !== 1) return null
+  return count >= listed.size * USES_OF_LISTED ? [...listed.keys()].toSorted() : null
+}

@@ -1,0 +1,110 @@
+import { parseExactly, readNumber } from '../../contract/json/exact-json.ts'
+import { numberFrom } from '../../contract/json/exact-number.ts'
+import { WrittenNumber } from '../../contract/json/written-number.ts'
+import type { Contract, Field } from '../../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import type { FieldReadings } from './column-readings.ts'
+import { idText } from './infer-column.ts'
+import { readMoment } from '../notation/foreign-moment.ts'
+import { isAmbiguousGroup, isGrouped, isMissingText, withoutGroups } from '../notation/foreign-number.ts'
+import type { Reading } from '../notation/notation-sketch.ts'
+import type { CellKind } from '../io/raw-records.ts'
+
+/** What the values of a file are, and how their texts are read. */
+export interface CellReadings {
+  readonly cells: CellKind
+  readonly readings: Pick<FieldReadings, 'of'>
+}
+
+/**
+ * The record that the cells of a file mean under a contract: texts become the types of their fields. What is nothing of its
+ * field's type stays what it is, for the contract to judge, and so do names that the contract lacks.
+ */
+export function typeCells(
+  contract: Contract,
+  raw: JsonObject,
+  { cells, readings }: CellReadings,
+): JsonObject {
+  const record: Record<string, JsonValue> = Object.hasOwn(raw, '__proto__')
+    ? (Object.create(null) as Record<string, JsonValue>)
+    : {}
+  for (const name of Object.keys(raw)) {
+    const value = raw[name] ?? null
+    const field = contract.fieldByName.get(name)
+    record[name] = field === undefined ? value : typeCell(field, value, { cells, reading: readings.of(name) })
+  }
+  return record
+}
+
+interface HowToRead {
+  readonly cells: CellKind
+  readonly reading: Reading
+}
+
+function typeCell(field: Field, value: JsonValue, { cells, reading }: HowToRead): JsonValue {
+  if (value instanceof WrittenNumber) return typeWrittenNumber(field, value)
+  if (cells === 'values') return typeValue(field, value, reading)
+  if (field.type === 'string')
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+  if (typeof value === 'number')
+    return field.type === 'boolean' && (value === 0 || value === 1) ? value === 1 : value
+  if (typeof value !== 'string') return value
+  const text = value.trim()
+  // Many programs put every cell into quotes, those without a value too.
+  if (text === '') return null
+  switch (field.type) {
+    case 'integer':
+    case 'number':
+      return numberOf(text, reading) ?? typeText(field, value, reading)
+    case 'boolean':
+      return booleanOf(text) ?? typeText(field, value, reading)
+    case 'date':
+    case 'timestamp':
+    case 'time':
+      return typeText(field, text, reading)
+    case 'array':
+    case 'object':
+      return parsed(text) ?? typeText(field, value, reading)
+  }
+}
+
+/** A value of a file that has types. */
+function typeValue(field: Field, value: JsonValue, reading: Reading): JsonValue {
+  if (typeof value === 'string') return typeText(field, value, reading)
+  if (field.type !== 'string' || !reading.lenient || value === null) return value
+  return idText(value)
+}
+
+/** A text of a field that is no string: a moment that is written as contracts do not, or a word for no value. */
+function typeText({ type }: Field, value: string, { lenient, dateOrder }: Reading): JsonValue {
+  if (type === 'string') return value
+  const text = value.trim()
+  if (lenient && isMissingText(text)) return null
+  return type === 'date' || type === 'timestamp' ? (readMoment(type, text, dateOrder) ?? value) : value
+}
+
+function numberOf(text: string, { commaGroups }: Reading): JsonValue {
+  const isGroup = isGrouped(text) && (commaGroups || !isAmbiguousGroup(text))
+  const plain = isGroup ? withoutGroups(text) : text
+  return numberFrom(plain) ?? (readNumber(plain) as JsonValue)
+}
+
+/** A number whose digits a double may lose: text where the contract has text, else refused with the value as it is written. */
+function typeWrittenNumber(field: Field, value: JsonValue & WrittenNumber): JsonValue {
+  if (field.type === 'number') return numberFrom(value.text) ?? value
+  return field.type === 'string' ? value.text : value
+}
+
+function booleanOf(text: string): boolean | null {
+  const word = text.toLowerCase()
+  if (word === 'true' || word === '1') return true
+  return word === 'false' || word === '0' ? false : null
+}
+
+function parsed(text: string): JsonValue {
+  try {
+    return parseExactly(text) as JsonValue
+  } catch {
+    return null
+  }
+}
