@@ -7,35 +7,35 @@
 export { openSheet, type SheetOptions } from './sheet/open-sheet.ts'
 export type { Logger, Sheet } from './sheet/sheet.ts'
 
-export { deleteRecords, type DeleteRequest } from './sheet/delete-records.ts'
-export { getRecord, getRecordAsOf } from './sheet/get-record.ts'
-export { listRecords, type ListRecordsQuery, type RecordList } from './sheet/list-records.ts'
-export { runQuery } from './sheet/run-query.ts'
-export { summarizeRecords, type SummarizeQuery } from './sheet/summarize-records.ts'
-export { upsertRecords, type UpsertOptions } from './sheet/upsert-records.ts'
+export { deleteRecords, type DeleteRequest } from './sheet/writes/delete-records.ts'
+export { getRecord, getRecordAsOf } from './sheet/queries/get-record.ts'
+export { listRecords, type ListRecordsQuery, type RecordList } from './sheet/queries/list-records.ts'
+export { runQuery } from './sheet/queries/run-query.ts'
+export { summarizeRecords, type SummarizeQuery } from './sheet/queries/summarize-records.ts'
+export { upsertRecords, type UpsertOptions } from './sheet/writes/upsert-records.ts'
 
-export { cancelRun } from './sheet/cancel-run.ts'
+export { cancelRun } from './sheet/runs/cancel-run.ts'
 export {
   materialize,
   startMaterialize,
   type MaterializeRequest,
   type MaterializeResult,
   type StartedRun,
-} from './sheet/materialize.ts'
-export { planMaterialize } from './sheet/plan-materialize.ts'
-export { getRun, listRunFailures, listRuns } from './sheet/read-runs.ts'
-export { restoreRecords, type RestoreRecordsRequest } from './sheet/restore-records.ts'
-export { revertCell, startRevert, type RevertReport, type StartedRevert } from './sheet/revert.ts'
+} from './sheet/runs/materialize.ts'
+export { planMaterialize } from './sheet/runs/plan-materialize.ts'
+export { getRun, listRunFailures, listRuns } from './sheet/runs/read-runs.ts'
+export { restoreRecords, type RestoreRecordsRequest } from './sheet/writes/restore-records.ts'
+export { revertCell, startRevert, type RevertReport, type StartedRevert } from './sheet/runs/revert.ts'
 export type { RunWatch } from './sheet/run-feed.ts'
-export { watchRun } from './sheet/watch-run.ts'
+export { watchRun } from './sheet/runs/watch/watch-run.ts'
 
-export { explainCell, type CellExplanation } from './sheet/explain-cell.ts'
-export { readCellStates, type CellStates } from './sheet/read-cell-states.ts'
-export { readContract } from './sheet/read-contract.ts'
-export { readDerivations, type DerivationReport } from './sheet/read-derivations.ts'
-export { readPermissions, type Permissions } from './sheet/read-permissions.ts'
-export { readProvenance } from './sheet/read-provenance.ts'
-export { readStatus, type TargetStatusReport } from './sheet/read-status.ts'
+export { explainCell, type CellExplanation } from './sheet/cells/explain-cell.ts'
+export { readCellStates, type CellStates } from './sheet/cells/read-cell-states.ts'
+export { readContract } from './sheet/schema/read-contract.ts'
+export { readDerivations, type DerivationReport } from './sheet/schema/read-derivations.ts'
+export { readPermissions, type Permissions } from './sheet/schema/read-permissions.ts'
+export { readProvenance } from './sheet/cells/read-provenance.ts'
+export { readStatus, type TargetStatusReport } from './sheet/cells/read-status.ts'
 
 export { NetworkTransport, parseStub, type Transport } from './sheet/transports.ts'
 export type {

@@ -1,8 +1,8 @@
 import { ServiceError } from '../errors/service-error.ts'
-import { getRecord } from '../sheet/get-record.ts'
-import { readDerivations } from '../sheet/read-derivations.ts'
+import { getRecord } from '../sheet/queries/get-record.ts'
+import { readDerivations } from '../sheet/schema/read-derivations.ts'
 import type { Sheet } from '../sheet/sheet.ts'
-import { watchSheet, type SheetState } from '../sheet/watch-sheet.ts'
+import { watchSheet, type SheetState } from '../sheet/runs/watch/watch-sheet.ts'
 import { derivationUri, recordIdOf, RESOURCE_URIS } from './resource-uris.ts'
 
 /** Who is told of changes. */

@@ -14,9 +14,9 @@ import {
   type DefinitionFile,
   type DefinitionFiles,
   type Derivations,
-} from './definition-files.ts'
+} from './definition/definition-files.ts'
 import { endOfTurn } from './end-of-turn.ts'
-import { SheetFileError } from './sheet-paths.ts'
+import { SheetFileError } from './definition/sheet-paths.ts'
 
 /** Where the service writes what its operator should know; a subset of pino's. */
 export interface Logger {

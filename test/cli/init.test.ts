@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test, type TestContext } from 'node:test'
-import { initSheet } from '../../src/sheet/init-sheet.ts'
+import { initSheet } from '../../src/sheet/lifecycle/init-sheet.ts'
 import { ColophonProcess, type Ended } from '../support/colophon-process.ts'
 import { openUntilEnd, recordsOf, scratch } from '../support/init-files.ts'
 

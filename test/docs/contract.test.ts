@@ -24,7 +24,7 @@ import {
   MAX_TOKENS,
   MAX_VALUES,
 } from '../../src/contract/yaml/yaml-limits.ts'
-import { MAX_FOLDER_BYTES } from '../../src/sheet/derivation-folder.ts'
+import { MAX_FOLDER_BYTES } from '../../src/sheet/definition/derivation-folder.ts'
 import { MAX_LINE_BYTES } from '../../src/provenance/read-lines.ts'
 import { columnDefinition } from '../../src/store/sqlite/schema.ts'
 import { contractText, fieldWith } from '../support/contract-with.ts'

@@ -14,7 +14,7 @@ import {
   URL_LIMIT,
 } from '../../src/http/http-server.ts'
 import { PROPOSAL_BODY_LIMIT } from '../../src/http/routes/proposals.ts'
-import { TEXT_LIMIT } from '../../src/sheet/proposals.ts'
+import { TEXT_LIMIT } from '../../src/sheet/writes/proposals.ts'
 import { PROPOSAL_LIMITS } from '../../src/store/stored-proposal.ts'
 import { JSON_DEPTH_LIMIT } from '../../src/sheet/json-body.ts'
 import { SECURITY_HEADERS } from '../../src/http/middleware/security-headers.ts'

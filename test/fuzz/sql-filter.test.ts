@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
-import { listRecords } from '../../src/sheet/list-records.ts'
+import { listRecords } from '../../src/sheet/queries/list-records.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import type { Random } from '../../src/store/suite/random.ts'
 import { contractText } from '../support/contract-with.ts'

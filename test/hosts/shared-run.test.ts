@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { materialize } from '../../src/sheet/materialize.ts'
+import { materialize } from '../../src/sheet/runs/materialize.ts'
 import { Database } from '../../src/store/postgres/database.ts'
 import { PostgresHosts } from '../../src/store/postgres/postgres-hosts.ts'
 import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'

@@ -6,8 +6,8 @@ import { test, type TestContext } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { createClient } from '../../src/client/client.ts'
 import { createApp, type AppOptions } from '../../src/http/app.ts'
-import { startMaterialize, type MaterializeRequest } from '../../src/sheet/materialize.ts'
-import { RunKeeper } from '../../src/sheet/run-keeper.ts'
+import { startMaterialize, type MaterializeRequest } from '../../src/sheet/runs/materialize.ts'
+import { OrphanRecovery } from '../../src/sheet/runs/coordination/orphan-recovery.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { CSRF, listen, startApp } from '../support/http-fixture.ts'
 import { onEnd } from '../support/on-end.ts'
@@ -227,8 +227,8 @@ test('a run is cancelled from any server', async (t) => {
 test('who watches a run whose server was killed hears how it ended at another', async (t) => {
   const shared = await sharedLookupSheet(t, numbered(3))
   const { sheet, port } = await serve(t, shared)
-  const keeper = new RunKeeper(sheet)
-  onEnd(t, () => keeper.stop())
+  const recovery = new OrphanRecovery(sheet)
+  onEnd(t, () => recovery.stop())
   const hold = shared.api.hold('*')
   onEnd(t, () => hold.release())
   const runner = spawn(process.execPath, [RUN_SHARED, shared.directory, shared.url], { stdio: 'ignore' })

@@ -7,7 +7,7 @@ import { EXPORTABLE, exportTo } from '../support/export-file.ts'
 import { initFrom, recordsOf, scratch } from '../support/init-files.ts'
 import { fuzzRun } from '../support/fuzz.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
-import { initSheet } from '../../src/sheet/init-sheet.ts'
+import { initSheet } from '../../src/sheet/lifecycle/init-sheet.ts'
 import type { Random } from '../../src/store/suite/random.ts'
 
 const WORDS = [

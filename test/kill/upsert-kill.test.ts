@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { listRecords } from '../../src/sheet/list-records.ts'
+import { listRecords } from '../../src/sheet/queries/list-records.ts'
 import { contractText } from '../support/contract-with.ts'
 import { openOnEngine } from '../support/engine.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'

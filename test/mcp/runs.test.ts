@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { listRuns } from '../../src/sheet/read-runs.ts'
+import { listRuns } from '../../src/sheet/runs/read-runs.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import {
   agentOverHttp,

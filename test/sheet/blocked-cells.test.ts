@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
-import { explainCell } from '../../src/sheet/explain-cell.ts'
-import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
-import { readCellStates } from '../../src/sheet/read-cell-states.ts'
-import type { RunSelection } from '../../src/sheet/run-selection.ts'
+import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
+import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
+import { readCellStates } from '../../src/sheet/cells/read-cell-states.ts'
+import type { RunSelection } from '../../src/sheet/runs/selection/run-selection.ts'
 import {
   answerLookups,
   lookup,

@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { JsonValue } from '../../src/contract/json/json.ts'
-import { explainCell, type CellExplanation } from '../../src/sheet/explain-cell.ts'
-import { revertCell } from '../../src/sheet/revert.ts'
+import { explainCell, type CellExplanation } from '../../src/sheet/cells/explain-cell.ts'
+import { revertCell } from '../../src/sheet/runs/revert.ts'
 import { changeStore } from '../support/engine.ts'
 import {
   answerLookups,

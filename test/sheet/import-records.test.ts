@@ -7,9 +7,9 @@ import {
   importRecords,
   type ImportOptions,
   type ImportProgress,
-} from '../../src/sheet/import-records.ts'
-import { listRecords } from '../../src/sheet/list-records.ts'
-import { startMaterialize } from '../../src/sheet/materialize.ts'
+} from '../../src/sheet/transfer/import-records.ts'
+import { listRecords } from '../../src/sheet/queries/list-records.ts'
+import { startMaterialize } from '../../src/sheet/runs/materialize.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { openTestSheet } from '../support/sheet-fixture.ts'
 import { contractText } from '../support/contract-with.ts'

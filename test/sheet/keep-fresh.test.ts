@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OperationError, ValidationError } from '../../src/errors/service-error.ts'
-import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
-import { listRuns } from '../../src/sheet/read-runs.ts'
-import { startRevert } from '../../src/sheet/revert.ts'
+import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
+import { listRuns } from '../../src/sheet/runs/read-runs.ts'
+import { startRevert } from '../../src/sheet/runs/revert.ts'
 import { openLookupSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const KEEP = { keepFresh: 'b.yaml' }

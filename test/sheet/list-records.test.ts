@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
-import { deleteRecords } from '../../src/sheet/delete-records.ts'
-import { getRecord } from '../../src/sheet/get-record.ts'
-import { listRecords, type ListRecordsQuery } from '../../src/sheet/list-records.ts'
+import { deleteRecords } from '../../src/sheet/writes/delete-records.ts'
+import { getRecord } from '../../src/sheet/queries/get-record.ts'
+import { listRecords, type ListRecordsQuery } from '../../src/sheet/queries/list-records.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
-import { upsertRecords } from '../../src/sheet/upsert-records.ts'
+import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
 import { openTestSheet } from '../support/sheet-fixture.ts'
 
 interface Listed {

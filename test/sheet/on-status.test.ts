@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
+import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { lookup, openRunSheet, writeDerivations } from '../support/run-fixture.ts'
 
 const ALL = { targets: null, recordIds: null, force: false } as const

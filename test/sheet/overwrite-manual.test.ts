@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { PermissionDeniedError, ValidationError } from '../../src/errors/service-error.ts'
-import { startMaterialize } from '../../src/sheet/materialize.ts'
-import { planMaterialize, type PlanSelection } from '../../src/sheet/plan-materialize.ts'
-import { getRun, listRuns } from '../../src/sheet/read-runs.ts'
+import { startMaterialize } from '../../src/sheet/runs/materialize.ts'
+import { planMaterialize, type PlanSelection } from '../../src/sheet/runs/plan-materialize.ts'
+import { getRun, listRuns } from '../../src/sheet/runs/read-runs.ts'
 import { answerLookups, lookup, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const ALL: PlanSelection = { targets: null, recordIds: null, force: true }

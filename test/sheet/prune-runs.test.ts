@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { explainCell } from '../../src/sheet/explain-cell.ts'
-import { prunableRuns, pruneRuns } from '../../src/sheet/prune-runs.ts'
-import { getRun, listRuns } from '../../src/sheet/read-runs.ts'
+import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
+import { prunableRuns, pruneRuns } from '../../src/sheet/runs/prune-runs.ts'
+import { getRun, listRuns } from '../../src/sheet/runs/read-runs.ts'
 import { openLookupSheet } from '../support/run-fixture.ts'
 
 const ALL = { olderThanMs: null, keep: 0 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
-import { readContract } from '../../src/sheet/read-contract.ts'
+import { readContract } from '../../src/sheet/schema/read-contract.ts'
 import { openRunSheet, writeDerivations, type RunSheet } from '../support/run-fixture.ts'
 
 async function properties(run: RunSheet): Promise<Record<string, JsonObject>> {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { ValidationError } from '../../src/errors/service-error.ts'
-import { explainCell } from '../../src/sheet/explain-cell.ts'
-import { startRevert } from '../../src/sheet/revert.ts'
-import { restoreRecords } from '../../src/sheet/restore-records.ts'
+import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
+import { startRevert } from '../../src/sheet/runs/revert.ts'
+import { restoreRecords } from '../../src/sheet/writes/restore-records.ts'
 import { answerLookups, lookup, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const ACTOR = 'user:ann'

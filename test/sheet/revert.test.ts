@@ -9,11 +9,11 @@ import {
   SheetError,
   ValidationError,
 } from '../../src/errors/service-error.ts'
-import { cancelRun } from '../../src/sheet/cancel-run.ts'
-import { startMaterialize, type MaterializeRequest } from '../../src/sheet/materialize.ts'
+import { cancelRun } from '../../src/sheet/runs/cancel-run.ts'
+import { startMaterialize, type MaterializeRequest } from '../../src/sheet/runs/materialize.ts'
 import type { SheetOptions } from '../../src/sheet/open-sheet.ts'
-import { getRun, listRuns } from '../../src/sheet/read-runs.ts'
-import { revertCell, startRevert, type RevertReport } from '../../src/sheet/revert.ts'
+import { getRun, listRuns } from '../../src/sheet/runs/read-runs.ts'
+import { revertCell, startRevert, type RevertReport } from '../../src/sheet/runs/revert.ts'
 import type { NewRun } from '../../src/store/stored-run.ts'
 import { answerLookups, lookup, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Frame } from '../../src/events/frame.ts'
-import type { MaterializeRequest } from '../../src/sheet/materialize.ts'
+import type { MaterializeRequest } from '../../src/sheet/runs/materialize.ts'
 import { openLookupSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const RECORDS = [{ id: '1', a: 'x' }, { id: '2', a: 'bad' }, { id: '3' }]

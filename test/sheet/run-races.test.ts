@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listRecords } from '../../src/sheet/list-records.ts'
+import { listRecords } from '../../src/sheet/queries/list-records.ts'
 import {
   answerLookups,
   lookup,

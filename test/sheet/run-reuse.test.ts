@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { listRuns } from '../../src/sheet/read-runs.ts'
-import { planMaterialize } from '../../src/sheet/plan-materialize.ts'
+import { listRuns } from '../../src/sheet/runs/read-runs.ts'
+import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import type { RunPlan } from '../../src/derivation/run-request.ts'
 import { SECRET_LENGTH } from '../../src/derivation/kinds/http/guard/secret-guard.ts'
 import {

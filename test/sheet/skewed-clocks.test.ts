@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
-import { getRecordAsOf } from '../../src/sheet/get-record.ts'
-import { finishLeftRuns } from '../../src/sheet/left-runs.ts'
-import { startMaterialize } from '../../src/sheet/materialize.ts'
-import { listRuns } from '../../src/sheet/read-runs.ts'
-import { seeToLeftRuns } from '../../src/sheet/run-shared.ts'
+import { getRecordAsOf } from '../../src/sheet/queries/get-record.ts'
+import { finishOrphanedRuns } from '../../src/sheet/runs/coordination/finish-orphaned-runs.ts'
+import { startMaterialize } from '../../src/sheet/runs/materialize.ts'
+import { listRuns } from '../../src/sheet/runs/read-runs.ts'
+import { seeToLeftRuns } from '../../src/sheet/runs/coordination/run-shared.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
-import { upsertRecords } from '../../src/sheet/upsert-records.ts'
+import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
 import { Database } from '../../src/store/postgres/database.ts'
 import { readTime } from '../../src/store/postgres/database-clock.ts'
 import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
@@ -140,7 +140,7 @@ test('a run that waits at a server that is behind is not begun by whoever has th
   const store = await storeOf(ahead)
   const lock = await store.lockRun(0, new AbortController().signal)
   const { id, done } = await at(behind, () => startMaterialize(behind, { ...ALL, actor: ACTOR }))
-  await at(ahead, () => finishLeftRuns(ahead, store, { lock, waiting: null }))
+  await at(ahead, () => finishOrphanedRuns(ahead, store, { lock, waiting: null }))
   assert.equal((await store.run(id))?.total, 0)
   lock.release()
   assert.equal((await done).materialized, 2)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { cancelRun } from '../../src/sheet/cancel-run.ts'
-import { finishLeftRuns } from '../../src/sheet/left-runs.ts'
-import { startMaterialize, type StartedRun } from '../../src/sheet/materialize.ts'
-import { startRevert } from '../../src/sheet/revert.ts'
-import { RunKeeper } from '../../src/sheet/run-keeper.ts'
-import type { RunSelection } from '../../src/sheet/run-selection.ts'
+import { cancelRun } from '../../src/sheet/runs/cancel-run.ts'
+import { finishOrphanedRuns } from '../../src/sheet/runs/coordination/finish-orphaned-runs.ts'
+import { startMaterialize, type StartedRun } from '../../src/sheet/runs/materialize.ts'
+import { startRevert } from '../../src/sheet/runs/revert.ts'
+import { OrphanRecovery } from '../../src/sheet/runs/coordination/orphan-recovery.ts'
+import type { RunSelection } from '../../src/sheet/runs/selection/run-selection.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { Database } from '../../src/store/postgres/database.ts'
 import { timeText } from '../../src/store/postgres/database-clock.ts'
@@ -30,9 +30,9 @@ async function storeOf(sheet: Sheet): Promise<SheetStore> {
 
 /** Looks for runs that were left, as a server or worker does for as long as it is there. */
 function keep(t: TestContext, sheet: Sheet): void {
-  const keeper = new RunKeeper(sheet)
+  const recovery = new OrphanRecovery(sheet)
   onEnd(t, async () => {
-    await Promise.all([sheet.stopRuns(), keeper.stop()])
+    await Promise.all([sheet.stopRuns(), recovery.stop()])
   })
 }
 
@@ -128,11 +128,11 @@ test('a run that its own server still waits with is not started twice, and that 
   const store = await storeOf(taking)
   const lock = await store.lockRun(0, NEVER)
   const { id, done } = await start(waiting, { targets: ['rate'] })
-  await finishLeftRuns(taking, store, { lock, waiting: null })
+  await finishOrphanedRuns(taking, store, { lock, waiting: null })
   assert.equal((await store.run(id))?.total, 0, 'it is waited with')
   while ((await store.run(id))?.state === 'running') {
     await silence(sheet.url, id)
-    await finishLeftRuns(taking, store, { lock, waiting: null })
+    await finishOrphanedRuns(taking, store, { lock, waiting: null })
   }
   lock.release()
   assert.deepEqual(await done, { materialized: 4, skipped: 0, failures: [], totalCost: 0 })
@@ -151,7 +151,7 @@ test('a run that another server has taken over can be cancelled at the one that 
   const finishing = (async () => {
     while ((await store.run(id))?.state === 'running') {
       await silence(sheet.url, id)
-      await finishLeftRuns(taking, store, { lock, waiting: null })
+      await finishOrphanedRuns(taking, store, { lock, waiting: null })
     }
   })()
   await hold.arrived(1)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { upsertRecords } from '../../src/sheet/upsert-records.ts'
-import { watchSheet } from '../../src/sheet/watch-sheet.ts'
+import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
+import { watchSheet } from '../../src/sheet/runs/watch/watch-sheet.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openTestSheet } from '../support/sheet-fixture.ts'
 

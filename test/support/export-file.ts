@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { FILE_FORMATS, type FileFormat } from '../../src/files/io/file-format.ts'
 import type { FileSource } from '../../src/files/io/raw-records.ts'
-import { exportRecords } from '../../src/sheet/export-records.ts'
+import { exportRecords } from '../../src/sheet/transfer/export-records.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 
 /** The formats in which records go out. */

@@ -1,6 +1,6 @@
 import type { Frame } from '../../src/events/frame.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
-import { watchFrames } from '../../src/sheet/watch-frames.ts'
+import { watchFrames } from '../../src/sheet/runs/watch/watch-frames.ts'
 
 /** Takes the frames that were published since it last took them, once all that were published are told. */
 export type TakeFrames = () => Promise<Frame[]>

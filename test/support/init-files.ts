@@ -5,7 +5,12 @@ import type { TestContext } from 'node:test'
 import type { JsonObject } from '../../src/contract/json/json.ts'
 import { inputFormatOf, type FileFormat } from '../../src/files/io/file-format.ts'
 import type { ReadFileOptions } from '../../src/files/io/read-options.ts'
-import { initSheet, type InitOptions, type InitReport, type InitSource } from '../../src/sheet/init-sheet.ts'
+import {
+  initSheet,
+  type InitOptions,
+  type InitReport,
+  type InitSource,
+} from '../../src/sheet/lifecycle/init-sheet.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { onEnd } from './on-end.ts'

@@ -1,5 +1,5 @@
 /** Runs the derivations of the sheet whose directory, or URL of its store, is the argument, for tests of several processes. */
-import { materialize } from '../../src/sheet/materialize.ts'
+import { materialize } from '../../src/sheet/runs/materialize.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 
 const sheet = await openSheet(process.argv.at(-1) ?? '')

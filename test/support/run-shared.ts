@@ -1,5 +1,5 @@
 /** Runs the derivations of a sheet with the definition of a directory and the store at a URL: `<directory> <url>`. */
-import { materialize } from '../../src/sheet/materialize.ts'
+import { materialize } from '../../src/sheet/runs/materialize.ts'
 import { openShared } from './shared-sheet.ts'
 
 const [directory = '', url = ''] = process.argv.slice(2)

@@ -163,7 +163,7 @@ async function open(flags: SheetFlags, logger: Logger): Promise<Sheet> {
 
 async function transportOf({ stub, offline, allowNet }: SheetFlags): Promise<Transport> {
   // A command without these options calls nobody.
-  if (allowNet === undefined) return (await import('../../sheet/no-calls.ts')).noCalls()
+  if (allowNet === undefined) return (await import('../../sheet/calls/no-calls.ts')).noCalls()
   const { callTransport } = await import('./call-transport.ts')
   return callTransport({ stubFile: stub ?? null, callableHosts: callableHosts({ allowNet, offline }) })
 }

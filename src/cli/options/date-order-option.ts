@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { DATE_ORDERS } from '../../sheet/date-order.ts'
+import { DATE_ORDERS } from '../../sheet/transfer/date-order.ts'
 
 /** `--date-order`, for commands that read files. */
 export function dateOrderOption(): Option {

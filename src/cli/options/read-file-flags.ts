@@ -1,6 +1,11 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { BLANKS, isEncoding, type Blank, type ReadFileOptions } from '../../sheet/read-file-options.ts'
-import type { DateOrder } from '../../sheet/date-order.ts'
+import {
+  BLANKS,
+  isEncoding,
+  type Blank,
+  type ReadFileOptions,
+} from '../../sheet/transfer/read-file-options.ts'
+import type { DateOrder } from '../../sheet/transfer/date-order.ts'
 import { dateOrderOption } from './date-order-option.ts'
 import { delimiterOption } from './delimiter-option.ts'
 import { integerBetween } from './option-values.ts'

@@ -1,4 +1,4 @@
-import type { JsonSchema, SheetSchemas } from '../../sheet/read-record-schemas.ts'
+import type { JsonSchema, SheetSchemas } from '../../sheet/schema/read-record-schemas.ts'
 import { CSRF_COOKIE } from '../../wire/service/csrf.ts'
 import { DIALECT, inDialect, type SqlDialect } from '../../wire/schema/dialect.ts'
 import type { OperationTag } from './operation.ts'

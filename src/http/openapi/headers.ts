@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../sheet/read-record-schemas.ts'
+import type { JsonSchema } from '../../sheet/schema/read-record-schemas.ts'
 import { ACTOR_TEXT } from '../../wire/schema/actor-member.ts'
 import type { AnswerHeader, RequestHeader } from './operation.ts'
 

@@ -1,4 +1,8 @@
-import { readSheetSchemas, type JsonSchema, type SheetSchemas } from '../../sheet/read-record-schemas.ts'
+import {
+  readSheetSchemas,
+  type JsonSchema,
+  type SheetSchemas,
+} from '../../sheet/schema/read-record-schemas.ts'
 import type { Sheet } from '../../sheet/sheet.ts'
 import { openApiDocument } from './document.ts'
 import type { RouteOperation } from './operation-table.ts'

@@ -4,7 +4,7 @@ import { Problem } from '../../wire/service/problem.ts'
 import type { AnswerHeader, AnswerNotes } from './operation.ts'
 import { ANSWER_HEADERS, REQUEST_HEADERS } from './headers.ts'
 import type { RouteOperation } from './operation-table.ts'
-import type { JsonSchema } from '../../sheet/read-record-schemas.ts'
+import type { JsonSchema } from '../../sheet/schema/read-record-schemas.ts'
 import type { Components } from './schemas.ts'
 
 const JSON_TYPE = 'application/json'

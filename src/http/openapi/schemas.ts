@@ -21,7 +21,7 @@ import * as runs from '../../wire/runs/runs.ts'
 import * as sql from '../../wire/records/sql.ts'
 import * as status from '../../wire/runs/status.ts'
 import * as summary from '../../wire/records/summary.ts'
-import type { JsonSchema } from '../../sheet/read-record-schemas.ts'
+import type { JsonSchema } from '../../sheet/schema/read-record-schemas.ts'
 
 const WIRE = [
   changes,

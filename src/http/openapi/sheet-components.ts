@@ -1,4 +1,8 @@
-import { TIMESTAMP_SCHEMA, type JsonSchema, type SheetSchemas } from '../../sheet/read-record-schemas.ts'
+import {
+  TIMESTAMP_SCHEMA,
+  type JsonSchema,
+  type SheetSchemas,
+} from '../../sheet/schema/read-record-schemas.ts'
 
 const ANY_RECORD: JsonSchema = {
   type: 'object',

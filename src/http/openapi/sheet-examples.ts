@@ -1,4 +1,4 @@
-import type { SheetSchemas } from '../../sheet/read-record-schemas.ts'
+import type { SheetSchemas } from '../../sheet/schema/read-record-schemas.ts'
 import type { SheetExamples } from './schemas.ts'
 
 /** Examples of a sheet: its first record and its names. Without records, those of its names alone. */

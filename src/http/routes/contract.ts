@@ -1,4 +1,4 @@
-import { readContract } from '../../sheet/read-contract.ts'
+import { readContract } from '../../sheet/schema/read-contract.ts'
 import { ContractAnswer, NoQuery } from '../../wire/definition/contract.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { Api, RouteContext } from './route-context.ts'

@@ -1,4 +1,4 @@
-import { readDerivations } from '../../sheet/read-derivations.ts'
+import { readDerivations } from '../../sheet/schema/read-derivations.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import { DerivationsAnswer, toDerivationsAnswer } from '../../wire/definition/derivations.ts'
 import type { Operation } from '../openapi/operation.ts'

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import { watchFrames } from '../../sheet/watch-frames.ts'
-import { watchSheet } from '../../sheet/watch-sheet.ts'
+import { watchFrames } from '../../sheet/runs/watch/watch-frames.ts'
+import { watchSheet } from '../../sheet/runs/watch/watch-sheet.ts'
 import { renderSheetFrame, SheetFrame } from '../../wire/service/sheet-frame.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import { renderFrame, WireFrame } from '../../wire/runs/materialize-frames.ts'

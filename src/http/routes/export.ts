@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { SheetError } from '../../errors/service-error.ts'
-import { exportRecords, FILE_FORMATS, isFileFormat } from '../../sheet/export-records.ts'
+import { exportRecords, FILE_FORMATS, isFileFormat } from '../../sheet/transfer/export-records.ts'
 import { commaList } from '../../wire/schema/comma-list.ts'
 import { ExportParams, ExportRecordsQuery } from '../../wire/records/export.ts'
 import { RecordAnswer } from '../../wire/records/records.ts'

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { startMaterialize } from '../../sheet/materialize.ts'
-import { planMaterialize } from '../../sheet/plan-materialize.ts'
-import { getRunDetail } from '../../sheet/read-runs.ts'
+import { startMaterialize } from '../../sheet/runs/materialize.ts'
+import { planMaterialize } from '../../sheet/runs/plan-materialize.ts'
+import { getRunDetail } from '../../sheet/runs/read-runs.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import {
   MATERIALIZE_RULES,

@@ -1,4 +1,4 @@
-import { readPermissions } from '../../sheet/read-permissions.ts'
+import { readPermissions } from '../../sheet/schema/read-permissions.ts'
 import { PermissionsAnswer, PermissionsQuery } from '../../wire/records/permissions.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { Api, RouteContext } from './route-context.ts'

@@ -5,7 +5,7 @@ import {
   propose,
   rejectProposal,
   type ProposedChange,
-} from '../../sheet/proposals.ts'
+} from '../../sheet/writes/proposals.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import { wholeNumber } from '../../wire/schema/page-parameters.ts'
 import {

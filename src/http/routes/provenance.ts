@@ -1,5 +1,5 @@
 import { ValidationError } from '../../errors/service-error.ts'
-import { readHistory, readProvenance } from '../../sheet/read-provenance.ts'
+import { readHistory, readProvenance } from '../../sheet/cells/read-provenance.ts'
 import { wholeNumber } from '../../wire/schema/page-parameters.ts'
 import { ProvenanceAnswer, ProvenanceQuery } from '../../wire/records/provenance.ts'
 import { jsonInTurns, sendJson } from '../response/json-response.ts'

@@ -1,5 +1,5 @@
-import { readDialect } from '../../sheet/read-dialect.ts'
-import { runQuery } from '../../sheet/run-query.ts'
+import { readDialect } from '../../sheet/queries/read-dialect.ts'
+import { runQuery } from '../../sheet/queries/run-query.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import { DIALECT } from '../../wire/schema/dialect.ts'
 import { QueryAnswer, QueryBody } from '../../wire/records/query.ts'

@@ -1,5 +1,10 @@
-import { restoreRecords, type RestoreRecordsRequest } from '../../sheet/restore-records.ts'
-import { revertCell, startRevert, type RevertCellRequest, type RevertRunRequest } from '../../sheet/revert.ts'
+import { restoreRecords, type RestoreRecordsRequest } from '../../sheet/writes/restore-records.ts'
+import {
+  revertCell,
+  startRevert,
+  type RevertCellRequest,
+  type RevertRunRequest,
+} from '../../sheet/runs/revert.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import { RevertAnswer, RevertBody, toRevertAnswer } from '../../wire/runs/revert.ts'
 import type { Operation } from '../openapi/operation.ts'

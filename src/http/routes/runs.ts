@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import { cancelRun } from '../../sheet/cancel-run.ts'
-import { getRunDetail, listRunFailures, listRuns } from '../../sheet/read-runs.ts'
-import { watchRun } from '../../sheet/watch-run.ts'
+import { cancelRun } from '../../sheet/runs/cancel-run.ts'
+import { getRunDetail, listRunFailures, listRuns } from '../../sheet/runs/read-runs.ts'
+import { watchRun } from '../../sheet/runs/watch/watch-run.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import { wholeNumber } from '../../wire/schema/page-parameters.ts'
 import {

@@ -1,6 +1,6 @@
-import { explainCell } from '../../sheet/explain-cell.ts'
-import { readCellStates } from '../../sheet/read-cell-states.ts'
-import { readStatus } from '../../sheet/read-status.ts'
+import { explainCell } from '../../sheet/cells/explain-cell.ts'
+import { readCellStates } from '../../sheet/cells/read-cell-states.ts'
+import { readStatus } from '../../sheet/cells/read-status.ts'
 import { commaList } from '../../wire/schema/comma-list.ts'
 import { NoQuery } from '../../wire/definition/contract.ts'
 import {

@@ -1,4 +1,4 @@
-import { summarizeRecords } from '../../sheet/summarize-records.ts'
+import { summarizeRecords } from '../../sheet/queries/summarize-records.ts'
 import { commaList } from '../../wire/schema/comma-list.ts'
 import { SummaryAnswer, SummaryQuery } from '../../wire/records/summary.ts'
 import { sendJson } from '../response/json-response.ts'

@@ -1,5 +1,5 @@
-import { requireJsonRecords } from '../../sheet/json-records.ts'
-import { getProposal, listProposals, propose, type StoredProposal } from '../../sheet/proposals.ts'
+import { requireJsonRecords } from '../../sheet/writes/json-records.ts'
+import { getProposal, listProposals, propose, type StoredProposal } from '../../sheet/writes/proposals.ts'
 import {
   ProposalAnswer,
   ProposalListAnswer,

@@ -1,6 +1,6 @@
 import { ValidationError } from '../../errors/service-error.ts'
-import { restoreRecords } from '../../sheet/restore-records.ts'
-import { revertCell, startRevert, type RevertReport } from '../../sheet/revert.ts'
+import { restoreRecords } from '../../sheet/writes/restore-records.ts'
+import { revertCell, startRevert, type RevertReport } from '../../sheet/runs/revert.ts'
 import { toRevertAnswer } from '../../wire/runs/revert.ts'
 import { RestoreToolAnswer, RevertToolAnswer } from '../../wire/tool-answers.ts'
 import { RestoreInput, RevertCellInput, RevertRunInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'

@@ -1,5 +1,5 @@
-import { cancelRun } from '../../sheet/cancel-run.ts'
-import { getRun, listRunFailures, listRuns } from '../../sheet/read-runs.ts'
+import { cancelRun } from '../../sheet/runs/cancel-run.ts'
+import { getRun, listRunFailures, listRuns } from '../../sheet/runs/read-runs.ts'
 import { PermissionDeniedError } from '../../errors/service-error.ts'
 import {
   RunFailuresAnswer,

@@ -1,5 +1,5 @@
-import { deleteRecords } from '../../sheet/delete-records.ts'
-import { upsertRecords } from '../../sheet/upsert-records.ts'
+import { deleteRecords } from '../../sheet/writes/delete-records.ts'
+import { upsertRecords } from '../../sheet/writes/upsert-records.ts'
 import { DeleteRecordsAnswer } from '../../wire/records/records.ts'
 import { UpsertToolAnswer } from '../../wire/tool-answers.ts'
 import { DeleteInput, UpsertInput } from '../../wire/tool-inputs.ts'

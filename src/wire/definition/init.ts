@@ -1,4 +1,4 @@
-import type { InitReport } from '../../sheet/init-sheet.ts'
+import type { InitReport } from '../../sheet/lifecycle/init-sheet.ts'
 
 /** What `colophon init` says of a field. */
 export interface InitFieldWire {

@@ -1,4 +1,4 @@
-import type { PullReport } from '../../sheet/pull-sheet.ts'
+import type { PullReport } from '../../sheet/lifecycle/pull-sheet.ts'
 
 /** What `colophon pull` says of the sheet that it made. */
 export interface PullWire {

@@ -1,4 +1,4 @@
-import type { Changes, PushReport } from '../../sheet/push-sheet.ts'
+import type { Changes, PushReport } from '../../sheet/lifecycle/push-sheet.ts'
 
 /** What a push does to a derived field. */
 export interface PushedDerivationWire {

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { ProposalDetail, ProposalList, StoredProposal } from '../../sheet/proposals.ts'
+import type { ProposalDetail, ProposalList, StoredProposal } from '../../sheet/writes/proposals.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { inDocument, STORABLE } from '../schema/openapi-keywords.ts'

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { RunPlan, TargetPlan } from '../../derivation/run-request.ts'
-import type { RUN_LIMITS } from '../../sheet/run-limits.ts'
+import type { RUN_LIMITS } from '../../sheet/runs/selection/run-limits.ts'
 import type { CamelKeys } from '../schema/camel-keys.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { RevertReport } from '../../sheet/revert.ts'
+import type { RevertReport } from '../../sheet/runs/revert.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { inDocument } from '../schema/openapi-keywords.ts'

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { Placed } from '../../events/frame.ts'
-import type { RunDetail, RunFailureList, RunList } from '../../sheet/read-runs.ts'
+import type { RunDetail, RunFailureList, RunList } from '../../sheet/runs/read-runs.ts'
 import type { RunFrame } from '../../sheet/run-feed.ts'
 import type { RunProgress, StoredRun } from '../../store/stored-run.ts'
 import { actorMember } from '../schema/actor-member.ts'

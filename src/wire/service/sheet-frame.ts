@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { SheetState } from '../../sheet/watch-sheet.ts'
+import type { SheetState } from '../../sheet/runs/watch/watch-sheet.ts'
 
 /** Payload of `sheet`, the one frame of `GET /api/sheet/events`: how the sheet stands. Texts are opaque: they only differ. */
 export const SheetFrame = Type.Object({

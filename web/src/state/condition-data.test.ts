@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { contractOf, field } from '../../../test/support/sheet-database.ts'
 import type { FieldType } from '../api/contract.ts'
 import { operatorsFor } from '../filter/operators-for.ts'
-import { readCondition } from '../../../src/sheet/read-condition.ts'
+import { readCondition } from '../../../src/sheet/queries/read-condition.ts'
 import { conditionsToData } from './condition-data.ts'
 import { OPERATORS, type Condition, type ConditionValue, type Operator } from './conditions.ts'
 

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { isLogicalType, LOGICAL_TYPES, type LogicalType } from '../../../sheet/logical-types.ts'
+import { isLogicalType, LOGICAL_TYPES, type LogicalType } from '../../../sheet/schema/logical-types.ts'
 import { addOutputOptions, withOutput, type OutputFlags } from '../../options/command-context.ts'
 import { addExamples } from '../../options/examples.ts'
 import { integerBetween, parseActor } from '../../options/option-values.ts'

@@ -1,4 +1,4 @@
-import { readContract } from '../../../sheet/read-contract.ts'
+import { readContract } from '../../../sheet/schema/read-contract.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { tableOf, type Column } from '../../terminal/table.ts'
 

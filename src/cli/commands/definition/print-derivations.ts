@@ -1,4 +1,4 @@
-import { readDerivation, readDerivations } from '../../../sheet/read-derivations.ts'
+import { readDerivation, readDerivations } from '../../../sheet/schema/read-derivations.ts'
 import { toDerivationsAnswer, type DerivationAnswer } from '../../../wire/definition/derivations.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { tableOf, type Column } from '../../terminal/table.ts'

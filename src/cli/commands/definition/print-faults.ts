@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { isStoreUrl } from '../../../sheet/store-place.ts'
-import { validateSheet, type SheetFault } from '../../../sheet/validate-sheet.ts'
+import { validateSheet, type SheetFault } from '../../../sheet/lifecycle/validate-sheet.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
 import { inOneLine } from '../../terminal/one-line.ts'
 import type { Output } from '../../terminal/output.ts'

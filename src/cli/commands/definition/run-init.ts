@@ -1,14 +1,14 @@
 import { basename } from 'node:path'
-import { inputKind, spoolInput, type InputKind } from '../../../sheet/init-input.ts'
+import { inputKind, spoolInput, type InputKind } from '../../../sheet/lifecycle/init-input.ts'
 import {
   InitDeclined,
   initSheet,
   type InitPreview,
   type InitReport,
   type InitSource,
-} from '../../../sheet/init-sheet.ts'
-import type { LogicalType } from '../../../sheet/logical-types.ts'
-import type { ReadFileOptions } from '../../../sheet/read-file-options.ts'
+} from '../../../sheet/lifecycle/init-sheet.ts'
+import type { LogicalType } from '../../../sheet/schema/logical-types.ts'
+import type { ReadFileOptions } from '../../../sheet/transfer/read-file-options.ts'
 import { toInitWire } from '../../../wire/definition/init.ts'
 import { GuessQuestion, guessText } from '../../terminal/guess-question.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'

@@ -1,4 +1,4 @@
-import { pullSheet } from '../../../sheet/pull-sheet.ts'
+import { pullSheet } from '../../../sheet/lifecycle/pull-sheet.ts'
 import { toPullWire } from '../../../wire/definition/pull.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { grouped } from '../../terminal/progress-line.ts'

@@ -1,4 +1,9 @@
-import { pushSheet, type Changes, type PushOptions, type PushReport } from '../../../sheet/push-sheet.ts'
+import {
+  pushSheet,
+  type Changes,
+  type PushOptions,
+  type PushReport,
+} from '../../../sheet/lifecycle/push-sheet.ts'
 import { toPushWire } from '../../../wire/definition/push.ts'
 import type { Output } from '../../terminal/output.ts'
 import { grouped } from '../../terminal/progress-line.ts'

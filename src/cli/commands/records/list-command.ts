@@ -57,7 +57,7 @@ export function listCommand(): Command {
       withSheet(flags, async (context) => {
         const [{ printRecords }, { bindFilter }] = await Promise.all([
           import('./print-records.ts'),
-          import('../../../sheet/bind-filter.ts'),
+          import('../../../sheet/queries/bind-filter.ts'),
         ])
         const { fields = null, sort = null, cursor = null, asOf = null } = flags
         const filter = await bindFilter(context.sheet, flags.filter ?? null, flags.param)

@@ -1,4 +1,4 @@
-import { historyPages, readProvenance, type ProvenanceQuery } from '../../../sheet/read-provenance.ts'
+import { historyPages, readProvenance, type ProvenanceQuery } from '../../../sheet/cells/read-provenance.ts'
 import type { ProvenanceEntryAnswer } from '../../../wire/records/provenance.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { membersOf } from '../../terminal/object-lines.ts'

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers'
-import { runQuery } from '../../../sheet/run-query.ts'
+import { runQuery } from '../../../sheet/queries/run-query.ts'
 import type { QueryAnswer } from '../../../wire/records/query.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 

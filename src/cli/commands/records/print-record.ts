@@ -1,4 +1,4 @@
-import { getRecord, getRecordAsOf } from '../../../sheet/get-record.ts'
+import { getRecord, getRecordAsOf } from '../../../sheet/queries/get-record.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { membersOf } from '../../terminal/object-lines.ts'
 

@@ -1,4 +1,4 @@
-import { listRecords, type ListRecordsQuery } from '../../../sheet/list-records.ts'
+import { listRecords, type ListRecordsQuery } from '../../../sheet/queries/list-records.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { Pages } from '../../terminal/pages.ts'
 import { printPages } from '../../terminal/print-pages.ts'

@@ -1,5 +1,5 @@
-import { bindFilter } from '../../../sheet/bind-filter.ts'
-import { summarizeRecords } from '../../../sheet/summarize-records.ts'
+import { bindFilter } from '../../../sheet/queries/bind-filter.ts'
+import { summarizeRecords } from '../../../sheet/queries/summarize-records.ts'
 import type { FieldSummaryAnswer, SummaryAnswer } from '../../../wire/records/summary.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { recordsText } from '../../terminal/progress-line.ts'

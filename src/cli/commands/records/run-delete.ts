@@ -1,4 +1,4 @@
-import { deleteRecords, planDelete } from '../../../sheet/delete-records.ts'
+import { deleteRecords, planDelete } from '../../../sheet/writes/delete-records.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { canAsk, confirm } from '../../terminal/confirm.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'

@@ -1,4 +1,9 @@
-import { acceptProposal, getProposal, listProposals, rejectProposal } from '../../../sheet/proposals.ts'
+import {
+  acceptProposal,
+  getProposal,
+  listProposals,
+  rejectProposal,
+} from '../../../sheet/writes/proposals.ts'
 import {
   toProposalAnswer,
   toProposalListAnswer,

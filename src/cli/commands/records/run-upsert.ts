@@ -1,4 +1,4 @@
-import { upsertFile, upsertStream, type InputOptions } from '../../../sheet/upsert-input.ts'
+import { upsertFile, upsertStream, type InputOptions } from '../../../sheet/transfer/upsert-input.ts'
 import { guessText } from '../../terminal/guess-question.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { grouped } from '../../terminal/progress-line.ts'

@@ -1,5 +1,5 @@
-import { cancelRun } from '../../../sheet/cancel-run.ts'
-import { getRun } from '../../../sheet/read-runs.ts'
+import { cancelRun } from '../../../sheet/runs/cancel-run.ts'
+import { getRun } from '../../../sheet/runs/read-runs.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { costText } from './cost-text.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { Command, Option } from 'commander'
-import { USUAL_STOP_AFTER_FAILURES } from '../../../sheet/stop-after-failures.ts'
+import { USUAL_STOP_AFTER_FAILURES } from '../../../sheet/runs/selection/stop-after-failures.ts'
 import { addSheetOptions, withSheet, type SheetFlags } from '../../options/command-context.ts'
 import { addExamples } from '../../options/examples.ts'
 import { integerBetween, parseDollars } from '../../options/option-values.ts'

@@ -1,5 +1,5 @@
-import { explainCell } from '../../../sheet/explain-cell.ts'
-import { readStatus, type TargetStatusReport } from '../../../sheet/read-status.ts'
+import { explainCell } from '../../../sheet/cells/explain-cell.ts'
+import { readStatus, type TargetStatusReport } from '../../../sheet/cells/read-status.ts'
 import { toCellExplanationAnswer, toStatusAnswer } from '../../../wire/runs/status.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { membersOf } from '../../terminal/object-lines.ts'

@@ -2,7 +2,7 @@ import {
   changeKeptResponses,
   readKeptResponses,
   type ResponsesChange,
-} from '../../../sheet/kept-responses.ts'
+} from '../../../sheet/calls/kept-responses.ts'
 import { toKeptResponsesAnswer } from '../../../wire/runs/response-cache.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { canAsk, confirm } from '../../terminal/confirm.ts'

@@ -1,4 +1,4 @@
-import { prunableRuns, pruneRuns, type PruneRequest } from '../../../sheet/prune-runs.ts'
+import { prunableRuns, pruneRuns, type PruneRequest } from '../../../sheet/runs/prune-runs.ts'
 import { toPrunedRunsAnswer } from '../../../wire/runs/pruned-runs.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { canAsk, confirm } from '../../terminal/confirm.ts'

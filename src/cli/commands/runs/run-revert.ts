@@ -1,5 +1,5 @@
-import { restoreRecords, type RestoreRecordsRequest } from '../../../sheet/restore-records.ts'
-import { revertCell, startRevert, type RevertReport } from '../../../sheet/revert.ts'
+import { restoreRecords, type RestoreRecordsRequest } from '../../../sheet/writes/restore-records.ts'
+import { revertCell, startRevert, type RevertReport } from '../../../sheet/runs/revert.ts'
 import { toRevertAnswer, type RevertAnswer } from '../../../wire/runs/revert.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import type { ExitCode } from '../../terminal/exit-codes.ts'

@@ -1,4 +1,4 @@
-import type { CalledHost } from '../../../sheet/called-hosts.ts'
+import type { CalledHost } from '../../../sheet/calls/called-hosts.ts'
 
 /** One line, with its line break, on whom the sheet's derivations call; empty when they call nobody. */
 export function calledHostsLine(

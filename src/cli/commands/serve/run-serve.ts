@@ -6,9 +6,9 @@ import type { FastifyInstance } from 'fastify'
 import { pino, type Logger } from 'pino'
 import type { AgentScope } from '../../../mcp/agent-scope.ts'
 import type { McpEndpoint } from '../../../mcp/mcp-endpoint.ts'
-import { calledHosts } from '../../../sheet/called-hosts.ts'
+import { calledHosts } from '../../../sheet/calls/called-hosts.ts'
 import { openSheet } from '../../../sheet/open-sheet.ts'
-import { RunKeeper } from '../../../sheet/run-keeper.ts'
+import { OrphanRecovery } from '../../../sheet/runs/coordination/orphan-recovery.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
 import type { StoreThread } from '../../../sheet/store-thread.ts'
 import { announce } from './announce.ts'
@@ -64,8 +64,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     })
     const hosts = await listen(app, sheet, options)
     // Of another server or worker that is gone.
-    const keeper = new RunKeeper(sheet)
-    const stop = stopOnSignal({ app, sheet, logger, keeper })
+    const recovery = new OrphanRecovery(sheet)
+    const stop = stopOnSignal({ app, sheet, logger, recovery })
     if (!isLoopback(options.host)) {
       logger.warn(
         { host: options.host },

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { RunKeeper } from '../../../sheet/run-keeper.ts'
+import type { OrphanRecovery } from '../../../sheet/runs/coordination/orphan-recovery.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'
 
@@ -7,7 +7,7 @@ import { onInterrupt } from '../../terminal/interrupts.ts'
 export interface Running {
   readonly app: FastifyInstance
   readonly sheet: Sheet
-  readonly keeper: RunKeeper
+  readonly recovery: OrphanRecovery
   readonly logger: {
     info(object: object, message: string): void
     error(object: object, message: string): void
@@ -23,9 +23,9 @@ const SHEET_MS = 2000
  * Stops the server on a signal: stops runs, ends event streams, lets requests under way finish, finishes the commit under
  * way, and exits with 0 within 5 seconds whatever clients do. Returns what does the same without a signal.
  */
-export function stopOnSignal({ app, sheet, keeper, logger }: Running): () => void {
+export function stopOnSignal({ app, sheet, recovery, logger }: Running): () => void {
   const stop = (): void => {
-    void stopAll({ app, sheet, keeper })
+    void stopAll({ app, sheet, recovery })
       .catch((error: unknown) => logger.error({ err: error }, 'stopping went wrong'))
       .finally(() => process.exit(0))
   }
@@ -36,9 +36,9 @@ export function stopOnSignal({ app, sheet, keeper, logger }: Running): () => voi
   return stop
 }
 
-async function stopAll({ app, sheet, keeper }: Omit<Running, 'logger'>): Promise<void> {
+async function stopAll({ app, sheet, recovery }: Omit<Running, 'logger'>): Promise<void> {
   // Before the event streams end: subscribers are told how the runs ended (D40).
-  await within(RUNS_MS, Promise.all([sheet.stopRuns(), keeper.stop()]))
+  await within(RUNS_MS, Promise.all([sheet.stopRuns(), recovery.stop()]))
   const appClosed = app.close()
   await within(REQUESTS_MS, appClosed)
   await within(SHEET_MS, Promise.all([sheet.close(), appClosed]))

@@ -1,7 +1,12 @@
-import { exportArchive } from '../../../sheet/export-archive.ts'
-import { exportDatapackage, writeDatapackage } from '../../../sheet/export-datapackage.ts'
-import { delimiterOf, exportRecords, formatOf, type ExportQuery } from '../../../sheet/export-records.ts'
-import { writeWholeFile } from '../../../sheet/write-whole-file.ts'
+import { exportArchive } from '../../../sheet/transfer/export-archive.ts'
+import { exportDatapackage, writeDatapackage } from '../../../sheet/transfer/export-datapackage.ts'
+import {
+  delimiterOf,
+  exportRecords,
+  formatOf,
+  type ExportQuery,
+} from '../../../sheet/transfer/export-records.ts'
+import { writeWholeFile } from '../../../sheet/transfer/write-whole-file.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
 import type { ExportFormat } from './export-command.ts'

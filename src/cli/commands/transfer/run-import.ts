@@ -9,7 +9,7 @@ import {
   type ImportOptions,
   type ImportProgress,
   type ImportResult,
-} from '../../../sheet/import-records.ts'
+} from '../../../sheet/transfer/import-records.ts'
 import { GuessQuestion, guessText } from '../../terminal/guess-question.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'

@@ -1,0 +1,54 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ValidationError } from '../../errors/service-error.ts'
+import { shownState, type ShownCellState } from '../../store/cell-state.ts'
+import type { RecordKey, WorkItem } from '../../store/cell-work.ts'
+import type { SheetStore } from '../../store/sheet-store.ts'
+import { selectTargets } from './read-status.ts'
+import type { Sheet } from '../sheet.ts'
+
+/** As many records as a page may have that somebody looks at. */
+const MAX_IDS = 1000
+
+export interface CellStatesQuery {
+  readonly ids: readonly string[]
+  /** Null for all derived fields. */
+  readonly targets: readonly string[] | null
+}
+
+/** The state of each derived cell, by target; of each record that exists, by its id. */
+export type CellStates = ReadonlyMap<string, Readonly<Record<string, ShownCellState>>>
+
+/**
+ * The states (D32) of the derived cells of some records. Throws OperationError for a target that no derivation
+ * computes, ValidationError for no ids or too many.
+ */
+export async function readCellStates(sheet: Sheet, { ids, targets }: CellStatesQuery): Promise<CellStates> {
+  if (ids.length === 0) throw new ValidationError('ids is required: which records, comma-separated')
+  if (ids.length > MAX_IDS)
+    throw new ValidationError(`ids names ${ids.length} records; at most ${MAX_IDS} are possible`)
+  const { store, derivations } = await sheet.deriving()
+  const selected = selectTargets(derivations, targets)
+  const keys = [...(await store.recordKeys(ids)).values()].toSorted((a, b) => a - b)
+  const states = new Map<string, Record<string, ShownCellState>>()
+  for (const derivation of derivations.levels.flat()) {
+    const asked = derivation.targets.filter((target) => selected.has(target))
+    if (asked.length === 0) continue
+    // The store may answer at once: other requests have their turn between derivations.
+    await nextTurn()
+    for (const { id, cells } of await cellsOf(store, asked, keys)) {
+      const ofRecord = states.get(id) ?? {}
+      for (const cell of cells) ofRecord[cell.target] = shownState(cell)
+      states.set(id, ofRecord)
+    }
+  }
+  return states
+}
+
+/** Targets of one derivation. */
+function cellsOf(
+  store: SheetStore,
+  targets: readonly string[],
+  only: readonly RecordKey[],
+): Promise<readonly WorkItem[]> {
+  return store.work({ targets, inputs: [], force: true, state: null, after: null, limit: only.length, only })
+}

@@ -1,0 +1,116 @@
+import type { JsonObject } from '../../contract/json/json.ts'
+import { showValue } from '../../contract/json/show-value.ts'
+import { SheetError } from '../../errors/service-error.ts'
+import type { EntryPlace } from '../../store/cell-log.ts'
+import type { SheetStore } from '../../store/sheet-store.ts'
+import { openPlace, sealPlace } from '../cursor.ts'
+import { pageLimit } from '../page-limit.ts'
+import { unknownFields } from '../queries/select-fields.ts'
+import type { Sheet } from '../sheet.ts'
+
+export interface ProvenanceQuery {
+  readonly recordId: string
+  readonly field: string
+}
+
+export interface HistoryQuery extends ProvenanceQuery {
+  /** Entries on the page; null is {@link HISTORY_LIMIT}, more than 10,000 is lowered to that. */
+  readonly limit: number | null
+  /** The `nextCursor` of a page of the same history; null starts at the first entry. */
+  readonly cursor: string | null
+}
+
+/** A page of the history of a cell. */
+export interface History {
+  /** The oldest first. */
+  readonly entries: readonly JsonObject[]
+  /** Null exactly when nothing follows. */
+  readonly nextCursor: string | null
+}
+
+/** How many entries a page of a history has unless it is said: most histories are one page. */
+export const HISTORY_LIMIT = 1000
+
+/** The latest entries of a cell. */
+export interface LatestHistory {
+  /** The newest first. */
+  readonly entries: readonly JsonObject[]
+  /** Whether there are earlier ones. */
+  readonly hasMore: boolean
+}
+
+/**
+ * Reads where the value of a cell came from: its latest provenance entry or null (D35). Throws ValidationError for an unknown
+ * field, SheetError for a record that never existed.
+ */
+export async function readProvenance(
+  sheet: Sheet,
+  { recordId, field }: ProvenanceQuery,
+): Promise<JsonObject | null> {
+  const store = await storeWith(sheet, field)
+  const { entries } = (await store.provenance(recordId, field, 1)) ?? neverExisted(recordId)
+  return entries[0] ?? null
+}
+
+/**
+ * Reads the latest entries of a cell: at most `limit`, and fewer where they are long. Throws as {@link readProvenance} does.
+ */
+export async function readLatestHistory(
+  sheet: Sheet,
+  { recordId, field }: ProvenanceQuery,
+  limit: number,
+): Promise<LatestHistory> {
+  const store = await storeWith(sheet, field)
+  // One more than asked for tells whether there are earlier ones.
+  const { entries, isCut } = (await store.provenance(recordId, field, limit + 1)) ?? neverExisted(recordId)
+  return { entries: entries.slice(0, limit), hasMore: isCut || entries.length > limit }
+}
+
+/**
+ * Reads a page of all entries of a cell, those from before a deletion included (D35). A page has fewer than `limit` where they
+ * are long. Throws as {@link readProvenance} does, and ValidationError for a bad limit or cursor.
+ */
+export async function readHistory(
+  sheet: Sheet,
+  { recordId, field, limit, cursor }: HistoryQuery,
+): Promise<History> {
+  const most = pageLimit(limit, HISTORY_LIMIT)
+  const store = await storeWith(sheet, field)
+  const scope = `history ${JSON.stringify([recordId, field])}`
+  const from = cursor === null ? null : placeOf(openPlace(store.cursorKey, cursor, scope))
+  const found = await store.entries({ recordId, field, from, limit: most })
+  const { entries, next } = found ?? neverExisted(recordId)
+  if (next === null) return { entries, nextCursor: null }
+  const place = { key: next.life ?? BEFORE_STORE, values: [next.seq] }
+  return { entries, nextCursor: sealPlace(store.cursorKey, place, scope) }
+}
+
+/** Reads the whole history of a cell, page by page. Throws as {@link readHistory} does. */
+export async function* historyPages(
+  sheet: Sheet,
+  query: ProvenanceQuery,
+): AsyncGenerator<readonly JsonObject[], void> {
+  for (let cursor: string | null = null; ;) {
+    const page: History = await readHistory(sheet, { ...query, limit: null, cursor })
+    yield page.entries
+    if (page.nextCursor === null) return
+    cursor = page.nextCursor
+  }
+}
+
+/** In cursors, stands for the life of a record in a log from before the store. No record has this key. */
+const BEFORE_STORE = 0
+
+function placeOf({ key, values }: ReturnType<typeof openPlace>): EntryPlace {
+  return { life: key === BEFORE_STORE ? null : key, seq: Number(values[0]) }
+}
+
+async function storeWith(sheet: Sheet, field: string): Promise<SheetStore> {
+  const { contract, store } = await sheet.current()
+  if (!contract.fieldByName.has(field)) throw unknownFields(contract, [field])
+  return store
+}
+
+function neverExisted(recordId: string): never {
+  throw new SheetError(`no record ${showValue(recordId)} has ever existed`)
+}

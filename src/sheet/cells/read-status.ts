@@ -1,0 +1,63 @@
+import { showNames } from '../../contract/json/show-value.ts'
+import { OperationError } from '../../errors/service-error.ts'
+import type { Derivations } from '../definition/definition-files.ts'
+import type { Sheet } from '../sheet.ts'
+
+/** The state of one derived field (D32). The five counts `fresh` to `overridden` add up to `totalRecords`. */
+export interface TargetStatusReport {
+  readonly derivation: string
+  readonly kind: string
+  readonly totalRecords: number
+  readonly fresh: number
+  readonly stale: number
+  readonly missing: number
+  readonly failed: number
+  readonly overridden: number
+  /** Those of the missing, stale and failed cells that a run cannot compute because of an input. */
+  readonly blocked: number
+  readonly lastAt: string | null
+  readonly lastActor: string | null
+  readonly lastError: string | null
+}
+
+/** The state of these derived fields, or of all. Throws OperationError for one that no derivation computes. */
+export async function readStatus(
+  sheet: Sheet,
+  targets: readonly string[] | null,
+): Promise<Readonly<Record<string, TargetStatusReport>>> {
+  const { store, derivations } = await sheet.deriving()
+  const selected = selectTargets(derivations, targets)
+  const { total, targets: states } = await store.status()
+  const reports: Record<string, TargetStatusReport> = Object.create(null) as Record<
+    string,
+    TargetStatusReport
+  >
+  for (const { field, ...state } of states) {
+    const derivation = derivations.byTarget.get(field)
+    if (derivation === undefined || !selected.has(field)) continue
+    reports[field] = {
+      derivation: derivation.file,
+      kind: derivation.kind.name,
+      totalRecords: total,
+      ...state,
+    }
+  }
+  return reports
+}
+
+/** The derived fields asked for, or all. Throws OperationError for one that no derivation computes (D29, D32). */
+export function selectTargets(
+  derivations: Derivations,
+  asked: readonly string[] | null,
+): ReadonlySet<string> {
+  const known = [...derivations.byTarget.keys()]
+  if (asked === null) return new Set(known)
+  const unknown = asked.filter((target) => !derivations.byTarget.has(target))
+  if (unknown.length > 0) {
+    throw new OperationError(
+      `no derivation has the target ${showNames(unknown)}; ` +
+        (known.length > 0 ? `targets are ${known.join(', ')}` : 'this sheet has no derivations'),
+    )
+  }
+  return new Set(asked)
+}

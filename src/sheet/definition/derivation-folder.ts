@@ -1,0 +1,152 @@
+import { opendirSync, type Dir } from 'node:fs'
+import { join } from 'node:path'
+import { MAX_FIELDS } from '../../contract/odcs/parse-contract.ts'
+import { showValue } from '../../contract/json/show-value.ts'
+import { tokensOf, MAX_TOKENS, tooManyTokens } from '../../contract/yaml/yaml-limits.ts'
+import type { DerivationSource } from '../../derivation/parse-derivation.ts'
+import { ContractError } from '../../errors/service-error.ts'
+import { FileStamp } from './file-stamp.ts'
+import { lookAt, SheetFileError } from './sheet-paths.ts'
+import { TextFile } from './text-file.ts'
+
+const FOLDER = 'derivations'
+
+/** Bytes of all files together; long texts in them cost little, the tokens are counted apart. */
+export const MAX_FOLDER_BYTES = 8 * 1024 * 1024
+
+/** Each derivation has a target, and a field has one derivation. */
+const MAX_FILES = MAX_FIELDS
+
+/** Whatever their names: a folder that takes long to list is not one of derivations. */
+const MAX_ENTRIES = 10_000
+
+/** The files of `derivations/` (D1), which may be edited, come and go at any time. */
+export class DerivationFolder {
+  readonly #directory: string
+  readonly #stamp: FileStamp
+  #files: ReadonlyMap<string, TextFile> | null = null
+  /** Why the folder cannot be listed. */
+  #listFault: ContractError | null = null
+  #sizeFault: ContractError | null = null
+
+  constructor(directory: string) {
+    this.#directory = directory
+    this.#stamp = new FileStamp(join(directory, FOLDER))
+  }
+
+  /** Looks at folder and files; true when they are others than before, and the first time. */
+  refresh(): boolean {
+    const before = this.#fault()?.message
+    const otherNames = this.#stamp.mayDiffer() && this.#list()
+    const otherFiles = this.#refreshFiles()
+    return otherNames || otherFiles || this.#fault()?.message !== before
+  }
+
+  /** The files as last looked at, in the order of their names. Throws ContractError. */
+  sources(): readonly DerivationSource[] {
+    const fault = this.#fault()
+    if (fault !== null) throw fault
+    const sources = [...(this.#files ?? [])].flatMap(([file, { bytes }]) =>
+      bytes === null ? [] : [{ file, bytes }],
+    )
+    checkTokens(sources)
+    return sources
+  }
+
+  #fault(): ContractError | null {
+    return this.#listFault ?? this.#sizeFault
+  }
+
+  /** Lists the folder anew; true when its files have other names than before, and the first time. */
+  #list(): boolean {
+    const before = this.#files
+    const names = this.#names()
+    this.#files = new Map(
+      names.map((name) => [name, before?.get(name) ?? new TextFile(this.#directory, `${FOLDER}/${name}`)]),
+    )
+    return before === null || [...before.keys()].join('/') !== names.join('/')
+  }
+
+  #names(): readonly string[] {
+    this.#listFault = null
+    try {
+      return namesIn(this.#directory)
+    } catch (error) {
+      if (!(error instanceof ContractError)) throw error
+      this.#listFault = error
+      // The folder's own time tells nothing of why it cannot be read.
+      if (error instanceof SheetFileError) this.#stamp.lookAgain()
+      return []
+    }
+  }
+
+  /** Looks at the files, as long as they fit together into the limit; true when one is another than before. */
+  #refreshFiles(): boolean {
+    let changed = false
+    let bytes = 0
+    this.#sizeFault = null
+    for (const file of this.#files?.values() ?? []) {
+      changed = file.refresh() || changed
+      bytes += file.size
+      if (bytes <= MAX_FOLDER_BYTES) continue
+      this.#sizeFault = new ContractError(
+        `${FOLDER}: the files are together larger than ${MAX_FOLDER_BYTES / 1024 / 1024} MiB; make them smaller`,
+      )
+      break
+    }
+    return changed
+  }
+}
+
+/** The tokens of all files together, since reading many costs as much as reading a long one. */
+function checkTokens(sources: readonly DerivationSource[]): void {
+  let tokens = 0
+  for (const { file, bytes } of sources) {
+    tokens += tokensOf(Buffer.from(bytes).toString(), `${FOLDER}/${file}`).length
+    if (tokens > MAX_TOKENS) throw new ContractError(`${FOLDER}: the files have together ${tooManyTokens()}`)
+  }
+}
+
+/** The names of `*.yaml`, which as in a shell does not mean hidden files (D1). */
+function namesIn(directory: string): readonly string[] {
+  const entry = lookAt({ directory, path: join(directory, FOLDER), name: FOLDER })
+  if (entry === null) return []
+  if (!entry.stats.isDirectory()) {
+    throw new SheetFileError(`${FOLDER} is not a folder; make it one, with a file for each derivation`)
+  }
+  const names = entriesOf(entry.realPath).filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
+  if (names.length > MAX_FILES) {
+    throw new ContractError(`${FOLDER}: ${names.length} files; a sheet has at most ${MAX_FILES} derivations`)
+  }
+  for (const name of names) refuseName(name)
+  return names.toSorted()
+}
+
+/** U+FFFD is what a name that is no UTF-8 comes as, and then no file is found by it. */
+function refuseName(name: string): void {
+  if (!/[\p{Cc}\uFFFD]/u.test(name)) return
+  throw new ContractError(
+    `${FOLDER}: the file name ${showValue(name)} has a control character or is not UTF-8; rename the file`,
+  )
+}
+
+function entriesOf(path: string): readonly string[] {
+  let folder: Dir | undefined
+  try {
+    folder = opendirSync(path)
+    const names: string[] = []
+    for (let next = folder.readSync(); next !== null; next = folder.readSync()) {
+      names.push(next.name)
+      if (names.length > MAX_ENTRIES) {
+        throw new ContractError(`${FOLDER}: more than ${MAX_ENTRIES} files; take away what is no derivation`)
+      }
+    }
+    return names
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    if (error.code === 'ENOENT') return []
+    throw new SheetFileError(`${FOLDER} cannot be read (${String(error.code)}); let the server read it`)
+  } finally {
+    folder?.closeSync()
+  }
+}

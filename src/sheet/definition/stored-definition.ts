@@ -1,0 +1,72 @@
+import type { DerivationSource } from '../../derivation/parse-derivation.ts'
+import type { Revision, RevisionStore } from '../../store/revision-store.ts'
+import type { DefinitionSource } from './definition-source.ts'
+
+const FOLDER = 'derivations/'
+
+type Part = 'contract' | 'derivations' | 'transport'
+
+/** The definition files of a sheet that has them in its store: those of the revision in force when it was last looked at. */
+export class StoredDefinition implements DefinitionSource {
+  readonly #revisions: RevisionStore
+  #revision: Revision
+  readonly #changed = new Set<Part>(['contract', 'derivations', 'transport'])
+
+  private constructor(revisions: RevisionStore, revision: Revision) {
+    this.#revisions = revisions
+    this.#revision = revision
+  }
+
+  /** Throws RecordsError. */
+  static async read(revisions: RevisionStore): Promise<StoredDefinition> {
+    return new StoredDefinition(revisions, await revisions.read(await revisions.newest()))
+  }
+
+  get revision(): number {
+    return this.#revision.number
+  }
+
+  get contract(): Uint8Array | null {
+    return this.#bytes('contract.yaml')
+  }
+
+  get transport(): Uint8Array | null {
+    return this.#bytes('transport.yaml')
+  }
+
+  derivations(): readonly DerivationSource[] {
+    return this.#revision.files.flatMap(({ path, bytes }) =>
+      path.startsWith(FOLDER) ? [{ file: path.slice(FOLDER.length), bytes }] : [],
+    )
+  }
+
+  async look(): Promise<void> {
+    const newest = await this.#revisions.newest()
+    if (newest === this.#revision.number) return
+    const revision = await this.#revisions.read(newest)
+    // Others may have looked meanwhile, and have found a later one.
+    if (revision.number <= this.#revision.number) return
+    this.#revision = revision
+    for (const part of ['contract', 'derivations', 'transport'] as const) this.#changed.add(part)
+  }
+
+  contractChanged(): boolean {
+    return this.#changed.delete('contract')
+  }
+
+  derivationsChanged(): boolean {
+    return this.#changed.delete('derivations')
+  }
+
+  transportChanged(): boolean {
+    return this.#changed.delete('transport')
+  }
+
+  close(): Promise<void> {
+    return this.#revisions.close()
+  }
+
+  #bytes(wanted: string): Uint8Array | null {
+    return this.#revision.files.find(({ path }) => path === wanted)?.bytes ?? null
+  }
+}

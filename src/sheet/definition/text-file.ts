@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import { checkFileSize } from '../../contract/yaml/yaml-limits.ts'
+import { ContractError } from '../../errors/service-error.ts'
+import { FileStamp } from './file-stamp.ts'
+import { readSheetFile } from './sheet-paths.ts'
+
+/**
+ * A file of a sheet that may be edited at any time. Asking whether it changed costs a few microseconds, so that every
+ * request can ask (D3).
+ */
+export class TextFile {
+  readonly #directory: string
+  readonly #name: string
+  readonly #stamp: FileStamp
+  #content: Content | undefined
+
+  /** `name` is its path in the sheet's directory, and what messages call it. */
+  constructor(directory: string, name: string) {
+    this.#directory = directory
+    this.#name = name
+    this.#stamp = new FileStamp(join(directory, name))
+  }
+
+  /** The file's bytes when it was last looked at; null when there was no such file. Throws ContractError. */
+  get bytes(): Buffer | null {
+    if (this.#content instanceof ContractError) throw this.#content
+    return this.#content ?? null
+  }
+
+  /** How many bytes are kept of it. */
+  get size(): number {
+    return Buffer.isBuffer(this.#content) ? this.#content.length : 0
+  }
+
+  /** Looks at the file; true when its bytes are others than before, and the first time. */
+  refresh(): boolean {
+    if (!this.#stamp.mayDiffer()) return false
+    const before = this.#content
+    this.#content = this.#read()
+    // What cannot be read may be readable a moment later, as when the system had no file descriptors left.
+    if (this.#content instanceof ContractError) this.#stamp.lookAgain()
+    return before === undefined || !isSame(before, this.#content)
+  }
+
+  #read(): Content {
+    const place = {
+      directory: this.#directory,
+      path: join(this.#directory, this.#name),
+      name: this.#name,
+    }
+    try {
+      return readSheetFile(place, (bytes) => checkFileSize(bytes, this.#name))
+    } catch (error) {
+      if (error instanceof ContractError) return error
+      throw error
+    }
+  }
+}
+
+/** What a file holds, null when there is none, or why it cannot be read. */
+type Content = Buffer | null | ContractError
+
+function isSame(before: Content, now: Content): boolean {
+  if (Buffer.isBuffer(before) && Buffer.isBuffer(now)) return before.equals(now)
+  if (before instanceof ContractError && now instanceof ContractError) return before.message === now.message
+  return before === now
+}

@@ -1,0 +1,21 @@
+import type { Contract } from '../../contract/contract.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
+import { faultOf } from '../../contract/values/validate-value.ts'
+
+/** What records are held to; `derived` may be missing, since they are computed. */
+export interface RecordRules {
+  readonly contract: Contract
+  readonly derived: ReadonlySet<string>
+}
+
+/** What the contract holds against the values of a record. */
+export function* valueFaults(
+  record: JsonObject,
+  { contract, derived }: RecordRules,
+): Generator<{ readonly field: string; readonly fault: string }> {
+  for (const field of contract.fields) {
+    const value = Object.hasOwn(record, field.name) ? (record[field.name] ?? null) : null
+    const fault = value === null && derived.has(field.name) ? null : faultOf(field, value)
+    if (fault !== null) yield { field: field.name, fault }
+  }
+}

@@ -1,0 +1,138 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Contract } from '../../contract/contract.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
+import { sharedNames } from '../../contract/odcs/original-names.ts'
+import { showNames, showValue } from '../../contract/json/show-value.ts'
+import { parseYamlFile } from '../../contract/yaml/yaml-file.ts'
+import { createKinds } from '../../derivation/kinds.ts'
+import { ServiceError } from '../../errors/service-error.ts'
+import { DefinitionFiles, targetDefinitions, type Derivations } from '../definition/definition-files.ts'
+import { listRecords } from '../queries/list-records.ts'
+import { openDefinition, openSheet, tryStoreOf } from '../open-sheet.ts'
+import { noCalls } from '../calls/no-calls.ts'
+import { valueFaults } from './record-rules.ts'
+import { recordsFileFaults } from './records-file-faults.ts'
+import { isStoreUrl } from '../store-place.ts'
+
+/** Something that is wrong with a sheet. */
+export interface SheetFault {
+  /** The file, as the sheet names it; null where it is more than one. */
+  readonly file: string | null
+  /** From 1; null where it is no single line. */
+  readonly line: number | null
+  readonly message: string
+}
+
+const RECORDS_AT_ONCE = 1000
+
+/**
+ * Looks for what is wrong with a sheet, that of a directory or of a store's URL: contract, derivation files and
+ * `transport.yaml`, of each the first fault; then original names that fields share, and what keeps its store from being opened, or made from `records.jsonl`, which is
+ * tried without changing it; with `records` also every record, of the store or, where there is none yet, of `records.jsonl`.
+ * Calls nobody. Throws SheetError where there is no sheet, and RecordsError where a
+ * store at a URL cannot be reached.
+ */
+export async function* validateSheet(
+  path: string,
+  { records }: { readonly records: boolean },
+): AsyncGenerator<SheetFault> {
+  const source = await openDefinition(path)
+  try {
+    const files = new DefinitionFiles(source, createKinds({ transport: noCalls() }))
+    const faults = files.faults()
+    for (const { message } of faults) yield faultFrom(message)
+    if (faults.length > 0) return
+    const contract = files.contract()
+    const derivations = files.derivations(contract)
+    yield* nameFaults(contract)
+    if (isStoreUrl(path)) {
+      yield* storedFaults(path, { records })
+      return
+    }
+    const hasStore = existsSync(join(resolve(path), 'sheet.db'))
+    if (records && !hasStore) {
+      const derived = new Set(derivations.derived.keys())
+      let found = 0
+      for (const message of recordsFileFaults(resolve(path), { contract, derived })) {
+        found += 1
+        yield faultFrom(message)
+      }
+      if (found > 0) return
+    }
+    const fault = await openingFault(path, contract, derivations)
+    if (fault !== null) yield faultFrom(fault)
+    else if (records && hasStore) yield* storedFaults(path, { records })
+  } finally {
+    await source.close?.()
+  }
+}
+
+/** The original names that several fields have: the sheet can be used, but files with such a column are refused. */
+function* nameFaults(contract: Contract): Generator<SheetFault> {
+  const shared = sharedNames(contract)
+  if (shared.length === 0) return
+  const file = 'contract.yaml'
+  const yaml = parseYamlFile(contract.text, file)
+  for (const { name, fields, path } of shared) {
+    const message = `the fields ${showNames(fields)} have the same original name ${showValue(name)}, so that no file may have such a column; change all but one`
+    yield { file, line: yaml.lineOf(path), message }
+  }
+}
+
+/** Why the sheet of a directory could not be opened; null when it could. Changes nothing. */
+async function openingFault(
+  path: string,
+  contract: Contract,
+  derivations: Derivations,
+): Promise<string | null> {
+  try {
+    await tryStoreOf(path, { contract, targets: targetDefinitions(derivations) })
+    return null
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    return error.message
+  }
+}
+
+/** Why a sheet cannot be opened, or with `records`, what is wrong with each stored record. */
+async function* storedFaults(
+  path: string,
+  { records }: { readonly records: boolean },
+): AsyncGenerator<SheetFault> {
+  const sheet = await openSheet(path, { transport: noCalls() })
+  const file = isStoreUrl(path) ? null : 'sheet.db'
+  try {
+    const { contract, derivations } = await sheet.deriving()
+    if (!records) return
+    const derived = new Set(derivations.derived.keys())
+    for (let cursor: string | null = null; ;) {
+      const page = await listRecords(sheet, { limit: RECORDS_AT_ONCE, cursor })
+      for (const record of JSON.parse(Buffer.from(page.records).toString()) as readonly JsonObject[]) {
+        for (const { field, fault } of valueFaults(record, { contract, derived })) {
+          const message = `record ${showValue(record['id'] ?? null)}, field "${field}": ${fault}`
+          yield { file, line: null, message }
+        }
+      }
+      cursor = page.nextCursor
+      if (cursor === null) return
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    yield faultFrom(error.message)
+  } finally {
+    await sheet.close()
+  }
+}
+
+/** Takes a message of the form `<file>:<line>: …` apart. */
+function faultFrom(message: string): SheetFault {
+  const [, file, line, rest] = /^([\w./-]+\.(?:yaml|jsonl)):(\d+): (.*)$/s.exec(message) ?? []
+  if (file !== undefined && line !== undefined && rest !== undefined) {
+    return { file, line: Number(line), message: rest }
+  }
+  const [, named, text] = /^([\w./-]+\.(?:yaml|jsonl|db))[: ]+(.*)$/s.exec(message) ?? []
+  return named === undefined || text === undefined
+    ? { file: null, line: null, message }
+    : { file: named, line: null, message: text }
+}

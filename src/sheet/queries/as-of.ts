@@ -1,0 +1,57 @@
+import { parseMoment } from '../../contract/values/date-time.ts'
+import { OperationError, ValidationError } from '../../errors/service-error.ts'
+import type { HistoryRange, SheetStore } from '../../store/sheet-store.ts'
+
+/** Seconds from the first day of year 0, where moments are counted from, to 1970. */
+const UNIX_EPOCH = 62_167_219_200
+
+/**
+ * The seq that `as_of` means: digits are that seq, with 0 for the sheet before anything happened; a time is the last
+ * entry that is not later. Throws ValidationError for a text that is neither and for what has not happened yet,
+ * OperationError for a time that the sheet knows nothing of any more.
+ */
+export async function resolveAsOf(store: SheetStore, asOf: string): Promise<number> {
+  if (/^\d+$/.test(asOf)) return known(asOf, Number(asOf), await store.history())
+  const time = momentOf(asOf)
+  const now = await store.now()
+  if (time > Date.parse(now)) {
+    throw new ValidationError(`as_of ${shorten(asOf)} is in the future; it is ${now} now`)
+  }
+  const seq = await store.seqAt(new Date(time).toISOString())
+  return known(asOf, seq, await store.history())
+}
+
+function known(asOf: string, seq: number, { first, firstAt, last }: HistoryRange): number {
+  if (seq > last) {
+    throw new ValidationError(`as_of ${shorten(asOf)} has not happened yet; the last entry is ${last}`)
+  }
+  if (seq < first) {
+    const since =
+      firstAt === null
+        ? `seq ${first}, which has not been written yet`
+        : `the first entry of its store, seq ${first}, ${firstAt}`
+    throw new OperationError(
+      `as_of ${shorten(asOf)} is too early: what the sheet was is known since ${since}; ` +
+        'entries before that are from a store that is gone',
+    )
+  }
+  return seq
+}
+
+/** The milliseconds since 1970 that a time means; entries have no finer times. */
+function momentOf(text: string): number {
+  const moment = parseMoment('timestamp', text)
+  if (moment === null) {
+    // What "+" means in a URL is easily overlooked.
+    const hint = / \d\d:\d\d$/.test(text) ? '; a "+" is written %2B in a URL' : ''
+    throw new ValidationError(
+      'as_of must be a seq (digits, such as 42) or a time (ISO 8601 with offset, such as 2024-03-10T14:22:35Z), ' +
+        `got ${JSON.stringify(shorten(text))}${hint}`,
+    )
+  }
+  return (moment.seconds - UNIX_EPOCH) * 1000 + Number(moment.fraction.slice(0, 3).padEnd(3, '0'))
+}
+
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}

@@ -1,0 +1,42 @@
+import { showValue } from '../../contract/json/show-value.ts'
+import { SheetError } from '../../errors/service-error.ts'
+import type { JsonBytes, VersionedRecord } from '../../store/sheet-store.ts'
+import { stampOf } from './response-stamp.ts'
+import { resolveAsOf } from './as-of.ts'
+import { selectFields } from './select-fields.ts'
+import type { Sheet } from '../sheet.ts'
+
+/** A record, its version, and the stamp of what else its answer depends on; see {@link stampOf}. */
+export interface StampedRecord extends VersionedRecord {
+  readonly stamp: string
+}
+
+/** One record, with just these fields or all, and its version. Throws SheetError when absent (D12). */
+export async function getRecord(
+  sheet: Sheet,
+  id: string,
+  fields: readonly string[] | null,
+): Promise<StampedRecord> {
+  const current = await sheet.current()
+  const { contract, store } = current
+  const record = await store.record(id, selectFields(contract, fields))
+  if (record === null) throw new SheetError(`no record ${showValue(id)}`)
+  return { json: record.json, version: record.version, stamp: stampOf(current) }
+}
+
+/**
+ * One record as it was, with just these fields or all; such a record has no version. Throws SheetError when it did not
+ * exist then, and what {@link resolveAsOf} throws.
+ */
+export async function getRecordAsOf(
+  sheet: Sheet,
+  id: string,
+  { fields, asOf }: { readonly fields: readonly string[] | null; readonly asOf: string },
+): Promise<JsonBytes> {
+  const { contract, store } = await sheet.current()
+  const selected = selectFields(contract, fields)
+  const seq = await resolveAsOf(store, asOf)
+  const record = await store.recordAsOf(id, selected, seq)
+  if (record === null) throw new SheetError(`no record ${showValue(id)} after entry ${seq}`)
+  return record
+}

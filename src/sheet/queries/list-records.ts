@@ -1,0 +1,152 @@
+import { OperationError, ValidationError } from '../../errors/service-error.ts'
+import type { RecordKey } from '../../store/cell-work.ts'
+import type { JsonBytes, PagePlace, SheetStore, SortKey } from '../../store/sheet-store.ts'
+import { resolveAsOf } from './as-of.ts'
+import { openCursor, openPlace, sealCursor, sealPlace } from '../cursor.ts'
+import { pageLimit } from '../page-limit.ts'
+import { readCondition } from './read-condition.ts'
+import { selectFields } from './select-fields.ts'
+import type { Sheet } from '../sheet.ts'
+import { sortKeys } from './sort-keys.ts'
+
+export interface ListRecordsQuery {
+  readonly fields: readonly string[] | null
+  /** Any integer above 0; more than 10,000 is lowered to that (D10). Null is 50. */
+  readonly limit: number | null
+  readonly cursor: string | null
+  /** A boolean SQL expression over the fields (D16). */
+  readonly filter: string | null
+  /** A condition as data, the JSON text that {@link readCondition} reads; beside a filter, both must hold. */
+  readonly where: string | null
+  /** A seq or a time: the records as they were then. Null is now. */
+  readonly asOf: string | null
+  /** Fields to sort by, those with a minus from the greatest down; null is creation order. */
+  readonly sort: readonly string[] | null
+  /** So many records come before the page, instead of a cursor; null starts at the first or at the cursor. */
+  readonly position: number | null
+}
+
+const NOTHING_ASKED: ListRecordsQuery = {
+  fields: null,
+  limit: null,
+  cursor: null,
+  filter: null,
+  where: null,
+  asOf: null,
+  sort: null,
+  position: null,
+}
+
+export interface RecordList {
+  /** A JSON array of records. */
+  readonly records: JsonBytes
+  readonly limit: number
+  /** Null exactly when nothing follows (D11). */
+  readonly nextCursor: string | null
+}
+
+/**
+ * A page of records (D10, D11, D12); what is not asked for is null. Throws ValidationError for a bad limit, cursor,
+ * position, field or condition, QueryError for a bad filter, OperationError for a filter, order or position in the past, and what
+ * {@link resolveAsOf} throws. Where the page takes a search, it throws the signal's reason once that aborts, and the
+ * search is stopped.
+ */
+export async function listRecords(
+  sheet: Sheet,
+  asked: Partial<ListRecordsQuery>,
+  signal?: AbortSignal,
+): Promise<RecordList> {
+  const query = { ...NOTHING_ASKED, ...asked }
+  const { filter, asOf, cursor } = query
+  const limit = pageLimit(query.limit)
+  checkPosition(query)
+  if (asOf !== null) return listRecordsAsOf(sheet, { ...query, limit, asOf })
+  const { contract, store } = await sheet.current()
+  const fields = selectFields(contract, query.fields)
+  const sort = sortKeys(contract, query.sort)
+  const where = readCondition(contract, query.where)
+  const scope = scopeOf(query, sort)
+  const after = cursor === null ? null : openPlace(store.cursorKey, cursor, scope)
+  const skip = query.position ?? 0
+  const { records, next } = await store.page({ fields, limit, after, filter, where, sort, skip }, signal)
+  return { records, limit, nextCursor: next === null ? null : cursorAfter(records, store, { next, scope }) }
+}
+
+/** Cursors of pages that the store keeps and gives again, so that they are sealed once. */
+const CURSORS = new WeakMap<JsonBytes, { readonly scope: string; readonly cursor: string }>()
+
+/** The cursor of what follows a page of the list that `scope` is. */
+function cursorAfter(
+  records: JsonBytes,
+  store: SheetStore,
+  { next, scope }: { readonly next: PagePlace; readonly scope: string },
+): string {
+  const known = CURSORS.get(records)
+  if (known?.scope === scope) return known.cursor
+  const cursor = sealPlace(store.cursorKey, next, scope)
+  CURSORS.set(records, { scope, cursor })
+  return cursor
+}
+
+/** What a cursor is bound to. */
+function scopeOf(
+  { filter, where }: Pick<ListRecordsQuery, 'filter' | 'where'>,
+  sort: readonly SortKey[],
+): string {
+  const order = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join()
+  const filtered = filter === null ? 'all' : `filter ${filter}`
+  // As JSON a text ends where it ends: no filter can be taken for another one with a condition behind it.
+  const records = where === null ? filtered : `where ${JSON.stringify(where)} ${filtered}`
+  // Cursors of `sort` are from when equal records came in creation order whatever the direction.
+  return order === '' ? records : `order ${order} ${records}`
+}
+
+function checkPosition({ position, cursor }: ListRecordsQuery): void {
+  if (position === null) return
+  if (!Number.isSafeInteger(position) || position < 0) {
+    throw new ValidationError(`position must be an integer from 0 on, got ${position}`)
+  }
+  if (cursor !== null) throw new ValidationError('position and cursor do not go together; send one of them')
+}
+
+interface PastListQuery extends ListRecordsQuery {
+  readonly limit: number
+  readonly asOf: string
+}
+
+async function listRecordsAsOf(sheet: Sheet, query: PastListQuery): Promise<RecordList> {
+  const { limit, asOf } = query
+  const besides = (['filter', 'where', 'sort', 'position'] as const).find((name) => query[name] !== null)
+  if (besides !== undefined) {
+    const done = {
+      filter: 'filtered',
+      where: 'filtered',
+      sort: 'sorted',
+      position: 'gone to by position',
+    }[besides]
+    throw new OperationError(`${besides} and as_of do not go together: only records of today can be ${done}`)
+  }
+  const { contract, store } = await sheet.current()
+  const fields = selectFields(contract, query.fields)
+  const { seq, after } = await startOf(store, query)
+  const { records, next } = await store.pageAsOf({ fields, limit, after, seq })
+  if (next === null) return { records, limit, nextCursor: null }
+  return { records, limit, nextCursor: `${seq}.${sealCursor(store.cursorKey, next, pastScope(asOf, seq))}` }
+}
+
+/**
+ * Where a page over the past starts. Cursors carry the seq that `as_of` was found to mean, so that all pages are of one
+ * state: an entry has the time when its transaction began, so that a time just past may come to mean a later entry.
+ */
+async function startOf(
+  store: SheetStore,
+  { asOf, cursor }: PastListQuery,
+): Promise<{ readonly seq: number; readonly after: RecordKey | null }> {
+  if (cursor === null) return { seq: await resolveAsOf(store, asOf), after: null }
+  const [, digits = '', sealed = cursor] = /^(\d{1,15})\.(.*)$/s.exec(cursor) ?? []
+  return { seq: Number(digits), after: openCursor(store.cursorKey, sealed, pastScope(asOf, digits)) }
+}
+
+function pastScope(asOf: string, seq: number | string): string {
+  return `as_of ${seq} ${asOf}`
+}

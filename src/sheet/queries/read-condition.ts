@@ -1,0 +1,249 @@
+import type { Contract, LogicalType } from '../../contract/contract.ts'
+import { isJsonObject, type JsonObject } from '../../contract/json/json.ts'
+import { parseMoment, TEMPORAL_FORMS } from '../../contract/values/date-time.ts'
+import { nearest } from '../../contract/nearest.ts'
+import { showValue } from '../../contract/json/show-value.ts'
+import { textFault } from '../../contract/values/value-structure.ts'
+import { ValidationError } from '../../errors/service-error.ts'
+import {
+  foldCase,
+  MAX_FOLDED_LETTERS,
+  OPERATORS,
+  type Condition,
+  type ConditionField,
+  type FieldCondition,
+  type Operand,
+  type Operator,
+} from '../../store/condition.ts'
+import { unknownFields } from './select-fields.ts'
+
+/** Groups within groups. */
+const MAX_DEPTH = 20
+/** Conditions on fields, whatever their groups. */
+const MAX_CONDITIONS = 100
+/** Values in one list, and in all conditions together. */
+export const MAX_LIST = 1000
+const MAX_OPERANDS = 10_000
+
+const ORDER = ['equals', 'notEquals', 'lessThan', 'atMost', 'greaterThan', 'atLeast', 'between'] as const
+const LISTS = ['anyOf', 'noneOf'] as const
+const SEARCH = ['contains', 'notContains'] as const
+const PRESENCE = ['empty', 'notEmpty'] as const
+
+/** The operators that fit a type. */
+export const OPERATORS_OF: Readonly<Record<LogicalType, readonly Operator[]>> = {
+  string: [...ORDER, ...SEARCH, 'startsWith', ...LISTS, ...PRESENCE],
+  integer: [...ORDER, ...LISTS, ...PRESENCE],
+  number: [...ORDER, ...LISTS, ...PRESENCE],
+  boolean: ['equals', 'notEquals', ...LISTS, ...PRESENCE],
+  date: [...ORDER, ...LISTS, ...PRESENCE],
+  timestamp: [...ORDER, ...LISTS, ...PRESENCE],
+  time: [...ORDER, ...LISTS, ...PRESENCE],
+  array: ['hasAny', 'hasAll', 'hasNone', ...SEARCH, ...PRESENCE],
+  object: [...SEARCH, ...PRESENCE],
+}
+
+const OPERATOR_OF: ReadonlyMap<string, Operator> = new Map(
+  (Object.keys(OPERATORS) as Operator[]).map((operator) => [wireName(operator), operator]),
+)
+
+/**
+ * Reads a condition as requests have it, the JSON text of `{"field", "operator", "value"}` or of a group `{"and": […]}`,
+ * `{"or": […]}` or `{"not": …}`; null for none. Throws ValidationError, which names what is wrong: an unknown field, an
+ * operator that does not fit its type, a value of another type.
+ */
+export function readCondition(contract: Contract, text: string | null): Condition | null {
+  if (text === null) return null
+  return new ConditionReader(contract).read(parsed(text), 'where', 0)
+}
+
+/** A text to search values for. Throws ValidationError where no value can have it, or an engine cannot search for it. */
+export function searchText(text: string | null): string | null {
+  const fault = text === null ? null : (textFault(text) ?? searchFault(text))
+  if (fault !== null) throw new ValidationError(`search: ${fault}`)
+  return text
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ValidationError(
+      `where is not JSON: ${showValue(text)}; send an object such as {"field":"id","operator":"equals","value":"a"}`,
+    )
+  }
+}
+
+class ConditionReader {
+  readonly #contract: Contract
+  #conditions = 0
+  #operands = 0
+
+  constructor(contract: Contract) {
+    this.#contract = contract
+  }
+
+  /** Reads a condition; `place` is where it stands, for messages. */
+  read(given: unknown, place: string, depth: number): Condition {
+    if (!isJsonObject(given)) throw new ValidationError(`${place} must be an object, got ${showValue(given)}`)
+    if (depth > MAX_DEPTH)
+      throw new ValidationError(`where has groups nested more than ${MAX_DEPTH} levels deep`)
+    if ('and' in given) return this.#group('and', given, { place, depth })
+    if ('or' in given) return this.#group('or', given, { place, depth })
+    if ('not' in given) {
+      onlyKeys(given, ['not'], place)
+      return { kind: 'not', condition: this.read(given['not'], `${place}.not`, depth + 1) }
+    }
+    return this.#ofField(given, place)
+  }
+
+  #group(
+    kind: 'and' | 'or',
+    given: JsonObject,
+    { place, depth }: { readonly place: string; readonly depth: number },
+  ): Condition {
+    onlyKeys(given, [kind], place)
+    const parts: unknown = given[kind]
+    if (!Array.isArray(parts) || parts.length === 0) {
+      throw new ValidationError(
+        `${place}.${kind} must be an array of at least one condition, got ${showValue(parts)}`,
+      )
+    }
+    const read = (part: unknown, index: number): Condition =>
+      this.read(part, `${place}.${kind}[${index}]`, depth + 1)
+    const [first, ...others] = parts
+    return {
+      kind,
+      conditions: [read(first, 0), ...others.map((part: unknown, index) => read(part, index + 1))],
+    }
+  }
+
+  #ofField(given: JsonObject, place: string): FieldCondition {
+    onlyKeys(given, ['field', 'operator', 'value'], place)
+    this.#conditions += 1
+    if (this.#conditions > MAX_CONDITIONS)
+      throw new ValidationError(`where has more than ${MAX_CONDITIONS} conditions`)
+    const { field: name } = given
+    if (typeof name !== 'string')
+      throw new ValidationError(`${place}.field must be the name of a field, got ${showValue(name)}`)
+    const known = this.#contract.fieldByName.get(name)
+    if (known === undefined) throw unknownFields(this.#contract, [name])
+    const field = { name, type: known.type }
+    const operator = operatorOf(field, given['operator'], place)
+    const operands = this.#operandsOf({ field, operator, itemOf: place }, given['value'])
+    return { kind: 'field', field, operator, operands }
+  }
+
+  #operandsOf(what: Compared, value: unknown): readonly Operand[] {
+    const { operator, itemOf: place } = what
+    const told = `${place}.value of ${wireName(operator)}`
+    switch (OPERATORS[operator]) {
+      case 'none':
+        if (value !== undefined && value !== null)
+          throw new ValidationError(`${told} must be absent, got ${showValue(value)}`)
+        return []
+      case 'one':
+        return [checked(what, value)]
+      case 'two':
+        if (!Array.isArray(value) || value.length !== 2)
+          throw new ValidationError(`${told} must be an array of two values, got ${showValue(value)}`)
+        return value.map((each: unknown) => checked(what, each))
+      case 'list': {
+        if (!Array.isArray(value) || value.length === 0 || value.length > MAX_LIST) {
+          throw new ValidationError(
+            `${told} must be an array of 1 to ${MAX_LIST} values, got ${showValue(value)}`,
+          )
+        }
+        this.#operands += value.length
+        if (this.#operands > MAX_OPERANDS)
+          throw new ValidationError(`where has more than ${MAX_OPERANDS} values in its lists`)
+        return value.map((each: unknown) => (each === null ? null : checked(what, each)))
+      }
+    }
+  }
+}
+
+/** What a value is compared with. */
+interface Compared {
+  readonly field: ConditionField
+  readonly operator: Operator
+  /** Where the condition stands. */
+  readonly itemOf: string
+}
+
+function operatorOf({ name, type }: ConditionField, given: unknown, place: string): Operator {
+  const fitting = OPERATORS_OF[type]
+  const operator = typeof given === 'string' ? OPERATOR_OF.get(given) : undefined
+  if (operator !== undefined && fitting.includes(operator)) return operator
+  const names = fitting.map(wireName)
+  if (operator !== undefined) {
+    throw new ValidationError(
+      `the operator ${wireName(operator)} does not fit the field ${name} of type ${type}; use one of ${names.join(', ')}`,
+    )
+  }
+  const meant = typeof given === 'string' ? nearest(given, names) : null
+  const hint = meant === null ? `use one of ${names.join(', ')}` : `did you mean ${meant}?`
+  throw new ValidationError(
+    given === undefined
+      ? `${place}.operator is missing; ${hint}`
+      : `${place}.operator is unknown: ${showValue(given)}; ${hint}`,
+  )
+}
+
+/** A value that fits its field and operator. Throws ValidationError. */
+function checked({ field, operator, itemOf }: Compared, value: unknown): Operand {
+  const fault = faultOf(field, operator, value)
+  if (fault === null) return value as Operand
+  throw new ValidationError(
+    `${itemOf}.value of ${wireName(operator)} on the field ${field.name} of type ${field.type}: ${fault}`,
+  )
+}
+
+function faultOf({ type }: ConditionField, operator: Operator, value: unknown): string | null {
+  if (typeof value === 'string') {
+    const fault = textFault(value)
+    if (fault !== null) return fault
+  }
+  if (operator === 'contains' || operator === 'notContains' || operator === 'startsWith')
+    return searchFault(value)
+  switch (type) {
+    case 'string':
+      return typeof value === 'string' ? null : `${showValue(value)} is not a string`
+    case 'integer':
+    case 'number':
+      return Number.isFinite(value) ? null : `${showValue(value)} is not a number`
+    case 'boolean':
+      return typeof value === 'boolean' ? null : `${showValue(value)} is not true or false`
+    case 'date':
+    case 'timestamp':
+    case 'time':
+      return typeof value === 'string' && parseMoment(type, value) !== null
+        ? null
+        : `${showValue(value)} is not ${TEMPORAL_FORMS[type]}`
+    case 'array':
+    case 'object':
+      return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+        ? null
+        : `${showValue(value)} is not a string, number or boolean`
+  }
+}
+
+function searchFault(value: unknown): string | null {
+  if (typeof value !== 'string') return `${showValue(value)} is not a string`
+  return foldCase(value).replaced.length <= MAX_FOLDED_LETTERS
+    ? null
+    : `${showValue(value)} has more than ${MAX_FOLDED_LETTERS} different letters beyond ASCII; search for a part of it`
+}
+
+function onlyKeys(given: JsonObject, allowed: readonly string[], place: string): void {
+  const other = Object.keys(given).find((key) => !allowed.includes(key))
+  if (other === undefined) return
+  throw new ValidationError(
+    `${place} has the member ${showValue(other)}; a condition has field, operator and value, or one of and, or, not`,
+  )
+}
+
+/** An operator as requests name it: `atLeast` is `at_least`. */
+export function wireName(operator: Operator): string {
+  return operator.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}

@@ -1,0 +1,17 @@
+import type { Dialect } from '../../store/sheet-store.ts'
+import { readCondition } from './read-condition.ts'
+import type { Sheet } from '../sheet.ts'
+
+/** The dialect of SQL that a sheet takes. */
+export interface SheetDialect {
+  readonly dialect: Dialect
+  /** The condition that was given, as a filter of the dialect; null when none was. */
+  readonly filter: string | null
+}
+
+/** The dialect of filters and statements, and a condition as a filter in it. Throws ValidationError for a bad condition. */
+export async function readDialect(sheet: Sheet, where: string | null = null): Promise<SheetDialect> {
+  const { contract, store } = await sheet.current()
+  const condition = readCondition(contract, where)
+  return { dialect: store.dialect, filter: condition === null ? null : store.conditionText(condition) }
+}

@@ -1,0 +1,38 @@
+import type { Contract } from '../../contract/contract.ts'
+import { nearest } from '../../contract/nearest.ts'
+import { showNames } from '../../contract/json/show-value.ts'
+import { ValidationError } from '../../errors/service-error.ts'
+
+/** The fields an answer has: those asked for, in that order, else the contract's (D12). Throws ValidationError. */
+export function selectFields(contract: Contract, asked: readonly string[] | null): readonly string[] {
+  if (asked === null) return allFields(contract)
+  const unknown = asked.filter((name) => !contract.fieldByName.has(name))
+  if (unknown.length > 0) throw unknownFields(contract, unknown)
+  return asked
+}
+
+/** Kept, so that the store can tell it is the list it knows. */
+const ALL_FIELDS = new WeakMap<Contract, readonly string[]>()
+
+function allFields(contract: Contract): readonly string[] {
+  let names = ALL_FIELDS.get(contract)
+  if (names === undefined) {
+    names = contract.fields.map(({ name }) => name)
+    ALL_FIELDS.set(contract, names)
+  }
+  return names
+}
+
+/** The error for fields that the contract lacks: it suggests the nearest one, and names those that there are. */
+export function unknownFields(contract: Contract, unknown: readonly string[]): ValidationError {
+  const known = contract.fields.map(({ name }) => name)
+  const meant = [...new Set(unknown.slice(0, SUGGESTED).flatMap((name) => nearest(name, known) ?? []))]
+  const suggestion = meant.length === 0 ? '' : ` (did you mean ${showNames(meant)}?)`
+  return new ValidationError(
+    `unknown ${unknown.length === 1 ? 'field' : 'fields'} ${showNames(unknown)}${suggestion}; ` +
+      `the contract has ${known.join(', ')}`,
+  )
+}
+
+/** Unknown names for which the nearest field is looked for. */
+const SUGGESTED = 5

@@ -1,2 +1,0 @@
-export { BLANKS, type Blank, type ReadFileOptions } from '../files/io/read-options.ts'
-export { isEncoding } from '../files/io/read-text.ts'

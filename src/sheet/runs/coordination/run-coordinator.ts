@@ -1,0 +1,322 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Derivation } from '../../../derivation/definition/derivation-kind.ts'
+import { runScope } from '../../../derivation/plan/run-scope.ts'
+import { manualCells, sumOf } from '../../../derivation/plan/manual-cells.ts'
+import { Planner, type RunScope } from '../../../derivation/plan/planner.ts'
+import type { PlanRequest } from '../../../derivation/run-request.ts'
+import { OperationError, RunStoppedError } from '../../../errors/service-error.ts'
+import {
+  BEAT_MS,
+  TaskLostError,
+  type LevelCut,
+  type RunPlace,
+  type RunTask,
+  type RunTasks,
+  type TaskError,
+} from '../../../store/run-tasks.ts'
+import type { RecordKey } from '../../../store/cell-work.ts'
+import type { SheetStore } from '../../../store/sheet-store.ts'
+import type { RunLock, RunOrder } from '../../../store/stored-run.ts'
+import type { ActiveRun } from '../../active-run.ts'
+import type { LockedRun } from './coordinated-run.ts'
+import { LocalRunner } from '../tasks/local-runner.ts'
+import { prepareCalls } from '../../calls/prepare-calls.ts'
+import { resolveSelection } from '../selection/run-selection.ts'
+import type { Sheet } from '../../sheet.ts'
+import { errorOf } from '../../run-error.ts'
+
+/** Records of a task, at most and, where there are few, at least: many enough to be worth handing out, few enough to be shared. */
+const MOST_RECORDS = 100
+const LEAST_RECORDS = 8
+
+/** Of few records, each worker gets its part in so many tasks. */
+const TASKS_EACH = 4
+
+/** Keys of records read at a time. */
+const KEYS = 10_000
+
+/** How often it is looked how tasks stand: soon after they were cut, and later. */
+const FIRST_LOOK_MS = 20
+const LOOK_MS = 200
+
+/** How long whoever computes something of a run that was stopped is given to let go of it. */
+const LET_GO_MS = 3000
+
+type Piece = Omit<RunTask, 'run'>
+
+/**
+ * Has a run computed, by whoever computes for the sheet: cuts level after level into tasks and waits until they are settled.
+ * A run that another process has begun goes on where that one was. Keeps `active` up to date.
+ * Throws what broke the run, the signal's reason, and TaskLostError when the run lock is lost.
+ */
+export class RunCoordinator {
+  readonly #sheet: Sheet
+  readonly #store: SheetStore
+  readonly #tasks: RunTasks
+  readonly #active: ActiveRun
+  readonly #lock: RunLock
+  readonly #runner: LocalRunner
+  readonly #beat: NodeJS.Timeout
+  /** One at a time, so that none is told after the last. */
+  #reporting: Promise<void> | null = null
+  #lockLost: TaskLostError | null = null
+
+  constructor({ sheet, store, tasks, active, lock }: Omit<LockedRun, 'order' | 'frames'>) {
+    this.#sheet = sheet
+    this.#store = store
+    this.#tasks = tasks
+    this.#active = active
+    this.#lock = lock
+    this.#runner = new LocalRunner(sheet, tasks)
+    this.#beat = setInterval(() => {
+      // Also while an answer does not come: one connection may be lost, and others not.
+      void tasks.beat(active.id, lock).catch((error: unknown) => {
+        if (error instanceof TaskLostError) this.#lockLost = error
+      })
+      this.#reporting ??= this.#report()
+        .catch(() => undefined)
+        .finally(() => (this.#reporting = null))
+    }, BEAT_MS / 4)
+  }
+
+  async run(order: RunOrder): Promise<void> {
+    const { id, signal } = this.#active
+    // At once, where the run was another's: others must not take it as well.
+    await this.#tasks.beat(id, this.#lock)
+    const { request, place, scope } = await this.#begin(order)
+    const levels = levelsOf(request)
+    for (const [level, derivations] of levels.entries()) {
+      if (level >= place.levels) await this.#add({ request, scope, level, derivations })
+      await this.#settled()
+    }
+    signal.throwIfAborted()
+    // Whoever goes on with it elsewhere still needs its tasks.
+    await this.#tasks.beat(id, this.#lock)
+    await this.#tasks.end(id)
+    await this.#reportLast()
+    this.skipRest()
+  }
+
+  /** Whatever has not been computed and has not failed was left alone. */
+  skipRest(): void {
+    const { progress } = this.#active.feed
+    const { total, materialized, failed } = progress
+    this.#active.feed.onProgress({ ...progress, skipped: total - materialized - failed, done: total })
+  }
+
+  /** Has another process see to the run at once; where the store cannot be written, others find out in a few seconds. */
+  async handOver(): Promise<void> {
+    // First: whoever still says that it is here keeps others away.
+    clearInterval(this.#beat)
+    await this.#tasks.handOver(this.#active.id, this.#lock).catch(() => undefined)
+  }
+
+  /** Sees to the run no longer. What is computed of it here is left to others. */
+  async close(): Promise<void> {
+    clearInterval(this.#beat)
+    await this.#runner.stop()
+  }
+
+  /** Has everybody let go of the run; what they have stored is counted then. */
+  async letGo(): Promise<void> {
+    const { id } = this.#active
+    // First, so that what is given up here is not begun elsewhere.
+    await this.#tasks.stop(id)
+    await this.#runner.stop()
+    const deadline = performance.now() + LET_GO_MS
+    while ((await this.#tasks.state(id)).held > 0 && performance.now() < deadline) await delay(FIRST_LOOK_MS)
+    await this.#tasks.end(id)
+    await this.#reportLast()
+  }
+
+  /** What the run is about, as it was found when it began. */
+  async #begin(order: RunOrder): Promise<{ request: PlanRequest; place: RunPlace; scope: RunScope }> {
+    const { id, signal } = this.#active
+    const { plan: request, absent } = await resolveSelection(this.#sheet, order, signal)
+    const { total } = await this.#store.status()
+    const known = await this.#tasks.place(id)
+    if (known !== null) {
+      const records = known.records ?? request.records
+      return {
+        request,
+        place: known,
+        scope: { total: records?.length ?? total, records, lastKey: known.lastKey, lastSeq: known.lastSeq },
+      }
+    }
+    // Where there are workers it is they who need it.
+    if ((await this.#tasks.workers()) === 0) await prepareCalls(request)
+    await this.#store.runLocked(id, {
+      manual: sumOf(await manualCells(request)),
+      total: (request.records?.length ?? total) * request.targets.size + absent.length,
+      absent: absent.map(({ error_type: errorType, ...cell }) => ({ ...cell, errorType })),
+    })
+    const scope = await runScope(request)
+    const { lastKey, lastSeq } = scope
+    const place = { lastKey, lastSeq, records: order.limit === null ? null : scope.records, levels: 0 }
+    await this.#tasks.begin(id, place)
+    return { request, place, scope }
+  }
+
+  async #add(level: Level): Promise<void> {
+    const { id, signal } = this.#active
+    signal.throwIfAborted()
+    await this.#tasks.addLevel(id, level.level, await this.#cut(level))
+  }
+
+  async #cut({ request, scope, derivations }: Level): Promise<LevelCut> {
+    const { store, signal } = request
+    const planner = new Planner(request, scope, signal)
+    const status = await store.status()
+    const workers = Math.max(1, await this.#tasks.workers())
+    const idle = derivations.reduce((sum, derivation) => sum + planner.idleCells(derivation, status), 0)
+    return { tasks: () => pieces(this.#tasks, { planner, derivations, workers }), idle }
+  }
+
+  /** Waits until all tasks that there are have been settled. */
+  async #settled(): Promise<void> {
+    const { id, signal } = this.#active
+    for (let wait = FIRST_LOOK_MS; ; wait = Math.min(wait * 1.5, LOOK_MS)) {
+      signal.throwIfAborted()
+      if (this.#lockLost !== null) throw this.#lockLost
+      const { open, error } = await this.#tasks.state(id)
+      if (error !== null) throw taskErrorOf(error)
+      if (open === 0) break
+      await this.#runner.see()
+      await delay(wait, undefined, { signal }).catch(() => undefined)
+    }
+    // Of a run that is not to go on tasks are settled without being computed.
+    if (!(await this.#tasks.goesOn(id))) await this.#stopped()
+  }
+
+  async #stopped(): Promise<void> {
+    const { id, signal } = this.#active
+    const actor = await this.#store.cancelRequest(id)
+    if (actor !== null) this.#active.cancel(actor)
+    signal.throwIfAborted()
+    throw new OperationError(`run ${id} was stopped by another process`)
+  }
+
+  async #reportLast(): Promise<void> {
+    clearInterval(this.#beat)
+    await this.#reporting
+    await this.#report()
+  }
+
+  /** Has those who watch the run know how far it is. */
+  async #report(): Promise<void> {
+    const run = await this.#store.run(this.#active.id)
+    // Another process may have seen it to its end, of which everybody has heard.
+    if (run?.state === 'running') this.#active.feed.onProgress(run)
+  }
+}
+
+function taskErrorOf({ type, message }: TaskError): Error {
+  return type === 'RunStopped' ? new RunStoppedError(message) : errorOf({ type, message })
+}
+
+interface Level {
+  readonly request: PlanRequest
+  readonly scope: RunScope
+  readonly level: number
+  readonly derivations: readonly Derivation[]
+}
+
+/** Derivations in levels; where there are bounds one after another, so that a dry run can say what they leave room for. */
+function levelsOf({ levels, targets, maxCalls, maxCost }: PlanRequest): (readonly Derivation[])[] {
+  const wanted = levels
+    .map((level) => level.filter((derivation) => derivation.targets.some((target) => targets.has(target))))
+    .filter((level) => level.length > 0)
+  return maxCalls === null && maxCost === null ? wanted : wanted.flat().map((derivation) => [derivation])
+}
+
+interface Cut {
+  readonly planner: Planner
+  readonly derivations: readonly Derivation[]
+  readonly workers: number
+}
+
+/**
+ * The tasks of a level, many at a time; those of its derivations by turns, so that all of their hosts have something to do. A
+ * run with bounds is one task a derivation: its calls begin in the order of its records.
+ */
+async function* pieces(
+  tasks: RunTasks,
+  { planner, derivations, workers }: Cut,
+): AsyncGenerator<readonly Piece[]> {
+  const { maxCalls, maxCost } = planner.request
+  const { lastKey, lastSeq, records: scope } = planner.scope
+  const bounded = maxCalls !== null || maxCost !== null
+  const piece = ({ file, sha256 }: Derivation, records: readonly RecordKey[] | null): Piece => ({
+    derivation: file,
+    sha256,
+    records,
+    lastKey,
+    lastSeq,
+    bounded,
+  })
+  if (bounded) {
+    yield derivations.map((derivation) => piece(derivation, scope))
+    return
+  }
+  const partsOf = async function* (derivation: Derivation): AsyncGenerator<readonly Piece[]> {
+    for await (const keys of workKeys(tasks, planner, derivation)) {
+      yield inParts(keys, workers).map((records) => piece(derivation, records))
+    }
+  }
+  for (let cutting = derivations.map(partsOf); cutting.length > 0;) {
+    const lists: (readonly Piece[])[] = []
+    const left: typeof cutting = []
+    for (const parts of cutting) {
+      const cut = await parts.next()
+      if (cut.done === true) continue
+      lists.push(cut.value)
+      left.push(parts)
+    }
+    cutting = left
+    yield byTurns(lists)
+  }
+}
+
+/** The first of each list, then the second of each, and so on. */
+function byTurns<T>(lists: readonly (readonly T[])[]): T[] {
+  const longest = Math.max(0, ...lists.map((list) => list.length))
+  return Array.from({ length: longest }, (_, turn) => turn).flatMap((turn) =>
+    lists.flatMap((list) => list.slice(turn, turn + 1)),
+  )
+}
+
+async function* workKeys(
+  tasks: RunTasks,
+  { request, scope }: Planner,
+  derivation: Derivation,
+): AsyncGenerator<readonly RecordKey[]> {
+  const { force, only: state } = request
+  const query = {
+    targets: derivation.targets.filter((target) => request.targets.has(target)),
+    force: force && state === null,
+    state,
+    ready: true,
+    limit: KEYS,
+  }
+  for (let start = 0; ; start += KEYS) {
+    const only = scope.records?.slice(start, start + KEYS) ?? null
+    if (only?.length === 0) return
+    for (let after: RecordKey | null = null; ;) {
+      const keys: readonly RecordKey[] = await tasks.workKeys({ ...query, only, after })
+      request.signal.throwIfAborted()
+      const wanted = keys.filter((key) => key <= scope.lastKey)
+      if (wanted.length > 0) yield wanted
+      if (keys.length < KEYS || wanted.length < keys.length) break
+      after = keys.at(-1) ?? null
+    }
+    if (only === null) return
+  }
+}
+
+function inParts(keys: readonly RecordKey[], workers: number): (readonly RecordKey[])[] {
+  const fair = Math.ceil(keys.length / (workers * TASKS_EACH))
+  const size = Math.min(MOST_RECORDS, Math.max(LEAST_RECORDS, fair))
+  return Array.from({ length: Math.ceil(keys.length / size) }, (_, index) =>
+    keys.slice(index * size, (index + 1) * size),
+  )
+}

@@ -1,0 +1,161 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { LockTimeoutError, SheetError } from '../../errors/service-error.ts'
+import type { SheetStore } from '../../store/sheet-store.ts'
+import type { RunFailure, RunId, StoredRun } from '../../store/stored-run.ts'
+import { openCursor, sealCursor } from '../cursor.ts'
+import { pageLimit } from '../page-limit.ts'
+import type { Sheet } from '../sheet.ts'
+
+export interface PageOptions {
+  /** Null is 50; more than 10,000 is lowered to that. */
+  readonly limit: number | null
+  readonly cursor: string | null
+}
+
+/** A run with the records that it was asked for; null when the request did not filter. */
+export interface RunDetail {
+  readonly run: StoredRun
+  readonly recordIds: readonly string[] | null
+}
+
+export interface RunList {
+  readonly runs: readonly StoredRun[]
+  readonly nextCursor: string | null
+}
+
+export interface RunFailureList {
+  readonly failures: readonly RunFailure[]
+  readonly nextCursor: string | null
+}
+
+/** One run. Throws SheetError for an unknown one. */
+export async function getRun(sheet: Sheet, id: RunId): Promise<StoredRun> {
+  const { store } = await sheet.current()
+  const run = await store.run(id)
+  if (run === null) throw unknownRun(id)
+  if (run.state !== 'running' || sheet.runs.get(id) !== undefined) return withProgress(sheet, run)
+  await findInterrupted(sheet, store)
+  return (await store.run(id)) ?? run
+}
+
+/** One run, with all that it was asked for. Throws SheetError for an unknown one. */
+export async function getRunDetail(sheet: Sheet, id: RunId): Promise<RunDetail> {
+  const run = await getRun(sheet, id)
+  const { store } = await sheet.current()
+  return { run, recordIds: await store.runRecordIds(id) }
+}
+
+/** Runs of the sheet, newest first. Throws ValidationError for a bad limit or cursor. */
+export async function listRuns(sheet: Sheet, options: PageOptions): Promise<RunList> {
+  const limit = pageLimit(options.limit)
+  const { store } = await sheet.current()
+  const { cursor } = options
+  const before = cursor === null ? null : String(openCursor(store.cursorKey, cursor, RUNS))
+  // One more than asked for tells whether another page follows.
+  const read = (): Promise<readonly StoredRun[]> => store.runs({ before, limit: limit + 1 })
+  let found = await read()
+  if (found.some(({ id, state }) => state === 'running' && sheet.runs.get(id) === undefined)) {
+    await findInterrupted(sheet, store)
+    found = await read()
+  }
+  const runs = found.slice(0, limit).map((run) => withProgress(sheet, run))
+  const last = await lastOf(runs, found, ({ id }) => store.runs({ before: id, limit: 1 }))
+  return {
+    runs,
+    nextCursor: last === undefined ? null : sealCursor(store.cursorKey, Number(last.id), RUNS),
+  }
+}
+
+/** The cells that failed in a run, in the order in which they did. Throws SheetError, and ValidationError. */
+export async function listRunFailures(
+  sheet: Sheet,
+  id: RunId,
+  options: PageOptions,
+): Promise<RunFailureList> {
+  const limit = pageLimit(options.limit)
+  const { store } = await sheet.current()
+  if ((await store.run(id)) === null) throw unknownRun(id)
+  const { cursor } = options
+  const scope = `failures of run ${id}`
+  const after = cursor === null ? 0 : openCursor(store.cursorKey, cursor, scope)
+  const found = await store.runFailures({ run: id, after, limit: limit + 1 })
+  const failures = withinBytes(found.slice(0, limit))
+  const last = await lastOf(failures, found, ({ number }) =>
+    store.runFailures({ run: id, after: number, limit: 1 }),
+  )
+  return {
+    failures,
+    nextCursor: last === undefined ? null : sealCursor(store.cursorKey, last.number, scope),
+  }
+}
+
+/**
+ * The last item of a page if another page follows it; undefined otherwise. `found` are the items that were read for the page, and `next`
+ * reads one after another: where items are long, fewer are read than were asked for.
+ */
+async function lastOf<T>(
+  page: readonly T[],
+  found: readonly unknown[],
+  next: (last: T) => Promise<readonly T[]>,
+): Promise<T | undefined> {
+  const last = page.at(-1)
+  if (last === undefined || found.length > page.length) return last
+  return (await next(last)).length > 0 ? last : undefined
+}
+
+/** Characters of response bodies on a page of failures: with more of them it has fewer failures. */
+const BODIES_ON_PAGE = 1 << 20
+
+/** The first of these failures, as many as a page has room for; at least one. */
+function withinBytes(failures: readonly RunFailure[]): readonly RunFailure[] {
+  let room = BODIES_ON_PAGE
+  const end = failures.findIndex(({ responseBody = '' }) => (room -= responseBody.length) < 0)
+  return end === -1 ? failures : failures.slice(0, Math.max(1, end))
+}
+
+const RUNS = 'runs'
+
+/** To look, the run lock is taken for a moment: seldom enough to be in nobody's way. */
+const LOOK_AGAIN_MS = 250
+
+/** The look for interrupted runs that a sheet had last; those who ask before it is due share the next. */
+const LOOKS = new WeakMap<Sheet, { readonly at: number; next: Promise<void> | null }>()
+
+/** The fault of naming a run that does not exist. */
+export function unknownRun(id: RunId): SheetError {
+  return new SheetError(`no run ${JSON.stringify(id.slice(0, 100))}; GET /api/runs lists them`)
+}
+
+/** Counts of a run under way here are newer than what is stored of it. */
+function withProgress(sheet: Sheet, run: StoredRun): StoredRun {
+  const active = sheet.runs.get(run.id)
+  return run.state !== 'running' || active === undefined ? run : { ...run, ...active.feed.progress }
+}
+
+/**
+ * Finds runs whose process ended before they did. Only who has the run lock can tell: a run that has had it and has not
+ * ended is then nobody's. While another run has the lock there is nothing to find, since that one has looked.
+ */
+function findInterrupted(sheet: Sheet, store: SheetStore): Promise<void> {
+  const last = LOOKS.get(sheet) ?? { at: -Infinity, next: null }
+  const look = async (): Promise<void> => {
+    await delay(Math.max(0, last.at + LOOK_AGAIN_MS - performance.now()))
+    LOOKS.set(sheet, { at: performance.now(), next: null })
+    await lookForInterrupted(sheet, store)
+  }
+  LOOKS.set(sheet, last)
+  return (last.next ??= look())
+}
+
+async function lookForInterrupted(sheet: Sheet, store: SheetStore): Promise<void> {
+  try {
+    const lock = await store.lockRun(0, sheet.stopping)
+    try {
+      await store.interruptRuns(null)
+    } finally {
+      lock.release()
+    }
+  } catch (error) {
+    if (!(error instanceof LockTimeoutError)) throw error
+  }
+}

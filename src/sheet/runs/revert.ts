@@ -1,0 +1,116 @@
+import { OperationError } from '../../errors/service-error.ts'
+import type { RevertResult } from '../../store/sheet-store.ts'
+import type { RunId, StoredRun } from '../../store/stored-run.ts'
+import { ActiveRun } from '../active-run.ts'
+import { getRun } from './read-runs.ts'
+import { resolveActor, type GivenActor } from '../resolve-actor.ts'
+import { runToEnd } from './coordination/run-to-end.ts'
+import { unknownFields } from '../queries/select-fields.ts'
+import type { Sheet } from '../sheet.ts'
+import { undoRun, type RevertOrder } from './coordination/undo-run.ts'
+import { SILENT_MS } from './coordination/with-run-lock.ts'
+
+export interface RevertCellRequest {
+  readonly recordId: string
+  readonly field: string
+  /** Of the provenance entry to undo. */
+  readonly seq: number
+  readonly actor: GivenActor
+}
+
+export interface RevertRunRequest {
+  /** The run to undo. */
+  readonly runId: RunId
+  readonly actor: GivenActor
+}
+
+/** What a revert came to: cells put back, and cells left since they do not hold any more what was to be undone. */
+export interface RevertReport extends RevertResult {
+  /** The run that the revert was, by which it can be reverted; null for a single cell. */
+  readonly runId: RunId | null
+}
+
+/** A revert of a run under way. */
+export interface StartedRevert {
+  readonly id: RunId
+  /** What it comes to; rejects with what ended it early. */
+  readonly done: Promise<RevertReport>
+}
+
+/**
+ * Undoes one provenance entry: the cell gets back the value from before it, or is a conflict and is left. A derived cell
+ * is then missing, overridden or computed again as it was; what was computed may be stale.
+ * Throws ValidationError for an unknown field, for `id`, and without an actor; SheetError for a record or an entry that
+ * never existed; PermissionDeniedError (D7); ContractError.
+ */
+export async function revertCell(sheet: Sheet, request: RevertCellRequest): Promise<RevertReport> {
+  const { recordId, field, seq } = request
+  const actor = resolveActor(sheet, request.actor)
+  const { contract, store } = await sheet.deriving()
+  if (!contract.fieldByName.has(field)) throw unknownFields(contract, [field])
+  const result = await store.revert({ actor, entries: [{ seq, recordId, field }], run: null })
+  return { ...result, runId: null }
+}
+
+/**
+ * Undoes what a run wrote, as a run of its own, which can be listed, cancelled and reverted like any other; it publishes
+ * no frames on `/events`. Resolves when the store knows of it. It goes in steps, and what a step has put back stays,
+ * whatever ends it early: to go on, revert the same run again, and what was put back before is then among the conflicts.
+ * Throws ValidationError without an actor, SheetError for an unknown run, OperationError for one that is still running,
+ * ContractError.
+ */
+export async function startRevert(sheet: Sheet, request: RevertRunRequest): Promise<StartedRevert> {
+  const actor = resolveActor(sheet, request.actor)
+  const { promise, resolve, reject } = Promise.withResolvers<StartedRevert>()
+  const started = (id: RunId): void => resolve({ id, done })
+  const done: Promise<RevertReport> = sheet.during(
+    revertRun(sheet, { actor, reverts: request.runId }, started),
+  )
+  done.catch(reject)
+  return promise
+}
+
+async function revertRun(
+  sheet: Sheet,
+  { actor, reverts }: RevertOrder,
+  onStarted: (id: RunId) => void,
+): Promise<RevertReport> {
+  sheet.stopping.throwIfAborted()
+  const { store } = await sheet.deriving()
+  const { state } = await getRun(sheet, reverts)
+  if (state === 'running') {
+    throw new OperationError(
+      `run ${reverts} is still running; wait for its end, or cancel it first with POST /api/runs/${reverts}/cancel`,
+    )
+  }
+  const id = await store.startRun({ ...UNFILTERED, kind: 'revert', reverts, actor, silentMs: SILENT_MS })
+  const active = new ActiveRun(id, sheet.stopping, store.frames)
+  const result = await sheet.runs.during(active, store, () => {
+    onStarted(id)
+    return runToEnd(sheet, active, {
+      work: () => undoRun(store, active, { actor, reverts }),
+      resultOf: (run) => Promise.reject(revertedElsewhere(run)),
+    })
+  })
+  return { ...result, runId: id }
+}
+
+/** Which cells another process left is not stored. */
+function revertedElsewhere({ id, materialized, skipped }: StoredRun): OperationError {
+  return new OperationError(
+    `run ${id} was finished by another process: it put ${materialized} cells back and left ${skipped}; look at it with GET /api/runs/${id}`,
+  )
+}
+
+const UNFILTERED = {
+  targets: null,
+  recordIds: null,
+  force: false,
+  overwriteManual: false,
+  only: null,
+  limit: null,
+  maxCalls: null,
+  maxCost: null,
+  reuseResponses: false,
+  stopAfterFailures: null,
+} as const

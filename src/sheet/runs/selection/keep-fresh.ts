@@ -1,0 +1,215 @@
+import { showNames, showValue } from '../../../contract/json/show-value.ts'
+import type { JsonObject } from '../../../contract/json/json.ts'
+import { resultOfRun, type ResultOfRun } from '../../../derivation/run/cell-result.ts'
+import type { Derivation } from '../../../derivation/definition/derivation-kind.ts'
+import { hashOfValues } from '../../../derivation/plan/hash-of-values.ts'
+import { manualCells, manualCounts, sumOf } from '../../../derivation/plan/manual-cells.ts'
+import { Planner } from '../../../derivation/plan/planner.ts'
+import type { CellFailure, RunOutcome, RunPlan } from '../../../derivation/run-request.ts'
+import { Tally } from '../../../derivation/run/tally.ts'
+import { ContractError, OperationError, ValidationError } from '../../../errors/service-error.ts'
+import { ok } from '../../../errors/result.ts'
+import type { CacheEntry, WorkItem } from '../../../store/cell-work.ts'
+import type { SheetStore } from '../../../store/sheet-store.ts'
+import type { RunOrder } from '../../../store/stored-run.ts'
+import type { ActiveRun } from '../../active-run.ts'
+import type { Derivations } from '../../definition/definition-files.ts'
+import { resolveSelection, type RunSelection } from './run-selection.ts'
+import type { Sheet } from '../../sheet.ts'
+
+/** What of a provenance entry is about the request that a value came from. */
+const OF_REQUEST = ['method', 'url', 'status', 'duration_ms', 'received_at'] as const
+
+/** Throws ValidationError where a run that keeps values is to compute some, too. */
+export function checkKeepFresh(selection: RunSelection): void {
+  if (selection.keepFresh === undefined) return
+  const { force, overwriteManual, only, limit, maxCalls, maxCost, reuseResponses } = selection
+  const others = {
+    force,
+    overwrite_manual: overwriteManual,
+    only,
+    limit,
+    max_calls: maxCalls,
+    max_cost: maxCost,
+    reuse_responses: reuseResponses,
+  }
+  const given = Object.entries(others).flatMap(([name, value]) =>
+    value === undefined || value === null || value === false ? [] : [name],
+  )
+  if (given.length === 0) return
+  throw new ValidationError(
+    `keep_fresh makes no calls and goes with targets and record_ids only; leave out ${showNames(given)}`,
+  )
+}
+
+/** The derivation of a file. Throws OperationError where the sheet has none of it. */
+export function derivationOf({ levels }: Derivations, file: string): Derivation {
+  const all = levels.flat()
+  const found = all.find((derivation) => derivation.file === file)
+  if (found !== undefined) return found
+  const files = all.map((derivation) => derivation.file)
+  throw new OperationError(
+    `${showValue(file)} is no derivation of the sheet; ` +
+      (files.length > 0 ? `derivations are ${files.join(', ')}` : 'it has none'),
+  )
+}
+
+/** A selection of cells whose values are to be kept. */
+type KeptSelection = RunSelection & { readonly keepFresh: string }
+
+/** The order of a run that keeps values. */
+type KeptOrder = RunOrder & { readonly keepFresh: string }
+
+/** The cells of a run that keeps values, found. */
+interface Keeping {
+  readonly store: SheetStore
+  readonly planner: Planner
+  readonly derivation: Derivation
+  /** Earlier versions of its file that the contract of now allows, newest first. */
+  readonly earlier: readonly Derivation[]
+  /** Records that do not exist (D29). */
+  readonly absent: readonly CellFailure[]
+}
+
+/**
+ * Marks the stale cells of an edited derivation file as fresh: their values still hold. A cell whose inputs are others than when it was
+ * computed is left stale; missing, failed and overridden cells are left as they are. Each cell that is marked gets a provenance entry.
+ * To be called with the run lock. Throws OperationError where the file is no derivation, or none of its cells has ever been computed.
+ */
+export async function keepFresh(sheet: Sheet, order: KeptOrder, active: ActiveRun): Promise<RunOutcome> {
+  const { id, signal, feed } = active
+  const keeping = await find(sheet, order, signal)
+  const { store, planner, absent } = keeping
+  const total = planner.scope.total * planner.request.targets.size + absent.length
+  const manual = sumOf(await manualCells(planner.request))
+  await store.runLocked(id, {
+    total,
+    manual,
+    absent: absent.map(({ error_type: errorType, ...failure }) => ({ ...failure, errorType })),
+  })
+  const tally = new Tally(
+    { total, manual },
+    {
+      onCells: (cells) => feed.onCells(cells),
+      onProgress: (progress) => feed.onProgress(progress),
+    },
+  )
+  tally.failures.push(...absent)
+  tally.report()
+  for await (const { results, cache } of kept(keeping)) {
+    signal.throwIfAborted()
+    const cells = results.map(({ stored }) => stored)
+    const commit = { actor: order.actor, run: id, progress: tally.beside, cells, cache }
+    tally.stored(results, await store.commitCells(commit))
+  }
+  tally.finish()
+  tally.report()
+  return { progress: tally.progress, failures: tally.failures }
+}
+
+/** What {@link keepFresh} would do; its cells count as `cached`. Throws as it does. */
+export async function planKeepFresh(
+  sheet: Sheet,
+  selection: KeptSelection,
+  signal: AbortSignal,
+): Promise<RunPlan> {
+  const keeping = await find(sheet, selection, signal)
+  const { request, scope } = keeping.planner
+  const counts = new Map([...request.targets].map((target) => [target, 0]))
+  for await (const { results } of kept(keeping)) {
+    for (const { stored } of results) counts.set(stored.target, (counts.get(stored.target) ?? 0) + 1)
+  }
+  const manual = await manualCells(request)
+  const targets = [...counts].map(([target, cached]) => {
+    const left = manualCounts({ all: manual.get(target) ?? 0, overwritten: 0 })
+    return [target, { compute: 0, cached, skipped: scope.total - cached, ...left }] as const
+  })
+  const left = manualCounts({ all: sumOf(manual), overwritten: 0 })
+  return { targets: Object.fromEntries(targets), calls: 0, cost: 0, ...left, atMost: false }
+}
+
+async function find(sheet: Sheet, selection: KeptSelection, signal: AbortSignal): Promise<Keeping> {
+  const { contract, derivations } = await sheet.deriving()
+  const derivation = derivationOf(derivations, selection.keepFresh)
+  const wanted = selection.targets ?? derivation.targets
+  const others = wanted.filter((target) => !derivation.targets.includes(target))
+  if (others.length > 0) {
+    throw new OperationError(
+      `${derivation.file} does not compute ${showNames(others)}; it computes ${derivation.targets.join(', ')}`,
+    )
+  }
+  const { plan, absent } = await resolveSelection(
+    sheet,
+    { targets: wanted, recordIds: selection.recordIds, force: false, only: 'stale' },
+    signal,
+  )
+  const { store, targets } = plan
+  const { total, lastKey, lastSeq, targets: states } = await store.status()
+  const hasValues = states.some(({ field, fresh, stale }) => targets.has(field) && fresh + stale > 0)
+  if (!hasValues) {
+    throw new OperationError(
+      `no cell of ${derivation.file} has a computed value that could be kept; compute them first`,
+    )
+  }
+  const scope = { total: plan.records?.length ?? total, records: plan.records, lastKey, lastSeq }
+  const versions = await store.derivationVersions(derivation.file)
+  const earlier = versions
+    .filter(({ sha256 }) => sha256 !== derivation.sha256)
+    .flatMap(({ sha256, text }): Derivation[] => {
+      try {
+        const source = { file: derivation.file, bytes: Buffer.from(text) }
+        return [{ ...sheet.parseDerivation(source, contract), sha256 }]
+      } catch (error) {
+        if (error instanceof ContractError) return []
+        throw error
+      }
+    })
+  return { store, planner: new Planner(plan, scope, signal), derivation, earlier, absent }
+}
+
+/** The cells whose values are kept, some at a time. */
+async function* kept({ store, planner, derivation, earlier }: Keeping): AsyncGenerator<{
+  readonly results: readonly ResultOfRun[]
+  readonly cache: readonly CacheEntry[]
+}> {
+  const versions = [derivation, ...earlier]
+  const read = versions.flatMap(({ inputs }) => inputs).concat(derivation.targets)
+  // A blocked cell can keep its value: that takes no call.
+  const wanted = { ...derivation, inputs: [...new Set(read)] }
+  for await (const items of planner.work(wanted, { ready: false })) {
+    const results: ResultOfRun[] = []
+    const cache: CacheEntry[] = []
+    for (const item of items) {
+      const hash = hashOfValues(derivation, item.inputs)
+      const before = new Set(earlier.map((version) => hashOfValues(version, item.inputs)))
+      if (hash === null) continue
+      for (const cell of planner.cells(item)) {
+        // With other inputs another hash than that of the last computation comes of every version.
+        if (cell.inputHash === null || !before.has(cell.inputHash)) continue
+        const provenance = await originOf(store, item, { target: cell.target, hash: cell.inputHash })
+        const value = item.inputs[cell.target] ?? null
+        results.push(
+          resultOfRun({ derivation, item, hash }, { cell, result: ok(value), cached: true, provenance }),
+        )
+        cache.push({ inputHash: hash, values: { [cell.target]: value }, provenance })
+      }
+    }
+    if (results.length > 0) yield { results, cache }
+  }
+}
+
+/** What the entry says of a value that is kept: where it came from, and by which entry. */
+async function originOf(
+  store: SheetStore,
+  { id }: WorkItem,
+  { target, hash }: { readonly target: string; readonly hash: string },
+): Promise<JsonObject> {
+  const entry = await store.computation(id, target, hash)
+  if (entry === null) return {}
+  const keeps = entry['keeps'] ?? entry['seq'] ?? null
+  const known = OF_REQUEST.filter((name) => Object.hasOwn(entry, name)).map((name) => [
+    name,
+    entry[name] ?? null,
+  ])
+  return { ...(Object.fromEntries(known) as JsonObject), keeps }
+}

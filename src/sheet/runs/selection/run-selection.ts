@@ -1,0 +1,121 @@
+import type { CellFailure, PlanRequest } from '../../../derivation/run-request.ts'
+import { renderFailure, type Failure } from '../../../errors/failure.ts'
+import { ValidationError } from '../../../errors/service-error.ts'
+import type { RecordKey } from '../../../store/cell-work.ts'
+import type { SheetStore, WorkState } from '../../../store/sheet-store.ts'
+import { overwritableTargets } from './overwritable-targets.ts'
+import { selectTargets } from '../../cells/read-status.ts'
+import { checkAbsent, checkLists } from './run-limits.ts'
+import type { DerivingSheet, Sheet } from '../../sheet.ts'
+import { stopAfterOf } from './stop-after-failures.ts'
+
+/** Which cells a run is about. Absent means the same as null. */
+export interface RunSelection {
+  /** Target fields; null for all, an empty list for none (D29). */
+  readonly targets: readonly string[] | null
+  /** Records; null for all, an empty list for none. */
+  readonly recordIds: readonly string[] | null
+  readonly force: boolean
+  /** With `force`: computes cells that were written by hand, too, where the actor may write the field; by default they are left alone. */
+  readonly overwriteManual?: boolean
+  /** Only cells in this state; null for every cell that has work to do. */
+  readonly only?: WorkState | null
+  /** Only so many records that have work, untried ones first, then those that failed the longest ago; null for no bound. */
+  readonly limit?: number | null
+  /** No call starts that would be one more than this, or bring the cost above so many dollars; null for no bound. */
+  readonly maxCalls?: number | null
+  readonly maxCost?: number | null
+  /** Takes the responses that the sheet has kept instead of making calls; by default every call is made. */
+  readonly reuseResponses?: boolean
+  /** The name of an edited derivation file: its stale cells are marked as fresh, and nothing is computed. */
+  readonly keepFresh?: string | undefined
+  /** Failures in a row at one host that end the run early; null or 0 goes on over them. */
+  readonly stopAfterFailures?: number | null
+}
+
+/** Throws ValidationError for a bound that is none, and for lists that are too long. */
+export function checkBounds(selection: RunSelection): void {
+  checkLists(selection)
+  const { limit = null, maxCalls = null, maxCost = null, stopAfterFailures = null } = selection
+  if (limit !== null && !(Number.isSafeInteger(limit) && limit >= 1)) {
+    throw new ValidationError(`limit must be a whole number of records, at least 1, got ${limit}`)
+  }
+  if (maxCalls !== null && !(Number.isSafeInteger(maxCalls) && maxCalls >= 0)) {
+    throw new ValidationError(`max_calls must be a whole number, at least 0, got ${maxCalls}`)
+  }
+  if (maxCost !== null && !(maxCost >= 0)) {
+    throw new ValidationError(`max_cost must be a number of dollars, at least 0, got ${maxCost}`)
+  }
+  if (stopAfterFailures !== null && !(Number.isSafeInteger(stopAfterFailures) && stopAfterFailures >= 0)) {
+    throw new ValidationError(
+      `stop_after_failures must be a whole number, at least 0, got ${stopAfterFailures}`,
+    )
+  }
+}
+
+/**
+ * A selection, with its names looked up in the sheet as it is now. `actor`: who may overwrite, where values written by hand are
+ * overwritten. Throws ValidationError for too many records that do not exist.
+ */
+export async function resolveSelection(
+  sheet: Sheet,
+  selection: RunSelection & { readonly actor?: string },
+  signal: AbortSignal,
+): Promise<{ plan: PlanRequest & Pick<DerivingSheet, 'store'>; absent: readonly CellFailure[] }> {
+  const { contract, store, derivations } = await sheet.deriving()
+  const targets = selectTargets(derivations, selection.targets)
+  const { recordIds, force, only = null, limit = null, maxCalls = null, maxCost = null } = selection
+  const { reuseResponses = false } = selection
+  const { keys, absent } = await findRecords(store, recordIds, targets)
+  const plan = {
+    contract,
+    levels: derivations.levels,
+    targets,
+    records: keys === null ? null : [...keys.values()].toSorted((a, b) => a - b),
+    force,
+    overwritable: overwritableTargets(contract, { ...selection, targets }),
+    only,
+    limit,
+    maxCalls,
+    maxCost,
+    reuseResponses,
+    stopAfterFailures: stopAfterOf(selection),
+    policies: sheet.policies(),
+    now: await sheet.now(),
+    store,
+    signal,
+  }
+  return { plan, absent: absentCells(absent, targets) }
+}
+
+/** Throws ValidationError where too many of these records do not exist (D29). */
+export async function checkRecords(
+  store: SheetStore,
+  recordIds: readonly string[] | null,
+  targets: ReadonlySet<string>,
+): Promise<void> {
+  await findRecords(store, recordIds, targets)
+}
+
+/** Looks up records: those that exist, null for all, and the ids of the others. */
+async function findRecords(
+  store: SheetStore,
+  recordIds: readonly string[] | null,
+  targets: ReadonlySet<string>,
+): Promise<{ keys: ReadonlyMap<string, RecordKey> | null; absent: readonly string[] }> {
+  if (recordIds === null) return { keys: null, absent: [] }
+  if (targets.size === 0) return { keys: new Map(), absent: [] }
+  const ids = [...new Set(recordIds)]
+  const keys = await store.recordKeys(ids)
+  const absent = ids.filter((id) => !keys.has(id))
+  checkAbsent(absent, targets.size)
+  return { keys, absent }
+}
+
+/** A failure for each target of each record that does not exist (D29). */
+function absentCells(absent: readonly string[], targets: ReadonlySet<string>): CellFailure[] {
+  return absent.flatMap((recordId) => {
+    const failure: Failure = { reason: 'no-record', recordId }
+    return [...targets].map((field) => ({ recordId, field, ...renderFailure(failure) }))
+  })
+}

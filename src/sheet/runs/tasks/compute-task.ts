@@ -1,0 +1,84 @@
+import type { Derivation } from '../../../derivation/definition/derivation-kind.ts'
+import type { TaskRequest } from '../../../derivation/run-request.ts'
+import { runTask } from '../../../derivation/run/task-run.ts'
+import type { RunTasks, TakenTask } from '../../../store/run-tasks.ts'
+import { NO_PROGRESS } from '../../active-run.ts'
+import { failureStreakOf } from './failure-streaks.ts'
+import { overwritableTargets } from '../selection/overwritable-targets.ts'
+import { prepareCalls } from '../../calls/prepare-calls.ts'
+import { selectTargets } from '../../cells/read-status.ts'
+import { RunFeed } from '../../run-feed.ts'
+import type { Sheet } from '../../sheet.ts'
+import { TaskCalls } from './task-calls.ts'
+import { TaskStore } from './task-store.ts'
+
+/**
+ * Computes a task and stores what it comes to as it comes. Resolves when all is stored and told, also where there was nothing
+ * to do since the run has ended or the derivation is another by now: then its cells stay as they are. Rejects with the
+ * signal's reason, with what breaks the run, and with {@link TaskLostError}.
+ */
+export async function computeTask(
+  sheet: Sheet,
+  tasks: RunTasks,
+  task: TakenTask,
+  signal: AbortSignal,
+): Promise<void> {
+  const { contract, store, derivations } = await sheet.deriving()
+  const run = await store.run(task.run)
+  const all = derivations.levels.flat()
+  const derivation = all.find(({ file }) => file === task.derivation)
+  if (run === null || derivation?.sha256 !== task.sha256 || !(await tasks.goesOn(task.run))) return
+  const targets = selectTargets(derivations, run.targets)
+  const streak = failureStreakOf(sheet, run)
+  const taskStore = new TaskStore({ store, tasks, task, streak })
+  const feed = new RunFeed(task.run, NO_PROGRESS, store.frames, false)
+  const request: TaskRequest = {
+    contract,
+    derivation,
+    before: upstreamOf(derivation, all),
+    targets,
+    overwritable: overwritableTargets(contract, { ...run, targets }),
+    records: task.records,
+    lastKey: task.lastKey,
+    lastSeq: task.lastSeq,
+    force: run.force,
+    only: run.only,
+    reuseResponses: run.reuseResponses,
+    stopAfterFailures: run.stopAfterFailures,
+    streak,
+    policies: sheet.policies(),
+    now: await sheet.now(),
+    store: taskStore,
+    signal,
+    id: task.run,
+    actor: run.actor,
+    observer: {
+      onCells: (cells) => feed.onCells(cells),
+      onProgress: (progress) => taskStore.onProgress(progress),
+    },
+    calls: new TaskCalls(tasks, task),
+    settled: task.attempt === 0 ? null : (items) => tasks.settledCells(task, items),
+  }
+  try {
+    await prepareCalls({ ...request, levels: [[derivation]], limit: null, maxCalls: null, maxCost: null })
+    await runTask(request)
+  } finally {
+    taskStore.stop()
+    // Also of calls that were broken off; whoever has lost the task notes nothing.
+    await taskStore.note().catch(() => undefined)
+    feed.close()
+  }
+  // Whoever watches hears of its cells before the run can end.
+  await store.frames?.settled()
+}
+
+/** The derivations that one depends on, in their order. */
+function upstreamOf(derivation: Derivation, all: readonly Derivation[]): readonly Derivation[] {
+  const wanted = new Set(derivation.inputs)
+  const found = all.toReversed().filter(({ targets, inputs }) => {
+    const isUpstream = targets.some((target) => wanted.has(target))
+    if (isUpstream) for (const input of inputs) wanted.add(input)
+    return isUpstream
+  })
+  return found.toReversed()
+}

@@ -1,0 +1,24 @@
+import { FailureStreak } from '../../../derivation/failure-streak.ts'
+import type { StoredRun } from '../../../store/stored-run.ts'
+import type { Sheet } from '../../sheet.ts'
+
+/** Runs of a sheet go one after the other; a few that have ended may have tasks under way. */
+const KEPT = 8
+
+const STREAKS = new WeakMap<Sheet, Map<string, FailureStreak>>()
+
+/** The failures in a row of a run that this process knows of, which all of its tasks here share. */
+export function failureStreakOf(
+  sheet: Sheet,
+  { id, stopAfterFailures }: Pick<StoredRun, 'id' | 'stopAfterFailures'>,
+): FailureStreak {
+  const streaks = STREAKS.get(sheet) ?? new Map<string, FailureStreak>()
+  STREAKS.set(sheet, streaks)
+  const known = streaks.get(id)
+  if (known !== undefined) return known
+  const [oldest] = streaks.keys()
+  if (oldest !== undefined && streaks.size === KEPT) streaks.delete(oldest)
+  const streak = new FailureStreak(stopAfterFailures)
+  streaks.set(id, streak)
+  return streak
+}

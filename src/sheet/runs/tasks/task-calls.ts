@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { NoRoom } from '../../../derivation/definition/derivation-kind.ts'
+import type { SharedCalls } from '../../../derivation/run-request.ts'
+import type { SettledCall } from '../../../store/cell-work.ts'
+import type { CallClaim, CallWish, RunTasks, TakenTask } from '../../../store/run-tasks.ts'
+
+/** How long who waits for another process's call waits until it asks again; twice as long each time. */
+const FIRST_WAIT_MS = 20
+const LONGEST_WAIT_MS = 400
+
+interface Waiting {
+  readonly wish: CallWish
+  resolve(claim: CallClaim): void
+  reject(error: unknown): void
+}
+
+/** The calls of a task, of which other processes may make some. What is asked for in the same turn is asked for together. */
+export class TaskCalls implements SharedCalls {
+  readonly #tasks: RunTasks
+  readonly #task: TakenTask
+  #waiting: Waiting[] = []
+
+  constructor(tasks: RunTasks, task: TakenTask) {
+    this.#tasks = tasks
+    this.#task = task
+  }
+
+  async claim(wish: CallWish, signal: AbortSignal): Promise<SettledCall | null> {
+    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+      const claim = await this.#ask(wish, signal)
+      if (claim === 'mine') return null
+      if (claim === 'none-left') throw new NoRoom()
+      if (claim !== 'other') return claim
+      await delay(wait, undefined, { signal }).catch(() => undefined)
+    }
+  }
+
+  release(wish: CallWish, wasSent: boolean): Promise<void> {
+    return this.#tasks.releaseCall(this.#task, wish, wasSent)
+  }
+
+  refund(wish: CallWish): Promise<void> {
+    return this.#tasks.refundCall(this.#task, wish)
+  }
+
+  /** Rejects with the signal's reason at once: the store may be long in answering. */
+  async #ask(wish: CallWish, signal: AbortSignal): Promise<CallClaim> {
+    signal.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<CallClaim>()
+    const onAbort = (): void => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    this.#waiting.push({ wish, resolve, reject })
+    if (this.#waiting.length === 1) setImmediate(() => void this.#askAll())
+    try {
+      return await promise
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async #askAll(): Promise<void> {
+    const asked = this.#waiting
+    this.#waiting = []
+    try {
+      const claims = await this.#tasks.claimCalls(
+        this.#task,
+        asked.map(({ wish }) => wish),
+      )
+      for (const { wish, resolve } of asked) resolve(claims.get(wish.hash) ?? 'other')
+    } catch (error) {
+      for (const { reject } of asked) reject(error)
+    }
+  }
+}

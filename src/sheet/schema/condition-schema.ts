@@ -1,0 +1,79 @@
+import type { Contract, LogicalType } from '../../contract/contract.ts'
+import { operandSchema, type JsonSchema } from '../../contract/record-schema.ts'
+import { OPERATORS, type Operator } from '../../store/condition.ts'
+import { MAX_LIST, OPERATORS_OF, wireName } from '../queries/read-condition.ts'
+
+const SEARCHING: ReadonlySet<Operator> = new Set(['contains', 'notContains', 'startsWith'])
+
+/** A condition by the contract, as {@link readCondition} takes it; `self` is how the schema refers to itself. */
+export function conditionSchema(contract: Contract, self: JsonSchema): JsonSchema {
+  const namesByType = Map.groupBy(contract.fields, ({ type }) => type)
+  const ofFields = [...namesByType].flatMap(([type, fields]) => {
+    const names = fields.map(({ name }) => name)
+    return formsOf(type).map(({ operators, ...form }) => {
+      const properties = {
+        field: { type: 'string', enum: names },
+        operator: { type: 'string', enum: operators },
+        value: form.value,
+      }
+      return closed(properties, form.isRequired ? ['field', 'operator', 'value'] : ['field', 'operator'])
+    })
+  })
+  const group = { type: 'array', items: self, minItems: 1 }
+  return {
+    description: 'A condition on records: on a field, or a group of conditions.',
+    anyOf: [
+      ...ofFields,
+      closed({ and: group }, ['and']),
+      closed({ or: group }, ['or']),
+      closed({ not: self }, ['not']),
+    ],
+  }
+}
+
+interface Form {
+  readonly operators: readonly string[]
+  readonly value: JsonSchema
+  readonly isRequired: boolean
+}
+
+/** The operators of a type, by what they take. */
+function formsOf(type: LogicalType): readonly Form[] {
+  const operand = operandSchema(type)
+  const text = operandSchema('string')
+  const groups = Map.groupBy(OPERATORS_OF[type], (operator) =>
+    SEARCHING.has(operator) ? 'search' : OPERATORS[operator],
+  )
+  return [...groups].map(([takes, operators]) => {
+    const names = operators.map(wireName)
+    switch (takes) {
+      case 'none':
+        return { operators: names, value: { type: 'null' }, isRequired: false }
+      case 'search':
+        return { operators: names, value: text, isRequired: true }
+      case 'one':
+        return { operators: names, value: operand, isRequired: true }
+      case 'two':
+        return {
+          operators: names,
+          value: { type: 'array', items: operand, minItems: 2, maxItems: 2 },
+          isRequired: true,
+        }
+      case 'list':
+        return {
+          operators: names,
+          value: {
+            type: 'array',
+            items: { anyOf: [operand, { type: 'null' }] },
+            minItems: 1,
+            maxItems: MAX_LIST,
+          },
+          isRequired: true,
+        }
+    }
+  })
+}
+
+function closed(properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): JsonSchema {
+  return { type: 'object', properties, required, additionalProperties: false }
+}

@@ -1,0 +1,8 @@
+import { LOGICAL_TYPES, type LogicalType } from '../../contract/contract.ts'
+
+export { LOGICAL_TYPES, type LogicalType }
+
+/** Whether a word names a type of a field. */
+export function isLogicalType(word: string): word is LogicalType {
+  return (LOGICAL_TYPES as readonly string[]).includes(word)
+}

@@ -1,0 +1,21 @@
+import { mayDelete, mayWrite } from '../../contract/permissions.ts'
+import { resolveActor, type GivenActor } from '../resolve-actor.ts'
+import type { Sheet } from '../sheet.ts'
+
+/** What an actor may do (D7). */
+export interface Permissions {
+  readonly actor: string
+  /** The fields that it may write by hand, in the contract's order. */
+  readonly write: readonly string[]
+  readonly delete: boolean
+}
+
+/** What an actor, or the sheet's default, may do. Throws ValidationError for none, or a bad one (D39). */
+export async function readPermissions(sheet: Sheet, given: GivenActor): Promise<Permissions> {
+  const { contract, derivations } = await sheet.deriving()
+  const actor = resolveActor(sheet, given)
+  const write = contract.fields.filter((field) =>
+    mayWrite(field, actor, derivations.byTarget.has(field.name)),
+  )
+  return { actor, write: write.map(({ name }) => name), delete: mayDelete(contract, actor) }
+}

@@ -1,0 +1,121 @@
+import type { Contract } from '../../contract/contract.ts'
+import type { JsonObject } from '../../contract/json/json.ts'
+import { purposeOf, recordInputSchema, recordSchema, type JsonSchema } from '../../contract/record-schema.ts'
+import { ServiceError } from '../../errors/service-error.ts'
+import { conditionSchema } from './condition-schema.ts'
+import type { Derivations } from '../definition/definition-files.ts'
+import { listRecords } from '../queries/list-records.ts'
+import type { Sheet } from '../sheet.ts'
+
+export { TIMESTAMP_SCHEMA, type JsonSchema } from '../../contract/record-schema.ts'
+
+/** What the contract says of records, as JSON Schema, and of the sheet. */
+export interface RecordSchemas {
+  /** A record in an answer. */
+  readonly record: JsonSchema
+  /** A record in a write. */
+  readonly input: JsonSchema
+  /** What the sheet is for; an empty text when the contract does not say. */
+  readonly purpose: string
+  readonly fields: readonly string[]
+  /** Those to sort by. */
+  readonly sortable: readonly string[]
+  /** A condition on records; `self` is how the schema refers to itself. */
+  condition(self: JsonSchema): JsonSchema
+}
+
+/** What the derivations add to that. */
+export interface DerivationNames {
+  readonly targets: readonly string[]
+  readonly files: readonly string[]
+}
+
+/** What a sheet is at the moment, for who describes it: the same objects until something changes. */
+export interface SheetSchemas {
+  /** Null while the contract is broken. */
+  readonly records: RecordSchemas | null
+  /** Null while the contract or a derivation file is broken. */
+  readonly derivations: DerivationNames | null
+  /** The JSON text of a record of the sheet, or of a part of one; null when there is none. */
+  readonly sample: string | null
+}
+
+/** Fields of a sample, and characters of the JSON of each value, at most. */
+const SAMPLE_FIELDS = 5
+const SAMPLE_LENGTH = 100
+
+const RECORDS = new WeakMap<Contract, RecordSchemas>()
+const NAMES = new WeakMap<Derivations, DerivationNames>()
+const SAMPLES = new WeakMap<Contract, string>()
+
+/** The schemas of a sheet by its definition of now. What is broken is null. */
+export async function readSheetSchemas(sheet: Sheet): Promise<SheetSchemas> {
+  const contract = await orNull(async () => (await sheet.current()).contract)
+  const derivations = await orNull(async () => (await sheet.deriving()).derivations)
+  const records = contract === null ? null : kept(RECORDS, contract, schemasOf)
+  return {
+    records,
+    derivations: derivations === null ? null : kept(NAMES, derivations, namesOf),
+    sample: contract === null ? null : await orNull(() => readSample(sheet, contract, derivations)),
+  }
+}
+
+function schemasOf(contract: Contract): RecordSchemas {
+  const hasOrder = ({ type }: { readonly type: string }): boolean => type !== 'array' && type !== 'object'
+  return {
+    record: recordSchema(contract),
+    input: recordInputSchema(contract),
+    purpose: purposeOf(contract),
+    fields: contract.fields.map(({ name }) => name),
+    sortable: contract.fields.filter(hasOrder).map(({ name }) => name),
+    condition: (self) => conditionSchema(contract, self),
+  }
+}
+
+function namesOf({ levels, byTarget }: Derivations): DerivationNames {
+  return { targets: [...byTarget.keys()], files: levels.flat().map(({ file }) => file) }
+}
+
+/** The first record when it was first asked for, without what is derived and what is long. */
+async function readSample(
+  sheet: Sheet,
+  contract: Contract,
+  derivations: Derivations | null,
+): Promise<string | null> {
+  const known = SAMPLES.get(contract)
+  if (known !== undefined) return known
+  const fields = contract.fields
+    .filter(({ name }) => derivations?.byTarget.has(name) !== true)
+    .toSorted((a, b) => Number(b.primaryKey) - Number(a.primaryKey))
+    .map(({ name }) => name)
+    .slice(0, SAMPLE_FIELDS)
+  const { records } = await listRecords(sheet, { limit: 1, fields })
+  const [first] = JSON.parse(String(records)) as readonly JsonObject[]
+  if (first === undefined) return null
+  const short = Object.entries(first).filter(
+    ([, value]) => value !== null && JSON.stringify(value).length <= SAMPLE_LENGTH,
+  )
+  const sample = JSON.stringify(Object.fromEntries(short))
+  SAMPLES.set(contract, sample)
+  return sample
+}
+
+function kept<Key extends object, Value>(
+  made: WeakMap<Key, Value>,
+  key: Key,
+  make: (key: Key) => Value,
+): Value {
+  const value = made.get(key) ?? make(key)
+  made.set(key, value)
+  return value
+}
+
+/** What reading comes to; null where a file or the store is broken. */
+async function orNull<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof ServiceError) return null
+    throw error
+  }
+}

@@ -1,0 +1,105 @@
+import { MAX_FIELDS } from '../../contract/odcs/parse-contract.ts'
+import { showValue } from '../../contract/json/show-value.ts'
+import { MAX_FILE_BYTES } from '../../contract/yaml/yaml-limits.ts'
+import { isJsonObject, type JsonValue } from '../../contract/json/json.ts'
+import { ValidationError } from '../../errors/service-error.ts'
+
+/** The file that says what an archive is, and what is in it. */
+export const MANIFEST = 'colophon.json'
+
+const FORMAT = 'colophon-sheet'
+const VERSION = 1
+
+/** A file of an archive. */
+export interface ArchivedFile {
+  /** Its path in the sheet, with `/` between names. */
+  readonly path: string
+  readonly bytes: number
+  /** Hex SHA-256. */
+  readonly sha256: string
+  /** When it was last changed, in whole seconds since 1970. */
+  readonly modified: number
+}
+
+/** What an archive says of itself. */
+export interface ArchiveManifest {
+  readonly records: number
+  /** The seq of the last provenance entry. */
+  readonly lastSeq: number
+  readonly files: readonly ArchivedFile[]
+}
+
+/** Files that may be in an archive, beside those of `derivations/`; those of a few kilobytes have a limit of their own. */
+const FILES: ReadonlyMap<string, 'definition' | 'data'> = new Map([
+  ['contract.yaml', 'definition'],
+  ['transport.yaml', 'definition'],
+  ['records.jsonl', 'data'],
+  ['provenance.jsonl', 'data'],
+  ['sheet.db', 'data'],
+])
+
+const DERIVATION = /^derivations\/(?!\.)[^/\\\p{Cc}\uFFFD]+\.yaml$/u
+
+/** Of the manifest itself. */
+export const MAX_MANIFEST_BYTES = 1024 * 1024
+
+/** More entries than any sheet has files. */
+export const MAX_ENTRIES = MAX_FIELDS + FILES.size + 2
+
+/** How large a file of this path may be, null when there is no limit but that of the whole; undefined when no sheet has one. */
+export function limitOfPath(path: string): number | null | undefined {
+  if (DERIVATION.test(path)) return MAX_FILE_BYTES
+  const kind = FILES.get(path)
+  if (kind === undefined) return undefined
+  return kind === 'definition' ? MAX_FILE_BYTES : null
+}
+
+/** The text of a manifest. */
+export function formatManifest({ records, lastSeq, files }: ArchiveManifest): string {
+  const document = {
+    format: FORMAT,
+    version: VERSION,
+    records,
+    last_seq: lastSeq,
+    files: files.map(({ path, bytes, sha256, modified }) => ({ path, bytes, sha256, modified })),
+  }
+  return `${JSON.stringify(document, null, 2)}\n`
+}
+
+/** Reads a manifest. Throws ValidationError for what is none, or one of a later version. */
+export function parseManifest(text: string, name: string): ArchiveManifest {
+  const document = parsed(text)
+  if (!isJsonObject(document) || document['format'] !== FORMAT) {
+    throw new ValidationError(`${name}: its ${MANIFEST} is not that of a sheet's archive`)
+  }
+  const { version, records, last_seq: lastSeq, files } = document
+  if (version !== VERSION) {
+    throw new ValidationError(
+      `${name} is an archive of version ${showValue(version)}; this program knows version ${VERSION}, so use a later one`,
+    )
+  }
+  const list = Array.isArray(files) ? (files as readonly JsonValue[]).map(fileOf) : []
+  if (!isCount(records) || !isCount(lastSeq) || !list.every((file) => file !== null)) {
+    throw new ValidationError(`${name}: its ${MANIFEST} is damaged`)
+  }
+  return { records, lastSeq, files: list }
+}
+
+function fileOf(value: JsonValue): ArchivedFile | null {
+  if (!isJsonObject(value)) return null
+  const { path, bytes, sha256, modified } = value
+  if (typeof path !== 'string' || typeof sha256 !== 'string') return null
+  return isCount(bytes) && isCount(modified) ? { path, bytes, sha256, modified } : null
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

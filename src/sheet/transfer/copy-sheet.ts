@@ -1,0 +1,40 @@
+import { OperationError } from '../../errors/service-error.ts'
+import type { StoreSnapshot } from '../../store/sheet-store.ts'
+import type { DefinitionFile } from '../definition/definition-files.ts'
+import type { Sheet } from '../sheet.ts'
+
+/** How often the whole is begun anew because the sheet's definition changed meanwhile. */
+const TRIES = 5
+
+/** A sheet as it was at one moment. */
+export interface SheetCopy {
+  readonly definitions: readonly DefinitionFile[]
+  readonly snapshot: StoreSnapshot
+}
+
+/**
+ * Copies the store into a directory, as it is at one moment, and answers with the definition files that it follows. Throws
+ * ContractError while the contract or a derivation is broken, OperationError while they change all the time.
+ */
+export async function copySheet(sheet: Sheet, directory: string): Promise<SheetCopy> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const { store, contract } = await sheet.deriving()
+    const definitions = sheet.definitionFiles()
+    const snapshot = await store.snapshot(directory)
+    await sheet.deriving()
+    const same = isSame(definitions, sheet.definitionFiles())
+    // Another process may have had the store follow another contract.
+    if (same && snapshot.contractText === contract.text) return { definitions, snapshot }
+  }
+  throw new OperationError('the contract or a derivation changed while the sheet was copied; try again')
+}
+
+function isSame(before: readonly DefinitionFile[], now: readonly DefinitionFile[]): boolean {
+  return (
+    before.length === now.length &&
+    before.every(({ path, bytes }, index) => {
+      const other = now[index]
+      return other !== undefined && other.path === path && Buffer.compare(bytes, other.bytes) === 0
+    })
+  )
+}

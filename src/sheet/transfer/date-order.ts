@@ -1,0 +1,1 @@
+export { DATE_ORDERS, type DateOrder } from '../../files/notation/foreign-moment.ts'

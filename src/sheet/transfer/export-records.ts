@@ -1,0 +1,149 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Contract, Field } from '../../contract/contract.ts'
+import { ValidationError } from '../../errors/service-error.ts'
+import {
+  delimiterOf,
+  FORMAT_FACTS,
+  formatOf,
+  isFileFormat,
+  FILE_FORMATS,
+  type FileFormat,
+} from '../../files/io/file-format.ts'
+import { writeInThread } from '../../files/write-in-thread.ts'
+import { writeRecordFile } from '../../files/write-record-file.ts'
+import type { Page, PageQuery, SheetStore } from '../../store/sheet-store.ts'
+import { readCondition } from '../queries/read-condition.ts'
+import { selectFields } from '../queries/select-fields.ts'
+import type { Sheet } from '../sheet.ts'
+import { sortKeys } from '../queries/sort-keys.ts'
+
+export { delimiterOf, FILE_FORMATS, formatOf, isFileFormat, type FileFormat }
+
+export interface ExportQuery {
+  readonly format: FileFormat
+  /** The columns, in this order; null for all fields. */
+  readonly fields: readonly string[] | null
+  /** A boolean SQL expression over the fields (D16); null for all records. */
+  readonly filter: string | null
+  /** A condition as data, as in `listRecords`; null or absent for all records. */
+  readonly where?: string | null
+  /** As in `listRecords`; null is creation order. */
+  readonly sort: readonly string[] | null
+  /** True leaves texts in CSV as they are, those too that a spreadsheet program would take for formulas. */
+  readonly raw: boolean
+  /** One character between the cells of CSV; null or absent for a comma. */
+  readonly delimiter?: string | null
+}
+
+/** A file of records that is yet to be made. */
+export interface RecordExport {
+  readonly fileName: string
+  readonly contentType: string
+  /**
+   * Its bytes, made as they are asked for, once. What goes wrong on the way is thrown; the bytes before it are then no
+   * whole file. Whoever stops asking stops the export.
+   */
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** How much of the records has been read, from 0 to 1, about; null when nobody knows. */
+  share(): number | null
+}
+
+/** Records and bytes that a page should have: while one is made (some milliseconds), other requests wait. */
+const MAX_PAGE_RECORDS = 10_000
+const FIRST_PAGE_RECORDS = 500
+const PAGE_BYTES = 256 << 10
+/** Of pages that are made in a process of their own, and that have to be found, or sorted, anew each time. */
+const SEARCHED_PAGE_BYTES = 4 << 20
+
+/**
+ * Exports the records that a filter lets through, in flat memory however many there are. A record that is there during the
+ * whole export is in it once (D11), as it is when its page is read. Throws QueryError for a bad filter and ValidationError
+ * for a bad field, condition or order, or a record among the first that the format cannot hold, before there are any bytes.
+ */
+export async function exportRecords(sheet: Sheet, query: ExportQuery): Promise<RecordExport> {
+  const { format, raw, delimiter = null } = query
+  if (raw && format !== 'csv') {
+    throw new ValidationError(`raw is for csv alone: in ${format} texts are never taken for formulas`)
+  }
+  if (delimiter !== null && format !== 'csv') {
+    throw new ValidationError(`a delimiter is for csv alone; ${format} has none`)
+  }
+  const { contract, store } = await sheet.current()
+  const fields = selectFields(contract, query.fields)
+  const walk: Walk = {
+    fields,
+    filter: query.filter,
+    where: readCondition(contract, query.where ?? null),
+    sort: sortKeys(contract, query.sort),
+    skip: 0,
+  }
+  // What is wrong with the filter is told before the first byte.
+  const first = await store.page({ ...walk, after: null, limit: FIRST_PAGE_RECORDS })
+  const { lastKey } = await store.status()
+  let at: number | null = null
+  const pages = walkPages({ store, walk, first, onPage: (key) => (at = key) })
+  const { contentType, endings } = FORMAT_FACTS[format]
+  // One short page holds nobody up, and is there sooner than a thread.
+  const isShort = first.next === null && first.records.length <= PAGE_BYTES
+  const write = isShort ? writeRecordFile : writeInThread
+  return {
+    fileName: `${sheet.name}${endings[0]}`,
+    contentType,
+    bytes: await begun(write(format, { fields: fieldsOf(contract, fields), pages }, { raw, delimiter })),
+    // Keys are given out in creation order.
+    share: () => (walk.sort.length > 0 || at === null ? null : Math.min(1, at / lastKey)),
+  }
+}
+
+/** The same bytes, of which the first have been made: what is wrong with the first records is thrown before there are any. */
+async function begun(bytes: AsyncGenerator<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  let first: IteratorResult<Uint8Array> | null = await bytes.next()
+  const iterator: AsyncIterator<Uint8Array> = {
+    next: async () => {
+      const result = first ?? (await bytes.next())
+      first = null
+      return result
+    },
+    return: () => bytes.return(undefined),
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
+type Walk = Omit<PageQuery, 'after' | 'limit'>
+
+function fieldsOf(contract: Contract, names: readonly string[]): readonly Field[] {
+  return names.flatMap((name) => contract.fieldByName.get(name) ?? [])
+}
+
+interface PageWalk {
+  readonly store: SheetStore
+  readonly walk: Walk
+  readonly first: Page
+  /** Told the key of the last record of each page but the last. */
+  onPage(key: number): void
+}
+
+async function* walkPages({ store, walk, first, onPage }: PageWalk): AsyncGenerator<Uint8Array> {
+  let page = first
+  let limit = FIRST_PAGE_RECORDS
+  const isSearch = walk.filter !== null || Boolean(walk.where) || walk.sort.length > 0
+  const pageBytes = isSearch ? SEARCHED_PAGE_BYTES : PAGE_BYTES
+  for (;;) {
+    yield page.records
+    if (page.next === null) return
+    onPage(page.next.key)
+    limit = nextLimit(limit, { bytes: page.records.length, wanted: pageBytes })
+    // Other requests have their turn between pages.
+    await nextTurn()
+    page = await store.page({ ...walk, after: page.next, limit })
+  }
+}
+
+/** So many records as come to about the bytes that a page should have. */
+function nextLimit(
+  limit: number,
+  { bytes, wanted }: { readonly bytes: number; readonly wanted: number },
+): number {
+  const fitting = Math.floor((limit * wanted) / Math.max(1, bytes))
+  return Math.max(1, Math.min(MAX_PAGE_RECORDS, limit * 2, fitting))
+}

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdir, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { openPromise, type Entry, type ZipFile } from 'yauzl'
+import { showValue } from '../../contract/json/show-value.ts'
+import { ServiceError, SheetError, ValidationError } from '../../errors/service-error.ts'
+import type { FileSource } from '../../files/io/raw-records.ts'
+import {
+  limitOfPath,
+  MANIFEST,
+  MAX_ENTRIES,
+  MAX_MANIFEST_BYTES,
+  parseManifest,
+  type ArchivedFile,
+  type ArchiveManifest,
+} from './archive-format.ts'
+
+export interface UnpackLimits {
+  /** Bytes of all files together, after decoding. */
+  readonly maxBytes: number
+  readonly signal: AbortSignal | null
+}
+
+/** A part of the file type that says that an entry is a file; 0 where an archive says nothing. */
+const FILE_TYPE = 0o170000
+const REGULAR_FILE = 0o100000
+
+/**
+ * Unpacks an archive of a sheet into an empty directory. An archive may come from a stranger: only files that a sheet has
+ * come out of it, under their own names, as plain files, none larger than it says and all together not larger than the limit;
+ * anything else in it is refused. Answers with what there is to say. Throws ValidationError for what is no archive of a
+ * sheet, SheetError where there is no file.
+ */
+export async function unpackArchive(
+  file: FileSource,
+  directory: string,
+  limits: UnpackLimits,
+): Promise<readonly string[]> {
+  return withZip(file, async (zip) => {
+    const entries = await listEntries(zip, file.name)
+    const manifest = await readManifest(zip, entries, file.name)
+    checkTotal(manifest, limits, file.name)
+    for (const described of manifest.files) {
+      limits.signal?.throwIfAborted()
+      const entry = entries.get(described.path)
+      if (entry === undefined) throw damaged(file.name, described.path, 'is missing')
+      await unpackFile({ zip, entry, described, directory, name: file.name })
+    }
+    return []
+  })
+}
+
+async function withZip<T>(file: FileSource, use: (zip: ZipFile) => Promise<T>): Promise<T> {
+  let zip: ZipFile | null = null
+  try {
+    zip = await openPromise(file.path, { autoClose: false, strictFileNames: true })
+    return await use(zip)
+  } catch (error) {
+    throw asServiceError(error, file.name)
+  } finally {
+    zip?.close()
+  }
+}
+
+/** The entries by their paths. Throws ValidationError for one that no sheet has. */
+async function listEntries(zip: ZipFile, name: string): Promise<ReadonlyMap<string, Entry>> {
+  if (zip.entryCount > MAX_ENTRIES) throw new ValidationError(`${name} has more files than a sheet can have`)
+  const entries = new Map<string, Entry>()
+  const lower = new Set<string>()
+  for await (const entry of zip.eachEntry()) {
+    const path = entry.fileName
+    // Some programs that pack files write down the folder as well.
+    if (path === 'derivations/') continue
+    if (path === 'datapackage.json') {
+      throw new ValidationError(
+        `${name} is a data package: unpack it, and make a sheet of its contract.yaml (--contract) and its data (--from)`,
+      )
+    }
+    const fault = faultOf(entry)
+    if (fault !== null) throw new ValidationError(`${name}: ${showValue(path)} ${fault}`)
+    if (lower.has(path.toLowerCase())) {
+      throw new ValidationError(`${name}: ${showValue(path)} is there twice, perhaps in other letters`)
+    }
+    lower.add(path.toLowerCase())
+    entries.set(path, entry)
+  }
+  return entries
+}
+
+function faultOf(entry: Entry): string | null {
+  if (entry.fileName !== MANIFEST && limitOfPath(entry.fileName) === undefined) {
+    return 'is no file of a sheet; is this an archive that "colophon export --format archive" wrote?'
+  }
+  const type = (entry.externalFileAttributes >>> 16) & FILE_TYPE
+  if (type !== 0 && type !== REGULAR_FILE) return 'is a link or another thing that is no file'
+  if (entry.isEncrypted()) return 'is encrypted'
+  return entry.canDecodeFileData() ? null : 'is compressed in a way that is not known'
+}
+
+async function readManifest(
+  zip: ZipFile,
+  entries: ReadonlyMap<string, Entry>,
+  name: string,
+): Promise<ArchiveManifest> {
+  const entry = entries.get(MANIFEST)
+  if (entry === undefined)
+    throw new ValidationError(`${name} has no ${MANIFEST}, so it is no archive of a sheet`)
+  if (entry.uncompressedSize > MAX_MANIFEST_BYTES) throw damaged(name, MANIFEST, 'is too large')
+  const chunks: Buffer[] = []
+  for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer)
+  const manifest = parseManifest(Buffer.concat(chunks).toString(), name)
+  const described = new Set(manifest.files.map(({ path }) => path))
+  const other = [...entries.keys()].find((path) => path !== MANIFEST && !described.has(path))
+  if (other !== undefined) throw damaged(name, other, 'is not in its list')
+  if (!described.has('contract.yaml')) throw damaged(name, 'contract.yaml', 'is missing')
+  if (described.size < manifest.files.length) throw damaged(name, MANIFEST, 'names a file twice')
+  return manifest
+}
+
+function checkTotal({ files }: ArchiveManifest, { maxBytes }: UnpackLimits, name: string): void {
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  if (total > maxBytes) {
+    throw new ValidationError(
+      `${name} would take ${mebibytes(total)}, and ${mebibytes(maxBytes)} are allowed; allow more with --max-size`,
+    )
+  }
+  for (const { path, bytes } of files) {
+    const limit = limitOfPath(path) ?? Infinity
+    if (bytes > limit) throw damaged(name, path, `is larger than ${mebibytes(limit)}`)
+  }
+}
+
+interface Unpacking {
+  readonly zip: ZipFile
+  readonly entry: Entry
+  readonly described: ArchivedFile
+  readonly directory: string
+  readonly name: string
+}
+
+async function unpackFile({ zip, entry, described, directory, name }: Unpacking): Promise<void> {
+  const { path, bytes, sha256, modified } = described
+  const target = join(directory, ...path.split('/'))
+  await mkdir(dirname(target), { recursive: true })
+  const digest = createHash('sha256')
+  let size = 0
+  const count = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length
+      digest.update(chunk)
+      if (size > bytes) done(damaged(name, path, 'is larger than its list says'))
+      else done(null, chunk)
+    },
+  })
+  // Flags that never follow or take the place of something that is there.
+  const output = createWriteStream(target, { flags: 'wx', mode: 0o644 })
+  await pipeline(await zip.openReadStreamPromise(entry), count, output)
+  if (size !== bytes || digest.digest('hex') !== sha256) {
+    throw damaged(name, path, 'is not what its list says')
+  }
+  await utimes(target, modified, modified)
+}
+
+function damaged(name: string, path: string, what: string): ValidationError {
+  return new ValidationError(`${name}: ${showValue(path)} ${what}; the archive is damaged, or was changed`)
+}
+
+/** Faults of the archive come from the library as plain errors, those of the disk with a code. */
+function asServiceError(error: unknown, name: string): unknown {
+  if (error instanceof ServiceError || !(error instanceof Error) || error.name === 'AbortError') return error
+  if (!('syscall' in error))
+    return new ValidationError(`${name} is no zip archive that can be read: ${error.message}`)
+  const { code, path } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT' && path !== undefined) return new SheetError(`${name}: there is no such file`)
+  return new SheetError(`${name} cannot be unpacked (${code ?? 'unknown'})`)
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1024 / 1024)} MiB`
+}

@@ -1,0 +1,196 @@
+import { Readable } from 'node:stream'
+import type { Field } from '../../contract/contract.ts'
+import { idSourceOf } from '../../contract/odcs/id-source.ts'
+import { ColumnReadings } from '../../files/inference/column-readings.ts'
+import type { DateOrder } from '../../files/notation/foreign-moment.ts'
+import { inputFormatOf, type FileFormat } from '../../files/io/file-format.ts'
+import { placeOf, type RawRecord, type RawRecords } from '../../files/io/raw-records.ts'
+import {
+  idMaker,
+  recordsWithIds,
+  withMadeIds,
+  withTextId,
+  type MakeId,
+} from '../../files/inference/generated-ids.ts'
+import { ColumnMatcher } from '../../files/columns/match-columns.ts'
+import { readRecordFile } from '../../files/read-record-file.ts'
+import { columnsAsFields, recordsAsFields } from '../../files/columns/rename-columns.ts'
+import { spool } from '../../files/io/spool.ts'
+import { typeCells } from '../../files/inference/type-cells.ts'
+import { fromPlainError, toPlainError, ValidationError } from '../../errors/service-error.ts'
+import { GuessReporter } from './guess-reporter.ts'
+import { ndjsonBatches } from './ndjson-batches.ts'
+import type { Sheet } from '../sheet.ts'
+import { upsertRecords } from '../writes/upsert-records.ts'
+
+export interface InputOptions {
+  /** Null goes by the name of a file, or by how a stream begins. */
+  readonly format: FileFormat | null
+  readonly actor: string
+  /** Told what is guessed about the input: what is known before any of it is written, and the rest at the end. */
+  readonly onGuess?: (guess: string) => void
+  /** The order of day and month in dates that could have either; null takes it from other dates of the column. */
+  readonly dateOrder?: DateOrder | null
+}
+
+/** What upserting a whole input came to. */
+export interface InputResult {
+  readonly inserted: number
+  readonly updated: number
+  /** Records in the sheet at the end. */
+  readonly total: number
+}
+
+/** Where records come from, for messages, and what their cells are. */
+type Origin = Pick<RawRecords, 'source' | 'unit' | 'cells'>
+
+/**
+ * Upserts the records of a file, batch by batch: each is all or nothing, and what came before one that is refused stays, as
+ * the message says. Throws ValidationError and PermissionDeniedError naming file and line, SheetError for no such file.
+ */
+export async function upsertFile(sheet: Sheet, path: string, options: InputOptions): Promise<InputResult> {
+  const format = options.format ?? inputFormatOf(path)
+  if (format === null) {
+    throw new ValidationError(`the name of ${path} does not say what it is; say it with --input-format`)
+  }
+  return upsertRecordFile(sheet, await readRecordFile({ path, name: path }, format), options)
+}
+
+/** The same for a stream, called `name` in messages. NDJSON is written as it comes, anything else when it has all come. */
+export async function upsertStream(
+  sheet: Sheet,
+  { stream, name }: { readonly stream: Readable; readonly name: string },
+  options: InputOptions,
+): Promise<InputResult> {
+  const { first, whole } = await peek(stream)
+  const format = options.format ?? formatOfStart(first)
+  if (format === 'ndjson') {
+    const origin: Origin = { source: { path: name, name }, unit: 'line', cells: 'values' }
+    const { matcher, makeId } = await namingOf(sheet)
+    const named = recordsAsFields(ndjsonBatches(whole, name), matcher, origin)
+    const batches = makeId === null ? named : recordsWithIds(named, makeId)
+    return upsertBatches(sheet, batches, { origin, file: null, ...options })
+  }
+  const file = await spool(whole, name)
+  try {
+    return await upsertRecordFile(sheet, await readRecordFile(file, format), options)
+  } finally {
+    await file.remove()
+  }
+}
+
+async function upsertRecordFile(sheet: Sheet, read: RawRecords, options: InputOptions): Promise<InputResult> {
+  const { matcher, makeId } = await namingOf(sheet)
+  const named = columnsAsFields(read, matcher)
+  const file = makeId === null ? named : withMadeIds(named, makeId)
+  return upsertBatches(sheet, file.batches, { origin: file, file, ...options })
+}
+
+interface Naming {
+  readonly matcher: ColumnMatcher
+  /** Joins ids from other fields; null where the contract does not. */
+  readonly makeId: MakeId | null
+}
+
+/** How columns become fields: one that could be two fields is the one of its name here, as in requests. */
+async function namingOf(sheet: Sheet): Promise<Naming> {
+  const { contract } = await sheet.deriving()
+  const source = idSourceOf(contract)
+  return {
+    matcher: new ColumnMatcher(contract, { key: null, withoutId: false, preferOwn: true, idAdvice: null }),
+    makeId: source?.kind === 'fields' ? idMaker(source) : null,
+  }
+}
+
+interface WhatToRead {
+  readonly origin: Origin
+  /** Null where it can be read only once. */
+  readonly file: RawRecords | null
+}
+
+async function upsertBatches(
+  sheet: Sheet,
+  batches: AsyncIterable<readonly RawRecord[]>,
+  { origin, file, actor, onGuess, dateOrder = null }: WhatToRead & InputOptions,
+): Promise<InputResult> {
+  const { contract, store } = await sheet.deriving()
+  const fieldOf = (column: string): Field | undefined => contract.fieldByName.get(column)
+  const readings = new ColumnReadings({ file, fieldOf, dateOrder, lenient: false })
+  const guesses = new GuessReporter(
+    () => [...(file?.guesses?.() ?? []), ...readings.notes()],
+    (guess) => onGuess?.(guess),
+  )
+  guesses.tell()
+  let inserted = 0
+  let updated = 0
+  let total: number | null = null
+  try {
+    for await (const batch of batches) {
+      await readings.settle(batch)
+      const records = batch.map(({ values }) =>
+        typeCells(contract, withTextId(values), { cells: origin.cells, readings }),
+      )
+      // As text, which has every digit of a number.
+      const body = Buffer.from(JSON.stringify({ records }))
+      const result = await upsertRecords(sheet, body, { actor }).catch((error: unknown) => {
+        throw placed(error, batch, origin)
+      })
+      inserted += result.inserted
+      updated += result.updated
+      total = result.total
+    }
+  } catch (error) {
+    throw withWritten(error, inserted + updated)
+  }
+  guesses.tell()
+  return { inserted, updated, total: total ?? (await store.status()).total }
+}
+
+/** The error with the places of records in their file, where it has those in a request. */
+function placed(error: unknown, batch: readonly RawRecord[], origin: Origin): unknown {
+  return withMessage(error, (message) =>
+    message.replaceAll(/\brecords\[(\d+)\]/g, (whole, position: string) => {
+      const record = batch[Number(position)]
+      return record === undefined ? whole : placeOf(origin, record)
+    }),
+  )
+}
+
+/** Whoever mends the input must know what of it is there already. */
+function withWritten(error: unknown, written: number): unknown {
+  if (written === 0) return error
+  return withMessage(error, (message) => `${message}; ${written} records before these are stored`)
+}
+
+function withMessage(error: unknown, change: (message: string) => string): unknown {
+  const plain = toPlainError(error)
+  return plain === undefined ? error : fromPlainError({ ...plain, message: change(plain.message) })
+}
+
+/** The start of a stream, and the stream as if nobody had looked. */
+async function peek(stream: Readable): Promise<{ first: string; whole: Readable }> {
+  const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  const seen: Buffer[] = []
+  for (;;) {
+    const { done = false, value } = await chunks.next()
+    if (done) break
+    seen.push(value as Buffer)
+    if (/\S/.test(String(value))) break
+  }
+  async function* whole(): AsyncGenerator<Buffer> {
+    yield* seen
+    yield* { [Symbol.asyncIterator]: () => chunks }
+  }
+  return { first: Buffer.concat(seen).toString(), whole: Readable.from(whole()) }
+}
+
+/** What text begins like this: an object on its first line is NDJSON, an array JSON, and what is neither CSV. */
+function formatOfStart(start: string): FileFormat {
+  const text = start.replace(/^\uFEFF/, '').trimStart()
+  if (text.startsWith('[')) return 'json'
+  if (text === '') return 'ndjson'
+  if (!text.startsWith('{')) return 'csv'
+  const [line = ''] = text.split('\n', 1)
+  // An object over several lines is one with a member "records".
+  return line.trimEnd().endsWith('}') || !text.includes('\n') ? 'ndjson' : 'json'
+}

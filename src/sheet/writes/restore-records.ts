@@ -1,0 +1,75 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ValidationError } from '../../errors/service-error.ts'
+import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
+import { hashOfValues } from '../../derivation/plan/hash-of-values.ts'
+import type { CellHash, Deletion, DeletionRef, RecordToRestore, SheetStore } from '../../store/sheet-store.ts'
+import { resolveActor, type GivenActor } from '../resolve-actor.ts'
+import type { RevertReport } from '../runs/revert.ts'
+import type { Sheet } from '../sheet.ts'
+
+/** Records that one request restores, at most. */
+const MOST_RESTORED = 10_000
+
+/** Records whose values are read and hashed before other requests have their turn. */
+const RECORDS_AT_ONCE = 20
+
+export interface RestoreRecordsRequest {
+  /** Each record once; further deletions of a record that is named again are ignored. */
+  readonly records: readonly DeletionRef[]
+  readonly actor: GivenActor
+}
+
+/**
+ * Reverts deletions: the records have all values again that they had, also of fields that the actor may not write, and are
+ * the last in creation order. Manual values are manual again; computed values are fresh where the same derivation would send
+ * the same request now, else stale. Restores all of the records or none.
+ * Throws ValidationError for no records, too many, and without an actor; PermissionDeniedError for an actor that may not delete
+ * (D7); SheetError for a record that was never deleted; ConflictError for one that exists; ValidationError for
+ * values that the contract does not allow any more; ContractError.
+ */
+export async function restoreRecords(sheet: Sheet, request: RestoreRecordsRequest): Promise<RevertReport> {
+  const refs = [
+    ...new Map(request.records.toReversed().map((ref) => [ref.recordId, ref])).values(),
+  ].toReversed()
+  if (refs.length === 0) throw new ValidationError('record_ids is empty; name the deleted records to restore')
+  if (refs.length > MOST_RESTORED) {
+    throw new ValidationError(
+      `${refs.length} records are too many to restore at once; name at most ${MOST_RESTORED} in a request`,
+    )
+  }
+  const actor = resolveActor(sheet, request.actor)
+  const { store, derivations } = await sheet.deriving()
+  const records = await withHashes(store, derivations.levels.flat(), refs)
+  const { restored } = await store.restore({ actor, records })
+  return { reverted: restored, conflicts: [], runId: null }
+}
+
+/** The records with the input hashes that the derivations of now make of the values that they had. */
+async function withHashes(
+  store: SheetStore,
+  derivations: readonly Derivation[],
+  refs: readonly DeletionRef[],
+): Promise<RecordToRestore[]> {
+  if (derivations.length === 0) return refs.map((ref) => ({ ...ref, hashes: [] }))
+  const records: RecordToRestore[] = []
+  for (let start = 0; start < refs.length; start += RECORDS_AT_ONCE) {
+    if (start > 0) await nextTurn()
+    const some = refs.slice(start, start + RECORDS_AT_ONCE)
+    const deletions = await store.deletions(some)
+    some.forEach((ref, index) => {
+      const deletion = deletions[index] ?? null
+      const hashes = deletion === null ? [] : hashesOf(deletion, derivations)
+      records.push({ recordId: ref.recordId, seq: deletion?.seq ?? ref.seq, hashes })
+    })
+  }
+  return records
+}
+
+function hashesOf({ values }: Deletion, derivations: readonly Derivation[]): CellHash[] {
+  return derivations.flatMap((derivation) => {
+    const inputHash = hashOfValues(derivation, values)
+    if (inputHash === null) return []
+    const { sha256, targets } = derivation
+    return targets.map((field) => ({ field, sha256, inputHash }))
+  })
+}
