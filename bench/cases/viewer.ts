@@ -13,7 +13,7 @@ const MOST_BLANK_MS = 150
 const LEAST_FRAMES_PER_SECOND = 30
 const MOST_FIRST_VIEW_MS = 1000
 const FRAME_MS = 16
-/** The greatest height of what scrolls (web/src/grid/scroll-scale.ts). */
+/** The greatest height of what scrolls (web/src/grid/layout/scroll-scale.ts). */
 const THUMB_RANGE = 8_000_000
 const FIGURE = { kind: 'figure', table: 'also' } as const
 const EXAMPLE = join(import.meta.dirname, '..', '..', 'examples', 'countries')

@@ -6,9 +6,9 @@ import { RunStatus } from '../runs/run-status.tsx'
 import { THEMES, useTheme, type Theme } from '../state/theme.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { ActorPicker } from './actor-picker.tsx'
-import { openCommandMenu } from './command-menu.tsx'
+import { openCommandMenu } from '../ui/command-menu.tsx'
 import './header.css'
-import { PAGES } from './pages.ts'
+import { PAGES } from '../ui/pages.ts'
 
 /** What is always at the top: the sheet, the pages, what runs, and who works here. */
 export function Header({ contract }: { readonly contract: SheetContract | null }) {

@@ -1,6 +1,6 @@
 import { Link } from 'wouter'
 import type { SheetField } from '../api/contract.ts'
-import { TypeIcon } from '../grid/type-icon.tsx'
+import { TypeIcon } from '../values/type-icon.tsx'
 import { TableHead } from '../ui/table-head.tsx'
 import { constraintsOf, writersWords, type Constraint } from './constraint-words.ts'
 import './fields-table.css'

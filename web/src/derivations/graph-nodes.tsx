@@ -2,7 +2,7 @@ import type { CSSProperties } from 'react'
 import type { DerivationAnswer } from '../../../src/wire/definition/derivations.ts'
 import type { StatusAnswer } from '../../../src/wire/runs/status.ts'
 import type { SheetField } from '../api/contract.ts'
-import { TypeIcon } from '../grid/type-icon.tsx'
+import { TypeIcon } from '../values/type-icon.tsx'
 import { StatusBar } from './status-bar.tsx'
 import { countsText, headline, sumCounts, type StatusCounts } from './status-words.ts'
 

@@ -5,7 +5,7 @@ import type { RecordPatch } from '../../../src/client/client.ts'
 import { cellKey, type CellEdit, type PendingEdit } from './edit.ts'
 import { EditStore, type EditPort } from './edit-store.ts'
 import type { Reading } from './save-edits.ts'
-import { testField } from './test-fields.ts'
+import { testField } from '../values/test-fields.ts'
 import type { DoneChange } from './undo-stack.ts'
 
 const AREA = testField('area', 'number')

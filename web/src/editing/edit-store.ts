@@ -1,6 +1,6 @@
 import type { CellRef } from '../state/view-state.ts'
 import { cellKey, type Batch, type CellEdit, type Edit, type PendingEdit } from './edit.ts'
-import { sameValue } from './same-value.ts'
+import { sameValue } from '../values/same-value.ts'
 import { nameOf, saveEdits, type EditServer, type SaveResult } from './save-edits.ts'
 import * as stacks from './undo-stack.ts'
 import type { Direction, DoneChange, DoneEdit, UndoStack } from './undo-stack.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parsePaste, PasteError, planPaste, type PastePlace } from './paste.ts'
-import { testField } from './test-fields.ts'
+import { testField } from '../values/test-fields.ts'
 
 const NAME = testField('Name', 'string')
 const AREA = testField('Area', 'number')

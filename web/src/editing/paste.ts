@@ -1,6 +1,6 @@
 import type { SheetField } from '../api/contract.ts'
-import { parseTsv, type TsvCell } from './tsv.ts'
-import { parseText } from './value-text.ts'
+import { parseTsv, type TsvCell } from '../values/tsv.ts'
+import { parseText } from '../values/value-text.ts'
 
 /** Why a text cannot be pasted: which of its cells cannot be read, or that it has too many columns. */
 export class PasteError extends Error {}

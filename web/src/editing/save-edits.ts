@@ -1,10 +1,10 @@
 import { ApiError, messageOf } from '../api/api-error.ts'
 import type { RecordPatch } from '../../../src/client/client.ts'
 import type { Edit } from './edit.ts'
-import { sameValue } from './same-value.ts'
+import { sameValue } from '../values/same-value.ts'
 import { parseFaults } from './server-faults.ts'
 import type { DoneChange } from './undo-stack.ts'
-import { senseFault, shownValue } from './value-text.ts'
+import { senseFault, shownValue } from '../values/value-text.ts'
 
 export type StoredRecord = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testField } from './test-fields.ts'
+import { testField } from '../values/test-fields.ts'
 import {
   afterMove,
   EMPTY_STACK,

@@ -8,8 +8,8 @@ import { cellKey, type CellEdit, type PendingEdit } from './edit.ts'
 import { editPort } from './edit-port.ts'
 import { EditStore } from './edit-store.ts'
 import { parsePaste, planPaste, type PastePlace, type PastePlan } from './paste.ts'
-import { writeTsv } from './tsv.ts'
-import { copyText } from './value-text.ts'
+import { writeTsv } from '../values/tsv.ts'
+import { copyText } from '../values/value-text.ts'
 
 export type { CellEdit, PendingEdit } from './edit.ts'
 

@@ -1,5 +1,5 @@
 import type { FieldType } from '../api/contract.ts'
-import { formatValue } from '../grid/format-value.ts'
+import { formatValue } from '../values/format-value.ts'
 import { OPERATORS, type Condition, type Scalar } from '../state/conditions.ts'
 import { conditionLabel } from './operators-for.ts'
 

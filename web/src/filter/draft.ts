@@ -1,6 +1,6 @@
 import type { SheetField } from '../api/contract.ts'
-import { parseNumber } from '../editing/parse-number.ts'
-import { normalTemporal, TEMPORAL_EXAMPLES } from '../editing/temporal-text.ts'
+import { parseNumber } from '../values/parse-number.ts'
+import { normalTemporal, TEMPORAL_EXAMPLES } from '../values/temporal-text.ts'
 import { OPERATORS, type Condition, type Operator, type Scalar } from '../state/conditions.ts'
 import { FEW_VALUES, itemsOf, operatorsFor } from './operators-for.ts'
 

@@ -1,6 +1,6 @@
 import { Command } from 'cmdk'
 import type { SheetField } from '../api/contract.ts'
-import { TypeIcon } from '../grid/type-icon.tsx'
+import { TypeIcon } from '../values/type-icon.tsx'
 import './filter-menu.css'
 
 interface FieldListProps {

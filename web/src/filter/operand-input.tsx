@@ -1,7 +1,7 @@
 import { useId } from 'react'
 import type { SheetField } from '../api/contract.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
-import { fromPicker, toPicker } from '../editing/temporal-text.ts'
+import { fromPicker, toPicker } from '../values/temporal-text.ts'
 import { OPERATORS } from '../state/conditions.ts'
 import type { Draft } from './draft.ts'
 import { ValuePicker } from './value-picker.tsx'

@@ -1,5 +1,5 @@
 import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
-import { quotedName, quoteName } from '../sql/sql-words.ts'
+import { quotedName, quoteName } from '../sql/editor/sql-words.ts'
 
 /** What can stand at the caret instead of the word that is being typed. */
 export interface Completion {

@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef, type ReactNode } from 'react'
 import type { RecordAnswer } from '../../../src/wire/records/records.ts'
 import type { PendingEdit } from '../editing/use-editing.ts'
-import { HEAD_ROW, rangeOf, type CellRange } from './cell-range.ts'
+import { HEAD_ROW, rangeOf, type CellRange } from './selection/cell-range.ts'
 import { GridRow } from './grid-row.tsx'
-import type { RowWindow } from './row-window.ts'
-import type { GridModel } from './use-grid.ts'
+import type { RowWindow } from './layout/row-window.ts'
+import type { GridModel } from './interaction/use-grid.ts'
 
 interface GridBodyProps {
   readonly model: GridModel

@@ -2,9 +2,9 @@ import { CircleAlert, LoaderCircle, PanelRight, RotateCw } from 'lucide-react'
 import { memo } from 'react'
 import type { PendingEdit } from '../editing/use-editing.ts'
 import { StateMark, type CellStateName } from '../ui/cell-state.tsx'
-import { cellId } from './cell-id.ts'
-import { CellValueView } from './cell-value.tsx'
-import type { Column } from './column-layout.ts'
+import { cellId } from './selection/cell-id.ts'
+import { CellValueView } from '../values/cell-value-view.tsx'
+import type { Column } from './layout/column-layout.ts'
 import './grid-cell.css'
 
 interface GridCellProps {

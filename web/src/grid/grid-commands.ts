@@ -1,10 +1,10 @@
 import type { SheetContract } from '../api/contract.ts'
-import type { MenuCommand } from '../app/command-menu.tsx'
-import { openRunDialog } from '../runs/run-dialog.tsx'
+import type { MenuCommand } from '../ui/command-menu.tsx'
+import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import type { GridDialog } from './grid-dialog.ts'
-import { isSortable } from './column-head-props.ts'
-import type { Editor } from './use-editor.ts'
-import type { GridModel } from './use-grid.ts'
+import { isSortable } from './columns/column-head-props.ts'
+import type { Editor } from './interaction/use-editor.ts'
+import type { GridModel } from './interaction/use-grid.ts'
 
 interface Latest {
   readonly current: {
@@ -75,9 +75,9 @@ function runCommands({ fields }: SheetContract): readonly MenuCommand[] {
   ]
 }
 
-function goToRow({ selecting, keeper }: GridModel, row: number): void {
+function goToRow({ selecting, scroller }: GridModel, row: number): void {
   selecting.goTo({ row, column: selecting.selection?.focus.column ?? 0 })
-  keeper.element?.focus({ preventScroll: true })
+  scroller.element?.focus({ preventScroll: true })
 }
 
 function deleteTicked({ model, setDialog }: Latest['current']): void {

@@ -3,8 +3,8 @@ import { messageOf } from '../api/api-error.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import './grid-notice.css'
-import type { GridModel } from './use-grid.ts'
-import type { Rows } from './use-rows.ts'
+import type { GridModel } from './interaction/use-grid.ts'
+import type { Rows } from './rows/use-rows.ts'
 
 interface GridNoticeProps {
   readonly model: GridModel

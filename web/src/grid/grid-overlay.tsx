@@ -1,11 +1,11 @@
 import { useLayoutEffect, useRef, type ReactNode } from 'react'
-import { CellEditor } from '../editing/cell-editor.tsx'
+import { CellEditor } from '../editing/editors/cell-editor.tsx'
 import { RefusedNotice } from '../editing/refused-notice.tsx'
-import { isSingle, type Place } from './cell-range.ts'
-import type { ScrollKeeper } from './scroll-keeper.ts'
-import { ROW_HEIGHT } from './scroll-view.ts'
-import type { Editor } from './use-editor.ts'
-import type { GridModel } from './use-grid.ts'
+import { isSingle, type Place } from './selection/cell-range.ts'
+import type { ScrollController } from './layout/scroll-controller.ts'
+import { ROW_HEIGHT } from './layout/scroll-view.ts'
+import type { Editor } from './interaction/use-editor.ts'
+import type { GridModel } from './interaction/use-grid.ts'
 
 interface GridOverlayProps {
   readonly model: GridModel
@@ -20,11 +20,11 @@ export function GridOverlay({ model, editor }: GridOverlayProps) {
   return <Refusal model={model} editor={editor} />
 }
 
-function OpenCellEditor({ model: { columns, scroll, keeper }, editor }: GridOverlayProps) {
+function OpenCellEditor({ model: { columns, scroll, scroller }, editor }: GridOverlayProps) {
   const { open } = editor
   if (open === null) return null
   return (
-    <Over columns={columns} keeper={keeper} place={open} firstRow={scroll.rows.first}>
+    <Over columns={columns} scroller={scroller} place={open} firstRow={scroll.rows.first}>
       <CellEditor
         field={open.field}
         value={open.value}
@@ -38,19 +38,19 @@ function OpenCellEditor({ model: { columns, scroll, keeper }, editor }: GridOver
 
 /** The server's words about the selected cell, and what can be done about it. */
 function Refusal({ model, editor }: GridOverlayProps) {
-  const { columns, editing, selecting, scroll, keeper } = model
+  const { columns, editing, selecting, scroll, scroller } = model
   const { selection, cell } = selecting
   if (selection === null || cell === null || editing.pending(cell)?.state !== 'refused') return null
   if (!isSingle(selection)) return null
   return (
-    <Over columns={columns} keeper={keeper} place={selection.focus} firstRow={scroll.rows.first}>
+    <Over columns={columns} scroller={scroller} place={selection.focus} firstRow={scroll.rows.first}>
       <RefusedNotice editing={editing} cell={cell} onEdit={() => editor.begin(null)} />
     </Over>
   )
 }
 
 interface OverProps {
-  readonly keeper: ScrollKeeper
+  readonly scroller: ScrollController
   readonly columns: GridModel['columns']
   readonly place: Place
   /** The first row that is drawn, from which places are counted. */
@@ -59,19 +59,19 @@ interface OverProps {
 }
 
 /** Lies exactly over a cell, and scrolls with it. */
-function Over({ columns: { layout }, keeper, place, firstRow, children }: OverProps) {
+function Over({ columns: { layout }, scroller, place, firstRow, children }: OverProps) {
   const element = useRef<HTMLDivElement>(null)
   const column = layout.columns[place.column]
   const { left = 0, width = 0, isPinned = false } = column ?? {}
   useLayoutEffect(() => {
     const move = (): void => {
-      if (element.current !== null) element.current.style.left = `${isPinned ? left : left - keeper.left}px`
+      if (element.current !== null) element.current.style.left = `${isPinned ? left : left - scroller.left}px`
       // What follows the cell by itself listens for scrolls; rows may move without one, when the scroll is scaled.
       queueMicrotask(() => dispatchEvent(new Event('scroll')))
     }
     move()
-    return keeper.onMove(move)
-  }, [keeper, left, isPinned])
+    return scroller.onMove(move)
+  }, [scroller, left, isPinned])
   return (
     <div
       ref={element}

@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react'
 import type { SheetContract } from '../api/contract.ts'
-import { useCommands } from '../app/command-menu.tsx'
-import { DeleteRecordsDialog } from '../editing/delete-records-dialog.tsx'
-import { NewRecordDialog } from '../editing/new-record-dialog.tsx'
+import { useCommands } from '../ui/command-menu.tsx'
+import { DeleteRecordsDialog } from '../editing/records/delete-records-dialog.tsx'
+import { NewRecordDialog } from '../editing/records/new-record-dialog.tsx'
 import { CellPanel } from '../provenance/cell-panel.tsx'
 import { GoToDialog } from './go-to-dialog.tsx'
 import type { GridDialog } from './grid-dialog.ts'
@@ -10,16 +10,16 @@ import { gridCommands } from './grid-commands.ts'
 import { Grid } from './grid.tsx'
 import { GridNotice, PageFault } from './grid-notice.tsx'
 import { GridToolbar } from './grid-toolbar.tsx'
-import { useEditor } from './use-editor.ts'
-import { useGrid } from './use-grid.ts'
-import { useLatest } from './use-latest.ts'
+import { useEditor } from './interaction/use-editor.ts'
+import { useGrid } from './interaction/use-grid.ts'
+import { useLatest } from '../ui/use-latest.ts'
 
 /** The records of the sheet: all of them, to look at, to sort, to filter and to write. */
 export function GridPage({ contract }: { readonly contract: SheetContract }) {
   const model = useGrid(contract)
   const editor = useEditor(model)
   const [dialog, setDialog] = useState<GridDialog>(null)
-  const { view, change, rows, selecting, ticks, keeper } = model
+  const { view, change, rows, selecting, ticks, scroller } = model
   const close = (): void => setDialog(null)
 
   const latest = useLatest({ model, editor, setDialog })
@@ -86,7 +86,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
         onGo={(row) => {
           close()
           selecting.goTo({ row, column: selecting.selection?.focus.column ?? 0 })
-          keeper.element?.focus({ preventScroll: true })
+          scroller.element?.focus({ preventScroll: true })
         }}
       />
     </div>

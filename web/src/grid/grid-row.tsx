@@ -2,11 +2,11 @@ import { memo } from 'react'
 import type { RecordAnswer } from '../../../src/wire/records/records.ts'
 import type { SheetField } from '../api/contract.ts'
 import type { PendingEdit } from '../editing/use-editing.ts'
-import { isComputed, type RunningScope } from '../runs/running-cells.ts'
-import type { Column, ColumnLayout } from './column-layout.ts'
+import { isComputed, type RunningScope } from '../runs/progress/running-cells.ts'
+import type { Column, ColumnLayout } from './layout/column-layout.ts'
 import { GridCell } from './grid-cell.tsx'
 import './grid-row.css'
-import type { CellStates } from './use-rows.ts'
+import type { CellStates } from './rows/use-rows.ts'
 
 export interface GridRowProps {
   readonly row: number

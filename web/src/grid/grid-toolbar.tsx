@@ -4,12 +4,12 @@ import type { SheetContract, SheetField } from '../api/contract.ts'
 import { FilterBar } from '../filter/filter-bar.tsx'
 import type { ViewChange, ViewState } from '../state/view-state.ts'
 import { Button, IconButton } from '../ui/button.tsx'
-import { ColumnsMenu } from './columns-menu.tsx'
+import { ColumnsMenu } from './columns/columns-menu.tsx'
 import type { GridDialog } from './grid-dialog.ts'
 import './grid-toolbar.css'
 import { RunMenu } from './run-menu.tsx'
-import { SortChips } from './sort-chips.tsx'
-import type { Columns } from './use-columns.ts'
+import { SortChips } from './columns/sort-chips.tsx'
+import type { Columns } from './layout/use-columns.ts'
 
 interface GridToolbarProps {
   readonly contract: SheetContract

@@ -1,23 +1,23 @@
 import { useLayoutEffect, useState, type MouseEvent } from 'react'
-import { retryCell } from '../runs/retry-cell.ts'
+import { retryCell } from '../runs/dialogs/retry-cell.ts'
 import { useActor } from '../state/actor.ts'
 import { tellError } from '../ui/toasts.tsx'
-import { cellId } from './cell-id.ts'
-import { HEAD_ROW, type Place } from './cell-range.ts'
+import { cellId } from './selection/cell-id.ts'
+import { HEAD_ROW, type Place } from './selection/cell-range.ts'
 import { GridBody } from './grid-body.tsx'
-import { GridHead } from './grid-head.tsx'
+import { GridHead } from './columns/grid-head.tsx'
 import './grid.css'
 import { GridOverlay } from './grid-overlay.tsx'
-import { ROW_HEIGHT } from './scroll-view.ts'
-import { spacerHeight } from './scroll-scale.ts'
-import { cycleSort, formatSort, parseSort } from './sort-order.ts'
-import { useClipboard } from './use-clipboard.ts'
-import type { Editor } from './use-editor.ts'
-import type { GridModel } from './use-grid.ts'
-import { useGridKeys } from './use-grid-keys.ts'
-import { useLatest } from './use-latest.ts'
-import { useMoving } from './use-moving.ts'
-import { usePointer } from './use-pointer.ts'
+import { ROW_HEIGHT } from './layout/scroll-view.ts'
+import { spacerHeight } from './layout/scroll-scale.ts'
+import { cycleSort, formatSort, parseSort } from './columns/sort-order.ts'
+import { useClipboard } from './interaction/use-clipboard.ts'
+import type { Editor } from './interaction/use-editor.ts'
+import type { GridModel } from './interaction/use-grid.ts'
+import { useGridKeys } from './interaction/use-grid-keys.ts'
+import { useLatest } from '../ui/use-latest.ts'
+import { useScrollTransforms } from './layout/use-scroll-transforms.ts'
+import { usePointer } from './interaction/use-pointer.ts'
 
 interface GridProps {
   readonly model: GridModel
@@ -27,15 +27,15 @@ interface GridProps {
 
 /** The table itself: it scrolls, and has the keyboard focus for all of its cells. */
 export function Grid({ model, editor, onGoToRecord }: GridProps) {
-  const { contract, view, change, keeper, scroll, columns, rows, selecting, ticks } = model
+  const { contract, view, change, scroller, scroll, columns, rows, selecting, ticks } = model
   const [element, setElement] = useState<HTMLElement | null>(null)
   const [layer, setLayer] = useState<HTMLElement | null>(null)
   const [openMenu, setOpenMenu] = useState<string | null>(null)
   const [actor] = useActor()
-  useLayoutEffect(() => (element === null ? undefined : keeper.attach(element)), [element, keeper])
+  useLayoutEffect(() => (element === null ? undefined : scroller.attach(element)), [element, scroller])
 
   const { layout, headHeight } = columns
-  useMoving(layer, keeper, scroll, layout)
+  useScrollTransforms(layer, scroller, scroll, layout)
   const count = rows.count ?? 0
   const focus = selecting.selection?.focus ?? null
   const pressHead = (column: number, add: boolean): void => {

@@ -1,7 +1,7 @@
 import { Play } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import type { SheetContract, SheetField } from '../api/contract.ts'
-import { openRunDialog } from '../runs/run-dialog.tsx'
+import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import { Button } from '../ui/button.tsx'
 import '../ui/menu.css'
 

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Undo2 } from 'lucide-react'
 import { permissionsQuery } from '../api/queries.ts'
-import { restoreRecords } from '../editing/restore-records.ts'
+import { restoreRecords } from '../editing/records/restore-records.ts'
 import { useActor } from '../state/actor.ts'
 import { Button } from '../ui/button.tsx'
 

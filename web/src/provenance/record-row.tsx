@@ -2,11 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState, type RefObject } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import type { SheetField } from '../api/contract.ts'
-import { CellValueView } from '../grid/cell-value.tsx'
+import { CellValueView } from '../values/cell-value-view.tsx'
 import { StateMark, type CellStateName } from '../ui/cell-state.tsx'
-import { latestEntryQuery } from './latest-entry.ts'
-import { originLine } from './origin-sentence.ts'
-import { SentenceView } from './sentence-view.tsx'
+import { latestEntryQuery } from './latest-entry-query.ts'
+import { originLine } from './history/origin-sentence.ts'
+import { SentenceView } from './history/sentence-view.tsx'
 
 interface RecordRowProps {
   readonly recordId: string

@@ -3,10 +3,10 @@ import { useState } from 'react'
 import type { RunAnswer } from '../../../src/wire/runs/runs.ts'
 import { Button } from '../ui/button.tsx'
 import { formatCount } from '../ui/format.ts'
-import { CancelRunDialog } from './cancel-run-dialog.tsx'
-import { RevertRunDialog } from './revert-run-dialog.tsx'
-import { openRunDialog } from './run-dialog.tsx'
-import { canRevert, orderOf, retryOrderOf } from './run-order.ts'
+import { CancelRunDialog } from './dialogs/cancel-run-dialog.tsx'
+import { RevertRunDialog } from './dialogs/revert-run-dialog.tsx'
+import { openRunDialog } from './dialogs/run-dialog.tsx'
+import { canRevert, orderOf, retryOrderOf } from './dialogs/run-order.ts'
 
 /** What can be done with a run. */
 export function RunActions({ run }: { readonly run: RunAnswer }) {

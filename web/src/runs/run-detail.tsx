@@ -12,9 +12,9 @@ import './run-detail.css'
 import { RunFacts } from './run-facts.tsx'
 import { RunFailures } from './run-failures.tsx'
 import { RunOutcome } from './run-outcome.tsx'
-import { RunState } from './run-state.tsx'
-import { runName } from './run-text.ts'
-import { useRunningRun } from './running-cells.ts'
+import { RunState } from './display/run-state.tsx'
+import { runName } from './display/run-text.ts'
+import { useRunningRun } from './progress/running-cells.ts'
 
 interface RunDetailProps {
   readonly contract: SheetContract

@@ -5,7 +5,7 @@ import type { SheetContract } from '../api/contract.ts'
 import { exactTime } from '../ui/time-text.ts'
 import { formatCount, formatDuration, formatMoney } from '../ui/format.ts'
 import { Moment } from '../ui/moment.tsx'
-import { tookMs } from './run-text.ts'
+import { tookMs } from './display/run-text.ts'
 import { useNow } from '../ui/use-now.ts'
 
 interface RunFactsProps {

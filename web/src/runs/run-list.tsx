@@ -5,11 +5,11 @@ import { messageOf } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { openRunDialog } from './run-dialog.tsx'
+import { openRunDialog } from './dialogs/run-dialog.tsx'
 import './run-list.css'
 import { runPagesQuery } from './run-queries.ts'
 import { RunRow } from './run-row.tsx'
-import { useRunningRun } from './running-cells.ts'
+import { useRunningRun } from './progress/running-cells.ts'
 import { TableHead, type HeadColumn } from '../ui/table-head.tsx'
 
 interface RunListProps {

@@ -1,8 +1,8 @@
 import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import { countOf, formatCount, formatRate, formatTimeLeft } from '../ui/format.ts'
-import { runCost } from './plan-text.ts'
-import { secondsLeft } from './rate-meter.ts'
-import { RunBar } from './run-bar.tsx'
+import { runCost } from './display/plan-text.ts'
+import { secondsLeft } from './progress/rate-meter.ts'
+import { RunBar } from './display/run-bar.tsx'
 
 interface RunOutcomeProps {
   readonly run: RunSummary

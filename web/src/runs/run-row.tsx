@@ -3,12 +3,12 @@ import { Link } from 'wouter'
 import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { formatDuration, formatMoney } from '../ui/format.ts'
-import { RunBar } from './run-bar.tsx'
-import { RunState } from './run-state.tsx'
+import { RunBar } from './display/run-bar.tsx'
+import { RunState } from './display/run-state.tsx'
 import { Moment } from '../ui/moment.tsx'
-import { runCost } from './plan-text.ts'
-import { countsText, runName, tookMs } from './run-text.ts'
-import { CountCell } from './count-cell.tsx'
+import { runCost } from './display/plan-text.ts'
+import { countsText, runName, tookMs } from './display/run-text.ts'
+import { CountCell } from './display/count-cell.tsx'
 
 interface RunRowProps {
   readonly run: RunSummary

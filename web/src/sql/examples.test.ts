@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { examplesFor } from './examples.ts'
-import { quoteName } from './sql-words.ts'
+import { quoteName } from './editor/sql-words.ts'
 import { CONTRACT, contractOf } from './test-contract.ts'
 
 test('examples use the fields of the sheet', () => {

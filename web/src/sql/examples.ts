@@ -1,6 +1,6 @@
 import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
 import type { SheetContract, SheetField } from '../api/contract.ts'
-import { quoteName } from './sql-words.ts'
+import { quoteName } from './editor/sql-words.ts'
 
 /** A statement to begin with. */
 export interface Example {

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
-import type { ResultRow } from './result-columns.ts'
+import type { ResultRow } from './table/result-columns.ts'
 
 /** What a statement came to. */
 export interface QueryResult {

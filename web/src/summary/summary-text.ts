@@ -1,5 +1,5 @@
 import type { FieldType } from '../api/contract.ts'
-import { formatTimestamp, formatValue } from '../grid/format-value.ts'
+import { formatTimestamp, formatValue } from '../values/format-value.ts'
 import { formatCount } from '../ui/format.ts'
 
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })

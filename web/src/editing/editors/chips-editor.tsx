@@ -1,0 +1,176 @@
+import { X } from 'lucide-react'
+import { useLayoutEffect, useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react'
+import { EditorHint } from './editor-hint.tsx'
+import { EditorOverlay } from './editor-overlay.tsx'
+import { moveOf, useEditorSession, type CellEditorProps } from './editor-session.ts'
+import { parseNumber } from '../../values/parse-number.ts'
+
+type Item = string | number
+
+/** Edits an array item by item: Enter adds what was typed, and commits when nothing was. */
+export function ChipsEditor(props: CellEditorProps) {
+  const { field, value, typed } = props
+  const session = useEditorSession(props)
+  const [items, setItems] = useState<readonly Item[]>(Array.isArray(value) ? value : [])
+  const [isTouched, setIsTouched] = useState(false)
+  const [isNull, setIsNull] = useState(!Array.isArray(value))
+  const [text, setText] = useState(typed ?? '')
+  const [fault, setFault] = useState<string | null>(null)
+  /** The chip that the keyboard is at; at none, it is in the text. */
+  const [active, setActive] = useState<number | null>(null)
+  const input = useRef<HTMLInputElement>(null)
+  useLayoutEffect(() => {
+    input.current?.focus({ preventScroll: true })
+  }, [])
+
+  const change = (next: readonly Item[]): void => {
+    setItems(next)
+    setIsTouched(true)
+    setIsNull(false)
+  }
+  /** The items with those that the lines mean; null when one of them means none. */
+  const withLines = (lines: readonly string[]): readonly Item[] | null => {
+    const added: Item[] = []
+    for (const line of lines) {
+      const item = itemOf(field.itemType, line)
+      if ('fault' in item) {
+        setFault(item.fault)
+        return null
+      }
+      added.push(item.value)
+    }
+    return [...items, ...added]
+  }
+  const finish = (move: 'down' | 'right' | 'left' | 'none'): void => {
+    const isChanged = isTouched || text !== ''
+    if (!isChanged)
+      return session.commit(isNull && items.length === 0 && Array.isArray(value) ? null : value, move)
+    const next = text === '' ? items : withLines([text])
+    if (next !== null) session.commit(isNull && next.length === 0 ? null : next, move)
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const move = moveOf(event)
+    if (event.key === 'Escape') session.cancel()
+    else if (move !== null) {
+      event.preventDefault()
+      if (active !== null && event.key === 'Enter') take(active)
+      else if (text === '' || event.key !== 'Enter' || move === 'none') finish(move)
+      else add([text])
+    } else if (text === '') onKeyInChips(event)
+  }
+  const add = (lines: readonly string[]): void => {
+    const next = withLines(lines)
+    if (next === null) return
+    change(next)
+    setText('')
+  }
+  /** Takes a chip back into the text, to be edited. */
+  const take = (index: number): void => {
+    setText(String(items[index] ?? ''))
+    change(items.toSpliced(index, 1))
+    setActive(null)
+  }
+  const onKeyInChips = (event: KeyboardEvent): void => {
+    const at = active ?? items.length
+    if (event.key === 'ArrowLeft') setActive(items.length === 0 ? null : Math.max(0, at - 1))
+    else if (event.key === 'ArrowRight') setActive(at + 1 >= items.length ? null : at + 1)
+    else if (event.key === 'Backspace' || event.key === 'Delete')
+      removeAt(event.key === 'Backspace' && active === null ? at - 1 : at)
+  }
+  const removeAt = (index: number): void => {
+    if (index >= 0 && index < items.length) {
+      change(items.toSpliced(index, 1))
+      setActive(active === null || items.length === 1 ? null : Math.min(index, items.length - 2))
+    } else if (items.length === 0 && !field.required) {
+      setIsNull(!isNull)
+      setIsTouched(true)
+    }
+  }
+  const onPaste = (event: ClipboardEvent): void => {
+    const lines = event.clipboardData
+      .getData('text/plain')
+      .split(/\r?\n|\r/)
+      .filter((line) => line !== '')
+    if (lines.length < 2) return
+    event.preventDefault()
+    add(lines)
+  }
+  // What is no number stays at the cell, as refused.
+  const leave = (): void => {
+    const cannotBeRead = text !== '' && 'fault' in itemOf(field.itemType, text)
+    if (cannotBeRead) session.commit([...items, text], 'none')
+    else finish('none')
+  }
+  return (
+    <EditorOverlay label={`Edit ${field.title}`} wide onKeyDown={onKeyDown} onLeave={leave}>
+      <div className="editor-surface editor-chips">
+        {items.map((item, index) => (
+          // Items may repeat, and have no name of their own.
+          // oxlint-disable-next-line react/no-array-index-key
+          <span key={index} className={index === active ? 'editor-chip active' : 'editor-chip'}>
+            {String(item)}
+            <button
+              type="button"
+              tabIndex={-1}
+              aria-label={`Remove ${String(item)}`}
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={() => removeAt(index)}
+            >
+              <X size={12} />
+            </button>
+          </span>
+        ))}
+        <input
+          ref={input}
+          className="editor-text"
+          aria-label={`${field.title}: add an item`}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value)
+            setFault(null)
+            setActive(null)
+          }}
+          onPaste={onPaste}
+          aria-invalid={fault !== null}
+          autoComplete="off"
+        />
+      </div>
+      {fault === null ? (
+        <ChipsHint {...{ items, text, active, isNull, mayBeNull: !field.required }} />
+      ) : (
+        <EditorHint kind="fault">{fault}</EditorHint>
+      )}
+    </EditorOverlay>
+  )
+}
+
+interface ChipsHintProps {
+  readonly items: readonly Item[]
+  readonly text: string
+  readonly active: number | null
+  readonly isNull: boolean
+  readonly mayBeNull: boolean
+}
+
+function ChipsHint({ items, text, active, isNull, mayBeNull }: ChipsHintProps) {
+  if (active !== null) {
+    return <EditorHint>{String(items[active] ?? '')}: Enter edits it · Delete removes it</EditorHint>
+  }
+  if (text !== '') return <EditorHint>Enter adds it</EditorHint>
+  if (items.length > 0) return <EditorHint>Type to add · Backspace removes the last · Enter saves</EditorHint>
+  const present = isNull ? 'No value' : 'Empty list'
+  return (
+    <EditorHint>
+      {mayBeNull ? `${present} · Backspace for ${isNull ? 'an empty list' : 'no value'}` : present}
+    </EditorHint>
+  )
+}
+
+function itemOf(
+  type: CellEditorProps['field']['itemType'],
+  text: string,
+): { value: Item } | { fault: string } {
+  if (type !== 'integer' && type !== 'number') return { value: text }
+  const parsed = parseNumber(type, text)
+  return 'fault' in parsed ? parsed : { value: Number(parsed.value) }
+}

@@ -1,0 +1,55 @@
+import { ApiError, messageOf } from '../../api/api-error.ts'
+import { server } from '../../api/server.ts'
+import type { RecordPatch } from '../../../../src/client/client.ts'
+import { parseFaults } from '../server-faults.ts'
+
+/** What stands against a new record: by field, and what is about none that the form has. */
+export interface CreateFaults {
+  readonly byField: Readonly<Record<string, string>>
+  readonly other: string | null
+}
+
+/**
+ * Creates a record. A write to an id that exists would change that record, so it is looked for first; null when the
+ * record is there.
+ */
+export async function createRecord(
+  record: RecordPatch,
+  shown: ReadonlySet<string>,
+  actor: string,
+): Promise<CreateFaults | null> {
+  try {
+    if (await exists(record.id)) {
+      return { byField: { id: `there is a record ${record.id} already` }, other: null }
+    }
+    await server.records.upsert([record], { actor })
+    return null
+  } catch (error) {
+    return faultsOf(messageOf(error), record, shown)
+  }
+}
+
+async function exists(id: string): Promise<boolean> {
+  // An id that is no id, which the server will say in better words; these two cannot stand in a path.
+  if (id === '.' || id === '..') return false
+  try {
+    await server.records.get(id, { fields: ['id'] })
+    return true
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return false
+    throw error
+  }
+}
+
+/** Sorts the faults that the server names by the fields of the form. */
+export function faultsOf(message: string, record: RecordPatch, shown: ReadonlySet<string>): CreateFaults {
+  const faults = parseFaults(message, [record])
+  if (faults.length === 0) return { byField: {}, other: message }
+  const others = faults.filter(({ field }) => !shown.has(field)).map(({ field, text }) => `${field}: ${text}`)
+  return {
+    byField: Object.fromEntries(
+      faults.filter(({ field }) => shown.has(field)).map(({ field, text }) => [field, text]),
+    ),
+    other: others.length > 0 ? others.join('; ') : null,
+  }
+}

@@ -1,0 +1,94 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { messageOf } from '../../api/api-error.ts'
+import { server } from '../../api/server.ts'
+import { useActor } from '../../state/actor.ts'
+import { FormFault } from '../../ui/form-fault.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import '../../ui/form.css'
+import { tellDone } from '../../ui/toasts.tsx'
+import { countOf } from './count-of-records.ts'
+import { inParts } from './delete-in-parts.ts'
+import './dialogs.css'
+import { restoreRecords } from './restore-records.ts'
+import { forgetRecords } from '../use-editing.ts'
+
+interface DeleteRecordsDialogProps {
+  readonly ids: readonly string[]
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly onDeleted: () => void
+}
+
+/** How many of the records are named. */
+const NAMED = 5
+
+/** Asks before records are deleted. */
+export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRecordsDialogProps) {
+  const client = useQueryClient()
+  const [actor] = useActor()
+  const [isDeleting, setIsDeleting] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const what = countOf(ids.length)
+
+  const close = (): void => {
+    if (isDeleting) return
+    setFault(null)
+    onClose()
+  }
+  const remove = async (): Promise<void> => {
+    setIsDeleting(true)
+    setFault(null)
+    let deleted = 0
+    try {
+      for (const part of inParts(ids)) {
+        deleted += (await server.records.delete(part, { actor })).deleted
+        forgetRecords(part)
+      }
+      tellDone(`${countOf(deleted)} deleted`, {
+        name: 'Undo',
+        run: () => void restoreRecords(client, { ids, actor }),
+      })
+      onDeleted()
+    } catch (error) {
+      setFault(
+        deleted > 0
+          ? `${countOf(deleted)} of ${ids.length} deleted, then: ${messageOf(error)}`
+          : messageOf(error),
+      )
+    } finally {
+      setIsDeleting(false)
+      void client.invalidateQueries({ queryKey: ['records'] })
+    }
+  }
+  return (
+    <Dialog
+      title={`Delete ${what}?`}
+      open={open}
+      onClose={close}
+      actions={
+        <>
+          <Button onClick={close} disabled={isDeleting} autoFocus>
+            Keep {ids.length === 1 ? 'it' : 'them'}
+          </Button>
+          <Button look="danger" onClick={() => void remove()} disabled={isDeleting || ids.length === 0}>
+            {isDeleting ? 'Deleting…' : `Delete ${what}`}
+          </Button>
+        </>
+      }
+    >
+      <ul className="delete-names">
+        {ids.slice(0, NAMED).map((id) => (
+          <li key={id}>{id}</li>
+        ))}
+        {ids.length > NAMED && <li className="more">and {(ids.length - NAMED).toLocaleString('en')} more</li>}
+      </ul>
+      <p className="delete-meaning">
+        The {ids.length === 1 ? 'record leaves' : 'records leave'} the sheet. The provenance log keeps all
+        values with their history, so that you can restore {ids.length === 1 ? 'it' : 'them'} later.
+      </p>
+      <FormFault text={fault} />
+    </Dialog>
+  )
+}

@@ -1,0 +1,102 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useId, useState, type SubmitEvent } from 'react'
+import type { SheetContract } from '../../api/contract.ts'
+import { permissionsQuery } from '../../api/queries.ts'
+import { useActor } from '../../state/actor.ts'
+import { FormFault } from '../../ui/form-fault.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import '../../ui/form.css'
+import { createRecord, type CreateFaults } from './create-record.ts'
+import { formFields, parseDrafts } from './record-draft.ts'
+import { FieldInput } from './field-input.tsx'
+import './dialogs.css'
+
+interface NewRecordDialogProps {
+  readonly contract: SheetContract
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly onCreated: (id: string) => void
+}
+
+const NO_FAULTS: CreateFaults = { byField: {}, other: null }
+
+/** Asks for the values of a new record. What was typed is kept when the dialog is closed by accident. */
+export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecordDialogProps) {
+  const client = useQueryClient()
+  const [actor] = useActor()
+  const { data: permissions } = useQuery(permissionsQuery(actor))
+  const [drafts, setDrafts] = useState<Readonly<Record<string, string>>>({})
+  const [faults, setFaults] = useState(NO_FAULTS)
+  const [isSaving, setIsSaving] = useState(false)
+  const formId = useId()
+  const fields = formFields(contract.fields, new Set(permissions?.write))
+
+  const reset = (): void => {
+    setDrafts({})
+    setFaults(NO_FAULTS)
+  }
+  const create = async (): Promise<void> => {
+    const parsed = parseDrafts(fields, drafts)
+    if ('faults' in parsed) return setFaults({ byField: parsed.faults, other: null })
+    setIsSaving(true)
+    const id = String(parsed.record['id'])
+    const refused = await createRecord(
+      { ...parsed.record, id },
+      new Set(fields.map(({ name }) => name)),
+      actor,
+    )
+    setIsSaving(false)
+    if (refused !== null) return setFaults(refused)
+    void client.invalidateQueries({ queryKey: ['records'] })
+    reset()
+    onCreated(id)
+  }
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault()
+    // The page that the dialog is on must not take this as its own.
+    event.stopPropagation()
+    if (!isSaving) void create()
+  }
+  const cancel = (): void => {
+    reset()
+    onClose()
+  }
+  return (
+    <Dialog
+      title="New record"
+      open={open}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={cancel}>Cancel</Button>
+          <Button look="primary" type="submit" form={formId} disabled={isSaving}>
+            {isSaving ? 'Creating…' : 'Create'}
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} className="form" onSubmit={submit} noValidate onKeyDown={submitByKey}>
+        <FormFault text={faults.other} />
+        {fields.map((field, index) => (
+          <FieldInput
+            key={field.name}
+            field={field}
+            draft={drafts[field.name] ?? ''}
+            onDraft={(draft) => {
+              setDrafts((now) => ({ ...now, [field.name]: draft }))
+              setFaults(({ byField: { [field.name]: _mended, ...byField }, other }) => ({ byField, other }))
+            }}
+            fault={faults.byField[field.name] ?? null}
+            autoFocus={index === 0}
+          />
+        ))}
+      </form>
+    </Dialog>
+  )
+}
+
+/** Ctrl-Enter, also from a text of several lines. */
+function submitByKey(event: React.KeyboardEvent<HTMLFormElement>): void {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
+}

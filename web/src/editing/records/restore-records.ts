@@ -1,0 +1,29 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { server } from '../../api/server.ts'
+import { tellDone, tellError } from '../../ui/toasts.tsx'
+import { countOf } from './count-of-records.ts'
+
+/** Records that one request restores. */
+const RECORDS_AT_ONCE = 10_000
+
+export interface RestoreOrder {
+  readonly ids: readonly string[]
+  readonly actor: string
+}
+
+/** Restores deleted records and says what came of it. */
+export async function restoreRecords(client: QueryClient, { ids, actor }: RestoreOrder): Promise<void> {
+  let restored = 0
+  try {
+    for (let from = 0; from < ids.length; from += RECORDS_AT_ONCE) {
+      const some = ids.slice(from, from + RECORDS_AT_ONCE)
+      restored += (await server.records.restore(some, { actor })).reverted
+    }
+    tellDone(`${countOf(restored)} restored`)
+  } catch (error) {
+    if (restored > 0) tellDone(`${countOf(restored)} of ${ids.length.toLocaleString('en')} restored`)
+    tellError(error)
+  } finally {
+    void client.invalidateQueries({ queryKey: ['records'] })
+  }
+}

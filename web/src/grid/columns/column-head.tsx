@@ -1,0 +1,117 @@
+import { ArrowDown, ArrowUp, EllipsisVertical, Lock, Sparkles } from 'lucide-react'
+import type { ComponentProps } from 'react'
+import { ColumnSummary } from '../../summary/column-summary.tsx'
+import { withCondition, type Condition } from '../../state/conditions.ts'
+import { cellId } from '../selection/cell-id.ts'
+import { HEAD_ROW } from '../selection/cell-range.ts'
+import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
+import { ColumnMenu } from './column-menu.tsx'
+import { TypeIcon } from '../../values/type-icon.tsx'
+
+/** The head of a column: its name, which sorts; its menu; its picture; and its edge, which is dragged. */
+export function ColumnHead(props: ColumnHeadProps) {
+  const { host, columns, column, filter, isReady, sortTerm, isLocked, isMenuOpen, onFit, drag } = props
+  const { field, index, width } = column
+  return (
+    <div
+      role="columnheader"
+      id={cellId({ row: HEAD_ROW, column: index })}
+      aria-label={field.title}
+      aria-colindex={index + 2}
+      aria-sort={sortTerm === null ? 'none' : sortTerm.descending ? 'descending' : 'ascending'}
+      className={classOf(props)}
+      style={{ width }}
+      title={tooltipOf(props)}
+    >
+      <div className="column-head-top">
+        <button
+          type="button"
+          tabIndex={-1}
+          className="column-name"
+          onPointerDown={(event) => drag.beginMove(event, column)}
+          onClick={(event) => {
+            if (!drag.wasDrag() && isSortable(field)) host.current.press(index, event.shiftKey)
+          }}
+        >
+          <TypeIcon field={field} />
+          <span className="column-title">{field.title}</span>
+          {field.derived !== null && <Sparkles className="column-derived" size={12} aria-label="derived" />}
+          {isLocked && field.derived === null && !field.primaryKey && (
+            <Lock className="column-lock" size={11} aria-label="read-only for you" />
+          )}
+          <SortArrow {...props} />
+        </button>
+        {isMenuOpen ? (
+          <ColumnMenu {...props}>
+            <MenuButton title={field.title} />
+          </ColumnMenu>
+        ) : (
+          <MenuButton title={field.title} onClick={() => host.current.openMenu(field.name)} />
+        )}
+      </div>
+      {columns.showsSummaries && (
+        <div className="column-summary-place">
+          <ColumnSummary
+            field={field}
+            filter={filter}
+            visible={isReady}
+            onFilter={(condition: Condition) => {
+              const { change, view } = host.current.model
+              change({ conditions: withCondition(view.conditions, condition) })
+            }}
+          />
+        </div>
+      )}
+      <div
+        role="none"
+        className="column-edge"
+        onPointerDown={(event) => drag.beginResize(event, column)}
+        onDoubleClick={onFit}
+      />
+    </div>
+  )
+}
+
+/** A menu is made only when it is opened: there are many heads. */
+function MenuButton({ title, ...rest }: ComponentProps<'button'> & { readonly title: string }) {
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      className="column-menu-button"
+      aria-haspopup="menu"
+      aria-label={`Menu of ${title}`}
+      {...rest}
+    >
+      <EllipsisVertical size={14} />
+    </button>
+  )
+}
+
+function SortArrow({ sortTerm, sortPlace }: ColumnHeadProps) {
+  if (sortTerm === null) return null
+  const Arrow = sortTerm.descending ? ArrowDown : ArrowUp
+  return (
+    <span className="column-sort" aria-hidden="true">
+      <Arrow size={13} strokeWidth={2.5} />
+      {sortPlace !== null && sortPlace > 0 && sortPlace}
+    </span>
+  )
+}
+
+function classOf({ column: { field }, isActive, drag }: ColumnHeadProps): string {
+  const names = ['grid-head-cell']
+  if (field.derived !== null) names.push('derived')
+  if (isActive) names.push('active')
+  if (drag.name === field.name) names.push('dragged')
+  return names.join(' ')
+}
+
+function tooltipOf({ column: { field }, isLocked }: ColumnHeadProps): string {
+  const lines = [`${field.name} · ${field.type}${field.required ? ' · required' : ''}`]
+  if (field.description !== null) lines.push(field.description)
+  if (field.derived !== null)
+    lines.push(`Computed by ${field.derived.derivation} from ${field.derived.inputs.join(', ')}`)
+  else if (isLocked && !field.primaryKey) lines.push('The contract does not let you write this field.')
+  return lines.join('\n')
+}

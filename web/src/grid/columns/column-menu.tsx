@@ -1,0 +1,157 @@
+import { DropdownMenu } from 'radix-ui'
+import { useRef, type ReactNode } from 'react'
+import type { Condition } from '../../state/conditions.ts'
+import '../../ui/menu.css'
+import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
+import { focusPicture } from '../selection/focus-picture.ts'
+import { formatValue } from '../../values/format-value.ts'
+import { formatSort, parseSort, withSort } from './sort-order.ts'
+
+const WIDTH_STEP = 40
+
+type ColumnMenuProps = ColumnHeadProps & {
+  /** The button that opens it. */
+  readonly children: ReactNode
+}
+
+/** What can be done with a column: all that the mouse can, and more. */
+export function ColumnMenu(props: ColumnMenuProps) {
+  const { host, columns, column, children } = props
+  const toPicture = useRef(false)
+  return (
+    <DropdownMenu.Root open onOpenChange={(isOpen) => isOpen || host.current.openMenu(null)} modal={false}>
+      <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content
+          className="menu"
+          align="end"
+          sideOffset={4}
+          collisionPadding={8}
+          onCloseAutoFocus={(event) => {
+            // The keyboard stays with the grid.
+            event.preventDefault()
+            if (toPicture.current && focusPicture(column.index)) return
+            host.current.model.scroller.element?.focus({ preventScroll: true })
+          }}
+        >
+          {isSortable(column.field) && <SortItems {...props} />}
+          <FilterItems {...props} />
+          {columns.showsSummaries && (
+            <Item onSelect={() => (toPicture.current = true)}>Filter in the summary (F2)</Item>
+          )}
+          <PlaceItems {...props} />
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  )
+}
+
+function SortItems({ host, column: { field }, sortTerm }: ColumnMenuProps) {
+  const { view, change } = host.current.model
+  const terms = parseSort(view.sort)
+  const sort = (descending: boolean, add: boolean) => (): void =>
+    change({ sort: formatSort(withSort(terms, { field: field.name, descending }, add)) })
+  const others = terms.filter((term) => term.field !== field.name)
+  return (
+    <>
+      <Item onSelect={sort(false, false)}>Sort ascending</Item>
+      <Item onSelect={sort(true, false)}>Sort descending</Item>
+      {sortTerm === null && terms.length > 0 && (
+        <Item onSelect={sort(false, true)}>Sort by this as well</Item>
+      )}
+      {sortTerm !== null && (
+        <Item onSelect={() => change({ sort: formatSort(others) })}>Do not sort by this</Item>
+      )}
+      <DropdownMenu.Separator className="menu-line" />
+    </>
+  )
+}
+
+function FilterItems({ host, column: { field } }: ColumnMenuProps) {
+  const { view, change, selecting, rows } = host.current.model
+  const add = (condition: Omit<Condition, 'field'>) => (): void =>
+    change({ conditions: [...view.conditions, { field: field.name, ...condition }] })
+  const row = selecting.selection?.focus.row ?? -1
+  const value = row < 0 ? undefined : rows.at(row)?.[field.name]
+  const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  return (
+    <>
+      {isPlain && (
+        <>
+          <Item onSelect={add({ is: 'equals', value })}>
+            Only “{shortened(formatValue(field.type, value))}”
+          </Item>
+          <Item onSelect={add({ is: 'differs', value })}>
+            All but “{shortened(formatValue(field.type, value))}”
+          </Item>
+        </>
+      )}
+      <Item onSelect={add({ is: 'filled', value: null })}>Only records with a value</Item>
+      <Item onSelect={add({ is: 'empty', value: null })}>Only records without a value</Item>
+      <DropdownMenu.Separator className="menu-line" />
+    </>
+  )
+}
+
+function PlaceItems({ columns, column: { field, isPinned, index, width }, onFit }: ColumnMenuProps) {
+  const { name, primaryKey } = field
+  const { layout } = columns
+  const isAlone = isPinned && layout.pinned.length === 1
+  const mayShift = (by: -1 | 1): boolean => layout.columns[index + by]?.isPinned === isPinned
+  return (
+    <>
+      {!(primaryKey && isAlone) && (
+        <Item onSelect={() => columns.pin(name, !isPinned)}>
+          {isPinned ? 'Do not pin' : 'Pin to the left'}
+        </Item>
+      )}
+      <Item isDisabled={!mayShift(-1)} onSelect={() => columns.shift(name, -1)}>
+        Move to the left
+      </Item>
+      <Item isDisabled={!mayShift(1)} onSelect={() => columns.shift(name, 1)}>
+        Move to the right
+      </Item>
+      <Item onSelect={onFit}>Fit to what is in sight</Item>
+      <Item stays onSelect={() => columns.resize(name, width + WIDTH_STEP)}>
+        Wider
+      </Item>
+      <Item stays onSelect={() => columns.resize(name, width - WIDTH_STEP)}>
+        Narrower
+      </Item>
+      <DropdownMenu.Separator className="menu-line" />
+      <Item onSelect={() => columns.showSummaries(!columns.showsSummaries)}>
+        {columns.showsSummaries ? 'Hide the summaries' : 'Show the summaries'}
+      </Item>
+      <Item isDisabled={layout.columns.length === 1} onSelect={() => columns.hide(name)}>
+        Hide this column
+      </Item>
+    </>
+  )
+}
+
+interface ItemProps {
+  readonly children: ReactNode
+  readonly onSelect: () => void
+  readonly isDisabled?: boolean
+  /** The menu stays open, for what is often done several times. */
+  readonly stays?: boolean
+}
+
+function Item({ children, onSelect, isDisabled = false, stays = false }: ItemProps) {
+  return (
+    <DropdownMenu.Item
+      className="menu-item"
+      disabled={isDisabled}
+      onSelect={(event) => {
+        if (stays) event.preventDefault()
+        onSelect()
+      }}
+    >
+      {children}
+    </DropdownMenu.Item>
+  )
+}
+
+function shortened(text: string): string {
+  return text.length > 24 ? `${text.slice(0, 24)}…` : text
+}

@@ -1,0 +1,103 @@
+import { Columns3 } from 'lucide-react'
+import { Popover } from 'radix-ui'
+import { useState } from 'react'
+import type { SheetField } from '../../api/contract.ts'
+import { Button } from '../../ui/button.tsx'
+import '../../ui/popover.css'
+import { TypeIcon } from '../../values/type-icon.tsx'
+import type { Columns } from '../layout/use-columns.ts'
+
+/** With fewer columns than this, looking is quicker than typing. */
+const SEARCHED_FROM = 12
+
+/** Which columns are shown. */
+export function ColumnsMenu({ columns }: { readonly columns: Columns }) {
+  const [text, setText] = useState('')
+  const shown = columns.layout.columns.map(({ field }) => field)
+  const all = [...shown, ...columns.hidden]
+  const found = all.filter(({ name, title }) =>
+    `${name} ${title}`.toLowerCase().includes(text.trim().toLowerCase()),
+  )
+  const count = columns.hidden.length
+  return (
+    <Popover.Root onOpenChange={() => setText('')}>
+      <Popover.Trigger asChild>
+        <Button
+          look="quiet"
+          icon={<Columns3 size={15} />}
+          aria-label={count === 0 ? 'Columns' : `Columns, ${count} hidden`}
+        >
+          <span className="grid-button-text">Columns</span>
+          {count > 0 && <span className="grid-badge">{count} hidden</span>}
+        </Button>
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          className="popover columns-popover"
+          align="end"
+          sideOffset={6}
+          collisionPadding={8}
+          aria-label="Columns"
+        >
+          {all.length >= SEARCHED_FROM && (
+            <input
+              className="input"
+              type="search"
+              placeholder="Find a column"
+              aria-label="Find a column"
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          )}
+          <div className="columns-list">
+            {found.map((field) => (
+              <ColumnBox key={field.name} field={field} columns={columns} isOnly={shown.length === 1} />
+            ))}
+          </div>
+          <div className="columns-actions">
+            <Button
+              disabled={count === 0}
+              onClick={() => columns.show(columns.hidden.map(({ name }) => name))}
+            >
+              Show all
+            </Button>
+            <Button look="quiet" onClick={columns.reset}>
+              As in the contract
+            </Button>
+          </div>
+          <label className="columns-summaries">
+            <input
+              type="checkbox"
+              checked={columns.showsSummaries}
+              onChange={(event) => columns.showSummaries(event.target.checked)}
+            />
+            Summaries in the heads
+          </label>
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  )
+}
+
+interface ColumnBoxProps {
+  readonly field: SheetField
+  readonly columns: Columns
+  /** The last column cannot be hidden. */
+  readonly isOnly: boolean
+}
+
+function ColumnBox({ field, columns, isOnly }: ColumnBoxProps) {
+  const isShown = !columns.hidden.includes(field)
+  return (
+    <label>
+      <input
+        type="checkbox"
+        checked={isShown}
+        disabled={isShown && isOnly}
+        onChange={() => (isShown ? columns.hide(field.name) : columns.show([field.name]))}
+      />
+      <TypeIcon field={field} />
+      <span>{field.title}</span>
+    </label>
+  )
+}

@@ -1,0 +1,98 @@
+import { memo } from 'react'
+import type { SheetField } from '../../api/contract.ts'
+import type { RecordFilter } from '../../api/record-filter.ts'
+import { ColumnHead } from './column-head.tsx'
+import type { HeadHost } from './column-head-props.ts'
+import type { Column } from '../layout/column-layout.ts'
+import { fittingWidth } from './fitting-width.ts'
+import './grid-head.css'
+import { parseSort } from './sort-order.ts'
+import type { Columns } from '../layout/use-columns.ts'
+import { useHeadDrag } from './use-head-drag.ts'
+
+interface GridHeadProps {
+  readonly host: HeadHost
+  readonly columns: Columns
+  /** The columns that are drawn, of those that scroll. */
+  readonly firstColumn: number
+  readonly endColumn: number
+  readonly sort: string | null
+  readonly filter: RecordFilter | null
+  /** Whether it is known that there is anything to summarize. */
+  readonly isReady: boolean
+  readonly mayWrite: (field: SheetField) => boolean
+  readonly ticked: 'none' | 'some' | 'all'
+  /** The column whose head has the focus; -1 for none. */
+  readonly activeColumn: number
+  /** The column whose menu is open. */
+  readonly openMenu: string | null
+}
+
+/** The heads of the columns. Scrolling up and down does not draw them again. */
+export const GridHead = memo(function GridHead(props: GridHeadProps) {
+  const { host, columns, firstColumn, endColumn, sort, filter, isReady, mayWrite, activeColumn, openMenu } =
+    props
+  const { layout, gutter, headHeight } = columns
+  const drag = useHeadDrag(host)
+  const others = layout.others.slice(firstColumn, endColumn)
+  const terms = parseSort(sort)
+  const head = (column: Column) => {
+    const { field, index } = column
+    const place = terms.findIndex((term) => term.field === field.name)
+    return (
+      <ColumnHead
+        key={field.name}
+        host={host}
+        columns={columns}
+        column={column}
+        filter={filter}
+        isReady={isReady}
+        sortTerm={terms[place] ?? null}
+        sortPlace={terms.length > 1 ? place + 1 : null}
+        isActive={index === activeColumn}
+        isLocked={!mayWrite(field)}
+        isMenuOpen={openMenu === field.name}
+        onFit={() => {
+          const { rows, scroller } = host.current.model
+          columns.resize(field.name, fittingWidth(field, rows, scroller.view.rows))
+        }}
+        drag={drag}
+      />
+    )
+  }
+  return (
+    <div role="rowgroup" className="grid-head" style={{ height: headHeight }}>
+      <div role="row" aria-rowindex={1} className="grid-head-row">
+        <div role="columnheader" aria-colindex={1} className="grid-gutter" style={{ width: gutter }}>
+          <TickAll {...props} />
+        </div>
+        {layout.pinned.map(head)}
+        <div role="none" className="grid-others">
+          <div role="none" className="grid-strip">
+            {others.map(head)}
+          </div>
+        </div>
+      </div>
+      {drag.mark !== null && <div role="none" className="grid-drop-mark" style={{ left: drag.mark }} />}
+    </div>
+  )
+})
+
+function TickAll({ ticked, host }: GridHeadProps) {
+  return (
+    <input
+      type="checkbox"
+      tabIndex={-1}
+      checked={ticked === 'all'}
+      ref={(box) => {
+        if (box !== null) box.indeterminate = ticked === 'some'
+      }}
+      onChange={() => {
+        const { ticks } = host.current.model
+        if (ticked === 'none') ticks.all()
+        else ticks.none()
+      }}
+      aria-label={ticked === 'none' ? 'Select all records' : 'Select no records'}
+    />
+  )
+}

@@ -1,0 +1,47 @@
+import { ArrowDown, ArrowUp, X } from 'lucide-react'
+import type { SheetContract } from '../../api/contract.ts'
+import type { ViewChange, ViewState } from '../../state/view-state.ts'
+import { formatSort, parseSort, withSort } from './sort-order.ts'
+
+interface SortChipsProps {
+  readonly contract: SheetContract
+  readonly view: ViewState
+  readonly change: (change: ViewChange) => void
+}
+
+/** What the records are sorted by; a press turns it round, the cross takes it away. */
+export function SortChips({ contract, view, change }: SortChipsProps) {
+  const terms = parseSort(view.sort)
+  if (terms.length === 0) return null
+  return (
+    <ul className="sort-chips" aria-label="Sorted by">
+      {terms.map((term) => {
+        const { field, descending } = term
+        const title = contract.fieldByName.get(field)?.title ?? field
+        const Arrow = descending ? ArrowDown : ArrowUp
+        return (
+          <li key={field} className="sort-chip">
+            <button
+              type="button"
+              title={`Sort ${descending ? 'ascending' : 'descending'} instead`}
+              onClick={() =>
+                change({ sort: formatSort(withSort(terms, { field, descending: !descending }, true)) })
+              }
+            >
+              <Arrow size={13} aria-label={descending ? 'descending' : 'ascending'} />
+              {title}
+            </button>
+            <button
+              type="button"
+              aria-label={`Do not sort by ${title}`}
+              title={`Do not sort by ${title}`}
+              onClick={() => change({ sort: formatSort(terms.filter((each) => each !== term)) })}
+            >
+              <X size={13} />
+            </button>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

@@ -1,0 +1,114 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { RecordAnswer } from '../../../../src/wire/records/records.ts'
+import type { SheetField } from '../../api/contract.ts'
+import type { CellEdit, Editing } from '../../editing/use-editing.ts'
+import { tellDone } from '../../ui/toasts.tsx'
+import type { CellRange } from '../selection/cell-range.ts'
+import type { ColumnLayout } from '../layout/column-layout.ts'
+import { readRange } from '../rows/read-range.ts'
+import type { Rows } from '../rows/use-rows.ts'
+
+/** What the actions on cells work with. */
+export interface CellContext {
+  readonly client: QueryClient
+  readonly rows: Rows
+  readonly layout: ColumnLayout
+  readonly editing: Editing
+}
+
+/** The selected cells as text for a spreadsheet; at once when all of them are there. */
+export function textOfRange(context: CellContext, range: CellRange): string | Promise<string> {
+  const fields = fieldsOf(context.layout, range)
+  const toText = (records: readonly RecordAnswer[]): string =>
+    context.editing.copy(
+      records.map((record) => fields.map((field) => ({ field, value: shownValue(context, record, field) }))),
+    )
+  const loaded = loadedRange(context.rows, range)
+  return loaded === null
+    ? readRange(context.client, context.rows.selection, range.top, range.bottom).then(toText)
+    : toText(loaded)
+}
+
+/** Takes the values out of the selected cells that may be written. Throws. */
+export async function clearRange(context: CellContext, range: CellRange): Promise<void> {
+  const fields = fieldsOf(context.layout, range)
+  const writable = fields.filter((field) => context.editing.mayWrite(field))
+  if (writable.length === 0) throw new Error(whyNot(fields))
+  const records = await recordsOf(context, range)
+  await context.editing.commit(
+    records.flatMap((record) =>
+      writable
+        .filter((field) => shownValue(context, record, field) !== null)
+        .map((field) => editOf(record, field, null)),
+    ),
+  )
+}
+
+/** Writes a text of a spreadsheet from the first selected cell on, and returns what it covers. Throws. */
+export async function pasteAt(context: CellContext, text: string, range: CellRange): Promise<CellRange> {
+  const { layout, rows, editing } = context
+  const fields = layout.columns.slice(range.left).map(({ field }) => field)
+  const plan = editing.planPaste(text, {
+    fields,
+    records: (rows.count ?? 0) - range.top,
+    selected: { rows: range.bottom - range.top + 1, columns: range.right - range.left + 1 },
+  })
+  const targets = plan.fields
+  const refused = targets.filter((field) => !editing.mayWrite(field))
+  if (refused.length > 0) throw new Error(whyNot(refused))
+  if (plan.rows.length === 0) return range
+  const bottom = range.top + plan.rows.length - 1
+  const records = await recordsOf(context, { ...range, bottom })
+  await editing.commit(
+    records.flatMap((record, y) =>
+      (plan.rows[y] ?? []).flatMap((value, x) => {
+        const field = targets[x]
+        return field === undefined ? [] : [editOf(record, field, value)]
+      }),
+    ),
+  )
+  if (plan.headed) tellDone('The first line names the columns: it was not pasted.')
+  if (plan.linesLeft > 0) tellDone(`${plan.linesLeft} lines had no record to go to and were left out.`)
+  const places = targets.map((field) => fields.indexOf(field))
+  return { ...range, bottom, left: range.left + Math.min(...places), right: range.left + Math.max(...places) }
+}
+
+/** Why nobody, or not this actor, may write fields by hand. */
+export function whyNot(fields: readonly SheetField[]): string {
+  const titles = fields.map(({ title }) => title).join(', ')
+  if (fields.every(({ primaryKey }) => primaryKey))
+    return `${titles} is what a record is known by: it cannot be changed.`
+  const isDerived = fields.some(({ derived, editableBy }) => derived !== null && editableBy === null)
+  return isDerived
+    ? `${titles}: computed by a derivation, and not written by hand.`
+    : `${titles}: the contract does not let you write this. Whom it lets is on the contract's page.`
+}
+
+function fieldsOf({ columns }: ColumnLayout, { left, right }: CellRange): readonly SheetField[] {
+  return columns.slice(left, right + 1).map(({ field }) => field)
+}
+
+async function recordsOf({ client, rows }: CellContext, range: CellRange): Promise<readonly RecordAnswer[]> {
+  return loadedRange(rows, range) ?? readRange(client, rows.selection, range.top, range.bottom)
+}
+
+/** The records of a range when all of them are there. */
+function loadedRange(rows: Rows, { top, bottom }: CellRange): readonly RecordAnswer[] | null {
+  if (bottom - top > 1000) return null
+  const records: RecordAnswer[] = []
+  for (let row = top; row <= bottom; row += 1) {
+    const record = rows.at(row)
+    if (record === undefined) return null
+    records.push(record)
+  }
+  return records
+}
+
+function shownValue({ editing }: CellContext, record: RecordAnswer, field: SheetField): unknown {
+  const pending = editing.pending({ recordId: String(record['id']), field: field.name })
+  return pending === undefined ? record[field.name] : pending.value
+}
+
+function editOf(record: RecordAnswer, field: SheetField, value: unknown): CellEdit {
+  return { recordId: String(record['id']), field, value, previous: record[field.name] }
+}

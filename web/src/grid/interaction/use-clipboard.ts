@@ -1,0 +1,55 @@
+import type { ClipboardEvent } from 'react'
+import { tellError } from '../../ui/toasts.tsx'
+import { clearRange, pasteAt, textOfRange } from './cell-actions.ts'
+import { HEAD_ROW, rangeOf, type CellRange } from '../selection/cell-range.ts'
+import type { GridModel } from './use-grid.ts'
+
+interface ClipboardHandlers {
+  onCopy(event: ClipboardEvent<HTMLElement>): void
+  onCut(event: ClipboardEvent<HTMLElement>): void
+  onPaste(event: ClipboardEvent<HTMLElement>): void
+}
+
+/** Copy, cut and paste of the selected cells, from and to spreadsheets. */
+export function useClipboard(model: GridModel): ClipboardHandlers {
+  /** The selected cells; null when the event is for something else. */
+  const rangeFor = (event: ClipboardEvent<HTMLElement>): CellRange | null => {
+    const { selection } = model.selecting
+    if (event.target !== event.currentTarget || selection === null || selection.focus.row === HEAD_ROW)
+      return null
+    event.preventDefault()
+    return rangeOf(selection)
+  }
+  return {
+    onCopy: (event) => {
+      const range = rangeFor(event)
+      if (range !== null) copy(model, range, event).catch(tellError)
+    },
+    onCut: (event) => {
+      const range = rangeFor(event)
+      if (range === null) return
+      copy(model, range, event)
+        .then(() => clearRange(model.context, range))
+        .catch(tellError)
+    },
+    onPaste: (event) => {
+      const range = rangeFor(event)
+      if (range === null) return
+      pasteAt(model.context, event.clipboardData.getData('text/plain'), range)
+        .then(({ top, left, bottom, right }) =>
+          model.selecting.selectQuietly({
+            anchor: { row: top, column: left },
+            focus: { row: bottom, column: right },
+          }),
+        )
+        .catch(tellError)
+    },
+  }
+}
+
+/** Rows that are not there yet are read first; what is copied then arrives a little later. */
+async function copy({ context }: GridModel, range: CellRange, event: ClipboardEvent): Promise<void> {
+  const text = textOfRange(context, range)
+  if (typeof text === 'string') event.clipboardData.setData('text/plain', text)
+  else await navigator.clipboard.writeText(await text)
+}

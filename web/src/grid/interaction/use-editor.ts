@@ -1,0 +1,81 @@
+import { useState } from 'react'
+import type { SheetField } from '../../api/contract.ts'
+import { tellError } from '../../ui/toasts.tsx'
+import { whyNot } from './cell-actions.ts'
+import { nextInReadingOrder, selectPlace, type Place } from '../selection/cell-range.ts'
+import type { Columns } from '../layout/use-columns.ts'
+import type { GridModel } from './use-grid.ts'
+import type { Rows } from '../rows/use-rows.ts'
+
+/** The cell that is being edited. */
+export interface OpenEditor extends Place {
+  readonly recordId: string
+  readonly field: SheetField
+  /** What was typed to begin with; null edits what is there. */
+  readonly typed: string | null
+  /** What the cell showed when editing began. */
+  readonly value: unknown
+  /** What it had then, as far as the page knew: what somebody else writes meanwhile is not overwritten unseen. */
+  readonly previous: unknown
+}
+
+export interface Editor {
+  readonly open: OpenEditor | null
+  /** Edits the cell that has the focus; tells why where that cannot be. */
+  begin(typed: string | null): void
+  commit(value: unknown, move: 'down' | 'right' | 'left' | 'none'): void
+  cancel(): void
+}
+
+export function useEditor({ columns, rows, editing, selecting, scroller }: GridModel): Editor {
+  const [begun, setOpen] = useState<OpenEditor | null>(null)
+  const open = begun === null ? null : whereNow(begun, rows, columns)
+  const close = (): void => {
+    setOpen(null)
+    scroller.element?.focus({ preventScroll: true })
+  }
+  const move = (from: Place, to: 'down' | 'right' | 'left' | 'none'): void => {
+    if (to === 'none') return
+    if (to === 'down') {
+      selecting.goTo({ row: from.row + 1, column: from.column })
+      return
+    }
+    const extent = { rows: rows.count ?? 0, columns: columns.layout.columns.length }
+    const next = nextInReadingOrder(selectPlace(from), to === 'left', extent)
+    if (next !== null) selecting.select(next)
+  }
+  return {
+    open,
+    begin: (typed) => {
+      const { selection, cell } = selecting
+      const focus = selection?.focus
+      const field = focus === undefined ? undefined : columns.layout.columns[focus.column]?.field
+      if (focus === undefined || field === undefined || cell === null) return
+      if (!editing.mayWrite(field)) {
+        tellError(new Error(whyNot([field])))
+        return
+      }
+      selecting.select(selectPlace(focus))
+      const pending = editing.pending(cell)
+      const stored = rows.at(focus.row)?.[field.name]
+      const value = pending === undefined ? stored : pending.value
+      const previous = pending?.state === 'saving' ? pending.value : stored
+      setOpen({ ...focus, recordId: cell.recordId, field, typed, value, previous })
+    },
+    commit: (value, to) => {
+      close()
+      if (open === null) return
+      const { recordId, field, previous } = open
+      editing.commit([{ recordId, field, value, previous }]).catch(tellError)
+      move(open, to)
+    },
+    cancel: close,
+  }
+}
+
+/** Rows and columns may come, go and move while a cell is edited; the editor stays with its cell. */
+function whereNow(open: OpenEditor, rows: Rows, { layout }: Columns): OpenEditor {
+  const row = rows.at(open.row)?.['id'] === open.recordId ? open.row : (rows.find(open.recordId) ?? open.row)
+  const column = layout.indexByName.get(open.field.name) ?? open.column
+  return { ...open, row, column }
+}

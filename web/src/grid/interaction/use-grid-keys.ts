@@ -1,0 +1,133 @@
+import type { KeyboardEvent } from 'react'
+import { tellError } from '../../ui/toasts.tsx'
+import { clearRange } from './cell-actions.ts'
+import {
+  HEAD_ROW,
+  isSingle,
+  nextInReadingOrder,
+  rangeOf,
+  selectPlace,
+  type Place,
+} from '../selection/cell-range.ts'
+import { focusPicture } from '../selection/focus-picture.ts'
+import { keyAction, type KeyAction } from '../selection/key-action.ts'
+import { ROW_HEIGHT } from '../layout/scroll-view.ts'
+import type { Editor } from './use-editor.ts'
+import type { GridModel } from './use-grid.ts'
+
+export interface GridKeysHost {
+  readonly model: GridModel
+  readonly editor: Editor
+  openMenu(column: number): void
+  /** The head that has the focus was pressed. */
+  pressHead(column: number, add: boolean): void
+  goToRecord(): void
+}
+
+/** What the keyboard does while the grid has the focus. */
+export function useGridKeys(host: GridKeysHost): (event: KeyboardEvent<HTMLElement>) => void {
+  return (event) => {
+    // Editors and menus have keys of their own.
+    if (event.target !== event.currentTarget || event.nativeEvent.isComposing) return
+    const { selecting, columns, rows, scroller } = host.model
+    const action = keyAction(event, {
+      focus: selecting.selection?.focus ?? firstInSight(host.model),
+      lastRow: (rows.count ?? 0) - 1,
+      lastColumn: columns.layout.columns.length - 1,
+      pageRows: scroller.view.pageRows,
+    })
+    if (action === null) return
+    if (perform(host, action, event)) event.preventDefault()
+  }
+}
+
+function firstInSight({ scroller, rows }: GridModel): Place {
+  return { row: Math.min(Math.ceil(scroller.offset / ROW_HEIGHT), (rows.count ?? 1) - 1), column: 0 }
+}
+
+/** Whether the key meant something; others are left to the browser. */
+function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): boolean {
+  const { model, editor } = host
+  const { selecting, columns, rows, editing, ticks } = model
+  const { selection } = selecting
+  switch (action.do) {
+    case 'undo':
+    case 'redo':
+      editing[action.do]()
+      return true
+    case 'goTo':
+      host.goToRecord()
+      return true
+    case 'selectAll':
+      selectAll(model)
+      return true
+    default:
+  }
+  if (selection === null) {
+    if (action.do !== 'move') return false
+    // An arrow begins with what is in sight.
+    const isStep = event.key.startsWith('Arrow') && !event.ctrlKey && !event.metaKey
+    selecting.goTo(isStep ? firstInSight(model) : action.to)
+    return true
+  }
+  const { focus } = selection
+  const isHead = focus.row === HEAD_ROW
+  switch (action.do) {
+    case 'move':
+      selecting.goTo(action.to, action.extend)
+      // The first column may be pinned, and in sight already.
+      if (event.key === 'Home') model.scroller.scrollToLeft(0)
+      return true
+    case 'next': {
+      const extent = { rows: rows.count ?? 0, columns: columns.layout.columns.length }
+      const next = nextInReadingOrder(selection, action.back, extent)
+      if (next === null) return false
+      selecting.select(next)
+      return true
+    }
+    case 'menu':
+      host.openMenu(focus.column)
+      return true
+    case 'escape':
+      return escape(model)
+    case 'edit':
+      if (isHead) {
+        if (event.key === 'F2') return focusPicture(focus.column)
+        if (event.key === 'Enter') host.pressHead(focus.column, event.shiftKey)
+        return event.key === 'Enter'
+      }
+      editor.begin(action.typed)
+      return true
+    case 'panel':
+      if (isHead) host.openMenu(focus.column)
+      else model.change({ panel: !model.view.panel, cell: selecting.cell ?? model.view.cell })
+      return true
+    case 'tick':
+      if (!isHead) ticks.toggle(focus.row, false)
+      return true
+    case 'clear':
+      if (!isHead) clearRange(model.context, rangeOf(selection)).catch(tellError)
+      return true
+  }
+}
+
+function selectAll({ selecting, columns, rows }: GridModel): void {
+  const count = rows.count ?? 0
+  if (count === 0) return
+  const [anchor, focus] = [
+    { row: 0, column: 0 },
+    { row: count - 1, column: columns.layout.columns.length - 1 },
+  ]
+  selecting.selectQuietly({ anchor, focus })
+}
+
+/** First what was refused, then the range, then the panel, then the selection; with nothing selected, Tab leaves the grid. */
+function escape({ selecting, editing, view, change }: GridModel): boolean {
+  const { selection, cell } = selecting
+  if (selection === null) return false
+  if (cell !== null && editing.pending(cell)?.state === 'refused') editing.discard(cell)
+  else if (!isSingle(selection)) selecting.select(selectPlace(selection.focus))
+  else if (view.panel) change({ panel: false })
+  else selecting.clear()
+  return true
+}

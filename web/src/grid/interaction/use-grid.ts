@@ -1,0 +1,73 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useCallback, useLayoutEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import type { SheetContract } from '../../api/contract.ts'
+import { useEditing, type Editing } from '../../editing/use-editing.ts'
+import { useRunning, type RunningScope } from '../../runs/progress/running-cells.ts'
+import { filterOf, useViewState, type ViewChange, type ViewState } from '../../state/view-state.ts'
+import type { CellContext } from './cell-actions.ts'
+import { ScrollController } from '../layout/scroll-controller.ts'
+import type { ScrollView } from '../layout/scroll-view.ts'
+import { useCellSelection, type CellSelecting } from '../selection/use-cell-selection.ts'
+import { useColumns, type Columns } from '../layout/use-columns.ts'
+import { useLatest } from '../../ui/use-latest.ts'
+import { useRows, type Rows } from '../rows/use-rows.ts'
+import { useTicks, type Ticks } from '../rows/use-ticks.ts'
+
+/** Everything that the parts of the grid share. */
+export interface GridModel {
+  readonly contract: SheetContract
+  readonly view: ViewState
+  readonly change: (change: ViewChange) => void
+  readonly scroller: ScrollController
+  readonly scroll: ScrollView
+  readonly columns: Columns
+  readonly rows: Rows
+  readonly editing: Editing
+  readonly selecting: CellSelecting
+  readonly ticks: Ticks
+  /** What a run computes just now. */
+  readonly running: RunningScope
+  /** For what is done to cells. */
+  readonly context: CellContext
+}
+
+/** Drawn while it is not known how many there are. */
+const WAITING_ROWS = 40
+
+export function useGrid(contract: SheetContract): GridModel {
+  const client = useQueryClient()
+  const [view, changeView] = useViewState()
+  const latestChange = useLatest(changeView)
+  const change = useCallback((wanted: ViewChange) => latestChange.current(wanted), [latestChange])
+  const [scroller] = useState(() => new ScrollController())
+  const scroll = useSyncExternalStore(scroller.subscribe, () => scroller.view)
+  const filter = filterOf(view)
+  const wanted = useMemo(() => ({ filter, sort: view.sort }), [filter, view.sort])
+  const hasDerived = contract.fields.some(({ derived }) => derived !== null)
+  const rows = useRows(wanted, scroll, hasDerived)
+  const columns = useColumns(contract, scroll.width, rows.count)
+  const { layout, headHeight } = columns
+  const drawn = rows.count ?? WAITING_ROWS
+  useLayoutEffect(() => scroller.set(drawn, layout, headHeight), [scroller, drawn, layout, headHeight])
+  useLayoutEffect(() => scroller.setRead(rows.areThere))
+  const editing = useEditing(contract)
+  const selecting = useCellSelection({ view, change, rows, layout, scroller })
+  const ticks = useTicks(rows)
+  const { targets, records, only } = useRunning()
+  const running = useMemo(() => ({ targets, records, only }), [targets, records, only])
+  const context = { client, rows, layout, editing }
+  return {
+    contract,
+    view,
+    change,
+    scroller,
+    scroll,
+    columns,
+    rows,
+    editing,
+    selecting,
+    ticks,
+    running,
+    context,
+  }
+}

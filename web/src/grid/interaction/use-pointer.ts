@@ -1,0 +1,135 @@
+import { useRef, type MouseEvent, type PointerEvent } from 'react'
+import type { Place } from '../selection/cell-range.ts'
+import { columnAt } from '../layout/column-layout.ts'
+import { ROW_HEIGHT } from '../layout/scroll-view.ts'
+import type { GridModel } from './use-grid.ts'
+
+interface PointerHandlers {
+  onPointerDown(event: PointerEvent<HTMLElement>): void
+  onPointerMove(event: PointerEvent<HTMLElement>): void
+  onPointerUp(event: PointerEvent<HTMLElement>): void
+  onPointerCancel(event: PointerEvent<HTMLElement>): void
+  onClick(event: MouseEvent<HTMLElement>): void
+  onDoubleClick(event: MouseEvent<HTMLElement>): void
+}
+
+/** What is done by the buttons in cells, by their `data-do`. */
+export interface CellPresses {
+  tick(row: number, through: boolean): void
+  edit(): void
+  panel(): void
+  retry(): void
+}
+
+/** How far each frame goes while somebody drags beyond the edge. */
+const DRAG_STEP = 24
+
+/** Selecting with a mouse or a finger. */
+export function usePointer(model: GridModel, presses: CellPresses): PointerHandlers {
+  const drag = useRef<{ x: number; y: number; frame: number } | null>(null)
+
+  const hit = (x: number, y: number): Place | null => {
+    const { scroller, columns, rows } = model
+    const box = scroller.element?.getBoundingClientRect()
+    if (box === undefined) return null
+    const column = columnAt(columns.layout, x - box.left, scroller.left)
+    const row = Math.floor((y - box.top - columns.headHeight + scroller.offset) / ROW_HEIGHT)
+    if (column === undefined) return null
+    return { row: Math.max(0, Math.min(row, (rows.count ?? 0) - 1)), column: column.index }
+  }
+  const follow = (): void => {
+    const { current } = drag
+    if (current === null) return
+    scrollAtEdges(model, current)
+    const place = hit(current.x, current.y)
+    if (place !== null) model.selecting.extendQuietly(place)
+    current.frame = requestAnimationFrame(follow)
+  }
+  const end = (): void => {
+    cancelAnimationFrame(drag.current?.frame ?? 0)
+    drag.current = null
+  }
+  return {
+    onPointerDown: (event) => {
+      if (event.button !== 0 || event.pointerType === 'touch' || !isOnCell(event)) return
+      const place = hit(event.clientX, event.clientY)
+      if (place === null) return
+      model.selecting.goTo(place, event.shiftKey)
+      drag.current = { x: event.clientX, y: event.clientY, frame: 0 }
+    },
+    onPointerMove: (event) => {
+      const { current } = drag
+      if (current === null) return
+      if (event.buttons === 0) {
+        end()
+        return
+      }
+      const hasMoved = Math.abs(event.clientX - current.x) + Math.abs(event.clientY - current.y) > 3
+      if (current.frame === 0 && !hasMoved) return
+      current.x = event.clientX
+      current.y = event.clientY
+      if (current.frame !== 0) return
+      // Not before: the element that is captured for would be the one that is clicked.
+      event.currentTarget.setPointerCapture(event.pointerId)
+      follow()
+    },
+    onPointerUp: end,
+    onPointerCancel: end,
+    onClick: (event) => {
+      const press = pressOf(event)
+      if (press !== null) act(presses, press, event)
+      else if (event.detail > 0 && isTouch(event) && isOnCell(event)) {
+        const place = hit(event.clientX, event.clientY)
+        if (place !== null) model.selecting.goTo(place, false)
+      }
+    },
+    onDoubleClick: (event) => {
+      if (isOnCell(event) && pressOf(event) === null) presses.edit()
+    },
+  }
+}
+
+function elementOf(event: MouseEvent): Element | null {
+  return event.target instanceof Element ? event.target : null
+}
+
+/** A cell of a record, and nothing in it that is pressed for itself. */
+function isOnCell(event: MouseEvent): boolean {
+  const element = elementOf(event)
+  return element?.closest('.grid-cell') !== null && element?.closest('[data-do], .grid-over') === null
+}
+
+function isTouch({ nativeEvent }: MouseEvent): boolean {
+  return 'pointerType' in nativeEvent && nativeEvent.pointerType === 'touch'
+}
+
+interface Press {
+  readonly what: string
+  readonly row: number
+}
+
+function pressOf(event: MouseEvent): Press | null {
+  const element = elementOf(event)
+  const row = Number(element?.closest<HTMLElement>('[data-row]')?.dataset['row'] ?? -1)
+  if (element?.closest('.grid-row .grid-gutter')) return { what: 'tick', row }
+  const what = element?.closest<HTMLElement>('[data-do]')?.dataset['do']
+  return what === undefined ? null : { what, row }
+}
+
+function act(presses: CellPresses, { what, row }: Press, event: MouseEvent): void {
+  if (what === 'tick') presses.tick(row, event.shiftKey)
+  else if (what === 'panel') presses.panel()
+  else if (what === 'retry') presses.retry()
+}
+
+function scrollAtEdges(
+  { scroller, columns }: GridModel,
+  { x, y }: { readonly x: number; readonly y: number },
+): void {
+  const box = scroller.element?.getBoundingClientRect()
+  if (box === undefined) return
+  if (y < box.top + columns.headHeight) scroller.scrollTo(scroller.offset - DRAG_STEP)
+  else if (y > box.bottom) scroller.scrollTo(scroller.offset + DRAG_STEP)
+  if (x > box.right) scroller.scrollToLeft(scroller.left + DRAG_STEP)
+  else if (x < box.left + columns.layout.pinnedEnd) scroller.scrollToLeft(scroller.left - DRAG_STEP)
+}

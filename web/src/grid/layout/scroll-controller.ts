@@ -1,0 +1,203 @@
+import type { ColumnLayout } from './column-layout.ts'
+import { rowsInSight, type RowRange } from './row-window.ts'
+import { ScrollHold } from './scroll-hold.ts'
+import { clampOffset, isScaled, offsetToShow, type ScrollShape } from './scroll-scale.ts'
+import { ScrollThumb } from './scroll-thumb.ts'
+import { isSameView, lookAt, NOTHING, ROW_HEIGHT, type ScrollView } from './scroll-view.ts'
+import { pixelsOf, WheelGlide } from './wheel-glide.ts'
+
+/**
+ * Knows how far the grid is scrolled, and which rows and columns are in sight. Its offset within all rows is the truth;
+ * the browser's scroll bar follows it, and leads it only when somebody moves the thumb (see scroll-scale.ts).
+ */
+export class ScrollController {
+  readonly #listeners = new Set<() => void>()
+  readonly #moveListeners = new Set<() => void>()
+  readonly #glide = new WheelGlide((by) => this.scrollTo(this.#aim + by))
+  readonly #thumb = new ScrollThumb()
+  readonly #hold = new ScrollHold((offset) => this.#show(offset))
+  #areThere: (rows: RowRange) => boolean = () => true
+  #element: HTMLElement | null = null
+  #shape: ScrollShape = { content: 0, viewport: 0 }
+  #count = 0
+  #layout: ColumnLayout | null = null
+  #headHeight = 0
+  #offset = 0
+  #left = 0
+  #view = NOTHING
+
+  get offset(): number {
+    return this.#offset
+  }
+
+  /** Where it goes, when that is not there yet. */
+  get #aim(): number {
+    return this.#hold.goal ?? this.#offset
+  }
+
+  get left(): number {
+    return this.#left
+  }
+
+  get view(): ScrollView {
+    return this.#view
+  }
+
+  get element(): HTMLElement | null {
+    return this.#element
+  }
+
+  /** Calls back whenever other rows or columns are to be drawn. */
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Calls back on every move, before anything is drawn. */
+  onMove(listener: () => void): () => void {
+    this.#moveListeners.add(listener)
+    return () => this.#moveListeners.delete(listener)
+  }
+
+  attach(element: HTMLElement): () => void {
+    this.#element = element
+    const stop = new AbortController()
+    const { signal } = stop
+    element.addEventListener('scroll', this.#onScroll, { passive: true, signal })
+    element.addEventListener('wheel', this.#onWheel, { passive: false, signal })
+    element.addEventListener('touchstart', this.#onTouch, { passive: true, signal })
+    element.addEventListener('scrollend', this.#onScrollEnd, { passive: true, signal })
+    const observer = new ResizeObserver(() => this.#measure())
+    observer.observe(element)
+    this.#measure()
+    return () => {
+      stop.abort()
+      observer.disconnect()
+      this.#glide.stop()
+      this.#hold.drop()
+      this.#element = null
+    }
+  }
+
+  /** Tells what there is to scroll. The offset stays, as far as there are rows. */
+  set(count: number, layout: ColumnLayout, headHeight: number): void {
+    this.#count = count
+    this.#layout = layout
+    this.#headHeight = headHeight
+    this.#measure()
+  }
+
+  /** Tells which rows have been read; called again whenever others have. */
+  setRead(areThere: (rows: RowRange) => boolean): void {
+    this.#areThere = areThere
+    this.#hold.look((offset) => areThere(this.#inSightAt(offset)))
+  }
+
+  scrollTo(offset: number): void {
+    this.#go(offset)
+    this.#placeThumb()
+  }
+
+  scrollToLeft(left: number): void {
+    if (this.#element !== null) this.#element.scrollLeft = left
+  }
+
+  /** Brings a row into sight; in the middle when it is far off. */
+  showRow(row: number): void {
+    const { viewport } = this.#shape
+    const top = row * ROW_HEIGHT
+    const from = this.#aim
+    const isFar = top < from - viewport || top > from + 2 * viewport
+    this.#glide.stop()
+    this.scrollTo(isFar ? top - viewport / 2 : offsetToShow(this.#shape, from, top, ROW_HEIGHT))
+  }
+
+  /** Shows an offset at once; after a jump, where other rows are there and its own are not, as soon as these are. */
+  #go(wanted: number): void {
+    const offset = clampOffset(this.#shape, wanted)
+    const isJump = Math.abs(offset - this.#offset) > this.#shape.viewport
+    if (!isJump || this.#areThere(this.#inSightAt(offset))) {
+      this.#hold.drop()
+      this.#show(offset)
+      return
+    }
+    this.#hold.jump(offset)
+    // Where nothing is there anyway, the numbers of the rows follow.
+    this.#show(this.#areThere(this.#inSightAt(this.#offset)) ? this.#offset : offset)
+  }
+
+  #show(offset: number): void {
+    const before = this.#offset
+    this.#offset = clampOffset(this.#shape, offset)
+    this.#moved(before)
+  }
+
+  #inSightAt(offset: number): RowRange {
+    return rowsInSight(offset, this.#shape.viewport, ROW_HEIGHT, this.#count)
+  }
+
+  #onScroll = (): void => {
+    const element = this.#element
+    if (element === null) return
+    this.#left = element.scrollLeft
+    const offset = this.#thumb.read(element, this.#shape, this.#aim)
+    if (offset === null) this.#moved(this.#offset)
+    else this.#go(offset)
+  }
+
+  #onWheel = (event: WheelEvent): void => {
+    this.#thumb.touch(false)
+    if (!isScaled(this.#shape) || event.ctrlKey) return
+    const { x, y } = pixelsOf(event, this.#shape.viewport)
+    if (y === 0) return
+    event.preventDefault()
+    if (x !== 0) this.scrollToLeft(this.#left + x)
+    this.#glide.push(y)
+  }
+
+  #onTouch = (): void => {
+    this.#thumb.touch(true)
+    this.#glide.stop()
+  }
+
+  /** After a finger has moved the rows by pixels, the thumb is where it belongs again. */
+  #onScrollEnd = (): void => {
+    if (this.#thumb.isTouched) this.#placeThumb()
+  }
+
+  #measure(): void {
+    const element = this.#element
+    if (element === null) return
+    const before = this.#offset
+    this.#shape = {
+      content: this.#count * ROW_HEIGHT,
+      viewport: Math.max(0, element.clientHeight - this.#headHeight),
+    }
+    this.#left = element.scrollLeft
+    this.#offset = clampOffset(this.#shape, this.#offset)
+    this.#placeThumb()
+    this.#moved(before)
+  }
+
+  #placeThumb(): void {
+    if (this.#element !== null) this.#thumb.place(this.#element, this.#shape, this.#aim)
+  }
+
+  #moved(before: number): void {
+    for (const listener of this.#moveListeners) listener()
+    const aim = this.#aim
+    const now = lookAt({
+      offset: this.#offset,
+      aim,
+      direction: aim === before ? this.#view.direction : aim < before ? 'up' : 'down',
+      viewport: this.#shape.viewport,
+      left: this.#left,
+      count: this.#count,
+      layout: this.#layout,
+      element: this.#element,
+    })
+    if (isSameView(now, this.#view)) return
+    this.#view = now
+    for (const listener of this.#listeners) listener()
+  }
+}

@@ -1,0 +1,120 @@
+import { useMemo, useState } from 'react'
+import type { SheetContract, SheetField } from '../../api/contract.ts'
+import { LEAST_WIDTH, shownFields, useColumnSettings, widthOf } from '../../state/columns.ts'
+import { Stored, useStored } from '../../state/stored.ts'
+import { layOutColumns, moveName, type ColumnLayout } from './column-layout.ts'
+import { useLatest } from '../../ui/use-latest.ts'
+
+const HEAD_HEIGHT = 38
+const SUMMARY_HEIGHT = 42
+const GREATEST_WIDTH = 1200
+
+const summaries = new Stored('summaries', (value) => value !== false)
+
+/** The columns of the grid, and what can be done to them. All of it is remembered, for each sheet. */
+export interface Columns {
+  readonly layout: ColumnLayout
+  /** For the row numbers. */
+  readonly gutter: number
+  readonly headHeight: number
+  readonly hidden: readonly SheetField[]
+  readonly showsSummaries: boolean
+  showSummaries(shown: boolean): void
+  pin(name: string, isPinned: boolean): void
+  hide(name: string): void
+  show(names: readonly string[]): void
+  /** Puts a column before or after another. */
+  place(name: string, beside: string, side: 'before' | 'after'): void
+  /** One place to the left or right. */
+  shift(name: string, by: -1 | 1): void
+  resize(name: string, width: number): void
+  /** A width while it is being dragged, which is not remembered yet. */
+  tryWidth(name: string, width: number): void
+  reset(): void
+}
+
+/** Stays the same object as long as nothing of it is another. */
+export function useColumns(contract: SheetContract, room: number, count: number | null): Columns {
+  const [settings, change] = useColumnSettings(contract.name)
+  const [showsSummaries, showSummaries] = useStored(summaries)
+  const [tried, setTried] = useState<{ readonly name: string; readonly width: number } | null>(null)
+  const gutter = gutterFor(count ?? 0)
+  const layout = useMemo(() => {
+    const width = (field: SheetField): number =>
+      tried?.name === field.name ? tried.width : widthOf(field, settings)
+    return layOutColumns(shownFields(contract, settings), width, gutter, room)
+  }, [contract, settings, tried, gutter, room])
+
+  const latest = useLatest({ contract, settings, change, layout, showSummaries })
+  const actions = useMemo(() => columnActions(latest, setTried), [latest])
+  return useMemo(
+    () => ({
+      layout,
+      gutter,
+      headHeight: HEAD_HEIGHT + (showsSummaries ? SUMMARY_HEIGHT : 0),
+      hidden: contract.fields.filter(({ name }) => settings.hidden.includes(name)),
+      showsSummaries,
+      ...actions,
+    }),
+    [layout, gutter, contract, settings, showsSummaries, actions],
+  )
+}
+
+interface Latest {
+  readonly current: {
+    readonly contract: SheetContract
+    readonly settings: ReturnType<typeof useColumnSettings>[0]
+    readonly change: ReturnType<typeof useColumnSettings>[1]
+    readonly layout: ColumnLayout
+    readonly showSummaries: (shown: boolean) => void
+  }
+}
+
+type Actions = Omit<Columns, 'layout' | 'gutter' | 'headHeight' | 'hidden' | 'showsSummaries'>
+
+function columnActions(
+  latest: Latest,
+  tryWidth: (tried: { name: string; width: number } | null) => void,
+): Actions {
+  const now = (): Latest['current'] => latest.current
+  const pinnedNames = (): string[] =>
+    shownFields(now().contract, now().settings).pinned.map(({ name }) => name)
+  const orderedNames = (): string[] => {
+    const { pinned, others } = shownFields(now().contract, { ...now().settings, hidden: [] })
+    return [...pinned, ...others].map(({ name }) => name)
+  }
+  const place: Columns['place'] = (name, beside, side) =>
+    now().change({ order: moveName(orderedNames(), name, beside, side) })
+  return {
+    showSummaries: (shown) => now().showSummaries(shown),
+    pin: (name, isPinned) => {
+      const rest = pinnedNames().filter((each) => each !== name)
+      now().change({ pinned: isPinned ? [...rest, name] : rest })
+    },
+    hide: (name) => now().change({ hidden: [...now().settings.hidden, name] }),
+    show: (names) => now().change({ hidden: now().settings.hidden.filter((name) => !names.includes(name)) }),
+    place,
+    shift: (name, by) => {
+      const { columns, indexByName } = now().layout
+      const column = columns[indexByName.get(name) ?? -1]
+      const beside = column === undefined ? undefined : columns[column.index + by]
+      if (beside === undefined || beside.isPinned !== column?.isPinned) return
+      place(name, beside.field.name, by < 0 ? 'before' : 'after')
+    },
+    resize: (name, width) => {
+      tryWidth(null)
+      now().change({ widths: { ...now().settings.widths, [name]: boundedWidth(width) } })
+    },
+    tryWidth: (name, width) => tryWidth({ name, width: boundedWidth(width) }),
+    reset: () => now().change({ order: [], hidden: [], pinned: [], widths: {} }),
+  }
+}
+
+function boundedWidth(width: number): number {
+  return Math.round(Math.max(LEAST_WIDTH, Math.min(width, GREATEST_WIDTH)))
+}
+
+/** Wide enough for the greatest row number. */
+function gutterFor(count: number): number {
+  return Math.max(44, 22 + 8 * count.toLocaleString('en').length)
+}

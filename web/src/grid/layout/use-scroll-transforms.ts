@@ -1,0 +1,52 @@
+import { useLayoutEffect, useRef } from 'react'
+import type { ColumnLayout } from './column-layout.ts'
+import type { ScrollController } from './scroll-controller.ts'
+import { ROW_HEIGHT, type ScrollView } from './scroll-view.ts'
+
+/**
+ * Puts rows and columns where the scroll has them: on every move, and whenever others have been drawn. Each row holds
+ * the columns that scroll in a strip of its own; sticky cells instead would be a layer each, which browsers put
+ * together anew for every frame.
+ */
+export function useScrollTransforms(
+  layer: HTMLElement | null,
+  scroller: ScrollController,
+  { rows, columns }: ScrollView,
+  layout: ColumnLayout,
+): void {
+  const left = (layout.others[columns.first]?.left ?? layout.pinnedEnd) - layout.pinnedEnd
+  const at = useRef({ first: rows.first, left, movedLeft: 0 })
+  useLayoutEffect(() => {
+    at.current = { first: rows.first, left, movedLeft: scroller.left }
+    if (layer === null) return
+    moveRows(layer, rows.first * ROW_HEIGHT - scroller.offset)
+    moveStrips(layer, left - scroller.left)
+  })
+  useLayoutEffect(() => {
+    if (layer === null) return
+    return scroller.onMove(() => {
+      const { current } = at
+      moveRows(layer, current.first * ROW_HEIGHT - scroller.offset)
+      if (current.movedLeft === scroller.left) return
+      current.movedLeft = scroller.left
+      moveStrips(layer, current.left - scroller.left)
+    })
+  }, [layer, scroller])
+}
+
+function moveRows(layer: HTMLElement, by: number): void {
+  const rows = layer.querySelector<HTMLElement>('.grid-rows')
+  if (rows !== null) rows.style.transform = `translateY(${onPixels(by)}px)`
+}
+
+function moveStrips(layer: HTMLElement, by: number): void {
+  const transform = `translateX(${onPixels(by)}px)`
+  for (const strip of layer.querySelectorAll<HTMLElement>('.grid-strip')) {
+    if (strip.style.transform !== transform) strip.style.transform = transform
+  }
+}
+
+/** Between the pixels of the screen, texts and lines would be blurred. */
+function onPixels(length: number): number {
+  return Math.round(length * devicePixelRatio) / devicePixelRatio
+}

@@ -1,0 +1,54 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { filterParameters } from '../../api/record-filter.ts'
+import { server } from '../../api/server.ts'
+import { pageQuery, pageSizeOf, type RecordSelection } from '../../api/queries.ts'
+
+/**
+ * The row of a record in a list; null when it is not in there. A guess, and then the server, tell where it may be, and the
+ * page there tells whether it is. Throws ApiError.
+ */
+export async function locateRecord(
+  client: QueryClient,
+  selection: RecordSelection,
+  id: string,
+  { guess, signal }: { readonly guess: number | null; readonly signal: AbortSignal },
+): Promise<number | null> {
+  const guessed = guess === null ? null : await findAt(client, selection, id, guess)
+  if (guessed !== null) return guessed
+  const { filter, sort } = selection
+  const row = await server.records.position(id, { ...filterParameters(filter), sort }, { signal })
+  return row === null ? null : findAt(client, selection, id, row)
+}
+
+async function findAt(
+  client: QueryClient,
+  selection: RecordSelection,
+  id: string,
+  row: number,
+): Promise<number | null> {
+  const size = pageSizeOf(selection)
+  const page = Math.floor(row / size)
+  const { records } = await client.fetchQuery(pageQuery(selection, page))
+  const index = records.findIndex((record) => record['id'] === id)
+  return index < 0 ? null : page * size + index
+}
+
+const KEY = 'colophon.row'
+
+/** Remembers, as long as the tab is there, in which row a record was: a reload finds it at once. */
+export function rememberRow(id: string, row: number): void {
+  try {
+    sessionStorage.setItem(KEY, JSON.stringify({ id, row }))
+  } catch {
+    // Full or forbidden: it is looked for instead.
+  }
+}
+
+export function rememberedRow(id: string): number | null {
+  try {
+    const known = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as { id?: unknown; row?: unknown } | null
+    return known?.id === id && typeof known.row === 'number' ? known.row : null
+  } catch {
+    return null
+  }
+}

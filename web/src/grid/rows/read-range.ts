@@ -1,0 +1,29 @@
+import type { QueryClient } from '@tanstack/react-query'
+import type { RecordAnswer } from '../../../../src/wire/records/records.ts'
+import { pageQuery, pageSizeOf, type RecordSelection } from '../../api/queries.ts'
+
+/** More rows than this are not copied, cleared or pasted at once. */
+export const MOST_ROWS_AT_ONCE = 10_000
+
+/** The records from a row to another, as far as there are any. Throws ApiError. */
+export async function readRange(
+  client: QueryClient,
+  selection: RecordSelection,
+  top: number,
+  bottom: number,
+): Promise<readonly RecordAnswer[]> {
+  if (bottom - top >= MOST_ROWS_AT_ONCE) {
+    throw new Error(
+      `At most ${MOST_ROWS_AT_ONCE.toLocaleString('en')} rows can be copied or changed at once.`,
+    )
+  }
+  const size = pageSizeOf(selection)
+  const first = Math.floor(top / size)
+  const records: RecordAnswer[] = []
+  for (let page = first; page * size <= bottom; page += 1) {
+    const answer = await client.fetchQuery({ ...pageQuery(selection, page), staleTime: Infinity })
+    records.push(...answer.records)
+    if (answer.next_cursor === null) break
+  }
+  return records.slice(top - first * size, bottom - first * size + 1)
+}

@@ -1,0 +1,126 @@
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import type { RecordAnswer } from '../../../../src/wire/records/records.ts'
+import type { CellStatesAnswer } from '../../../../src/wire/runs/status.ts'
+import {
+  cellStatesQuery,
+  countQuery,
+  pageQuery,
+  pageSizeOf,
+  type RecordSelection,
+} from '../../api/queries.ts'
+import type { CellStateName } from '../../ui/cell-state.tsx'
+import { chunkIds } from './chunk-ids.ts'
+import { pagesOf, type RowRange } from '../layout/row-window.ts'
+import type { ScrollView } from '../layout/scroll-view.ts'
+import { usePagesToLoad } from './use-pages-to-load.ts'
+
+export type CellStates = Readonly<Record<string, CellStateName>>
+
+/** The records that the grid shows, as far as they have been read. */
+export interface Rows {
+  /** What is shown: the selection wanted, or the one before while that is not there yet. */
+  readonly selection: RecordSelection
+  readonly isWaiting: boolean
+  /** Rows in sight, or those that somebody jumped to, are on their way. */
+  readonly isReading: boolean
+  /** Null while it is not known. */
+  readonly count: number | null
+  /** Why nothing can be shown. */
+  readonly error: Error | null
+  /** Why some of the rows in sight cannot be shown. */
+  readonly pageError: Error | null
+  retry(): void
+  at(row: number): RecordAnswer | undefined
+  /** Whether all of these rows have been read. */
+  areThere(rows: RowRange): boolean
+  /** The row of a record among those that have been read; null when it is not there. */
+  find(id: string): number | null
+  statesOf(id: string): CellStates | undefined
+}
+
+/** Reads the pages that are in sight and those ahead; what has scrolled past is no longer waited for. */
+export function useRows(wanted: RecordSelection, view: ScrollView, hasDerived: boolean): Rows {
+  const client = useQueryClient()
+  const { selection, isWaiting, count, error } = useShownSelection(wanted)
+  const { pages, isPassing } = usePagesToLoad(client, selection, view, count ?? 0)
+  const results = useQueries({ queries: pages.map((page) => pageQuery(selection, page)) })
+  const dataByPage = new Map(pages.map((page, index) => [page, results[index]?.data]))
+  const recordsOf = (page: number): readonly RecordAnswer[] | undefined =>
+    (dataByPage.get(page) ?? client.getQueryData(pageQuery(selection, page).queryKey))?.records
+  const statesOf = useCellStates(
+    hasDerived && !isPassing ? pages.map((page) => dataByPage.get(page)?.records ?? []) : [],
+  )
+  const size = pageSizeOf(selection)
+  const areThere = (range: RowRange): boolean =>
+    pagesOf(range, size).every((page) => recordsOf(page) !== undefined)
+  const failed = results.find((result) => result.error !== null && result.data === undefined)
+  return {
+    selection,
+    isWaiting,
+    isReading: failed === undefined && !areThere(view.wanted),
+    count,
+    error,
+    pageError: failed?.error ?? null,
+    retry: () =>
+      void client.refetchQueries({ queryKey: ['records'], predicate: ({ state }) => state.error !== null }),
+    at: (row) => recordsOf(Math.floor(row / size))?.[row % size],
+    areThere,
+    find: (id) => {
+      for (const page of pages) {
+        const index = recordsOf(page)?.findIndex((record) => record['id'] === id) ?? -1
+        if (index >= 0) return page * size + index
+      }
+      return null
+    },
+    statesOf,
+  }
+}
+
+/** Another filter or order is shown once its first page is there, so that nothing flashes. */
+function useShownSelection(
+  wanted: RecordSelection,
+): Pick<Rows, 'selection' | 'isWaiting' | 'error'> & { readonly count: number | null } {
+  const [selection, setSelection] = useState(wanted)
+  const [hasShown, setHasShown] = useState(false)
+  const isShown = selection.filter === wanted.filter && selection.sort === wanted.sort
+  const first = useQuery({ ...pageQuery(wanted, 0), enabled: !isShown || !hasShown })
+  const counted = useQuery(countQuery(wanted.filter))
+  const shownCount = useQuery({ ...countQuery(selection.filter), enabled: !isShown })
+  const isReady = first.data !== undefined && counted.data !== undefined && !counted.isPlaceholderData
+  if (isReady && (!isShown || !hasShown)) {
+    setSelection(wanted)
+    setHasShown(true)
+  }
+  return {
+    selection,
+    isWaiting: !isShown,
+    count: (isShown ? counted.data : shownCount.data) ?? null,
+    error:
+      first.data === undefined
+        ? (first.error ?? counted.error)
+        : counted.data === undefined
+          ? counted.error
+          : null,
+  }
+}
+
+/** The states of the derived cells of pages. What was known before stands until the new is there. */
+function useCellStates(pages: readonly (readonly RecordAnswer[])[]): Rows['statesOf'] {
+  const [known] = useState(() => new Map<string, CellStates>())
+  const chunks = pages.flatMap((records) => chunkIds(records.map((record) => String(record['id']))))
+  const byId = useQueries({ queries: chunks.map((ids) => cellStatesQuery(ids)), combine: joinStates })
+  useEffect(() => {
+    if (known.size > MOST_KNOWN) known.clear()
+    for (const [id, states] of byId) known.set(id, states)
+  }, [known, byId])
+  return (id) => byId.get(id) ?? known.get(id)
+}
+
+const MOST_KNOWN = 5000
+
+function joinStates(
+  results: readonly { readonly data: CellStatesAnswer | undefined }[],
+): ReadonlyMap<string, CellStates> {
+  return new Map(results.flatMap(({ data }) => Object.entries(data ?? {}) as [string, CellStates][]))
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { keyAction, type KeyPress } from './key-action.ts'
+
+const place = { focus: { row: 5, column: 2 }, lastRow: 999, lastColumn: 9, pageRows: 20 }
+const press = (key: string, modifiers: Partial<KeyPress> = {}): KeyPress => ({
+  key,
+  ctrlKey: false,
+  metaKey: false,
+  shiftKey: false,
+  altKey: false,
+  ...modifiers,
+})
+
+test('arrows, Home, End and pages move', () => {
+  const to = (key: string, ctrlKey = false) => {
+    const action = keyAction(press(key, { ctrlKey }), place)
+    return action?.do === 'move' ? [action.to.row, action.to.column] : null
+  }
+  assert.deepEqual(to('ArrowUp'), [4, 2])
+  assert.deepEqual(to('ArrowDown', true), [999, 2])
+  assert.deepEqual(to('ArrowUp', true), [0, 2])
+  assert.deepEqual(to('Home'), [5, 0])
+  assert.deepEqual(to('End', true), [999, 9])
+  assert.deepEqual(to('PageDown'), [25, 2])
+  assert.deepEqual(to('PageUp'), [0, 2])
+})
+
+test('from the first row the heads are gone to, also with Ctrl', () => {
+  const action = keyAction(press('ArrowUp', { ctrlKey: true }), { ...place, focus: { row: 0, column: 2 } })
+  assert.deepEqual(action, { do: 'move', to: { row: -1, column: 2 }, extend: false })
+})
+
+test('characters begin an edit, names of keys do not', () => {
+  assert.deepEqual(keyAction(press('x'), place), { do: 'edit', typed: 'x' })
+  assert.deepEqual(keyAction(press('ä'), place), { do: 'edit', typed: 'ä' })
+  assert.deepEqual(keyAction(press('😀'), place), { do: 'edit', typed: '😀' })
+  assert.equal(keyAction(press('Shift'), place), null)
+  assert.equal(keyAction(press('F5'), place), null)
+  assert.equal(keyAction(press('Dead'), place), null)
+})
+
+test('what the browser does with Ctrl is left to it', () => {
+  for (const key of ['c', 'v', 'x', 'f', 'r', 't', 'PageDown']) {
+    assert.equal(keyAction(press(key, { ctrlKey: true }), place), null, key)
+  }
+})
+
+test('undo and redo, with Ctrl or the key of a Mac', () => {
+  assert.deepEqual(keyAction(press('z', { metaKey: true }), place), { do: 'undo' })
+  assert.deepEqual(keyAction(press('Z', { ctrlKey: true, shiftKey: true }), place), { do: 'redo' })
+})
+
+test('Space opens the panel and does not write a space', () => {
+  assert.deepEqual(keyAction(press(' '), place), { do: 'panel' })
+  assert.deepEqual(keyAction(press(' ', { shiftKey: true }), place), { do: 'tick' })
+})

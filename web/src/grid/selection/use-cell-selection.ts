@@ -1,0 +1,167 @@
+import { useEffect, useMemo, useRef, useState } from 'react'
+import type { CellRef, ViewChange, ViewState } from '../../state/view-state.ts'
+import { HEAD_ROW, moveTo, type CellSelection, type Place } from './cell-range.ts'
+import { scrollLeftToShow, type ColumnLayout } from '../layout/column-layout.ts'
+import { rememberRow } from '../rows/locate-record.ts'
+import type { ScrollController } from '../layout/scroll-controller.ts'
+import { ROW_HEIGHT } from '../layout/scroll-view.ts'
+import { keyOf, useAddressSync } from './use-address-sync.ts'
+import { useReveal } from './use-reveal.ts'
+import type { Rows } from '../rows/use-rows.ts'
+
+/** Columns may move while cells are selected, so these are known by name. */
+interface NamedPlace {
+  readonly row: number
+  readonly field: string
+}
+
+interface Named {
+  readonly focus: NamedPlace
+  readonly anchor: NamedPlace
+}
+
+export interface CellSelecting {
+  readonly selection: CellSelection | null
+  /** The cell that has the focus, when its record is known. */
+  readonly cell: CellRef | null
+  /** Selects, and brings the focus into sight. */
+  select(selection: CellSelection): void
+  /** Selects, and leaves what is in sight as it is. */
+  selectQuietly(selection: CellSelection): void
+  /** The range reaches to here; what is in sight is left as it is. */
+  extendQuietly(place: Place): void
+  /** Goes to a cell, as far as there are any. */
+  goTo(place: Place, extend?: boolean): void
+  /** Goes to a record wherever it is. */
+  reveal(cell: CellRef): void
+  clear(): void
+}
+
+interface Parts {
+  readonly view: ViewState
+  readonly change: (change: ViewChange) => void
+  readonly rows: Rows
+  readonly layout: ColumnLayout
+  readonly scroller: ScrollController
+}
+
+/** The selected cells. The address bar follows; and leads, when it names another cell. */
+export function useCellSelection({ view, change, rows, layout, scroller }: Parts): CellSelecting {
+  const [named, setNamed] = useState<Named | null>(null)
+  const selection = useMemo(() => (named === null ? null : toPlaces(named, layout)), [named, layout])
+  const recordId = idAt(rows, named)
+  const focusField = named?.focus.field ?? null
+  const cell = useMemo(
+    () => (recordId === null || focusField === null ? null : { recordId, field: focusField }),
+    [recordId, focusField],
+  )
+
+  const selectQuietly = (wanted: CellSelection): void => setNamed(toNames(wanted, layout))
+  const select = (wanted: CellSelection): void => {
+    selectQuietly(wanted)
+    show(scroller, layout, wanted.focus)
+  }
+  useStayingInSight(scroller, layout, selection)
+  const extent = { rows: rows.count ?? 0, columns: layout.columns.length }
+  const goTo = (place: Place, extend = false): void => select(moveTo(selection, place, extend, extent))
+
+  const extendQuietly = (place: Place): void => {
+    const focus = selection?.focus
+    if (focus?.row !== place.row || focus.column !== place.column)
+      selectQuietly(moveTo(selection, place, true, extent))
+  }
+
+  const reveal = useReveal({ rows, select, layout, scroller })
+  const seen = useRef(keyOf(view.cell))
+  useAddressSync({ cell, view, change, seen, reveal })
+  useKeepingRecord(rows, named, setNamed)
+  useLeavingWithRows(rows, () => {
+    if (named?.focus.row !== HEAD_ROW) setNamed(null)
+    scroller.scrollTo(0)
+    if (!view.panel && view.cell !== null) change({ cell: null })
+  })
+  const clear = (): void => {
+    setNamed(null)
+    seen.current = ''
+    change({ cell: null, panel: false })
+  }
+  return { selection, cell, select, selectQuietly, extendQuietly, goTo, reveal, clear }
+}
+
+function idAt(rows: Rows, named: Named | null): string | null {
+  const id = named === null || named.focus.row < 0 ? undefined : rows.at(named.focus.row)?.['id']
+  return typeof id === 'string' ? id : null
+}
+
+function toPlaces({ focus, anchor }: Named, layout: ColumnLayout): CellSelection {
+  const place = ({ row, field }: NamedPlace): Place => ({ row, column: layout.indexByName.get(field) ?? 0 })
+  return { focus: place(focus), anchor: place(anchor) }
+}
+
+function toNames({ focus, anchor }: CellSelection, layout: ColumnLayout): Named {
+  const name = ({ row, column }: Place): NamedPlace => ({
+    row,
+    field: layout.columns[column]?.field.name ?? '',
+  })
+  return { focus: name(focus), anchor: name(anchor) }
+}
+
+function show(scroller: ScrollController, layout: ColumnLayout, { row, column: index }: Place): void {
+  if (row !== HEAD_ROW) scroller.showRow(row)
+  const column = layout.columns[index]
+  if (column !== undefined)
+    scroller.scrollToLeft(scrollLeftToShow(layout, column, scroller.left, scroller.view.width))
+}
+
+/** When there is less room, as when the panel opens, the selected cell stays in sight if it was. */
+function useStayingInSight(
+  scroller: ScrollController,
+  layout: ColumnLayout,
+  selection: CellSelection | null,
+): void {
+  const { width, height } = scroller.view
+  const before = useRef({ width, height })
+  useEffect(() => {
+    const { current } = before
+    before.current = { width, height }
+    if (selection === null || (width >= current.width && height >= current.height)) return
+    const top = selection.focus.row * ROW_HEIGHT - scroller.offset
+    if (top > -ROW_HEIGHT && top < current.height) show(scroller, layout, selection.focus)
+    // Only what becomes smaller counts.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [width, height])
+}
+
+/** When rows come or go before it, the selection stays with its record. */
+function useKeepingRecord(rows: Rows, named: Named | null, setNamed: (named: Named) => void): void {
+  const kept = useRef<{ readonly row: number; readonly id: string; readonly list: object } | null>(null)
+  useEffect(() => {
+    const id = idAt(rows, named)
+    if (named === null || id === null) {
+      kept.current = null
+      return
+    }
+    const before = kept.current
+    kept.current = { row: named.focus.row, id, list: rows.selection }
+    rememberRow(id, named.focus.row)
+    if (before?.row !== named.focus.row || before.id === id || before.list !== rows.selection) return
+    const row = rows.find(before.id)
+    if (row === null) return
+    const by = row - named.focus.row
+    kept.current = { row, id: before.id, list: rows.selection }
+    setNamed({
+      focus: { ...named.focus, row },
+      anchor: { ...named.anchor, row: Math.max(0, named.anchor.row + by) },
+    })
+  })
+}
+
+/** Another filter or order begins at the top, with no cell selected. */
+function useLeavingWithRows(rows: Rows, leave: () => void): void {
+  const shown = useRef(rows.selection)
+  useEffect(() => {
+    if (shown.current === rows.selection) return
+    shown.current = rows.selection
+    leave()
+  })
+}

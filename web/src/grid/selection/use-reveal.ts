@@ -1,0 +1,48 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import type { CellRef } from '../../state/view-state.ts'
+import { tellError } from '../../ui/toasts.tsx'
+import { selectPlace, type CellSelection } from './cell-range.ts'
+import type { ColumnLayout } from '../layout/column-layout.ts'
+import { locateRecord, rememberedRow } from '../rows/locate-record.ts'
+import type { ScrollController } from '../layout/scroll-controller.ts'
+import type { Rows } from '../rows/use-rows.ts'
+
+interface Revealing {
+  readonly rows: Rows
+  readonly layout: ColumnLayout
+  readonly scroller: ScrollController
+  readonly select: (selection: CellSelection) => void
+}
+
+/** Goes to a record as soon as there are rows: looks among those that are there, then asks where it is. */
+export function useReveal({ rows, select, layout, scroller }: Revealing): (cell: CellRef) => void {
+  const client = useQueryClient()
+  const [wanted, setWanted] = useState<CellRef | null>(null)
+  const isReady = rows.count !== null && !rows.isWaiting && rows.at(0) !== undefined
+  useEffect(() => {
+    if (wanted === null || !isReady) return
+    const stop = new AbortController()
+    const { recordId, field } = wanted
+    const { signal } = stop
+    const goThere = async (): Promise<void> => {
+      const guess = rememberedRow(recordId)
+      const row =
+        rows.find(recordId) ?? (await locateRecord(client, rows.selection, recordId, { guess, signal }))
+      if (signal.aborted) return
+      setWanted(null)
+      if (row === null) return
+      select(selectPlace({ row, column: layout.indexByName.get(field) ?? 0 }))
+      // After a reload the keyboard goes on where it was.
+      if (document.activeElement === document.body) scroller.element?.focus({ preventScroll: true })
+    }
+    goThere().catch((error: unknown) => {
+      if (signal.aborted) return
+      setWanted(null)
+      tellError(error)
+    })
+    return () => stop.abort()
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [wanted, isReady])
+  return setWanted
+}

@@ -1,0 +1,67 @@
+import { useState } from 'react'
+import type { FieldType } from '../../api/contract.ts'
+import { CellValueView } from '../../values/cell-value-view.tsx'
+import { formatValue } from '../../values/format-value.ts'
+import { Button } from '../../ui/button.tsx'
+import './full-value.css'
+
+/** As much of a text as is shown before somebody asks for all of it. */
+const SHORT_TEXT = 600
+/** What is longer has no need to stand out. */
+const BRIEF_TEXT = 60
+
+/** A value in full, on as many lines as it takes. */
+export function FullValue({ type, value }: { readonly type: FieldType | null; readonly value: unknown }) {
+  if (value === null || value === undefined) return <span className="full-value empty">No value</span>
+  if (
+    Array.isArray(value) &&
+    value.length > 0 &&
+    value.every((item) => typeof item !== 'object' || item === null)
+  ) {
+    return (
+      <ul className="full-value items">
+        {value.map((item, index) => (
+          // Items may be there twice.
+          // oxlint-disable-next-line react/no-array-index-key
+          <li key={index}>{item === null ? 'null' : formatValue(null, item)}</li>
+        ))}
+      </ul>
+    )
+  }
+  if (typeof value === 'object') return <LongText text={plainValue(value)} isCode />
+  if (typeof value === 'boolean') {
+    return (
+      <span className="full-value boolean">
+        <CellValueView type={type} value={value} /> {String(value)}
+      </span>
+    )
+  }
+  if (typeof value === 'string' && type !== 'timestamp') return <LongText text={value} />
+  return (
+    <span className="full-value">
+      <CellValueView type={type} value={value} />
+    </span>
+  )
+}
+
+function LongText({ text, isCode = false }: { readonly text: string; readonly isCode?: boolean }) {
+  const [isWhole, setIsWhole] = useState(false)
+  const isLong = text.length > SHORT_TEXT
+  const shown = isLong && !isWhole ? `${text.slice(0, SHORT_TEXT)}…` : text
+  const look = isCode ? 'code' : text.length > BRIEF_TEXT ? 'text long' : 'text'
+  return (
+    <div className={`full-value ${look}`}>
+      {text === '' ? <span className="empty">Empty text</span> : shown}
+      {isLong && (
+        <Button look="quiet" onClick={() => setIsWhole(!isWhole)}>
+          {isWhole ? 'Show less' : `Show all ${text.length.toLocaleString('en')} characters`}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** A value as text to take along: texts as they are, all else as JSON. */
+export function plainValue(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+}

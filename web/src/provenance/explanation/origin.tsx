@@ -1,0 +1,116 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
+import type { SheetField } from '../../api/contract.ts'
+import { formatDuration } from '../../ui/format.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import './origin.css'
+import { originSentence } from '../history/origin-sentence.ts'
+import { derivationPath, SentenceView } from '../history/sentence-view.tsx'
+
+interface OriginProps {
+  readonly field: SheetField
+  /** The newest first. */
+  readonly history: readonly ProvenanceEntryAnswer[]
+}
+
+/** Where the value that the cell has now came from. */
+export function Origin({ field, history }: OriginProps) {
+  const [entry] = history
+  return (
+    <section className="panel-section origin" aria-labelledby="origin-title">
+      <h3 id="origin-title">Where it came from</h3>
+      {entry === undefined ? (
+        <p className="panel-faint">{nothingKnown(field)}</p>
+      ) : (
+        <>
+          <p className="origin-sentence">
+            <SentenceView
+              sentence={originSentence(entry, {
+                derived: field.derived !== null,
+                find: (seq) => history.find((other) => other.seq === seq),
+              })}
+            />
+          </p>
+          <EntryFacts entry={entry} />
+        </>
+      )}
+    </section>
+  )
+}
+
+function nothingKnown({ derived }: SheetField): string {
+  return derived === null
+    ? 'Nothing has been written to this cell since its record was made.'
+    : 'Nothing: it has never been computed, and nobody has written it.'
+}
+
+/** What is on record of an entry, one line each. */
+function EntryFacts({ entry }: { readonly entry: ProvenanceEntryAnswer }) {
+  return (
+    <dl className="facts">
+      {entry.url !== undefined && (
+        <Fact name="Request" copy={entry.url} what="the URL">
+          <code className="fact-url">
+            <span className="fact-method">{entry.method ?? 'GET'}</span> {entry.url}
+          </code>
+        </Fact>
+      )}
+      {entry.status !== undefined && <Fact name="Answer">{answerText(entry)}</Fact>}
+      {entry.cached !== undefined && (
+        <Fact name="Cached">{entry.cached ? 'Yes, no call was made for it' : 'No, it was called for'}</Fact>
+      )}
+      {entry.derivation !== undefined && (
+        <Fact name="Derivation">
+          <Link href={derivationPath(entry.derivation)}>{entry.derivation}</Link>
+        </Fact>
+      )}
+      {entry.run_id !== undefined && (
+        <Fact name="Run">
+          <Link href={`/runs/${entry.run_id}`}>Run {entry.run_id}</Link>
+        </Fact>
+      )}
+      {entry.proposal !== undefined && (
+        <Fact name="Proposal">
+          <Link href={`/proposals/${entry.proposal}?state=all`}>Proposal {entry.proposal}</Link>
+        </Fact>
+      )}
+      {entry.input_hash !== undefined && (
+        <Fact name="Input hash" copy={entry.input_hash} what="the input hash">
+          <code title={entry.input_hash}>{shortHash(entry.input_hash)}</code>
+        </Fact>
+      )}
+      <Fact name="Log entry">{entry.seq.toLocaleString('en')}</Fact>
+    </dl>
+  )
+}
+
+interface FactProps {
+  readonly name: string
+  readonly children: ReactNode
+  readonly copy?: string | undefined
+  readonly what?: string
+}
+
+function Fact({ name, children, copy, what = '' }: FactProps) {
+  return (
+    <div className="fact">
+      <dt>{name}</dt>
+      <dd>
+        {children}
+        {copy !== undefined && <CopyButton text={copy} what={what} />}
+      </dd>
+    </div>
+  )
+}
+
+function answerText({ status, duration_ms: duration }: ProvenanceEntryAnswer): string {
+  return duration === undefined ? String(status) : `${status} in ${formatDuration(duration)}`
+}
+
+/** Enough of a hash to tell it from another. */
+export function shortHash(hash: string): string {
+  const [algorithm, digits] = hash.includes(':') ? hash.split(':') : ['', hash]
+  const short = `${(digits ?? '').slice(0, 12)}…`
+  return algorithm === '' ? short : `${algorithm}:${short}`
+}

@@ -1,0 +1,173 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Play, RotateCw } from 'lucide-react'
+import { Fragment } from 'react'
+import type { CellExplanationAnswer, CellFailureAnswer } from '../../../../src/wire/runs/status.ts'
+import { messageOf } from '../../api/api-error.ts'
+import type { SheetContract } from '../../api/contract.ts'
+import { openRunDialog } from '../../runs/dialogs/run-dialog.tsx'
+import { retryCell } from '../../runs/dialogs/retry-cell.ts'
+import { useActor } from '../../state/actor.ts'
+import type { CellRef } from '../../state/view-state.ts'
+import { FormFault } from '../../ui/form-fault.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Moment } from '../../ui/moment.tsx'
+import { FieldButton, ReasonItem } from './reason-item.tsx'
+import './why.css'
+
+interface WhyProps {
+  readonly contract: SheetContract
+  readonly cell: CellRef
+  readonly explanation: CellExplanationAnswer
+  readonly onSelect: (cell: CellRef) => void
+}
+
+/** Why a derived cell is not fresh; nothing for one that is, or that somebody wrote. */
+export function Why({ contract, cell, explanation, onSelect }: WhyProps) {
+  const { state, reasons, failure, entry, waits_for: waitsFor } = explanation
+  const hasValue = entry !== null && entry.value !== null
+  if (state === 'fresh' || state === 'overridden') return null
+  const select = (field: string): void => onSelect({ recordId: cell.recordId, field })
+  return (
+    <section className="panel-section why" aria-labelledby="why-title">
+      <h3 id="why-title">{state === 'failed' ? 'Why it failed' : `Why it is ${state}`}</h3>
+      {failure !== null && (
+        <Failure cell={cell} failure={failure} hasValue={hasValue} canRetry={state === 'failed'} />
+      )}
+      <Waiting contract={contract} explanation={explanation} onSelect={select} />
+      {state === 'missing' && <p>It has never been computed.</p>}
+      {reasons.length > 0 && (
+        <>
+          {state === 'failed' && <p className="panel-faint">Changed since it was last computed:</p>}
+          <ul className="reasons">
+            {reasons.map((reason) => (
+              <li key={reason.part === 'input' ? `input ${reason.field}` : reason.part}>
+                <ReasonItem
+                  contract={contract}
+                  derivation={derivationOf(contract, cell)}
+                  reason={reason}
+                  onSelect={select}
+                />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {state === 'stale' && reasons.length === 0 && (
+        <p>What was changed has been changed back. The next run finds it fresh, without a call.</p>
+      )}
+      {state !== 'blocked' && (state !== 'failed' || waitsFor.length > 0) && (
+        <div className="why-actions">
+          <Button
+            icon={<Play size={14} />}
+            onClick={() => openRunDialog(...orderOf(contract, cell, waitsFor))}
+          >
+            Compute it
+          </Button>
+        </div>
+      )}
+    </section>
+  )
+}
+
+const BLOCKED_WORDS = {
+  input_failed: 'failed',
+  input_empty: 'is empty',
+  input_blocked: 'is blocked itself',
+} as const
+
+interface WaitingProps {
+  readonly contract: SheetContract
+  readonly explanation: CellExplanationAnswer
+  readonly onSelect: (field: string) => void
+}
+
+/** The input that a blocked cell waits for, and why; or the cells that are computed before this one. */
+function Waiting({ contract, explanation, onSelect }: WaitingProps) {
+  const { blocked_by: blockedBy, blocked_reason: reason, waits_for: waitsFor } = explanation
+  if (blockedBy !== null && reason !== null) {
+    return (
+      <p>
+        Waiting for <FieldButton contract={contract} name={blockedBy} onSelect={onSelect} />, which{' '}
+        {BLOCKED_WORDS[reason]}.
+      </p>
+    )
+  }
+  if (waitsFor.length === 0) return null
+  return (
+    <p>
+      Waiting for{' '}
+      {waitsFor.map((name, index) => (
+        <Fragment key={name}>
+          {index > 0 && ', '}
+          <FieldButton contract={contract} name={name} onSelect={onSelect} />
+        </Fragment>
+      ))}
+      , which {waitsFor.length === 1 ? 'has' : 'have'} not been computed yet.
+    </p>
+  )
+}
+
+/** A run of just this cell and those that come before it, and what it is called. */
+function orderOf(
+  { fieldByName }: SheetContract,
+  { recordId, field }: CellRef,
+  waitsFor: readonly string[],
+): Parameters<typeof openRunDialog> {
+  const title = fieldByName.get(field)?.title ?? field
+  return [{ targets: [...waitsFor, field], record_ids: [recordId] }, `Compute ${title} of ${recordId}`]
+}
+
+function derivationOf({ fieldByName }: SheetContract, { field }: CellRef): string {
+  return fieldByName.get(field)?.derived?.derivation ?? 'the derivation'
+}
+
+interface FailureProps {
+  readonly cell: CellRef
+  readonly failure: CellFailureAnswer
+  /** Whether the cell has a value all the same. */
+  readonly hasValue: boolean
+  /** False for a cell that cannot be computed because of an input. */
+  readonly canRetry: boolean
+}
+
+/** What went wrong at the last try, in the server's words, and another try. */
+function Failure({ cell, failure, hasValue, canRetry }: FailureProps) {
+  const [actor] = useActor()
+  const client = useQueryClient()
+  const retry = useMutation({
+    mutationFn: () => retryCell(cell, actor),
+    onSettled: () => client.invalidateQueries({ queryKey: ['records'] }),
+  })
+  return (
+    <div className="failure">
+      <p className="failure-text">{failure.error}</p>
+      {failure.response_body !== undefined && (
+        <pre className="failure-body" aria-label="What the response said">
+          {failure.response_body}
+        </pre>
+      )}
+      <p className="panel-faint">
+        {failure.error_type}, <Moment at={failure.at} />.{hasValue && ' The value from before is kept.'}
+      </p>
+      {failure.retry_at !== undefined && (
+        <p className="panel-faint">
+          {failure.retry_at === null ? (
+            'Runs do not try it again.'
+          ) : (
+            <>
+              Runs try it again <Moment at={failure.retry_at} />.
+            </>
+          )}
+        </p>
+      )}
+      {canRetry && (
+        <div className="why-actions">
+          <Button icon={<RotateCw size={14} />} disabled={retry.isPending} onClick={() => retry.mutate()}>
+            {retry.isPending ? 'Trying…' : 'Try again'}
+          </Button>
+        </div>
+      )}
+      <FormFault text={retry.error === null ? null : messageOf(retry.error)} />
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+import { Cloud, Cpu, FileDown, Pencil, Trash2, Undo2 } from 'lucide-react'
+import { Link } from 'wouter'
+import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
+import type { SheetField } from '../../api/contract.ts'
+import type { CellRef } from '../../state/view-state.ts'
+import { originLine } from './origin-sentence.ts'
+import { PutBackAction } from './put-back-action.tsx'
+import type { PutBack, WayBack } from './put-back.ts'
+import { SentenceView } from './sentence-view.tsx'
+import { ValueChange } from '../diff/value-change.tsx'
+
+interface HistoryEntryProps {
+  readonly field: SheetField
+  readonly cell: CellRef
+  readonly entry: ProvenanceEntryAnswer
+  /** Of a revert, what it undid, where that is known. */
+  readonly undone: ProvenanceEntryAnswer | undefined
+  /** What the cell has now. */
+  readonly current: unknown
+  /** How to put back what this entry wrote; null while that is not known. */
+  readonly putBack: PutBack | null
+  /** How to put back what was before this entry, where that is offered here. */
+  readonly undo: WayBack | null
+}
+
+const ICONS: Readonly<Record<string, typeof Cpu>> = {
+  http: Cloud,
+  write: Pencil,
+  import: FileDown,
+  delete: Trash2,
+  revert: Undo2,
+}
+
+/** One thing that happened to the cell. */
+export function HistoryEntry({ field, cell, entry, undone, current, putBack, undo }: HistoryEntryProps) {
+  const Icon = ICONS[entry.source] ?? Cpu
+  const sentence = originLine(entry, { derived: field.derived !== null, find: () => undone })
+  return (
+    <li className="happening">
+      <span className={`happening-icon ${entry.source}`} title={entry.source}>
+        <Icon size={13} aria-hidden="true" />
+      </span>
+      <div className="happening-body">
+        <ValueChange type={field.type} was={entry.previous} is={entry.value} />
+        <p className="happening-who">
+          <SentenceView sentence={sentence} />
+          {entry.run_id !== undefined && (
+            <>
+              {' · '}
+              <Link href={`/runs/${entry.run_id}`}>run {entry.run_id}</Link>
+            </>
+          )}
+        </p>
+        {undo !== null && (
+          <PutBackAction
+            label="Undo this"
+            field={field}
+            cell={cell}
+            how={undo}
+            value={entry.previous}
+            current={current}
+          />
+        )}
+        {putBack !== null && putBack.by !== 'nothing' && (
+          <PutBackAction
+            label="Put back this value"
+            field={field}
+            cell={cell}
+            how={putBack}
+            value={entry.value}
+            current={current}
+          />
+        )}
+      </div>
+    </li>
+  )
+}

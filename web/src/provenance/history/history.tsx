@@ -1,0 +1,74 @@
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
+import type { SheetField } from '../../api/contract.ts'
+import { permissionsQuery } from '../../api/queries.ts'
+import { useActor } from '../../state/actor.ts'
+import type { CellRef } from '../../state/view-state.ts'
+import { Button } from '../../ui/button.tsx'
+import { HistoryEntry } from './history-entry.tsx'
+import './history.css'
+import { putBackOf, undoOfLatest, type CellPast } from './put-back.ts'
+
+interface HistoryProps {
+  readonly field: SheetField
+  readonly cell: CellRef
+  /** The newest first. */
+  readonly history: readonly ProvenanceEntryAnswer[]
+  /** What the cell has now; undefined when its record is gone. */
+  readonly value: unknown
+}
+
+/** As many entries as are shown before somebody asks for all. */
+const FIRST_ENTRIES = 50
+
+/** All that has ever happened to the cell, the newest first. */
+export function History({ field, cell, history, value }: HistoryProps) {
+  const [isWhole, setIsWhole] = useState(false)
+  const [actor] = useActor()
+  const { data: permissions } = useQuery(permissionsQuery(actor))
+  const mayWrite = permissions?.write.includes(field.name) === true
+  const past = useMemo<CellPast>(
+    () => ({ field, history, value, actor, mayWrite }),
+    [field, history, value, actor, mayWrite],
+  )
+  const bySeq = useMemo(() => new Map(history.map((entry) => [entry.seq, entry])), [history])
+  if (history.length === 0) return null
+  const shown = isWhole ? history : history.slice(0, FIRST_ENTRIES)
+  const ways = permissions === undefined ? [] : shown.map((entry) => putBackOf(entry, past))
+  const obstacles = new Set(
+    ways.map((way) => (way.by === 'nothing' ? way.why : null)).filter((why) => why !== null),
+  )
+  const undo = undoOfLatest(past)
+  return (
+    <section className="panel-section" aria-labelledby="history-title">
+      <h3 id="history-title">
+        History <span className="panel-faint">{history.length.toLocaleString('en')}</span>
+      </h3>
+      {[...obstacles].map((why) => (
+        <p key={why} className="panel-faint">
+          Not every value can be put back. {why}
+        </p>
+      ))}
+      <ol className="timeline">
+        {shown.map((entry, index) => (
+          <HistoryEntry
+            key={entry.seq}
+            field={field}
+            cell={cell}
+            entry={entry}
+            undone={entry.reverts === undefined ? undefined : bySeq.get(entry.reverts)}
+            current={value}
+            putBack={ways[index] ?? null}
+            undo={index === 0 ? undo : null}
+          />
+        ))}
+      </ol>
+      {shown.length < history.length && (
+        <Button look="quiet" onClick={() => setIsWhole(true)}>
+          Show all {history.length.toLocaleString('en')} entries
+        </Button>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
+import { originLine, originSentence, plainSentence, type Telling } from './origin-sentence.ts'
+import { computedEntry, entryOf, NOW } from './test-entries.ts'
+
+const WRITTEN = entryOf({ seq: 1 })
+const COMPUTED = computedEntry({ seq: 2 })
+
+function telling(derived: boolean, others: readonly ProvenanceEntryAnswer[] = []): Telling {
+  return { derived, find: (seq) => others.find((entry) => entry.seq === seq) }
+}
+
+function tell(entry: ProvenanceEntryAnswer, about = telling(false)): string {
+  return plainSentence(originSentence(entry, about), NOW)
+}
+
+test('a computed value tells its file, for whom, when, the request and its answer', () => {
+  assert.equal(
+    tell(COMPUTED, telling(true)),
+    'Computed by rate.yaml for agent:pricing, 3 minutes ago — GET https://rates.example/… answered 200 in 120 ms.',
+  )
+  assert.equal(
+    plainSentence(originLine(COMPUTED, telling(true)), NOW),
+    'Computed by rate.yaml for agent:pricing, 3 minutes ago',
+  )
+})
+
+test('a value from the cache says that no call was made', () => {
+  assert.equal(
+    tell({ ...COMPUTED, cached: true }, telling(true)),
+    'Computed by rate.yaml for agent:pricing, 3 minutes ago — from the cache, without a call.',
+  )
+  assert.match(
+    plainSentence(originLine({ ...COMPUTED, cached: true }, telling(true)), NOW),
+    /, from the cache$/,
+  )
+})
+
+test('what is not known of a call is left out', () => {
+  const { status: _status, duration_ms: _duration, method: _method, ...rest } = COMPUTED
+  assert.match(tell(rest), /— GET https:\/\/rates\.example\/…\.$/)
+  const { url: _url, ...silent } = rest
+  assert.match(tell(silent), /3 minutes ago\.$/)
+  assert.equal(tell(entryOf({ seq: 1, source: 'sql' })), 'Computed (sql) by human:ann, 3 minutes ago.')
+})
+
+test('a write tells who, and that it overrides where a derivation would compute', () => {
+  assert.equal(tell(WRITTEN), 'Written by human:ann, 3 minutes ago.')
+  assert.equal(tell(WRITTEN, telling(true)), 'Overridden by human:ann, 3 minutes ago.')
+  assert.equal(tell(entryOf({ seq: 1, value: null })), 'Emptied by human:ann, 3 minutes ago.')
+  assert.equal(
+    tell(entryOf({ seq: 1, value: null }), telling(true)),
+    'Override ended by human:ann, 3 minutes ago.',
+  )
+})
+
+test('what was proposed names who proposed it and who accepted it', () => {
+  const accepted = entryOf({ seq: 1, proposal: '7', proposed_by: 'agent:writer' })
+  assert.equal(tell(accepted), 'Written as proposed by agent:writer, accepted by human:ann, 3 minutes ago.')
+  assert.equal(
+    plainSentence(originLine({ ...accepted, source: 'delete' }, telling(false)), NOW),
+    'Deleted with its record as proposed by agent:writer, accepted by human:ann, 3 minutes ago',
+  )
+})
+
+test('imports and deletions', () => {
+  const imported = entryOf({ seq: 1, source: 'import', actor: 'system', file: 'records.jsonl' })
+  assert.equal(tell(imported), 'Imported from records.jsonl by system, 3 minutes ago.')
+  assert.equal(
+    tell(entryOf({ seq: 1, source: 'delete' })),
+    'Deleted with its record by human:ann, 3 minutes ago.',
+  )
+})
+
+test('a revert tells what it undid, as far as that is known', () => {
+  const revert = entryOf({ seq: 3, source: 'revert', actor: 'human:bob', reverts: 2 })
+  assert.equal(tell(revert), 'Put back by human:bob, 3 minutes ago.')
+  assert.equal(
+    tell(revert, telling(true, [COMPUTED])),
+    'Put back by human:bob, 3 minutes ago, undoing what was computed for agent:pricing 3 minutes ago.',
+  )
+  assert.equal(
+    tell({ ...revert, reverts: 1 }, telling(false, [WRITTEN])),
+    'Put back by human:bob, 3 minutes ago, undoing what was written by human:ann 3 minutes ago.',
+  )
+})
+
+test('a restored record tells who had deleted it', () => {
+  const deleted = entryOf({ seq: 2, source: 'delete', value: null })
+  const restored = entryOf({ seq: 3, source: 'revert', actor: 'human:bob', reverts: 2 })
+  assert.equal(
+    tell(restored, telling(true, [deleted])),
+    'Restored with its record by human:bob, 3 minutes ago, undoing what was deleted by human:ann 3 minutes ago.',
+  )
+})
+
+test('a revert that gives back a computed value is none of the derivation', () => {
+  const revert = entryOf({ seq: 3, source: 'revert', derivation: 'rate.yaml', input_hash: 'sha256:ab' })
+  assert.equal(tell(revert, telling(true)), 'Put back by human:ann, 3 minutes ago.')
+})

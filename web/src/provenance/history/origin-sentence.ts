@@ -1,0 +1,132 @@
+import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
+import { formatDuration } from '../../ui/format.ts'
+import { relativeTime } from '../../ui/time-text.ts'
+
+/** A piece of a sentence: words, or something that the page shows in its own way. */
+export type Part =
+  | string
+  | { readonly is: 'actor'; readonly name: string }
+  | { readonly is: 'time'; readonly at: string }
+  | { readonly is: 'derivation'; readonly file: string }
+  | { readonly is: 'request'; readonly text: string }
+
+export type Sentence = readonly Part[]
+
+/** What an entry needs to be told beside itself. */
+export interface Telling {
+  /** Whether a derivation computes the field. */
+  readonly derived: boolean
+  /** Finds other entries of the cell, such as the one that a revert undid. */
+  find(seq: number): ProvenanceEntryAnswer | undefined
+}
+
+/** Where the value of an entry came from, as a whole sentence. */
+export function originSentence(entry: ProvenanceEntryAnswer, telling: Telling): Sentence {
+  return [...deed(entry, telling), ...by(entry), ...supplement(entry, telling), '.']
+}
+
+/** The same in few words, for the line of a list: without a request, and without an end. */
+export function originLine(entry: ProvenanceEntryAnswer, telling: Telling): Sentence {
+  const cached = entry.cached === true ? [', from the cache'] : []
+  return [...deed(entry, telling), ...by(entry), ...cached]
+}
+
+/** Whether a derivation computed what the entry wrote. */
+export function isComputed({ source, derivation }: ProvenanceEntryAnswer): boolean {
+  return !['write', 'import', 'delete', 'revert'].includes(source) && derivation !== undefined
+}
+
+function deed(entry: ProvenanceEntryAnswer, { derived, find }: Telling): Sentence {
+  const { source, value, file, derivation, reverts } = entry
+  switch (source) {
+    case 'write':
+      if (value === null) return [derived ? 'Override ended' : 'Emptied']
+      return [derived ? 'Overridden' : 'Written']
+    case 'import':
+      return file === undefined ? ['Imported'] : [`Imported from ${file}`]
+    case 'delete':
+      return ['Deleted with its record']
+    case 'revert':
+      return reverts !== undefined && find(reverts)?.source === 'delete'
+        ? ['Restored with its record']
+        : ['Put back']
+    default:
+      return derivation === undefined
+        ? [`Computed (${source})`]
+        : ['Computed by ', { is: 'derivation', file: derivation }]
+  }
+}
+
+/** A run computes for somebody; everything else is done by somebody, or proposed by one and accepted by another. */
+function by(entry: ProvenanceEntryAnswer): Sentence {
+  const { proposed_by: proposer } = entry
+  if (proposer !== undefined) {
+    return [
+      ' as proposed by ',
+      { is: 'actor', name: proposer },
+      ', accepted by ',
+      { is: 'actor', name: entry.actor },
+      ', ',
+      { is: 'time', at: entry.at },
+    ]
+  }
+  const word = isComputed(entry) ? 'for' : 'by'
+  return [` ${word} `, { is: 'actor', name: entry.actor }, ', ', { is: 'time', at: entry.at }]
+}
+
+function supplement(entry: ProvenanceEntryAnswer, { find }: Telling): Sentence {
+  if (entry.source === 'revert') return undoing(entry, find)
+  if (entry.cached === true) return [' — from the cache, without a call']
+  const request = briefRequest(entry)
+  return request === null ? [] : [' — ', { is: 'request', text: request }, answered(entry)]
+}
+
+function undoing(entry: ProvenanceEntryAnswer, find: Telling['find']): Sentence {
+  const undone = entry.reverts === undefined ? undefined : find(entry.reverts)
+  if (undone === undefined) return []
+  const what = isComputed(undone) ? 'computed for' : VERBS[undone.source]
+  if (what === undefined) return []
+  return [
+    `, undoing what was ${what} `,
+    { is: 'actor', name: undone.actor },
+    ' ',
+    { is: 'time', at: undone.at },
+  ]
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  write: 'written by',
+  import: 'imported by',
+  delete: 'deleted by',
+  revert: 'put back by',
+}
+
+function answered({ status, duration_ms: duration }: ProvenanceEntryAnswer): string {
+  const answer = status === undefined ? '' : ` answered ${status}`
+  return duration === undefined ? answer : `${answer} in ${formatDuration(duration)}`
+}
+
+/** `GET https://rates.example/…`: what was asked is told in full elsewhere. Null for an entry without a request. */
+function briefRequest({ method = 'GET', url }: ProvenanceEntryAnswer): string | null {
+  if (url === undefined) return null
+  return `${method} ${URL.canParse(url) ? `${new URL(url).origin}/…` : url}`
+}
+
+/** The sentence without anything to click at. */
+export function plainSentence(sentence: Sentence, now: number): string {
+  return sentence.map((part) => plainPart(part, now)).join('')
+}
+
+function plainPart(part: Part, now: number): string {
+  if (typeof part === 'string') return part
+  switch (part.is) {
+    case 'actor':
+      return part.name
+    case 'time':
+      return relativeTime(part.at, now)
+    case 'derivation':
+      return part.file
+    case 'request':
+      return part.text
+  }
+}

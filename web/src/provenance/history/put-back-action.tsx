@@ -1,0 +1,99 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Undo2 } from 'lucide-react'
+import { useRef, useState, type KeyboardEvent } from 'react'
+import { messageOf } from '../../api/api-error.ts'
+import type { SheetField } from '../../api/contract.ts'
+import { useActor } from '../../state/actor.ts'
+import type { CellRef } from '../../state/view-state.ts'
+import { FormFault } from '../../ui/form-fault.tsx'
+import { Button } from '../../ui/button.tsx'
+import { tellDone, tellError } from '../../ui/toasts.tsx'
+import { putBackValue } from './put-back-value.ts'
+import type { Leaves, WayBack } from './put-back.ts'
+import { ValueChange } from '../diff/value-change.tsx'
+
+interface PutBackActionProps {
+  readonly label: string
+  readonly field: SheetField
+  readonly cell: CellRef
+  readonly how: WayBack
+  /** What the cell is to have. */
+  readonly value: unknown
+  /** What it has now. */
+  readonly current: unknown
+}
+
+/** Puts a value back, after asking in place. */
+export function PutBackAction({ label, field, cell, how, value, current }: PutBackActionProps) {
+  const [isAsking, setIsAsking] = useState(false)
+  const [actor] = useActor()
+  const client = useQueryClient()
+  const opener = useRef<HTMLButtonElement>(null)
+  const question = useRef<HTMLDivElement>(null)
+  const change = useMutation({
+    mutationFn: () => putBackValue({ cell, how, value, seen: current, actor }),
+    onSuccess: () => {
+      // The button will be gone: the focus stays in the panel all the same.
+      question.current?.closest<HTMLElement>('[role=tabpanel]')?.focus({ preventScroll: true })
+      setIsAsking(false)
+      tellDone(`${field.title} of ${cell.recordId} has its earlier value back.`)
+    },
+    onSettled: async (_done, error) => {
+      // Also when it was refused: what is shown may be what is out of date.
+      await client.invalidateQueries({ queryKey: ['records'] })
+      // Then there may be nothing to put back any more, and no place here to say what went wrong.
+      if (error !== null) requestAnimationFrame(() => question.current === null && tellError(error))
+    },
+  })
+  const cancel = (): void => {
+    setIsAsking(false)
+    change.reset()
+    // The button is there again only after this has been drawn.
+    requestAnimationFrame(() => opener.current?.focus())
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape') return
+    event.preventDefault()
+    event.stopPropagation()
+    cancel()
+  }
+  if (!isAsking) {
+    return (
+      <button ref={opener} type="button" className="put-back" onClick={() => setIsAsking(true)}>
+        <Undo2 size={13} aria-hidden="true" /> {label}
+      </button>
+    )
+  }
+  return (
+    <div ref={question} className="put-back-question" role="group" aria-label={label} onKeyDown={onKeyDown}>
+      <ValueChange type={field.type} was={current} is={value} />
+      <p className="panel-faint">{consequence(field, how)}</p>
+      <FormFault text={change.error === null ? null : messageOf(change.error)} />
+      <div className="put-back-buttons">
+        <Button look="primary" autoFocus disabled={change.isPending} onClick={() => change.mutate()}>
+          {how.by === 'undo' ? 'Put it back' : 'Write it'}
+        </Button>
+        <Button look="quiet" disabled={change.isPending} onClick={cancel}>
+          Cancel
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+/** What putting it back means beside the value. */
+function consequence(field: SheetField, how: WayBack): string {
+  if (how.by === 'undo') {
+    const state = field.derived === null ? '' : ` ${LEAVES[how.leaves]}`
+    return `The change is undone.${state} This is written down like any other, and can be undone too.`
+  }
+  const anew = 'More has happened since, so the value is written anew, in your name.'
+  return field.derived === null ? anew : `${anew} The cell is overridden then: runs leave it alone.`
+}
+
+const LEAVES: Readonly<Record<Leaves, string>> = {
+  missing: 'The cell is missing then: the next run computes it.',
+  overridden: 'The cell is overridden then: runs leave it alone.',
+  computed:
+    'The cell is stale then, unless it is fresh now and this value came from the very same inputs: the next run finds out whether it must be computed.',
+}

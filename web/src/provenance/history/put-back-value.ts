@@ -1,0 +1,35 @@
+import { server } from '../../api/server.ts'
+import { sameValue } from '../../values/same-value.ts'
+import type { CellRef } from '../../state/view-state.ts'
+import type { WayBack } from './put-back.ts'
+
+export interface PutBackOrder {
+  readonly cell: CellRef
+  readonly how: WayBack
+  readonly value: unknown
+  /** What the cell had when it was decided. */
+  readonly seen: unknown
+  readonly actor: string
+}
+
+/** Puts a value back. Throws ApiError, and an Error that says so when nothing was done since the cell has changed. */
+export async function putBackValue({ cell, how, value, seen, actor }: PutBackOrder): Promise<void> {
+  if (how.by === 'undo') {
+    const { reverted } = await server.cells.revert({ record_id: cell.recordId, field: cell.field }, how.seq, {
+      actor,
+    })
+    if (reverted === 0) throw new Error(CONFLICT)
+    return
+  }
+  const { record, version } = await server.records.getVersioned(cell.recordId)
+  if (!sameValue(record[cell.field], seen)) throw new Error(CHANGED)
+  await server.records.upsert([{ id: cell.recordId, [cell.field]: value ?? null }], {
+    actor,
+    ifMatch: version,
+  })
+}
+
+const CONFLICT =
+  'Nothing was put back. Either the cell has been changed meanwhile, or the contract does not allow the old value any more, such as one that must be unique and that another record has by now.'
+
+const CHANGED = 'Nothing was written: somebody has changed the cell meanwhile.'

@@ -1,0 +1,36 @@
+import { Link } from 'wouter'
+import { Moment } from '../../ui/moment.tsx'
+import type { Part, Sentence } from './origin-sentence.ts'
+
+interface SentenceViewProps {
+  readonly sentence: Sentence
+  /** Whether files can be clicked at; not within something that can be clicked at itself. */
+  readonly links?: boolean
+}
+
+/** A sentence with times, names and links in it. */
+export function SentenceView({ sentence, links = true }: SentenceViewProps) {
+  return sentence.map((part, index) => (
+    // The parts of a sentence have nothing but their place.
+    // oxlint-disable-next-line react/no-array-index-key
+    <PartView key={index} part={part} links={links} />
+  ))
+}
+
+function PartView({ part, links }: { readonly part: Part; readonly links: boolean }) {
+  if (typeof part === 'string') return part
+  switch (part.is) {
+    case 'actor':
+      return <strong className="actor-said">{part.name}</strong>
+    case 'time':
+      return <Moment at={part.at} />
+    case 'derivation':
+      return links ? <Link href={derivationPath(part.file)}>{part.file}</Link> : part.file
+    case 'request':
+      return <code className="request-said">{part.text}</code>
+  }
+}
+
+export function derivationPath(file: string): string {
+  return `/derivations?file=${encodeURIComponent(file)}`
+}

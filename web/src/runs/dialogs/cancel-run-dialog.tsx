@@ -1,0 +1,68 @@
+import { useState } from 'react'
+import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
+import { messageOf } from '../../api/api-error.ts'
+import { server } from '../../api/server.ts'
+import { useActor } from '../../state/actor.ts'
+import { FormFault } from '../../ui/form-fault.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { countOf } from '../../ui/format.ts'
+import './run-dialog.css'
+import { runCost } from '../display/plan-text.ts'
+import { runName } from '../display/run-text.ts'
+
+interface CancelRunDialogProps {
+  readonly run: RunSummary
+  readonly open: boolean
+  readonly onClose: () => void
+}
+
+/** Asks whether a run shall end, and ends it. */
+export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
+  const [actor] = useActor()
+  const [isEnding, setIsEnding] = useState(false)
+  const [fault, setFault] = useState<string | null>(null)
+  const cancel = async (): Promise<void> => {
+    setIsEnding(true)
+    setFault(null)
+    try {
+      // The end itself is told by whoever watches the run.
+      await server.runs.cancel(run.id, { actor })
+      onClose()
+    } catch (error) {
+      setFault(messageOf(error))
+    } finally {
+      setIsEnding(false)
+    }
+  }
+  return (
+    <Dialog
+      title={`Cancel ${runName(run).toLowerCase()}?`}
+      open={open}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Let it go on</Button>
+          <Button look="danger" disabled={isEnding} onClick={() => void cancel()}>
+            {isEnding ? 'Cancelling…' : 'Cancel the run'}
+          </Button>
+        </>
+      }
+    >
+      <p className="run-dialog-text">{whatStays(run)}</p>
+      <p className="run-dialog-text soft">
+        {run.kind === 'revert'
+          ? 'To put back the rest, revert the same run again.'
+          : 'No new call starts, and calls under way are given up. A later run goes on from there.'}
+      </p>
+      <FormFault text={fault} />
+    </Dialog>
+  )
+}
+
+function whatStays(run: RunSummary): string {
+  const { kind, materialized, calls } = run
+  if (kind === 'revert') return `What has been put back stays: ${countOf(materialized, 'cell')} so far.`
+  const spent = calls > 0 ? `; ${countOf(calls, 'call')} made, ${runCost(run)}` : ''
+  return `What has been stored stays: ${countOf(materialized, 'cell')} so far${spent}.`
+}

@@ -1,0 +1,20 @@
+import type { RunOrder } from '../../../../src/client/client.ts'
+import { server } from '../../api/server.ts'
+import type { CellRef } from '../../state/view-state.ts'
+import { isNothing } from '../display/plan-text.ts'
+import { openRunDialog } from './run-dialog.tsx'
+import { runningStore } from '../progress/running-store.ts'
+
+/**
+ * Computes a failed cell again: at once unless a call has a price, else after the dialog has said what it costs. Throws
+ * ApiError.
+ */
+export async function retryCell({ recordId, field }: CellRef, actor: string): Promise<void> {
+  const order: RunOrder = { targets: [field], record_ids: [recordId], only: 'failed' }
+  const plan = await server.runs.plan(order, { actor })
+  if (plan.cost > 0 || isNothing(plan)) {
+    openRunDialog(order, `Retry ${field} of ${recordId}`)
+    return
+  }
+  runningStore.begin(await server.runs.start(order, { actor }))
+}

@@ -1,0 +1,133 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { RevertAnswer } from '../../../../src/wire/runs/revert.ts'
+import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
+import { messageOf } from '../../api/api-error.ts'
+import { server } from '../../api/server.ts'
+import { useActor } from '../../state/actor.ts'
+import { FormFault } from '../../ui/form-fault.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { countOf, formatCount } from '../../ui/format.ts'
+import { cellPath } from '../display/cell-path.ts'
+import { reportsItself } from '../progress/self-reported-reverts.ts'
+import './run-dialog.css'
+import { runName } from '../display/run-text.ts'
+
+interface RevertRunDialogProps {
+  readonly run: RunSummary
+  readonly onClose: () => void
+}
+
+/** Asks whether the values from before a run shall be put back, does so, and tells what came of it. */
+export function RevertRunDialog({ run, onClose }: RevertRunDialogProps) {
+  const client = useQueryClient()
+  const [actor] = useActor()
+  const [isReverting, setIsReverting] = useState(false)
+  const [outcome, setOutcome] = useState<RevertAnswer | null>(null)
+  const [fault, setFault] = useState<string | null>(null)
+  const revert = async (): Promise<void> => {
+    setIsReverting(true)
+    setFault(null)
+    const told = reportsItself(run.id)
+    try {
+      setOutcome(await server.runs.revert(run.id, { actor }))
+    } catch (error) {
+      setFault(messageOf(error))
+    } finally {
+      told()
+      setIsReverting(false)
+      for (const first of ['records', 'runs']) void client.invalidateQueries({ queryKey: [first] })
+    }
+  }
+  const isRevert = run.kind === 'revert'
+  return (
+    <Dialog
+      title={
+        outcome !== null
+          ? 'Reverted'
+          : isRevert
+            ? `Undo this revert (run ${run.id})?`
+            : `Revert ${runName(run).toLowerCase()}?`
+      }
+      open
+      onClose={onClose}
+      actions={
+        outcome !== null ? (
+          <Button look="primary" autoFocus onClick={onClose}>
+            Done
+          </Button>
+        ) : (
+          <>
+            <Button onClick={onClose}>{isReverting ? 'Close' : 'Leave it'}</Button>
+            <Button look="danger" disabled={isReverting} onClick={() => void revert()}>
+              {isReverting ? 'Putting back…' : `Put back ${countOf(run.materialized, 'cell')}`}
+            </Button>
+          </>
+        )
+      }
+    >
+      {outcome !== null ? <Outcome outcome={outcome} onClose={onClose} /> : <WhatItDoes run={run} />}
+      <FormFault text={fault} />
+    </Dialog>
+  )
+}
+
+function WhatItDoes({ run }: { readonly run: RunSummary }) {
+  return (
+    <>
+      <p className="run-dialog-text">
+        {run.kind === 'revert' ? 'The values from before this revert' : 'The values from before this run'} are
+        put back in {countOf(run.materialized, 'cell')}.
+      </p>
+      <p className="run-dialog-text soft">
+        Cells that have been written, computed or reverted since are conflicts, and are left as they are. So
+        are those whose old value the contract no longer allows.
+        {run.kind === 'materialize' &&
+          ' What was spent stays spent; answers that are taken back leave the cache too.'}{' '}
+        A revert is a run itself, and can be undone in the same way.
+      </p>
+    </>
+  )
+}
+
+const CONFLICTS_LISTED = 100
+
+function Outcome({
+  outcome: { reverted, conflicts, run_id: id },
+  onClose,
+}: {
+  readonly outcome: RevertAnswer
+  readonly onClose: () => void
+}) {
+  return (
+    <div role="status">
+      <p className="run-dialog-text">
+        {countOf(reverted, 'cell')} put back
+        {conflicts.length === 0
+          ? ', without conflicts.'
+          : `; ${countOf(conflicts.length, 'conflict')} left as they are.`}{' '}
+        {id !== null && (
+          <Link href={`/runs/${id}`} onClick={onClose}>
+            Open this revert
+          </Link>
+        )}
+      </p>
+      {conflicts.length > 0 && (
+        <ul className="run-conflicts">
+          {conflicts.slice(0, CONFLICTS_LISTED).map(({ record_id: recordId, field }) => (
+            <li key={`${recordId} ${field}`}>
+              <Link href={cellPath({ recordId, field })} onClick={onClose}>
+                {recordId} · {field}
+              </Link>
+            </li>
+          ))}
+          {conflicts.length > CONFLICTS_LISTED && (
+            <li>and {formatCount(conflicts.length - CONFLICTS_LISTED)} more</li>
+          )}
+        </ul>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+import type { RunAnswer, RunSummary } from '../../../../src/wire/runs/runs.ts'
+import type { RunOrder } from '../../../../src/client/client.ts'
+
+/** What a run was asked for, to be asked for again; to overwrite values written by hand must be chosen anew. */
+export function orderOf(run: RunAnswer): RunOrder {
+  return {
+    ...cellsOf(run),
+    ...(run.force ? { force: true } : {}),
+    ...(isOnly(run.only) ? { only: run.only } : {}),
+    ...(run.limit === null ? {} : { limit: run.limit }),
+    ...(run.max_calls === null ? {} : { max_calls: run.max_calls }),
+    ...(run.max_cost === null ? {} : { max_cost: run.max_cost }),
+    ...(run.reuse_responses ? { reuse_responses: true } : {}),
+    ...(run.keep_fresh === undefined ? {} : { keep_fresh: run.keep_fresh }),
+    ...(run.stop_after_failures === null ? {} : { stop_after_failures: run.stop_after_failures }),
+  }
+}
+
+/**
+ * What failed of the fields and records that a run was asked for, by whatever run. Forced when the run was: who wanted
+ * new answers does not want those of the cache.
+ */
+export function retryOrderOf(run: RunAnswer): RunOrder {
+  return { ...cellsOf(run), only: 'failed', ...(run.force ? { force: true } : {}) }
+}
+
+function cellsOf({ targets, record_ids }: RunAnswer): RunOrder {
+  return {
+    ...(targets === null ? {} : { targets: [...targets] }),
+    ...(record_ids === null ? {} : { record_ids: [...record_ids] }),
+  }
+}
+
+export const ONLY = ['missing', 'stale', 'failed'] as const
+
+export type Only = (typeof ONLY)[number]
+
+export function isOnly(value: string | null): value is Only {
+  return ONLY.some((each) => each === value)
+}
+
+/** Of a run or an order, which cells it is about: `2 fields of 12 records`. */
+export function describeCells(
+  {
+    targets,
+    recordCount,
+  }: { readonly targets: readonly string[] | null; readonly recordCount: number | null },
+  titleOf: (field: string) => string,
+): string {
+  const fields =
+    targets === null
+      ? 'All derived fields'
+      : targets.length <= 3
+        ? targets.map(titleOf).join(', ') || 'No fields'
+        : `${targets.length} fields`
+  const records =
+    recordCount === null
+      ? 'all records'
+      : recordCount === 1
+        ? 'one record'
+        : `${recordCount.toLocaleString('en')} records`
+  return `${fields} of ${records}`
+}
+
+/** Whether a run can be undone: it has stored something, and stores no more. */
+export function canRevert({ state, materialized }: Pick<RunSummary, 'state' | 'materialized'>): boolean {
+  return state !== 'running' && materialized > 0
+}

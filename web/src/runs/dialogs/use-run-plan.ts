@@ -1,0 +1,39 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import type { RunPlanAnswer } from '../../../../src/wire/runs/materialize.ts'
+import type { RunOrder } from '../../../../src/client/client.ts'
+import { server } from '../../api/server.ts'
+
+const SETTLE_MS = 300
+
+interface ShownPlan {
+  /** Null while none is known. */
+  readonly plan: RunPlanAnswer | null
+  /** Whether it is that of the order as it is now. */
+  readonly isCurrent: boolean
+  readonly error: Error | null
+}
+
+/** What a run would do, asked again when its order has changed and come to rest. */
+export function useRunPlan(order: RunOrder, actor: string, isSound: boolean): ShownPlan {
+  const text = JSON.stringify(order)
+  const settled = useSettled(text)
+  const { data, error, isFetching, isPlaceholderData } = useQuery({
+    queryKey: ['plan', settled, actor],
+    queryFn: () => server.runs.plan(JSON.parse(settled) as RunOrder, { actor }),
+    enabled: isSound,
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+  })
+  const isSettled = isSound && settled === text && !isFetching && !isPlaceholderData
+  return { plan: data ?? null, isCurrent: isSettled, error: settled === text ? error : null }
+}
+
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), SETTLE_MS)
+    return () => clearTimeout(timer)
+  }, [value])
+  return settled
+}

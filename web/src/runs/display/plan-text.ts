@@ -1,0 +1,115 @@
+import type { RunPlanAnswer } from '../../../../src/wire/runs/materialize.ts'
+import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
+import { countOf, formatCount, formatMoney } from '../../ui/format.ts'
+import { relativeTime } from '../../ui/time-text.ts'
+
+export interface PlanTotals {
+  readonly compute: number
+  readonly cached: number
+  readonly skipped: number
+  /** Of these, cells with work that the limits leave no room for. */
+  readonly left: number
+}
+
+export function totalsOf({ targets }: RunPlanAnswer): PlanTotals {
+  const totals = { compute: 0, cached: 0, skipped: 0, left: 0 }
+  for (const { compute, cached, skipped, left = 0 } of Object.values(targets)) {
+    totals.compute += compute
+    totals.cached += cached
+    totals.skipped += skipped
+    totals.left += left
+  }
+  return totals
+}
+
+/** Whether a run would leave everything as it is. */
+export function isNothing(plan: RunPlanAnswer): boolean {
+  const { compute, cached } = totalsOf(plan)
+  return compute === 0 && cached === 0
+}
+
+const BLOCKED_WORDS = [
+  ['input_failed', 'an input that failed'],
+  ['input_empty', 'an input that is empty'],
+  ['input_blocked', 'an input that is blocked itself'],
+  ['input_missing', 'an input that this run does not compute'],
+] as const
+
+/** The cells that a run does not compute because of an input, and why: `3 cells wait: 2 for an input that failed, …`. Null for none. */
+export function blockedText({ targets }: RunPlanAnswer): string | null {
+  const counts = BLOCKED_WORDS.map(([reason, words]) => {
+    const count = Object.values(targets).reduce((sum, { blocked }) => sum + (blocked?.[reason] ?? 0), 0)
+    return { count, words }
+  }).filter(({ count }) => count > 0)
+  if (counts.length === 0) return null
+  const total = counts.reduce((sum, { count }) => sum + count, 0)
+  const reasons = counts.map(({ count, words }) => `${formatCount(count)} for ${words}`)
+  return `${countOf(total, 'cell')} ${total === 1 ? 'waits' : 'wait'}: ${reasons.join(', ')}.`
+}
+
+/** The failed cells that a run does not try again yet: Null for none. */
+export function retryText({ targets }: RunPlanAnswer): string | null {
+  const all = Object.values(targets).flatMap(({ retry_later: later }) => later ?? [])
+  const cells = all.reduce((sum, later) => sum + later.cells, 0)
+  if (cells === 0) return null
+  const next = all.flatMap((later) => later.next ?? []).toSorted()[0]
+  const when = next === undefined ? '' : ` yet, the first ${relativeTime(next, Date.now())}`
+  return `${countOf(cells, 'failed cell')} ${cells === 1 ? 'is' : 'are'} not tried again${when}. Run what failed to try now.`
+}
+
+/** What the button of a run says: what it does and what that costs. */
+export function runButtonText(plan: RunPlanAnswer): string {
+  const { cached } = totalsOf(plan)
+  if (plan.calls === 0) return cached > 0 ? `Fill ${countOf(cached, 'cell')} from the cache` : 'Run'
+  return `Run ${plan.at_most === true ? 'at most ' : ''}${countOf(plan.calls, 'call')} · ${planCost(plan)}`
+}
+
+/** What the calls of a plan cost. */
+export function planCost({ calls, cost, unpriced_calls: unpriced = 0 }: RunPlanAnswer): string {
+  return costText({ calls, cost, unpriced })
+}
+
+/** What the calls of a run cost. */
+export function runCost({ calls, total_cost: cost, unpriced_calls: unpriced }: RunCosts): string {
+  return costText({ calls, cost, unpriced })
+}
+
+type RunCosts = Pick<RunSummary, 'calls' | 'total_cost' | 'unpriced_calls'>
+
+/** Of calls to hosts without a price nobody knows what they cost: that is not nothing. */
+function costText(of: { readonly calls: number; readonly cost: number; readonly unpriced: number }): string {
+  const { calls, cost, unpriced } = of
+  if (unpriced === 0) return formatMoney(cost)
+  return unpriced >= calls
+    ? 'cost not set'
+    : `${formatMoney(cost)} + ${countOf(unpriced, 'call')} of unset cost`
+}
+
+/** Calls of a plan that kept responses answer, and when these were received. */
+export type KeptResponses = NonNullable<RunPlanAnswer['targets'][string]['kept_responses']>
+
+/** The kept responses that a plan tells of; null when there are none. Fields of one derivation share theirs. */
+export function keptResponses({ targets }: RunPlanAnswer): KeptResponses | null {
+  return Object.values(targets).reduce<KeptResponses | null>((all, { kept_responses: kept }) => {
+    if (kept === undefined || all === null) return kept ?? all
+    return {
+      calls: Math.max(all.calls, kept.calls),
+      oldest: all.oldest < kept.oldest ? all.oldest : kept.oldest,
+      newest: all.newest > kept.newest ? all.newest : kept.newest,
+    }
+  }, null)
+}
+
+/** What it costs to make all calls again. */
+export function callAgainText(plan: RunPlanAnswer): string {
+  return `Call again: ${planCost(plan)}`
+}
+
+/** What it costs to make only the calls that no kept response answers. */
+export function reuseText(again: RunPlanAnswer, reusing: RunPlanAnswer | null): string {
+  const most = keptResponses(again)?.calls ?? 0
+  // Of several derivations each has its own responses; with limits, other calls may take the place of those that are not made.
+  const saved = reusing === null ? most : Math.max(most, again.calls - reusing.calls)
+  const price = reusing === null ? '…' : planCost(reusing)
+  return `Reuse ${countOf(saved, 'kept response')}: ${price}`
+}

@@ -1,0 +1,54 @@
+import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
+import { countOf, formatCount } from '../../ui/format.ts'
+
+export const RUN_STATES = ['running', 'finished', 'failed', 'cancelled', 'interrupted'] as const
+
+export type RunStateName = (typeof RUN_STATES)[number]
+
+/** What each state means. */
+export const RUN_STATE_LABELS: Readonly<Record<RunStateName, string>> = {
+  running: 'Running: it goes on, or waits for another run',
+  finished: 'Finished: it came to its end; some cells may have failed',
+  failed: 'Failed: something stopped it',
+  cancelled: 'Cancelled: somebody ended it',
+  interrupted: 'Interrupted: the server ended before the run did',
+}
+
+/** The server may know more states than this page. */
+export function runStateOf(state: string): RunStateName {
+  return RUN_STATES.find((each) => each === state) ?? 'failed'
+}
+
+/** What a run is called in a sentence: `Run 12`, `The revert of run 12`. */
+export function runName({ id, kind, reverts }: Pick<RunSummary, 'id' | 'kind' | 'reverts'>): string {
+  return kind === 'revert' && reverts !== null ? `Revert of run ${reverts}` : `Run ${id}`
+}
+
+const ENDS: Readonly<Record<RunStateName, string>> = {
+  running: 'goes on',
+  finished: 'is done',
+  failed: 'was stopped',
+  cancelled: 'was cancelled',
+  interrupted: 'was interrupted',
+}
+
+/** What to say in a message when a run has ended. */
+export function endText(run: RunSummary): string {
+  const end = `${runName(run)} ${ENDS[runStateOf(run.state)]}: ${countsText(run)}`
+  return run.state === 'failed' && run.error !== null ? `${end}. ${run.error.message}` : end
+}
+
+/** What a run has done: `134 computed, 3 failed`. */
+export function countsText({ kind, materialized, skipped, failed }: RunSummary): string {
+  if (kind === 'revert') {
+    const back = `${countOf(materialized, 'cell')} put back`
+    return skipped === 0 ? back : `${back}, ${formatCount(skipped)} left as they are`
+  }
+  const computed = `${countOf(materialized, 'cell')} computed`
+  return failed === 0 ? computed : `${computed}, ${formatCount(failed)} failed`
+}
+
+/** For how long a run has gone on, in milliseconds. */
+export function tookMs({ started_at, ended_at }: RunSummary, now: number): number {
+  return Math.max(0, (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at))
+}

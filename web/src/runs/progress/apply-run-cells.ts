@@ -1,0 +1,75 @@
+import type { Query, QueryClient } from '@tanstack/react-query'
+import type { RecordAnswer, RecordListAnswer } from '../../../../src/wire/records/records.ts'
+import type { CellStatesAnswer } from '../../../../src/wire/runs/status.ts'
+import type { RunCells } from '../../../../src/client/client.ts'
+
+type RunCell = RunCells['cells'][number]
+type CellsById = ReadonlyMap<string, readonly RunCell[]>
+
+/**
+ * Puts the cells that a run has stored into what has been read: pages, records, states. Returns whether that is all: there
+ * may be more, or values too long to be sent.
+ */
+export function applyRunCells(
+  client: QueryClient,
+  { cells, omitted }: Pick<RunCells, 'cells' | 'omitted'>,
+): boolean {
+  const byId: CellsById = Map.groupBy(cells, ({ record_id }) => record_id)
+  client.setQueriesData<RecordListAnswer>({ queryKey: ['records', 'page'], predicate: isUpToDate }, (page) =>
+    withValues(page, byId),
+  )
+  client.setQueriesData<RecordAnswer>({ queryKey: ['records', 'one'], predicate: isUpToDate }, (record) =>
+    record === undefined ? undefined : patched(record, byId.get(String(record['id']))),
+  )
+  client.setQueriesData<CellStatesAnswer>(
+    { queryKey: ['records', 'cells'], predicate: isUpToDate },
+    (states) => withStates(states, byId),
+  )
+  void client.invalidateQueries({ predicate: ({ queryKey }) => isStoryOf(queryKey, byId) })
+  return omitted === 0 && cells.every((cell) => cell.state === 'failed' || hasValue(cell))
+}
+
+/** To put something into what is out of date and not being read would make it count as up to date. */
+function isUpToDate({ state }: Query): boolean {
+  return !state.isInvalidated || state.fetchStatus === 'fetching'
+}
+
+/** Undefined when nothing of it has changed: then it is left as it is. */
+function withValues(page: RecordListAnswer | undefined, byId: CellsById): RecordListAnswer | undefined {
+  if (page === undefined) return undefined
+  let isChanged = false
+  const records = page.records.map((record) => {
+    const changed = patched(record, byId.get(String(record['id'])))
+    if (changed === undefined) return record
+    isChanged = true
+    return changed
+  })
+  return isChanged ? { ...page, records } : undefined
+}
+
+function patched(record: RecordAnswer, cells: readonly RunCell[] = []): RecordAnswer | undefined {
+  const values = cells.filter((cell) => hasValue(cell) && cell.field in record)
+  if (values.length === 0) return undefined
+  return { ...record, ...Object.fromEntries(values.map(({ field, value }) => [field, value])) }
+}
+
+function withStates(states: CellStatesAnswer | undefined, byId: CellsById): CellStatesAnswer | undefined {
+  if (states === undefined) return undefined
+  const changed = [...byId].filter(([id]) => Object.hasOwn(states, id))
+  if (changed.length === 0) return undefined
+  const next = { ...states }
+  for (const [id, cells] of changed) {
+    next[id] = { ...next[id], ...Object.fromEntries(cells.map(({ field, state }) => [field, state])) }
+  }
+  return next
+}
+
+function hasValue(cell: RunCell): boolean {
+  return cell.state === 'fresh' && 'value' in cell
+}
+
+/** What tells how a cell came about is read anew. */
+function isStoryOf([first, second, recordId, field]: readonly unknown[], byId: CellsById): boolean {
+  if (first !== 'records' || (second !== 'history' && second !== 'why')) return false
+  return byId.get(String(recordId))?.some((cell) => cell.field === field) === true
+}

@@ -1,0 +1,48 @@
+import { X } from 'lucide-react'
+import { Link } from 'wouter'
+import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
+import { IconButton } from '../../ui/button.tsx'
+import { formatCount, formatRate, formatTimeLeft } from '../../ui/format.ts'
+import { runCost } from '../display/plan-text.ts'
+import { secondsLeft } from './rate-meter.ts'
+import { RunBar } from '../display/run-bar.tsx'
+import './running-now.css'
+import { runName } from '../display/run-text.ts'
+import type { Running } from './running-store.ts'
+
+interface RunningNowProps {
+  readonly running: Running
+  readonly run: RunSummary
+  /** The server does not answer. */
+  readonly isLost: boolean
+  readonly onCancel: () => void
+}
+
+/** How far the run is that goes on, as long as the header is wide; what matters most comes first. */
+export function RunningNow({ running: { perSecond, waiting }, run, isLost, onCancel }: RunningNowProps) {
+  const left = secondsLeft(run, perSecond)
+  const name = runName(run)
+  return (
+    <div className="run-status" role="group" aria-label={`${name} goes on`}>
+      <Link href={`/runs/${run.id}`} className="run-status-link" title={`${name}, started by ${run.actor}`}>
+        <RunBar run={run} />
+        {run.total === 0 ? (
+          <span>waiting to begin</span>
+        ) : (
+          <span className="run-status-count">
+            {formatCount(run.done)} / {formatCount(run.total)}
+          </span>
+        )}
+        {isLost && <span className="run-status-bad">the server does not answer</span>}
+        {run.failed > 0 && <span className="run-status-bad">{formatCount(run.failed)} failed</span>}
+        {left !== null && !isLost && <span>{formatTimeLeft(left)} left</span>}
+        {run.kind === 'materialize' && run.total > 0 && <span>{runCost(run)}</span>}
+        {perSecond !== null && !isLost && <span>{formatRate(perSecond, 'cells')}</span>}
+        {waiting > 0 && <span>+{waiting} waiting</span>}
+      </Link>
+      <IconButton label={`Cancel ${name.toLowerCase()}`} onClick={onCancel}>
+        <X size={15} />
+      </IconButton>
+    </div>
+  )
+}

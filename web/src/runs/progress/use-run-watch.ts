@@ -1,0 +1,93 @@
+import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import type { RunListAnswer, RunSummary } from '../../../../src/wire/runs/runs.ts'
+import { runsQuery } from '../../api/queries.ts'
+import { readAgain } from '../../live/read-again.ts'
+import { tellDone, tellError } from '../../ui/toasts.tsx'
+import { applyRunCells } from './apply-run-cells.ts'
+import { isReportedElsewhere } from './self-reported-reverts.ts'
+import { endText } from '../display/run-text.ts'
+import { useRunningRun } from './running-cells.ts'
+import { runningStore } from './running-store.ts'
+import { watchRun } from './watch-run.ts'
+
+const POLL_MS = 2000
+/** What a run changes and does not list is read again no more often than this. */
+const REREAD_MS = 2000
+
+/** Keeps the page up to date with the runs that go on, whoever started them; once on the page. */
+export function useRunWatch(): { readonly list: RunListAnswer | undefined; readonly isLost: boolean } {
+  const client = useQueryClient()
+  const { run } = useRunningRun()
+  const isRunning = run !== null
+  const { data, error } = useQuery({ ...runsQuery(), refetchInterval: isRunning ? POLL_MS : false })
+  useEffect(() => {
+    if (data === undefined) return
+    for (const ended of runningStore.readList(data.runs, performance.now())) announceEnd(client, ended)
+  }, [client, data])
+  const id = run?.id ?? null
+  useEffect(() => (id === null ? undefined : follow(client, id)), [client, id])
+  return { list: data, isLost: error !== null }
+}
+
+function follow(client: QueryClient, id: string): () => void {
+  const reread = rereadLater(client)
+  let materialized = 0
+  let listed = false
+  const stop = watchRun(
+    id,
+    ({ kind, data }) => {
+      switch (kind) {
+        case 'run.cells':
+          listed = true
+          if (!applyRunCells(client, data)) reread.ask()
+          break
+        case 'run.progress':
+          // Of a run of another process, and of one that puts values back, the cells are not told.
+          if (data.materialized > materialized && !listed) reread.ask()
+          materialized = data.materialized
+          listed = false
+          runningStore.progress(data, performance.now())
+          break
+        case 'run.end':
+          if (runningStore.end(data.id)) announceEnd(client, data)
+          break
+      }
+    },
+    reread.ask,
+  )
+  return () => {
+    stop()
+    reread.stop()
+  }
+}
+
+/** Reads what runs change, some time after it is first asked to. */
+function rereadLater(client: QueryClient): { ask(): void; stop(): void } {
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const read = (): void => {
+    timer = null
+    readAgain(client, { queryKey: ['records'], predicate: ({ queryKey }) => CHANGED.has(queryKey[1]) })
+  }
+  return {
+    ask: () => {
+      timer ??= setTimeout(read, REREAD_MS)
+    },
+    stop: () => {
+      if (timer !== null) clearTimeout(timer)
+    },
+  }
+}
+
+/** Not summaries, which cost a look at all records each: they wait for the end. */
+const CHANGED: ReadonlySet<unknown> = new Set(['page', 'one', 'cells', 'status', 'history', 'why'])
+
+function announceEnd(client: QueryClient, run: RunSummary): void {
+  for (const first of ['records', 'runs', 'plan']) readAgain(client, { queryKey: [first] })
+  if (isReportedElsewhere(run)) return
+  const link = { href: `/runs/${run.id}`, name: 'Look at it' }
+  const isBad =
+    run.state === 'failed' || run.state === 'interrupted' || (run.failed > 0 && run.materialized === 0)
+  if (isBad) tellError(new Error(endText(run)), link)
+  else tellDone(endText(run), link)
+}

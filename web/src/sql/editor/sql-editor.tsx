@@ -1,0 +1,43 @@
+import type { EditorView } from '@codemirror/view'
+import { useEffect, useEffectEvent, useRef } from 'react'
+import type { SheetContract } from '../../api/contract.ts'
+import { createEditor, replaceText } from './create-editor.ts'
+
+interface SqlEditorProps {
+  readonly contract: SheetContract
+  readonly text: string
+  readonly onChange: (text: string) => void
+  readonly onRun: () => void
+  readonly onLeave: () => void
+}
+
+/** Where the statement is written. Ctrl-Enter runs it, Escape leaves it. */
+export function SqlEditor({ contract, text, ...events }: SqlEditorProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView>(null)
+  const initialText = useRef(text)
+  const onChange = useEffectEvent((now: string) => events.onChange(now))
+  const onRun = useEffectEvent(() => events.onRun())
+  const onLeave = useEffectEvent(() => events.onLeave())
+
+  useEffect(() => {
+    if (host.current === null) return
+    const editor = createEditor(host.current, initialText.current, contract, {
+      onChange: (now) => onChange(now),
+      onRun: () => onRun(),
+      onLeave: () => onLeave(),
+    })
+    view.current = editor
+    return () => {
+      // The next editor goes on with the text of this one.
+      initialText.current = editor.state.doc.toString()
+      editor.destroy()
+    }
+  }, [contract])
+
+  useEffect(() => {
+    if (view.current !== null) replaceText(view.current, text)
+  }, [text])
+
+  return <div ref={host} className="sql-editor" />
+}

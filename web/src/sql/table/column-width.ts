@@ -1,0 +1,23 @@
+import { formatValue } from '../../values/format-value.ts'
+import type { ResultColumn, ResultRow } from './result-columns.ts'
+
+const LEAST = 72
+const GREATEST = 360
+const PADDING = 26
+/** About the width of a letter, in CSS pixels. */
+const LETTER = 7.6
+const HEAD_LETTER = 8.8
+/** What the frame of an item of a list takes. */
+const CHIP = 22
+const LOOKED_AT = 100
+
+/** Wide enough for most of what is in a column. */
+export function columnWidth({ name, type }: ResultColumn, rows: readonly ResultRow[]): number {
+  let width = name.length * HEAD_LETTER
+  for (const row of rows.slice(0, LOOKED_AT)) {
+    const value = row[name]
+    const chips = Array.isArray(value) ? value.length * CHIP : 0
+    width = Math.max(width, formatValue(type, value).length * LETTER + chips)
+  }
+  return Math.round(Math.min(GREATEST, Math.max(LEAST, width + PADDING)))
+}

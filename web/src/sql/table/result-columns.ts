@@ -1,0 +1,51 @@
+import { isOfType } from '../../api/is-of-type.ts'
+import type { FieldType, SheetContract, SheetField } from '../../api/contract.ts'
+
+export type ResultRow = Readonly<Record<string, unknown>>
+
+export interface ResultColumn {
+  readonly name: string
+  /** The field of this name, where the values fit it. */
+  readonly field: SheetField | null
+  /** Null when the values are of several types, or when there are none. */
+  readonly type: FieldType | null
+}
+
+/** So many rows tell what a column is. */
+const LOOKED_AT = 1000
+
+/** What the columns of a result are, going by its rows. */
+export function columnsOf(
+  names: readonly string[],
+  rows: readonly ResultRow[],
+  contract: SheetContract,
+): readonly ResultColumn[] {
+  const seen = rows.slice(0, LOOKED_AT)
+  return names.map((name) => {
+    const values = seen.map((row) => row[name]).filter((value) => value !== null)
+    const field = contract.fieldByName.get(name) ?? null
+    // A column may be called like a field and be something else, such as count(*) AS name.
+    const fits = field !== null && values.every((value) => isOfType(field.type, value))
+    return fits ? { name, field, type: field.type } : { name, field: null, type: typeOf(values) }
+  })
+}
+
+const DATE = /^\d{4}-\d\d-\d\d$/
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/
+
+function typeOf(values: readonly unknown[]): FieldType | null {
+  if (values.length === 0) return null
+  const all = (is: (value: unknown) => boolean): boolean => values.every((value) => is(value))
+  if (all(Number.isInteger)) return 'integer'
+  if (all((value) => typeof value === 'number')) return 'number'
+  if (all((value) => typeof value === 'boolean')) return 'boolean'
+  if (all(Array.isArray)) return 'array'
+  if (all((value) => typeof value === 'string' && DATE.test(value))) return 'date'
+  if (all((value) => typeof value === 'string' && TIMESTAMP.test(value))) return 'timestamp'
+  if (all((value) => typeof value === 'string')) return 'string'
+  return all((value) => isOfType('object', value)) ? 'object' : null
+}
+
+export function isNumeric({ type }: ResultColumn): boolean {
+  return type === 'integer' || type === 'number'
+}

@@ -1,0 +1,38 @@
+import { Check, Copy } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { IconButton } from './button.tsx'
+import { tellError } from './toasts.tsx'
+
+const SHOWN_MS = 1500
+
+/** Copies a text to the clipboard, and says so with a tick. `what` completes "Copy …". */
+export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+  const [copied, copy] = useCopy(text)
+  return (
+    <IconButton label={copied ? `Copied ${what}` : `Copy ${what}`} className="copy-button" onClick={copy}>
+      {copied ? <Check size={14} className="copied" /> : <Copy size={14} />}
+    </IconButton>
+  )
+}
+
+/** Whether it has just been copied, and how to. */
+export function useCopy(text: string): readonly [copied: boolean, copy: () => void] {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [copied])
+  const copy = (): void => {
+    writeClipboard(text).then(() => setCopied(true), tellError)
+  }
+  return [copied, copy]
+}
+
+async function writeClipboard(text: string): Promise<void> {
+  // Not there on pages that came over plain HTTP from another machine.
+  const clipboard = navigator.clipboard as Clipboard | undefined
+  if (clipboard === undefined)
+    throw new Error('the browser lets only pages of this machine, or over HTTPS, copy')
+  await clipboard.writeText(text)
+}

@@ -1,0 +1,74 @@
+import { Check, X } from 'lucide-react'
+import type { FieldType } from '../api/contract.ts'
+import './cell-value-view.css'
+import { formatUtc, formatValue } from './format-value.ts'
+
+/** More of a text no cell is wide enough for. */
+const LONGEST_TEXT = 300
+const MOST_CHIPS = 12
+
+/** A value as a cell shows it, on one line. */
+export function CellValueView({ type, value }: { readonly type: FieldType | null; readonly value: unknown }) {
+  if (value === null || value === undefined) return <Nothing />
+  if (typeof value === 'boolean') return <BooleanValue value={value} />
+  if (typeof value === 'number') return <span className="value number">{formatValue(type, value)}</span>
+  if (Array.isArray(value)) return <ArrayValue items={value} />
+  if (typeof value === 'object') return <code className="value json">{cut(formatValue(type, value))}</code>
+  if (type === 'timestamp') return <TimestampValue text={formatPlain(value)} />
+  return (
+    <span className={type === 'date' || type === 'time' ? 'value digits' : 'value'}>
+      {cut(formatPlain(value))}
+    </span>
+  )
+}
+
+function Nothing() {
+  return (
+    <span className="value nothing">
+      <span aria-hidden="true">–</span>
+      <span className="visually-hidden">no value</span>
+    </span>
+  )
+}
+
+function BooleanValue({ value }: { readonly value: boolean }) {
+  const Icon = value ? Check : X
+  return (
+    <span className={`value boolean ${String(value)}`} role="img" aria-label={value ? 'true' : 'false'}>
+      <Icon size={15} strokeWidth={value ? 2.5 : 2} />
+    </span>
+  )
+}
+
+function TimestampValue({ text }: { readonly text: string }) {
+  return (
+    <time className="value digits" dateTime={text} title={formatUtc(text)}>
+      {formatValue('timestamp', text)}
+    </time>
+  )
+}
+
+function ArrayValue({ items }: { readonly items: readonly unknown[] }) {
+  if (items.length === 0) return <span className="value nothing">[ ]</span>
+  return (
+    <span className="value chips">
+      {items.slice(0, MOST_CHIPS).map((item, index) => (
+        // Items have no names of their own, and may be there twice.
+        // oxlint-disable-next-line react/no-array-index-key
+        <span key={index} className="chip">
+          {item === null ? 'null' : cut(formatValue(null, item))}
+        </span>
+      ))}
+      {items.length > MOST_CHIPS && <span className="chip more">+{items.length - MOST_CHIPS}</span>}
+    </span>
+  )
+}
+
+function cut(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text
+}
+
+/** What is left is text; anything else would be a fault of the server, and is shown all the same. */
+function formatPlain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
