@@ -27,7 +27,7 @@ export interface InputFacts {
 /**
  * What keeps a run from computing a cell with these inputs: one that failed at its last try, a required one without a value
  * that no run will give it, or one that is itself blocked. Null when nothing does: an input that is missing or stale, and not
- * blocked, can be computed first. `store/blocked-cells.ts` has the same rule in SQL.
+ * blocked, can be computed first. `store/rows/blocked-sql.ts` has the same rule in SQL.
  */
 export function blockOf({ inputs, required, nonEmpty }: Needs, { value, pending }: InputFacts): Block | null {
   const failed = inputs.find((field) => pending(field) === 'failed')

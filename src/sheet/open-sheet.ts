@@ -176,7 +176,7 @@ export async function openDefinition(path: string): Promise<DefinitionSource> {
 export async function tryStoreOf(path: string, definition: StoreTrial): Promise<void> {
   const directory = resolve(path)
   checkStoreFiles(directory)
-  const { tryStore } = await import('../store/sqlite/try-store.ts')
+  const { tryStore } = await import('../store/sqlite/definition/try-store.ts')
   await tryStore(directory, { ...definition, lockTimeoutMs: LOCK_TIMEOUT_MS })
 }
 
@@ -185,7 +185,7 @@ type StoreTrial = Pick<StoreDefinition, 'contract'> & { readonly targets: readon
 /** The revisions of the sheet of a store's URL. Throws SheetError where there is none, RecordsError for a store away. */
 async function openRevisions(url: string, lockTimeoutMs: number): Promise<RevisionStore> {
   // Loaded only now: most sheets are directories.
-  const { PostgresRevisions } = await import('../store/postgres/revisions.ts')
+  const { PostgresRevisions } = await import('../store/postgres/definition/revisions.ts')
   return PostgresRevisions.open(url, lockTimeoutMs)
 }
 
@@ -201,7 +201,7 @@ async function readDefinition(revisions: RevisionStore): Promise<StoredDefinitio
 /** Puts a sheet's definition, and at first the sheet itself, into a store; see pushRevision. */
 export async function pushToStore(url: string, push: RevisionPush): Promise<PushOutcome> {
   checkStoreFiles(push.directory)
-  const { pushRevision } = await import('../store/postgres/push-revision.ts')
+  const { pushRevision } = await import('../store/postgres/definition/push-revision.ts')
   return pushRevision(url, push)
 }
 

@@ -1,4 +1,4 @@
-import { WriterClient } from '../store/sqlite/writer-client.ts'
+import { WriterClient } from '../store/sqlite/write/writer-client.ts'
 import { isStoreUrl } from './store-place.ts'
 
 /** The thread in which the store of a sheet's directory writes. */

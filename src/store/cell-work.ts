@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../contract/json/json.ts'
 import type { ErrorType } from '../errors/service-error.ts'
 import type { PendingInput } from '../errors/block.ts'
 import type { CellState, WorkState } from './cell-state.ts'
-import type { ReceivedResponse } from './kept-responses.ts'
+import type { ReceivedResponse } from './stored-responses.ts'
 import type { RunId, RunProgress } from './stored-run.ts'
 
 /** A call that was made for a run. What it brought is in the cache; `failed` says of each target why it brought nothing. */

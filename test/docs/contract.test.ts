@@ -26,7 +26,7 @@ import {
 } from '../../src/contract/yaml/yaml-limits.ts'
 import { MAX_FOLDER_BYTES } from '../../src/sheet/definition/derivation-folder.ts'
 import { MAX_LINE_BYTES } from '../../src/provenance/read-lines.ts'
-import { columnDefinition } from '../../src/store/sqlite/schema.ts'
+import { columnDefinition } from '../../src/store/sqlite/database/schema.ts'
 import { contractText, fieldWith } from '../support/contract-with.ts'
 import { code, codeBlocks, codes, readPage, section, tableOf, tables } from '../support/markdown.ts'
 import { odcsFaults, odcsSchemaMissing } from '../support/odcs-schema.ts'

@@ -8,7 +8,7 @@ import { exportRecords, type ExportQuery } from '../../src/sheet/transfer/export
 import { importRecords } from '../../src/sheet/transfer/import-records.ts'
 import type { ReadFileOptions } from '../../src/sheet/transfer/read-file-options.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
-import type { Random } from '../../src/store/suite/random.ts'
+import type { Random } from '../../src/store/suite/support/random.ts'
 import { contractText } from '../support/contract-with.ts'
 import { fuzzRun } from '../support/fuzz.ts'
 import { oddId, oddValue } from '../support/odd-records.ts'

@@ -7,7 +7,7 @@ import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
 import { parseTransportFile } from '../../src/derivation/definition/parse-transport-file.ts'
 import { ContractError } from '../../src/errors/service-error.ts'
 import { parseStub } from '../../src/sheet/transports.ts'
-import type { Random } from '../../src/store/suite/random.ts'
+import type { Random } from '../../src/store/suite/support/random.ts'
 import { contractText, contractWith } from '../support/contract-with.ts'
 import { fuzzRun } from '../support/fuzz.ts'
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { materialize } from '../../src/sheet/runs/materialize.ts'
-import { Database } from '../../src/store/postgres/database.ts'
-import { PostgresHosts } from '../../src/store/postgres/postgres-hosts.ts'
-import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+import { Database } from '../../src/store/postgres/database/database.ts'
+import { PostgresHosts } from '../../src/store/postgres/hosts/postgres-hosts.ts'
+import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
 import { onEnd } from '../support/on-end.ts'
 import { sharedLookupSheet } from '../support/shared-sheet.ts'
 

@@ -16,7 +16,7 @@ import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
 import { deleteRecords } from '../../src/sheet/writes/delete-records.ts'
 import { allBytes, openUntilEnd, recordsOf, scratch } from '../support/init-files.ts'
 import { OFFERS, RATES, writeSheet } from '../support/sheet-fixture.ts'
-import { entriesOf } from '../../src/store/suite/test-sheet.ts'
+import { entriesOf } from '../../src/store/suite/support/test-sheet.ts'
 import { onEnd } from '../support/on-end.ts'
 
 const LIMIT = 1 << 30

@@ -8,7 +8,7 @@ import { initFrom, recordsOf, scratch } from '../support/init-files.ts'
 import { fuzzRun } from '../support/fuzz.ts'
 import { openSheet } from '../../src/sheet/open-sheet.ts'
 import { initSheet } from '../../src/sheet/lifecycle/init-sheet.ts'
-import type { Random } from '../../src/store/suite/random.ts'
+import type { Random } from '../../src/store/suite/support/random.ts'
 
 const WORDS = [
   '',

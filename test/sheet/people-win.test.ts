@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../src/contract/json/json.ts'
 import { listRecords } from '../../src/sheet/queries/list-records.ts'
-import { seededRandom } from '../../src/store/suite/random.ts'
+import { seededRandom } from '../../src/store/suite/support/random.ts'
 import { readLog } from '../support/engine.ts'
 import { lookup, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 

@@ -5,7 +5,7 @@ import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { getRunDetail, listRunFailures, listRuns, type PageOptions } from '../../src/sheet/runs/read-runs.ts'
 import { RUN_LIMITS } from '../../src/sheet/runs/selection/run-limits.ts'
 import { MaterializeBody } from '../../src/wire/runs/materialize.ts'
-import { newRun } from '../../src/store/suite/test-sheet.ts'
+import { newRun } from '../../src/store/suite/support/test-sheet.ts'
 import { openLookupSheet, openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
 const SELECTION = { targets: null, recordIds: null, force: false }

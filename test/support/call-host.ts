@@ -4,9 +4,9 @@
  */
 import { DEFAULT_HOST_POLICY, type HostPolicy } from '../../src/derivation/definition/host-policies.ts'
 import { NetworkTransport } from '../../src/sheet/transports.ts'
-import { Database } from '../../src/store/postgres/database.ts'
-import { PostgresHosts } from '../../src/store/postgres/postgres-hosts.ts'
-import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+import { Database } from '../../src/store/postgres/database/database.ts'
+import { PostgresHosts } from '../../src/store/postgres/hosts/postgres-hosts.ts'
+import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
 
 /** Calls that wait at a time; more than any host is called at a time. */
 const CALLERS = 64

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/store/suite/random.ts'
+import type { Random } from '../../src/store/suite/support/random.ts'
 import type { Expression, Value } from './filter-model.ts'
 
 /** How tightly what has no brackets of its own holds together, as SQLite's manual has it; higher is tighter. */

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/store/suite/random.ts'
+import type { Random } from '../../src/store/suite/support/random.ts'
 import { FIELDS, IDS, TEXTS, VALUES, SQLS, FILTERS, METHODS, HEADERS, HEADER_VALUES } from './fuzz-words.ts'
 
 /** A request whose framing is right, whatever else is wrong with it: it has exactly one answer. */

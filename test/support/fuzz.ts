@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { seededRandom, type Random } from '../../src/store/suite/random.ts'
+import { seededRandom, type Random } from '../../src/store/suite/support/random.ts'
 
 /** How many cases a fuzzer tries, and from which seed. */
 export interface FuzzRun {

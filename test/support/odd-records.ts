@@ -1,6 +1,6 @@
 import type { LogicalType } from '../../src/contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../src/contract/json/json.ts'
-import type { Random } from '../../src/store/suite/random.ts'
+import type { Random } from '../../src/store/suite/support/random.ts'
 
 /** Texts that some format, or some program on the way, takes for something else. */
 const TEXTS = [

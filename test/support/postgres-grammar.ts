@@ -1,4 +1,4 @@
-import type { Random } from '../../src/store/suite/random.ts'
+import type { Random } from '../../src/store/suite/support/random.ts'
 
 /** What an expression comes to. */
 type Kind = 'number' | 'text' | 'truth' | 'json'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Field } from '../../src/contract/contract.ts'
 import type { JsonObject } from '../../src/contract/json/json.ts'
-import { Database } from '../../src/store/postgres/database.ts'
+import { Database } from '../../src/store/postgres/database/database.ts'
 import {
   columnType,
   dataTable,
@@ -9,10 +9,10 @@ import {
   INTERNAL_TABLES,
   quoted,
   recordsView,
-} from '../../src/store/postgres/schema.ts'
+} from '../../src/store/postgres/database/schema.ts'
 import { giveReaderAccess } from '../../src/store/postgres/sql/reader-role.ts'
-import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
-import { toColumn, writtenOf } from '../../src/store/postgres/values.ts'
+import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
+import { toColumn, writtenOf } from '../../src/store/postgres/database/values.ts'
 import { startPostgres } from './postgres.ts'
 import { contractOf } from './sheet-database.ts'
 

@@ -1,8 +1,8 @@
 /** Tells frames to the subscribers of a store, for tests of several processes: `<url> <stream> <name> <count>`. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Database } from '../../src/store/postgres/database.ts'
-import { FrameFeed } from '../../src/store/postgres/frame-feed.ts'
-import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+import { Database } from '../../src/store/postgres/database/database.ts'
+import { FrameFeed } from '../../src/store/postgres/frames/frame-feed.ts'
+import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
 
 const [url = '', stream = '', source = '', count = ''] = process.argv.slice(2)
 const database = new Database(parseStoreUrl(url))

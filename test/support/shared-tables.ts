@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
-import { Database } from '../../src/store/postgres/database.ts'
-import { INTERNAL_TABLES, quoted } from '../../src/store/postgres/schema.ts'
-import { parseStoreUrl } from '../../src/store/postgres/store-url.ts'
+import { Database } from '../../src/store/postgres/database/database.ts'
+import { INTERNAL_TABLES, quoted } from '../../src/store/postgres/database/schema.ts'
+import { parseStoreUrl } from '../../src/store/postgres/database/store-url.ts'
 import { onEnd } from './on-end.ts'
 import { startPostgres } from './postgres.ts'
 

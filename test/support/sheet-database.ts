@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { Contract, Field, LogicalType } from '../../src/contract/contract.ts'
-import { dataTable, INTERNAL_TABLES, recordsView } from '../../src/store/sqlite/schema.ts'
+import { dataTable, INTERNAL_TABLES, recordsView } from '../../src/store/sqlite/database/schema.ts'
 
 /** A field of a contract made for a test. */
 export function field(name: string, type: LogicalType): Field {

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/store/suite/random.ts'
+import type { Random } from '../../src/store/suite/support/random.ts'
 
 /** Makes SQL over the records of `openCanarySheet` that is mostly well-formed, for a fuzzer to spoil. */
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/store/suite/random.ts'
+import type { Random } from '../../src/store/suite/support/random.ts'
 import { HOSTILE_FILTERS, HOSTILE_STATEMENTS } from './hostile-sql.ts'
 
 /** Longest text of the corpus that goes into the mixture. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { seededRandom } from '../../store/suite/random.ts'
+import { seededRandom } from '../../store/suite/support/random.ts'
 import { parseExactly } from './exact-json.ts'
 import { DepthError, PART_BYTES, parseInParts, UNCUT_BYTES, UncutError } from './parse-in-parts.ts'
 

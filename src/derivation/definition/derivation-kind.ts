@@ -2,7 +2,7 @@ import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { Failure } from '../../errors/failure.ts'
 import type { Result } from '../../errors/result.ts'
-import type { KeptResponse, ReceivedResponse } from '../../store/kept-responses.ts'
+import type { KeptResponse, ReceivedResponse } from '../../store/stored-responses.ts'
 import type { SharedHosts } from '../../store/shared-hosts.ts'
 import type { HostPolicies } from './host-policies.ts'
 

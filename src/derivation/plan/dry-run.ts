@@ -7,7 +7,7 @@ import { manualCounts, sumOf } from './manual-cells.ts'
 import { Planner, retryTime, type PlannedItem, type RunScope } from './planner.ts'
 import { priceLater } from './price-later.ts'
 import { RecordsOfFields } from './record-keys.ts'
-import type { KeptNote } from '../../store/kept-responses.ts'
+import type { KeptNote } from '../../store/stored-responses.ts'
 import { KeptCount } from './kept-count.ts'
 import type { PlanRequest, RunBlock, RunPlan, TargetPlan } from '../run-request.ts'
 

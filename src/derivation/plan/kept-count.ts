@@ -1,4 +1,4 @@
-import type { KeptNote } from '../../store/kept-responses.ts'
+import type { KeptNote } from '../../store/stored-responses.ts'
 import type { KeptCalls } from '../run-request.ts'
 
 /** Counts the calls for one target that a kept response answers. */

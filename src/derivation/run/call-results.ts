@@ -5,7 +5,7 @@ import type { Failure } from '../../errors/failure.ts'
 import { err, ok, type Result } from '../../errors/result.ts'
 import type { SettledCall } from '../../store/cell-work.ts'
 import type { CacheEntry, WorkCell, WorkItem } from '../../store/cell-work.ts'
-import type { ReceivedResponse } from '../../store/kept-responses.ts'
+import type { ReceivedResponse } from '../../store/stored-responses.ts'
 import {
   NoRoom,
   NotWanted,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SettledCall } from '../../store/cell-work.ts'
 import type { CacheEntry, CellOutcome } from '../../store/cell-work.ts'
-import type { ReceivedResponse } from '../../store/kept-responses.ts'
+import type { ReceivedResponse } from '../../store/stored-responses.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { RunId } from '../../store/stored-run.ts'
 import type { ResultOfRun } from './cell-result.ts'

@@ -1,6 +1,6 @@
 import type { Failure } from '../../errors/failure.ts'
 import { err, ok, type Result } from '../../errors/result.ts'
-import type { KeptNote, KeptResponse, ReceivedResponse, ResponseStore } from '../../store/kept-responses.ts'
+import type { KeptNote, KeptResponse, ReceivedResponse, ResponseStore } from '../../store/stored-responses.ts'
 import { digestOf } from '../plan/hash-digest.ts'
 import { MemoryBudget } from './memory-budget.ts'
 

@@ -11,7 +11,7 @@ import type {
   WorkItem,
   WorkQuery,
 } from '../../store/cell-work.ts'
-import type { KeptResponse } from '../../store/kept-responses.ts'
+import type { KeptResponse } from '../../store/stored-responses.ts'
 import type { CellState, StoreStatus, WorkState } from '../../store/sheet-store.ts'
 import type { Derivation } from '../definition/derivation-kind.ts'
 import type { RunStore } from '../run-request.ts'

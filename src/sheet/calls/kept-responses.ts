@@ -1,6 +1,6 @@
 import { ValidationError } from '../../errors/service-error.ts'
-import type { ResponsesSummary, TrimResult } from '../../store/kept-responses.ts'
-import { later } from '../../store/stored-rows.ts'
+import type { ResponsesSummary, TrimResult } from '../../store/stored-responses.ts'
+import { later } from '../../store/rows/stored-rows.ts'
 import type { Sheet } from '../sheet.ts'
 
 /** Which kept responses to remove, and how many may be kept from now on. */

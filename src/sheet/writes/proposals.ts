@@ -9,7 +9,7 @@ import {
   type ProposedChange,
   type StoredProposal,
 } from '../../store/stored-proposal.ts'
-import { readBody } from '../../store/upsert-body.ts'
+import { readBody } from '../../store/rules/upsert-body.ts'
 import { openCursor, sealCursor } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
 import type { PageOptions } from '../runs/read-runs.ts'

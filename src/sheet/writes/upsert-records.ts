@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/json/json.ts'
 import type { Upsert, UpsertResult } from '../../store/sheet-store.ts'
-import { readBodyInTurns } from '../../store/upsert-body.ts'
+import { readBodyInTurns } from '../../store/rules/upsert-body.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
 

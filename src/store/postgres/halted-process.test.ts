@@ -3,12 +3,12 @@ import { test, type TestContext } from 'node:test'
 import { onEnd } from '../../../test/support/on-end.ts'
 import { startPostgres } from '../../../test/support/postgres.ts'
 import { LockTimeoutError, RecordsError } from '../../errors/service-error.ts'
-import { target, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
-import { Database } from './database.ts'
+import { target, TestSheet, type OpenStore } from '../suite/support/test-sheet.ts'
+import { Database } from './database/database.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { breakRunLock, takeRunLock } from './run-lock.ts'
-import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
-import { parseStoreUrl } from './store-url.ts'
+import { breakRunLock, takeRunLock } from './database/run-lock.ts'
+import { PATIENT_LIMITS } from '../suite/support/patient-limits.ts'
+import { parseStoreUrl } from './database/store-url.ts'
 
 const server = await startPostgres()
 

@@ -6,10 +6,10 @@ import { test, type TestContext } from 'node:test'
 import { oddValue } from '../../../test/support/odd-records.ts'
 import { startPostgres } from '../../../test/support/postgres.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
-import { seededRandom } from '../suite/random.ts'
-import { FIRST_PAGE, HUMAN, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
+import { seededRandom } from '../suite/support/random.ts'
+import { FIRST_PAGE, HUMAN, TestSheet, type OpenStore } from '../suite/support/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
+import { PATIENT_LIMITS } from '../suite/support/patient-limits.ts'
 
 const server = await startPostgres()
 

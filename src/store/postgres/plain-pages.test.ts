@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test, type TestContext } from 'node:test'
 import { contractWith } from '../../../test/support/contract-with.ts'
 import { startPostgres } from '../../../test/support/postgres.ts'
-import { ClientConnection, type SqlInput } from './connection.ts'
-import { Database } from './database.ts'
+import { ClientConnection, type SqlInput } from './database/connection.ts'
+import { Database } from './database/database.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { BLOCK } from '../deleted-blocks.ts'
-import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
-import { parseStoreUrl } from './store-url.ts'
+import { BLOCK } from '../rows/deleted-blocks.ts'
+import { PATIENT_LIMITS } from '../suite/support/patient-limits.ts'
+import { parseStoreUrl } from './database/store-url.ts'
 
 const COUNT = 9000
 

@@ -10,11 +10,16 @@ import type {
   ProposalsQuery,
   StoredProposal,
 } from '../stored-proposal.ts'
-import type { Connection } from './connection.ts'
-import { acceptProposal, rejectProposal } from './decide-proposal.ts'
-import { readProposal, readProposalCounts, readProposalDetail, readProposals } from './proposal-reader.ts'
-import { propose } from './propose.ts'
-import type { Writer } from './writer.ts'
+import type { Connection } from './database/connection.ts'
+import { acceptProposal, rejectProposal } from './write/decide-proposal.ts'
+import {
+  readProposal,
+  readProposalCounts,
+  readProposalDetail,
+  readProposals,
+} from './read/proposal-reader.ts'
+import { propose } from './write/propose.ts'
+import type { Writer } from './write/writer.ts'
 
 /** The proposals of a store in PostgreSQL. */
 export class PostgresProposals implements ProposalStore {

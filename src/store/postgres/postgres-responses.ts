@@ -8,12 +8,12 @@ import {
   type ResponseStore,
   type ResponseTrim,
   type TrimResult,
-} from '../kept-responses.ts'
-import { HASH_PREFIX, hashText } from '../stored-rows.ts'
-import type { Connection } from './connection.ts'
-import { readTime } from './database-clock.ts'
-import { limitResponses, readLimit, trimResponses } from './response-writer.ts'
-import type { Writer } from './writer.ts'
+} from '../stored-responses.ts'
+import { HASH_PREFIX, hashText } from '../rows/stored-rows.ts'
+import type { Connection } from './database/connection.ts'
+import { readTime } from './database/database-clock.ts'
+import { limitResponses, readLimit, trimResponses } from './write/response-writer.ts'
+import type { Writer } from './write/writer.ts'
 
 /** The responses that a store in PostgreSQL keeps. */
 export class PostgresResponses implements ResponseStore {

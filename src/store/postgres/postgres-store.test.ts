@@ -1,8 +1,8 @@
 import { startPostgres } from '../../../test/support/postgres.ts'
-import { testStore } from '../store-suite.ts'
-import type { OpenStore } from '../suite/test-sheet.ts'
+import { testStore } from '../suite/store-suite.ts'
+import type { OpenStore } from '../suite/support/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
+import { PATIENT_LIMITS } from '../suite/support/patient-limits.ts'
 
 const server = await startPostgres()
 

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { startPostgres } from '../../../test/support/postgres.ts'
-import { AGENT, computed, HUMAN, newRun, target, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
-import { ClientConnection } from './connection.ts'
+import {
+  AGENT,
+  computed,
+  HUMAN,
+  newRun,
+  target,
+  TestSheet,
+  type OpenStore,
+} from '../suite/support/test-sheet.ts'
+import { ClientConnection } from './database/connection.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
+import { PATIENT_LIMITS } from '../suite/support/patient-limits.ts'
 
 const server = await startPostgres()
 

@@ -7,9 +7,9 @@ import { startPostgres } from '../../../test/support/postgres.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { ConflictError } from '../../errors/service-error.ts'
 import type { SheetStore } from '../sheet-store.ts'
-import { AGENT, HUMAN, target, TestSheet, type OpenStore } from '../suite/test-sheet.ts'
+import { AGENT, HUMAN, target, TestSheet, type OpenStore } from '../suite/support/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
+import { PATIENT_LIMITS } from '../suite/support/patient-limits.ts'
 
 const server = await startPostgres()
 

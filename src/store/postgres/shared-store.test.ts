@@ -11,11 +11,11 @@ import type { JsonObject } from '../../contract/json/json.ts'
 import { parseContract } from '../../contract/odcs/parse-contract.ts'
 import { ContractError, LockTimeoutError, RecordsError } from '../../errors/service-error.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
-import { computed, newRun, NOTHING_ELSE, target } from '../suite/test-sheet.ts'
+import { computed, newRun, NOTHING_ELSE, target } from '../suite/support/test-sheet.ts'
 import { PostgresStore } from './postgres-store.ts'
-import { SCHEMA_VERSION } from './schema.ts'
-import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
-import { parseStoreUrl } from './store-url.ts'
+import { SCHEMA_VERSION } from './database/schema.ts'
+import { PATIENT_LIMITS } from '../suite/support/patient-limits.ts'
+import { parseStoreUrl } from './database/store-url.ts'
 
 const server = await startPostgres()
 const PROPERTIES = ['{name: n, logicalType: integer}', '{name: code, logicalType: string, unique: true}']

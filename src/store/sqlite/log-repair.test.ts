@@ -17,10 +17,10 @@ import { test, type TestContext } from 'node:test'
 import { contractText } from '../../../test/support/contract-with.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { setAsideFiles } from '../../provenance/set-aside.ts'
-import { checkSchema } from './check-schema.ts'
-import { storePaths, type StorePaths } from './create-store.ts'
+import { checkSchema } from './database/check-schema.ts'
+import { storePaths, type StorePaths } from './definition/create-store.ts'
 import { logOf } from './read-log.ts'
-import { Writer } from './writer.ts'
+import { Writer } from './write/writer.ts'
 
 const CONTRACT = contractText(['{name: a, logicalType: string}'])
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { isJsonObject, type JsonObject } from '../../contract/json/json.ts'
-import { storePaths } from './create-store.ts'
+import { storePaths } from './definition/create-store.ts'
 
 /** The lines of a sheet's `provenance.jsonl`, for tests: each must be whole. */
 export function logOf(directory: string): JsonObject[] {

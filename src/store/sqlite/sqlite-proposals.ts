@@ -9,9 +9,9 @@ import type {
   ProposalsQuery,
   StoredProposal,
 } from '../stored-proposal.ts'
-import type { Reader } from './reader.ts'
-import { reading, readingOn } from './reading.ts'
-import type { WriterClient } from './writer-client.ts'
+import type { Reader } from './read/reader.ts'
+import { reading, readingOn } from './database/reading.ts'
+import type { WriterClient } from './write/writer-client.ts'
 
 /** The proposals of a store in SQLite. */
 export class SqliteProposals implements ProposalStore {

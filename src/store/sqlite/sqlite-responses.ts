@@ -8,12 +8,12 @@ import {
   type ResponseStore,
   type ResponseTrim,
   type TrimResult,
-} from '../kept-responses.ts'
-import { hashBytes } from '../stored-rows.ts'
-import type { Connection } from './connection.ts'
-import { readLimit } from './response-writer.ts'
-import { reading } from './reading.ts'
-import type { WriterClient } from './writer-client.ts'
+} from '../stored-responses.ts'
+import { hashBytes } from '../rows/stored-rows.ts'
+import type { Connection } from './database/connection.ts'
+import { readLimit } from './write/response-writer.ts'
+import { reading } from './database/reading.ts'
+import type { WriterClient } from './write/writer-client.ts'
 
 /** The responses that a store in SQLite keeps. */
 export class SqliteResponses implements ResponseStore {

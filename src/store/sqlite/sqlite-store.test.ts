@@ -1,5 +1,5 @@
-import { testStore } from '../store-suite.ts'
-import { PATIENT_LIMITS } from '../suite/patient-limits.ts'
+import { testStore } from '../suite/store-suite.ts'
+import { PATIENT_LIMITS } from '../suite/support/patient-limits.ts'
 import { SqliteStore } from './sqlite-store.ts'
 
 testStore('SQLite', (directory, { contract, targets, ...options }) =>

@@ -1,9 +1,9 @@
 import type { Upsert } from '../sheet-store.ts'
 import type { RunLock } from '../stored-run.ts'
-import { takeRunLock } from './run-lock.ts'
-import { storePaths } from './create-store.ts'
-import type { OpenRequest } from './writer-protocol.ts'
-import { Writer } from './writer.ts'
+import { takeRunLock } from './database/run-lock.ts'
+import { storePaths } from './definition/create-store.ts'
+import type { OpenRequest } from './write/writer-protocol.ts'
+import { Writer } from './write/writer.ts'
 
 /** What the process can be told to do, one at a time; each is answered with a {@link ProcessAnswer}. */
 export type ProcessCommand =

@@ -3,8 +3,8 @@ import { suite, test } from 'node:test'
 import type { JsonObject } from '../../contract/json/json.ts'
 import type { WorkQuery } from '../cell-work.ts'
 import type { CellState } from '../sheet-store.ts'
-import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
-import { AGENT, computed, hashOf, HUMAN, IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
+import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
+import { AGENT, computed, hashOf, HUMAN, IN_TURN, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 /** Derived cells: what makes them stale, what a run stores, what provenance says of them. */
 export function testCells(open: OpenStore): void {

@@ -4,8 +4,8 @@ import type { LogicalType } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 import { foldCase, MAX_FOLDED_LETTERS, type Condition, type Operand, type Operator } from '../condition.ts'
 import type { PagePlace, PageQuery, Summary } from '../sheet-store.ts'
-import { seededRandom } from './random.ts'
-import { FIRST_PAGE, IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
+import { seededRandom } from './support/random.ts'
+import { FIRST_PAGE, IN_TURN, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 /** Names that mean something to SQL, or to the functions that conditions use, are among those of the fields. */
 const TYPES = {

@@ -10,7 +10,7 @@ import {
   target,
   TestSheet,
   type OpenStore,
-} from './test-sheet.ts'
+} from './support/test-sheet.ts'
 
 const PROPERTIES = [
   '{name: name, logicalType: string, required: true, logicalTypeOptions: {minLength: 1}}',

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { WorkQuery } from '../cell-work.ts'
 import type { SheetStore, TargetDefinition, WorkState } from '../sheet-store.ts'
-import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
-import { hashOf, HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
+import { hashOf, HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 async function failureNote(sheet: TestSheet, id: string): ReturnType<SheetStore['cellFailure']> {
   const key = (await sheet.store.recordKeys([id])).get(id)

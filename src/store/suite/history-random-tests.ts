@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { CellResult, WorkItem } from '../cell-work.ts'
-import { seededRandom, type Random } from './random.ts'
-import { computed, HUMAN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { seededRandom, type Random } from './support/random.ts'
+import { computed, HUMAN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 const OPERATIONS = 4000
 const POINTS = 100

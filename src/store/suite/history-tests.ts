@@ -3,7 +3,15 @@ import { suite, test } from 'node:test'
 import { countTurns } from '../../../test/support/count-turns.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import type { PageAsOfQuery } from '../sheet-store.ts'
-import { FIRST_PAGE, HUMAN, IN_TURN, newRun, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import {
+  FIRST_PAGE,
+  HUMAN,
+  IN_TURN,
+  newRun,
+  target,
+  TestSheet,
+  type OpenStore,
+} from './support/test-sheet.ts'
 
 const TYPES = [
   '{name: text, logicalType: string}',

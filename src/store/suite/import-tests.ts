@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
 import { RecordsError } from '../../errors/service-error.ts'
-import { HUMAN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { HUMAN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 const PROPERTIES = [
   '{name: name, logicalType: string, required: true}',

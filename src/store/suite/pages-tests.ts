@@ -4,8 +4,8 @@ import type { JsonObject } from '../../contract/json/json.ts'
 import { QueryError } from '../../errors/service-error.ts'
 import { PAGE_BYTES } from '../page-bytes.ts'
 import type { Page, PagePlace, PageQuery } from '../sheet-store.ts'
-import { seededRandom, type Random } from './random.ts'
-import { FIRST_PAGE, HUMAN, IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
+import { seededRandom, type Random } from './support/random.ts'
+import { FIRST_PAGE, HUMAN, IN_TURN, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 /** Reading pages of records. */
 export function testPages(open: OpenStore): void {

@@ -14,8 +14,8 @@ import {
   type ProposedChange,
   type RecordDifference,
 } from '../stored-proposal.ts'
-import { refused } from './refused.ts'
-import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { refused } from './support/refused.ts'
+import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 const WRITER = 'agent:writer'
 const REVIEWER = 'human:bob'

@@ -7,8 +7,8 @@ import { test, type TestContext } from 'node:test'
 import { ROWS_AT_ONCE, RUNS_AT_ONCE, type RunPruning } from '../prune-runs.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import type { FailedCell, RunId } from '../stored-run.ts'
-import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
-import { newRun, NOTHING_ELSE, TestSheet, type OpenStore } from './test-sheet.ts'
+import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
+import { newRun, NOTHING_ELSE, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 const ALL: RunPruning = { before: null, keep: 0 }
 

@@ -4,9 +4,18 @@ import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { ServiceError } from '../../errors/service-error.ts'
 import type { CellCommit, CellResult, WorkItem } from '../cell-work.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
-import { Model, type ModelField, type ModelResult, type ModelTarget, type ReadCell } from './model.ts'
-import { seededRandom, type Random } from './random.ts'
-import { AGENT, entriesOf, hashOf, HUMAN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { Model, type ModelField, type ModelResult, type ModelTarget, type ReadCell } from './support/model.ts'
+import { seededRandom, type Random } from './support/random.ts'
+import {
+  AGENT,
+  entriesOf,
+  hashOf,
+  HUMAN,
+  sha256,
+  target,
+  TestSheet,
+  type OpenStore,
+} from './support/test-sheet.ts'
 
 const STEPS = 2000
 /** Steps whose requests are under way together. */

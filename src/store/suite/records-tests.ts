@@ -3,9 +3,9 @@ import { suite, test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { EntryPlace, FoundEntries } from '../cell-log.ts'
 import { PermissionDeniedError, StoppingError, ValidationError } from '../../errors/service-error.ts'
-import { RECORD_PROPERTIES } from './record-properties.ts'
-import { refused } from './refused.ts'
-import { AGENT, FIRST_PAGE, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { RECORD_PROPERTIES } from './support/record-properties.ts'
+import { refused } from './support/refused.ts'
+import { AGENT, FIRST_PAGE, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 /** Writing and deleting records. */
 export function testRecords(open: OpenStore): void {

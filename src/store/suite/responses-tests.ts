@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { CellCommit } from '../cell-work.ts'
-import { bytesOf, DEFAULT_RESPONSE_LIMIT, type ReceivedResponse } from '../kept-responses.ts'
-import { hashOf, TestSheet, type OpenStore } from './test-sheet.ts'
+import { bytesOf, DEFAULT_RESPONSE_LIMIT, type ReceivedResponse } from '../stored-responses.ts'
+import { hashOf, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 /** Responses that calls received: what is kept, for how long, and what goes first. */
 export function testResponses(open: OpenStore): void {

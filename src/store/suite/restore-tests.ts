@@ -8,8 +8,17 @@ import {
   ValidationError,
 } from '../../errors/service-error.ts'
 import type { CellHash, CellState, RestoreRequest, RestoreResult } from '../sheet-store.ts'
-import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
-import { entriesOf, hashOf, HUMAN, IN_TURN, sha256, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
+import {
+  entriesOf,
+  hashOf,
+  HUMAN,
+  IN_TURN,
+  sha256,
+  target,
+  TestSheet,
+  type OpenStore,
+} from './support/test-sheet.ts'
 
 const PROPERTIES = [
   ...CELL_PROPERTIES,

@@ -4,9 +4,9 @@ import type { JsonValue } from '../../contract/json/json.ts'
 import { PermissionDeniedError, SheetError, ValidationError } from '../../errors/service-error.ts'
 import type { CellState, EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
 import type { RunId } from '../stored-run.ts'
-import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
-import { seededRandom } from './random.ts'
-import { refused } from './refused.ts'
+import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
+import { seededRandom } from './support/random.ts'
+import { refused } from './support/refused.ts'
 import {
   AGENT,
   computed,
@@ -17,7 +17,7 @@ import {
   target,
   TestSheet,
   type OpenStore,
-} from './test-sheet.ts'
+} from './support/test-sheet.ts'
 
 const NOBODY = 'visitor:eve'
 const PROPERTIES = [

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { CellResult } from '../cell-work.ts'
 import type { FailedCell, RunId, StoredRun } from '../stored-run.ts'
-import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
-import { computed, IN_TURN, newRun, TestSheet, type OpenStore } from './test-sheet.ts'
+import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
+import { computed, IN_TURN, newRun, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 

@@ -3,8 +3,8 @@ import { suite, test } from 'node:test'
 import { LockTimeoutError } from '../../errors/service-error.ts'
 import type { CacheEntry, WorkQuery } from '../cell-work.ts'
 import type { CellState } from '../sheet-store.ts'
-import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
-import { AGENT, hashOf, HUMAN, IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
+import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
+import { AGENT, hashOf, HUMAN, IN_TURN, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 /** What a run asks of a store: work, cache, commits, the lock; and what status and provenance say of it. */
 export function testRuns(open: OpenStore): void {

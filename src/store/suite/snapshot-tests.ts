@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { suite, test, type TestContext } from 'node:test'
 import type { SheetStore } from '../sheet-store.ts'
-import { AGENT, entriesOf, FIRST_PAGE, HUMAN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import {
+  AGENT,
+  entriesOf,
+  FIRST_PAGE,
+  HUMAN,
+  target,
+  TestSheet,
+  type OpenStore,
+} from './support/test-sheet.ts'
 
 const PROPERTIES = [
   '{name: title, logicalType: string}',

@@ -3,8 +3,8 @@ import { suite, test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { QueryError } from '../../errors/service-error.ts'
 import type { Page, PagePlace, PageQuery, SortKey } from '../sheet-store.ts'
-import { seededRandom, type Random } from './random.ts'
-import { FIRST_PAGE, HUMAN, IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
+import { seededRandom, type Random } from './support/random.ts'
+import { FIRST_PAGE, HUMAN, IN_TURN, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 const PROPERTIES = [
   '{name: word, logicalType: string}',

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import type { JsonObject } from '../../contract/json/json.ts'
 import type { SheetStore } from '../sheet-store.ts'
 import type { RunEnd, RunId, RunProgress, StoredRun } from '../stored-run.ts'
-import { CELL_PROPERTIES, CELL_TARGETS } from './cell-properties.ts'
+import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
 import {
   AGENT,
   computed,
@@ -13,7 +13,7 @@ import {
   NOTHING_ELSE,
   TestSheet,
   type OpenStore,
-} from './test-sheet.ts'
+} from './support/test-sheet.ts'
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 

@@ -3,8 +3,8 @@ import { beforeEach, suite, test } from 'node:test'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { QueryError } from '../../errors/service-error.ts'
 import type { FieldSummary, Summary } from '../sheet-store.ts'
-import { seededRandom } from './random.ts'
-import { IN_TURN, TestSheet, type OpenStore } from './test-sheet.ts'
+import { seededRandom } from './support/random.ts'
+import { IN_TURN, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 const PROPERTIES = [
   '{name: word, logicalType: string}',

@@ -4,9 +4,9 @@ import { countTurns } from '../../../test/support/count-turns.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
 import type { UpsertResult } from '../sheet-store.ts'
-import { RECORD_PROPERTIES } from './record-properties.ts'
-import { refused } from './refused.ts'
-import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { RECORD_PROPERTIES } from './support/record-properties.ts'
+import { refused } from './support/refused.ts'
+import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 /** What an upsert merges, refuses and leaves alone. */
 export function testUpsert(open: OpenStore): void {

@@ -7,8 +7,8 @@ import {
   ValidationError,
 } from '../../errors/service-error.ts'
 import type { Upsert } from '../sheet-store.ts'
-import { refused } from './refused.ts'
-import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './test-sheet.ts'
+import { refused } from './support/refused.ts'
+import { AGENT, HUMAN, IN_TURN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
 /** The versions of records, and writes that are for one of them. */
 export function testVersions(open: OpenStore): void {

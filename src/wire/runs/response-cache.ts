@@ -1,4 +1,4 @@
-import type { ResponsesSummary, TrimResult } from '../../store/kept-responses.ts'
+import type { ResponsesSummary, TrimResult } from '../../store/stored-responses.ts'
 
 /** What `colophon cache` says of the responses that a sheet keeps. */
 export interface KeptResponsesAnswer {

@@ -5,9 +5,9 @@ import {
   type FieldCondition,
   type Operand,
 } from '../../condition.ts'
-import { momentOf } from '../field-indexes.ts'
-import { quoted } from '../schema.ts'
-import { toColumnText } from '../values.ts'
+import { momentOf } from '../database/field-indexes.ts'
+import { quoted } from '../database/schema.ts'
+import { toColumnText } from '../database/values.ts'
 import { OID, type PutParam } from './sort-sql.ts'
 import type { TypedParam } from './wire-query.ts'
 

@@ -1,5 +1,5 @@
-import { sqlState } from '../errors.ts'
-import type { Database } from '../database.ts'
+import { sqlState } from '../database/errors.ts'
+import type { Database } from '../database/database.ts'
 import { giveReaderAccess, readerRole, roleMissing } from './reader-role.ts'
 
 /** How long it may take until the store's other work lets the role be made. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { RecordsError } from '../../../errors/service-error.ts'
-import type { Connection } from '../connection.ts'
-import { quoted } from '../schema.ts'
+import type { Connection } from '../database/connection.ts'
+import { quoted } from '../database/schema.ts'
 import { MAX_NAME_BYTES } from './sql-limits.ts'
 
 /** Columns of `"$data"` that are the store's own. */

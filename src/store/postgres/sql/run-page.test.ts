@@ -5,7 +5,7 @@ import { field } from '../../../../test/support/sheet-database.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import type { PagePlace } from '../../sheet-store.ts'
-import { seededRandom, type Random } from '../../suite/random.ts'
+import { seededRandom, type Random } from '../../suite/support/random.ts'
 import type { PageRun } from './run-page.ts'
 import { DEFAULT_QUERY_LIMITS, SqlPool } from './sql-pool.ts'
 

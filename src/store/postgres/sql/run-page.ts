@@ -1,11 +1,11 @@
 import type { Condition } from '../../condition.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
 import type { Page, PagePlace } from '../../sheet-store.ts'
-import { RECORD_JSON, recordJsonSource } from '../record-json.ts'
-import { fittingRecords, recordWeight, type FittingRecords } from '../record-pieces.ts'
-import { beginning, exceeds, fits } from '../field-indexes.ts'
-import { quoted } from '../schema.ts'
-import type { TypedField } from '../values.ts'
+import { RECORD_JSON, recordJsonSource } from './record-json.ts'
+import { fittingRecords, recordWeight, type FittingRecords } from './fitting-records.ts'
+import { beginning, exceeds, fits } from '../database/field-indexes.ts'
+import { quoted } from '../database/schema.ts'
+import type { TypedField } from '../database/values.ts'
 import { conditionSql } from './condition-sql.ts'
 import {
   heldColumns,
@@ -19,7 +19,7 @@ import {
   type SortedPart,
   type SortTerm,
 } from './sort-sql.ts'
-import { SqlAnswer } from './sql-answer.ts'
+import { SqlAnswer } from './sql-result.ts'
 import type { CheckedSql } from './sql-checks.ts'
 import type { SqlSession } from './sql-session.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'

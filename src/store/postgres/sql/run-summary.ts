@@ -7,8 +7,8 @@ import {
   type JsonBytes,
   type Summary,
 } from '../../sheet-store.ts'
-import { quoted } from '../schema.ts'
-import type { TypedField } from '../values.ts'
+import { quoted } from '../database/schema.ts'
+import type { TypedField } from '../database/values.ts'
 import { placeOf } from './condition-sql.ts'
 import { filteredRecords, rowsOf, type Statement, type WantedRecords } from './run-page.ts'
 import { OID, type PutParam } from './sort-sql.ts'

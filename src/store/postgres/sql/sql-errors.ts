@@ -1,5 +1,5 @@
 import { QueryError } from '../../../errors/service-error.ts'
-import { sqlState } from '../errors.ts'
+import { sqlState } from '../database/errors.ts'
 
 /** Longest message that is passed on; PostgreSQL repeats pieces of the statement. */
 const MAX_MESSAGE = 500

@@ -7,7 +7,7 @@ import { field } from '../../../../test/support/sheet-database.ts'
 import { spoiled } from '../../../../test/support/sql-spoiler.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import { QueryError } from '../../../errors/service-error.ts'
-import { seededRandom } from '../../suite/random.ts'
+import { seededRandom } from '../../suite/support/random.ts'
 import { DEFAULT_QUERY_LIMITS, SqlPool } from './sql-pool.ts'
 
 const FIELDS = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { startPostgres } from '../../../../test/support/postgres.ts'
-import { Database } from '../database.ts'
-import { parseStoreUrl } from '../store-url.ts'
+import { Database } from '../database/database.ts'
+import { parseStoreUrl } from '../database/store-url.ts'
 import {
   ALLOWED_FUNCTIONS,
   PLAIN_WORDS,

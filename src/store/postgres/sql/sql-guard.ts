@@ -1,5 +1,5 @@
 import { QueryError } from '../../../errors/service-error.ts'
-import type { Connection } from '../connection.ts'
+import type { Connection } from '../database/connection.ts'
 import { noSuchTable, shown } from './sql-errors.ts'
 import type { SqlNames } from './sql-checks.ts'
 

@@ -1,7 +1,7 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import type { JsonBytes, Page } from '../../sheet-store.ts'
-import type { Database } from '../database.ts'
-import { asRecordsError, isConnectionFault, sqlState } from '../errors.ts'
+import type { Database } from '../database/database.ts'
+import { asRecordsError, isConnectionFault, sqlState } from '../database/errors.ts'
 import { ReaderAccess } from './reader-access.ts'
 import { runPage, type PageRun } from './run-page.ts'
 import { runPosition, type PositionRun } from './run-position.ts'
@@ -15,7 +15,7 @@ import { MAX_ROW_BYTES } from './sql-limits.ts'
 import { MAX_ANSWER_BYTES, MAX_PARAMS, type QueryLimits } from '../../query-limits.ts'
 import { SqlQueue } from './sql-queue.ts'
 import { LostAtRest } from './sql-session.ts'
-import type { TypedField } from '../values.ts'
+import type { TypedField } from '../database/values.ts'
 
 export { DEFAULT_QUERY_LIMITS, type QueryLimits } from '../../query-limits.ts'
 

@@ -5,7 +5,7 @@ import {
   type FieldCondition,
   type Operand,
 } from '../../condition.ts'
-import { momentOf, quoted } from '../schema.ts'
+import { momentOf, quoted } from '../database/schema.ts'
 
 /** Puts a value into a statement, and returns what stands for it there. */
 export type PutOperand = (value: string | number) => string

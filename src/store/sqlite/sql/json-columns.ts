@@ -1,5 +1,5 @@
 import type { Field } from '../../../contract/contract.ts'
-import { quoted } from '../schema.ts'
+import { quoted } from '../database/schema.ts'
 
 /** As much of a field as reading it takes. */
 export type TypedField = Pick<Field, 'name' | 'type'>

@@ -4,7 +4,7 @@ import { createSheetDatabase, field, type SheetDatabase } from '../../../../test
 import { QueryError } from '../../../errors/service-error.ts'
 import { runPage } from './run-page.ts'
 import type { PagePlace } from '../../sheet-store.ts'
-import { SqlAnswer } from './sql-answer.ts'
+import { SqlAnswer } from './sql-result.ts'
 import { SqlDatabase } from './sql-database.ts'
 import { toQueryError } from './sql-errors.ts'
 

@@ -1,5 +1,5 @@
-import { quoted } from '../schema.ts'
-import { rowsOf } from './rows-of.ts'
+import { quoted } from '../database/schema.ts'
+import { rowsOf } from './statement-rows.ts'
 import { countRows, filteredRecords, withFilter, type PageRun } from './run-page.ts'
 import { heldColumns, sortColumn, sortColumns, sortedParts } from './sort-sql.ts'
 import type { SqlDatabase } from './sql-database.ts'

@@ -4,7 +4,7 @@ import { createSheetDatabase, field, type SheetDatabase } from '../../../../test
 import { QueryError } from '../../../errors/service-error.ts'
 import type { SqlParam } from '../../sheet-store.ts'
 import { runQuery } from './run-query.ts'
-import { SqlAnswer } from './sql-answer.ts'
+import { SqlAnswer } from './sql-result.ts'
 import { SqlDatabase } from './sql-database.ts'
 import { toQueryError } from './sql-errors.ts'
 

@@ -2,11 +2,11 @@ import type { SQLOutputValue } from 'node:sqlite'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import type { Condition } from '../../condition.ts'
 import { MAX_FOUND_VALUES, type FieldSummary, type Histogram, type Summary } from '../../sheet-store.ts'
-import { quoted } from '../schema.ts'
+import { quoted } from '../database/schema.ts'
 import { placeOf, type BoundCondition } from './condition-sql.ts'
 import type { TypedField } from './json-columns.ts'
 import { filteredRecords, withFilter } from './run-page.ts'
-import type { SqlAnswer } from './sql-answer.ts'
+import type { SqlAnswer } from './sql-result.ts'
 import type { SqlDatabase } from './sql-database.ts'
 
 /** A summary of the records that a filter from a user lets through. */

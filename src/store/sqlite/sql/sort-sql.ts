@@ -1,5 +1,5 @@
 import type { PagePlace, SortValue } from '../../sheet-store.ts'
-import { momentOf, quoted } from '../schema.ts'
+import { momentOf, quoted } from '../database/schema.ts'
 import type { TypedField } from './json-columns.ts'
 
 /** A field to sort by. */

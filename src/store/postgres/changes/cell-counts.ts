@@ -1,0 +1,53 @@
+import type { CellFacts } from './cell-writer.ts'
+import { FAILED, MISSING, STALE } from '../../rows/stored-rows.ts'
+
+/** By how much the counters of targets change (D32). */
+export class CellCounts {
+  readonly #deltas = new Map<number, Record<Counter, number>>()
+
+  moved(target: number, before: CellFacts, now: CellFacts): void {
+    const [from, to] = [counterOf(before), counterOf(now)]
+    for (const counter of COUNTERS) {
+      const delta = Number(to.includes(counter)) - Number(from.includes(counter))
+      if (delta !== 0) this.#of(target)[counter] += delta
+    }
+  }
+
+  /** Adds what others come to. */
+  add(others: CellCounts): void {
+    for (const [target, deltas] of others.#deltas) {
+      for (const counter of COUNTERS) this.#of(target)[counter] += deltas[counter]
+    }
+  }
+
+  #of(target: number): Record<Counter, number> {
+    const deltas = this.#deltas.get(target) ?? { missing: 0, stale: 0, failed: 0, overridden: 0, blocked: 0 }
+    this.#deltas.set(target, deltas)
+    return deltas
+  }
+
+  /** The statements that change the counters; empty for none. */
+  statements(): string[] {
+    return [...this.#deltas].flatMap(([target, deltas]) => {
+      const set = COUNTERS.filter((counter) => deltas[counter] !== 0)
+        .map((counter) => `${counter} = ${counter} + (${deltas[counter]})`)
+        .join(', ')
+      return set === '' ? [] : [`UPDATE "$target" SET ${set} WHERE id = ${target}`]
+    })
+  }
+}
+
+const COUNTERS = ['missing', 'stale', 'failed', 'overridden', 'blocked'] as const
+
+type Counter = (typeof COUNTERS)[number]
+
+const TODO_COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
+
+/** The counters that a cell is counted by. */
+function counterOf({ cell, todo }: CellFacts): readonly Counter[] {
+  return [
+    ...(cell?.hash === null ? ['overridden' as const] : []),
+    ...(todo === null ? [] : [TODO_COUNTERS[todo.state]]),
+    ...(todo?.blocked === true ? ['blocked' as const] : []),
+  ]
+}

@@ -1,0 +1,168 @@
+import type { JsonValue } from '../../../contract/json/json.ts'
+import { blockOf, type PendingInput } from '../../../errors/block.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import type { CellFailureNote } from '../../sheet-store.ts'
+import type { CellFacts, CellPlace } from './cell-writer.ts'
+import { NOTHING, placeOf, type KnownCells } from './known-cells.ts'
+import { needsOf, StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
+import { FAILED, MISSING, pendingInput, STALE, type TodoState, markOf } from '../../rows/stored-rows.ts'
+
+/** What is known of a cell before a change. */
+export interface CellRow {
+  /** Null when the cell was never computed, or was written by hand. */
+  readonly hash: Uint8Array | null
+  readonly overridden: boolean
+  readonly todo: TodoState | null
+  /** See {@link WorkCell.mark}. */
+  readonly mark: string
+}
+
+/**
+ * Keeps the states of cells while an operation goes on: which cells are missing, stale, failed or overridden, and which of
+ * them are blocked (D32). The cells of records that exist are loaded first. Nothing of what is changed counts before {@link keep}.
+ */
+export class CellStates extends StoredTargets {
+  readonly #known: KnownCells
+  readonly #own = new Map<number, CellFacts & CellPlace>()
+  /** Records of which a cell, or an input of one, is another than before. */
+  readonly #touched = new Set<RecordKey>()
+
+  constructor(known: KnownCells) {
+    super(known.targets)
+    this.#known = known
+  }
+
+  /** Reads the states of all cells of these records. */
+  load(records: readonly RecordKey[]): Promise<void> {
+    return this.#known.load(records)
+  }
+
+  cell(target: StoredTarget, record: RecordKey): CellRow {
+    const { cell, todo } = this.#facts(target, record)
+    return {
+      hash: cell?.hash ?? null,
+      overridden: cell?.hash === null,
+      todo: todo?.state ?? null,
+      mark: markOf(cell?.mark, todo?.mark),
+    }
+  }
+
+  /** A record has been created: its derived cells are missing, or overridden where a value came with it (D2). */
+  created(record: RecordKey, value: (field: string) => JsonValue, seq: number): void {
+    this.#known.created(record)
+    for (const target of this.targets) {
+      if (value(target.field) !== null) this.#override(target, record, seq)
+      else this.#put(target, record, { ...NOTHING, todo: todoOf(MISSING, seq) })
+    }
+  }
+
+  /** A record is gone, and its cells with it. */
+  deleted(record: RecordKey): void {
+    for (const target of this.targets) this.#put(target, record, NOTHING)
+  }
+
+  /** Somebody wrote a derived field by hand, or that was put back: a value overrides the cell, null ends that (D28). */
+  writtenByHand(target: StoredTarget, record: RecordKey, write: { hasValue: boolean; seq: number }): void {
+    if (write.hasValue) this.#override(target, record, write.seq)
+    else this.#put(target, record, { ...NOTHING, todo: todoOf(MISSING, write.seq) })
+  }
+
+  /**
+   * A computed value has been put back. It is fresh where the cell is, and has this very hash; else its inputs may have
+   * changed since, so that it is stale, and the next run finds out (D32). What failed for the cell is forgotten.
+   */
+  restored(target: StoredTarget, record: RecordKey, { hash, seq }: { hash: Uint8Array; seq: number }): void {
+    const before = this.cell(target, record)
+    const known = before.hash !== null && Buffer.compare(before.hash, hash) === 0
+    const fresh = known && before.todo === null
+    const todo = fresh ? null : todoOf(STALE, seq)
+    this.#put(target, record, { cell: { hash, mark: seq }, todo, failure: null })
+  }
+
+  /** A field has got another value: cells computed from it are stale. */
+  inputWritten(field: string, record: RecordKey, seq: number): void {
+    this.#touched.add(record)
+    for (const target of this.computedFrom(field)) {
+      const facts = this.#facts(target, record)
+      const { cell, todo } = facts
+      if (cell?.hash === null) {
+        this.#put(target, record, { ...facts, cell: { hash: null, mark: seq } })
+      } else if (todo !== null) {
+        this.#put(target, record, { ...facts, todo: { ...todo, mark: seq } })
+      } else if (cell !== null) {
+        this.#put(target, record, { ...facts, todo: todoOf(STALE, seq) })
+      }
+    }
+  }
+
+  /** A cell was computed. `current` is false when its derivation file has changed during the run: stale at once. */
+  computed(
+    target: StoredTarget,
+    record: RecordKey,
+    { hash, seq, current }: { hash: Uint8Array; seq: number; current: boolean },
+  ): void {
+    const todo = current ? null : todoOf(STALE, seq)
+    this.#put(target, record, { cell: { hash, mark: seq }, todo, failure: null })
+  }
+
+  /** The inputs of a cell are those of its last success after all: fresh again. */
+  unchanged(target: StoredTarget, record: RecordKey): void {
+    this.#put(target, record, { ...this.#facts(target, record), todo: null, failure: null })
+  }
+
+  /** The last try to compute a cell failed. A cell that was overridden stays so. */
+  failed(target: StoredTarget, record: RecordKey, failure: CellFailureNote): void {
+    const { cell, todo } = this.#facts(target, record)
+    if (cell?.hash === null) return
+    this.#put(target, record, { cell, todo: todoOf(FAILED, todo?.mark ?? 0), failure })
+  }
+
+  /** Has the transaction go on from what this operation has changed. `value` reads values as it leaves them. */
+  keep(value: (record: RecordKey, field: string) => JsonValue): void {
+    for (const record of this.#touched) this.#findBlocked(record, (field) => value(record, field))
+    this.#touched.clear()
+    for (const cell of this.#own.values()) this.#known.put(cell)
+    this.#own.clear()
+  }
+
+  /** Finds out which cells of a record are blocked now: each after those that it is computed from. */
+  #findBlocked(record: RecordKey, value: (field: string) => JsonValue): void {
+    for (const target of this.#known.blockable) {
+      const facts = this.#facts(target, record)
+      if (facts.todo === null) continue
+      const block = blockOf(needsOf(target), {
+        value,
+        pending: (field) => this.#pending(field, record),
+      })
+      const blocked = block !== null
+      if (blocked !== facts.todo.blocked) {
+        this.#put(target, record, { ...facts, todo: { ...facts.todo, blocked } })
+      }
+    }
+  }
+
+  #pending(field: string, record: RecordKey): PendingInput | undefined {
+    const target = this.target(field)
+    if (target?.active !== true) return undefined
+    const { todo } = this.#facts(target, record)
+    return pendingInput(todo?.state, todo?.blocked)
+  }
+
+  #facts({ id }: StoredTarget, record: RecordKey): CellFacts {
+    return this.#own.get(placeOf(id, record)) ?? this.#known.facts(id, record)
+  }
+
+  #override(target: StoredTarget, record: RecordKey, seq: number): void {
+    this.#put(target, record, { ...NOTHING, cell: { hash: null, mark: seq } })
+  }
+
+  #put({ id }: StoredTarget, record: RecordKey, { cell, todo, failure }: CellFacts): void {
+    this.#own.set(placeOf(id, record), { target: id, record, cell, todo, failure })
+    this.#touched.add(record)
+  }
+}
+
+/** Work to do; whether it is blocked is found out at the end of the operation. */
+function todoOf(state: TodoState, mark: number): NonNullable<CellFacts['todo']> {
+  return { state, mark, blocked: false }
+}

@@ -1,0 +1,190 @@
+import type { Contract, Field } from '../../../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import { countAllDeleted } from '../../rows/deleted-blocks.ts'
+import type { ClientConnection } from '../database/connection.ts'
+import { copyRows, WORTH_COPYING } from '../database/copy-into.ts'
+import { jsonArrays } from '../database/json-arrays.ts'
+import { columnType, quoted } from '../database/schema.ts'
+import { RecordUnderChange } from './stored-record.ts'
+import { canBeId, toColumn, toColumnText, writtenOf } from '../database/values.ts'
+
+const COUNT_DELETED = countAllDeleted('unnest($1::bigint[]) AS gone(key)')
+
+/**
+ * The records that a transaction knows, as its operations so far leave them: read from the table many at a time, and written
+ * many at a time.
+ */
+export class KnownRecords {
+  readonly #db: ClientConnection
+  readonly #contract: Contract
+  /** Null where there is no such record. */
+  readonly #byId = new Map<string, RecordUnderChange | null>()
+  readonly #byKey = new Map<RecordKey, RecordUnderChange | null>()
+  readonly #created = new Map<RecordKey, RecordUnderChange>()
+  readonly #updated = new Map<RecordKey, RecordUnderChange>()
+  readonly #deleted = new Map<RecordKey, string>()
+
+  constructor(db: ClientConnection, contract: Contract) {
+    this.#db = db
+    this.#contract = contract
+  }
+
+  get fields(): readonly Field[] {
+    return this.#contract.fields
+  }
+
+  /** Reads what exists of these ids. */
+  async load(ids: readonly string[]): Promise<void> {
+    const unknown = [...new Set(ids)].filter((id) => !this.#byId.has(id))
+    const asked = unknown.filter(canBeId)
+    for (const id of unknown) this.#byId.set(id, null)
+    if (asked.length > 0) await this.#read('unnest($1::text[]) AS asked(id) ON data.id = asked.id', asked)
+  }
+
+  /** Reads what exists of these keys. */
+  async loadKeys(keys: readonly RecordKey[]): Promise<void> {
+    const asked = [...new Set(keys)].filter((key) => !this.#byKey.has(key))
+    for (const key of asked) this.#byKey.set(key, null)
+    if (asked.length > 0)
+      await this.#read('unnest($1::bigint[]) AS asked(key) ON data."$seq" = asked.key', asked)
+  }
+
+  async #read(asked: string, values: readonly string[] | readonly number[]): Promise<void> {
+    const columns = this.#contract.fields.map(({ name }) => `data.${quoted(name)}`).join(', ')
+    const sql = `SELECT data."$seq", data."$version", data."$written", ${columns} FROM "$data" AS data JOIN ${asked}`
+    for (const row of await this.#db.all(sql, values)) {
+      // One that is known by its other name may have been changed since.
+      if (this.#byKey.get(Number(row['$seq'])) || this.#deleted.has(Number(row['$seq']))) continue
+      const record = RecordUnderChange.stored(row)
+      this.#byId.set(record.id, record)
+      this.#byKey.set(record.key, record)
+    }
+  }
+
+  /** The record with this id, which must have been loaded; null when there is none. */
+  byId(id: string): RecordUnderChange | null {
+    return loaded(this.#byId.get(id))
+  }
+
+  /** The record with this key, which must have been loaded; null when there is none. */
+  byKey(key: RecordKey): RecordUnderChange | null {
+    return loaded(this.#byKey.get(key))
+  }
+
+  /** Takes over a record that an operation has created or changed. */
+  put(record: RecordUnderChange): void {
+    this.#byId.set(record.id, record)
+    this.#byKey.set(record.key, record)
+    if (record.isNew) this.#created.set(record.key, record)
+    else this.#updated.set(record.key, record)
+  }
+
+  /** Takes note that an operation has deleted a record. */
+  remove(key: RecordKey, id: string): void {
+    if (this.#byId.get(id)?.key === key) this.#byId.set(id, null)
+    this.#byKey.set(key, null)
+    this.#updated.delete(key)
+    this.#created.delete(key)
+    this.#deleted.set(key, id)
+  }
+
+  /** Writes what was changed into the tables. */
+  async flush(): Promise<void> {
+    if (this.#deleted.size > 0) await this.#writeDeleted()
+    if (this.#updated.size > 0) await this.#writeUpdated()
+    if (this.#created.size > 0) await this.#writeCreated()
+  }
+
+  async #writeDeleted(): Promise<void> {
+    const [keys, ids] = [[...this.#deleted.keys()], [...this.#deleted.values()]]
+    await this.#db.run(
+      'DELETE FROM "$data" AS data USING unnest($1::bigint[]) AS gone(key) WHERE data."$seq" = gone.key',
+      keys,
+    )
+    await this.#db.run(
+      'INSERT INTO "$deleted" (record_id, record) SELECT * FROM unnest($1::text[], $2::bigint[])',
+      ids,
+      keys,
+    )
+    await this.#db.run(COUNT_DELETED, keys)
+    this.#deleted.clear()
+  }
+
+  async #writeUpdated(): Promise<void> {
+    const records = [...this.#updated.values()]
+    const fields = this.#contract.fields.filter(({ name }) =>
+      records.some((record) => record.hasChanged(name)),
+    )
+    const set = ['"$version"', ...fields.map(({ name }) => quoted(name))].map(
+      (name) => `${name} = new.${name}`,
+    )
+    for (const rows of jsonArrays(this.#rows(records, fields))) {
+      await this.#db.run(
+        `UPDATE "$data" AS data SET ${set.join(', ')}, "$written" = new."$written"::json
+         FROM json_to_recordset($1::json) AS new(${recordset(fields)}) WHERE data."$seq" = new."$seq"`,
+        rows,
+      )
+    }
+    this.#updated.clear()
+    for (const record of records) record.written()
+  }
+
+  async #writeCreated(): Promise<void> {
+    const records = [...this.#created.values()]
+    if (records.length >= WORTH_COPYING) await this.#copyCreated(records)
+    else await this.#insertCreated(records)
+    this.#created.clear()
+    for (const record of records) record.written()
+  }
+
+  async #copyCreated(records: readonly RecordUnderChange[]): Promise<void> {
+    const { fields } = this.#contract
+    const columns = ['$seq', '$version', '$written', ...fields.map(({ name }) => name)]
+    const rows = records
+      .values()
+      .map((record) => [
+        String(record.key),
+        String(record.version),
+        writtenOf(fields, (field) => record.value(field)),
+        ...fields.map((field) => toColumnText(field, record.value(field))),
+      ])
+    await copyRows(this.#db, { table: '$data', columns }, rows)
+  }
+
+  async #insertCreated(records: readonly RecordUnderChange[]): Promise<void> {
+    const { fields } = this.#contract
+    const columns = fields.map(({ name }) => quoted(name)).join(', ')
+    for (const rows of jsonArrays(this.#rows(records, fields))) {
+      await this.#db.run(
+        `INSERT INTO "$data" ("$seq", "$version", "$written", ${columns})
+         SELECT "$seq", "$version", "$written"::json, ${columns} FROM json_to_recordset($1::json) AS new(${recordset(fields)})`,
+        rows,
+      )
+    }
+  }
+
+  /** Records as the objects of which {@link recordset} makes rows with these fields. */
+  *#rows(records: readonly RecordUnderChange[], fields: readonly Field[]): Generator<JsonObject> {
+    for (const record of records) {
+      const row: Record<string, JsonValue> = {
+        $seq: record.key,
+        $version: record.version,
+        $written: writtenOf(this.#contract.fields, (field) => record.value(field)),
+      }
+      for (const field of fields) row[field.name] = toColumn(field, record.value(field))
+      yield row
+    }
+  }
+}
+
+function loaded(record: RecordUnderChange | null | undefined): RecordUnderChange | null {
+  if (record === undefined) throw new Error('a record was asked for that is not loaded')
+  return record
+}
+
+/** The columns of rows made from JSON. */
+export function recordset(fields: readonly Field[]): string {
+  const columns = fields.map((field) => `${quoted(field.name)} ${columnType(field)}`)
+  return ['"$seq" bigint', '"$version" bigint', '"$written" text', ...columns].join(', ')
+}

@@ -1,0 +1,78 @@
+import type { Contract } from '../../../contract/contract.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import { CellCounts } from './cell-counts.ts'
+import type { ClientConnection } from '../database/connection.ts'
+import { copyRows, WORTH_COPYING } from '../database/copy-into.ts'
+import { jsonArrays } from '../database/json-arrays.ts'
+import { KnownCells } from './known-cells.ts'
+import type { StoredTarget } from '../../rows/stored-targets.ts'
+import { KnownRecords } from './known-records.ts'
+
+/** A provenance line that belongs to a record. */
+export interface ProvenanceRow {
+  readonly seq: number
+  readonly record: RecordKey
+  readonly text: string
+  /** The number of the run that wrote it. */
+  readonly run: number | null
+}
+
+/** What operations of a transaction have changed, until it is written into the tables with a few statements. */
+export class PendingChanges {
+  readonly records: KnownRecords
+  readonly cells: KnownCells
+  /** By how much the counters of targets have changed by what was flushed. */
+  readonly counts = new CellCounts()
+  readonly #db: ClientConnection
+  #lines: ProvenanceRow[] = []
+
+  constructor(db: ClientConnection, contract: Contract, targets: readonly StoredTarget[]) {
+    this.#db = db
+    this.records = new KnownRecords(db, contract)
+    this.cells = new KnownCells(db, targets)
+  }
+
+  /** Reads all that there is of records with these ids. */
+  async load(ids: readonly string[]): Promise<void> {
+    await this.records.load(ids)
+    const keys = ids.map((id) => this.records.byId(id)?.key).filter((key) => key !== undefined)
+    await this.cells.load(keys)
+  }
+
+  addLines(lines: readonly ProvenanceRow[]): void {
+    this.#lines = this.#lines.concat(lines)
+  }
+
+  async flush(): Promise<void> {
+    await this.records.flush()
+    await this.cells.flush(this.counts)
+    await this.#insertLines()
+  }
+
+  async #insertLines(): Promise<void> {
+    const lines = this.#lines
+    if (lines.length === 0) return
+    this.#lines = []
+    if (lines.length >= WORTH_COPYING) return this.#copyLines(lines)
+    const rows = lines.values().map(({ seq, record, run, text }) => ({ s: seq, r: record, n: run, l: text }))
+    for (const some of jsonArrays(rows)) {
+      await this.#db.run(
+        `INSERT INTO "$provenance" (seq, record, run, line)
+         SELECT s, r, n, l FROM json_to_recordset($1::json) AS new(s bigint, r bigint, n bigint, l text)`,
+        some,
+      )
+    }
+  }
+
+  #copyLines(lines: readonly ProvenanceRow[]): Promise<void> {
+    const rows = lines
+      .values()
+      .map(({ seq, record, run, text }) => [
+        String(seq),
+        String(record),
+        run === null ? null : String(run),
+        text,
+      ])
+    return copyRows(this.#db, { table: '$provenance', columns: ['seq', 'record', 'run', 'line'] }, rows)
+  }
+}

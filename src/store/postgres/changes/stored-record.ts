@@ -1,0 +1,125 @@
+import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import type { StoredRow } from '../database/connection.ts'
+import { fieldValue, type TypedField } from '../database/values.ts'
+
+/** A record as a change set leaves it. */
+export interface StoredRecord {
+  readonly key: RecordKey
+  readonly id: string
+  /** The seq of its last change. */
+  readonly version: number
+  value(field: TypedField): JsonValue
+}
+
+/** A record that is being created. */
+export interface NewRecord {
+  readonly id: string
+  readonly key: RecordKey
+  readonly seq: number
+  value(field: TypedField): JsonValue
+}
+
+/** A record with what was changed of it. */
+export class RecordUnderChange implements StoredRecord {
+  readonly key: RecordKey
+  readonly id: string
+  /** As it is in the table; of one that is not there yet, its key and id. */
+  readonly #row: StoredRow
+  /** What one that is not there yet was created with; null for any other. */
+  readonly #created: NewRecord['value'] | null
+  readonly #values: Map<string, JsonValue>
+  readonly #changed: Set<string>
+  #version: number
+  #isNew: boolean
+
+  private constructor(parts: {
+    row: StoredRow
+    created: NewRecord['value'] | null
+    values: Map<string, JsonValue>
+    changed: Set<string>
+    version: number
+    isNew: boolean
+  }) {
+    this.key = Number(parts.row['$seq'])
+    this.id = String(parts.row['id'])
+    this.#row = parts.row
+    this.#created = parts.created
+    this.#values = parts.values
+    this.#changed = parts.changed
+    this.#version = parts.version
+    this.#isNew = parts.isNew
+  }
+
+  static stored(row: StoredRow): RecordUnderChange {
+    const version = Number(row['$version'])
+    return new RecordUnderChange({
+      row,
+      created: null,
+      values: new Map(),
+      changed: new Set(),
+      version,
+      isNew: false,
+    })
+  }
+
+  static created(record: NewRecord): RecordUnderChange {
+    return new RecordUnderChange({
+      row: { $seq: record.key, id: record.id },
+      created: (field) => record.value(field),
+      values: new Map(),
+      changed: new Set(),
+      version: record.seq,
+      isNew: true,
+    })
+  }
+
+  copy(): RecordUnderChange {
+    const [values, changed] = [new Map(this.#values), new Set(this.#changed)]
+    return new RecordUnderChange({
+      row: this.#row,
+      created: this.#created,
+      values,
+      changed,
+      version: this.#version,
+      isNew: this.#isNew,
+    })
+  }
+
+  get version(): number {
+    return this.#version
+  }
+
+  /** Whether it is not in the table yet. */
+  get isNew(): boolean {
+    return this.#isNew
+  }
+
+  value(field: TypedField): JsonValue {
+    let value = this.#values.get(field.name)
+    if (value !== undefined) return value
+    if (this.#created !== null) return this.#created(field)
+    value = fieldValue(field, this.#row)
+    this.#values.set(field.name, value)
+    return value
+  }
+
+  change(values: JsonObject, seq: number): void {
+    this.#version = seq
+    for (const [name, value] of Object.entries(values)) {
+      this.#values.set(name, value)
+      this.#changed.add(name)
+    }
+  }
+
+  /** Whether the table has another value. */
+  hasChanged(name: string): boolean {
+    return this.#changed.has(name)
+  }
+
+  /** All of it is in the table now. */
+  written(): void {
+    this.#changed.clear()
+    this.#isNew = false
+  }
+}

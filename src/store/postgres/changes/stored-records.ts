@@ -1,0 +1,83 @@
+import type { JsonObject } from '../../../contract/json/json.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import type { KnownRecords } from './known-records.ts'
+import { RecordUnderChange, type NewRecord, type StoredRecord } from './stored-record.ts'
+
+/**
+ * The records that one operation is about, over those that its transaction knows. What is asked for by id or key must have
+ * been loaded. Nothing of what the operation changes counts before {@link keep}.
+ */
+export class StoredRecords {
+  readonly #known: KnownRecords
+  readonly #byId = new Map<string, RecordUnderChange | null>()
+  readonly #byKey = new Map<RecordKey, RecordUnderChange | null>()
+  readonly #deleted = new Map<RecordKey, string>()
+
+  constructor(known: KnownRecords) {
+    this.#known = known
+  }
+
+  /** Reads what exists of these ids. */
+  load(ids: readonly string[]): Promise<void> {
+    return this.#known.load(ids)
+  }
+
+  /** Reads what exists of these keys. */
+  loadKeys(keys: readonly RecordKey[]): Promise<void> {
+    return this.#known.loadKeys(keys)
+  }
+
+  /** The version of a record that is loaded; null when there is no such record. */
+  versionOf(id: string): number | null {
+    return this.get(id)?.version ?? null
+  }
+
+  /** The record with this id; `undefined` when there is none. */
+  get(id: string): StoredRecord | undefined {
+    const own = this.#byId.get(id)
+    return (own === undefined ? this.#known.byId(id) : own) ?? undefined
+  }
+
+  /** The record with this key; `undefined` when there is none. */
+  byKey(key: RecordKey): StoredRecord | undefined {
+    return this.#find(key) ?? undefined
+  }
+
+  #find(key: RecordKey): RecordUnderChange | null {
+    const own = this.#byKey.get(key)
+    return own === undefined ? this.#known.byKey(key) : own
+  }
+
+  insert(created: NewRecord): void {
+    this.#put(RecordUnderChange.created(created))
+  }
+
+  /** Gives fields other values; `seq` is that of the line that tells of it. */
+  update({ key }: StoredRecord, values: JsonObject, seq: number): void {
+    const known = this.#find(key)
+    if (known === null) throw new Error('a record was changed that does not exist')
+    const record = this.#byKey.has(key) ? known : known.copy()
+    record.change(values, seq)
+    this.#put(record)
+  }
+
+  #put(record: RecordUnderChange): void {
+    this.#byId.set(record.id, record)
+    this.#byKey.set(record.key, record)
+  }
+
+  delete({ key, id }: StoredRecord): void {
+    this.#byId.set(id, null)
+    this.#byKey.set(key, null)
+    this.#deleted.set(key, id)
+  }
+
+  /** Has the transaction go on from what this operation has changed. */
+  keep(): void {
+    for (const [key, id] of this.#deleted) this.#known.remove(key, id)
+    for (const record of this.#byKey.values()) if (record !== null) this.#known.put(record)
+    this.#byId.clear()
+    this.#byKey.clear()
+    this.#deleted.clear()
+  }
+}

@@ -1,0 +1,69 @@
+import type { Field } from '../../../contract/contract.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import type { UniqueClaims } from '../../rules/unique-claims.ts'
+import type { Connection } from '../database/connection.ts'
+import { columnType, quoted } from '../database/schema.ts'
+import { fieldValue, toColumnText } from '../database/values.ts'
+
+/** A record that has a value. */
+export interface Holder {
+  readonly key: RecordKey
+  readonly id: string
+}
+
+/** The records that have some values in a unique field; two values are one when they are written the same. */
+export class UniqueHolders {
+  readonly #byValue = new Map<string, Holder[]>()
+
+  private constructor() {}
+
+  /** Reads who has one of these values in the tables. */
+  static async read(db: Connection, field: Field, values: readonly JsonValue[]): Promise<UniqueHolders> {
+    const holders = new UniqueHolders()
+    const asked = new Set(values.map((value) => toColumnText(field, value)).filter((text) => text !== null))
+    if (asked.size === 0) return holders
+    const column = quoted(field.name)
+    const rows = await db.all(
+      `SELECT data."$seq", data.id, data.${column}, data."$written"
+       FROM unnest($1::text[]) AS asked(value) JOIN "$data" AS data ON data.${column} = asked.value::${columnType(field)}`,
+      [...asked],
+    )
+    for (const row of rows) {
+      holders.gained({ key: Number(row['$seq']), id: String(row['id']) }, fieldValue(field, row))
+    }
+    return holders
+  }
+
+  of(value: JsonValue): readonly Holder[] {
+    return this.#byValue.get(JSON.stringify(value)) ?? []
+  }
+
+  /** A record has got the value. */
+  gained(holder: Holder, value: JsonValue): void {
+    const text = JSON.stringify(value)
+    const holders = this.#byValue.get(text)
+    if (holders === undefined) this.#byValue.set(text, [holder])
+    else holders.push(holder)
+  }
+
+  /** A record has another value by now. */
+  lost({ key }: Holder, value: JsonValue): void {
+    const text = JSON.stringify(value)
+    this.#byValue.set(
+      text,
+      this.of(value).filter((holder) => holder.key !== key),
+    )
+  }
+}
+
+/** Reads which records have the values that are claimed, for {@link UniqueClaims.conflicts}. */
+export async function readHolders(
+  db: Connection,
+  claims: UniqueClaims,
+): Promise<(field: Field, value: JsonValue) => string[]> {
+  const holders = new Map<Field, UniqueHolders>()
+  for (const [field, values] of claims.values())
+    holders.set(field, await UniqueHolders.read(db, field, values))
+  return (field, value) => (holders.get(field)?.of(value) ?? []).map(({ id }) => id)
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { DatabaseProxy } from '../../../../test/support/database-proxy.ts'
+import { onEnd } from '../../../../test/support/on-end.ts'
+import { startPostgres } from '../../../../test/support/postgres.ts'
+import { RecordsError } from '../../../errors/service-error.ts'
+import { Database } from './database.ts'
+import { parseStoreUrl } from './store-url.ts'
+
+const server = await startPostgres()
+
+/** As quick as a test wants it. */
+const LOOK_MS = 200
+
+async function overProxy(t: TestContext): Promise<{ database: Database; proxy: DatabaseProxy }> {
+  const proxy = await DatabaseProxy.start(t, server.freshUrl())
+  const database = new Database(parseStoreUrl(proxy.url), LOOK_MS)
+  onEnd(t, () => database.close())
+  return { database, proxy }
+}
+
+function seven(database: Database): Promise<unknown> {
+  return database.get('SELECT 7 AS seven').then((row) => row?.['seven'])
+}
+
+test('whoever asks on a connection that was lost without a word is answered on another', async (t) => {
+  const { database, proxy } = await overProxy(t)
+  await Promise.all(Array.from({ length: 8 }, () => seven(database)))
+  proxy.lose()
+  const answers = Array.from({ length: 20 }, () => seven(database))
+  proxy.pass()
+  assert.deepEqual(new Set(await Promise.all(answers)), new Set([7]))
+})
+
+test('whoever asks while nobody can answer hears so', async (t) => {
+  const { database, proxy } = await overProxy(t)
+  await seven(database)
+  proxy.lose()
+  await assert.rejects(seven(database), RecordsError)
+  proxy.pass()
+  assert.equal(await seven(database), 7)
+})
+
+test('a statement may take as long as it likes', async (t) => {
+  const { database } = await overProxy(t)
+  const asked = database.get('SELECT 7 AS seven, pg_sleep($1)::text', (LOOK_MS / 1000) * 10)
+  assert.equal((await asked)?.['seven'], 7)
+})

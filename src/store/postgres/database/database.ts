@@ -1,0 +1,237 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool, type Client, type PoolClient } from 'pg'
+import { clientConfig } from './client-config.ts'
+import { ConnectionWatch } from './connection-watch.ts'
+import { ClientConnection, type Connection, type SqlInput, type StoredRow } from './connection.ts'
+import { RecordsError, StoppingError } from '../../../errors/service-error.ts'
+import { LEASE_MS } from '../../run-tasks.ts'
+import { ENTRY_TIME } from './database-clock.ts'
+import { asConnectError, asRecordsError, isConnectionFault, isLost, isStalePlan } from './errors.ts'
+import { StoreClient } from './store-client.ts'
+import type { StoreLocation } from './store-url.ts'
+
+/** Connections that read at once. */
+const READERS = 8
+
+/** How long to wait before another connection is tried. */
+const RETRY_MS = 20
+
+/**
+ * The connections of a store. All of them find the sheet's tables without naming the schema, and answer with times in UTC.
+ * What goes wrong with the database is thrown as RecordsError or LockTimeoutError.
+ */
+export class Database implements Connection {
+  readonly location: StoreLocation
+  readonly #readers: Pool
+  readonly #writers: Pool
+  readonly #watch: ConnectionWatch
+
+  /** `lookMs`: how often it is looked whether connections that do not answer still can. */
+  constructor(location: StoreLocation, lookMs?: number) {
+    this.location = location
+    this.#watch = new ConnectionWatch(location, lookMs)
+    this.#readers = poolOf(location, READERS, this.#watch)
+    this.#writers = poolOf(location, 1, this.#watch)
+  }
+
+  /** A connection of its own, already open; whoever asks for it ends it. */
+  async dedicated(): Promise<Client> {
+    const client = new StoreClient(clientConfig(this.location))
+    client.on('error', ignore)
+    try {
+      await client.connect()
+    } catch (error) {
+      throw asConnectError(error)
+    }
+    return client
+  }
+
+  /** Such a connection to ask, whose answers are waited for as long as there can be any. */
+  over(client: Client): ClientConnection {
+    return new ClientConnection(client, this.#watch)
+  }
+
+  all(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow[]> {
+    return this.#use(this.#readers, (db) => db.all(sql, ...params))
+  }
+
+  get(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow | undefined> {
+    return this.#use(this.#readers, (db) => db.get(sql, ...params))
+  }
+
+  run(sql: string, ...params: readonly SqlInput[]): Promise<number> {
+    return this.#use(this.#readers, (db) => db.run(sql, ...params))
+  }
+
+  exec(sql: string): Promise<void> {
+    return this.#use(this.#readers, (db) => db.exec(sql))
+  }
+
+  /** Reads with several statements from one state of the store. */
+  reading<T>(read: (db: ClientConnection) => Promise<T>): Promise<T> {
+    const begin = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+    return this.#use(this.#readers, (db) => transaction(db, begin, read))
+  }
+
+  /** Changes what is beside the sheet with several statements, in one transaction; writes of the sheet go on meanwhile. */
+  changing<T>(work: (db: ClientConnection) => Promise<T>): Promise<T> {
+    return this.#use(this.#readers, (db) => transaction(db, `BEGIN;${HALT}`, work))
+  }
+
+  foreign(sql: string, params?: readonly unknown[]): Promise<{ rows: unknown[] }> {
+    return this.#use(this.#readers, (db) => db.foreign(sql, params))
+  }
+
+  /**
+   * Runs `work` in a transaction that waits for locks of others for so many milliseconds, and commits it: when it is
+   * settled, all is durable, or nothing has happened. Throws LockTimeoutError for a lock that is not free in time.
+   */
+  writing<T>(lockTimeoutMs: number, work: (db: ClientConnection) => Promise<T>): Promise<T> {
+    return this.#use(this.#writers, (db) => transaction(db, beginWriting(lockTimeoutMs), work))
+  }
+
+  /**
+   * The same for what changes the sheet, which it has to itself from the beginning: `work` is given the row of `$sheet`, and
+   * answers with statements that are carried out last of all, along with the commit.
+   */
+  writingSheet<T>(
+    lockTimeoutMs: number,
+    work: (db: ClientConnection, sheet: StoredRow) => Promise<{ value: T; last: readonly string[] }>,
+  ): Promise<T> {
+    return this.#use(this.#writers, async (db) => {
+      try {
+        const [sheet] = await db.execForRows(`${beginWriting(lockTimeoutMs)};${HALT};${TAKE_SHEET}`)
+        if (sheet === undefined)
+          throw new RecordsError('the store cannot be used: its table "$sheet" is empty')
+        const { value, last } = await work(db, sheet)
+        await commit(db, last)
+        return value
+      } catch (error) {
+        await db.exec('ROLLBACK').catch(ignore)
+        throw error
+      }
+    })
+  }
+
+  /** Waits for what is under way, and lets go of all connections. */
+  async close(): Promise<void> {
+    await Promise.all([this.#readers.end(), this.#writers.end()])
+  }
+
+  async #use<T>(pool: Pool, work: (db: ClientConnection) => Promise<T>): Promise<T> {
+    const first = await this.#tryWith(pool, work)
+    if ('value' in first) return first.value
+    if (!isWorthTrying(first.error)) throw asRecordsError(first.error)
+    // By then the pool has heard of others that were lost along with it.
+    await sleep(RETRY_MS)
+    const second = await this.#tryWith(pool, work)
+    if ('value' in second) return second.value
+    throw asRecordsError(second.error)
+  }
+
+  async #tryWith<T>(
+    pool: Pool,
+    work: (db: ClientConnection) => Promise<T>,
+  ): Promise<{ value: T } | { error: unknown }> {
+    const client = await connect(pool)
+    let fault: unknown
+    try {
+      return { value: await work(new ClientConnection(client, this.#watch)) }
+    } catch (error) {
+      fault = error
+      return { error }
+    } finally {
+      // One that is in the middle of something is of no use to others.
+      client.release(isWorthTrying(fault) || client.getTransactionStatus() !== 'I')
+    }
+  }
+}
+
+/**
+ * Whether something that stopped has changed nothing, and goes well with another connection: the one that it had was lost, or
+ * has prepared its statements for a column that is of another type by now. A commit that stopped is no such thing.
+ */
+function isWorthTrying(error: unknown): boolean {
+  return isConnectionFault(error) || isStalePlan(error)
+}
+
+async function connect(pool: Pool): Promise<PoolClient> {
+  if (pool.ending) throw new StoppingError('the store is closed')
+  try {
+    return await pool.connect().catch((error: unknown) => {
+      if (!isLost(error)) throw error
+      // It was there for a moment, and nothing has been asked of it.
+      return pool.connect()
+    })
+  } catch (error) {
+    throw asConnectError(error)
+  }
+}
+
+async function transaction<T>(
+  db: ClientConnection,
+  begin: string,
+  work: (db: ClientConnection) => Promise<T>,
+): Promise<T> {
+  try {
+    await db.exec(begin)
+    const result = await work(db)
+    await commit(db, [])
+    return result
+  } catch (error) {
+    await db.exec('ROLLBACK').catch(ignore)
+    throw error
+  }
+}
+
+/** Commits, after some last statements. */
+async function commit(db: ClientConnection, last: readonly string[]): Promise<void> {
+  try {
+    const done = await db.execForCommand([...last, 'COMMIT'].join(';'))
+    // PostgreSQL takes a transaction back in which something failed, and does not call that an error.
+    if (done !== 'COMMIT')
+      throw new Error(`a transaction ended with ${done}: a fault of one of its statements was passed over`)
+  } catch (error) {
+    if (!isConnectionFault(error)) throw error
+    throw new RecordsError(
+      'the connection to the database was lost while a change was being stored: it may be there or not; read it before you try again',
+    )
+  }
+}
+
+/** A commit counts as done when it is on the disk, even where the database is set up otherwise (D17). */
+function beginWriting(lockTimeoutMs: number): string {
+  return (
+    `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL lock_timeout = ${Math.max(1, Math.ceil(lockTimeoutMs))};` +
+    `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
+  )
+}
+
+/**
+ * A process that is halted or cut off in the middle of a transaction lets go of what it holds before others, who cannot say
+ * meanwhile that they are there, count as gone; and long before they give up what they have to write.
+ */
+const HALT = `SET LOCAL idle_in_transaction_session_timeout = ${(LEASE_MS * 2) / 3}`
+
+/** The clock is read, and the last entry is looked for, once the row is had: both by a statement after it. */
+const TAKE_SHEET = `SELECT FROM "$sheet" FOR UPDATE;
+  SELECT definition, records, last_record, last_seq, ${ENTRY_TIME} FROM "$sheet"`
+
+function ignore(): void {}
+
+function poolOf(location: StoreLocation, max: number, watch: ConnectionWatch): Pool {
+  const config = clientConfig(location)
+  class PooledClient extends StoreClient {
+    constructor() {
+      super(config)
+    }
+  }
+  const pool = new Pool({ ...config, max, idleTimeoutMillis: 60_000, Client: PooledClient })
+  // Of connections that nobody uses: the pool opens others.
+  pool.on('error', ignore)
+  // Of one that is lost while nothing is asked of it, from its first moment on and until it is gone: whatever is asked next is told.
+  pool.on('connect', (client) => client.on('error', ignore))
+  pool.on('connect', (client) => watch.pooled(client))
+  pool.on('remove', (client) => watch.forget(client))
+  return pool
+}

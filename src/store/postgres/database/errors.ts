@@ -1,0 +1,159 @@
+import { basename } from 'node:path'
+import { DatabaseError } from 'pg'
+import {
+  LockTimeoutError,
+  RecordsError,
+  ServiceError,
+  StoreAwayError,
+} from '../../../errors/service-error.ts'
+
+/** The SQLSTATE of an error of PostgreSQL; `undefined` for any other error. */
+export function sqlState(error: unknown): string | undefined {
+  return error instanceof DatabaseError ? error.code : undefined
+}
+
+/** Whether a connection is lost, or cannot be made: the next attempt may go well. */
+export function isConnectionFault(error: unknown): boolean {
+  const state = sqlState(error)
+  if (state !== undefined) return /^08|^25P0[34]|^57P0[1-5]/.test(state)
+  if (fileOf(error) !== undefined) return false
+  return systemCode(error) !== undefined || (error instanceof Error && LOST.test(error.message))
+}
+
+/** Whether a connection that had been made is lost. */
+export function isLost(error: unknown): boolean {
+  if (sqlState(error) !== undefined) return /^57P0[12]/.test(sqlState(error) ?? '')
+  return (
+    /^(ECONNRESET|EPIPE)$/.test(systemCode(error) ?? '') ||
+    (error instanceof Error && ENDED.test(error.message))
+  )
+}
+
+/** Whether a statement that a connection has prepared does not fit the tables any more. */
+export function isStalePlan(error: unknown): boolean {
+  return sqlState(error) === '0A000' && error instanceof Error && error.message.includes('cached plan')
+}
+
+/**
+ * Turns an error about the database, and not about the program, into a RecordsError or LockTimeoutError with words for an
+ * operator; a mistake of the program stays what it is. Passwords are in none of them.
+ */
+export function asRecordsError(error: unknown): unknown {
+  if (error instanceof ServiceError) return error
+  const state = sqlState(error)
+  if (state === LOCK_NOT_AVAILABLE) {
+    return new LockTimeoutError('the store is in use by another process; try again when it has finished')
+  }
+  if (state === UNDEFINED_TABLE && error instanceof Error && error.message.includes('"$')) {
+    return unusable('its tables are gone from the database; put them back, or restart')
+  }
+  if (state !== undefined && error instanceof Error) {
+    if (isStandby(error)) return away(`${WORDS['25006']} (${state})`)
+    const words = WORDS[state] ?? WORDS[state.slice(0, 2)]
+    if (words === undefined) return error
+    const what = `${words} (${TOLD.test(state) ? error.message : state})`
+    return PASSES.test(state) ? away(what) : unusable(what)
+  }
+  const file = fileOf(error)
+  if (file !== undefined)
+    return unusable(`reading or writing ${file} failed (${systemCode(error) ?? 'no code'})`)
+  return isConnectionFault(error)
+    ? away(`the connection to the database is lost (${reasonOf(error)})`)
+    : error
+}
+
+/** Whether a transaction that writes was begun at a standby, which has no state of its own for that. */
+function isStandby(error: Error): boolean {
+  return sqlState(error) === '0A000' && 'file' in error && error.file === 'guc.c'
+}
+
+/** A connection that could not be made: always something for the operator, who is told more when the store is opened. */
+export class ConnectError extends StoreAwayError {
+  /** A code of the system or of TLS, or what node-postgres says. */
+  readonly reason: string
+
+  constructor(reason: string) {
+    super(`the store cannot be used: the database cannot be reached (${reason})`)
+    this.reason = reason
+  }
+}
+
+/** What went wrong while a connection was being made. */
+export function asConnectError(error: unknown): RecordsError | LockTimeoutError {
+  const isTold = error instanceof ServiceError || sqlState(error) !== undefined
+  const known = isTold ? asRecordsError(error) : null
+  if (known instanceof RecordsError || known instanceof LockTimeoutError) return known
+  if (error instanceof Error && NO_PASSWORD.test(error.message)) {
+    return unusable(
+      'the database asks for a password, and none is given; name it in PGPASSWORD, in ~/.pgpass or in the URL of the store',
+    )
+  }
+  return new ConnectError(reasonOf(error))
+}
+
+function unusable(what: string): RecordsError {
+  return new RecordsError(`the store cannot be used: ${what}`)
+}
+
+function away(what: string): StoreAwayError {
+  return new StoreAwayError(`the store cannot be used: ${what}`)
+}
+
+/** What node-postgres says where a server asks for a password and it has none. */
+const NO_PASSWORD = /password must be a (non-empty )?string/
+
+/** States that are over when the server has started again, or others have gone. */
+const PASSES = /^(08|53300|57P0[1-3])/
+
+const LOCK_NOT_AVAILABLE = '55P03'
+const UNDEFINED_TABLE = '42P01'
+
+/** What node-postgres says when a connection breaks, in errors without a code. */
+const LOST =
+  /^(Connection terminated|Connection ended|Client has encountered a connection error|Client was closed|timeout e|read E|write E)/
+
+const ENDED = /^Connection terminated unexpectedly/
+
+/** The code of an error of the operating system, such as ECONNREFUSED, or of TLS; `undefined` for any other error. */
+function systemCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined
+  return /^(E[A-Z0-9]+|ERR_(TLS|SSL|SOCKET)_.*|.*_CERT.*|CERT_.*)$/.test(error.code) ? error.code : undefined
+}
+
+/** The name of the file that an error of the file system is about; `undefined` for any other error. */
+function fileOf(error: unknown): string | undefined {
+  const known = error instanceof Error && 'path' in error && typeof error.path === 'string'
+  return known ? basename(error.path as string) : undefined
+}
+
+/** In one word where there is one: addresses of the database are nobody's business. */
+function reasonOf(error: unknown): string {
+  return systemCode(error) ?? (error instanceof Error ? error.message : String(error))
+}
+
+/** States whose messages are for an operator, and say nothing of the server's insides. */
+const TOLD = /^(08P01|28|3D|42501|42P07)/
+
+/** Words for states, and for classes of states, that speak of the database and not of the program. */
+const WORDS: Readonly<Record<string, string>> = {
+  '08': 'the connection to the database is lost',
+  '28': 'the database does not let us in; check user and password in the URL of the store',
+  '3D': 'there is no such database; create it, or correct the URL of the store',
+  '3F': "the sheet's schema is gone from the database",
+  '25P03': 'the database server ended a transaction that had stood still for long',
+  '25P04': 'the database server ended a transaction that took too long',
+  '25006': 'the database can only be read; connect to the primary server',
+  '40': 'the database took a change back that was in the way of another; try again',
+  '42501': 'the user of the database lacks a permission',
+  '42P07': 'the schema holds tables of something else; give the sheet a schema of its own',
+  '53': 'the database server is out of a resource',
+  '53100': "the database server's disk is full",
+  '53300': 'the database server takes no more connections',
+  '57P01': 'the database server ended the connection',
+  '57P02': 'the database server crashed',
+  '57P03': 'the database server is starting up or shutting down',
+  '57P04': 'the database was dropped',
+  '58': 'the database server met a fault of its system',
+  '72': 'a snapshot of the database was too old',
+  XX: 'the database server met a fault of its own, or its data is damaged',
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto'
+import type { Contract, Field } from '../../../contract/contract.ts'
+import { NAME_BYTES, quoted } from './schema.ts'
+
+/** An index of the table of records. */
+export interface FieldIndex {
+  /** Says what it is made of: of one name there is one definition. */
+  readonly name: string
+  /** What stands behind `ON "$data"`. */
+  readonly definition: string
+}
+
+/**
+ * How records are found in the order of a field: along an index of all values, or along one of the texts that fit into
+ * an index, beside which those that do not have one of their own.
+ */
+export type SortIndex = 'whole' | 'divided'
+
+/** Bytes of a text that fit into an index, whatever they are: an entry takes about 2700. */
+const INDEXED_BYTES = 2000
+
+/**
+ * The indexes of a contract's fields, but for that of `id`, which is the table's. None of them refuses anything: within a
+ * batch two records may have the same value for a moment, when they swap theirs, and a text may have any length.
+ *
+ * - Most values are found and sorted along one. The place in creation order belongs to it, so that a page is part of the
+ *   index, among equal values as well.
+ * - Texts are found by one that takes any length, by ranges as well; they are sorted along another, and those that do not fit
+ *   into that are listed apart.
+ * - Timestamps are found by their column, and sorted by their moment to the millisecond.
+ */
+export function fieldIndexes({ fields }: Pick<Contract, 'fields'>): FieldIndex[] {
+  return fields.filter(({ primaryKey }) => !primaryKey).flatMap(indexesOf)
+}
+
+function indexesOf(field: Field): FieldIndex[] {
+  const { name, type, unique, indexed } = field
+  if (!unique && !indexed) return []
+  const column = quoted(name)
+  switch (type) {
+    case 'string':
+      return [
+        index('text', name, `USING spgist (${column})`),
+        index('sort', name, `(${column}, "$seq") WHERE ${fits(column)} OR ${column} IS NULL`),
+        index('long', name, `("$seq") WHERE ${exceeds(column)}`),
+      ]
+    case 'array':
+    case 'object':
+      return [index('unique', name, `USING hash (${column})`)]
+    case 'timestamp': {
+      const found = index('index', name, `(${column}, "$seq")`)
+      // With the column in it the index alone tells how many records there are between two places.
+      const sorted = index('moment', name, `((${momentOf(column)}), "$seq") INCLUDE (${column})`)
+      return indexed ? [found, sorted] : [found]
+    }
+    case 'integer':
+    case 'number':
+    case 'boolean':
+    case 'date':
+    case 'time':
+      return [index('index', name, `(${column}, "$seq")`)]
+  }
+}
+
+/** The order in which the store has an index of a field; null for none. */
+export function sortIndexOf({ type, primaryKey, unique, indexed }: Field): SortIndex | null {
+  if (primaryKey) return 'whole'
+  if (type === 'timestamp') return indexed ? 'whole' : null
+  if (type === 'array' || type === 'object' || (!unique && !indexed)) return null
+  return type === 'string' ? 'divided' : 'whole'
+}
+
+/** Whether a text is among those that are sorted along their index. */
+export function fits(text: string): string {
+  return `octet_length(${text}) <= ${INDEXED_BYTES}`
+}
+
+/** Whether a text is among those that are not. */
+export function exceeds(text: string): string {
+  return `octet_length(${text}) > ${INDEXED_BYTES}`
+}
+
+/** As much of a text that is not as tells where it stands among those that are. */
+export function beginning(text: string): string {
+  return `left(${text}, ${INDEXED_BYTES + 1})`
+}
+
+/** The moment that a timestamp's column means, in milliseconds; in words that are the same in every session. */
+export function momentOf(column: string): string {
+  return `round(extract(epoch FROM ${column} AT TIME ZONE 'UTC') * 1000)::bigint`
+}
+
+/** The statement that makes an index. */
+export function createIndex({ name, definition }: FieldIndex, how: '' | 'CONCURRENTLY' = ''): string {
+  return `CREATE INDEX ${how} ${quoted(name)} ON "$data" ${definition}`
+}
+
+const USES = ['unique', 'text', 'sort', 'long', 'index', 'moment'] as const
+
+/** Whether an index of the table is one of a field. */
+export function isFieldIndex(name: string): boolean {
+  return USES.some((use) => name.startsWith(`$${use}_`))
+}
+
+function index(use: (typeof USES)[number], field: string, definition: string): FieldIndex {
+  return { name: indexName(use, field), definition }
+}
+
+function indexName(use: string, field: string): string {
+  const plain = `$${use}_${field}`
+  if (Buffer.byteLength(plain) <= NAME_BYTES) return plain
+  return `$${use}_${createHash('sha256').update(field).digest('hex').slice(0, 40)}`
+}

@@ -1,0 +1,171 @@
+import type { Field, LogicalType } from '../../../contract/contract.ts'
+import { jsonEqual, type JsonObject, type JsonValue } from '../../../contract/json/json.ts'
+import type { StoredRow, StoredValue } from './connection.ts'
+
+/** As much of a field as its column takes. */
+export type TypedField = Pick<Field, 'name' | 'type'>
+
+/**
+ * Turns a value that the contract has accepted into what its column takes, as a member of the JSON from which
+ * `json_to_recordset` makes rows. What the column cannot give back exactly is in {@link writtenOf} as well.
+ */
+export function toColumn({ type }: TypedField, value: JsonValue): JsonValue {
+  if (type === 'timestamp' && typeof value === 'string') return columnTimestamp(value)
+  if (type === 'date' && typeof value === 'string') return columnDate(value)
+  return value
+}
+
+/** The same as a parameter of a statement, or a field of COPY; to be cast to the column's type. */
+export function toColumnText(field: TypedField, value: JsonValue): string | null {
+  const stored = toColumn(field, value)
+  if (stored === null || typeof stored === 'string') return stored
+  return JSON.stringify(stored)
+}
+
+/**
+ * What of a record does not come back from its columns exactly as it was written, as the JSON text of an object; null,
+ * nearly always, when all of it does.
+ */
+export function writtenOf(
+  fields: readonly TypedField[],
+  valueOf: (field: TypedField) => JsonValue,
+): string | null {
+  let written: Record<string, JsonValue> | null = null
+  for (const field of fields) {
+    if (!mayDiffer(field.type)) continue
+    const value = valueOf(field)
+    if (value === null || comesBack(field.type, value)) continue
+    written ??= Object.create(null) as Record<string, JsonValue>
+    written[field.name] = value
+  }
+  return written === null ? null : JSON.stringify(written)
+}
+
+/** Whether values of the type may not come back from their column exactly as they were written. */
+export function mayDiffer(type: LogicalType): boolean {
+  return type === 'timestamp' || type === 'date' || type === 'array' || type === 'object'
+}
+
+/** The value of a field in a row of `$data`, which must have the columns of the field and of `$written`. */
+export function fieldValue(field: TypedField, row: StoredRow): JsonValue {
+  const stored = row[field.name]
+  if (stored === null || stored === undefined) return null
+  const written = row['$written']
+  if (typeof written === 'string') {
+    const exact = parsedWritten(row, written)
+    if (Object.hasOwn(exact, field.name)) return exact[field.name] ?? null
+  }
+  return fromColumn(field, stored)
+}
+
+/** Turns what a column holds into the value of its field, where `$written` has nothing of it. */
+export function fromColumn({ type }: TypedField, stored: StoredValue | undefined): JsonValue {
+  if (stored === null || stored === undefined) return null
+  switch (type) {
+    case 'array':
+    case 'object':
+      return JSON.parse(String(stored)) as JsonValue
+    case 'timestamp':
+      return writtenTimestamp(String(stored))
+    case 'boolean':
+    case 'integer':
+    case 'number':
+    case 'string':
+    case 'date':
+    case 'time':
+      return stored as boolean | number | string
+  }
+}
+
+/** Whether a value sent for a field, possibly of a wrong type, is the one that the field has. */
+export function isStored(sent: unknown, value: JsonValue): boolean {
+  if (typeof value !== 'object' || value === null) return sent === value
+  return typeof sent === 'object' && sent !== null && jsonEqual(sent, value)
+}
+
+/** Whether two values of a field are the same to the letter, with the order of keys. */
+export function sameValue(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true
+  return typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b)
+}
+
+/** Whether a text is worth looking up as an id: PostgreSQL knows no U+0000, and no lone surrogates. */
+export function canBeId(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+const PARSED = new WeakMap<StoredRow, JsonObject>()
+
+function parsedWritten(row: StoredRow, written: string): JsonObject {
+  let parsed = PARSED.get(row)
+  if (parsed === undefined) {
+    parsed = JSON.parse(written) as JsonObject
+    PARSED.set(row, parsed)
+  }
+  return parsed
+}
+
+function comesBack(type: LogicalType, value: JsonValue): boolean {
+  if (type === 'array' || type === 'object') return keepsOrder(value)
+  if (typeof value !== 'string' || value.startsWith('0000')) return false
+  return type === 'date' || isPlainTimestamp(value)
+}
+
+/** Whether jsonb gives a value back with its keys in this order: it sorts them by length, then byte by byte. */
+function keepsOrder(value: JsonValue): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return (value as readonly JsonValue[]).every(keepsOrder)
+  let before: Buffer | null = null
+  for (const [key, item] of Object.entries(value)) {
+    const bytes = Buffer.from(key)
+    if (before !== null && (before.length - bytes.length || Buffer.compare(before, bytes)) > 0) return false
+    if (!keepsOrder(item)) return false
+    before = bytes
+  }
+  return true
+}
+
+/** In UTC with seconds, and a fraction of three or six digits where there is one: what {@link writtenTimestamp} makes. */
+const PLAIN_TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.(?!000Z)\d{3}(?:(?!000)\d{3})?)?Z$/
+
+function isPlainTimestamp(text: string): boolean {
+  return PLAIN_TIMESTAMP.test(text)
+}
+
+/** What PostgreSQL says of a timestamp in UTC (`2024-03-10 14:22:35.5+00`), as people write it. */
+function writtenTimestamp(stored: string): string {
+  const [, day = '', time = '', fraction = ''] = /^(\S+) ([\d:]+)(?:\.(\d+))?\+00/.exec(stored) ?? []
+  if (fraction === '') return `${day}T${time}Z`
+  return `${day}T${time}.${fraction.padEnd(fraction.length > 3 ? 6 : 3, '0')}Z`
+}
+
+/** A timestamp in words that PostgreSQL knows: it has no offsets of a day, and no year 0. */
+function columnTimestamp(text: string): string {
+  if (isPlainTimestamp(text) && !text.startsWith('0000')) return text
+  const [, day = '', hours, minutes, seconds = '00', fraction = '', offset = 'Z'] =
+    /^(\d{4}-\d\d-\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)$/.exec(text) ?? []
+  const shift =
+    offset === 'Z'
+      ? 0
+      : (offset.startsWith('-') ? -1 : 1) * (Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4)))
+  const minute = Date.parse(`${day}T${hours}:${minutes}:00Z`) - shift * 60_000
+  const moment = new Date(minute + Number(seconds) * 1000)
+  const [date, time] = moment
+    .toISOString()
+    .replace(/^[+-]\d\d(?=\d{4})/, '')
+    .split(/[T.]/) as [string, string]
+  const year = moment.getUTCFullYear()
+  // ISO 8601 counts a year 0, before which comes -1; PostgreSQL has 1 BC there.
+  const era = year <= 0 ? ' BC' : ''
+  const shown =
+    year <= 0
+      ? `${String(1 - year).padStart(4, '0')}${date.slice(4)}`
+      : year > 9999
+        ? `${year}${date.slice(4)}`
+        : date
+  return `${shown} ${time}.${(fraction || '0').slice(0, 6)}+00${era}`
+}
+
+function columnDate(text: string): string {
+  return text.startsWith('0000') ? `0001${text.slice(4)} BC` : text
+}

@@ -1,0 +1,146 @@
+import { statSync } from 'node:fs'
+import type { Contract, Field } from '../../../contract/contract.ts'
+import type { JsonObject } from '../../../contract/json/json.ts'
+import { RecordsError } from '../../../errors/service-error.ts'
+import { formatLine } from '../../../provenance/log-line.ts'
+import {
+  hashFile,
+  memberOf,
+  readLogLine,
+  readRecordLine,
+  textLines,
+  type TextLine,
+} from '../../sheet-files/import-lines.ts'
+import type { TargetDefinition } from '../../sheet-store.ts'
+import type { ClientConnection } from '../database/connection.ts'
+import { TableCopy } from '../database/copy-into.ts'
+import { readEntryTime } from '../database/database-clock.ts'
+import { quoted } from '../database/schema.ts'
+import { toColumnText, writtenOf } from '../database/values.ts'
+import { runNumber } from '../../rows/stored-rows.ts'
+
+/** Takes over a log that is there already, and goes on from its last run and proposal; answers with its last seq. */
+export async function importLog(db: ClientConnection, path: string): Promise<number> {
+  let [last, lastRun, lastProposal] = [0, 0, 0]
+  const copy = new TableCopy(db, '"$provenance"', ['seq', 'earlier_id', 'line'])
+  try {
+    for (const line of textLines(path)) {
+      const parsed = readLogLine(line, last)
+      if (parsed === null) continue
+      last = Number(parsed['seq'])
+      const id = parsed['record_id']
+      // PostgreSQL has no U+0000 in its texts, and no record of ours can have it in its id.
+      const earlierId = typeof id === 'string' && !id.includes('\0') ? id : null
+      await copy.add([String(last), earlierId, line.text])
+      lastRun = Math.max(lastRun, runNumber(parsed['run_id']) ?? 0)
+      lastProposal = Math.max(lastProposal, runNumber(parsed['proposal']) ?? 0)
+    }
+  } finally {
+    await copy.end()
+  }
+  await db.run(
+    'UPDATE "$sheet" SET history_after = $1, last_seq = $1, last_run = $2, last_proposal = $3',
+    last,
+    lastRun,
+    lastProposal,
+  )
+  return last
+}
+
+/** What it takes to import the records of a file. */
+export interface RecordImport {
+  readonly contract: Contract
+  readonly targets: readonly TargetDefinition[]
+  /** Who imports, for the provenance. */
+  readonly actor: string
+  readonly path: string
+  /** Of the line that tells of the import. */
+  readonly seq: number
+}
+
+/**
+ * Imports `records.jsonl` into tables that have no records (D2). Throws RecordsError naming file, line and field of a bad
+ * line.
+ */
+export async function importRecords(db: ClientConnection, store: RecordImport): Promise<void> {
+  const { path, seq } = store
+  const { size, mtimeMs } = statSync(path)
+  const count = await copyRecords(db, store)
+  const sha256 = hashFile(path)
+  await db.run(
+    'UPDATE "$sheet" SET records = $1, last_record = $1, source_size = $2, source_mtime = $3, source_sha256 = $4',
+    count,
+    size,
+    Math.trunc(mtimeMs),
+    sha256,
+  )
+  if (count === 0) return
+  const at = await readEntryTime(db)
+  const line = {
+    seq,
+    at,
+    actor: store.actor,
+    source: 'import',
+    file: 'records.jsonl',
+    sha256,
+    records: count,
+  } as const
+  await db.run('INSERT INTO "$provenance" (seq, line) VALUES ($1, $2)', seq, formatLine(line))
+  await db.run('INSERT INTO "$import" (seq, first, last) VALUES ($1, 1, $2)', seq, count)
+  await db.run('UPDATE "$sheet" SET last_seq = $1', seq)
+}
+
+/** Copies the records into their table; answers with how many there are. */
+async function copyRecords(db: ClientConnection, store: RecordImport): Promise<number> {
+  const { contract, path, seq } = store
+  const derived = new Set(store.targets.map(({ field }) => field))
+  const columns = ['"$seq"', '"$version"', '"$written"', ...contract.fields.map(({ name }) => quoted(name))]
+  const copy = new TableCopy(db, '"$data"', columns)
+  let count = 0
+  let fault: unknown = null
+  try {
+    for (const line of recordLines(path)) {
+      const record = readRecordLine(line, contract, derived)
+      count += 1
+      const written = writtenOf(contract.fields, ({ name }) => memberOf(record, name))
+      const values = contract.fields.map((field) => toColumnText(field, memberOf(record, field.name)))
+      await copy.add([String(count), String(seq), written, ...values])
+    }
+  } catch (error) {
+    fault = error
+  }
+  await copy.end()
+  // A value that two lines have is told of before what is wrong with a later line.
+  await checkUnique(db, store)
+  if (fault !== null) throw fault
+  return count
+}
+
+/** The lines that have records. */
+function recordLines(path: string): IteratorObject<TextLine> {
+  return textLines(path).filter(({ text }) => text.trim() !== '')
+}
+
+/** Throws RecordsError for the first line with a value of a unique field that an earlier line has. */
+async function checkUnique(db: ClientConnection, { contract, path }: RecordImport): Promise<void> {
+  let first: { field: Field; key: number } | null = null
+  for (const field of contract.fields.filter(({ unique, primaryKey }) => unique || primaryKey)) {
+    const column = quoted(field.name)
+    const row = await db.get(
+      `SELECT min("$seq") AS key FROM (
+         SELECT "$seq", row_number() OVER (PARTITION BY ${column}, "$written" ->> '${field.name}' ORDER BY "$seq") AS place
+         FROM "$data" WHERE ${column} IS NOT NULL) AS placed WHERE place > 1`,
+    )
+    const key = row?.['key'] ?? null
+    if (key !== null && (first === null || Number(key) < first.key)) first = { field, key: Number(key) }
+  }
+  if (first === null) return
+  const line = recordLines(path)
+    .drop(first.key - 1)
+    .next().value as TextLine
+  const { name } = first.field
+  const value = JSON.stringify(memberOf(JSON.parse(line.text) as JsonObject, name))
+  throw new RecordsError(
+    `records.jsonl:${line.number}, field "${name}": must be unique, but an earlier line has ${value} already`,
+  )
+}

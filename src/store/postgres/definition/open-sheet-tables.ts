@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { RecordsError } from '../../../errors/service-error.ts'
+import type { ClientConnection, Connection } from '../database/connection.ts'
+import { adoptStore, createStore, type NewStore } from './create-store.ts'
+import type { Database } from '../database/database.ts'
+import { migrate } from '../database/migrate.ts'
+import { giveReaderAccess } from '../sql/reader-role.ts'
+
+/** The oldest server that has all that is used. */
+const OLDEST_SERVER = 160_000
+
+/**
+ * Sees to it that the tables of a sheet are there and of this version: makes them when the schema has none (D2), from the
+ * directory's `sheet.db` where there is one, else from its `records.jsonl` and `provenance.jsonl`. Throws
+ * RecordsError for a server that will not do and for bad lines, LockTimeoutError when another process is at it for long.
+ */
+export async function openSheetTables(
+  database: Database,
+  store: NewStore,
+  lockTimeoutMs: number,
+): Promise<void> {
+  await database.writing(lockTimeoutMs, (db) => makeSheetTables(db, store, lockTimeoutMs))
+}
+
+/** Where the tables of a sheet come from: they were there, or were made, or are now what a `sheet.db` was. */
+export type TablesOrigin = 'found' | 'made' | 'adopted'
+
+/** The same within a transaction. */
+export async function makeSheetTables(
+  db: ClientConnection,
+  store: NewStore,
+  lockTimeoutMs: number,
+): Promise<TablesOrigin> {
+  await takeSchema(db, store.schema)
+  if (!(await hasTables(db, store.schema))) return create(db, store, lockTimeoutMs)
+  await migrate(db)
+  return 'found'
+}
+
+/**
+ * Brings the tables of a sheet to this version; false where the schema has none. Throws as {@link openSheetTables} does.
+ */
+export function bringUpToDate(database: Database, lockTimeoutMs: number): Promise<boolean> {
+  const { schema } = database.location
+  return database.writing(lockTimeoutMs, async (db) => {
+    await takeSchema(db, schema)
+    const found = await hasTables(db, schema)
+    if (found) await migrate(db)
+    return found
+  })
+}
+
+/** Whoever comes second finds done what the first does. */
+async function takeSchema(db: Connection, schema: string): Promise<void> {
+  await checkServer(db)
+  await db.get(`SELECT pg_advisory_xact_lock(hashtextextended('colophon:' || $1, 0))::text`, schema)
+}
+
+async function create(db: ClientConnection, store: NewStore, lockTimeoutMs: number): Promise<TablesOrigin> {
+  const { sources, schema } = store
+  const adopts = sources !== null && existsSync(sources.database)
+  if (adopts) {
+    await adoptStore(db, { schema, path: sources.database, lockTimeoutMs })
+  } else {
+    await createStore(db, store)
+  }
+  await giveReaderAccess(db, schema)
+  return adopts ? 'adopted' : 'made'
+}
+
+async function hasTables(db: Connection, schema: string): Promise<boolean> {
+  const row = await db.get(
+    `SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1 AND relname = '$sheet'`,
+    schema,
+  )
+  return row !== undefined
+}
+
+async function checkServer(db: Connection): Promise<void> {
+  const row = await db.get(
+    `SELECT current_setting('server_version_num')::integer AS version, current_setting('server_version') AS shown,
+            current_setting('server_encoding') AS encoding`,
+  )
+  if (Number(row?.['version']) < OLDEST_SERVER) {
+    throw new RecordsError(
+      `the database server is PostgreSQL ${String(row?.['shown'])}, and a sheet takes version 16 or later`,
+    )
+  }
+  if (row?.['encoding'] !== 'UTF8') {
+    throw new RecordsError(
+      `the database has the encoding ${String(row?.['encoding'])}, and a sheet takes UTF8; create one with ENCODING 'UTF8'`,
+    )
+  }
+}

@@ -1,0 +1,168 @@
+import type { TargetDefinition } from '../../sheet-store.ts'
+import { canBeBlocked, recountSql } from '../../rows/blocked-sql.ts'
+import { StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
+import type { Connection } from '../database/connection.ts'
+import { readTime } from '../database/database-clock.ts'
+import { quoted } from '../database/schema.ts'
+import { MISSING, STALE } from '../../rows/stored-rows.ts'
+
+/** The derived fields that the store knows. */
+export async function loadTargets(db: Connection): Promise<StoredTarget[]> {
+  const rows = await db.all(
+    'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, active FROM "$target" ORDER BY id',
+  )
+  return rows.map((row) => ({
+    id: Number(row['id']),
+    field: String(row['field']),
+    derivation: String(row['derivation']),
+    sha256: String(row['sha256']),
+    kind: String(row['kind']),
+    inputs: JSON.parse(String(row['inputs'])) as string[],
+    required: JSON.parse(String(row['required'])) as string[] | null,
+    nonEmpty: JSON.parse(String(row['non_empty'])) as string[] | null,
+    active: row['active'] === true,
+  }))
+}
+
+/**
+ * Makes the cell states follow the derivations. The cells of a new target are missing, or overridden where the field
+ * has a value already; a changed file makes computed cells stale. A target without its derivation keeps its states
+ * for the day that it comes back, and is then stale. Keeps every version of the files. `newColumns` names fields without a
+ * column yet, of which no record has a value. To be called in a transaction. Answers with whether anything is another than
+ * before.
+ */
+export async function applyTargets(
+  db: Connection,
+  definitions: readonly TargetDefinition[],
+  newColumns: ReadonlySet<string> = new Set(),
+): Promise<boolean> {
+  const known = new Map((await loadTargets(db)).map((target) => [target.field, target]))
+  await keepVersions(db, definitions)
+  let nextId = Math.max(0, ...[...known.values()].map(({ id }) => id)) + 1
+  const changed: string[] = []
+  for (const definition of definitions) {
+    const target = known.get(definition.field)
+    known.delete(definition.field)
+    if (target === undefined) {
+      await addTarget(db, nextId, { ...definition, isNew: newColumns.has(definition.field) })
+      nextId += 1
+      changed.push(definition.field)
+    } else if (!isSame(target, definition)) {
+      await updateTarget(db, target, definition)
+      changed.push(definition.field)
+    }
+  }
+  const idle = [...known.values()].filter(({ active }) => active)
+  if (idle.length > 0) {
+    await db.run(
+      'UPDATE "$target" SET active = false WHERE id = ANY($1)',
+      idle.map(({ id }) => id),
+    )
+    changed.push(...idle.map(({ field }) => field))
+  }
+  if (changed.length > 0) await recountBlocked(db, changed, newColumns)
+  return changed.length > 0
+}
+
+/** Finds out which cells of these derived fields, and of those computed from them, are blocked (D32). */
+async function recountBlocked(
+  db: Connection,
+  fields: readonly string[],
+  newColumns: ReadonlySet<string>,
+): Promise<void> {
+  const targets = new StoredTargets(await loadTargets(db))
+  const rows = await db.all('SELECT id FROM "$target" WHERE blocked > 0')
+  const counted = new Set(rows.map((row) => Number(row['id'])))
+  for (const target of targets.downstream(fields)) {
+    if (!counted.has(target.id) && !canBeBlocked(target, targets)) continue
+    await db.exec(recountSql(target, targets, (field) => newColumns.has(field)))
+  }
+}
+
+/** Keeps the texts of derivation files, so that it can be told what changed since; writes nothing for those known. */
+async function keepVersions(db: Connection, definitions: readonly TargetDefinition[]): Promise<void> {
+  if (definitions.length === 0) return
+  await db.run(
+    `INSERT INTO "$derivation" (file, sha256, text, at)
+     SELECT DISTINCT ON (file, sha256) file, sha256, text, $1
+     FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS new(file, sha256, text, place)
+     WHERE NOT EXISTS (SELECT FROM "$derivation" AS old WHERE old.file = new.file AND old.sha256 = new.sha256)
+     ORDER BY file, sha256, place`,
+    await readTime(db),
+    definitions.map(({ derivation }) => derivation),
+    definitions.map(({ sha256 }) => sha256),
+    definitions.map(({ text }) => text),
+  )
+}
+
+async function addTarget(
+  db: Connection,
+  id: number,
+  definition: TargetDefinition & { readonly isNew: boolean },
+): Promise<void> {
+  const { field, derivation, sha256, kind, inputs, required, nonEmpty, isNew } = definition
+  const column = isNew ? 'NULL' : quoted(field)
+  const overridden = await db.run(
+    `INSERT INTO "$cell" (target, record, hash, mark) SELECT $1, "$seq", NULL, "$version" FROM "$data" WHERE ${column} IS NOT NULL`,
+    id,
+  )
+  const missing = await db.run(
+    `INSERT INTO "$todo" (target, record, state, mark) SELECT $1, "$seq", ${MISSING}, "$version" FROM "$data" WHERE ${column} IS NULL`,
+    id,
+  )
+  await db.run(
+    `INSERT INTO "$target" (id, field, derivation, sha256, kind, inputs, required, non_empty, active, overridden, missing)
+     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, true, $9, $10)`,
+    id,
+    field,
+    derivation,
+    sha256,
+    kind,
+    JSON.stringify(inputs),
+    JSON.stringify(required),
+    JSON.stringify(nonEmpty),
+    overridden,
+    missing,
+  )
+}
+
+function isSame(
+  target: StoredTarget,
+  { sha256, derivation, kind, inputs, required, nonEmpty }: TargetDefinition,
+): boolean {
+  return (
+    target.active &&
+    target.sha256 === sha256 &&
+    target.derivation === derivation &&
+    target.kind === kind &&
+    JSON.stringify(target.inputs) === JSON.stringify(inputs) &&
+    JSON.stringify(target.required) === JSON.stringify(required) &&
+    JSON.stringify(target.nonEmpty) === JSON.stringify(nonEmpty)
+  )
+}
+
+async function updateTarget(
+  db: Connection,
+  target: StoredTarget,
+  definition: TargetDefinition,
+): Promise<void> {
+  const { derivation, sha256, kind, inputs, required, nonEmpty } = definition
+  await db.run(
+    'UPDATE "$target" SET derivation = $1, sha256 = $2, kind = $3, inputs = $4::jsonb, required = $5::jsonb, non_empty = $6::jsonb, active = true WHERE id = $7',
+    derivation,
+    sha256,
+    kind,
+    JSON.stringify(inputs),
+    JSON.stringify(required),
+    JSON.stringify(nonEmpty),
+    target.id,
+  )
+  if (target.active && target.sha256 === sha256) return
+  // Mark 0 leaves the cell's mark as it is: a result that is under way is of the old file, but nobody wrote (D28).
+  const stale = await db.run(
+    `INSERT INTO "$todo" (target, record, state, mark) SELECT target, record, ${STALE}, 0 FROM "$cell"
+     WHERE target = $1 AND hash IS NOT NULL ON CONFLICT (target, record) DO NOTHING`,
+    target.id,
+  )
+  await db.run('UPDATE "$target" SET stale = stale + $1 WHERE id = $2', stale, target.id)
+}

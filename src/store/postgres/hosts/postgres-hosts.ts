@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import type { HostListener, HostShare, SharedHosts } from '../../shared-hosts.ts'
+import type { ClientConnection } from '../database/connection.ts'
+import type { Database } from '../database/database.ts'
+import { PostgresHostShare } from './host-share.ts'
+import { leaveAll } from './host-table.ts'
+import { channelOf, Notifications } from '../database/notifications.ts'
+
+/**
+ * The parts of this process in the calls to hosts. All is asked on one connection, which listens too, one thing after the
+ * other: what comes up meanwhile goes together. It is made when the first call comes, and made again when it is lost.
+ */
+export class PostgresHosts implements SharedHosts {
+  readonly #database: Database
+  readonly #notifications: Notifications
+  readonly #channel: string
+  readonly #holder = randomUUID()
+  readonly #shares = new Set<PostgresHostShare>()
+  /** The one that does not wait for the disk when it commits. */
+  #connection: ClientConnection | null = null
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#channel = channelOf('hosts', database.location.schema)
+    this.#notifications = new Notifications({
+      database,
+      channel: this.#channel,
+      onNews: (db) => this.#ask(db),
+      onNotification: (payload) => this.#hear(payload),
+    })
+  }
+
+  join(origin: string, listener: HostListener): HostShare {
+    const share = new PostgresHostShare(origin, listener, {
+      holder: this.#holder,
+      look: () => this.#notifications.look(),
+      tell: (db, host) => this.#tell(db, host),
+      ended: () => this.#shares.delete(share),
+    })
+    this.#shares.add(share)
+    this.#notifications.start()
+    return share
+  }
+
+  /** Gives all places back, if that goes at once; otherwise they lapse. */
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    const holds = [...this.#shares].some((share) => share.isHeld)
+    for (const share of this.#shares) share.close()
+    await this.#notifications.close()
+    if (holds) await leaveAll(this.#database, this.#holder).catch(() => undefined)
+  }
+
+  async #ask(db: ClientConnection): Promise<void> {
+    clearTimeout(this.#timer)
+    if (db !== this.#connection) await db.exec('SET synchronous_commit = off')
+    this.#connection = db
+    const due = [...this.#shares].filter((share) => share.dueAt <= performance.now())
+    for (const share of due) await share.ask(db)
+    // Whether there is still a connection.
+    if (due.length === 0) await db.exec('SELECT 1')
+    const next = Math.min(...[...this.#shares].map((share) => share.dueAt))
+    if (next === Infinity || this.#closed) return
+    this.#timer = setTimeout(() => this.#notifications.look(), Math.max(0, next - performance.now()))
+  }
+
+  #hear(payload: string): void {
+    const [host, holder] = payload.split(' ')
+    if (holder === this.#holder) return
+    for (const share of this.#shares) if (String(share.host) === host) share.hear()
+  }
+
+  /** No origin is in it: any user of the database can listen. */
+  async #tell(db: ClientConnection, host: number): Promise<void> {
+    await db.get('SELECT pg_notify($1, $2)::text', this.#channel, `${host} ${this.#holder}`)
+  }
+}

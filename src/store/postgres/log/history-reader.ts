@@ -1,0 +1,234 @@
+import { PAGE_BYTES } from '../../page-bytes.ts'
+import type { Field } from '../../../contract/contract.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import { parseLine } from '../../../provenance/log-line.ts'
+import { jsonArray, noteValuesBefore } from '../../rows/past-values.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../../sheet-store.ts'
+import type { Connection } from '../database/connection.ts'
+import { pastRecordsJson, selectionOf, type Selection } from './past-record.ts'
+
+/** Records that one statement answers with. */
+const RECORDS_AT_ONCE = 500
+/** Lines that one statement answers with, of all records together. */
+const LINES_AT_ONCE = 1000
+/** Bytes of lines that one statement answers with, beside its first line. */
+const BYTES_AT_ONCE = 1 << 20
+/** Entries that one statement looks at for a time. */
+const PROBES = 16
+
+export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly Field[] }
+
+/** A record whose later lines are being read. */
+interface Undoing {
+  readonly key: RecordKey
+  /** What fields were before the first later line that touches them. */
+  readonly before: Map<string, JsonValue>
+  /** The seq of the last line that was read. */
+  from: number
+  /** How many lines were read. */
+  lines: number
+}
+
+/** A key that a record has or had, and the JSON of a record that has not changed since; null for any other. */
+interface FoundLife {
+  readonly key: RecordKey
+  readonly json: JsonBytes | null
+}
+
+/** The key of the last record that was created by the seq $1, 0 when none was: keys are in the order of creation. */
+const LAST_KEY = `
+  WITH RECURSIVE bounds(low, high) AS (
+    SELECT 0::bigint, last_record FROM "$sheet"
+    UNION ALL
+    SELECT CASE WHEN created <= $1 THEN middle ELSE low END, CASE WHEN created <= $1 THEN high ELSE middle - 1 END
+    FROM bounds
+    CROSS JOIN LATERAL (SELECT (low + high + 1) / 2 AS middle) AS half
+    CROSS JOIN LATERAL (SELECT coalesce(
+      (SELECT seq FROM "$import" WHERE first <= middle AND last >= middle LIMIT 1),
+      (SELECT min(seq) FROM "$provenance" WHERE record = middle)
+    ) AS created) AS creation
+    WHERE low < high
+  ) SELECT low AS key FROM bounds WHERE low = high`
+
+/**
+ * Answers what records were right after an entry of the log, by undoing in thought what later entries did to them.
+ *
+ * Each life of a record has a key, and keys are given in the order of creation: the records that existed at a seq are
+ * those up to some key, without those whose deletion is not after it. A value then is the one *before* the first later
+ * entry that touches its field, and today's when there is none.
+ *
+ * That is why an answer may be put together from several statements, whatever is written in between, as long as a record
+ * is read before its lines: lines are only ever added, above the seq; a new record gets a later key; and where a value is
+ * overwritten that has been read already, or its record is deleted, the line of that has it as `previous`.
+ */
+export class HistoryReader {
+  readonly #db: Connection
+
+  constructor(db: Connection) {
+    this.#db = db
+  }
+
+  async range(): Promise<HistoryRange> {
+    const row = await this.#db.get(
+      `SELECT "first", (SELECT max(seq) FROM "$provenance") AS "last",
+         (SELECT line FROM "$provenance" WHERE seq = "first") AS "line"
+       FROM (SELECT CASE history_after WHEN 0 THEN 0 ELSE history_after + 1 END AS "first" FROM "$sheet") AS sheet`,
+    )
+    const at = parseLine(String(row?.['line']))?.['at']
+    return {
+      first: Number(row?.['first']),
+      firstAt: typeof at === 'string' ? at : null,
+      last: Number(row?.['last'] ?? 0),
+    }
+  }
+
+  /**
+   * The seq of the last entry that is not later than a time, 0 when there is none. Where the clock was put back, so that
+   * entries are not in the order of their times, an entry that is not later and is followed by one that is, or by none.
+   */
+  async seqAt(time: string): Promise<number> {
+    // The entry `low` and those that it stands for are not later; what is above `high` is.
+    let [low, high] = [0, (await this.range()).last]
+    while (low < high) {
+      const probes = probesOf(low, high)
+      const rows = await this.#db.all(PROBED_ENTRIES, probes)
+      const later = rows.findIndex(({ line }) => isLater(line, time))
+      low = (later === -1 ? probes.at(-1) : probes[later - 1]) ?? low
+      if (later !== -1) high = Number(rows[later]?.['seq']) - 1
+    }
+    const row = await this.#db.get('SELECT max(seq) AS seq FROM "$provenance" WHERE seq <= $1', low)
+    return Number(row?.['seq'] ?? 0)
+  }
+
+  /** A record as it was; null when it did not exist. */
+  async record(id: string, fields: readonly Field[], seq: number): Promise<JsonBytes | null> {
+    // Of the lives that had begun only the last can have been going on.
+    const life = await this.#db.get(
+      `SELECT max(key) AS key FROM (
+         SELECT record AS key FROM "$deleted" WHERE record_id = $2 UNION ALL SELECT "$seq" FROM "$data" WHERE id = $2
+       ) AS lives WHERE key <= (${LAST_KEY})`,
+      seq,
+      id,
+    )
+    const key = life?.['key']
+    if (typeof key !== 'number') return null
+    const selection = selectionOf(fields)
+    const { lives } = await this.#lives(selection, { after: key - 1, last: key, count: 1, seq })
+    const [record] = await this.#asOf(selection, lives, seq)
+    return record ?? null
+  }
+
+  /** A page of the records that existed, in creation order. */
+  async page({ fields, limit, after, seq }: FieldsAsOf): Promise<PastPage> {
+    const selection = selectionOf(fields)
+    const last = Number((await this.#db.get(LAST_KEY, seq))?.['key'])
+    const records: JsonBytes[] = []
+    let bytes = 0
+    let next: RecordKey = after ?? 0
+    // One record more than asked for tells whether another page follows.
+    for (let from = next, count = Math.min(limit + 1, RECORDS_AT_ONCE); ; count = RECORDS_AT_ONCE) {
+      const { lives, found } = await this.#lives(selection, { after: from, last, count, seq })
+      const past = await this.#asOf(selection, lives, seq)
+      for (const [index, record] of past.entries()) {
+        if (record === null) continue
+        bytes += record.length
+        const isFull = records.length === limit || (records.length > 0 && bytes > PAGE_BYTES)
+        if (isFull) return { records: jsonArray(records), next }
+        records.push(record)
+        next = lives[index]?.key ?? next
+      }
+      if (found < count && lives.length === found) return { records: jsonArray(records), next: null }
+      from = lives.at(-1)?.key ?? last
+    }
+  }
+
+  /** Keys that records have or had, in order, and how many there would be if their records took less. */
+  async #lives(
+    { lives }: Selection,
+    { after, last, count, seq }: { after: RecordKey; last: RecordKey; count: number; seq: number },
+  ): Promise<{ readonly lives: readonly FoundLife[]; readonly found: number }> {
+    const rows = await this.#db.all(lives, after, last, count, seq)
+    const keys = rows.map(({ key, $json: json }) => ({
+      key: Number(key),
+      json: typeof json === 'string' ? Buffer.from(json) : null,
+    }))
+    return { lives: keys, found: Number(rows[0]?.['$found'] ?? 0) }
+  }
+
+  /** Records that had been created as they were; null for one that had been deleted. */
+  async #asOf(selection: Selection, lives: readonly FoundLife[], seq: number): Promise<(JsonBytes | null)[]> {
+    const changed = lives.filter(({ json }) => json === null).map(({ key }) => key)
+    if (changed.length === 0) return lives.map(({ json }) => json)
+    const rows = new Map(
+      (await this.#db.all(selection.columns, changed)).map((row) => [Number(row['$seq']), row]),
+    )
+    const undone = await this.#undo(changed, selection, seq)
+    // The last line of a record that is gone is its deletion.
+    const existed = undone.filter(({ key, lines }) => lines > 0 || rows.has(key))
+    const texts = await pastRecordsJson(
+      this.#db,
+      selection,
+      existed.map(({ key, before }) => ({ row: rows.get(key), before })),
+    )
+    const past = new Map(existed.map(({ key }, index) => [key, texts[index] ?? null]))
+    return lives.map(({ key, json }) => json ?? past.get(key) ?? null)
+  }
+
+  /** What those of the fields were that a later entry touches, for each of these records. */
+  async #undo(keys: readonly RecordKey[], { fields }: Selection, seq: number): Promise<Undoing[]> {
+    const all = keys.map((key): Undoing => ({ key, before: new Map(), from: seq, lines: 0 }))
+    for (let open = all; open.length > 0;) {
+      const count = Math.max(1, Math.floor(LINES_AT_ONCE / open.length))
+      const rows = await this.#db.all(
+        LATER_LINES,
+        open.map(({ key }) => key),
+        open.map(({ from }) => from),
+        count,
+      )
+      const read = new Map<Undoing, number>()
+      const isCut = rows.length < Number(rows[0]?.['found'] ?? 0)
+      for (const { place, seq: at, line } of rows) {
+        const undoing = open[Number(place) - 1]
+        if (undoing === undefined) continue
+        noteValuesBefore(parseLine(String(line)), fields, undoing.before)
+        undoing.from = Number(at)
+        undoing.lines += 1
+        read.set(undoing, (read.get(undoing) ?? 0) + 1)
+      }
+      open = open.filter(
+        (undoing) => (isCut || read.get(undoing) === count) && undoing.before.size < fields.length,
+      )
+    }
+    return all
+  }
+}
+
+/**
+ * At most $3 lines of each of the records $1, each after its seq of $2; fewer where they are long. `found` is how many there
+ * would be.
+ */
+const LATER_LINES = `
+  SELECT place, seq, line, found FROM (
+  SELECT place, seq, line, count(*) OVER () AS found, sum(octet_length(line)) OVER (ORDER BY place, seq) - octet_length(line) AS before FROM (
+  SELECT asked.place, later.seq, later.line FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS asked(key, "from", place)
+  CROSS JOIN LATERAL (
+    SELECT seq, line FROM "$provenance" WHERE record = asked.key AND seq > asked."from" ORDER BY seq LIMIT $3
+  ) AS later) AS lines) AS running WHERE before <= ${BYTES_AT_ONCE} ORDER BY place, seq`
+
+/** The entry at each of these numbers, or the one before: a log that was there before the store may have gaps. */
+const PROBED_ENTRIES = `
+  SELECT entry.seq, entry.line FROM unnest($1::bigint[]) AS probe
+  LEFT JOIN LATERAL (SELECT seq, line FROM "$provenance" WHERE seq <= probe ORDER BY seq DESC LIMIT 1) AS entry ON true
+  ORDER BY probe`
+
+/** Numbers above `low`, up to `high` and no other last, that part what is between into equal pieces. */
+function probesOf(low: number, high: number): number[] {
+  const count = Math.min(PROBES, high - low)
+  return Array.from({ length: count }, (_, index) => low + Math.ceil(((high - low) * (index + 1)) / count))
+}
+
+function isLater(line: unknown, time: string): boolean {
+  const at = parseLine(String(line))?.['at']
+  return typeof at === 'string' && at > time
+}

@@ -1,0 +1,246 @@
+import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
+import { parseLine, parseStoredInTurns } from '../../../provenance/log-line.ts'
+import type {
+  CellOfLife,
+  FoundLines,
+  Life,
+  LinesQuery,
+  LogSource,
+  OwnedLine,
+  PlacedLine,
+} from '../../cell-log.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import { restoredFrom } from '../../rules/restore-rules.ts'
+import { Batcher } from '../database/batcher.ts'
+import type { Connection, StoredRow } from '../database/connection.ts'
+import { quoted } from '../database/schema.ts'
+import { fieldValue } from '../database/values.ts'
+
+/** An entry and a life of a record. */
+export interface EntryOfLife {
+  readonly seq: number
+  readonly key: RecordKey
+}
+
+/**
+ * What is asked of the log to tell what happened to a cell. Questions that are put together, for many cells, share
+ * statements; so all of them are for one connection, and for a state of the store in which the log does not change.
+ */
+export class LogQueries implements LogSource {
+  readonly #lives: Batcher<string, Life[]>
+  readonly #lines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
+  readonly #earlierLines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
+  readonly #lineAt: Batcher<number, OwnedLine | null>
+  readonly #firstLine: Batcher<RecordKey, string | null>
+  readonly #importLine: Batcher<RecordKey, JsonObject | null>
+  readonly #ofLife: Batcher<EntryOfLife, boolean>
+  readonly #value: Batcher<CellOfLife, JsonValue>
+
+  constructor(db: Connection) {
+    this.#lives = new Batcher((ids) => readLives(db, ids))
+    const ofLines = (direction: LinesQuery['direction']): Batcher<LinesQuery, FoundLines> =>
+      new Batcher((asked) => readLines(db, asked, direction))
+    const ofEarlier = (direction: LinesQuery['direction']): Batcher<LinesQuery, FoundLines> =>
+      new Batcher((asked) => readEarlierLines(db, asked, direction))
+    this.#lines = { before: ofLines('before'), after: ofLines('after') }
+    this.#earlierLines = { before: ofEarlier('before'), after: ofEarlier('after') }
+    this.#lineAt = new Batcher((seqs) => readLinesAt(db, seqs))
+    this.#firstLine = new Batcher((keys) => readFirstLines(db, keys))
+    this.#importLine = new Batcher((keys) => readImportLines(db, keys))
+    this.#ofLife = new Batcher((asked) => readOfLife(db, asked))
+    this.#value = new Batcher((asked) => readValues(db, asked))
+  }
+
+  /** The lives of a record, oldest first: deleted and created again, it has several. */
+  lives(recordId: string): Promise<Life[]> {
+    return this.#lives.ask(recordId)
+  }
+
+  lines(asked: LinesQuery): Promise<FoundLines> {
+    return (asked.life === null ? this.#earlierLines : this.#lines)[asked.direction].ask(asked)
+  }
+
+  lineAt(seq: number): Promise<OwnedLine | null> {
+    return this.#lineAt.ask(seq)
+  }
+
+  /** The text of the line by which a record was created, when it was not imported. */
+  firstLine(key: RecordKey): Promise<string | null> {
+    return this.#firstLine.ask(key)
+  }
+
+  /** The line of the import that brought a record; null when it came otherwise. */
+  importLine(key: RecordKey): Promise<JsonObject | null> {
+    return this.#importLine.ask(key)
+  }
+
+  /**
+   * Whether an entry is of this life of its record, or of the one whose deletion was reverted to begin it. An import line is of
+   * many records, and of none in particular.
+   */
+  async isOfLife({ seq, key }: EntryOfLife): Promise<boolean> {
+    for (let life: RecordKey | null = key; life !== null; life = await this.#lifeBefore(life)) {
+      if (await this.#ofLife.ask({ seq, key: life })) return true
+    }
+    return false
+  }
+
+  /** The life that a restored record had before; null for a record that was not restored. */
+  async #lifeBefore(key: RecordKey): Promise<RecordKey | null> {
+    const first = await this.firstLine(key)
+    const deletion = restoredFrom(first === null ? null : await parseStoredInTurns(first))
+    const record = deletion === null ? null : ((await this.lineAt(deletion))?.record ?? null)
+    return record !== null && record < key ? record : null
+  }
+
+  /** The value that a cell has now; null for one of a record that is gone. */
+  currentValue(cell: CellOfLife): Promise<JsonValue> {
+    return this.#value.ask(cell)
+  }
+}
+
+async function readLives(db: Connection, ids: readonly string[]): Promise<Life[][]> {
+  const rows = await db.all(
+    `SELECT EXISTS (SELECT FROM "$provenance" WHERE earlier_id = asked.id) AS earlier,
+       to_json(ARRAY(
+         SELECT record FROM "$deleted" WHERE record_id = asked.id UNION SELECT "$seq" FROM "$data" WHERE id = asked.id ORDER BY 1
+       )) AS keys
+     FROM unnest($1::text[]) WITH ORDINALITY AS asked(id, place) ORDER BY place`,
+    ids,
+  )
+  return rows.map(({ earlier, keys }) => {
+    const lives = JSON.parse(String(keys)) as RecordKey[]
+    return earlier === true ? [null, ...lives] : lives
+  })
+}
+
+/** Bytes of lines that are read for one question at once, beside the first line. */
+const BYTES_AT_ONCE = 1 << 20
+
+/** The lines that a condition lets through, before or after a seq: so many, and fewer where they are long. */
+function nearestLines(condition: string, direction: LinesQuery['direction']): string {
+  const [comparison, order] = direction === 'before' ? ['<', 'DESC'] : ['>', 'ASC']
+  return `SELECT seq, line, found FROM (
+      SELECT seq, line, count(*) OVER () AS found, sum(octet_length(line)) OVER (ORDER BY seq ${order}) - octet_length(line) AS bytes FROM (
+        SELECT seq, line FROM "$provenance"
+        WHERE ${condition} AND seq ${comparison} asked.seq ORDER BY seq ${order} LIMIT asked.count
+      ) AS nearest
+    ) AS lines WHERE bytes <= ${BYTES_AT_ONCE}`
+}
+
+/** The store writes the names of fields as JSON.stringify does, so that a long log of other fields costs little. */
+async function readLines(
+  db: Connection,
+  asked: readonly LinesQuery[],
+  direction: LinesQuery['direction'],
+): Promise<FoundLines[]> {
+  const rows = await db.all(
+    `SELECT asked.place, found.seq, found.line, found.found
+     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) WITH ORDINALITY AS asked(record, name, seq, count, place)
+     CROSS JOIN LATERAL (
+       ${nearestLines('record = asked.record AND strpos(line, asked.name) > 0', direction)}
+     ) AS found ORDER BY asked.place, found.seq ${direction === 'before' ? 'DESC' : 'ASC'}`,
+    asked.map(({ life }) => life),
+    asked.map(({ field }) => JSON.stringify(field)),
+    asked.map(({ seq }) => seq),
+    asked.map(({ limit }) => limit),
+  )
+  return byPlace(rows, asked)
+}
+
+/** In a log that was there before the store, names may be written otherwise: all of its lines are looked at. */
+async function readEarlierLines(
+  db: Connection,
+  asked: readonly LinesQuery[],
+  direction: LinesQuery['direction'],
+): Promise<FoundLines[]> {
+  const rows = await db.all(
+    `SELECT asked.place, found.seq, found.line, found.found
+     FROM unnest($1::text[], $2::bigint[], $3::bigint[]) WITH ORDINALITY AS asked(id, seq, count, place)
+     CROSS JOIN LATERAL (
+       ${nearestLines('earlier_id = asked.id', direction)}
+     ) AS found ORDER BY asked.place, found.seq ${direction === 'before' ? 'DESC' : 'ASC'}`,
+    asked.map(({ recordId }) => recordId),
+    asked.map(({ seq }) => seq),
+    asked.map(({ limit }) => limit),
+  )
+  return byPlace(rows, asked)
+}
+
+function byPlace(rows: readonly StoredRow[], asked: readonly LinesQuery[]): FoundLines[] {
+  const lines: PlacedLine[][] = asked.map(() => [])
+  const found = asked.map(() => 0)
+  for (const { place, seq, line, found: count } of rows) {
+    lines[Number(place) - 1]?.push({ seq: Number(seq), text: String(line) })
+    found[Number(place) - 1] = Number(count)
+  }
+  return asked.map(({ limit }, index) => {
+    const read = lines[index] ?? []
+    const isAll = read.length === found[index] && read.length < limit
+    return { lines: read, rest: isAll ? null : (read.at(-1)?.seq ?? null) }
+  })
+}
+
+async function readLinesAt(db: Connection, seqs: readonly number[]): Promise<(OwnedLine | null)[]> {
+  const rows = await db.all(
+    'SELECT seq, record, earlier_id, line FROM "$provenance" WHERE seq = ANY($1::bigint[])',
+    seqs,
+  )
+  const lines = new Map(
+    rows.map(({ seq, record, earlier_id: earlierId, line }) => [
+      Number(seq),
+      {
+        record: typeof record === 'number' ? record : null,
+        earlierId: typeof earlierId === 'string' ? earlierId : null,
+        text: String(line),
+      },
+    ]),
+  )
+  return seqs.map((seq) => lines.get(seq) ?? null)
+}
+
+async function readFirstLines(db: Connection, keys: readonly RecordKey[]): Promise<(string | null)[]> {
+  const rows = await db.all(
+    `SELECT (SELECT line FROM "$provenance" WHERE record = asked.key ORDER BY seq LIMIT 1) AS line
+     FROM unnest($1::bigint[]) WITH ORDINALITY AS asked(key, place) ORDER BY place`,
+    keys,
+  )
+  return rows.map(({ line }) => (typeof line === 'string' ? line : null))
+}
+
+async function readImportLines(db: Connection, keys: readonly RecordKey[]): Promise<(JsonObject | null)[]> {
+  const rows = await db.all(
+    `SELECT (SELECT line FROM "$import" JOIN "$provenance" USING (seq) WHERE first <= asked.key AND last >= asked.key LIMIT 1) AS line
+     FROM unnest($1::bigint[]) WITH ORDINALITY AS asked(key, place) ORDER BY place`,
+    keys,
+  )
+  return rows.map(parsedLine)
+}
+
+function parsedLine({ line }: StoredRow): JsonObject | null {
+  return typeof line === 'string' ? parseLine(line) : null
+}
+
+async function readOfLife(db: Connection, asked: readonly EntryOfLife[]): Promise<boolean[]> {
+  const rows = await db.all(
+    `SELECT EXISTS (SELECT FROM "$provenance" WHERE seq = asked.seq AND record = asked.key)
+       OR EXISTS (SELECT FROM "$import" WHERE seq = asked.seq AND first <= asked.key AND last >= asked.key) AS found
+     FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS asked(seq, key, place) ORDER BY place`,
+    asked.map(({ seq }) => seq),
+    asked.map(({ key }) => key),
+  )
+  return rows.map(({ found }) => found === true)
+}
+
+async function readValues(db: Connection, asked: readonly CellOfLife[]): Promise<JsonValue[]> {
+  const names = [...new Set(asked.map(({ field }) => field.name))].toSorted()
+  const rows = await db.all(
+    `SELECT ${['"$seq"', '"$written"', ...names.map(quoted)].join(', ')} FROM "$data" WHERE "$seq" = ANY($1::bigint[])`,
+    asked.map(({ key }) => key),
+  )
+  const byKey = new Map(rows.map((row) => [Number(row['$seq']), row]))
+  return asked.map(({ key, field }) => {
+    const row = byKey.get(key)
+    return row === undefined ? null : fieldValue(field, row)
+  })
+}

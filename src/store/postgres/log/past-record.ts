@@ -1,0 +1,107 @@
+import { PAGE_BYTES } from '../../page-bytes.ts'
+import { recordWeight } from '../sql/fitting-records.ts'
+import type { Field, LogicalType } from '../../../contract/contract.ts'
+import { parseMoment } from '../../../contract/values/date-time.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
+import { canHold } from '../../rows/past-values.ts'
+import type { JsonBytes } from '../../sheet-store.ts'
+import type { Connection, StoredRow } from '../database/connection.ts'
+import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
+import { quoted } from '../database/schema.ts'
+import { recordset } from '../changes/known-records.ts'
+import { fieldValue, toColumn, writtenOf } from '../database/values.ts'
+
+/** A list of fields, and the statements that answer with them. */
+export interface Selection {
+  readonly fields: readonly Field[]
+  /**
+   * The keys after $1 up to $2 that records have or had, in order, at most $3 of them, each with the JSON of its record if
+   * no entry after the seq $4 has changed it. Each of the two tables is cut to $3 by itself: together, they would be sorted whole.
+   * Where their records take more than a page may, there are fewer of them; `$found` is how many there would be.
+   */
+  readonly lives: string
+  /** The columns of the records with these keys. */
+  readonly columns: string
+  /** The JSON of records from values for their columns, in the same order. */
+  readonly json: string
+}
+
+/** What is known of a record as it was. */
+export interface PastRecord {
+  /** The columns of today; undefined for a record that is gone. */
+  readonly row: StoredRow | undefined
+  /** Where fields had another value. */
+  readonly before: ReadonlyMap<string, JsonValue>
+}
+
+/**
+ * The JSON of records as they were, in their order. PostgreSQL writes it, so that it is to the byte what a plain read would
+ * have answered.
+ */
+export async function pastRecordsJson(
+  db: Connection,
+  { fields, json }: Selection,
+  records: readonly PastRecord[],
+): Promise<JsonBytes[]> {
+  const all = records.map((record) => new Map(fields.map((field) => [field, pastValue(record, field)])))
+  const held = all.filter(canAllBeHeld)
+  const rows = held.length === 0 ? [] : await db.all(json, JSON.stringify(held.map(inColumns)))
+  const texts = new Map(held.map((values, index) => [values, String(rows[index]?.['$json'])]))
+  return all.map((values) => Buffer.from(texts.get(values) ?? plainJson(values)))
+}
+
+/** The values of a record's fields. */
+type PastValues = ReadonlyMap<Field, JsonValue>
+
+function pastValue({ row, before }: PastRecord, field: Field): JsonValue {
+  const value = before.get(field.name)
+  if (value !== undefined) return value
+  return row === undefined ? null : fieldValue(field, row)
+}
+
+/** The values as a row of `$data`, and their place among others. */
+function inColumns(values: PastValues, place: number): JsonObject {
+  const columns = [...values].map(([field, value]) => [field.name, toColumn(field, value)] as const)
+  const byName = new Map([...values].map(([{ name }, value]) => [name, value]))
+  const written = writtenOf([...values.keys()], ({ name }) => byName.get(name) ?? null)
+  return { ...Object.fromEntries(columns), $seq: place, $written: written }
+}
+
+/** In other words than PostgreSQL's, where a field had another type; it can while there are no records (D9). */
+function plainJson(values: PastValues): string {
+  return JSON.stringify(Object.fromEntries([...values].map(([{ name }, value]) => [name, value])))
+}
+
+/** What it takes to answer with these fields; made once for an answer. */
+export function selectionOf(fields: readonly Field[]): Selection {
+  const columns = fields.map(({ name }) => quoted(name))
+  return {
+    fields,
+    lives: `SELECT life.key, life."$found", CASE WHEN data."$version" <= $4 THEN ${RECORD_JSON} END AS "$json" FROM (
+        SELECT key, count(*) OVER () AS "$found", sum("$weight") OVER (ORDER BY key) - "$weight" AS "$before" FROM (
+        SELECT keys.key, coalesce(${recordWeight(fields, 'data')}, 0) AS "$weight" FROM (
+        (SELECT "$seq" AS key FROM "$data" WHERE "$seq" > $1 AND "$seq" <= $2 ORDER BY 1 LIMIT $3)
+        UNION ALL (SELECT record FROM "$deleted" WHERE record > $1 AND record <= $2 ORDER BY 1 LIMIT $3)
+        ORDER BY 1 LIMIT $3
+        ) AS keys LEFT JOIN "$data" AS data ON data."$seq" = keys.key) AS weighed
+      ) AS life LEFT JOIN "$data" AS data ON data."$seq" = life.key ${recordJsonSource(fields, 'data')}
+      WHERE life."$before" <= ${PAGE_BYTES} ORDER BY life.key`,
+    columns: `SELECT ${['"$seq"', '"$written"', ...columns].join(', ')} FROM "$data" WHERE "$seq" = ANY($1::bigint[])`,
+    json: `SELECT ${RECORD_JSON} AS "$json" FROM (
+        SELECT "$seq", "$written"::json AS "$written", ${columns.join(', ')}
+        FROM json_to_recordset($1::json) AS past(${recordset(fields)})
+      ) AS data ${recordJsonSource(fields, 'data')} ORDER BY data."$seq"`,
+  }
+}
+
+function canAllBeHeld(values: PastValues): boolean {
+  return [...values].every(([{ type }, value]) => fitsColumn(type, value))
+}
+
+/** Whether the column of this type can hold a value: a `bigint` no fraction and nothing larger, a moment no other text. */
+function fitsColumn(type: LogicalType, value: JsonValue): boolean {
+  if (value === null) return true
+  if (type === 'integer') return Number.isSafeInteger(value)
+  if (type !== 'date' && type !== 'timestamp') return canHold(type, value)
+  return typeof value === 'string' && parseMoment(type, value) !== null
+}

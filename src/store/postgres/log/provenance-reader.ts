@@ -1,0 +1,22 @@
+import type { Field } from '../../../contract/contract.ts'
+import type { CellLog } from '../../cell-log.ts'
+import type { Database } from '../database/database.ts'
+import { logOfCell } from './log-of-cell.ts'
+import { LogQueries } from './log-queries.ts'
+
+/** Works out, from the lines of the log, what happened to cells. */
+export class ProvenanceReader {
+  readonly #db: Database
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  /** Reads what there is of a cell from one state of the store; null for a record that never existed. */
+  async read<T>(recordId: string, field: Field, read: (log: CellLog) => Promise<T>): Promise<T | null> {
+    return this.#db.reading(async (db) => {
+      const log = await logOfCell(new LogQueries(db), recordId, field)
+      return log === null ? null : read(log)
+    })
+  }
+}

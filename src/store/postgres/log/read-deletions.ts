@@ -1,0 +1,26 @@
+import { parseLine } from '../../../provenance/log-line.ts'
+import { deletionIn, selectDeletion, type LoggedDeletion } from '../../rules/restore-rules.ts'
+import type { DeletionRef } from '../../sheet-store.ts'
+import type { Connection } from '../database/connection.ts'
+import { canBeId } from '../database/values.ts'
+
+const DELETIONS = `SELECT found.record, found.line
+  FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS asked(id, seq, place)
+  LEFT JOIN LATERAL (${selectDeletion('asked.id', 'asked.seq')}) AS found ON true ORDER BY asked.place`
+
+/** Reads deletions from the log, in the order asked for; null for each that it does not have. */
+export async function readDeletions(
+  db: Pick<Connection, 'all'>,
+  asked: readonly DeletionRef[],
+): Promise<(LoggedDeletion | null)[]> {
+  const rows = await db.all(
+    DELETIONS,
+    asked.map(({ recordId }) => (canBeId(recordId) ? recordId : '')),
+    asked.map(({ seq }) => seq),
+  )
+  return asked.map(({ recordId }, index) => {
+    const { record, line } = rows[index] ?? {}
+    const deletion = typeof line === 'string' ? deletionIn(parseLine(line), recordId) : null
+    return deletion === null ? null : { ...deletion, life: typeof record === 'number' ? record : null }
+  })
+}

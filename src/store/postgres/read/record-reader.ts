@@ -1,0 +1,250 @@
+import type { Contract, Field } from '../../../contract/contract.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import type { Page, PageQuery, StoreStatus, VersionedRecord } from '../../sheet-store.ts'
+import { PAGE_BYTES } from '../../page-bytes.ts'
+import { fittingRecords, recordWeight } from '../sql/fitting-records.ts'
+import { keyAtPosition } from '../../rows/deleted-blocks.ts'
+import { Batcher } from '../database/batcher.ts'
+import type { Connection } from '../database/connection.ts'
+import type { Database } from '../database/database.ts'
+import { KeptAnswers, STATE, type KeptAnswer } from './cached-results.ts'
+import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
+import { canBeId } from '../database/values.ts'
+import { textOrNull } from '../../rows/stored-rows.ts'
+
+/** Finds where a page at a position starts, in work that does not depend on how many records were deleted. */
+const KEY_AT_POSITION = keyAtPosition('$1::bigint', '$2::bigint')
+
+/** A page that takes no more than walking along the table. */
+type PlainPage = Omit<PageQuery, 'filter' | 'sort'>
+
+interface ReadStatements {
+  /** The fields, for telling apart what is kept. */
+  readonly name: string
+  readonly page: string
+  /** Finds records by their ids. */
+  readonly records: Batcher<string, FoundRecord | null>
+}
+
+/** A record, and the state of the store that it is of. */
+interface FoundRecord {
+  /** Null for one that is not read together with others. */
+  readonly json: Buffer | null
+  readonly version: string
+  readonly state: string
+}
+
+/** An answer, and the state of the store that it is of. */
+interface FoundAnswer {
+  readonly answer: KeptAnswer
+  readonly state: string
+}
+
+/** Records that are read with one statement, at most, and the bytes of one that is. */
+const RECORDS_AT_ONCE = 32
+const RECORD_BYTES = 1 << 20
+
+/** Ids that are looked up with one statement. */
+const IDS_AT_ONCE = 10_000
+
+/** Reads records as they are now, and how many cells are in which state. */
+export class RecordReader {
+  readonly #db: Database
+  readonly #contract: () => Contract
+  readonly #answers: KeptAnswers
+  #statements = new WeakMap<readonly string[], ReadStatements>()
+
+  /** `contract` is asked for the one that the store follows now. */
+  constructor(db: Database, contract: () => Contract) {
+    this.#db = db
+    this.#contract = contract
+    this.#answers = new KeptAnswers(db)
+  }
+
+  /** Follows a new contract. */
+  refresh(): void {
+    this.#statements = new WeakMap()
+    this.#answers.clear()
+  }
+
+  async record(id: string, fields: readonly string[]): Promise<VersionedRecord | null> {
+    if (!canBeId(id)) return null
+    const { name, records } = this.#statementsOf(fields)
+    return this.#answers.get(`record ${name} ${id}`, async () => {
+      const found = await records.ask(id)
+      if (found === null) return null
+      const { json, version, state } = found
+      return json === null ? this.#largeRecord(id, fields) : { answer: { json, version, last: null }, state }
+    })
+  }
+
+  /** What there is of records with these ids, in their order. */
+  async #records(sql: string, ids: readonly string[]): Promise<readonly (FoundRecord | null)[]> {
+    const rows = await this.#db.all(sql, ids)
+    const found = new Map(
+      rows.map((row) => {
+        const json = row['json'] === null ? null : Buffer.from(String(row['json']))
+        return [String(row['$id']), { json, version: String(row['version']), state: String(row['$state']) }]
+      }),
+    )
+    return ids.map((id) => found.get(id) ?? null)
+  }
+
+  /** A record that is not read together with others. */
+  #largeRecord(id: string, fields: readonly string[]): Promise<FoundAnswer | null> {
+    return this.#db.reading(async (db) => {
+      const row = await db.get(
+        `SELECT "$seq" AS key, "$version" AS version, ${STATE} AS state FROM "$data" WHERE id = $1`,
+        id,
+      )
+      if (row === undefined) return null
+      const { records } = await fittingRecords(db, [Number(row['key'])], this.#fields(fields))
+      const answer = { json: records.subarray(1, -1), version: String(row['version']), last: null }
+      return { answer, state: String(row['state']) }
+    })
+  }
+
+  async page(query: PlainPage): Promise<Page> {
+    const { fields, limit, skip, after } = query
+    const from = after?.key ?? 0
+    if (skip > 0) {
+      const answer = await this.#db.reading(async (db) => {
+        const start = Number((await db.get(KEY_AT_POSITION, from, skip))?.['key'])
+        return ((await this.#page(db, query, start)) ?? (await this.#fittingPage(db, query, start))).answer
+      })
+      return pageOf(answer)
+    }
+    const key = `page ${this.#statementsOf(fields).name} ${limit} ${from}`
+    return pageOf(
+      await this.#answers.get(
+        key,
+        async () => (await this.#page(this.#db, query, from)) ?? this.#largePage(query, from),
+      ),
+    )
+  }
+
+  async #page(db: Connection, { fields, limit }: PlainPage, from: RecordKey): Promise<FoundAnswer | null> {
+    const row = await db.get(this.#statementsOf(fields).page, from, limit)
+    if (Number(row?.['$weight']) > PAGE_BYTES) return null
+    const last = row?.['$more'] === true ? Number(row['$last']) : null
+    const json = Buffer.from(String(row?.['$page']))
+    return { answer: { json, version: '', last }, state: String(row?.['$state']) }
+  }
+
+  /** A page whose records may take more than one may have; it ends where they do. */
+  #largePage(query: PlainPage, from: RecordKey): Promise<FoundAnswer> {
+    return this.#db.reading((db) => this.#fittingPage(db, query, from))
+  }
+
+  async #fittingPage(db: Connection, { fields, limit }: PlainPage, from: RecordKey): Promise<FoundAnswer> {
+    const rows = await db.all(
+      `SELECT "$seq" AS key, ${STATE} AS state FROM "$data" WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2`,
+      from,
+      limit + 1,
+    )
+    const keys = rows.map(({ key }) => Number(key))
+    const { records, count } = await fittingRecords(db, keys.slice(0, limit), this.#fields(fields))
+    const last = count < keys.length ? (keys[count - 1] ?? null) : null
+    return { answer: { json: records, version: '', last }, state: String(rows[0]?.['state']) }
+  }
+
+  /** The statements that answer with these fields, made once for a list of fields. */
+  #statementsOf(fields: readonly string[]): ReadStatements {
+    let statements = this.#statements.get(fields)
+    if (statements === undefined) {
+      const { record, ...others } = statementsOf(this.#fields(fields))
+      statements = { ...others, records: new Batcher((ids) => this.#records(record, ids), RECORDS_AT_ONCE) }
+      this.#statements.set(fields, statements)
+    }
+    return statements
+  }
+
+  #fields(names: readonly string[]): Field[] {
+    const { fieldByName } = this.#contract()
+    return names.map((name) => {
+      const field = fieldByName.get(name)
+      if (field === undefined) throw new Error(`no field ${name}`)
+      return field
+    })
+  }
+
+  /** The keys of those of the ids that exist, in the order of the ids. */
+  async keys(ids: readonly string[]): Promise<Map<string, RecordKey>> {
+    const keys = new Map<string, RecordKey>()
+    for (let start = 0; start < ids.length; start += IDS_AT_ONCE) {
+      const asked = ids.slice(start, start + IDS_AT_ONCE)
+      const sql =
+        'SELECT data.id, data."$seq" AS key FROM unnest($1::text[]) AS asked(id) JOIN "$data" AS data ON data.id = asked.id'
+      const rows = await this.#db.all(sql, asked.filter(canBeId))
+      const found = new Map(rows.map((row) => [String(row['id']), Number(row['key'])]))
+      for (const id of asked) {
+        const key = found.get(id)
+        if (key !== undefined) keys.set(id, key)
+      }
+    }
+    return keys
+  }
+
+  status(): Promise<StoreStatus> {
+    return this.#db.reading(readStatus)
+  }
+}
+
+function statementsOf(
+  fields: readonly Field[],
+): Pick<ReadStatements, 'name' | 'page'> & { readonly record: string } {
+  const source = recordJsonSource(fields, 'data')
+  return {
+    name: fields.map(({ name }) => name).join(),
+    record: `SELECT data.id AS "$id", CASE WHEN ${recordWeight(fields, 'data')} <= ${RECORD_BYTES} THEN ${RECORD_JSON} END AS json, "$version" AS version, ${STATE} AS "$state"
+      FROM "$data" AS data ${source} WHERE data.id = ANY($1::text[])`,
+    // Names that are no field's: a field named as one of these would be taken for it. No record is read where all of them take too
+    // much. Whether more come is told by the last
+    // key of all: with EXISTS, PostgreSQL would go through the table in search of a key beyond one that it does not know.
+    page: `SELECT "$weight", "$page", "$last", "$last" < (SELECT max("$seq") FROM "$data") AS "$more", ${STATE} AS "$state" FROM (
+      SELECT coalesce(sum("$bytes"), 0)::bigint AS "$weight" FROM (
+        SELECT ${recordWeight(fields, 'data')} AS "$bytes" FROM "$data" AS data WHERE "$seq" > $1 ORDER BY "$seq" LIMIT $2) AS "$sizes"
+    ) AS "$weights" CROSS JOIN LATERAL (
+      SELECT '[' || coalesce(string_agg("$record", ',' ORDER BY "$key"), '') || ']' AS "$page", max("$key") AS "$last" FROM (
+        SELECT data."$seq" AS "$key", ${RECORD_JSON} AS "$record"
+        FROM (SELECT * FROM "$data" WHERE "$seq" > $1 AND "$weight" <= ${PAGE_BYTES} ORDER BY "$seq" LIMIT $2) AS data ${source}) AS "$records") AS "$pages"`,
+  }
+}
+
+function pageOf(answer: KeptAnswer | null): Page {
+  if (answer === null) throw new Error('a page was read and not answered with')
+  const { json, last } = answer
+  return { records: json, next: last === null ? null : { key: last, values: [] } }
+}
+
+async function readStatus(db: Connection): Promise<StoreStatus> {
+  const sheet = await db.get('SELECT records, last_record, last_seq FROM "$sheet"')
+  const total = Number(sheet?.['records'])
+  const rows = await db.all(
+    `SELECT field, missing, stale, failed, overridden, blocked, last_at, last_actor, last_error
+     FROM "$target" WHERE active ORDER BY id`,
+  )
+  const targets = rows.map((row) => {
+    const count = (counter: string): number => Number(row[counter])
+    const [missing, stale, failed] = [count('missing'), count('stale'), count('failed')]
+    const [overridden, blocked] = [count('overridden'), count('blocked')]
+    return {
+      field: String(row['field']),
+      fresh: total - missing - stale - failed - overridden,
+      stale,
+      missing,
+      failed,
+      overridden,
+      blocked,
+      lastAt: textOrNull(row['last_at']),
+      lastActor: textOrNull(row['last_actor']),
+      lastError: failed > 0 ? textOrNull(row['last_error']) : null,
+    }
+  })
+  return {
+    total,
+    lastKey: Number(sheet?.['last_record']),
+    lastSeq: Number(sheet?.['last_seq']),
+    targets,
+  }
+}

@@ -1,0 +1,212 @@
+import type { Contract, Field } from '../../../contract/contract.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import type { RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
+import type { PendingInput } from '../../../errors/block.ts'
+import type { WorkState } from '../../sheet-store.ts'
+import type { Connection, SqlInput, StoredRow } from '../database/connection.ts'
+import { quoted } from '../database/schema.ts'
+import { fieldValue } from '../database/values.ts'
+import { pendingInput, TODO_STATES, workCell, type CellColumns } from '../../rows/stored-rows.ts'
+
+/**
+ * The next records that a derivation has work for, with what computing them takes. To be called in a transaction that reads
+ * one state of the store: marks and inputs must belong together.
+ */
+export async function readWork(db: Connection, query: WorkQuery, contract: Contract): Promise<WorkItem[]> {
+  const known = await knownTargets(db)
+  const ids = query.targets.map((field) => known.get(field)?.id ?? 0)
+  const keys = await workKeys(db, query, ids)
+  if (keys.length === 0) return []
+  const inputs = query.inputs
+    .map((name) => contract.fieldByName.get(name))
+    .filter((field) => field !== undefined)
+    .map((field): Input => ({ field, target: known.get(field.name)?.activeId ?? null }))
+  const rows = await db.all(itemStatement(inputs, ids, query), keys)
+  return rows.map((row) => workItem(row, inputs, query.targets))
+}
+
+/** An input of a derivation. */
+interface Input {
+  readonly field: Field
+  /** The number of the target that it is itself; null for a field that is not derived. */
+  readonly target: number | null
+}
+
+async function knownTargets(
+  db: Connection,
+): Promise<ReadonlyMap<string, { readonly id: number; readonly activeId: number | null }>> {
+  const rows = await db.all('SELECT id, field, active FROM "$target"')
+  return new Map(
+    rows.map((row) => {
+      const id = Number(row['id'])
+      return [String(row['field']), { id, activeId: row['active'] === true ? id : null }]
+    }),
+  )
+}
+
+/** The store's numbers of derived fields; 0 for one that it does not know. */
+export async function targetIds(db: Connection, fields: readonly string[]): Promise<Map<string, number>> {
+  const known = await knownTargets(db)
+  return new Map(fields.map((field) => [field, known.get(field)?.id ?? 0]))
+}
+
+/** Which records are asked for, whatever of them. */
+export type KeyQuery = Omit<WorkQuery, 'inputs'>
+
+/** The next records that there is work for, ascending; `targets` are numbers of the query's. */
+export function workKeys(
+  db: Connection,
+  { force, state, ready = false, after, limit, only }: KeyQuery,
+  targets: readonly number[],
+): Promise<RecordKey[]> {
+  const from = after ?? 0
+  const everyRecord = force && state === null
+  if (only !== null) {
+    const asked = only.filter((key) => key > from)
+    return everyRecord
+      ? keysOf(
+          db,
+          'SELECT DISTINCT asked.key FROM unnest($1::bigint[]) AS asked(key) JOIN "$data" ON "$seq" = asked.key ORDER BY 1 LIMIT $2',
+          asked,
+          limit,
+        )
+      : keysOf(
+          db,
+          `SELECT DISTINCT record AS key
+           FROM unnest($1::integer[]) AS targets(target) CROSS JOIN unnest($2::bigint[]) AS asked(record)
+           JOIN "$todo" USING (target, record)
+           WHERE ($3::smallint IS NULL OR state = $3) AND NOT ($4 AND blocked) ORDER BY 1 LIMIT $5`,
+          targets,
+          asked,
+          state === null ? null : TODO_STATES[state],
+          ready,
+          limit,
+        )
+  }
+  if (everyRecord) {
+    return keysOf(db, 'SELECT "$seq" AS key FROM "$data" WHERE "$seq" > $1 ORDER BY 1 LIMIT $2', from, limit)
+  }
+  return todoKeys(db, { targets, state, ready, from, limit })
+}
+
+/** The next records with a cell of the targets that has work, or is in a state. */
+function todoKeys(
+  db: Connection,
+  query: {
+    targets: readonly number[]
+    state: WorkState | null
+    ready: boolean
+    from: RecordKey
+    limit: number
+  },
+): Promise<RecordKey[]> {
+  const { targets, state, ready, from, limit } = query
+  // A failed cell is found by its failure; and many missing cells need not be gone through to learn that none is stale, nor
+  // many blocked ones that none is ready.
+  const counted = [
+    ...(state === null ? [] : [`${state} > 0`]),
+    ...(ready ? ['missing + stale + failed > blocked'] : []),
+  ]
+  const conditions = [
+    'target = asked.id AND record > $2',
+    ...(state === null ? [] : [`state = ${TODO_STATES[state]}`]),
+    ...(ready ? ['NOT blocked'] : []),
+    ...(counted.length === 0
+      ? []
+      : [`EXISTS (SELECT FROM "$target" WHERE id = asked.id AND ${counted.join(' AND ')})`]),
+  ]
+  const source =
+    state === 'failed' && !ready
+      ? 'SELECT record FROM "$failure" WHERE target = asked.id AND record > $2'
+      : `SELECT record FROM "$todo" WHERE ${conditions.join(' AND ')}`
+  return keysOf(
+    db,
+    `SELECT DISTINCT record AS key FROM unnest($1::integer[]) AS asked(id)
+     CROSS JOIN LATERAL (${source} ORDER BY record LIMIT $3) AS next ORDER BY 1 LIMIT $3`,
+    targets,
+    from,
+    limit,
+  )
+}
+
+async function keysOf(db: Connection, sql: string, ...params: readonly SqlInput[]): Promise<RecordKey[]> {
+  return (await db.all(sql, ...params)).map((row) => Number(row['key']))
+}
+
+/** Records with their inputs and the state of each target's cell. Target ids are the store's own numbers. */
+function itemStatement(
+  inputs: readonly Input[],
+  targets: readonly number[],
+  { failures = false }: Pick<WorkQuery, 'failures'>,
+): string {
+  const sources = inputs.flatMap(({ target }) => target ?? [])
+  const columns = [
+    'data."$seq"',
+    'data."$written"',
+    'data.id',
+    ...inputs
+      .map(({ field: { name } }) => name)
+      .filter((name) => name !== 'id')
+      .map((name) => `data.${quoted(name)}`),
+    ...sources.flatMap((id) => [
+      `input${id}.state AS "$pending${id}"`,
+      `input${id}.blocked AS "$stopped${id}"`,
+    ]),
+    ...targets.flatMap((_, index) => [
+      `encode(cell${index}.hash, 'hex') AS "$hash${index}"`,
+      `cell${index}.mark AS "$cell${index}"`,
+      `todo${index}.state AS "$state${index}"`,
+      `todo${index}.mark AS "$todo${index}"`,
+      `todo${index}.blocked AS "$blocked${index}"`,
+      ...(failures
+        ? [
+            `failure${index}.at AS "$failed_at${index}"`,
+            `encode(failure${index}.hash, 'hex') AS "$failed_hash${index}"`,
+          ]
+        : []),
+    ]),
+  ]
+  const joins = [
+    ...sources.map(
+      (id) =>
+        `LEFT JOIN "$todo" AS input${id} ON input${id}.target = ${id} AND input${id}.record = data."$seq"`,
+    ),
+    ...targets.map(
+      (id, index) =>
+        `LEFT JOIN "$cell" AS cell${index} ON cell${index}.target = ${id} AND cell${index}.record = data."$seq"
+         LEFT JOIN "$todo" AS todo${index} ON todo${index}.target = ${id} AND todo${index}.record = data."$seq"
+         ${failures ? `LEFT JOIN "$failure" AS failure${index} ON failure${index}.target = ${id} AND failure${index}.record = data."$seq"` : ''}`,
+    ),
+  ]
+  return `SELECT ${columns.join(', ')} FROM unnest($1::bigint[]) AS asked("$key") JOIN "$data" AS data ON data."$seq" = asked."$key" ${joins.join(' ')} ORDER BY data."$seq"`
+}
+
+function workItem(row: StoredRow, inputs: readonly Input[], targets: readonly string[]): WorkItem {
+  const values = Object.create(null) as Record<string, JsonValue>
+  const pending = Object.create(null) as Record<string, PendingInput>
+  for (const { field, target } of inputs) {
+    values[field.name] = fieldValue(field, row)
+    const state =
+      target === null ? undefined : pendingInput(row[`$pending${target}`], row[`$stopped${target}`])
+    if (state !== undefined) pending[field.name] = state
+  }
+  return {
+    key: Number(row['$seq']),
+    id: String(row['id']),
+    inputs: values,
+    pending,
+    cells: targets.map((target, index) => workCell(target, cellColumns(row, index))),
+  }
+}
+
+function cellColumns(row: StoredRow, index: number): CellColumns {
+  return [
+    row[`$hash${index}`],
+    row[`$cell${index}`],
+    row[`$state${index}`],
+    row[`$todo${index}`],
+    row[`$blocked${index}`],
+    row[`$failed_at${index}`],
+    row[`$failed_hash${index}`],
+  ]
+}

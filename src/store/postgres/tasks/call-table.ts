@@ -1,0 +1,155 @@
+import type { JsonValue } from '../../../contract/json/json.ts'
+import { HASH_PREFIX, hashText, runNumber, type StoredRequest } from '../../rows/stored-rows.ts'
+import type { SettledCall } from '../../cell-work.ts'
+import type { CallClaim, TakenTask } from '../../run-tasks.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** Asks who makes calls: the task those that nobody has made or makes. */
+export async function claimCalls(
+  db: Connection,
+  task: TakenTask,
+  hashes: readonly string[],
+): Promise<Map<string, CallClaim>> {
+  const asked = hashes.map(hexOf)
+  const made = await db.all(
+    `INSERT INTO "$call" (run, hash, job, attempt)
+     SELECT $1, decode(asked, 'hex'), $3, $4 FROM unnest($2::text[]) AS asked
+     WHERE EXISTS (SELECT FROM "$task" WHERE job = $3 AND attempt = $4 AND worker IS NOT NULL AND NOT settled)
+     ON CONFLICT (run, hash) DO NOTHING RETURNING hash`,
+    runNumber(task.run),
+    asked,
+    task.job,
+    task.attempt,
+  )
+  const claims = new Map<string, CallClaim>(made.map(({ hash }) => [hashText(hash as Buffer), 'mine']))
+  const others = hashes.filter((hash) => !claims.has(hash))
+  for (const [hash, claim] of await readCalls(db, task, others)) claims.set(hash, claim)
+  return claims
+}
+
+/** What became of calls that are claimed, with those whose claimer is gone taken over. */
+async function readCalls(
+  db: Connection,
+  task: TakenTask,
+  hashes: readonly string[],
+): Promise<Map<string, CallClaim>> {
+  if (hashes.length === 0) return new Map()
+  const taken = await db.all(
+    `UPDATE "$call" AS call SET job = $3, attempt = $4
+     WHERE call.run = $1 AND call.hash IN (SELECT decode(asked, 'hex') FROM unnest($2::text[]) AS asked) AND NOT call.settled
+       AND (call.job = $3 OR NOT EXISTS (
+         SELECT FROM "$task" AS task WHERE task.job = call.job AND task.attempt = call.attempt
+           AND task.worker IS NOT NULL AND NOT task.settled))
+     RETURNING hash`,
+    runNumber(task.run),
+    hashes.map(hexOf),
+    task.job,
+    task.attempt,
+  )
+  const claims = new Map<string, CallClaim>(taken.map(({ hash }) => [hashText(hash as Buffer), 'mine']))
+  const rows = await db.all(
+    `SELECT hash, settled, failed FROM "$call"
+     WHERE run = $1 AND hash IN (SELECT decode(asked, 'hex') FROM unnest($2::text[]) AS asked)`,
+    runNumber(task.run),
+    hashes.filter((hash) => !claims.has(hash)).map(hexOf),
+  )
+  for (const { hash: bytes, settled, failed } of rows) {
+    const hash = hashText(bytes as Buffer)
+    const known = failed === null ? null : (JSON.parse(String(failed)) as JsonValue)
+    claims.set(hash, settled === true ? { hash, failed: known } : 'other')
+  }
+  return claims
+}
+
+/** Notes what calls came to. */
+export async function settleCalls(
+  db: Connection,
+  task: TakenTask,
+  made: readonly SettledCall[],
+): Promise<void> {
+  if (made.length === 0) return
+  await db.run(
+    `UPDATE "$call" AS call SET settled = true, failed = made.failed
+     FROM unnest($2::text[], $3::text[]) AS made(hash, failed)
+     WHERE call.run = $1 AND call.hash = decode(made.hash, 'hex')`,
+    runNumber(task.run),
+    made.map(({ hash }) => hexOf(hash)),
+    made.map(({ failed }) => (failed === null ? null : JSON.stringify(failed))),
+  )
+}
+
+/** A call that was claimed is not made: whoever needs it next makes it. False when it was not the task's. */
+export async function releaseCall(db: Connection, task: TakenTask, hash: string): Promise<boolean> {
+  const released = await db.run(
+    `DELETE FROM "$call" WHERE run = $1 AND hash = decode($2, 'hex') AND job = $3 AND attempt = $4 AND NOT settled`,
+    runNumber(task.run),
+    hexOf(hash),
+    task.job,
+    task.attempt,
+  )
+  return released > 0
+}
+
+/** What a run may begin; null for no bound. */
+type Bounds = Pick<StoredRequest, 'maxCalls' | 'maxCost'>
+
+/** What a run has begun of what it may, as long as the transaction lasts nobody else's. */
+export class RunBounds {
+  readonly #db: Connection
+  readonly #run: number | null
+  #calls = 0
+  #cost = 0
+  #most: Bounds = { maxCalls: null, maxCost: null }
+
+  private constructor(db: Connection, run: number | null) {
+    this.#db = db
+    this.#run = run
+  }
+
+  /** Keeps others from beginning calls of the run until the transaction ends. */
+  static async lock(db: Connection, { run }: TakenTask): Promise<RunBounds> {
+    const bounds = new RunBounds(db, runNumber(run))
+    const sql = 'SELECT request, begun_calls, begun_cost FROM "$run" WHERE id = $1 FOR UPDATE'
+    const row = await db.get(sql, bounds.#run)
+    bounds.#most = JSON.parse(String(row?.['request'])) as Bounds
+    bounds.#calls = Number(row?.['begun_calls'])
+    bounds.#cost = Number(row?.['begun_cost'])
+    return bounds
+  }
+
+  /** Counts a call as begun, whether or not it is made in the end; false where there is no room for it. */
+  begin(price: number): boolean {
+    const { maxCalls, maxCost } = this.#most
+    const cost = inDollars(this.#cost + price)
+    if ((maxCalls !== null && this.#calls >= maxCalls) || (maxCost !== null && cost > inDollars(maxCost)))
+      return false
+    this.#calls += 1
+    this.#cost = cost
+    return true
+  }
+
+  /** Takes a call back that was not made after all. */
+  giveBack(price: number): void {
+    this.#calls -= 1
+    this.#cost = inDollars(this.#cost - price)
+  }
+
+  /** Takes back what a call was to cost that never reached anybody. */
+  refund(price: number): void {
+    this.#cost = inDollars(this.#cost - price)
+  }
+
+  async save(): Promise<void> {
+    const sql = 'UPDATE "$run" SET begun_calls = $2, begun_cost = $3 WHERE id = $1'
+    await this.#db.run(sql, this.#run, this.#calls, this.#cost)
+  }
+}
+
+/** To a billionth of a dollar. */
+function inDollars(sum: number): number {
+  return Math.round(sum * 1e9) / 1e9
+}
+
+function hexOf(hash: string): string {
+  return hash.slice(HASH_PREFIX.length)
+}

@@ -1,0 +1,33 @@
+import { readCacheEntries } from './cache-entries.ts'
+import type { Connection } from '../database/connection.ts'
+import { cacheEntryText, hashBytes } from '../../rows/stored-rows.ts'
+
+/** An answer of a derivation for one target. */
+export interface Answer {
+  readonly inputHash: string
+  readonly target: string
+}
+
+/** Takes answers out of the cache, lest the next run bring them back, or other records get them. */
+export async function forgetAnswers(db: Connection, answers: readonly Answer[]): Promise<void> {
+  const targets = Map.groupBy(answers, ({ inputHash }) => inputHash)
+  const entries = await readCacheEntries(db, [...targets.keys()])
+  if (entries.size === 0) return
+  const left = [...entries.values()].map(({ inputHash, values, provenance }) => {
+    const gone = new Set(targets.get(inputHash)?.map(({ target }) => target))
+    const kept = Object.entries(values).filter(([target]) => !gone.has(target))
+    const entry = kept.length === 0 ? null : cacheEntryText({ values: Object.fromEntries(kept), provenance })
+    return { hash: Buffer.from(hashBytes(inputHash)).toString('hex'), entry }
+  })
+  await db.run(
+    `WITH forgotten AS (
+       SELECT decode(hex, 'hex') AS hash, entry FROM unnest($1::text[], $2::text[]) AS asked(hex, entry)
+     ), emptied AS (
+       DELETE FROM "$cache" USING forgotten WHERE "$cache".hash = forgotten.hash AND forgotten.entry IS NULL
+     )
+     UPDATE "$cache" SET entry = forgotten.entry FROM forgotten
+     WHERE "$cache".hash = forgotten.hash AND forgotten.entry IS NOT NULL`,
+    left.map(({ hash }) => hash),
+    left.map(({ entry }) => entry),
+  )
+}

@@ -1,0 +1,89 @@
+import { LEASE_MS } from '../../run-tasks.ts'
+import { runNumber, WAIT_GRACE_MS } from '../../rows/stored-rows.ts'
+import type { RunId } from '../../stored-run.ts'
+import type { Connection } from '../database/connection.ts'
+import { timeText } from '../database/database-clock.ts'
+
+/*
+ * Runs that wait for the run lock, and which of these and of those that have begun are nobody's. All times are the database's, so that
+ * servers whose clocks differ agree. Conditions are about a row of `"$run" AS run`.
+ */
+
+/** How long a run may have been left before it is interrupted instead of taken over: calls cost money, and nobody expects them any more. */
+const EXPECTED = `interval '10 minutes'`
+
+const LEASE = `interval '${LEASE_MS} milliseconds'`
+
+/** A run that has begun, and that another process can continue. Reverts and runs that keep values do not note `beat_at`. */
+const BEGUN = `(waits_until IS NULL AND beat_at IS NOT NULL AND beat_at > now() - ${EXPECTED} AND NOT stopping)`
+
+/** A run that waits, and that is still expected: it also waits for those before it, however long these take. */
+const WAITING = `(waits_until IS NOT NULL AND NOT stopping AND (waits_until > ${timeText(`- ${EXPECTED}`)} OR EXISTS (
+  SELECT FROM "$run" AS earlier WHERE earlier.id < run.id AND earlier.beat_at > now() - ${EXPECTED})))`
+
+/** A run whose process has not said in time that it still waits. */
+const SILENT = `(waits_until < ${timeText(`- interval '${WAIT_GRACE_MS} milliseconds'`)})`
+
+/** A run that others take over once its process is gone. */
+const CAN_GO_ON = `(${BEGUN} OR ${WAITING})`
+
+/** A run that is marked as running, is nobody's, and is not taken over. */
+export const IS_LOST = `(state = 'running' AND (waits_until IS NULL OR ${SILENT}) AND NOT ${CAN_GO_ON})`
+
+/** Notes that a run still waits for the run lock, and for how long it may be silent from now on. */
+export async function keepWaiting(db: Connection, id: RunId, silentMs: number): Promise<void> {
+  await db.run(
+    `UPDATE "$run" SET waits_until = ${timeText('+ make_interval(secs => $2)')} WHERE id = $1 AND waits_until IS NOT NULL`,
+    runNumber(id),
+    silentMs / 1000,
+  )
+}
+
+/** See `RunTasks.leaveWaiting`. */
+export async function leaveWaiting(db: Connection, id: RunId): Promise<void> {
+  // Silent from now on, whatever milliseconds its time is rounded by.
+  await keepWaiting(db, id, -(WAIT_GRACE_MS + 1))
+}
+
+/** See `RunTasks.claim`. */
+export async function claimRun(db: Connection, id: RunId, { left }: { left: boolean }): Promise<boolean> {
+  const claimed = await db.run(
+    `UPDATE "$run" AS run SET waits_until = NULL,
+       beat_at = CASE WHEN kind = 'materialize' AND (request::json -> 'keepFresh') IS NULL THEN now() END
+     WHERE id = $1 AND state = 'running' AND (waits_until IS NULL OR NOT $2 OR ${SILENT})`,
+    runNumber(id),
+    left,
+  )
+  return claimed > 0
+}
+
+/** Whether a run waits and has not ended; nobody else can begin or end it before the transaction ends. */
+export async function stillWaits(db: Connection, id: RunId): Promise<boolean> {
+  const sql = `SELECT FROM "$run" WHERE id = $1 AND state = 'running' AND waits_until IS NOT NULL FOR UPDATE`
+  return (await db.get(sql, runNumber(id))) !== undefined
+}
+
+/** See `RunTasks.orphan`. */
+export async function findOrphan(
+  db: Connection,
+  { hasLock, before }: { readonly hasLock: boolean; readonly before: RunId | null },
+): Promise<{ readonly id: RunId; readonly waits: boolean } | null> {
+  const row = await db.get(
+    `SELECT id, waits_until IS NOT NULL AS waits FROM "$run" AS run
+     WHERE state = 'running' AND (
+       (${BEGUN} AND ($1 OR beat_at <= now() - ${LEASE}))
+       OR (${WAITING} AND ${SILENT} AND ($2::bigint IS NULL OR id < $2::bigint)))
+     ORDER BY waits, id LIMIT 1`,
+    hasLock,
+    before === null ? null : runNumber(before),
+  )
+  return row === undefined ? null : { id: String(row['id']), waits: row['waits'] === true }
+}
+
+/** Whether a process that may have the run lock was heard of, or carries out a run that is never heard of. */
+export async function isSomeRunHeardOf(db: Connection): Promise<boolean> {
+  const row = await db.get(
+    `SELECT FROM "$run" WHERE state = 'running' AND waits_until IS NULL AND (beat_at IS NULL OR beat_at > now() - ${LEASE}) LIMIT 1`,
+  )
+  return row !== undefined
+}

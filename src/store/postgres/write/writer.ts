@@ -1,0 +1,178 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Contract } from '../../../contract/contract.ts'
+import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
+import { ServiceError, StoppingError } from '../../../errors/service-error.ts'
+import { OutdatedDefinitionError } from '../../revision-store.ts'
+import type { StoreDefinition } from '../../sheet-store.ts'
+import type { StoredTarget } from '../../rows/stored-targets.ts'
+import type { ClientConnection, StoredRow } from '../database/connection.ts'
+import type { Database } from '../database/database.ts'
+import { applyDefinition } from '../definition/apply-definition.ts'
+import { OperationGroup, type Operation, type OperationRequest, type Outcome } from './operation-group.ts'
+import { PlanKeeper } from '../database/table-statistics.ts'
+import { newestRevision } from '../definition/revisions.ts'
+import { loadTargets } from '../definition/targets.ts'
+
+/** How many operations share a commit at most, so that the first of many is not kept waiting by the last. */
+const GROUP_LIMIT = 256
+
+/** How many records these may be about, since all of them are held in memory together. */
+const GROUP_RECORDS = 10_000
+
+interface FollowedDefinition {
+  /** Counts up when it changes. */
+  readonly definition: number
+  readonly contract: Contract
+  readonly targets: readonly StoredTarget[]
+}
+
+interface Waiting {
+  /** What shares a transaction with others, or else the definition that the store is to follow from here on. */
+  readonly work: OperationRequest | StoreDefinition
+  resolve(value: unknown): void
+  reject(error: unknown): void
+}
+
+/**
+ * The only writer of a store in this process. Every transaction takes the row of `$sheet` first, so that writes of all
+ * processes come one after the other, and provenance is numbered in the order of commits. Operations that wait together
+ * share a transaction.
+ */
+export class Writer {
+  readonly #database: Database
+  readonly #lockTimeoutMs: number
+  #followed: FollowedDefinition | null = null
+  readonly #queue: Waiting[] = []
+  readonly #plan: PlanKeeper
+  #working: Promise<void> | null = null
+  #closed = false
+
+  constructor(database: Database, { lockTimeoutMs }: { lockTimeoutMs: number }) {
+    this.#database = database
+    this.#lockTimeoutMs = lockTimeoutMs
+    this.#plan = new PlanKeeper(database)
+  }
+
+  /** Carries out an operation; settles once it is durable, or has changed nothing. */
+  change<T>(operation: Operation<T>): Promise<T> {
+    return this.#enqueue({ operation, ids: null }) as Promise<T>
+  }
+
+  /**
+   * The same for an operation that changes nothing but by its change set: many of these are carried out together. `ids` are
+   * those of the records that it is about, which are loaded for it, and their cells.
+   */
+  changeRecords<T>(ids: readonly string[], operation: Operation<T>): Promise<T> {
+    return this.#enqueue({ operation, ids }) as Promise<T>
+  }
+
+  /**
+   * Makes the store follow a contract and its derived fields (D9). Throws ContractError, and changes nothing, where stored
+   * records would be lost or break the contract.
+   */
+  async define(definition: StoreDefinition): Promise<void> {
+    await this.#enqueue(definition)
+  }
+
+  #enqueue(work: Waiting['work']): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) throw new StoppingError('the store is closed')
+      this.#queue.push({ work, resolve, reject })
+      this.#working ??= this.#work()
+    })
+  }
+
+  async #define(definition: StoreDefinition): Promise<void> {
+    const { schema } = this.#database.location
+    const lockTimeoutMs = this.#lockTimeoutMs
+    await this.#database.writingSheet(lockTimeoutMs, async (db) => {
+      await checkRevision(db, definition)
+      return { value: null, last: await applyDefinition(db, definition, { schema, lockTimeoutMs }) }
+    })
+  }
+
+  /** Finishes what was asked for; nothing can be asked for any more. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#working
+    await this.#plan.close()
+  }
+
+  async #work(): Promise<void> {
+    // What is asked for in the same turn comes along.
+    await nextTurn()
+    while (this.#queue.length > 0) await this.#settle(this.#takeGroup())
+    this.#working = null
+  }
+
+  /** Operations up to the next definition, as many as may share a commit; or that definition. */
+  #takeGroup(): Waiting[] {
+    let records = 0
+    const end = this.#queue.findIndex(({ work }, index) => {
+      if (!('operation' in work) || index >= GROUP_LIMIT) return true
+      records += work.ids?.length ?? 0
+      return records > GROUP_RECORDS
+    })
+    return this.#queue.splice(0, end === -1 ? this.#queue.length : Math.max(1, end))
+  }
+
+  async #settle(group: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = await this.#carryOut(group)
+      group.forEach(({ resolve, reject }, index) => {
+        const outcome = outcomes[index] as Outcome
+        if ('error' in outcome) reject(outcome.error)
+        else resolve(outcome.value)
+      })
+    } catch (error) {
+      // What PostgreSQL has against one of them must not stop the others.
+      if (group.length > 1 && !(error instanceof ServiceError)) {
+        for (const waiting of group) await this.#settle([waiting])
+      } else {
+        for (const { reject } of group) reject(error)
+      }
+    }
+  }
+
+  async #carryOut(group: readonly Waiting[]): Promise<readonly Outcome[]> {
+    const requests = group.map(({ work }) => work).filter((work) => 'operation' in work)
+    if (requests.length > 0) return this.#change(requests)
+    for (const { work } of group) await this.#define(work as StoreDefinition)
+    return group.map(() => ({ value: undefined }))
+  }
+
+  async #change(requests: readonly OperationRequest[]): Promise<readonly Outcome[]> {
+    const { outcomes, group: done } = await this.#database.writingSheet(
+      this.#lockTimeoutMs,
+      async (db, sheet) => {
+        const { contract, targets } = await this.#follow(db, sheet)
+        const group = new OperationGroup({ db, contract, targets, sheet, alone: requests.length === 1 })
+        const value = await group.carryOut(requests)
+        return { value: { outcomes: value, group }, last: group.countStatements() }
+      },
+    )
+    this.#plan.grown(done.lineCount, done.recordCount)
+    return outcomes
+  }
+
+  /**
+   * The definition that the store follows, whoever had it do so: what is written has to fit the one of the moment, of which
+   * this process may not have heard yet. Read again when some process has changed it.
+   */
+  async #follow(db: ClientConnection, sheet: StoredRow): Promise<FollowedDefinition> {
+    const definition = Number(sheet['definition'])
+    if (this.#followed?.definition !== definition) {
+      const contract = parseStoredContract(
+        String((await db.get('SELECT contract FROM "$sheet"'))?.['contract']),
+      )
+      this.#followed = { definition, contract, targets: await loadTargets(db) }
+    }
+    return this.#followed
+  }
+}
+
+/** Throws OutdatedDefinitionError for the definition of a revision that is not in force any more. */
+async function checkRevision(db: ClientConnection, { revision }: StoreDefinition): Promise<void> {
+  if (revision === undefined || (await newestRevision(db)) === revision) return
+  throw new OutdatedDefinitionError('another revision of the sheet was pushed meanwhile; try again')
+}

@@ -1,0 +1,44 @@
+import type { Field, LogicalType } from '../../contract/contract.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
+import { valuesBefore } from '../../provenance/log-line.ts'
+import type { JsonBytes } from '../sheet-store.ts'
+
+/** Notes the values of fields before a line changed them, unless an earlier line did. */
+export function noteValuesBefore(
+  line: JsonObject | null,
+  fields: readonly Field[],
+  values: Map<string, JsonValue>,
+): void {
+  const before = valuesBefore(line ?? {})
+  for (const { name } of fields) {
+    if (!values.has(name) && Object.hasOwn(before, name)) values.set(name, before[name] ?? null)
+  }
+}
+
+/** A JSON array of these records. */
+export function jsonArray(records: readonly JsonBytes[]): JsonBytes {
+  const comma = Buffer.from(',')
+  const parts = records.flatMap((record, index) => (index === 0 ? [record] : [comma, record]))
+  return Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')])
+}
+
+/** Whether a value, which may be of a time when its field had another type, is of the kind that columns of this type hold. */
+export function canHold(type: LogicalType, value: JsonValue): boolean {
+  if (value === null) return true
+  switch (type) {
+    case 'integer':
+      return Number.isInteger(value)
+    case 'number':
+    case 'boolean':
+      return typeof value === type
+    case 'array':
+      return Array.isArray(value)
+    case 'object':
+      return isJsonObject(value)
+    case 'string':
+    case 'date':
+    case 'timestamp':
+    case 'time':
+      return typeof value === 'string'
+  }
+}

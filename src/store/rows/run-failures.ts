@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { storedCellFailure } from './stored-rows.ts'
+import type { FailedCell, RunFailure } from '../stored-run.ts'
+
+/*
+ * Rows of `$run_failure` and `$run_body`, which both engines have alike. The fields of a record that failed for one reason, such as
+ * the targets of one call, share a row, and the failures of a run that have the same response body share that.
+ */
+
+/** A row of `$run_failure` to be stored. */
+export interface FailureRow extends Pick<FailedCell, 'recordId' | 'error' | 'errorType'> {
+  /** The fields, with commas between. */
+  readonly fields: string
+  /** The number of its last failure. */
+  readonly number: number
+  /** The key of its body in `$run_body`; null when it has none. */
+  readonly body: Uint8Array | null
+}
+
+/** A row of `$run_body` to be stored. */
+export interface BodyRow {
+  readonly hash: Uint8Array
+  readonly body: string
+}
+
+/** Returns the rows of failures that follow the one of the number `last`; a body may be stored already. */
+export function failureRows(
+  failures: readonly FailedCell[],
+  last: number,
+): { readonly rows: readonly FailureRow[]; readonly bodies: readonly BodyRow[] } {
+  const rows: FailureRow[] = []
+  const bodies = new Map<string, BodyRow>()
+  let before: FailedCell | undefined
+  for (const [index, failure] of failures.entries()) {
+    const number = last + index + 1
+    const row = rows.at(-1)
+    if (row !== undefined && before !== undefined && isSameReason(before, failure)) {
+      rows[rows.length - 1] = { ...row, number, fields: `${row.fields},${failure.field}` }
+    } else {
+      const { recordId, field: fields, error, errorType, responseBody } = failure
+      const kept = responseBody === undefined ? null : bodyOf(bodies, responseBody)
+      rows.push({ number, recordId, fields, error, errorType, body: kept })
+    }
+    before = failure
+  }
+  return { rows, bodies: [...bodies.values()] }
+}
+
+/** The failures of rows of `$run_failure`, after a number and as many as a limit. */
+export function storedFailures(
+  rows: readonly Readonly<Record<string, unknown>>[],
+  { after, limit }: { readonly after: number; readonly limit: number },
+): RunFailure[] {
+  const failures: RunFailure[] = []
+  for (const row of rows) {
+    const fields = String(row['field']).split(',')
+    const first = Number(row['number']) - fields.length + 1
+    const common = { recordId: String(row['record_id']), ...storedCellFailure(row) }
+    for (const [index, field] of fields.entries()) {
+      if (failures.length === limit) return failures
+      const number = first + index
+      if (number > after) failures.push({ number, field, ...common })
+    }
+  }
+  return failures
+}
+
+function isSameReason(one: FailedCell, other: FailedCell): boolean {
+  return (
+    one.recordId === other.recordId &&
+    one.error === other.error &&
+    one.errorType === other.errorType &&
+    one.responseBody === other.responseBody
+  )
+}
+
+function bodyOf(bodies: Map<string, BodyRow>, body: string): Uint8Array {
+  const known = bodies.get(body)
+  if (known !== undefined) return known.hash
+  const hash = createHash('sha256').update(body).digest()
+  bodies.set(body, { hash, body })
+  return hash
+}
+
+/** Bytes of texts of a page of runs or failures: the page ends with the row that reaches them. */
+const PAGE_BYTES = 4 * 1024 * 1024
+
+/** All columns of `$run` but `record_ids`. */
+export const RUN_COLUMNS = `id, kind, reverts, state, actor, request, started_at, ended_at, total, materialized, skipped, failed,
+  calls, total_cost, unpriced_calls, left_cells, manual_left, manual_overwritten, error, error_type, cancelled_by`
+
+/** How an engine writes the parameter of a number, which is from 1 on. */
+type Parameter = (number: number) => string
+
+/** SQL of a page of runs, newest first. Parameters: the id before which it begins, and a limit. */
+export function runsPage(parameter: Parameter): string {
+  return `WITH listed AS (
+      SELECT place, sum(size) OVER (ORDER BY place DESC) - size AS passed FROM (
+        SELECT id AS place, octet_length(request) + coalesce(octet_length(error), 0) + coalesce(octet_length(record_ids), 0) / 16 AS size
+        FROM "$run" WHERE id < ${parameter(1)} ORDER BY id DESC LIMIT ${parameter(2)}
+      ) AS sized
+    )
+    SELECT ${RUN_COLUMNS} FROM listed JOIN "$run" ON id = place WHERE passed < ${PAGE_BYTES} ORDER BY id DESC`
+}
+
+const WITH_BODY = 'LEFT JOIN "$run_body" AS kept ON kept.run = failure.run AND kept.hash = failure.body'
+
+/** SQL of a page of rows of failures. Parameters: the run, the number after which it begins, and a limit. */
+export function failuresPage(parameter: Parameter): string {
+  return `WITH listed AS (
+      SELECT place, sum(size) OVER (ORDER BY place) - size AS passed FROM (
+        SELECT failure.number AS place,
+          (octet_length(failure.record_id) + octet_length(failure.error)
+            + coalesce(octet_length(kept.body), octet_length(failure.response_body), 0))
+          * (1 + length(failure.field) - length(replace(failure.field, ',', ''))) AS size
+        FROM "$run_failure" AS failure ${WITH_BODY}
+        WHERE failure.run = ${parameter(1)} AND failure.number > ${parameter(2)}
+        ORDER BY failure.number LIMIT ${parameter(3)}
+      ) AS sized
+    )
+    SELECT failure.number, failure.record_id, failure.field, failure.error, failure.error_type,
+      coalesce(kept.body, failure.response_body) AS response_body, failure.at
+    FROM listed JOIN "$run_failure" AS failure ON failure.run = ${parameter(1)} AND failure.number = listed.place ${WITH_BODY}
+    WHERE passed < ${PAGE_BYTES} ORDER BY failure.number`
+}

@@ -1,0 +1,230 @@
+import type { ErrorType } from '../../errors/service-error.ts'
+import type { PendingInput } from '../../errors/block.ts'
+import type { CacheEntry, CellCommit, CellOutcome, WorkCell } from '../cell-work.ts'
+import type { CellFailureNote, CellState, WorkState } from '../sheet-store.ts'
+import type { StoredProposal } from '../stored-proposal.ts'
+import type { FailedCell, RunOrder, StoredRun } from '../stored-run.ts'
+
+/*
+ * What the rows of tables mean that both engines have alike. A row has its columns by name, and null where it has no value.
+ */
+
+/** A row of either engine. */
+type Row = Readonly<Record<string, unknown>>
+
+/** States of `$todo`. */
+export const MISSING = 1
+export const STALE = 2
+export const FAILED = 3
+
+export type TodoState = typeof MISSING | typeof STALE | typeof FAILED
+
+export const TODO_STATES = { missing: MISSING, stale: STALE, failed: FAILED } as const satisfies Record<
+  WorkState,
+  TodoState
+>
+
+/** A column that holds text or nothing. */
+export function textOrNull(stored: unknown): string | null {
+  return typeof stored === 'string' ? stored : null
+}
+
+/** A column of the number of a run or proposal, or nothing, as its id; PostgreSQL gives a `bigint` as text. */
+function idOrNull(stored: unknown): string | null {
+  return typeof stored === 'number' ? String(stored) : textOrNull(stored)
+}
+
+/** The number behind the id of a run or proposal; null for a text that is none, which as a parameter finds nothing. */
+export function runNumber(id: unknown): number | null {
+  return typeof id === 'string' && /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : null
+}
+
+export const HASH_PREFIX = 'sha256:'
+
+/** The bytes of `sha256:<hex>`. */
+export function hashBytes(inputHash: string): Uint8Array {
+  return Buffer.from(inputHash.slice(HASH_PREFIX.length), 'hex')
+}
+
+/** `sha256:<hex>` of these bytes. */
+export function hashText(bytes: Uint8Array): string {
+  return `${HASH_PREFIX}${Buffer.from(bytes).toString('hex')}`
+}
+
+/** A cache entry from what its column holds. */
+export function readCacheEntry(inputHash: string, stored: unknown): CacheEntry {
+  return { inputHash, ...(JSON.parse(String(stored)) as Omit<CacheEntry, 'inputHash'>) }
+}
+
+/** What the column of a cache entry holds. */
+export function cacheEntryText({ values, provenance }: Omit<CacheEntry, 'inputHash'>): string {
+  return JSON.stringify({ values, provenance })
+}
+
+/**
+ * A cache entry with what another call for its hash brought, target by target; null when those are the same values: the call
+ * that first brought them explains them as well.
+ */
+export function joinedCacheEntry(before: CacheEntry, entry: CacheEntry): CacheEntry | null {
+  const values = { ...before.values, ...entry.values }
+  return JSON.stringify(values) === JSON.stringify(before.values) ? null : { ...entry, values }
+}
+
+/** The mark of a cell from those of its two rows, where there are any. */
+export function markOf(cell: unknown, todo: unknown): string {
+  return `${Number(cell ?? 0)}.${Number(todo ?? 0)}`
+}
+
+/** What the tables of cells have of one, null for what they have not. Hashes are hex: a text takes less to come out of a database. */
+export type CellColumns = readonly [
+  hash: unknown,
+  cellMark: unknown,
+  state: unknown,
+  todoMark: unknown,
+  blocked: unknown,
+  /** Of its failure, where these are read: when, and the input hash. */
+  failedAt: unknown,
+  failedHash: unknown,
+]
+
+/** A target's cell, from its columns. */
+export function workCell(target: string, columns: CellColumns): WorkCell {
+  const [hash, cellMark, state, todoMark, blocked, failedAt, failedHash] = columns
+  const hex = textOrNull(hash)
+  const overridden = hex === null && cellMark !== null
+  return {
+    target,
+    state: overridden ? 'overridden' : stateOf(state),
+    blocked: Boolean(blocked),
+    inputHash: hex === null ? null : HASH_PREFIX + hex,
+    ...(overridden && { touchedBy: Number(cellMark) }),
+    mark: markOf(cellMark, todoMark),
+    ...(typeof failedAt === 'string' && { failure: { at: failedAt, inputHash: hashOrNull(failedHash) } }),
+  }
+}
+
+function hashOrNull(hex: unknown): string | null {
+  return typeof hex === 'string' ? HASH_PREFIX + hex : null
+}
+
+/** The state of an input that is a cell, from its columns of `$todo`; undefined where it has no work to do. */
+export function pendingInput(state: unknown, blocked: unknown): PendingInput | undefined {
+  if (state === null || state === undefined) return undefined
+  if (blocked === 1 || blocked === true) return 'blocked'
+  return state === FAILED ? 'failed' : state === MISSING ? 'missing' : 'stale'
+}
+
+function stateOf(todo: unknown): CellState {
+  switch (todo) {
+    case FAILED:
+      return 'failed'
+    case MISSING:
+      return 'missing'
+    case STALE:
+      return 'stale'
+    default:
+      return 'fresh'
+  }
+}
+
+/** What of a run's order is in the column `request`, as JSON. */
+export type StoredRequest = Omit<RunOrder, 'kind' | 'reverts' | 'actor' | 'recordIds'> &
+  Pick<StoredRun, 'recordCount'>
+
+/** What a commit adds to the counts of its run. */
+export interface RunGain {
+  readonly materialized: number
+  readonly failures: readonly FailedCell[]
+  /** Cells whose value, written by hand, was replaced. */
+  readonly overwritten: number
+  readonly progress: CellCommit['progress']
+}
+
+/** Counts the cells of a commit whose value, written by hand, was replaced. */
+export function overwrittenIn(outcomes: readonly CellOutcome[]): number {
+  return outcomes.filter((cell) => cell.outcome === 'stored' && cell.overwrote === true).length
+}
+
+/** How much longer than it said a waiting run may be silent before it is taken for dead. */
+export const WAIT_GRACE_MS = 1000
+
+/** A time so many milliseconds after another. */
+export function later(at: string, ms: number): string {
+  return new Date(Date.parse(at) + ms).toISOString()
+}
+
+/** A row of `$run`. */
+export function storedRun(row: Row): StoredRun {
+  const count = (column: string): number => Number(row[column])
+  const [materialized, skipped, failed] = [count('materialized'), count('skipped'), count('failed')]
+  return {
+    id: String(row['id']),
+    kind: row['kind'] as StoredRun['kind'],
+    reverts: idOrNull(row['reverts']),
+    actor: String(row['actor']),
+    ...storedRequest(row['request']),
+    state: row['state'] as StoredRun['state'],
+    startedAt: String(row['started_at']),
+    endedAt: textOrNull(row['ended_at']),
+    done: materialized + skipped + failed,
+    total: count('total'),
+    materialized,
+    skipped,
+    failed,
+    calls: count('calls'),
+    totalCost: count('total_cost'),
+    unpricedCalls: count('unpriced_calls'),
+    left: count('left_cells'),
+    manualLeft: count('manual_left'),
+    manualOverwritten: count('manual_overwritten'),
+    error: errorOf(row),
+    cancelledBy: textOrNull(row['cancelled_by']),
+  }
+}
+
+/**
+ * Runs of earlier versions reused no responses, and went on over failures. Those with force overwrote values written by hand; they
+ * count as if they had not, so that asking for such a run again asks for no overwriting.
+ */
+function storedRequest(stored: unknown): StoredRequest {
+  const older = JSON.parse(String(stored)) as OlderRequest
+  const { overwriteManual = false, reuseResponses = false, stopAfterFailures = null, ...request } = older
+  return { ...request, overwriteManual, reuseResponses, stopAfterFailures }
+}
+
+type NewerMember = 'overwriteManual' | 'reuseResponses' | 'stopAfterFailures'
+
+type OlderRequest = Omit<StoredRequest, NewerMember> & Partial<Pick<StoredRequest, NewerMember>>
+
+function errorOf(row: Row): StoredRun['error'] {
+  if (row['error_type'] === null) return null
+  return { type: row['error_type'] as ErrorType, message: String(row['error']) }
+}
+
+/** A row of `$failure`, or as much of one of `$run_failure`. */
+export function storedCellFailure(row: Row): CellFailureNote {
+  const responseBody = textOrNull(row['response_body'])
+  return {
+    error: String(row['error']),
+    errorType: row['error_type'] as ErrorType,
+    ...(responseBody !== null && { responseBody }),
+    ...(row['hash'] instanceof Uint8Array && { inputHash: hashText(row['hash']) }),
+    at: String(row['at']),
+  }
+}
+
+/** A row of `$proposal`. */
+export function storedProposal(row: Row): StoredProposal {
+  return {
+    id: String(row['id']),
+    kind: row['kind'] as StoredProposal['kind'],
+    state: row['state'] as StoredProposal['state'],
+    proposedBy: String(row['actor']),
+    proposedAt: String(row['at']),
+    note: textOrNull(row['note']),
+    recordCount: Number(row['records']),
+    decidedBy: textOrNull(row['decided_by']),
+    decidedAt: textOrNull(row['decided_at']),
+    reason: textOrNull(row['reason']),
+  }
+}

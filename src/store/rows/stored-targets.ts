@@ -1,0 +1,64 @@
+import type { Needs } from '../../errors/block.ts'
+import type { TargetDefinition } from '../sheet-store.ts'
+
+/** A derived field as the store keeps it. */
+export interface StoredTarget extends Omit<TargetDefinition, 'text' | 'required' | 'nonEmpty'> {
+  readonly id: number
+  /** Null in a store of an earlier version, until the derivations are applied to it. */
+  readonly required: readonly string[] | null
+  /** The same. */
+  readonly nonEmpty: readonly string[] | null
+  readonly active: boolean
+}
+
+/** What a derived field is computed from, for {@link blockOf}. */
+export function needsOf({ inputs, required, nonEmpty }: StoredTarget): Needs {
+  return { inputs, required: required ?? [], nonEmpty: nonEmpty ?? [] }
+}
+
+/** The derived fields of a sheet, by their names and by what they are computed from. */
+export class StoredTargets {
+  readonly targets: readonly StoredTarget[]
+  readonly #byField: ReadonlyMap<string, StoredTarget>
+  readonly #byInput: ReadonlyMap<string, readonly StoredTarget[]>
+
+  constructor(targets: readonly StoredTarget[]) {
+    this.targets = targets
+    this.#byField = new Map(targets.map((target) => [target.field, target]))
+    this.#byInput = new Map(
+      [...new Set(targets.flatMap((target) => target.inputs))].map((input) => [
+        input,
+        targets.filter((target) => target.inputs.includes(input)),
+      ]),
+    )
+  }
+
+  /** The derived field of this name, active or once active; `undefined` for an ordinary field. */
+  target(field: string): StoredTarget | undefined {
+    return this.#byField.get(field)
+  }
+
+  isDerived(field: string): boolean {
+    return this.#byField.get(field)?.active === true
+  }
+
+  /** The derived fields that are computed from a field. */
+  computedFrom(field: string): readonly StoredTarget[] {
+    return this.#byInput.get(field) ?? []
+  }
+
+  /** The active derived fields among these and those computed from them, directly or not, each after those that it is computed from. */
+  downstream(fields: readonly string[]): readonly StoredTarget[] {
+    const found: StoredTarget[] = []
+    const seen = new Set<string>()
+    const visit = (field: string): void => {
+      if (seen.has(field)) return
+      seen.add(field)
+      for (const { field: next, active } of this.computedFrom(field)) if (active) visit(next)
+      const target = this.#byField.get(field)
+      if (target?.active === true) found.push(target)
+    }
+    for (const field of fields) visit(field)
+    return found.toReversed()
+  }
+}

@@ -1,0 +1,99 @@
+import type { Contract, Field } from '../../contract/contract.ts'
+import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
+import type { RecordKey } from '../cell-work.ts'
+import type { FieldDifference, RecordDifference, RecordMove } from '../stored-proposal.ts'
+
+/** What a proposal does to one record, as the store keeps it. */
+export interface ProposedRecord {
+  readonly recordId: string
+  /** The key and the version that the record had when it was proposed; null when it did not exist. */
+  readonly key: RecordKey | null
+  readonly version: string | null
+  /** The values of the touched fields then; of a deletion those of all that had one. */
+  readonly was: JsonObject
+  /** The values that are proposed; null for a deletion. */
+  readonly change: JsonObject | null
+}
+
+/** A record as it is now. */
+export interface PresentRecord {
+  readonly key: RecordKey
+  value(field: Field): JsonValue
+}
+
+/** Against what a proposal is compared. */
+export interface Present {
+  readonly contract: Contract
+  isDerived(field: string): boolean
+}
+
+/** What a proposal does to a record as it is now, null when it does not exist, and whether that has moved. */
+export function differenceOf(
+  present: Present,
+  record: ProposedRecord,
+  now: PresentRecord | null,
+): RecordDifference {
+  const { recordId, key, version, change } = record
+  const fields = touchedFields(present, record, now).map((name) =>
+    fieldDifference(present, { record, now, name }),
+  )
+  return {
+    recordId,
+    change: change === null ? 'delete' : key === null ? 'create' : 'update',
+    version,
+    moved: moveOf(key, now, fields),
+    fields,
+  }
+}
+
+function moveOf(
+  key: RecordKey | null,
+  now: PresentRecord | null,
+  fields: readonly FieldDifference[],
+): RecordMove | null {
+  if (key === null) return now === null ? null : 'created'
+  if (now === null) return 'deleted'
+  if (now.key !== key) return 'recreated'
+  return fields.some(({ moved }) => moved) ? 'changed' : null
+}
+
+/** In the contract's order; at the end what the contract has no more, which it can drop while there are no records. */
+function touchedFields(
+  { contract }: Present,
+  { was, change }: ProposedRecord,
+  now: PresentRecord | null,
+): string[] {
+  const names = new Set(Object.keys({ ...was, ...change }))
+  if (change === null && now !== null) {
+    for (const field of contract.fields) if (now.value(field) !== null) names.add(field.name)
+  }
+  const known = contract.fields.filter(({ name, primaryKey }) => names.delete(name) && !primaryKey)
+  return [...known.map(({ name }) => name), ...names]
+}
+
+interface TouchedField {
+  readonly record: ProposedRecord
+  readonly now: PresentRecord | null
+  readonly name: string
+}
+
+/** A record is deleted with what is computed for it, so that a run that computes it anew is no reason to ask again. */
+function fieldDifference(present: Present, { record, now, name }: TouchedField): FieldDifference {
+  const { was: values, change } = record
+  const field = present.contract.fieldByName.get(name)
+  const was = own(values, name)
+  const current = field === undefined || now === null ? null : now.value(field)
+  const counts = change !== null || !present.isDerived(name)
+  return {
+    field: name,
+    was,
+    now: current,
+    proposed: change === null ? null : own(change, name),
+    moved: counts && !jsonEqual(was, current),
+  }
+}
+
+/** A member of values by field, where `constructor` and the like are field names as any. */
+function own(values: JsonObject, name: string): JsonValue {
+  return Object.hasOwn(values, name) ? (values[name] ?? null) : null
+}

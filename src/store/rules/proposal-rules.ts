@@ -1,0 +1,85 @@
+import { showValue } from '../../contract/json/show-value.ts'
+import { ConflictError, OperationError, ValidationError } from '../../errors/service-error.ts'
+import {
+  PROPOSAL_LIMITS,
+  type ProposedChange,
+  type RecordDifference,
+  type RecordMove,
+  type StoredProposal,
+} from '../stored-proposal.ts'
+import { Faults } from './upsert-body.ts'
+
+/** Throws ValidationError for more records than a proposal may have. */
+export function checkProposedCount(change: ProposedChange): void {
+  const count = 'records' in change ? change.records.length : change.ids.length
+  if (count <= PROPOSAL_LIMITS.records) return
+  throw new ValidationError(
+    `a proposal has at most ${PROPOSAL_LIMITS.records} records, got ${count}; propose them in parts`,
+  )
+}
+
+const NOTHING_TO_DO = {
+  upsert: 'there is nothing to propose: every record has these values already',
+  delete: 'there is nothing to propose: none of these records exists',
+} as const
+
+/** What is thrown where a proposal would change nothing. */
+export function nothingToPropose(kind: StoredProposal['kind']): OperationError {
+  return new OperationError(NOTHING_TO_DO[kind])
+}
+
+/** What waits for a decision: how many proposals, and how many bytes they take. */
+export interface WaitingProposals {
+  readonly waiting: number
+  readonly bytes: number
+}
+
+/** Throws ValidationError for a proposal of more bytes than one may take, ConflictError where there is no room for it. */
+export function checkRoom(bytes: number, { waiting, bytes: taken }: WaitingProposals): void {
+  const { bytes: most, waiting: mostWaiting, waitingBytes } = PROPOSAL_LIMITS
+  if (bytes > most) {
+    throw new ValidationError(
+      `a proposal takes at most ${most} bytes with the values that it replaces, and this one takes ${bytes}; propose it in parts`,
+    )
+  }
+  if (waiting < mostWaiting && taken + bytes <= waitingBytes) return
+  throw new ConflictError(
+    `${waiting} proposals of ${taken} bytes wait already, and there is room for ${mostWaiting} of ${waitingBytes}; ` +
+      'have some of them accepted or rejected first',
+  )
+}
+
+/** Throws ConflictError for a proposal that is decided. */
+export function checkWaiting({ id, state, decidedBy, decidedAt }: StoredProposal): void {
+  if (state === 'waiting') return
+  throw new ConflictError(
+    `proposal ${id} does not wait any more: ${JSON.stringify(decidedBy)} ${state} it at ${decidedAt}; nothing was changed`,
+  )
+}
+
+const MOVES: Readonly<Record<Exclude<RecordMove, 'changed'>, string>> = {
+  created: 'exists by now',
+  deleted: 'has been deleted',
+  recreated: 'has been deleted and created again',
+}
+
+/** Throws ConflictError, naming them, where records have moved since the proposal `id` was made. */
+export function refuseMoved(id: string, records: readonly RecordDifference[]): void {
+  const faults = new Faults()
+  for (const { recordId, moved, fields } of records) {
+    const record = `record ${showValue(recordId)}`
+    if (moved === null) continue
+    if (moved !== 'changed') {
+      faults.add(() => `${record} ${MOVES[moved]}`)
+      continue
+    }
+    for (const { field, was, now } of fields.filter((difference) => difference.moved)) {
+      faults.add(() => `${record}, field "${field}": was ${showValue(was)} then and is ${showValue(now)} now`)
+    }
+  }
+  if (faults.count === 0) return
+  throw new ConflictError(
+    `the records have moved since proposal ${id} was made, and nothing was changed: ${faults.message()}; ` +
+      'reject it, and have it proposed again for what they are now',
+  )
+}

@@ -1,0 +1,114 @@
+import type { Field } from '../../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import { writeDenial } from '../../contract/permissions.ts'
+import { showValue } from '../../contract/json/show-value.ts'
+import { PermissionDeniedError, SheetError } from '../../errors/service-error.ts'
+import type { RevertLine, Unnumbered } from '../../provenance/log-line.ts'
+import type { EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
+import { hashBytes } from '../rows/stored-rows.ts'
+import type { StoredTarget, StoredTargets } from '../rows/stored-targets.ts'
+import { UniqueClaims } from './unique-claims.ts'
+import { Faults } from './upsert-body.ts'
+
+/** An entry that can be undone, and what its cell then is. */
+export interface Undoing {
+  readonly entry: EntryRef
+  readonly field: Field
+  /** What the cell has now. */
+  readonly current: JsonValue
+  /** What it gets back. */
+  readonly value: JsonValue
+  /** Of a value that was computed, what its entry says of that. */
+  readonly computed: { readonly inputHash: string; readonly derivation: JsonValue } | null
+  /** The input hash of the answer that is taken back; null when the entry is not of a derivation. */
+  readonly answer: string | null
+  /** Why the actor may not undo the entry; null when they may. */
+  readonly denial: string | null
+}
+
+/** What was computed before an entry, by the entry before it; null when that is of no derivation. */
+export function computedBy(before: JsonObject | null): Undoing['computed'] {
+  const inputHash = before?.['input_hash']
+  if (typeof inputHash !== 'string') return null
+  return { inputHash, derivation: before?.['derivation'] ?? null }
+}
+
+/** Why an actor may not undo an entry that was written by hand. */
+export function denialOf(entry: EntryRef, field: Field, actor: string): string {
+  return `${nameOf(entry)}: ${writeDenial(field, actor)}`
+}
+
+/** Throws PermissionDeniedError when the actor may not undo any of these. */
+export function throwIfDenied(undoings: readonly Undoing[]): void {
+  const denials = new Faults()
+  for (const { denial } of undoings) if (denial !== null) denials.add(() => denial)
+  if (denials.count > 0) throw new PermissionDeniedError(denials.message())
+}
+
+/** What undoings give to unique fields; the position of a claim is that of its undoing. */
+export function claimsOf(undoings: readonly Undoing[]): UniqueClaims {
+  const claims = new UniqueClaims()
+  undoings.forEach(({ field, entry, value }, position) => {
+    if (field.unique) claims.add({ field, id: entry.recordId, position, value })
+  })
+  return claims
+}
+
+/** The line of an undoing. */
+export function revertLine(
+  { entry, field, current, value, computed }: Undoing,
+  { actor, run }: RevertRequest,
+): Unnumbered<RevertLine> {
+  return {
+    actor,
+    source: 'revert',
+    record_id: entry.recordId,
+    field: field.name,
+    value,
+    previous: current,
+    reverts: entry.seq,
+    ...(run === null ? {} : { run_id: run }),
+    ...(computed === null ? {} : { input_hash: computed.inputHash }),
+    ...(typeof computed?.derivation === 'string' ? { derivation: computed.derivation } : {}),
+  }
+}
+
+/** What is kept of the states of cells, as far as undoings change it. */
+interface UndoneCells<Key> extends StoredTargets {
+  restored(target: StoredTarget, record: Key, restored: { hash: Uint8Array; seq: number }): void
+  writtenByHand(target: StoredTarget, record: Key, write: { hasValue: boolean; seq: number }): void
+}
+
+/** Gives the cell of an undoing, which is of this record, the state from before, with the line `seq`. */
+export function markUndone<Key>(
+  cells: UndoneCells<Key>,
+  record: Key,
+  { undoing, seq }: { undoing: Undoing; seq: number },
+): void {
+  const { field, value, computed } = undoing
+  const target = cells.target(field.name)
+  if (target === undefined) return
+  if (computed === null) cells.writtenByHand(target, record, { hasValue: value !== null, seq })
+  else cells.restored(target, record, { hash: hashBytes(computed.inputHash), seq })
+}
+
+/** What undoing these of the entries asked for came to. */
+export function resultOf({ entries }: RevertRequest, undoings: readonly Undoing[]): RevertResult {
+  const undone = new Set(undoings.map(({ entry }) => entry))
+  const conflicts = entries
+    .filter((entry) => !undone.has(entry))
+    .map(({ recordId, field }) => ({ recordId, field }))
+  return { reverted: undone.size, conflicts }
+}
+
+/** For an entry that its cell has not. */
+export function noSuchEntry(entry: EntryRef): SheetError {
+  return new SheetError(
+    `${nameOf(entry)}: there is no provenance entry ${entry.seq}; ` +
+      'GET /api/provenance with history=true lists those that there are',
+  )
+}
+
+function nameOf({ recordId, field }: EntryRef): string {
+  return `record ${showValue(recordId)}, field ${showValue(field)}`
+}

@@ -1,0 +1,102 @@
+import { parseRecordsBody, parseRecordsBodyInTurns } from '../../contract/json/json-text.ts'
+import { isJsonObject, type JsonObject } from '../../contract/json/json.ts'
+import { requireActor } from '../../contract/permissions.ts'
+import { PART_BYTES } from '../../contract/json/parse-in-parts.ts'
+import { WrittenNumber } from '../../contract/json/written-number.ts'
+import { ValidationError } from '../../errors/service-error.ts'
+import type { Upsert } from '../sheet-store.ts'
+
+/** How many faults a message lists (D13). */
+const LISTED_FAULTS = 100
+
+export interface UpsertBody {
+  /** As they are sent: yet to be held to the contract. */
+  readonly records: readonly JsonObject[]
+  readonly actor: string
+}
+
+/** Reads the body of an upsert and who sends it. Throws ValidationError for a wrong shape and for want of an actor. */
+export function readBody(upsert: Upsert): UpsertBody {
+  const { body } = upsert
+  return checkBody(isText(body) ? (body.length === 0 ? {} : parseRecordsBody(body)) : body, upsert)
+}
+
+/**
+ * The same for the main thread: other requests have their turn between parts of a long body. A short one has been read when this
+ * returns, so that nothing gets in between.
+ */
+export function readBodyInTurns(upsert: Upsert): UpsertBody | Promise<UpsertBody> {
+  const { body } = upsert
+  if (!isText(body) || body.length <= PART_BYTES) return readBody(upsert)
+  return parseRecordsBodyInTurns(body).then((value) => checkBody(value, upsert))
+}
+
+function checkBody(value: unknown, { defaultActor, actor, ifMatch }: Upsert): UpsertBody {
+  if (!isJsonObject(value)) {
+    throw new ValidationError(`the body must be a JSON object with "records", got ${kindOf(value)}`)
+  }
+  const unknown = Object.keys(value).find((key) => key !== 'records' && key !== 'actor')
+  if (unknown !== undefined) {
+    throw new ValidationError(
+      `the body has an unknown member ${JSON.stringify(unknown.slice(0, 80))}; it may have "records" and "actor"`,
+    )
+  }
+  const records = checkRecords(value['records'])
+  if (ifMatch !== null && records.length !== 1) {
+    throw new ValidationError(
+      `a condition on the version is about one record, and "records" has ${records.length}; send them one by one`,
+    )
+  }
+  const given = value['actor'] ?? null
+  if (given !== null && typeof given !== 'string') {
+    throw new ValidationError(`"actor" must be a string, got ${kindOf(given)}`)
+  }
+  return { records, actor: actor ?? requireActor(given, defaultActor) }
+}
+
+function isText(body: Upsert['body']): body is Uint8Array | string {
+  return body instanceof Uint8Array || typeof body === 'string'
+}
+
+function checkRecords(records: unknown): readonly JsonObject[] {
+  if (!Array.isArray(records)) {
+    throw new ValidationError(`"records" must be an array of records, got ${kindOf(records)}`)
+  }
+  const faults = new Faults()
+  records.forEach((record: unknown, position) => {
+    if (isJsonObject(record)) return
+    faults.add(() => `records[${position}] must be an object, got ${kindOf(record)}`)
+  })
+  if (faults.count > 0) throw new ValidationError(faults.message())
+  return records as readonly JsonObject[]
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  if (value instanceof WrittenNumber) return 'a number'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** The faults of a request, of which only those that its message lists are put into words (D13). */
+export class Faults {
+  readonly #listed: string[] = []
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(tell: () => string): void {
+    this.#count += 1
+    if (this.#listed.length < LISTED_FAULTS) this.#listed.push(tell())
+  }
+
+  /** The message that tells of them. */
+  message(): string {
+    const listed = this.#listed.join('; ')
+    const rest = this.#count - this.#listed.length
+    return rest > 0 ? `${listed}; and ${rest} more` : listed
+  }
+}

@@ -1,0 +1,247 @@
+import type { Contract, Field } from '../../contract/contract.ts'
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import { unknownFieldFault } from '../../contract/odcs/original-names.ts'
+import { mayWrite, writeDenial } from '../../contract/permissions.ts'
+import type { Check } from '../../contract/values/scalar-checks.ts'
+import { checkOf } from '../../contract/values/validate-value.ts'
+import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
+import type { AcceptedProposal } from '../../provenance/log-line.ts'
+import type { UpsertFault, UpsertTrial } from '../sheet-store.ts'
+import { memberOf } from '../sheet-files/import-lines.ts'
+import type { UniqueConflict } from './unique-claims.ts'
+import { UniqueClaims } from './unique-claims.ts'
+import { Faults } from './upsert-body.ts'
+
+/** Who writes records, and how. */
+export interface RecordWriter {
+  readonly actor: string
+  /** The proposal that is accepted by this; null for a write of the actor's own. */
+  readonly proposal: AcceptedProposal | null
+  /** Whether the actor may write every field, whatever the contract says. */
+  readonly anyField: boolean
+}
+
+/** What a record that nothing is held against changes. */
+export interface RecordWrite {
+  readonly id: string
+  readonly record: JsonObject
+  /** The fields that are sent with another value than they have (D7). */
+  readonly fields: readonly Field[]
+  /** What the record has for each field of the contract, in its order; null where it has none. */
+  readonly values: readonly JsonValue[]
+}
+
+/**
+ * Holds the records of a batch to the contract and to what their writer may do (D7, D13), one after the other, and
+ * gathers what is wrong with any of them.
+ */
+export class UpsertJudge {
+  /** What the batch gives to unique fields. */
+  readonly claims = new UniqueClaims()
+  readonly #contract: Contract
+  readonly #writer: RecordWriter
+  readonly #isDerived: (field: string) => boolean
+  readonly #columns: readonly Column[]
+  /** Whether the actor may write the field of each column, once that was asked. */
+  readonly #mayWrite: (boolean | undefined)[] = []
+  readonly #denied = new Faults()
+  readonly #faults = new Faults()
+  /** Ids of records with faults: what follows for them is no more complete than they were. */
+  readonly #refused = new Set<string>()
+  /** Those of the faults that are put into words. */
+  readonly #told: UpsertFault[] = []
+  #position = 0
+
+  constructor(contract: Contract, writer: RecordWriter, isDerived: (field: string) => boolean) {
+    this.#contract = contract
+    this.#writer = writer
+    this.#isDerived = isDerived
+    this.#columns = columnsOf(contract)
+  }
+
+  /**
+   * What a record changes, null where something is wrong with it. `isStored` says whether a field of the record that is
+   * there has this value already; null for a new record.
+   */
+  judge(
+    record: JsonObject,
+    position: number,
+    isStored: ((field: Field, value: JsonValue) => boolean) | null,
+  ): RecordWrite | null {
+    this.#position = position
+    const id = idOf(record)
+    const faultsBefore = this.#faultCount
+    const { fields, values } = this.#changes(record, isStored)
+    if (isStored === null && (id === null || !this.#refused.has(id))) this.#checkRequired(record)
+    // A record without an id has a fault at any rate.
+    if (id === null) return null
+    if (this.#faultCount === faultsBefore) return { id, record, fields, values }
+    this.#refused.add(id)
+    return null
+  }
+
+  /** Takes note of the claims that cannot stand. */
+  refuse(conflicts: readonly UniqueConflict[]): void {
+    for (const { claim, holder } of conflicts) {
+      const { field, value, id, position } = claim
+      const fault = (): string =>
+        `must be unique, but record ${JSON.stringify(holder)} has ${shorten(JSON.stringify(value))} already`
+      this.#faults.add(this.#tell({ position, id, field: field.name }, fault))
+    }
+  }
+
+  /** Throws PermissionDeniedError, else ValidationError, when anything is wrong with any record. */
+  throwFaults(): void {
+    if (this.#denied.count > 0) throw new PermissionDeniedError(this.#denied.message())
+    if (this.#faults.count > 0) throw new ValidationError(this.#faults.message())
+  }
+
+  /** What is wrong, for who only tries. */
+  faults(): Pick<UpsertTrial, 'faults' | 'faultCount'> {
+    return { faults: this.#told, faultCount: this.#faultCount }
+  }
+
+  get hasFaults(): boolean {
+    return this.#faultCount > 0
+  }
+
+  get #faultCount(): number {
+    return this.#denied.count + this.#faults.count
+  }
+
+  #changes(
+    record: JsonObject,
+    isStored: ((field: Field, value: JsonValue) => boolean) | null,
+  ): Pick<RecordWrite, 'fields' | 'values'> {
+    const fields: Field[] = []
+    const values: JsonValue[] = []
+    let known = 0
+    for (const column of this.#columns) {
+      const { field } = column
+      const value = memberIn(record, column)
+      values.push(value ?? null)
+      if (value === undefined) continue
+      known += 1
+      if (isStored === null ? value === null : isStored(field, value)) continue
+      fields.push(field)
+      this.#check(column, record, value)
+    }
+    const names = Object.keys(record)
+    if (known < names.length) this.#refuseUnknown(record, names)
+    return { fields: this.#asLast(fields), values }
+  }
+
+  /** The list that the record before had, where it is the same: what is made for a list is then made once. */
+  #asLast(fields: readonly Field[]): readonly Field[] {
+    const last = LAST_FIELDS.get(this.#contract)
+    if (last?.length === fields.length && fields.every((field, index) => field === last[index])) return last
+    LAST_FIELDS.set(this.#contract, fields)
+    return fields
+  }
+
+  #check(column: Column, record: JsonObject, value: JsonValue): void {
+    const { field } = column
+    if (!this.#allowed(column)) {
+      this.#denied.add(this.#at(record, field.name, () => writeDenial(field, this.#writer.actor)))
+    }
+    const fault = this.#faultOf(column, value)
+    if (fault !== null) this.#faults.add(this.#at(record, field.name, () => fault))
+    else if (field.unique && !field.primaryKey) {
+      const id = idOf(record)
+      if (id !== null) this.claims.add({ field, id, position: this.#position, value })
+    }
+  }
+
+  #allowed({ field, place }: Column): boolean {
+    let allowed = this.#mayWrite[place]
+    if (allowed === undefined) {
+      const { actor, anyField } = this.#writer
+      allowed = anyField || mayWrite(field, actor, this.#isDerived(field.name))
+      this.#mayWrite[place] = allowed
+    }
+    return allowed
+  }
+
+  #faultOf({ field, check }: Column, value: JsonValue): string | null {
+    // Clearing a derived cell ends an override (D28), whether or not computed values are required.
+    return value === null && this.#isDerived(field.name) ? null : check(value)
+  }
+
+  #refuseUnknown(record: JsonObject, names: readonly string[]): void {
+    for (const name of names) {
+      if (this.#contract.fieldByName.has(name)) continue
+      this.#faults.add(this.#at(record, name, () => unknownFieldFault(this.#contract, name)))
+    }
+  }
+
+  #checkRequired(record: JsonObject): void {
+    for (const field of this.#contract.fields) {
+      if (!field.required || memberOf(record, field.name) !== null) continue
+      if (this.#isDerived(field.name)) continue
+      this.#faults.add(this.#at(record, field.name, () => 'is required'))
+    }
+  }
+
+  #at(record: JsonObject, field: string, fault: () => string): () => string {
+    return this.#tell({ position: this.#position, id: idOf(record), field }, fault)
+  }
+
+  /** A fault with its place, in words once it is asked for. */
+  #tell(place: Omit<UpsertFault, 'fault'>, fault: () => string): () => string {
+    return () => {
+      const told = { ...place, fault: fault() }
+      this.#told.push(told)
+      return at(told.position, told.id, told.field, told.fault)
+    }
+  }
+}
+
+/** The fields that the last record under a contract changed, be it of this batch or of another. */
+const LAST_FIELDS = new WeakMap<Contract, readonly Field[]>()
+
+interface Column {
+  readonly field: Field
+  /** Among the columns, from 0. */
+  readonly place: number
+  /** Whether every object has a member of the field's name, from its prototype. */
+  readonly inherited: boolean
+  readonly check: Check
+}
+
+const COLUMNS = new WeakMap<Contract, readonly Column[]>()
+
+/** The fields of a contract with what holds against their values, made once. */
+function columnsOf(contract: Contract): readonly Column[] {
+  let columns = COLUMNS.get(contract)
+  if (columns === undefined) {
+    columns = contract.fields.map((field, place) => ({
+      field,
+      place,
+      inherited: field.name in Object.prototype,
+      check: checkOf(field),
+    }))
+    COLUMNS.set(contract, columns)
+  }
+  return columns
+}
+
+/** What a record has for a column; undefined where it has no such member. It is asked of every value that is written. */
+function memberIn(record: JsonObject, { field: { name }, inherited }: Column): JsonValue | undefined {
+  return inherited && !Object.hasOwn(record, name) ? undefined : record[name]
+}
+
+/** The id that a record from outside has; null when it has none. */
+export function idOf(record: JsonObject): string | null {
+  const id = memberOf(record, 'id')
+  return typeof id === 'string' ? id : null
+}
+
+/** A fault with its place in the batch. */
+function at(position: number, id: string | null, field: string, fault: string): string {
+  const who = id === null ? 'no id' : `id ${JSON.stringify(shorten(id))}`
+  return `records[${position}] (${who}), field ${JSON.stringify(shorten(field))}: ${fault}`
+}
+
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+}

@@ -1,0 +1,76 @@
+import type { JsonValue } from '../../../contract/json/json.ts'
+import { blockOf, type InputFacts } from '../../../errors/block.ts'
+import { blockedSql, canBeBlocked, recountSql } from '../../rows/blocked-sql.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import { needsOf, type StoredTarget, type StoredTargets } from '../../rows/stored-targets.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** Keeps the column `blocked` of `$todo` and the counter of that name (D32) as values and states of cells change. */
+export class BlockedCells {
+  readonly #db: Connection
+  readonly #targets: StoredTargets
+  /** The statements that look at one cell. */
+  readonly #looks = new Map<StoredTarget, string>()
+
+  constructor(db: Connection, targets: StoredTargets) {
+    this.#db = db
+    this.#targets = targets
+  }
+
+  /**
+   * Looks again at the cell of a target, and where that makes it blocked, or no longer blocked, at those computed from it.
+   * `onChange` receives by how much the number of blocked cells of a target changes.
+   */
+  look(target: StoredTarget, record: RecordKey, onChange: (target: StoredTarget, by: 1 | -1) => void): void {
+    if (!target.active || !canBeBlocked(target, this.#targets)) return
+    const found = this.#db.tuple(this.#lookSql(target), record)
+    if (found === undefined || found[0] === found[1]) return
+    const isBlocked = Number(found[1])
+    const sql = 'UPDATE "$todo" SET blocked = ? WHERE target = ? AND record = ?'
+    this.#db.run(sql, isBlocked, target.id, record)
+    onChange(target, isBlocked === 1 ? 1 : -1)
+    for (const next of this.#targets.computedFrom(target.field)) this.look(next, record, onChange)
+  }
+
+  /** Which of a new record's cells are blocked: all without a value are missing. Those of inactive targets are not. */
+  ofNewRecord(value: (field: string) => JsonValue): (target: StoredTarget) => boolean {
+    const known = new Map<StoredTarget, boolean>()
+    const isBlocked = (target: StoredTarget): boolean => {
+      let blocked = known.get(target)
+      if (blocked === undefined) {
+        blocked = target.active && blockOf(needsOf(target), facts) !== null
+        known.set(target, blocked)
+      }
+      return blocked
+    }
+    const facts: InputFacts = {
+      value,
+      pending: (field) => {
+        const source = this.#targets.target(field)
+        if (source?.active !== true || value(field) !== null) return undefined
+        return isBlocked(source) ? 'blocked' : 'missing'
+      },
+    }
+    return isBlocked
+  }
+
+  /** Finds out about all cells of these derived fields, and of those computed from them, at one remove or more. */
+  recountFrom(fields: readonly string[]): void {
+    for (const target of this.#targets.downstream(fields)) {
+      const counted = this.#db.get('SELECT blocked FROM "$target" WHERE id = ?', target.id)
+      if (counted?.['blocked'] === 0 && !canBeBlocked(target, this.#targets)) continue
+      this.#db.exec(recountSql(target, this.#targets))
+    }
+  }
+
+  #lookSql(target: StoredTarget): string {
+    let sql = this.#looks.get(target)
+    if (sql === undefined) {
+      const { blocked, joins } = blockedSql(target, this.#targets)
+      sql = `SELECT todo.blocked, ${blocked} FROM "$todo" AS todo JOIN "$data" AS data ON data."$seq" = todo.record ${joins}
+        WHERE todo.target = ${target.id} AND todo.record = ?`
+      this.#looks.set(target, sql)
+    }
+    return sql
+  }
+}

@@ -1,0 +1,315 @@
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import type { CellFailureNote } from '../../sheet-store.ts'
+import { BlockedCells } from './blocked-cells.ts'
+import type { Connection, StoredTuple } from '../database/connection.ts'
+import { quoted } from '../database/schema.ts'
+import { FAILED, hashBytes, MISSING, STALE, type TodoState, markOf } from '../../rows/stored-rows.ts'
+import { StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
+
+/** What is known of a cell before a change. */
+export interface CellRow {
+  /** Whether it was computed, and not written by hand since. */
+  readonly computed: boolean
+  readonly overridden: boolean
+  readonly todo: TodoState | null
+  /** See {@link WorkCell.mark}. */
+  readonly mark: string
+}
+
+/** A record that is there now. */
+export interface CreatedRecord {
+  readonly record: RecordKey
+  /** Of the entry that it came with. */
+  readonly seq: number
+  /** The value that it came with for a field; null for none. */
+  value(field: string): JsonValue
+}
+
+/** Of a statement that inserts cells, each of which takes four. */
+const PARAMS_AT_ONCE = 3000
+
+const COUNTERS = { [MISSING]: 'missing', [STALE]: 'stale', [FAILED]: 'failed' } as const
+
+/** What a cell has in the tables of cells; null for what it has not. */
+const CELL_COLUMNS = 'cell.hash IS NOT NULL, cell.mark, todo.state, todo.mark'
+
+/** One row for each cell, whatever there is of it. */
+const CELL_ROW = `
+  SELECT ${CELL_COLUMNS}
+  FROM (SELECT ? AS target, ? AS record) AS asked
+  LEFT JOIN "$cell" AS cell ON cell.target = asked.target AND cell.record = asked.record
+  LEFT JOIN "$todo" AS todo ON todo.target = asked.target AND todo.record = asked.record`
+
+const NOTHING_COUNTED: ReadonlyMap<string, number> = new Map()
+
+type Counter = (typeof COUNTERS)[TodoState] | 'overridden' | 'blocked'
+
+/**
+ * Keeps the states of cells while a change set is made: which cells are missing, stale, failed or overridden, which of them
+ * are blocked, and how many of each (D32). States are tracked as writes happen and never searched for.
+ */
+export class CellStates extends StoredTargets {
+  readonly #db: Connection
+  /** The statements of {@link cellOfRecord}. */
+  readonly #cellsOfRecord = new Map<StoredTarget, string>()
+  readonly #blocked: BlockedCells
+  #deltas = new Map<string, number>()
+
+  constructor(db: Connection, targets: readonly StoredTarget[]) {
+    super(targets)
+    this.#db = db
+    this.#blocked = new BlockedCells(db, this)
+  }
+
+  cell(target: StoredTarget, record: RecordKey): CellRow {
+    return cellOf(this.#db.tuple(CELL_ROW, target.id, record) ?? [])
+  }
+
+  /** A cell with the value that it has, as its column holds it, and the id of its record; null when there is none. */
+  cellOfRecord(
+    target: StoredTarget,
+    record: RecordKey,
+  ): { readonly cell: CellRow; readonly id: string; readonly value: SQLOutputValue | undefined } | null {
+    const row = this.#db.tuple(this.#cellOfRecordSql(target), record)
+    if (row === undefined) return null
+    const [id, value, ...cell] = row
+    return { cell: cellOf(cell), id: String(id), value }
+  }
+
+  #cellOfRecordSql(target: StoredTarget): string {
+    let sql = this.#cellsOfRecord.get(target)
+    if (sql === undefined) {
+      sql = `SELECT data.id, data.${quoted(target.field)}, ${CELL_COLUMNS}
+        FROM "$data" AS data
+        LEFT JOIN "$cell" AS cell ON cell.target = ${target.id} AND cell.record = data."$seq"
+        LEFT JOIN "$todo" AS todo ON todo.target = ${target.id} AND todo.record = data."$seq"
+        WHERE data."$seq" = ?`
+      this.#cellsOfRecord.set(target, sql)
+    }
+    return sql
+  }
+
+  /** Records have been created: their derived cells are missing, or overridden where a value came with them (D2). */
+  created(records: readonly CreatedRecord[]): void {
+    const missing: SQLInputValue[] = []
+    for (const { record, seq, value } of records) {
+      const isBlocked = this.#blocked.ofNewRecord(value)
+      for (const target of this.targets) {
+        if (value(target.field) !== null) {
+          this.#putOverride(target, record, seq)
+        } else {
+          const blocked = isBlocked(target) ? 1 : 0
+          missing.push(target.id, record, seq, blocked)
+          this.#count(target, 'missing', 1)
+          this.#count(target, 'blocked', blocked)
+        }
+      }
+    }
+    for (let from = 0; from < missing.length; from += PARAMS_AT_ONCE) {
+      const params = missing.slice(from, from + PARAMS_AT_ONCE)
+      const places = `(?, ?, ${MISSING}, ?, ?)${`, (?, ?, ${MISSING}, ?, ?)`.repeat(params.length / 4 - 1)}`
+      this.#db.run(`INSERT INTO "$todo" (target, record, state, mark, blocked) VALUES ${places}`, ...params)
+    }
+  }
+
+  /** A record is gone, and its cells with it. */
+  deleted(record: RecordKey): void {
+    for (const target of this.targets) this.#forget(target, record)
+  }
+
+  /** Somebody wrote a derived field by hand, or that was put back: a value overrides the cell, null ends that (D28). */
+  writtenByHand(target: StoredTarget, record: RecordKey, write: { hasValue: boolean; seq: number }): void {
+    this.#forget(target, record)
+    if (write.hasValue) this.#putOverride(target, record, write.seq)
+    else this.#putTodo(target, record, MISSING, write.seq)
+  }
+
+  /**
+   * A computed value has been put back. It is fresh where the cell is, and has this very hash; else its inputs may have
+   * changed since, so that it is stale, and the next run finds out (D32). What failed for the cell is forgotten.
+   */
+  restored(target: StoredTarget, record: RecordKey, { hash, seq }: { hash: Uint8Array; seq: number }): void {
+    const before = this.cell(target, record)
+    const known = before.computed && this.#hasHash(target, record, hash)
+    this.#forget(target, record)
+    this.#db.run(
+      'INSERT INTO "$cell" (target, record, hash, mark) VALUES (?, ?, ?, ?)',
+      target.id,
+      record,
+      hash,
+      seq,
+    )
+    if (!known || before.todo !== null) this.#putTodo(target, record, STALE, seq)
+  }
+
+  /** A field has another value, which is in its column: cells computed from it are stale. */
+  inputWritten(field: string, record: RecordKey, seq: number): void {
+    for (const target of this.computedFrom(field)) {
+      const { computed, overridden, todo } = this.cell(target, record)
+      if (overridden) {
+        this.#db.run('UPDATE "$cell" SET mark = ? WHERE target = ? AND record = ?', seq, target.id, record)
+      } else if (todo !== null) {
+        this.#db.run('UPDATE "$todo" SET mark = ? WHERE target = ? AND record = ?', seq, target.id, record)
+        if (target.required?.includes(field)) this.#look(target, record)
+      } else if (computed) {
+        this.#putTodo(target, record, STALE, seq)
+      }
+    }
+  }
+
+  /**
+   * A cell was computed; `before` is what was known of it. `current` is false when its derivation file has changed
+   * during the run: stale at once.
+   */
+  computed(
+    target: StoredTarget,
+    record: RecordKey,
+    result: { before: CellRow; hash: Uint8Array; seq: number; current: boolean },
+  ): void {
+    const { before, hash, seq, current } = result
+    if (before.overridden) this.#count(target, 'overridden', -1)
+    if (before.todo !== null) this.#dropTodo(target, record)
+    const known = before.computed || before.overridden
+    this.#db.run(
+      known
+        ? 'UPDATE "$cell" SET hash = ?, mark = ? WHERE target = ? AND record = ?'
+        : 'INSERT INTO "$cell" (hash, mark, target, record) VALUES (?, ?, ?, ?)',
+      hash,
+      seq,
+      target.id,
+      record,
+    )
+    if (!current) this.#putTodo(target, record, STALE, seq)
+  }
+
+  /** The inputs of a cell are those of its last success after all: fresh again. */
+  unchanged(target: StoredTarget, record: RecordKey): void {
+    this.#dropTodo(target, record)
+  }
+
+  /** The last try to compute a cell failed. A cell that was overridden stays so. */
+  failed(target: StoredTarget, record: RecordKey, failure: CellFailureNote): void {
+    const { overridden, todo } = this.cell(target, record)
+    if (overridden) return
+    if (todo === null) {
+      this.#putTodo(target, record, FAILED, 0)
+    } else if (todo !== FAILED) {
+      this.#db.run('UPDATE "$todo" SET state = ? WHERE target = ? AND record = ?', FAILED, target.id, record)
+      this.#count(target, COUNTERS[todo], -1)
+      this.#count(target, 'failed', 1)
+      this.#lookFrom(target, record)
+    }
+    this.#db.run(
+      'INSERT OR REPLACE INTO "$failure" (target, record, error, error_type, response_body, at, hash) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      target.id,
+      record,
+      failure.error,
+      failure.errorType,
+      failure.responseBody ?? null,
+      failure.at,
+      failure.inputHash === undefined ? null : hashBytes(failure.inputHash),
+    )
+  }
+
+  /** Writes the counters; to be called once at the end of a transaction. */
+  flushCounters(): void {
+    for (const [key, delta] of this.#deltas) {
+      const [id, counter] = key.split(' ') as [string, Counter]
+      if (delta !== 0) {
+        this.#db.run(`UPDATE "$target" SET ${counter} = ${counter} + ? WHERE id = ?`, delta, Number(id))
+      }
+    }
+    this.#deltas.clear()
+  }
+
+  /** What has been counted and not written yet, for {@link recount}. */
+  counted(): ReadonlyMap<string, number> {
+    return this.#deltas.size === 0 ? NOTHING_COUNTED : new Map(this.#deltas)
+  }
+
+  /** Goes back to what was counted before a change that is being taken back. */
+  recount(counted: ReadonlyMap<string, number> = NOTHING_COUNTED): void {
+    this.#deltas = new Map(counted)
+  }
+
+  #hasHash(target: StoredTarget, record: RecordKey, hash: Uint8Array): boolean {
+    const sql = 'SELECT 1 FROM "$cell" WHERE target = ? AND record = ? AND hash = ?'
+    return this.#db.get(sql, target.id, record, hash) !== undefined
+  }
+
+  #forget(target: StoredTarget, record: RecordKey): void {
+    const cell = this.#db.get(
+      'DELETE FROM "$cell" WHERE target = ? AND record = ? RETURNING hash IS NULL AS overridden',
+      target.id,
+      record,
+    )
+    if (cell?.['overridden'] === 1) this.#count(target, 'overridden', -1)
+    this.#dropTodo(target, record)
+  }
+
+  #dropTodo(target: StoredTarget, record: RecordKey): void {
+    const todo = this.#db.tuple(
+      'DELETE FROM "$todo" WHERE target = ? AND record = ? RETURNING state, blocked',
+      target.id,
+      record,
+    )
+    if (todo === undefined) return
+    const state = todo[0] as TodoState
+    this.#count(target, COUNTERS[state], -1)
+    if (todo[1] === 1) this.#count(target, 'blocked', -1)
+    if (state === FAILED) {
+      this.#db.run('DELETE FROM "$failure" WHERE target = ? AND record = ?', target.id, record)
+    }
+    this.#lookFrom(target, record)
+  }
+
+  #putTodo(target: StoredTarget, record: RecordKey, state: TodoState, mark: number): void {
+    this.#db.run(
+      'INSERT INTO "$todo" (target, record, state, mark) VALUES (?, ?, ?, ?)',
+      target.id,
+      record,
+      state,
+      mark,
+    )
+    this.#count(target, COUNTERS[state], 1)
+    this.#look(target, record)
+    this.#lookFrom(target, record)
+  }
+
+  /** Finds out whether the cell is blocked now, and those computed from it in turn. */
+  #look(target: StoredTarget, record: RecordKey): void {
+    this.#blocked.look(target, record, (changed, by) => this.#count(changed, 'blocked', by))
+  }
+
+  /** The state of a cell is another than before: cells computed from it may be blocked by that, or no longer. */
+  #lookFrom(target: StoredTarget, record: RecordKey): void {
+    for (const next of this.computedFrom(target.field)) this.#look(next, record)
+  }
+
+  #putOverride(target: StoredTarget, record: RecordKey, seq: number): void {
+    this.#db.run(
+      'INSERT INTO "$cell" (target, record, hash, mark) VALUES (?, ?, NULL, ?)',
+      target.id,
+      record,
+      seq,
+    )
+    this.#count(target, 'overridden', 1)
+  }
+
+  #count(target: StoredTarget, counter: Counter, delta: number): void {
+    const key = `${target.id} ${counter}`
+    this.#deltas.set(key, (this.#deltas.get(key) ?? 0) + delta)
+  }
+}
+
+/** From {@link CELL_COLUMNS}. */
+function cellOf([computed, cellMark = null, state = null, todoMark = null]: StoredTuple): CellRow {
+  return {
+    computed: computed === 1,
+    overridden: computed === 0 && cellMark !== null,
+    todo: state === null ? null : (state as TodoState),
+    mark: markOf(cellMark, todoMark),
+  }
+}

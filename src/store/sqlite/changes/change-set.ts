@@ -1,0 +1,216 @@
+import type { SQLInputValue } from 'node:sqlite'
+import type { Contract } from '../../../contract/contract.ts'
+import {
+  formatCellLine,
+  formatLine,
+  formatRecordLine,
+  type CellLineStart,
+  type LineText,
+  type LogLine,
+  type RecordChange,
+  type RevertLine,
+  type Unnumbered,
+} from '../../../provenance/log-line.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import { countDeleted } from '../../rows/deleted-blocks.ts'
+import type { CellStates } from './cell-states.ts'
+import type { Connection } from '../database/connection.ts'
+import { lastEntry } from '../database/last-entry.ts'
+import { entryTime } from '../../rows/entry-time.ts'
+import { runNumber } from '../../rows/stored-rows.ts'
+
+/** A provenance line that belongs to a record. */
+interface RecordedLine {
+  readonly record: RecordKey
+  readonly text: LineText
+  /** The number of the run that wrote it. */
+  readonly run: number | null
+}
+
+interface RecordCounters {
+  readonly records: number
+  readonly lastKey: RecordKey
+}
+
+/** Thrown by what went well and is to be taken back. */
+const COUNT_DELETED = countDeleted('?1')
+
+const TRIED = new Error('this was tried out only')
+
+/** Lines that go into the table with one statement. */
+const LINES_AT_ONCE = 64
+
+/**
+ * What a transaction is making: record writes, cell states, provenance lines. Everything that must change together
+ * goes through one of these; numbering and counters are kept here, and written at its end.
+ */
+export class ChangeSet {
+  readonly db: Connection
+  readonly contract: Contract
+  readonly cells: CellStates
+  /** Time of the change, UTC with milliseconds (D40); never before that of the last entry. */
+  readonly at: string
+  /** What the clock shows, in the same form: deadlines count from it. */
+  readonly now: string
+  readonly #firstSeq: number
+  readonly #lines: RecordedLine[] = []
+  /** How many of the lines are in the table. */
+  #inserted = 0
+  /** Read when first needed: most changes create no records. */
+  #counters: RecordCounters | null = null
+
+  constructor(db: Connection, contract: Contract, states: CellStates) {
+    this.db = db
+    this.contract = contract
+    this.cells = states
+    const last = lastEntry(db)
+    this.now = new Date().toISOString()
+    this.at = entryTime(this.now, last.line)
+    this.#firstSeq = last.seq + 1
+  }
+
+  /** The seq that the next line will get. */
+  get nextSeq(): number {
+    return this.#firstSeq + this.#lines.length
+  }
+
+  get lastSeq(): number {
+    return this.nextSeq - 1
+  }
+
+  /** How many lines have been added. */
+  get lineCount(): number {
+    return this.#lines.length
+  }
+
+  /** The lines added so far, for the mirror. */
+  lines(): readonly LineText[] {
+    return this.#lines.map(({ text }) => text)
+  }
+
+  /** Adds the provenance line of a computed cell; answers with its seq. `provenance`: JSON of what its kind adds. */
+  logCell(line: Unnumbered<CellLineStart>, provenance: string, record: RecordKey): number {
+    const start = formatCellLine({ seq: this.nextSeq, at: this.at, ...line }, provenance)
+    return this.#add({ record, text: { start, end: '' }, run: runNumber(line.run_id) })
+  }
+
+  /** Adds the provenance line of a cell that is put back; answers with its seq. */
+  logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number {
+    const text = whole({ seq: this.nextSeq, at: this.at, ...line })
+    return this.#add({ record, text, run: runNumber(line.run_id) })
+  }
+
+  /** Adds the provenance line of a record's change; answers with its seq. */
+  logRecord(change: RecordChange, record: RecordKey): number {
+    return this.#add({
+      record,
+      text: formatRecordLine({ seq: this.nextSeq, at: this.at }, change),
+      run: null,
+    })
+  }
+
+  #add(line: RecordedLine): number {
+    this.#lines.push(line)
+    if (this.#lines.length - this.#inserted >= LINES_AT_ONCE) this.insertLines()
+    return this.lastSeq
+  }
+
+  /** Puts the lines so far into the table, where they can be read. */
+  insertLines(): void {
+    const lines = this.#inserted === 0 ? this.#lines : this.#lines.slice(this.#inserted)
+    if (lines.length === 0) return
+    const from = this.#firstSeq + this.#inserted
+    // Lines of no run, which are those of large upserts, do without the column.
+    const ofRuns = lines.some(({ run }) => run !== null)
+    const params: SQLInputValue[] = []
+    for (const [index, { record, text, run }] of lines.entries()) {
+      params.push(from + index, record, text.start)
+      if (ofRuns) params.push(run)
+    }
+    const [columns, places] = ofRuns
+      ? ['seq, record, line, run', '(?, ?, ?, ?)']
+      : ['seq, record, line', '(?, ?, ?)']
+    this.db.run(
+      `INSERT INTO "$provenance" (${columns}) VALUES ${places}${`, ${places}`.repeat(lines.length - 1)}`,
+      ...params,
+    )
+    this.#inserted = this.#lines.length
+  }
+
+  /** Counts a record that is being created; answers with its key, which no record has had before. */
+  newRecord(): RecordKey {
+    const { records, lastKey } = this.#recordCounters()
+    this.#counters = { records: records + 1, lastKey: lastKey + 1 }
+    return lastKey + 1
+  }
+
+  /** Counts a record that is being deleted, and remembers the key that its id had. */
+  recordDeleted(id: string, key: RecordKey): void {
+    const { records, lastKey } = this.#recordCounters()
+    this.#counters = { records: records - 1, lastKey }
+    this.db.run('INSERT INTO "$deleted" (record_id, record) VALUES (?, ?)', id, key)
+    this.db.run(COUNT_DELETED, key)
+  }
+
+  /** The number of records, as this change set leaves it. */
+  totalRecords(): number {
+    return this.#recordCounters().records
+  }
+
+  #recordCounters(): RecordCounters {
+    if (this.#counters === null) {
+      const sheet = this.db.get('SELECT records, last_record FROM "$sheet"')
+      this.#counters = { records: Number(sheet?.['records']), lastKey: Number(sheet?.['last_record']) }
+    }
+    return this.#counters
+  }
+
+  /** Runs one operation so that it happens whole or not at all; the others of the transaction go on either way. */
+  atomically<T>(operation: () => T): T {
+    const before = {
+      lines: this.#lines.length,
+      inserted: this.#inserted,
+      counters: this.#counters,
+      cells: this.cells.counted(),
+    }
+    this.db.run('SAVEPOINT operation')
+    try {
+      const result = operation()
+      this.db.run('RELEASE operation')
+      return result
+    } catch (error) {
+      this.db.exec('ROLLBACK TO operation; RELEASE operation')
+      this.#lines.length = before.lines
+      // Lines of earlier operations that went into the table during this one are out of it again.
+      this.#inserted = before.inserted
+      this.#counters = before.counters
+      this.cells.recount(before.cells)
+      throw error
+    }
+  }
+
+  /** Runs an operation to see whether it throws, and takes back whatever it did. */
+  tryOut(operation: () => void): void {
+    try {
+      this.atomically(() => {
+        operation()
+        throw TRIED
+      })
+    } catch (error) {
+      if (error !== TRIED) throw error
+    }
+  }
+
+  /** Writes what is held back until the end of the transaction: the last lines, and counters. */
+  finish(): void {
+    this.insertLines()
+    this.cells.flushCounters()
+    if (this.#counters === null) return
+    const { records, lastKey } = this.#counters
+    this.db.run('UPDATE "$sheet" SET records = ?, last_record = ?', records, lastKey)
+  }
+}
+
+function whole(line: LogLine): LineText {
+  return { start: formatLine(line), end: '' }
+}

@@ -1,0 +1,84 @@
+import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Contract } from '../../../contract/contract.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import type { CreatedRecord } from './cell-states.ts'
+import type { ChangeSet } from './change-set.ts'
+import { quoted } from '../database/schema.ts'
+import { toColumn } from '../database/values.ts'
+
+/**
+ * So many records go into the tables together, which takes less time than one by one. With the 1,000 fields that a contract may
+ * have, their statement takes half of the parameters that SQLite allows.
+ */
+const AT_ONCE = 16
+
+/** A record that is being created. */
+export interface NewRecord extends CreatedRecord {
+  readonly record: RecordKey
+  /** For each field of the contract, in its order. */
+  readonly values: readonly JsonValue[]
+}
+
+/** The new records of a batch, with the states of their cells. The last of them are in the tables once they are flushed. */
+export class NewRecords {
+  readonly #change: ChangeSet
+  readonly #sql: InsertSql
+  /** That of as many as go in together: to look it up by its text would take long. */
+  #insertAll: StatementSync | null = null
+  #waiting: NewRecord[] = []
+
+  constructor(change: ChangeSet) {
+    this.#change = change
+    this.#sql = insertSql(change.contract)
+  }
+
+  add(record: NewRecord): void {
+    this.#waiting.push(record)
+    if (this.#waiting.length === AT_ONCE) this.flush()
+  }
+
+  flush(): void {
+    const records = this.#waiting
+    if (records.length === 0) return
+    this.#waiting = []
+    const row: SQLInputValue[] = []
+    for (const { record, seq, values } of records) {
+      row.push(record, seq)
+      for (const value of values) row.push(toColumn(value))
+    }
+    this.#insert(records.length).run(...row)
+    this.#change.cells.created(records)
+  }
+
+  #insert(count: number): StatementSync {
+    const { first, further } = this.#sql
+    const prepare = (): StatementSync => this.#change.db.prepare(first + further.repeat(count - 1))
+    if (count < AT_ONCE) return prepare()
+    this.#insertAll ??= prepare()
+    return this.#insertAll
+  }
+}
+
+/** A statement that inserts a record, and what it takes on for each further one. */
+interface InsertSql {
+  readonly first: string
+  readonly further: string
+}
+
+const INSERT_SQL = new WeakMap<Contract, InsertSql>()
+
+/** Made once for each contract. */
+function insertSql(contract: Contract): InsertSql {
+  let sql = INSERT_SQL.get(contract)
+  if (sql === undefined) {
+    const names = contract.fields.map(({ name }) => quoted(name))
+    const places = `(?, ?${', ?'.repeat(names.length)})`
+    sql = {
+      first: `INSERT INTO "$data" ("$seq", "$version", ${names.join(', ')}) VALUES ${places}`,
+      further: `, ${places}`,
+    }
+    INSERT_SQL.set(contract, sql)
+  }
+  return sql
+}

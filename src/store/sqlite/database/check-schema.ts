@@ -1,0 +1,141 @@
+import type { Contract } from '../../../contract/contract.ts'
+import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
+import { showValue } from '../../../contract/json/show-value.ts'
+import { ContractError, RecordsError } from '../../../errors/service-error.ts'
+import { Connection, sqliteCode, type StoredRow } from './connection.ts'
+import { dataTable, fieldIndexes, FIRST_TABLES, MIGRATIONS, recordsView, SCHEMA_VERSION } from './schema.ts'
+
+const SQLITE_ERROR = 1
+
+const NO_STORE =
+  'keep the file: moved away, it is made anew from records.jsonl, without what was written since, which provenance.jsonl tells of'
+
+/**
+ * Holds the schema of `sheet.db` to what this program makes, since a sheet may come from a stranger: a trigger, a view
+ * in the place of a table, a computed column or a check would be run by the store's own statements. Nothing of it is
+ * run for that, and nothing is written. Throws RecordsError for anything else than a store, and for one of a later
+ * version.
+ */
+export function checkSchema(path: string): void {
+  const db = Connection.forLooking(path)
+  try {
+    // One state of it: another process may be changing the schema.
+    db.exec('BEGIN')
+    const found = schemaOf(db)
+    const sheet = found.get(SHEET)
+    if (sheet === undefined) throw new RecordsError(`sheet.db is not the store of a sheet; ${NO_STORE}`)
+    const versions = schemasOfVersions()
+    if (![...versions.values()].some((schema) => schema.get(SHEET) === sheet)) throw notOurs(SHEET)
+    const { version, contract } = readSheet(db)
+    const expected = new Map([...(versions.get(version) ?? []), ...schemaOfRecords(contract, version)])
+    const other = firstDifference(found, expected)
+    if (other !== null) throw notOurs(other)
+  } catch (error) {
+    // These statements are right: what SQLite holds against them without a code of its own is the file's fault.
+    throw sqliteCode(error) === SQLITE_ERROR
+      ? new RecordsError(`sheet.db cannot be read; ${NO_STORE}`)
+      : error
+  } finally {
+    db.close()
+  }
+}
+
+/** What a schema has, by type, name and table, in a form that two stores have in common. */
+type Schema = ReadonlyMap<string, string>
+
+const SHEET = 'table $sheet on $sheet'
+
+/** What each version of the tables added. */
+const VERSIONS: Readonly<Record<number, string>> = { 1: FIRST_TABLES, ...MIGRATIONS }
+
+/** Made by SQLite itself when somebody has it ANALYZE the store: it chooses its ways by them, and runs nothing. */
+const STATISTICS: ReadonlyMap<unknown, string> = new Map([
+  ['sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat)'],
+  ['sqlite_stat3', 'CREATE TABLE sqlite_stat3(tbl,idx,neq,nlt,ndlt,sample)'],
+  ['sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'],
+])
+
+function isOfStore({ type, name, tbl_name: table, sql }: StoredRow): boolean {
+  return !(type === 'table' && name === table && sql !== null && STATISTICS.get(name) === sql)
+}
+
+function schemaOf(db: Connection): Schema {
+  const rows = db.all('SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema').filter(isOfStore)
+  const pages = rows.map(({ rootpage }) => rootpage).filter((page) => page !== 0)
+  const schema = new Map(
+    rows.map(({ type, name, tbl_name: table, sql }) => [
+      `${String(type)} ${String(name)} on ${String(table)}`,
+      normal(String(sql)),
+    ]),
+  )
+  // A schema that was written by hand may name a thing twice, or a page for two of them.
+  if (schema.size < rows.length || new Set(pages).size < pages.length) throw notOurs('the schema')
+  return schema
+}
+
+/** The schemas of all versions, without the records. */
+function schemasOfVersions(): ReadonlyMap<number, Schema> {
+  const db = Connection.inMemory()
+  try {
+    return new Map(
+      Object.entries(VERSIONS).map(([version, sql]) => {
+        db.exec(sql)
+        return [Number(version), schemaOf(db)]
+      }),
+    )
+  } finally {
+    db.close()
+  }
+}
+
+/** What the records of a contract have in the schema of a version. */
+function schemaOfRecords(contract: Contract, version: number): Schema {
+  const db = Connection.inMemory()
+  try {
+    const indexes = fieldIndexes(contract).flatMap(({ since, sql }) => (since <= version ? [sql] : []))
+    for (const sql of [dataTable(contract), recordsView(contract), ...indexes]) db.exec(sql)
+    return schemaOf(db)
+  } finally {
+    db.close()
+  }
+}
+
+interface StoredSheet {
+  readonly version: number
+  readonly contract: Contract
+}
+
+function readSheet(db: Connection): StoredSheet {
+  const row = db.get('SELECT schema_version, contract FROM "$sheet"')
+  const version = Number(row?.['schema_version'])
+  if (version > SCHEMA_VERSION) {
+    throw new RecordsError('sheet.db was made by a later version of Colophon; use that version')
+  }
+  if (!(version >= 1)) throw notOurs('$sheet.schema_version')
+  try {
+    return { version, contract: parseStoredContract(String(row?.['contract'])) }
+  } catch (error) {
+    if (!(error instanceof ContractError)) throw error
+    throw new RecordsError(`sheet.db holds a contract that cannot be read (${error.message}); ${NO_STORE}`)
+  }
+}
+
+/** The name of something that only one of the schemas has, or that they have otherwise. */
+function firstDifference(found: Schema, expected: Schema): string | null {
+  for (const [key, sql] of found) if (expected.get(key) !== sql) return key
+  for (const key of expected.keys()) if (!found.has(key)) return key
+  return null
+}
+
+function notOurs(what: string): RecordsError {
+  return new RecordsError(
+    `sheet.db is not as this version of Colophon makes it (${showValue(what)}); use the version that made it, or ${NO_STORE}`,
+  )
+}
+
+/** A statement without what may differ between stores: spaces, and the order of the columns of the records' table. */
+function normal(sql: string): string {
+  const text = sql.replace(/\s+/g, ' ').replace(/ ?([(),]) ?/g, '$1')
+  const [, start, columns, end] = /^(CREATE TABLE "\$data"\()(.*)(\)STRICT)$/.exec(text) ?? []
+  return columns === undefined ? text : `${start}${columns.split(',').toSorted().join()}${end}`
+}

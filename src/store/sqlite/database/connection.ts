@@ -1,0 +1,247 @@
+import { basename } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LockTimeoutError, RecordsError } from '../../../errors/service-error.ts'
+
+const SQLITE_BUSY = 5
+const SQLITE_IOERR = 10
+const SQLITE_TOOBIG = 18
+const RETRY_MS = 5
+
+/** The file may be a stranger's: what its schema says is trusted with nothing. */
+const NO_TRUST = 'PRAGMA trusted_schema=OFF;'
+
+/** Looks at each page once more when it is read: where a file is first looked at, and where it is written. */
+const CHECK_PAGES = 'PRAGMA cell_size_check=ON;'
+
+/** How many statements with changing text a connection keeps prepared. */
+const STATEMENT_LIMIT = 500
+
+export type StoredRow = Record<string, SQLOutputValue>
+
+/** The columns of a row, one after the other. */
+export type StoredTuple = readonly SQLOutputValue[]
+
+/** A connection that prepares each statement once. */
+export class Connection {
+  readonly db: DatabaseSync
+  readonly #statements = new Map<string, StatementSync>()
+  readonly #tupleStatements = new Map<string, StatementSync>()
+
+  private constructor(db: DatabaseSync) {
+    this.db = db
+  }
+
+  /** Opens the store for writing: WAL, and every commit durable before it returns (D17). */
+  static forWriting(path: string): Connection {
+    const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false, defensive: true })
+    try {
+      db.exec(
+        `${NO_TRUST} ${CHECK_PAGES} PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-65536; PRAGMA wal_autocheckpoint=16000`,
+      )
+    } catch (error) {
+      db.close()
+      throw error
+    }
+    return new Connection(db)
+  }
+
+  /**
+   * Opens the store for reading, its pages mapped into memory. They are not checked each time that they are looked at,
+   * which would take a quarter of a small read's time: {@link forLooking} comes first.
+   */
+  static forReading(path: string): Connection {
+    const db = new DatabaseSync(path, { readOnly: true, timeout: 0, defensive: true })
+    db.exec(`${NO_TRUST} PRAGMA mmap_size=0x7fff0000; PRAGMA temp_store=MEMORY; PRAGMA cache_size=-8192`)
+    return new Connection(db)
+  }
+
+  /**
+   * Opens a file that may be anything, to look at its schema. Changes nothing in the file; beside one in WAL mode,
+   * `-wal` and `-shm` may be made.
+   */
+  static forLooking(path: string): Connection {
+    const db = new DatabaseSync(path, { readOnly: true, timeout: 0, defensive: true })
+    try {
+      db.exec(NO_TRUST + CHECK_PAGES)
+    } catch (error) {
+      db.close()
+      throw error
+    }
+    return new Connection(db)
+  }
+
+  /** Opens an empty database that goes with the connection. */
+  static inMemory(): Connection {
+    return new Connection(new DatabaseSync(':memory:'))
+  }
+
+  /**
+   * Opens a file that is being built and counts for nothing until it is finished: no journal on the disk, no syncs.
+   * (`journal_mode=OFF` would be passed over, since node:sqlite opens databases in defensive mode.)
+   */
+  static forBuilding(path: string): Connection {
+    const db = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
+    db.exec('PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; PRAGMA cache_size=-32768')
+    return new Connection(db)
+  }
+
+  prepare(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.db.prepare(sql)
+      if (this.#statements.size >= STATEMENT_LIMIT) this.#statements.clear()
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+
+  run(sql: string, ...params: SQLInputValue[]): number {
+    return Number(this.prepare(sql).run(...params).changes)
+  }
+
+  get(sql: string, ...params: SQLInputValue[]): StoredRow | undefined {
+    return this.prepare(sql).get(...params)
+  }
+
+  all(sql: string, ...params: SQLInputValue[]): StoredRow[] {
+    return this.prepare(sql).all(...params)
+  }
+
+  /** As {@link get}, for what is read so often that the names of columns cost too much. */
+  tuple(sql: string, ...params: SQLInputValue[]): StoredTuple | undefined {
+    return this.#forTuples(sql).get(...params) as unknown as StoredTuple | undefined
+  }
+
+  /** As {@link all}, likewise. */
+  tuples(sql: string, ...params: SQLInputValue[]): StoredTuple[] {
+    return this.#forTuples(sql).all(...params) as unknown as StoredTuple[]
+  }
+
+  #forTuples(sql: string): StatementSync {
+    let statement = this.#tupleStatements.get(sql)
+    if (statement === undefined) {
+      statement = this.db.prepare(sql)
+      statement.setReturnArrays(true)
+      if (this.#tupleStatements.size >= STATEMENT_LIMIT) this.#tupleStatements.clear()
+      this.#tupleStatements.set(sql, statement)
+    }
+    return statement
+  }
+
+  /** Reads, unless a value of that becomes longer than so many bytes: then it ends at once, with null. */
+  within<T>(bytes: number, read: () => T): T | null {
+    const { limits } = this.db
+    const { length } = limits
+    limits.length = bytes
+    try {
+      return read()
+    } catch (error) {
+      if ((sqliteCode(error) ?? 0) % 256 === SQLITE_TOOBIG) return null
+      throw error
+    } finally {
+      limits.length = length
+    }
+  }
+
+  exec(sql: string): void {
+    this.db.exec(sql)
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#tupleStatements.clear()
+    this.db.close()
+  }
+}
+
+/** Whether an error is SQLite's word that another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return (sqliteCode(error) ?? 0) % 256 === SQLITE_BUSY
+}
+
+/** The extended result code of an error of SQLite; `undefined` for any other error. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return typeof error.errcode === 'number' ? error.errcode : undefined
+}
+
+/** Whether SQLite or the file system failed to read, write or sync. */
+export function isDiskFault(error: unknown): boolean {
+  return (sqliteCode(error) ?? 0) % 256 === SQLITE_IOERR || systemCode(error) === 'EIO'
+}
+
+/** Turns an error about a file into a RecordsError; a mistake of the program stays what it is. */
+export function asRecordsError(error: unknown): unknown {
+  const system = systemCode(error)
+  if (system !== undefined) {
+    return new RecordsError(
+      `the store cannot be used: reading or writing ${fileOf(error)} failed (${system})`,
+    )
+  }
+  const what = FILE_ERRORS[(sqliteCode(error) ?? 0) % 256]
+  return what === undefined ? error : new RecordsError(`the store cannot be used: ${what}`)
+}
+
+/** The code of an error of the file system, such as ENOSPC; `undefined` for any other error. */
+function systemCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
+  return String(error.code)
+}
+
+/** The name of the file that an error of the file system is about, as far as the error knows it. */
+function fileOf(error: unknown): string {
+  const known = error instanceof Error && 'path' in error && typeof error.path === 'string'
+  return known ? basename(error.path as string) : 'a file of the sheet'
+}
+
+const MAKE_WRITABLE = "the sheet's directory and its files must be writable for the server"
+
+/** SQLite's primary result codes that speak of the file and not of the program. */
+const FILE_ERRORS: Readonly<Record<number, string>> = {
+  3: `no permission to open sheet.db; ${MAKE_WRITABLE}`,
+  8: `sheet.db cannot be written; ${MAKE_WRITABLE}`,
+  10: 'reading or writing sheet.db failed',
+  11: 'sheet.db is damaged',
+  13: 'the disk is full',
+  14: `sheet.db cannot be opened; ${MAKE_WRITABLE}`,
+  26: 'sheet.db is not a SQLite database',
+}
+
+export interface LockWait {
+  /** When to give up, by `performance.now()`. */
+  readonly deadline: number
+  readonly signal?: AbortSignal
+  /** What could not be had, for the error's message. */
+  readonly what: string
+}
+
+/**
+ * Runs `BEGIN IMMEDIATE` or `BEGIN EXCLUSIVE`, trying again without blocking the thread while another connection has
+ * the lock. Throws LockTimeoutError at the deadline, and the signal's reason when it is aborted.
+ */
+export function beginWhenFree(
+  connection: Pick<Connection, 'exec'>,
+  mode: 'IMMEDIATE' | 'EXCLUSIVE',
+  wait: LockWait,
+): Promise<void> {
+  return whenFree(wait, () => connection.exec(`BEGIN ${mode}`))
+}
+
+/** Tries this until no other connection is in its way; see {@link beginWhenFree}. */
+export async function whenFree<T>(wait: LockWait, attempt: () => T): Promise<T> {
+  for (;;) {
+    wait.signal?.throwIfAborted()
+    try {
+      return attempt()
+    } catch (error) {
+      if (!isBusy(error)) throw error
+      if (performance.now() >= wait.deadline) {
+        throw new LockTimeoutError(
+          `${wait.what} is in use by another process; try again when it has finished`,
+        )
+      }
+      await sleep(RETRY_MS)
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import type { Contract } from '../../../contract/contract.ts'
+import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
+import { RecordsError } from '../../../errors/service-error.ts'
+import { beginWhenFree, whenFree, type Connection, type LockWait } from './connection.ts'
+import { fieldIndexes, MIGRATIONS, SCHEMA_VERSION } from './schema.ts'
+
+/**
+ * Brings a store of an earlier version to that of this program, a step at a time, each with its number in one
+ * transaction: a crash leaves a store of some version. Throws RecordsError for a store of a later version, and
+ * LockTimeoutError when another process keeps the store locked.
+ */
+export async function migrate(db: Connection, wait: LockWait): Promise<void> {
+  while ((await whenFree(wait, () => versionOf(db))) < SCHEMA_VERSION) {
+    await beginWhenFree(db, 'IMMEDIATE', wait)
+    try {
+      step(db)
+      db.exec('COMMIT')
+    } catch (error) {
+      if (db.db.isTransaction) db.exec('ROLLBACK')
+      throw error
+    }
+  }
+}
+
+/** Does the next step. Another process may have done it while this one waited for the lock. */
+function step(db: Connection): void {
+  const next = versionOf(db) + 1
+  const sql = MIGRATIONS[next]
+  if (sql === undefined) return
+  db.exec(sql)
+  for (const index of fieldIndexes(storedContract(db))) if (index.since === next) db.exec(index.sql)
+  db.run('UPDATE "$sheet" SET schema_version = ?', next)
+}
+
+function storedContract(db: Connection): Contract {
+  return parseStoredContract(String(db.get('SELECT contract FROM "$sheet"')?.['contract']))
+}
+
+function versionOf(db: Connection): number {
+  const version = Number(db.get('SELECT schema_version FROM "$sheet"')?.['schema_version'])
+  if (version >= 1 && version <= SCHEMA_VERSION) return version
+  throw new RecordsError('sheet.db was made by a later version of Colophon; use that version')
+}

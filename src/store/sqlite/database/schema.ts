@@ -1,0 +1,298 @@
+import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
+import { deletedBlocksTable } from '../../rows/deleted-blocks.ts'
+
+/** Version of the tables below; a store of a later version is refused. */
+export const SCHEMA_VERSION = 13
+
+/**
+ * The tables of the first version. Later ones add to them by {@link MIGRATIONS}, a new store as well as one that is
+ * there. Every internal name contains `$`, which no field name can (D5).
+ *
+ * - `$sheet`: one line of facts about the store. `last_record`: the last key given out. `mirror_*`: up to where `provenance.jsonl` is known to be good.
+ * - `$target`: the derived fields, active or once active, with the counters that status reads (D32).
+ * - `$cell`: computed cells with the hash of their last success, and overridden ones, whose hash is null.
+ * - `$todo`: the sparse list of cells that are missing, stale or failed; what is in neither table does not exist.
+ * - `$provenance`: the log; `line` is the line of `provenance.jsonl`, or the start of one, see {@link wholeLine}. `earlier_id` is the record's id in a log
+ *   that was there before the store.
+ * - `$deleted`: keys that ids once had. A key is never used again, so each stands for one life of a record.
+ * - `$import`: which records an import line covers.
+ *
+ * `mark` is the `seq` of the provenance entry that last wrote the cell (`$cell`) or touched its inputs (`$todo`).
+ */
+export const FIRST_TABLES = `
+  CREATE TABLE "$sheet" (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    schema_version INTEGER NOT NULL,
+    contract TEXT NOT NULL,
+    cursor_key BLOB NOT NULL,
+    records INTEGER NOT NULL DEFAULT 0,
+    last_record INTEGER NOT NULL DEFAULT 0,
+    source_size INTEGER, source_mtime INTEGER, source_sha256 TEXT,
+    mirror_seq INTEGER NOT NULL DEFAULT 0,
+    mirror_offset INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE TABLE "$target" (
+    id INTEGER PRIMARY KEY,
+    field TEXT NOT NULL UNIQUE,
+    derivation TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    inputs TEXT NOT NULL,
+    active INTEGER NOT NULL,
+    missing INTEGER NOT NULL DEFAULT 0,
+    stale INTEGER NOT NULL DEFAULT 0,
+    failed INTEGER NOT NULL DEFAULT 0,
+    overridden INTEGER NOT NULL DEFAULT 0,
+    last_at TEXT, last_actor TEXT, last_error TEXT
+  ) STRICT;
+  CREATE TABLE "$cell" (
+    target INTEGER NOT NULL, record INTEGER NOT NULL, hash BLOB, mark INTEGER NOT NULL,
+    PRIMARY KEY (target, record)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE "$todo" (
+    target INTEGER NOT NULL, record INTEGER NOT NULL, state INTEGER NOT NULL, mark INTEGER NOT NULL,
+    PRIMARY KEY (target, record)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE "$failure" (
+    target INTEGER NOT NULL, record INTEGER NOT NULL,
+    error TEXT NOT NULL, error_type TEXT NOT NULL, at TEXT NOT NULL,
+    PRIMARY KEY (target, record)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE "$cache" (hash BLOB PRIMARY KEY, entry TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE "$provenance" (
+    seq INTEGER PRIMARY KEY, record INTEGER, earlier_id TEXT, line TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX "$provenance_of_record" ON "$provenance" (record) WHERE record IS NOT NULL;
+  CREATE INDEX "$provenance_of_earlier" ON "$provenance" (earlier_id) WHERE earlier_id IS NOT NULL;
+  CREATE TABLE "$deleted" (
+    record_id TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (record_id, record)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE "$import" (seq INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;
+`
+
+/**
+ * What each version after the first adds.
+ *
+ * 2: runs.
+ * - `$run`: a line for each run. `waits_until` is set as long as it has not had the run lock, `active_at` is when it
+ *   last stored something, `request` is JSON of what it was asked to do, but for
+ *   `record_ids`, which can be long and has a column of its own.
+ * - `$run_failure`: cells that failed in a run, numbered as they happened.
+ * - `$provenance.run`: the run that wrote the line.
+ * - `$derivation`: every version of a derivation file that was ever in force, numbered as they came.
+ * - `$sheet.last_run`: the last run id given out. `$sheet.history_after`: the last seq of a log that was there before the store.
+ *
+ * 3: proposals.
+ * - `$proposal`: a line for each. `bytes`: how much its records take.
+ * - `$proposal_record`: what each does to each record. `record` and `version` are the record's key and version when it was
+ *   proposed, null where it did not exist; `was` is JSON of the values that the touched fields had then, `change` of those
+ *   that are proposed, null for a deletion.
+ * - `$sheet.last_proposal`: the last proposal id given out. `$sheet.proposal_changes` counts up whenever one is made or decided.
+ *
+ * 4: indexes of fields that are no more than `indexed`; see {@link fieldIndexes}.
+ *
+ * 5: `$provenance.line` of a new record is the start of its line.
+ *
+ * 6: `$deleted_block`: how many keys of each block are in `$deleted`; see `deleted-blocks.ts`.
+ *
+ * 7: `response_body` of failures: the start of the response that was an error.
+ *
+ * 8: kept responses.
+ * - `$response`: a row for each, by the key of its request. `at` is when it was received, `used` when it was last received or used, in
+ *   milliseconds since 1970; `bytes` is what it counts towards the limit.
+ * - `$sheet.response_bytes`: at most so many bytes are kept; exact after every removal. `response_limit`: null is the default.
+ *
+ * 9: `$run.unpriced_calls` and `$run.left_cells`: calls whose price nobody had said, and cells that bounds left no room for.
+ *
+ * 10: blocked cells.
+ * - `$target.required`: those of the inputs without whose value no request is made; null until the derivations are applied to a
+ *   store of an earlier version. `$target.blocked` counts blocked cells.
+ * - `$todo.blocked`: whether the cell is blocked because of an input.
+ *
+ * 11: failures that last, and empty texts.
+ * - `$failure.hash`: the input hash of a failure that is expected to last; null for any other.
+ * - `$target.non_empty`: those of the required inputs whose empty text counts as no value; null as `required` is.
+ *
+ * 12: `$run_body`: what responses of failures of a run begin with, each once; `$run_failure.body` is its key, and `response_body` has it in
+ *   rows of earlier versions. `$run_failure.field` can be several, see `run-failures.ts`. The request of a run has each target once.
+ *
+ * 13: `$run.manual_left` and `$run.manual_overwritten`: of the cells that had a value written by hand when the run began, those that
+ *   still have it, and those that the run computed.
+ */
+export const MIGRATIONS: Readonly<Record<number, string>> = {
+  2: `
+  ALTER TABLE "$sheet" ADD COLUMN last_run INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$sheet" ADD COLUMN history_after INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$provenance" ADD COLUMN run INTEGER;
+  CREATE INDEX "$provenance_of_run" ON "$provenance" (run) WHERE run IS NOT NULL;
+  CREATE INDEX "$deleted_record" ON "$deleted" (record);
+  CREATE TABLE "$run" (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL, reverts INTEGER, state TEXT NOT NULL, actor TEXT NOT NULL, request TEXT NOT NULL, record_ids TEXT,
+    started_at TEXT NOT NULL, waits_until TEXT, active_at TEXT NOT NULL, ended_at TEXT,
+    total INTEGER NOT NULL DEFAULT 0, materialized INTEGER NOT NULL DEFAULT 0,
+    skipped INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0,
+    calls INTEGER NOT NULL DEFAULT 0, total_cost REAL NOT NULL DEFAULT 0,
+    error TEXT, error_type TEXT, cancelled_by TEXT
+  ) STRICT;
+  CREATE INDEX "$run_running" ON "$run" (id) WHERE state = 'running';
+  CREATE TABLE "$run_failure" (
+    run INTEGER NOT NULL, number INTEGER NOT NULL, record_id TEXT NOT NULL, field TEXT NOT NULL,
+    error TEXT NOT NULL, error_type TEXT NOT NULL, at TEXT NOT NULL,
+    PRIMARY KEY (run, number)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE "$derivation" (
+    number INTEGER PRIMARY KEY,
+    file TEXT NOT NULL, sha256 TEXT NOT NULL, text TEXT NOT NULL, at TEXT NOT NULL,
+    UNIQUE (file, sha256)
+  ) STRICT;
+  UPDATE "$sheet" SET history_after = coalesce(
+    (SELECT seq - 1 FROM "$provenance" WHERE record IS NOT NULL OR seq IN (SELECT seq FROM "$import") ORDER BY seq LIMIT 1),
+    (SELECT max(seq) FROM "$provenance"),
+    0);
+  `,
+  3: `
+  ALTER TABLE "$sheet" ADD COLUMN last_proposal INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$sheet" ADD COLUMN proposal_changes INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE "$proposal" (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL, state TEXT NOT NULL, actor TEXT NOT NULL, note TEXT, at TEXT NOT NULL,
+    records INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    decided_by TEXT, decided_at TEXT, reason TEXT
+  ) STRICT;
+  CREATE INDEX "$proposal_state" ON "$proposal" (state, id);
+  CREATE TABLE "$proposal_record" (
+    proposal INTEGER NOT NULL, number INTEGER NOT NULL, record_id TEXT NOT NULL,
+    record INTEGER, version INTEGER, was TEXT NOT NULL, change TEXT,
+    PRIMARY KEY (proposal, number)
+  ) STRICT, WITHOUT ROWID;
+  `,
+  4: '',
+  5: '',
+  6: deletedBlocksTable('INTEGER', 'STRICT, WITHOUT ROWID'),
+  7: `
+  ALTER TABLE "$failure" ADD COLUMN response_body TEXT;
+  ALTER TABLE "$run_failure" ADD COLUMN response_body TEXT;
+  `,
+  8: `
+  ALTER TABLE "$sheet" ADD COLUMN response_bytes INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$sheet" ADD COLUMN response_limit INTEGER;
+  CREATE TABLE "$response" (
+    hash BLOB NOT NULL PRIMARY KEY, at INTEGER NOT NULL, used INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    status INTEGER NOT NULL, duration_ms INTEGER NOT NULL, body TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX "$response_used" ON "$response" (used, bytes, at);
+  `,
+  9: `
+  ALTER TABLE "$run" ADD COLUMN unpriced_calls INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$run" ADD COLUMN left_cells INTEGER NOT NULL DEFAULT 0;
+  `,
+  10: `
+  ALTER TABLE "$target" ADD COLUMN required TEXT;
+  ALTER TABLE "$target" ADD COLUMN blocked INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$todo" ADD COLUMN blocked INTEGER NOT NULL DEFAULT 0;
+  `,
+  11: `
+  ALTER TABLE "$failure" ADD COLUMN hash BLOB;
+  ALTER TABLE "$target" ADD COLUMN non_empty TEXT;
+  `,
+  12: `
+  CREATE TABLE "$run_body" (
+    run INTEGER NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL, PRIMARY KEY (run, hash)
+  ) STRICT, WITHOUT ROWID;
+  ALTER TABLE "$run_failure" ADD COLUMN body BLOB;
+  UPDATE "$run" SET request = json_set(request, '$.targets', json((
+    SELECT json_group_array(value) FROM (
+      SELECT value FROM json_each(request, '$.targets') GROUP BY value ORDER BY min(key)
+    )
+  ))) WHERE length(request) > 65536 AND json_type(request, '$.targets') = 'array';
+  `,
+  13: `
+  ALTER TABLE "$run" ADD COLUMN manual_left INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE "$run" ADD COLUMN manual_overwritten INTEGER NOT NULL DEFAULT 0;
+  `,
+}
+
+/** Makes the tables of a new store. */
+export const INTERNAL_TABLES = [FIRST_TABLES, ...Object.values(MIGRATIONS)].join('\n')
+
+const COLUMN_TYPES = {
+  string: 'TEXT',
+  date: 'TEXT',
+  timestamp: 'TEXT',
+  time: 'TEXT',
+  integer: 'INTEGER',
+  number: 'REAL',
+  boolean: 'INTEGER',
+  array: 'TEXT',
+  object: 'TEXT',
+} as const satisfies Record<LogicalType, string>
+
+/** Quotes an identifier. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** The column that holds a field. Constraints are the contract's, checked before writing; only `id` is the table's. */
+export function columnDefinition(field: Field): string {
+  const type = COLUMN_TYPES[field.type]
+  return `${quoted(field.name)} ${type}${field.primaryKey ? ' NOT NULL UNIQUE' : ''}`
+}
+
+/** Creates the table of records: a row a record, in creation order. `$version` is the seq of its last change. */
+export function dataTable(contract: Contract): string {
+  const columns = contract.fields.map(columnDefinition)
+  return `CREATE TABLE "$data" (
+    "$seq" INTEGER PRIMARY KEY, "$version" INTEGER NOT NULL, ${columns.join(', ')}
+  ) STRICT`
+}
+
+/** Creates the view that SQL from users sees: exactly the contract's fields in its order. */
+export function recordsView(contract: Contract): string {
+  return `CREATE VIEW records AS SELECT ${contract.fields.map((field) => quoted(field.name)).join(', ')} FROM "$data"`
+}
+
+/** An index of the table of records. */
+export interface FieldIndex {
+  readonly name: string
+  readonly field: string
+  /** Creates it. */
+  readonly sql: string
+  /** The version of the store that has it for the first time. */
+  readonly since: number
+}
+
+/**
+ * The indexes of a contract's fields, but for that of `id`, which is the table's.
+ *
+ * That of a unique field finds who has a value and refuses nothing: within a batch two records may have the same value
+ * for a moment, when they swap theirs, and SQLite cannot put the check off until the end. Timestamps are found by their text
+ * and sorted by their moment, which takes an index each.
+ */
+export function fieldIndexes({ fields }: Pick<Contract, 'fields'>): FieldIndex[] {
+  return fields.flatMap((field) => {
+    const { name, primaryKey, unique, indexed, type } = field
+    const column = quoted(name)
+    const indexes: FieldIndex[] = []
+    if ((unique || indexed) && !primaryKey)
+      indexes.push(fieldIndex(unique ? 'unique' : 'index', name, column))
+    if (indexed && type === 'timestamp') indexes.push(fieldIndex('moment', name, momentOf(column)))
+    return indexes
+  })
+}
+
+function fieldIndex(use: 'unique' | 'index' | 'moment', field: string, indexed: string): FieldIndex {
+  const name = `$${use}_${field}`
+  const since = use === 'unique' ? 1 : 4
+  return { name, field, since, sql: `CREATE INDEX ${quoted(name)} ON "$data" (${indexed})` }
+}
+
+/** Whether there is an index in the order in which records are sorted by a field. */
+export function hasSortIndex({ primaryKey, unique, indexed, type }: Field): boolean {
+  return type === 'timestamp' ? indexed : primaryKey || unique || indexed
+}
+
+/** The moment that a timestamp's column means, in seconds to the millisecond: texts may have different offsets. */
+export function momentOf(column: string): string {
+  return `unixepoch(${column}, 'subsec')`
+}

@@ -1,0 +1,74 @@
+import { statSync, type BigIntStats } from 'node:fs'
+import { RecordsError } from '../../../errors/service-error.ts'
+import { Connection } from './connection.ts'
+
+/** What tells a store from another, and from an older copy: the sequence only ever rises. */
+interface Generation {
+  readonly identity: string
+  readonly sequence: number
+}
+
+/**
+ * The file of a store that is open. SQLite does not notice when another file is put in its place, or its content is replaced by
+ * an older copy: what is written then is lost, or mixed with pages of the copy.
+ */
+export class StoreFile {
+  readonly #path: string
+  #stats: BigIntStats | undefined
+  #generation: Generation | null
+
+  constructor(path: string) {
+    this.#path = path
+    this.#stats = statOf(path)
+    this.#generation = generationOf(path)
+  }
+
+  /**
+   * Throws RecordsError where the file was removed or replaced, or overwritten by an older copy or another store. Looks into the
+   * file only after it has changed, as checkpoints change it.
+   */
+  check(): void {
+    const stats = statOf(this.#path)
+    const known = this.#stats
+    if (stats?.ino !== known?.ino) {
+      throw new RecordsError('sheet.db was removed or replaced while it was open; put it back, or restart')
+    }
+    if (stats?.mtimeNs === known?.mtimeNs && stats?.size === known?.size) return
+    const found = generationOf(this.#path)
+    // Such as while another process has it locked; the next write looks again.
+    if (found === null) return
+    const before = this.#generation
+    if (before !== null && (found.identity !== before.identity || found.sequence < before.sequence)) {
+      throw new RecordsError(
+        'sheet.db was overwritten by an older copy or another store while it was open, and nothing is written any more; ' +
+          'stop the service, restore the file without sheet.db-wal and sheet.db-shm, and start the service again',
+      )
+    }
+    this.#stats = stats
+    this.#generation = found
+  }
+}
+
+function statOf(path: string): BigIntStats | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })
+}
+
+/**
+ * What a connection of its own reads, which has no page in memory; null where it cannot read at the moment. It is one of SQLite
+ * since closing the file in any other way would take away the locks that this process has on it.
+ */
+function generationOf(path: string): Generation | null {
+  try {
+    const db = Connection.forLooking(path)
+    try {
+      const row = db.get('SELECT hex(cursor_key) AS identity, mirror_seq AS sequence FROM "$sheet"')
+      return row === undefined
+        ? null
+        : { identity: String(row['identity']), sequence: Number(row['sequence']) }
+    } finally {
+      db.close()
+    }
+  } catch {
+    return null
+  }
+}

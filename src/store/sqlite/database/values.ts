@@ -1,0 +1,40 @@
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { Field } from '../../../contract/contract.ts'
+import { jsonEqual, type JsonValue } from '../../../contract/json/json.ts'
+import type { JsonBytes } from '../../sheet-store.ts'
+
+/** Turns a value that the contract has accepted into what its column holds. */
+export function toColumn(value: JsonValue): SQLInputValue {
+  if (value === null) return null
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (typeof value === 'object') return JSON.stringify(value)
+  return value
+}
+
+/** Turns what a column holds into the value of its field. */
+export function fromColumn(field: Field, stored: SQLOutputValue | undefined): JsonValue {
+  if (stored === null || stored === undefined) return null
+  if (field.type === 'boolean') return stored === 1
+  if (field.type === 'array' || field.type === 'object') return JSON.parse(String(stored)) as JsonValue
+  return stored as string | number
+}
+
+/** Whether a value sent for a field, possibly of a wrong type, is the one that its column holds. */
+export function isStored(field: Field, sent: unknown, stored: SQLOutputValue | undefined): boolean {
+  if (sent === null || stored === null || stored === undefined)
+    return sent === null && (stored ?? null) === null
+  if (field.type === 'boolean') return sent === (stored === 1)
+  if (field.type !== 'array' && field.type !== 'object') return sent === stored
+  return typeof sent === 'object' && jsonEqual(sent, JSON.parse(String(stored)))
+}
+
+/** Whether a text is worth looking up as an id: SQLite would take a lone surrogate for U+FFFD, and find another record. */
+export function canBeId(text: string): boolean {
+  return text.isWellFormed()
+}
+
+/** The bytes of a blob of JSON text. */
+export function jsonBytes(blob: unknown): JsonBytes {
+  if (!(blob instanceof Uint8Array)) throw new Error('SQLite answered with something that is no blob')
+  return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength)
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import type { JsonObject } from '../../../contract/json/json.ts'
+import type { SheetStore } from '../../sheet-store.ts'
+import { AGENT, HUMAN, target, TestSheet, type OpenStore } from '../../suite/support/test-sheet.ts'
+import type { CellLog } from './cell-log-reader.ts'
+import { Connection } from '../database/connection.ts'
+import { storePaths } from '../definition/create-store.ts'
+import { LogReader } from './log-reader.ts'
+import { ProvenanceReader } from './provenance-reader.ts'
+import { PATIENT_LIMITS } from '../../suite/support/patient-limits.ts'
+import { SqliteStore } from '../sqlite-store.ts'
+
+const open: OpenStore = (directory, { contract, targets, ...options }): Promise<SheetStore> =>
+  SqliteStore.open(directory, {
+    ...options,
+    definition: { contract, targets },
+    queryLimits: PATIENT_LIMITS,
+  })
+
+const SETUP = {
+  properties: ['{name: a, logicalType: string}', '{name: b, logicalType: string}'],
+  targets: [target('b', [])],
+}
+
+/** How often the cell and the other field are written: far more than lines may be parsed. */
+const MANY = 300
+
+function databaseOf(t: TestContext, sheet: TestSheet): Connection {
+  const db = Connection.forReading(storePaths(sheet.directory).database)
+  t.after(() => db.close())
+  return db
+}
+
+function logOf(t: TestContext, sheet: TestSheet, id: string, name: string): CellLog {
+  const field = sheet.contract.fieldByName.get(name)
+  assert.ok(field)
+  const log = new ProvenanceReader(databaseOf(t, sheet)).log(id, field)
+  assert.ok(log)
+  return log
+}
+
+/** How many lines of the log are parsed meanwhile. */
+async function linesParsed<T>(
+  t: TestContext,
+  read: () => T | Promise<T>,
+): Promise<{ lines: number; result: T }> {
+  const parse = t.mock.method(JSON, 'parse')
+  const result = await read()
+  const lines = parse.mock.callCount()
+  parse.mock.restore()
+  return { lines, result }
+}
+
+test('what is asked of a cell is found without reading its history, or that of other fields', async (t) => {
+  const sheet = await TestSheet.make(t, open, SETUP)
+  const writeOften = async (field: string): Promise<void> => {
+    for (let at = 0; at < MANY; at += 50) {
+      const writes = Array.from({ length: 50 }, (_, index) => ({ id: 'r', [field]: `${at + index}` }))
+      await Promise.all(writes.map((record) => sheet.write([record], AGENT)))
+    }
+  }
+  await sheet.write([{ id: 'r', a: 'first' }])
+  await sheet.compute('r', 'b', 'v', 'hash')
+  const computation = await sheet.latest('r', 'b')
+  await writeOften('a')
+  const field = sheet.contract.fieldByName.get('b')
+  assert.ok(field && typeof computation?.['input_hash'] === 'string')
+  const hash = computation['input_hash']
+  const db = databaseOf(t, sheet)
+  const log = logOf(t, sheet, 'r', 'b')
+  const readLog = LogReader.cell(db, 'r', field)
+  assert.ok(readLog)
+  const reads: [what: string, read: () => unknown, wanted: unknown][] = [
+    ['the latest', () => readLog.latest(1), { entries: [computation], isCut: false }],
+    ['all', () => readLog.page({ from: null, limit: 10 }), { entries: [computation], next: null }],
+    ['the computation', () => readLog.computation(hash), computation],
+    ['one by its seq', () => log.at(2), computation],
+    ['the one before', () => log.back().take(2).toArray(), [computation]],
+  ]
+  for (const [what, read, wanted] of reads) {
+    const { lines, result } = await linesParsed(t, read)
+    assert.deepEqual(result, wanted, what)
+    assert.ok(lines <= 3, `${what}: ${lines} lines were parsed`)
+  }
+  // Of a cell that was written often, as much as is asked for.
+  const own = logOf(t, sheet, 'r', 'a')
+  const { lines } = await linesParsed(t, () => [own.back().take(2).toArray(), own.at(1)])
+  assert.equal(lines, 3)
+})
+
+test('D34, D35: an entry is found by its seq as it is in the history, of every life and an import', async (t) => {
+  const common = { at: '2026-01-01T00:00:00.000Z', actor: 'human:old', source: 'write', record_id: 'r' }
+  const sheet = await TestSheet.make(t, open, {
+    ...SETUP,
+    targets: [],
+    log: [
+      { seq: 1, ...common, values: { id: 'r', a: 'old', b: 'old' }, previous: {} },
+      { seq: 3, ...common, values: { a: 'older', b: null }, previous: { a: 'old', b: 'old' } },
+      { seq: 4, ...common, record_id: 'made', values: { id: 'made', a: 'old' }, previous: {} },
+    ],
+    records: [{ id: 'r', b: 'imported' }, { id: 'other' }],
+  })
+  await sheet.write([{ id: 'made', b: 'new' }], AGENT)
+  for (const id of ['r', 'made']) {
+    await sheet.write([{ id, a: 'x' }])
+    await sheet.store.delete([id], HUMAN)
+    await sheet.write([{ id, b: 'y' }], AGENT)
+    await sheet.store.delete([id], HUMAN)
+    await sheet.write([{ id }])
+  }
+  for (const id of ['r', 'made', 'other']) {
+    for (const field of ['a', 'b', 'id']) {
+      const history = await sheet.history(id, field)
+      const log = logOf(t, sheet, id, field)
+      const found = Array.from({ length: 20 }, (_, seq) => log.at(seq)).filter((entry) => entry !== null)
+      assert.deepEqual(found, history, `${id}, ${field}`)
+      assert.deepEqual(await sheet.latest(id, field), history.at(-1) ?? null)
+    }
+  }
+  const values = async (id: string, field: string): Promise<unknown> =>
+    (await sheet.history(id, field)).map(({ seq, value }: JsonObject) => [seq, value])
+  assert.deepEqual(await values('r', 'a'), [
+    [1, 'old'],
+    [3, 'older'],
+    [5, null],
+    [7, 'x'],
+    [8, null],
+  ])
+  assert.deepEqual(await values('made', 'a'), [
+    [4, 'old'],
+    [6, null],
+    [12, 'x'],
+    [13, null],
+  ])
+  assert.deepEqual(await values('other', 'a'), [])
+})
+
+test('a long log is looked through in parts, between which others have their turn', async (t) => {
+  const common = { at: '2026-01-01T00:00:00.000Z', actor: 'human:old', source: 'write', record_id: 'r' }
+  const lines = 3000
+  const sheet = await TestSheet.make(t, open, {
+    ...SETUP,
+    targets: [],
+    log: Array.from({ length: lines }, (_, index) => ({
+      seq: index + 1,
+      ...common,
+      values: index === 0 ? { id: 'r', b: 'first' } : { a: `${index}` },
+      previous: {},
+    })),
+  })
+  let turns = 0
+  let next = setImmediate(function count() {
+    turns += 1
+    next = setImmediate(count)
+  })
+  t.after(() => clearImmediate(next))
+  assert.equal((await sheet.latest('r', 'b'))?.['value'], 'first')
+  assert.ok(turns >= lines / 500 - 1, `${turns} turns`)
+  turns = 0
+  assert.equal((await sheet.history('r', 'a')).length, lines - 1)
+  assert.ok(turns >= lines / 500 - 1, `${turns} turns`)
+})
+
+test('the value of when a read began is found past a later line with the name of the field as a value', async (t) => {
+  const sheet = await TestSheet.make(t, open, { properties: SETUP.properties })
+  await sheet.write([{ id: 'r', a: 'first' }])
+  const field = sheet.contract.fieldByName.get('a')
+  assert.ok(field)
+  const reader = new LogReader(databaseOf(t, sheet))
+  await sheet.write([{ id: 'r', b: 'a' }])
+  await sheet.write([{ id: 'r', a: 'second' }])
+  await sheet.write([{ id: 'r', a: 'third' }])
+  // The first record of a store has the key 1.
+  assert.equal(await reader.currentValue({ key: 1, field }), 'first')
+})

@@ -1,0 +1,234 @@
+import { PAGE_BYTES } from '../../page-bytes.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Field } from '../../../contract/contract.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import { parseStoredInParts, type StoredLine } from '../../../provenance/log-line.ts'
+import { jsonArray, noteValuesBefore } from '../../rows/past-values.ts'
+import type { RecordKey } from '../../cell-work.ts'
+import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../../sheet-store.ts'
+import type { Connection } from '../database/connection.ts'
+import { pastRecordJson, selectionOf, type Selection } from './past-record.ts'
+import { jsonBytes } from '../database/values.ts'
+import { parsedLineOf, STORED_LINE, storedLineOf } from './stored-line.ts'
+
+/** Records and lines that are read before other requests have their turn: a few milliseconds. */
+const STEPS_AT_ONCE = 300
+/** Records, and lines of a record, that one statement answers with. */
+const ROWS_AT_ONCE = 200
+/** Bytes of lines that are read at once, unless the first line alone has more. */
+const BYTES_AT_ONCE = 1 << 20
+/** Bytes of a record or a line that count as one record or line more. */
+const BYTES_OF_STEP = 16 << 10
+
+const LATER_LINES = `SELECT seq, ${STORED_LINE} AS line FROM "$provenance" WHERE record = ? AND seq > ? ORDER BY seq LIMIT ?`
+
+/** A read that may take long: every `yield` says how many records and lines have been read since the last, long ones counting as several. */
+type Steps<T> = Generator<number, T, void>
+
+/** Counts each part of a longer piece of work as a turn. */
+function* inSteps<T>(parts: Generator<unknown, T, void>): Steps<T> {
+  for (let part = parts.next(); ; part = parts.next()) {
+    if (part.done === true) return part.value
+    yield STEPS_AT_ONCE
+  }
+}
+
+export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly Field[] }
+
+/**
+ * Answers what records were right after an entry of the log, by undoing in thought what later entries did to them.
+ *
+ * Each life of a record has a key, and keys are given in the order of creation: the records that existed at a seq are
+ * those up to some key, without those whose deletion is not after it. A value then is the one *before* the first later
+ * entry that touches its field, and today's when there is none.
+ *
+ * That is why an answer may be put together over several turns, whatever is written in between: lines are only ever
+ * added, above the seq; a new record gets a later key; and where a value is overwritten that has been read already, or
+ * its record is deleted, the line of that has it as `previous`.
+ */
+export class HistoryReader {
+  readonly #db: Connection
+
+  constructor(db: Connection) {
+    this.#db = db
+  }
+
+  range(): HistoryRange {
+    const row = this.#db.get(
+      `SELECT "first", (SELECT max(seq) FROM "$provenance") AS "last",
+         (SELECT line FROM "$provenance" WHERE seq = "first") AS "line"
+       FROM (SELECT iif(history_after = 0, 0, history_after + 1) AS "first" FROM "$sheet")`,
+    )
+    const at = parsedLineOf(row)?.['at']
+    return {
+      first: Number(row?.['first']),
+      firstAt: typeof at === 'string' ? at : null,
+      last: Number(row?.['last'] ?? 0),
+    }
+  }
+
+  /**
+   * The seq of the last entry that is not later than a time, 0 when there is none. Where the clock was put back, so that
+   * entries are not in the order of their times, an entry that is not later and is followed by one that is, or by none.
+   */
+  seqAt(time: string): number {
+    // The entry `low` and those that it stands for are not later; what is above `high` is.
+    let [low, high] = [0, this.range().last]
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      // A log that was there before the store may have gaps.
+      const entry = this.#db.get(
+        'SELECT seq, line FROM "$provenance" WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
+        middle,
+      )
+      const at = parsedLineOf(entry)?.['at']
+      if (typeof at === 'string' && at > time) high = Number(entry?.['seq']) - 1
+      else low = middle
+    }
+    return Number(this.#db.get('SELECT max(seq) AS seq FROM "$provenance" WHERE seq <= ?', low)?.['seq'] ?? 0)
+  }
+
+  /** A record as it was; null when it did not exist. */
+  record(id: string, fields: readonly Field[], seq: number): Promise<JsonBytes | null> {
+    return this.#inTurns(this.#record(id, selectionOf(fields), seq))
+  }
+
+  /** A page of the records that existed, in creation order. */
+  page({ fields, ...query }: FieldsAsOf): Promise<PastPage> {
+    return this.#inTurns(this.#page(selectionOf(fields), query))
+  }
+
+  /** Takes some steps at a time, each time from one state of the store, and lets other requests have their turn. */
+  async #inTurns<T>(steps: Steps<T>): Promise<T> {
+    for (;;) {
+      const step = this.#someOf(steps)
+      if (step.done === true) return step.value
+      await nextTurn()
+    }
+  }
+
+  #someOf<T>(steps: Steps<T>): IteratorResult<number, T> {
+    this.#db.exec('BEGIN')
+    try {
+      for (let taken = 0; ;) {
+        const step = steps.next()
+        if (step.done === true) return step
+        taken += step.value
+        if (taken >= STEPS_AT_ONCE) return step
+      }
+    } finally {
+      this.#db.exec('COMMIT')
+    }
+  }
+
+  *#record(id: string, selection: Selection, seq: number): Steps<JsonBytes | null> {
+    // Of the lives that had begun only the last can have been going on.
+    const life = this.#db.get(
+      `SELECT max(key) AS key FROM (
+         SELECT record AS key FROM "$deleted" WHERE record_id = ?1 UNION ALL SELECT "$seq" FROM "$data" WHERE id = ?1
+       ) WHERE key <= ?2`,
+      id,
+      this.#lastKeyAt(seq),
+    )
+    const key = life?.['key']
+    return typeof key === 'number' ? yield* this.#asOf(key, selection, seq) : null
+  }
+
+  *#page(selection: Selection, { limit, after, seq }: Omit<PageAsOfQuery, 'fields'>): Steps<PastPage> {
+    const last = this.#lastKeyAt(seq)
+    const records: JsonBytes[] = []
+    let bytes = 0
+    let next: RecordKey = after ?? 0
+    // One record more than asked for tells whether another page follows.
+    for (let from = next, count = Math.min(limit + 1, ROWS_AT_ONCE); ; count = ROWS_AT_ONCE) {
+      const keys = this.#keys(from, last, count)
+      for (const key of keys) {
+        const record = yield* this.#asOf(key, selection, seq)
+        const size = record?.length ?? 0
+        yield 1 + Math.floor(size / BYTES_OF_STEP)
+        if (record === null) continue
+        bytes += size
+        const isFull = records.length === limit || (records.length > 0 && bytes > PAGE_BYTES)
+        if (isFull) return { records: jsonArray(records), next }
+        records.push(record)
+        next = key
+      }
+      if (keys.length < count) return { records: jsonArray(records), next: null }
+      from = keys.at(-1) ?? last
+    }
+  }
+
+  /** Keys that records have or had, in order. */
+  #keys(after: RecordKey, last: RecordKey, count: number): RecordKey[] {
+    return this.#db
+      .all(
+        `SELECT "$seq" AS key FROM "$data" WHERE "$seq" > ?1 AND "$seq" <= ?2
+         UNION ALL SELECT record FROM "$deleted" WHERE record > ?1 AND record <= ?2 ORDER BY 1 LIMIT ?3`,
+        after,
+        last,
+        count,
+      )
+      .map((row) => Number(row['key']))
+  }
+
+  /** The key of the last record that was created by then, 0 when none was. */
+  #lastKeyAt(seq: number): RecordKey {
+    let [low, high] = [0, Number(this.#db.get('SELECT last_record AS key FROM "$sheet"')?.['key'])]
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if (this.#createdAt(middle) <= seq) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  #createdAt(key: RecordKey): number {
+    const imported = this.#db.get('SELECT seq FROM "$import" WHERE first <= ?1 AND last >= ?1', key)
+    const created =
+      imported ?? this.#db.get('SELECT min(seq) AS seq FROM "$provenance" WHERE record = ?', key)
+    return Number(created?.['seq'])
+  }
+
+  /** A record that had been created as it was; null when it had been deleted. */
+  *#asOf(key: RecordKey, selection: Selection, seq: number): Steps<JsonBytes | null> {
+    const unchanged = this.#db.get(selection.unchanged, key, seq)?.['$json']
+    if (unchanged instanceof Uint8Array) return jsonBytes(unchanged)
+    const row = this.#db.get(selection.columns, key)
+    if (row === undefined && this.#lastEntry(key) <= seq) return null
+    const before = yield* this.#valuesBefore(key, selection, seq)
+    return yield* inSteps(pastRecordJson(this.#db, selection, { row, before }))
+  }
+
+  /** The seq of the last entry of a record; of one that is gone that is its deletion. */
+  #lastEntry(key: RecordKey): number {
+    return Number(this.#db.get('SELECT max(seq) AS seq FROM "$provenance" WHERE record = ?', key)?.['seq'])
+  }
+
+  /** The first lines of a record after a seq, with the seq of the last of them. */
+  #laterLines(key: RecordKey, from: number): { lines: StoredLine[]; bytes: number; last: number } {
+    const lines: StoredLine[] = []
+    let [bytes, last] = [0, from]
+    // To its end before others have their turn, who may run the same statement.
+    for (const row of this.#db.prepare(LATER_LINES).iterate(key, from, ROWS_AT_ONCE)) {
+      const line = storedLineOf(row)
+      lines.push(line)
+      last = Number(row['seq'])
+      bytes += line.length
+      if (bytes > BYTES_AT_ONCE) break
+    }
+    return { lines, bytes, last }
+  }
+
+  /** What those of the fields were that a later entry touches. */
+  *#valuesBefore(key: RecordKey, { fields }: Selection, seq: number): Steps<Map<string, JsonValue>> {
+    const values = new Map<string, JsonValue>()
+    for (let from = seq; values.size < fields.length;) {
+      const { lines, bytes, last } = this.#laterLines(key, from)
+      for (const line of lines) noteValuesBefore(yield* inSteps(parseStoredInParts(line)), fields, values)
+      from = last
+      yield lines.length + Math.floor(bytes / BYTES_OF_STEP)
+      if (lines.length < ROWS_AT_ONCE && bytes <= BYTES_AT_ONCE) break
+    }
+    return values
+  }
+}

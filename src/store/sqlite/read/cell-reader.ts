@@ -1,0 +1,22 @@
+import type { RecordKey } from '../../cell-work.ts'
+import type { CellFailureNote, DerivationVersion } from '../../sheet-store.ts'
+import { storedCellFailure } from '../../rows/stored-rows.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** The failure of a cell whose last try failed; null for any other cell. */
+export function readCellFailure(db: Connection, record: RecordKey, target: string): CellFailureNote | null {
+  const row = db.get(
+    `SELECT error, error_type, response_body, at, hash FROM "$failure"
+     WHERE target = (SELECT id FROM "$target" WHERE field = ?) AND record = ?`,
+    target,
+    record,
+  )
+  return row === undefined ? null : storedCellFailure(row)
+}
+
+/** The versions of a derivation file that were ever in force, newest first; one that came back has its first place. */
+export function readDerivationVersions(db: Connection, file: string): DerivationVersion[] {
+  return db
+    .all('SELECT sha256, text, at FROM "$derivation" WHERE file = ? ORDER BY number DESC', file)
+    .map((row) => ({ sha256: String(row['sha256']), text: String(row['text']), at: String(row['at']) }))
+}

@@ -1,0 +1,329 @@
+import type { Contract, Field } from '../../../contract/contract.ts'
+import type { CacheEntry, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
+import type {
+  CellFailureNote,
+  Deletion,
+  DeletionRef,
+  HistoryRange,
+  DerivationVersion,
+  JsonBytes,
+  Page,
+  PageAsOfQuery,
+  PagePlace,
+  PageQuery,
+  PastPage,
+  StoreStatus,
+  VersionedRecord,
+} from '../../sheet-store.ts'
+import type { ProposalCounts, ProposalDetail, ProposalsQuery, StoredProposal } from '../../stored-proposal.ts'
+import { answerCache } from '../../rows/result-cache.ts'
+import type { CellLog } from '../../cell-log.ts'
+import { keyAtPosition } from '../../rows/deleted-blocks.ts'
+import { PAGE_BYTES } from '../../page-bytes.ts'
+import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
+import { Connection } from '../database/connection.ts'
+import { HistoryReader } from '../log/history-reader.ts'
+import { readProposal, readProposalCounts, readProposalDetail, readProposals } from './proposal-reader.ts'
+import { entryTimeNow } from '../database/last-entry.ts'
+import { LogReader } from '../log/log-reader.ts'
+import { readDeletion } from '../log/read-deletion.ts'
+import { RunReader } from './run-reader.ts'
+import { recordJsonExpression } from '../sql/json-columns.ts'
+import { quoted } from '../database/schema.ts'
+import { canBeId, jsonBytes } from '../database/values.ts'
+import { WorkReader } from './work-reader.ts'
+import { hashBytes, readCacheEntry, textOrNull } from '../../rows/stored-rows.ts'
+
+/** Bytes of answers that are kept until the next write. */
+const ANSWERS_KEPT = 16 << 20
+
+/** Says that what was asked for takes too long for the thread that asks. */
+export const TOO_LARGE: unique symbol = Symbol('too large')
+
+/** Records that are read without looking first at how much they take. */
+const FEW_RECORDS = 100
+
+/** Bytes of values that a page may walk over to reach those that it answers with: a few milliseconds. */
+const WALKED_BYTES = 64 << 20
+
+/** Finds where a page at a position starts, in work that does not depend on how many records were deleted. */
+const KEY_AT_POSITION = keyAtPosition('?1', '?2')
+
+/** A page that takes no more than walking along the table. */
+type PlainPage = Omit<PageQuery, 'filter' | 'sort'>
+
+/** A record or a page as it is answered; `version` is that of a record, `next` where the page after a page starts. */
+interface Answer extends VersionedRecord {
+  readonly next: PagePlace | null
+}
+
+interface ReadStatements {
+  /** Tells lists of fields apart. */
+  readonly name: string
+  readonly record: string
+  readonly page: string
+}
+
+/**
+ * Everything that is read from the store but SQL from users, on a connection of its own in the calling thread.
+ * Nothing that another connection can change is kept without asking SQLite whether it did.
+ */
+export class Reader {
+  /** What there is to read of runs. */
+  readonly runs: RunReader
+  readonly #db: Connection
+  readonly #work: WorkReader
+  readonly #history: HistoryReader
+  readonly #answers = answerCache<Answer>(ANSWERS_KEPT)
+  #selections = new WeakMap<readonly string[], ReadStatements>()
+  #contract: Contract
+  #bytesOfRecords: string | null = null
+  /** Whether {@link #dataVersion} is known to be the version since the event loop last called anything. */
+  #hasAsked = false
+  #dataVersion = -1
+
+  constructor(path: string, contract: Contract) {
+    this.#db = Connection.forReading(path)
+    this.#work = new WorkReader(this.#db)
+    this.#history = new HistoryReader(this.#db)
+    this.runs = new RunReader(this.#db)
+    this.#contract = contract
+  }
+
+  /** The connection, for what reads on its own. */
+  get connection(): Connection {
+    return this.#db
+  }
+
+  /** Follows a new contract. */
+  use(contract: Contract): void {
+    this.#contract = contract
+    this.#answers.clear()
+    this.#selections = new WeakMap()
+    this.#bytesOfRecords = null
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  /** One record, null when there is none; {@link TOO_LARGE} for one that takes more than a page may. */
+  record(id: string, fields: readonly string[]): VersionedRecord | null | typeof TOO_LARGE {
+    if (!canBeId(id)) return null
+    const { name, record } = this.#statements(fields)
+    const key = `record ${name} ${id}`
+    const known = this.#known(key)
+    if (known !== undefined) return known
+    const row = this.#db.within(PAGE_BYTES, () => this.#db.get(record, id))
+    if (row === null) return TOO_LARGE
+    if (row === undefined) return null
+    return this.#keep(key, { json: jsonBytes(row['$json']), version: String(row['$version']), next: null })
+  }
+
+  /** A page in creation order; {@link TOO_LARGE} where its records take more than a page may. */
+  page({ fields, limit, after, skip }: PlainPage): Page | typeof TOO_LARGE {
+    const { name, page } = this.#statements(fields)
+    const from = this.startOf({ after, skip })
+    const key = `page ${name} ${limit} ${from}`
+    const known = this.#known(key)
+    if (known !== undefined) return { records: known.json, next: known.next }
+    if (limit > FEW_RECORDS && this.#storedBytes(from, limit) > WALKED_BYTES) return TOO_LARGE
+    const row = this.#db.within(PAGE_BYTES, () => this.#db.get(page, from, limit))
+    if (row === null) return TOO_LARGE
+    const next = row?.['$more'] === 1 ? { key: Number(row['$last']), values: [] } : null
+    const { json: records } = this.#keep(key, { json: jsonBytes(row?.['$json']), version: '', next })
+    return { records, next }
+  }
+
+  /** The key after which a page starts. */
+  startOf({ after, skip }: Pick<PlainPage, 'after' | 'skip'>): RecordKey {
+    const from = after?.key ?? 0
+    return skip === 0 ? from : Number(this.#db.get(KEY_AT_POSITION, from, skip)?.['key'])
+  }
+
+  /** How much these records take in the store, whichever of their fields are read. Reads only how long each value is. */
+  #storedBytes(from: RecordKey, limit: number): number {
+    this.#bytesOfRecords ??= `SELECT sum("$bytes") AS "$bytes" FROM (
+      SELECT ${sumOf(this.#contract.fields.map(({ name }) => `ifnull(octet_length(${quoted(name)}), 0)`))} AS "$bytes"
+      FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?)`
+    return Number(this.#db.get(this.#bytesOfRecords, from, limit)?.['$bytes'])
+  }
+
+  /** The key and the version of a record. */
+  placeOf(id: string): { readonly key: RecordKey; readonly version: string } | null {
+    const row = this.#db.get('SELECT "$seq", "$version" FROM "$data" WHERE id = ?', id)
+    return row === undefined ? null : { key: Number(row['$seq']), version: String(row['$version']) }
+  }
+
+  /**
+   * The statements that answer with these fields, made once for a list of fields. Bytes, since text would be turned
+   * into a string and back. Names of their own contain `$`: SQLite would take others for fields of that name.
+   */
+  #statements(fields: readonly string[]): ReadStatements {
+    let statements = this.#selections.get(fields)
+    if (statements === undefined) {
+      const json = recordJsonExpression(this.#fields(fields))
+      statements = {
+        name: fields.join(),
+        record: `SELECT CAST(${json} AS BLOB) AS "$json", "$version" FROM "$data" WHERE id = ?`,
+        page: `SELECT "$json", "$last", EXISTS (SELECT 1 FROM "$data" WHERE "$seq" > "$last") AS "$more" FROM (
+          SELECT CAST('[' || ifnull(group_concat("$record"), '') || ']' AS BLOB) AS "$json", max("$seq") AS "$last" FROM (
+            SELECT "$seq", ${json} AS "$record" FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?))`,
+      }
+      this.#selections.set(fields, statements)
+    }
+    return statements
+  }
+
+  status(): StoreStatus {
+    return this.#atOnce(() => this.#readStatus())
+  }
+
+  #readStatus(): StoreStatus {
+    const sheet = this.#db.get('SELECT records, last_record FROM "$sheet"')
+    const total = Number(sheet?.['records'])
+    const lastKey = Number(sheet?.['last_record'])
+    const last = this.#db.get('SELECT max(seq) AS seq FROM "$provenance"')
+    const targets = this.#db.all('SELECT * FROM "$target" WHERE active = 1 ORDER BY id').map((row) => {
+      const count = (counter: string): number => Number(row[counter])
+      const [missing, stale, failed] = [count('missing'), count('stale'), count('failed')]
+      const [overridden, blocked] = [count('overridden'), count('blocked')]
+      return {
+        field: String(row['field']),
+        fresh: total - missing - stale - failed - overridden,
+        stale,
+        missing,
+        failed,
+        overridden,
+        blocked,
+        lastAt: textOrNull(row['last_at']),
+        lastActor: textOrNull(row['last_actor']),
+        lastError: failed > 0 ? textOrNull(row['last_error']) : null,
+      }
+    })
+    return { total, lastKey, lastSeq: Number(last?.['seq'] ?? 0), targets }
+  }
+
+  /** A deletion that the log has; null for none. */
+  deletion(asked: DeletionRef): Deletion | null {
+    return readDeletion(this.#db, asked)
+  }
+
+  /** What there is to read of a cell; null for a record that never existed. */
+  log(recordId: string, field: string): CellLog | null {
+    return LogReader.cell(this.#db, recordId, this.#field(field))
+  }
+
+  history(): HistoryRange {
+    return this.#history.range()
+  }
+
+  now(): string {
+    return this.#atOnce(() => entryTimeNow(this.#db))
+  }
+
+  seqAt(time: string): number {
+    return this.#atOnce(() => this.#history.seqAt(time))
+  }
+
+  async recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
+    return canBeId(id) ? this.#history.record(id, this.#fields(fields), seq) : null
+  }
+
+  async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
+    return this.#history.page({ ...query, fields: this.#fields(fields) })
+  }
+
+  proposal(id: string): StoredProposal | null {
+    return readProposal(this.#db, id)
+  }
+
+  proposalDetail(id: string): Promise<ProposalDetail | null> {
+    return readProposalDetail(this.#db, this.#contract, id)
+  }
+
+  proposals(query: ProposalsQuery): StoredProposal[] {
+    return readProposals(this.#db, query)
+  }
+
+  proposalCounts(): ProposalCounts {
+    return readProposalCounts(this.#db)
+  }
+
+  /** Reads with several statements from one state of the store. */
+  #atOnce<T>(read: () => T): T {
+    this.#db.exec('BEGIN')
+    try {
+      return read()
+    } finally {
+      this.#db.exec('COMMIT')
+    }
+  }
+
+  /** Adds the keys of those of the ids that exist. */
+  recordKeys(ids: readonly string[], keys: Map<string, RecordKey>): void {
+    for (const id of ids) {
+      const row = canBeId(id) ? this.#db.get('SELECT "$seq" AS key FROM "$data" WHERE id = ?', id) : undefined
+      if (row !== undefined) keys.set(id, Number(row['key']))
+    }
+  }
+
+  work(query: WorkQuery): WorkItem[] {
+    return this.#atOnce(() => this.#work.read(query, this.#contract))
+  }
+
+  cached(hashes: readonly string[]): ReadonlyMap<string, CacheEntry> {
+    const entries = new Map<string, CacheEntry>()
+    for (const inputHash of hashes) {
+      const row = this.#db.get('SELECT entry FROM "$cache" WHERE hash = ?', hashBytes(inputHash))
+      if (row !== undefined) entries.set(inputHash, readCacheEntry(inputHash, row['entry']))
+    }
+    return entries
+  }
+
+  cellFailure(record: RecordKey, target: string): CellFailureNote | null {
+    return readCellFailure(this.#db, record, target)
+  }
+
+  derivationVersions(file: string): DerivationVersion[] {
+    return readDerivationVersions(this.#db, file)
+  }
+
+  #known(key: string): Answer | undefined {
+    this.#forgetOutdated()
+    return this.#answers.get(key)
+  }
+
+  /** Asks once for all reads that the event loop has called for together: nobody has written and been told so between them. */
+  #forgetOutdated(): void {
+    if (this.#hasAsked) return
+    this.#hasAsked = true
+    process.nextTick(() => (this.#hasAsked = false))
+    const version = Number(this.#db.get('PRAGMA data_version')?.['data_version'])
+    if (version === this.#dataVersion) return
+    this.#answers.clear()
+    this.#dataVersion = version
+  }
+
+  #keep(key: string, answer: Answer): Answer {
+    this.#answers.set(key, answer)
+    return answer
+  }
+
+  #fields(names: readonly string[]): Field[] {
+    return names.map((name) => this.#field(name))
+  }
+
+  #field(name: string): Field {
+    const field = this.#contract.fieldByName.get(name)
+    if (field === undefined) throw new Error(`no field ${name}`)
+    return field
+  }
+}
+
+/** The sum of these expressions, as deep as a balanced tree: SQLite takes no expression that is 1000 deep. */
+function sumOf(parts: readonly string[]): string {
+  if (parts.length <= 1) return parts[0] ?? '0'
+  const middle = Math.ceil(parts.length / 2)
+  return `(${sumOf(parts.slice(0, middle))} + ${sumOf(parts.slice(middle))})`
+}

@@ -1,0 +1,171 @@
+import type { SQLInputValue } from 'node:sqlite'
+import type { Contract, Field } from '../../../contract/contract.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import type { RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
+import type { PendingInput } from '../../../errors/block.ts'
+import type { Connection, StoredTuple } from '../database/connection.ts'
+import { quoted } from '../database/schema.ts'
+import { fromColumn } from '../database/values.ts'
+import { pendingInput, TODO_STATES, workCell } from '../../rows/stored-rows.ts'
+
+/** Finds what a run has to do, and reads what that takes. */
+export class WorkReader {
+  readonly #db: Connection
+
+  constructor(db: Connection) {
+    this.#db = db
+  }
+
+  /** The next records with work. To be called in a transaction: marks and inputs must be of one state of the store. */
+  read(query: WorkQuery, contract: Contract): WorkItem[] {
+    const known = this.#targets()
+    const targets = query.targets.map((field) => known.get(field)?.id ?? 0)
+    const inputs = query.inputs
+      .map((name) => contract.fieldByName.get(name))
+      .filter((field) => field !== undefined)
+      .map((field): Input => ({ field, target: known.get(field.name)?.activeId ?? null }))
+    const keys = this.#workKeys(query, targets)
+    return this.#db
+      .tuples(itemsStatement(inputs, targets, query), JSON.stringify(keys))
+      .map((row) => workItem(row, inputs, query))
+  }
+
+  #targets(): ReadonlyMap<string, { readonly id: number; readonly activeId: number | null }> {
+    return new Map(
+      this.#db.all('SELECT id, field, active FROM "$target"').map((row) => {
+        const id = Number(row['id'])
+        return [String(row['field']), { id, activeId: row['active'] === 1 ? id : null }] as const
+      }),
+    )
+  }
+
+  #workKeys(query: WorkQuery, targets: readonly number[]): RecordKey[] {
+    const { force, state, after, limit, only } = query
+    const from = after ?? 0
+    const everyRecord = force && state === null
+    if (only !== null) {
+      const wanted = (key: RecordKey): boolean =>
+        key > from && (everyRecord ? this.#exists(key) : this.#hasWork(key, targets, query))
+      return only.values().filter(wanted).take(limit).toArray()
+    }
+    if (everyRecord) {
+      return this.#keys('SELECT "$seq" FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?', from, limit)
+    }
+    const perTarget = targets.flatMap((target) => this.#todoKeys(target, query, from))
+    return [...new Set(perTarget)].toSorted((a, b) => a - b).slice(0, limit)
+  }
+
+  /** The next records whose cell of a target has work, or is in a state. */
+  #todoKeys(target: number, { state, ready = false, limit }: WorkQuery, from: RecordKey): RecordKey[] {
+    // Many missing cells need not be gone through to learn that none is stale, nor many blocked ones that none is ready.
+    const cells = state ?? 'missing + stale + failed'
+    const counted = this.#db.get(
+      `SELECT ${cells} AS cells, missing + stale + failed - blocked AS ready FROM "$target" WHERE id = ?`,
+      target,
+    )
+    if (counted === undefined || counted['cells'] === 0 || (ready && counted['ready'] === 0)) return []
+    const conditions = ['target = ? AND record > ?']
+    if (state !== null) conditions.push(`state = ${TODO_STATES[state]}`)
+    if (ready) conditions.push('NOT blocked')
+    const next = 'ORDER BY record LIMIT ?'
+    if (state === 'failed' && !ready) {
+      const sql = `SELECT record FROM "$failure" WHERE target = ? AND record > ? ${next}`
+      return this.#keys(sql, target, from, limit)
+    }
+    return this.#keys(
+      `SELECT record FROM "$todo" WHERE ${conditions.join(' AND ')} ${next}`,
+      target,
+      from,
+      limit,
+    )
+  }
+
+  #keys(sql: string, ...params: SQLInputValue[]): RecordKey[] {
+    return this.#db.tuples(sql, ...params).map(([key]) => Number(key))
+  }
+
+  #exists(key: RecordKey): boolean {
+    return this.#db.get('SELECT 1 FROM "$data" WHERE "$seq" = ?', key) !== undefined
+  }
+
+  #hasWork(key: RecordKey, targets: readonly number[], { state, ready = false }: WorkQuery): boolean {
+    return targets.some((target) => {
+      const sql = 'SELECT state, blocked FROM "$todo" WHERE target = ? AND record = ?'
+      const todo = this.#db.get(sql, target, key)
+      if (todo === undefined || (ready && todo['blocked'] === 1)) return false
+      return state === null || todo['state'] === TODO_STATES[state]
+    })
+  }
+}
+
+/** An input of a derivation. */
+interface Input {
+  readonly field: Field
+  /** The number of the target that it is itself; null for a field that is not derived. */
+  readonly target: number | null
+}
+
+/**
+ * Records of a list of keys, in their order, each with its inputs and the state of each target's cell in one row. Target ids
+ * are the store's own numbers.
+ */
+function itemsStatement(
+  inputs: readonly Input[],
+  targets: readonly number[],
+  { failures = false }: Pick<WorkQuery, 'failures'>,
+): string {
+  const sources = inputs.flatMap(({ target }) => target ?? [])
+  const columns = [
+    'data."$seq"',
+    'data.id',
+    ...inputs.map(({ field: { name } }) => `data.${quoted(name)}`),
+    ...sources.flatMap((id) => [`input${id}.state`, `input${id}.blocked`]),
+    ...targets.flatMap((_, index) => [
+      `nullif(lower(hex(cell${index}.hash)), '')`,
+      `cell${index}.mark`,
+      `todo${index}.state`,
+      `todo${index}.mark`,
+      `todo${index}.blocked`,
+      ...(failures ? [`failure${index}.at`, `nullif(lower(hex(failure${index}.hash)), '')`] : []),
+    ]),
+  ]
+  const joins = [
+    ...sources.map(
+      (id) =>
+        `LEFT JOIN "$todo" AS input${id} ON input${id}.target = ${id} AND input${id}.record = data."$seq"`,
+    ),
+    ...targets.map(
+      (id, index) =>
+        `LEFT JOIN "$cell" AS cell${index} ON cell${index}.target = ${id} AND cell${index}.record = data."$seq"
+         LEFT JOIN "$todo" AS todo${index} ON todo${index}.target = ${id} AND todo${index}.record = data."$seq"
+         ${failures ? `LEFT JOIN "$failure" AS failure${index} ON failure${index}.target = ${id} AND failure${index}.record = data."$seq"` : ''}`,
+    ),
+  ]
+  return `SELECT ${columns.join(', ')} FROM "$data" AS data ${joins.join(' ')} 
+    WHERE data."$seq" IN (SELECT value FROM json_each(?)) ORDER BY data."$seq"`
+}
+
+/** A row of {@link itemsStatement}. */
+function workItem(
+  row: StoredTuple,
+  inputs: readonly Input[],
+  { targets, failures = false }: WorkQuery,
+): WorkItem {
+  const values = Object.create(null) as Record<string, JsonValue>
+  const pending = Object.create(null) as Record<string, PendingInput>
+  const [key, id] = row
+  let at = 2
+  for (const { field } of inputs) values[field.name] = fromColumn(field, row[at++])
+  for (const { field, target } of inputs) {
+    if (target === null) continue
+    const state = pendingInput(row[at++], row[at++])
+    if (state !== undefined) pending[field.name] = state
+  }
+  const cells = targets.map((target) =>
+    workCell(target, [
+      ...([row[at++], row[at++], row[at++], row[at++], row[at++]] as const),
+      ...(failures ? ([row[at++], row[at++]] as const) : ([null, null] as const)),
+    ]),
+  )
+  return { key: Number(key), id: String(id), inputs: values, pending, cells }
+}

@@ -1,0 +1,20 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { toPlainError } from '../../../errors/service-error.ts'
+import type { SnapshotAnswer } from '../../sheet-files/snapshot-worker.ts'
+import { asRecordsError } from '../database/connection.ts'
+import { copyStore } from './snapshot.ts'
+import type { SnapshotOrder } from './take-snapshot.ts'
+
+/** A thread that copies a store and ends. */
+function answer({ database, directory }: SnapshotOrder): SnapshotAnswer {
+  try {
+    return { snapshot: copyStore(database, directory) }
+  } catch (thrown) {
+    const error = asRecordsError(thrown)
+    const plain = toPlainError(error)
+    if (plain === undefined) throw error
+    return { refused: plain }
+  }
+}
+
+parentPort?.postMessage(answer(workerData as SnapshotOrder))

@@ -1,0 +1,82 @@
+import type { Contract, Field } from '../../../contract/contract.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
+import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
+import type { Connection, StoredRow } from '../database/connection.ts'
+import { openDatabase } from '../database/open-database.ts'
+import { reading, readingOn } from '../database/reading.ts'
+import { quoted } from '../database/schema.ts'
+import type { CopiedTable } from './sqlite-copy.ts'
+import { lineOf } from '../log/stored-line.ts'
+import { fromColumn } from '../database/values.ts'
+
+/** Rows that are read as they are gone through, and the names of their columns. */
+export interface SourceRows {
+  readonly columns: readonly string[]
+  readonly rows: IteratorObject<StoredRow>
+}
+
+/** The `sheet.db` of a sheet that is to go on in another engine. Blocks its thread as it reads; throws RecordsError where that fails. */
+export class SqliteSource {
+  /** The contract that it follows. */
+  readonly contract: Contract
+  readonly #db: Connection
+
+  private constructor(db: Connection, contract: Contract) {
+    this.#db = db
+    this.contract = contract
+  }
+
+  /**
+   * Opens it as the engine does: it is checked first, and brought to this version. Throws RecordsError for anything else
+   * than the store of a sheet, LockTimeoutError when others keep it locked for so many milliseconds.
+   */
+  static async open(path: string, lockTimeoutMs: number): Promise<SqliteSource> {
+    const wait = { deadline: performance.now() + lockTimeoutMs, what: 'sheet.db' }
+    const { db, sheet } = await readingOn(openDatabase(path, wait))
+    return new SqliteSource(db, parseStoredContract(String(sheet['contract'])))
+  }
+
+  /** Has all that `read` reads be of one state. */
+  async inOneState<T>(read: () => Promise<T>): Promise<T> {
+    reading(() => this.#db.exec('BEGIN'))
+    try {
+      return await read()
+    } finally {
+      this.#db.exec('ROLLBACK')
+    }
+  }
+
+  /** The row of `$sheet`, with the `seq` of the last line of the log as `last_seq`. */
+  sheet(): StoredRow {
+    const sql = 'SELECT *, (SELECT max(seq) FROM "$provenance") AS last_seq FROM "$sheet"'
+    return reading(() => this.#db.get(sql)) ?? {}
+  }
+
+  /** The rows of a table; those of the log with whole lines. */
+  rows(table: CopiedTable): SourceRows {
+    const { columns, rows } = this.#read(`SELECT * FROM ${quoted(table)}`)
+    if (table !== '$provenance') return { columns, rows }
+    return { columns, rows: rows.map((row) => ({ ...row, line: lineOf(row) })) }
+  }
+
+  /** The rows of the records, in creation order. */
+  records(): SourceRows {
+    return this.#read('SELECT * FROM "$data" ORDER BY "$seq"')
+  }
+
+  /** The value of a field in a row of {@link records}. */
+  value(field: Field, row: StoredRow): JsonValue {
+    return fromColumn(field, row[field.name])
+  }
+
+  close(): void {
+    this.#db.close()
+  }
+
+  #read(sql: string): SourceRows {
+    const statement = reading(() => this.#db.prepare(sql))
+    const rows = statement.iterate()
+    const next = (): IteratorResult<StoredRow, undefined> => reading(() => rows.next())
+    return { columns: statement.columns().map(({ name }) => name), rows: Iterator.from({ next }) }
+  }
+}

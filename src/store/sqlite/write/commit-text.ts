@@ -1,0 +1,102 @@
+import type { JsonValue } from '../../../contract/json/json.ts'
+import type { CellCommit, CellResult } from '../../cell-work.ts'
+import { cacheEntryText } from '../../rows/stored-rows.ts'
+
+type Computed = Extract<CellResult['result'], { kind: 'computed' }>
+
+/** A commit as the writing thread takes it: JSON that is stored as it is stays text. */
+export interface CommitInText extends Omit<CellCommit, 'cells' | 'cache' | 'made'> {
+  readonly cells: readonly CellInText[]
+  readonly cache: readonly EntryInText[]
+}
+
+/** A {@link CellResult}. */
+export interface CellInText extends Omit<CellResult, 'result'> {
+  readonly result: Exclude<CellResult['result'], Computed> | ComputedInText
+}
+
+export interface ComputedInText extends Omit<Computed, 'provenance'> {
+  /** JSON of an object. */
+  readonly provenance: string
+}
+
+/** A {@link CacheEntry}. */
+export interface EntryInText {
+  readonly inputHash: string
+  /** {@link cacheEntryText}. */
+  readonly text: string
+}
+
+/** What the cells of a target have in common: most cells of a commit are of one. */
+type CellsOf = Pick<CellResult, 'target' | 'sha256'>
+
+/** The result of a computed cell goes without its provenance, which is a line. */
+type Result = Exclude<CellResult['result'], Computed> | readonly [value: JsonValue, inputHash: string]
+
+type Head = readonly [
+  common: Omit<CellCommit, 'cells' | 'cache' | 'made' | 'responses'>,
+  targets: readonly CellsOf[],
+  cells: readonly (readonly [target: number, key: number, mark: string, result: Result])[],
+  hashesOfEntries: readonly string[],
+  responses: readonly ResponseInHead[],
+]
+
+/** A response without its body, of which the length is here. */
+type ResponseInHead = readonly [request: string, status: number, durationMs: number, length: number]
+
+/**
+ * A commit as text, which crosses to the thread several times as fast as an object of many small ones: the bodies of
+ * responses, after a line with their length, for they may have lines of their own; a line of JSON,
+ * then the provenance of each computed cell, and each cache entry, of which the thread makes no
+ * objects. No other process waits for the calls of a store like this.
+ */
+export function commitText(commit: CellCommit): string {
+  const { actor, run, progress, cells, cache, responses = [], used = [] } = commit
+  const targets: CellsOf[] = []
+  const lines: string[] = []
+  const head: Head = [
+    { actor, run, progress, used },
+    targets,
+    cells.map((cell) => {
+      const { key, mark, result } = cell
+      if (result.kind !== 'computed') return [indexIn(targets, cell), key, mark, result]
+      lines.push(JSON.stringify(result.provenance))
+      return [indexIn(targets, cell), key, mark, [result.value, result.inputHash]]
+    }),
+    cache.map(({ inputHash }) => inputHash),
+    responses.map(({ request, status, durationMs, body }) => [request, status, durationMs, body.length]),
+  ]
+  for (const entry of cache) lines.push(cacheEntryText(entry))
+  const bodies = responses.map(({ body }) => body).join('')
+  return `${bodies.length}\n${bodies}${[JSON.stringify(head), ...lines].join('\n')}`
+}
+
+/** Reads {@link commitText}. */
+export function readCommit(text: string): CommitInText {
+  let from = text.indexOf('\n') + 1
+  const lines = text.slice(from + Number(text.slice(0, from))).split('\n')
+  let next = 1
+  const [common, targets, cells, hashes, responses] = JSON.parse(lines[0] ?? '') as Head
+  return {
+    ...common,
+    cells: cells.map(([index, key, mark, result]): CellInText => {
+      const { target, sha256 } = targets[index] as CellsOf
+      if ('kind' in result) return { key, target, mark, sha256, result }
+      const [value, inputHash] = result
+      const provenance = lines[next++] ?? ''
+      return { key, target, mark, sha256, result: { kind: 'computed', value, inputHash, provenance } }
+    }),
+    cache: hashes.map((inputHash) => ({ inputHash, text: lines[next++] ?? '' })),
+    responses: responses.map(([request, status, durationMs, length]) => {
+      const body = text.slice(from, from + length)
+      from += length
+      return { request, status, durationMs, body }
+    }),
+  }
+}
+
+/** Where a target is in the list, at whose end it is put if need be. */
+function indexIn(targets: CellsOf[], { target, sha256 }: CellsOf): number {
+  const known = targets.findIndex((other) => other.target === target && other.sha256 === sha256)
+  return known === -1 ? targets.push({ target, sha256 }) - 1 : known
+}

@@ -1,0 +1,28 @@
+import {
+  listPrunable,
+  removePart,
+  ROWS_AT_ONCE,
+  RUN_PARTS,
+  RUNS_AT_ONCE,
+  type PruneStep,
+  type RunPruning,
+} from '../../prune-runs.ts'
+import type { ChangeSet } from '../changes/change-set.ts'
+
+const parameter = (number: number): string => `?${number}`
+
+/** Removes some of the runs that can be removed; see {@link SheetStore.pruneRuns}. */
+export function pruneRuns({ db }: ChangeSet, which: RunPruning): PruneStep {
+  const { sql, params } = listPrunable(which, parameter)
+  const listed = db.all(sql, ...params)
+  let [runs, failures, room] = [0, 0, ROWS_AT_ONCE]
+  for (const { id = null, failed } of listed) {
+    // Its row goes last, so that what is left after a crash is found again.
+    for (const part of RUN_PARTS) room -= db.run(removePart(part, parameter), id, room)
+    if (room <= 0) return { runs, failures, more: true }
+    db.run('DELETE FROM "$run" WHERE id = ?', id)
+    runs += 1
+    failures += Number(failed)
+  }
+  return { runs, failures, more: listed.length === RUNS_AT_ONCE }
+}

@@ -1,0 +1,89 @@
+import type { PlainServiceError } from '../../../errors/service-error.ts'
+import type { SetAside } from '../../../provenance/set-aside.ts'
+import type { CellCommit, CellOutcome } from '../../cell-work.ts'
+import type {
+  DeleteResult,
+  RestoreRequest,
+  RestoreResult,
+  RevertRequest,
+  RevertResult,
+  TargetDefinition,
+  Upsert,
+  UpsertResult,
+  UpsertTrial,
+} from '../../sheet-store.ts'
+import type { ProposalDecision, ProposalId, ProposalRejection } from '../../stored-proposal.ts'
+import type { ResponseTrim, TrimResult } from '../../stored-responses.ts'
+import type { PruneStep, RunPruning } from '../../prune-runs.ts'
+import type { NewRun, RunEnd, RunId } from '../../stored-run.ts'
+import type { Deletion } from './delete-records.ts'
+import type { ProposeRequest } from './propose.ts'
+import type { RunBeginText, RunNote } from './run-writer.ts'
+
+/** What the store's writing thread can be asked to do, and with what. */
+export interface WriterOperations {
+  open(request: OpenRequest): OpenResult
+  define(request: DefineRequest): null
+  upsert(request: Upsert): UpsertResult
+  tryUpsert(request: Upsert): UpsertTrial
+  delete(request: Deletion): DeleteResult
+  /** {@link commitText} of a `CellCommit`. */
+  commitCells(request: string): readonly CellOutcome[]
+  revert(request: RevertRequest): RevertResult
+  restore(request: RestoreRequest): RestoreResult
+  propose(request: ProposeRequest): ProposalId
+  acceptProposal(request: ProposalDecision): null
+  rejectProposal(request: ProposalRejection): null
+  trimResponses(request: ResponseTrim): TrimResult
+  limitResponses(bytes: number): TrimResult
+  startRun(request: NewRun): RunId
+  runLocked(request: RunNote<RunBeginText>): null
+  endRun(request: RunNote<RunEnd>): null
+  noteCalls(request: RunNote<CellCommit['progress']>): null
+  keepWaiting(request: RunNote<number>): null
+  requestCancel(request: RunNote<string>): null
+  interruptRuns(except: RunId | null): null
+  pruneRuns(which: RunPruning): PruneStep
+  close(request: null): null
+}
+
+export interface DefineRequest {
+  readonly contractText: string
+  /** Null leaves the derived fields as they are. */
+  readonly targets: readonly TargetDefinition[] | null
+}
+
+export interface OpenRequest extends DefineRequest {
+  readonly directory: string
+  /** Who imports `records.jsonl`, should it come to that. */
+  readonly actor: string
+  readonly lockTimeoutMs: number
+}
+
+export interface OpenResult {
+  readonly cursorKey: Uint8Array
+  /** Whether `records.jsonl` is another file than the one that was imported (D2). */
+  readonly sourceDiffers: boolean
+}
+
+export type WriterOperation = keyof WriterOperations
+
+/** A request to the writing thread. */
+export interface WriterRequest {
+  readonly id: number
+  readonly operation: WriterOperation
+  readonly argument: unknown
+}
+
+/** What the writing thread posts: answers, or that it moved lines that the store does not have out of the log. */
+export type WriterMessage = readonly WriterAnswer[] | { readonly setAside: SetAside }
+
+/** The answer to a request; answers of one commit come together. */
+export interface WriterAnswer {
+  readonly id: number
+  readonly outcome:
+    | { readonly kind: 'done'; readonly value: unknown }
+    | { readonly kind: 'refused'; readonly error: PlainServiceError }
+    /** A fault of the program. */
+    | { readonly kind: 'broken'; readonly stack: string }
+}

@@ -1,0 +1,108 @@
+import { parentPort, receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
+import { toPlainError } from '../../../errors/service-error.ts'
+import { asRecordsError } from '../database/connection.ts'
+import type { Upsert } from '../../sheet-store.ts'
+import type { WriterAnswer, WriterMessage, WriterRequest } from './writer-protocol.ts'
+import { Writer } from './writer.ts'
+
+/** An upsert with a body of so many bytes has its transaction to itself, see {@link Writer.change}. */
+const LARGE_BODY = 64 << 10
+
+/** How many requests share a commit at most, so that the first of many is not kept waiting by the last. */
+const GROUP_LIMIT = 256
+
+/**
+ * The writing thread of a store: takes requests from its port, and makes those that wait together one transaction.
+ */
+class WriterThread {
+  readonly #port: MessagePort
+  readonly #writer: Writer
+  readonly #queue: WriterRequest[] = []
+  #working = false
+
+  constructor(port: MessagePort) {
+    this.#port = port
+    this.#writer = new Writer((setAside) => port.postMessage({ setAside } satisfies WriterMessage))
+    port.on('message', (request: WriterRequest) => {
+      this.#queue.push(request)
+      if (!this.#working) void this.#work()
+    })
+  }
+
+  async #work(): Promise<void> {
+    this.#working = true
+    for (this.#receive(); this.#queue.length > 0; this.#receive()) {
+      const first = this.#queue[0] as WriterRequest
+      if (this.#writer.isChange(first.operation)) {
+        await this.#change(this.#takeChanges())
+      } else {
+        this.#queue.shift()
+        this.#port.postMessage([await this.#answer(first)])
+      }
+    }
+    this.#working = false
+  }
+
+  /** Takes what waits at the port without going back to the event loop. */
+  #receive(): void {
+    while (this.#queue.length < GROUP_LIMIT) {
+      const received = receiveMessageOnPort(this.#port)
+      if (received === undefined) return
+      this.#queue.push(received.message as WriterRequest)
+    }
+  }
+
+  #takeChanges(): WriterRequest[] {
+    const end = this.#queue.findIndex(
+      (request, index) => !this.#writer.isChange(request.operation) || (index > 0 && isLarge(request)),
+    )
+    const first = this.#queue[0]
+    const group = first !== undefined && isLarge(first) ? 1 : end === -1 ? this.#queue.length : end
+    return this.#queue.splice(0, Math.min(group, GROUP_LIMIT))
+  }
+
+  async #change(requests: readonly WriterRequest[]): Promise<void> {
+    try {
+      const outcomes = await this.#writer.change(requests)
+      this.#port.postMessage(
+        outcomes.map((outcome, index): WriterAnswer => {
+          const id = requests[index]?.id ?? 0
+          return 'error' in outcome
+            ? failure(id, outcome.error)
+            : { id, outcome: { kind: 'done', value: outcome.value } }
+        }),
+      )
+    } catch (error) {
+      this.#port.postMessage(requests.map(({ id }) => failure(id, error)))
+    }
+  }
+
+  async #answer({ id, operation, argument }: WriterRequest): Promise<WriterAnswer> {
+    try {
+      return { id, outcome: { kind: 'done', value: await this.#writer.handle(operation, argument) } }
+    } catch (error) {
+      return failure(id, error)
+    }
+  }
+}
+
+function isLarge({ operation, argument }: WriterRequest): boolean {
+  if (operation !== 'upsert') return false
+  const { body } = argument as Upsert
+  return (typeof body === 'string' || body instanceof Uint8Array) && body.length >= LARGE_BODY
+}
+
+function failure(id: number, thrown: unknown): WriterAnswer {
+  const error = asRecordsError(thrown)
+  const plain = toPlainError(error)
+  if (plain !== undefined) return { id, outcome: { kind: 'refused', error: plain } }
+  return {
+    id,
+    outcome: {
+      kind: 'broken',
+      stack: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    },
+  }
+}
+
+if (parentPort !== null) new WriterThread(parentPort)

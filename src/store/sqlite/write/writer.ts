@@ -1,0 +1,371 @@
+import { existsSync } from 'node:fs'
+import type { Contract } from '../../../contract/contract.ts'
+import { parseContract } from '../../../contract/odcs/parse-contract.ts'
+import { RecordsError, StoppingError } from '../../../errors/service-error.ts'
+import { LogMirror } from '../../../provenance/log-mirror.ts'
+import type { SetAside } from '../../../provenance/set-aside.ts'
+import { CellStates } from '../changes/cell-states.ts'
+import { ChangeSet } from '../changes/change-set.ts'
+import type { Upsert, UpsertTrial } from '../../sheet-store.ts'
+import { commitCells } from './commit-cells.ts'
+import { readCommit } from './commit-text.ts'
+import { beginWhenFree, isDiskFault, type Connection, type StoredRow } from '../database/connection.ts'
+import { sourceDiffers, type ImportedSource } from '../../sheet-files/import-lines.ts'
+import { createStore, storePaths, type StorePaths } from '../definition/create-store.ts'
+import { applyContract, applyTargets, loadTargets } from '../definition/apply-contract.ts'
+import { acceptProposal, rejectProposal } from './decide-proposal.ts'
+import { deleteRecords } from './delete-records.ts'
+import { IdleTimer } from '../database/idle-timer.ts'
+import { logSource } from '../log/log-source.ts'
+import { openDatabase } from '../database/open-database.ts'
+import { propose } from './propose.ts'
+import { limitResponses, trimResponses } from './response-writer.ts'
+import { restore } from './restore.ts'
+import { revert } from './revert.ts'
+import { takeRunLock } from '../database/run-lock.ts'
+import { pruneRuns } from './run-pruner.ts'
+import {
+  endRun,
+  interruptRuns,
+  keepWaiting,
+  noteCalls,
+  requestCancel,
+  runLocked,
+  startRun,
+} from './run-writer.ts'
+import { StoreFile } from '../database/store-file.ts'
+import { wasStoreClosed } from '../definition/was-store-closed.ts'
+import { tryUpsert, upsert } from './upsert.ts'
+import type {
+  DefineRequest,
+  OpenRequest,
+  OpenResult,
+  WriterOperation,
+  WriterOperations,
+  WriterRequest,
+} from './writer-protocol.ts'
+import { textOrNull } from '../../rows/stored-rows.ts'
+
+/** After this long without a change, the mirror is synced and its position kept. */
+const MIRROR_SYNC_MS = 1000
+
+/**
+ * After this long without a change, what was written moves from the write-ahead log into the database, so that a burst
+ * of writes does not wait for that. SQLite does it during a commit only when the log has grown large.
+ */
+const CHECKPOINT_IDLE_MS = 25
+
+type Changes = Omit<WriterOperations, 'open' | 'define' | 'tryUpsert' | 'close'>
+
+/** The operations that share transactions. */
+const CHANGES: {
+  [Op in keyof Changes]: (change: ChangeSet, request: Parameters<Changes[Op]>[0]) => ReturnType<Changes[Op]>
+} = {
+  upsert,
+  delete: deleteRecords,
+  commitCells: (change, commit) => commitCells(change, readCommit(commit)),
+  revert,
+  restore,
+  propose,
+  acceptProposal,
+  rejectProposal,
+  trimResponses,
+  limitResponses,
+  startRun,
+  runLocked,
+  endRun,
+  keepWaiting,
+  noteCalls,
+  requestCancel,
+  interruptRuns,
+  pruneRuns,
+}
+
+type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown }
+
+interface OpenStore {
+  readonly file: StoreFile
+  readonly db: Connection
+  readonly mirror: LogMirror
+  readonly lockTimeoutMs: number
+  contract: Contract
+  states: CellStates
+  /** SQLite's word for whether another connection has committed since. */
+  dataVersion: number
+}
+
+/** The only writer of a store in this process. */
+export class Writer {
+  #store: OpenStore | null = null
+  #failed = false
+  readonly #onSetAside: (lines: SetAside) => void
+  readonly #checkpoint = new IdleTimer(CHECKPOINT_IDLE_MS, () => this.#runCheckpoint())
+  readonly #mirrorSync = new IdleTimer(MIRROR_SYNC_MS, () => {
+    this.#syncMirror()
+    // Or the file would not say where the store is: see StoreFile.
+    this.#runCheckpoint()
+  })
+
+  /** `onSetAside` is called when lines that the store does not have were moved out of the log. */
+  constructor(onSetAside: (lines: SetAside) => void = () => undefined) {
+    this.#onSetAside = onSetAside
+  }
+
+  isChange(operation: WriterOperation): operation is keyof Changes {
+    return Object.hasOwn(CHANGES, operation)
+  }
+
+  /** Carries out an operation that has the store to itself. */
+  async handle(operation: WriterOperation, argument: unknown): Promise<unknown> {
+    switch (operation) {
+      case 'open':
+        return this.#open(argument as OpenRequest)
+      case 'define':
+        return this.#define(argument as DefineRequest)
+      case 'tryUpsert':
+        return this.#tryUpsert(argument as Upsert)
+      case 'close':
+        return this.#close()
+      case 'upsert':
+      case 'delete':
+      case 'commitCells':
+      case 'revert':
+      case 'restore':
+      case 'propose':
+      case 'acceptProposal':
+      case 'rejectProposal':
+      case 'trimResponses':
+      case 'limitResponses':
+      case 'startRun':
+      case 'runLocked':
+      case 'endRun':
+      case 'keepWaiting':
+      case 'noteCalls':
+      case 'requestCancel':
+      case 'interruptRuns':
+      case 'pruneRuns':
+        throw new Error(`${operation} is a change`)
+    }
+  }
+
+  /**
+   * Makes a group of changes one transaction; each happens whole or not at all. One that is alone needs no savepoint for
+   * that: SQLite would keep a copy of every page that it changes, and the next statements would be slower for it.
+   */
+  async change(requests: readonly WriterRequest[]): Promise<readonly ChangeOutcome[]> {
+    const [first, ...others] = requests
+    if (first === undefined) return []
+    if (others.length === 0)
+      return [{ value: await this.#transaction((change) => this.#carryOut(change, first)) }]
+    return this.#transaction((change) =>
+      requests.map((request): ChangeOutcome => {
+        try {
+          return { value: change.atomically(() => this.#carryOut(change, request)) }
+        } catch (error) {
+          return { error }
+        }
+      }),
+    )
+  }
+
+  #carryOut(change: ChangeSet, { operation, argument }: WriterRequest): unknown {
+    if (!this.isChange(operation)) throw new Error(`${operation} is no change`)
+    const carryOut = CHANGES[operation] as (change: ChangeSet, argument: unknown) => unknown
+    return carryOut(change, argument)
+  }
+
+  /** Carries out an upsert to see what comes of it, and takes it back. */
+  async #tryUpsert(request: Upsert): Promise<UpsertTrial> {
+    const { store, change } = await this.#begin()
+    try {
+      return tryUpsert(change, request)
+    } finally {
+      this.#rollBack(store)
+    }
+  }
+
+  /** Runs `work` in a transaction; what it adds to the log goes to the file before the lock is let go. */
+  async #transaction<T>(work: (change: ChangeSet, store: OpenStore) => T): Promise<T> {
+    const { store, change } = await this.#begin()
+    const { position } = store.mirror
+    try {
+      const result = work(change, store)
+      change.finish()
+      if (change.lineCount > 0) store.mirror.append(change.lines(), change.lastSeq)
+      store.db.run('COMMIT')
+      if (change.lineCount > 0) this.#tidyLater()
+      return result
+    } catch (error) {
+      try {
+        // While the lock is held: then nobody else appends.
+        if (store.mirror.position !== position) store.mirror.rewind(position, store.db.db.isTransaction)
+      } finally {
+        this.#undo(store, error)
+      }
+      throw error
+    }
+  }
+
+  async #begin(): Promise<{ readonly store: OpenStore; readonly change: ChangeSet }> {
+    const store = this.#writable()
+    await beginWhenFree(store.db, 'IMMEDIATE', {
+      deadline: performance.now() + store.lockTimeoutMs,
+      what: 'the store',
+    })
+    try {
+      this.#refreshStates(store)
+      return { store, change: new ChangeSet(store.db, store.contract, store.states) }
+    } catch (error) {
+      this.#undo(store, error)
+      throw error
+    }
+  }
+
+  /** Takes a transaction back. A failed sync is final: what the disk holds is known only after a restart. */
+  #undo(store: OpenStore, error: unknown): void {
+    if (isDiskFault(error)) this.#failed = true
+    this.#rollBack(store)
+  }
+
+  #rollBack(store: OpenStore): void {
+    if (store.db.db.isTransaction) store.db.exec('ROLLBACK')
+    store.states.recount()
+  }
+
+  #writable(): OpenStore {
+    if (this.#failed) {
+      throw new RecordsError(
+        'writing to the disk failed, and nothing is written any more; check the disk and restart',
+      )
+    }
+    const store = this.#store
+    if (store === null) throw new StoppingError('the store is closed')
+    store.file.check()
+    return store
+  }
+
+  #refreshStates(store: OpenStore): void {
+    const version = dataVersion(store.db)
+    if (version === store.dataVersion) return
+    store.states = new CellStates(store.db, loadTargets(store.db))
+    store.dataVersion = version
+  }
+
+  async #open(request: OpenRequest): Promise<OpenResult> {
+    const paths = storePaths(request.directory)
+    const contract = parseContract(request.contractText)
+    if (!existsSync(paths.database)) await this.#create(paths, contract, request)
+    // Even opening takes locks, where another process opens or closes the store at the same time.
+    const deadline = performance.now() + request.lockTimeoutMs
+    // Opening it makes the files that tell.
+    const wasClosed = wasStoreClosed(paths)
+    const { db, sheet } = await openDatabase(paths.database, { deadline, what: 'the store' })
+    const mirror = new LogMirror(paths.log, logSource(db), {
+      verified: { seq: Number(sheet['mirror_seq']), offset: Number(sheet['mirror_offset']) },
+      onSetAside: this.#onSetAside,
+      wasClosed,
+    })
+    const states = new CellStates(db, loadTargets(db))
+    const { lockTimeoutMs } = request
+    this.#store = {
+      file: new StoreFile(paths.database),
+      db,
+      mirror,
+      lockTimeoutMs,
+      contract,
+      states,
+      dataVersion: dataVersion(db),
+    }
+    try {
+      await this.#define(request, () => mirror.repair())
+    } catch (error) {
+      this.#close()
+      throw error
+    }
+    return {
+      cursorKey: sheet['cursor_key'] as Uint8Array,
+      sourceDiffers: sourceDiffers(paths.source, importedSource(sheet)),
+    }
+  }
+
+  async #create(paths: StorePaths, contract: Contract, request: OpenRequest): Promise<void> {
+    const lock = await takeRunLock(paths.lock, request.lockTimeoutMs)
+    try {
+      if (existsSync(paths.database)) return
+      createStore(paths, { contract, targets: request.targets ?? [], actor: request.actor })
+    } finally {
+      lock.release()
+    }
+  }
+
+  async #define(request: DefineRequest, alsoDo: () => void = () => undefined): Promise<null> {
+    const contract = parseContract(request.contractText)
+    const store = await this.#transaction(({ db, cells }, open) => {
+      const derived = (request.targets ?? cells.targets).map(({ field }) => field)
+      applyContract(db, contract, new Set(derived))
+      if (request.targets !== null) applyTargets(db, request.targets)
+      alsoDo()
+      return open
+    })
+    // Not before it is committed: a definition that could not be stored does not count.
+    store.contract = contract
+    store.states = new CellStates(store.db, loadTargets(store.db))
+    return null
+  }
+
+  #tidyLater(): void {
+    this.#checkpoint.restart()
+    this.#mirrorSync.start()
+  }
+
+  #runCheckpoint(): void {
+    if (this.#failed) return
+    try {
+      this.#store?.db.get('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch (error) {
+      if (isDiskFault(error)) this.#failed = true
+    }
+  }
+
+  /** Makes the log file durable and remembers how far, so that the next open need not look at it all. */
+  #syncMirror(): void {
+    const store = this.#store
+    if (store === null || this.#failed) return
+    const { seq, offset } = store.mirror.position
+    try {
+      store.mirror.sync()
+      store.db.run(
+        'UPDATE "$sheet" SET mirror_seq = ?, mirror_offset = ? WHERE mirror_seq < ?',
+        seq,
+        offset,
+        seq,
+      )
+    } catch (error) {
+      if (isDiskFault(error)) this.#failed = true
+      // Else another process is writing, or the disk is full: the next open just has more to compare.
+    }
+  }
+
+  #close(): null {
+    this.#checkpoint.cancel()
+    this.#mirrorSync.cancel()
+    this.#syncMirror()
+    this.#store?.mirror.close()
+    this.#store?.db.close()
+    this.#store = null
+    return null
+  }
+}
+
+function dataVersion(db: Connection): number {
+  return Number(db.get('PRAGMA data_version')?.['data_version'])
+}
+
+function importedSource(sheet: StoredRow): ImportedSource {
+  const number = (column: string): number | null => (sheet[column] === null ? null : Number(sheet[column]))
+  return {
+    size: number('source_size'),
+    mtime: number('source_mtime'),
+    sha256: textOrNull(sheet['source_sha256']),
+  }
+}

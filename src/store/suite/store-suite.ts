@@ -1,0 +1,58 @@
+import { suite } from 'node:test'
+import { testCells } from './cells-tests.ts'
+import { testConditions } from './conditions-tests.ts'
+import { testDefinitions } from './contract-tests.ts'
+import { testExplanations } from './explain-tests.ts'
+import { testHistoryAgainstCopies } from './history-random-tests.ts'
+import { testHistory } from './history-tests.ts'
+import { testImport } from './import-tests.ts'
+import { testPages } from './pages-tests.ts'
+import { testProposals } from './proposals-tests.ts'
+import { testAgainstModel } from './random-tests.ts'
+import { testRecords } from './records-tests.ts'
+import { testResponses } from './responses-tests.ts'
+import { testRestore } from './restore-tests.ts'
+import { testRevert } from './revert-tests.ts'
+import { testRunCommits } from './run-commits-tests.ts'
+import { testRuns } from './runs-tests.ts'
+import { testSnapshots } from './snapshot-tests.ts'
+import { testSortedPages } from './sorted-pages-tests.ts'
+import { testPruneRuns } from './prune-runs-tests.ts'
+import { testStoredRuns } from './stored-runs-tests.ts'
+import { testSummaries } from './summary-tests.ts'
+import type { OpenStore } from './support/test-sheet.ts'
+import { testUpsert } from './upsert-tests.ts'
+import { testVersions } from './versions-tests.ts'
+
+/**
+ * Registers what holds for every engine behind {@link SheetStore}. `openStore` opens the store of a sheet's directory
+ * or makes it; each test has a directory of its own.
+ */
+export function testStore(name: string, openStore: OpenStore): void {
+  // Much of the time goes into starting the stores' threads: two at a time.
+  suite(name, { concurrency: 2 }, () => {
+    testAgainstModel(openStore)
+    testImport(openStore)
+    testDefinitions(openStore)
+    testPages(openStore)
+    testSortedPages(openStore)
+    testSummaries(openStore)
+    testConditions(openStore)
+    testRecords(openStore)
+    testUpsert(openStore)
+    testVersions(openStore)
+    testCells(openStore)
+    testRuns(openStore)
+    testStoredRuns(openStore)
+    testPruneRuns(openStore)
+    testRunCommits(openStore)
+    testExplanations(openStore)
+    testHistory(openStore)
+    testHistoryAgainstCopies(openStore)
+    testRevert(openStore)
+    testRestore(openStore)
+    testProposals(openStore)
+    testSnapshots(openStore)
+    testResponses(openStore)
+  })
+}

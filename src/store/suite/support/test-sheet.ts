@@ -1,0 +1,409 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after as afterAll, before as beforeAll, type TestContext } from 'node:test'
+import { contractText } from '../../../../test/support/contract-with.ts'
+import { parseContract } from '../../../contract/odcs/parse-contract.ts'
+import type { Contract } from '../../../contract/contract.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../contract/json/json.ts'
+import type { EntryPlace, FoundEntries } from '../../cell-log.ts'
+import type { CellCommit, CellOutcome, CellResult, WorkItem } from '../../cell-work.ts'
+import type {
+  Page,
+  PagePlace,
+  SheetStore,
+  TargetDefinition,
+  TargetStatus,
+  Upsert,
+  UpsertResult,
+} from '../../sheet-store.ts'
+import type { NewRun, RunId } from '../../stored-run.ts'
+
+/** What a store is opened with. */
+export interface StoreOptions {
+  readonly contract: Contract
+  readonly targets: readonly TargetDefinition[] | null
+  /** Who imports `records.jsonl`. */
+  readonly actor: string
+  readonly lockTimeoutMs: number
+  onSourceDiffers(): void
+}
+
+/** Opens the store of the sheet in a directory, or makes it. */
+export interface OpenStore {
+  (directory: string, options: StoreOptions): Promise<SheetStore>
+  /** False for an engine that keeps no `provenance.jsonl` in the directory: its log is that of a snapshot. */
+  readonly keepsLog?: boolean
+  /** Which part of the random operations is enough, for an engine that takes its time over each; by default all. */
+  readonly randomPart?: number
+}
+
+export interface SheetSetup {
+  /** Properties of the contract beside `id`, each in YAML flow style. */
+  readonly properties: readonly string[]
+  readonly targets?: readonly TargetDefinition[] | null
+  /** Lines of `records.jsonl`: text as it is, anything else as JSON. */
+  readonly records?: readonly (string | JsonObject)[]
+  /** Lines of a `provenance.jsonl` that is there already. */
+  readonly log?: readonly JsonObject[]
+  readonly lockTimeoutMs?: number
+  /** The contract's `deletableBy`. */
+  readonly deletableBy?: readonly string[]
+}
+
+/** For suites whose tests share a sheet. */
+export const IN_TURN = { concurrency: false }
+
+export const HUMAN = 'human:ann'
+export const AGENT = 'agent:materializer'
+
+/** What a commit says of a run that makes no calls and leaves no cell alone. */
+export const NOTHING_ELSE: CellCommit['progress'] = {
+  skipped: 0,
+  left: 0,
+  calls: 0,
+  totalCost: 0,
+  unpricedCalls: 0,
+}
+
+/** Entries on a page that the tests read: few, so that histories have several. */
+const ENTRIES_ON_PAGE = 3
+
+/**
+ * All entries of a cell, the oldest first; null for a record that never existed. They are the same page by page and from the
+ * latest back.
+ */
+export async function entriesOf(
+  store: SheetStore,
+  recordId: string,
+  field: string,
+): Promise<readonly JsonObject[] | null> {
+  const entries: JsonObject[] = []
+  for (let from: EntryPlace | null = null; ;) {
+    const page: FoundEntries | null = await store.entries({ recordId, field, from, limit: ENTRIES_ON_PAGE })
+    if (page === null) return null
+    assert.ok(page.entries.length <= ENTRIES_ON_PAGE)
+    entries.push(...page.entries)
+    if (page.next === null) break
+    assert.equal(page.entries.length, ENTRIES_ON_PAGE)
+    from = page.next
+  }
+  const latest = await store.provenance(recordId, field, entries.length + 1)
+  assert.deepEqual(latest, { entries: entries.toReversed(), isCut: false })
+  return entries
+}
+
+/** The order of a run of everything. */
+export function newRun(more: Partial<NewRun> = {}): NewRun {
+  return {
+    kind: 'materialize',
+    reverts: null,
+    actor: AGENT,
+    targets: null,
+    recordIds: null,
+    force: false,
+    overwriteManual: false,
+    only: null,
+    limit: null,
+    maxCalls: null,
+    maxCost: null,
+    reuseResponses: false,
+    stopAfterFailures: null,
+    silentMs: 30_000,
+    ...more,
+  }
+}
+
+/** A derived field for tests. */
+export function target(
+  field: string,
+  inputs: readonly string[],
+  more: Partial<TargetDefinition> = {},
+): TargetDefinition {
+  return {
+    field,
+    derivation: `${field}.yaml`,
+    sha256: sha256(`${field}.yaml`),
+    text: `${field}.yaml`,
+    kind: 'http',
+    inputs,
+    required: [],
+    nonEmpty: [],
+    ...more,
+  }
+}
+
+/** Hex SHA-256 of a text. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** An input hash. */
+export function hashOf(text: string): string {
+  return `sha256:${sha256(text)}`
+}
+
+/** Of all records in creation order, from the first. */
+export const FIRST_PAGE = { after: null, filter: null, sort: [], skip: 0 } as const
+
+/** A sheet in a temporary directory, with its store open. */
+export class TestSheet {
+  readonly directory: string
+  readonly #open: OpenStore
+  readonly #lockTimeoutMs: number
+  #setup: { properties: readonly string[]; targets: readonly TargetDefinition[] | null }
+  readonly #deletableBy: readonly string[] | null
+  #store: SheetStore | null = null
+  #run: Promise<RunId> | null = null
+  sourceDiffers = 0
+
+  private constructor(open: OpenStore, setup: SheetSetup) {
+    this.directory = mkdtempSync(join(tmpdir(), 'colophon-store-'))
+    this.#open = open
+    this.#lockTimeoutMs = setup.lockTimeoutMs ?? 5000
+    this.#deletableBy = setup.deletableBy ?? null
+    this.#setup = { properties: setup.properties, targets: setup.targets === undefined ? [] : setup.targets }
+  }
+
+  /** Makes the directory and its files without opening the store. */
+  static async files(t: TestContext, open: OpenStore, setup: SheetSetup): Promise<TestSheet> {
+    const sheet = new TestSheet(open, setup)
+    t.after(() => sheet.#remove())
+    if (setup.records !== undefined) await sheet.put('records.jsonl', setup.records)
+    if (setup.log !== undefined) await sheet.put('provenance.jsonl', setup.log)
+    return sheet
+  }
+
+  static async make(t: TestContext, open: OpenStore, setup: SheetSetup): Promise<TestSheet> {
+    const sheet = await TestSheet.files(t, open, setup)
+    await sheet.open()
+    return sheet
+  }
+
+  /** A sheet that the tests of a suite share; to be called where the suite is described. */
+  static shared(open: OpenStore, setup: SheetSetup): TestSheet {
+    const sheet = new TestSheet(open, setup)
+    beforeAll(() => sheet.open())
+    afterAll(() => sheet.#remove())
+    return sheet
+  }
+
+  async #remove(): Promise<void> {
+    await this.close()
+    await rm(this.directory, { recursive: true })
+  }
+
+  get store(): SheetStore {
+    assert.ok(this.#store, 'the store is not open')
+    return this.#store
+  }
+
+  get contract(): Contract {
+    return this.#parse(this.#setup.properties)
+  }
+
+  #parse(properties: readonly string[]): Contract {
+    const text = contractText(properties)
+    if (this.#deletableBy === null) return parseContract(text)
+    const value = JSON.stringify(this.#deletableBy)
+    return parseContract(`${text}customProperties: [{property: deletableBy, value: ${value}}]\n`)
+  }
+
+  get fields(): string[] {
+    return this.contract.fields.map(({ name }) => name)
+  }
+
+  async open(): Promise<SheetStore> {
+    this.#store = await this.openAnother()
+    return this.#store
+  }
+
+  /** Opens the store once more, for the caller to close. */
+  openAnother(): Promise<SheetStore> {
+    return this.#open(this.directory, {
+      contract: this.contract,
+      targets: this.#setup.targets,
+      actor: 'system:import',
+      lockTimeoutMs: this.#lockTimeoutMs,
+      onSourceDiffers: () => {
+        this.sourceDiffers += 1
+      },
+    })
+  }
+
+  async close(): Promise<void> {
+    const store = this.#store
+    this.#store = null
+    await store?.close()
+  }
+
+  async reopen(): Promise<void> {
+    await this.close()
+    await this.open()
+  }
+
+  /** Has the store follow another contract or other derived fields. What is refused changes nothing here either. */
+  async define(
+    change: Partial<{ properties: readonly string[]; targets: readonly TargetDefinition[] | null }>,
+  ): Promise<void> {
+    const setup = { ...this.#setup, ...change }
+    await this.store.define({ contract: this.#parse(setup.properties), targets: setup.targets })
+    this.#setup = setup
+  }
+
+  async put(file: string, lines: readonly (string | JsonObject)[]): Promise<void> {
+    const text = lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('')
+    await writeFile(join(this.directory, file), text)
+  }
+
+  /** The lines of `provenance.jsonl`; close the store first. */
+  async log(): Promise<JsonObject[]> {
+    const text = await this.logText()
+    assert.ok(text === '' || text.endsWith('\n'), 'provenance.jsonl ends in the middle of a line')
+    return text
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as JsonObject)
+  }
+
+  /** The text of `provenance.jsonl`; empty when there is none. */
+  async logText(): Promise<string> {
+    if (this.#open.keepsLog !== false) {
+      const path = join(this.directory, 'provenance.jsonl')
+      return existsSync(path) ? readFileSync(path, 'utf8') : ''
+    }
+    const directory = mkdtempSync(join(tmpdir(), 'colophon-log-'))
+    const store = await this.openAnother()
+    try {
+      await store.snapshot(directory)
+      return readFileSync(join(directory, 'provenance.jsonl'), 'utf8')
+    } finally {
+      await store.close()
+      await rm(directory, { recursive: true })
+    }
+  }
+
+  write(records: readonly JsonValue[], actor: string | null = HUMAN): Promise<UpsertResult> {
+    return this.upsert({ body: { records, ...(actor === null ? {} : { actor }) } })
+  }
+
+  upsert(upsert: Pick<Upsert, 'body'> & Partial<Upsert>): Promise<UpsertResult> {
+    return this.store.upsert({ defaultActor: null, ifMatch: null, ...upsert })
+  }
+
+  async get(id: string, fields: readonly string[] = this.fields): Promise<JsonObject | null> {
+    const found = await this.store.record(id, fields)
+    if (found === null) return null
+    const record: unknown = JSON.parse(String(found.json))
+    assert.ok(isJsonObject(record))
+    return record
+  }
+
+  /** All records in order, read in pages of `limit`. */
+  async all(limit = 10_000): Promise<JsonObject[]> {
+    const records: JsonObject[] = []
+    for (let after: PagePlace | null = null; ;) {
+      const page: Page = await this.store.page({ ...FIRST_PAGE, fields: this.fields, limit, after })
+      records.push(...(JSON.parse(String(page.records)) as JsonObject[]))
+      if (page.next === null) return records
+      after = page.next
+    }
+  }
+
+  async empty(): Promise<void> {
+    const ids = (await this.all()).map(({ id }) => id as string)
+    await this.store.delete(ids, HUMAN)
+  }
+
+  async history(id: string, field: string): Promise<readonly JsonObject[]> {
+    const entries = await entriesOf(this.store, id, field)
+    assert.ok(entries, `record ${id} is not known`)
+    return entries
+  }
+
+  /** The latest entry of a cell, or null when nothing is known. */
+  async latest(id: string, field: string): Promise<JsonObject | null> {
+    const provenance = await this.store.provenance(id, field, 1)
+    assert.ok(provenance, `record ${id} is not known`)
+    assert.ok(provenance.entries.length <= 1)
+    return provenance.entries[0] ?? null
+  }
+
+  async counts(field: string): Promise<TargetStatus> {
+    const status = (await this.store.status()).targets.find((candidate) => candidate.field === field)
+    assert.ok(status, `no target ${field}`)
+    return status
+  }
+
+  /** The one record's work for a target, as a run would read it. */
+  async workOf(id: string, field: string, inputs: readonly string[] = []): Promise<WorkItem> {
+    const only = [...(await this.store.recordKeys([id])).values()]
+    const query = { targets: [field], inputs, force: true, state: null, after: null, limit: 1, only }
+    const [item] = await this.store.work(query)
+    assert.ok(item, `record ${id} does not exist`)
+    return item
+  }
+
+  /** The result of a computation of a cell, as read. */
+  result(item: WorkItem, field: string, result: CellResult['result']): CellResult {
+    const cell = item.cells.find((candidate) => candidate.target === field)
+    const definition = this.#setup.targets?.find((candidate) => candidate.field === field)
+    assert.ok(cell && definition)
+    return { key: item.key, target: field, mark: cell.mark, sha256: definition.sha256, result }
+  }
+
+  /** The run that this sheet's cells are computed in; begun when first asked for. */
+  run(): Promise<RunId> {
+    this.#run ??= this.store.startRun(newRun())
+    return this.#run
+  }
+
+  /** A commit of that run with nothing in it. */
+  async commitOf(): Promise<CellCommit> {
+    return { actor: AGENT, run: await this.run(), progress: NOTHING_ELSE, cells: [], cache: [] }
+  }
+
+  async commit(...cells: readonly CellResult[]): Promise<readonly CellOutcome[]> {
+    return this.store.commitCells({ ...(await this.commitOf()), cells })
+  }
+
+  /** Commits cells of another run. */
+  commitTo(
+    run: RunId,
+    cells: readonly CellResult[],
+    progress: Partial<CellCommit['progress']> = {},
+  ): Promise<readonly CellOutcome[]> {
+    const known = { ...NOTHING_ELSE, ...progress }
+    return this.store.commitCells({ actor: AGENT, run, progress: known, cells, cache: [] })
+  }
+
+  /** Computes a cell. */
+  async compute(
+    id: string,
+    field: string,
+    value: JsonValue,
+    hash = `${id} ${JSON.stringify(value)}`,
+  ): Promise<CellOutcome> {
+    const item = await this.workOf(id, field)
+    const [outcome] = await this.commit(this.result(item, field, computed(value, hash)))
+    assert.ok(outcome)
+    return outcome
+  }
+
+  async fail(id: string, field: string, error = 'GET https://a.example/ -> 503'): Promise<void> {
+    const item = await this.workOf(id, field)
+    const outcomes = await this.commit(
+      this.result(item, field, { kind: 'failed', error, errorType: 'ServiceError' }),
+    )
+    assert.deepEqual(outcomes, [{ outcome: 'stored' }])
+  }
+}
+
+/** A successful computation. */
+export function computed(value: JsonValue, hash: string): CellResult['result'] {
+  const provenance = { cached: false, method: 'GET', url: 'https://a.example/', status: 200, duration_ms: 1 }
+  return { kind: 'computed', value, inputHash: hashOf(hash), provenance }
+}
