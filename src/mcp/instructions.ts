@@ -1,6 +1,6 @@
 import { DIALECT, inDialect, type SqlDialect } from '../wire/schema/dialect.ts'
-import type { AgentScope } from './agent-scope.ts'
-import { countText } from './count-text.ts'
+import type { AgentScope } from './tools/agent-scope.ts'
+import { countText } from './tools/count-text.ts'
 
 const ABOUT =
   'Colophon serves one sheet: records under a contract, with derived fields that derivations compute by calls, and a log of ' +

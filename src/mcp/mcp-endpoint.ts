@@ -2,7 +2,7 @@ import { createMcpHandler, InMemoryServerEventBus, isLegacyRequest } from '@mode
 import { StoppingError } from '../errors/service-error.ts'
 import type { GivenActor } from '../sheet/resolve-actor.ts'
 import type { Sheet } from '../sheet/sheet.ts'
-import type { AgentScope } from './agent-scope.ts'
+import type { AgentScope } from './tools/agent-scope.ts'
 import { listenedUris } from './listened-uris.ts'
 import { createMcpServer, share, type Shared } from './mcp-server.ts'
 import { McpSessions, SESSION_LIMITS, type SessionLimits, type SessionRequest } from './mcp-sessions.ts'

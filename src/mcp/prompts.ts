@@ -1,8 +1,8 @@
 import { fromJsonSchema, type GetPromptResult, type McpServer } from '@modelcontextprotocol/server'
 import { Type, type Static, type TObject } from 'typebox'
 import { closedObject } from '../wire/schema/closed-object.ts'
-import type { AgentMode } from './agent-scope.ts'
-import { checkArguments } from './argument-check.ts'
+import type { AgentMode } from './tools/agent-scope.ts'
+import { checkArguments } from './tools/argument-check.ts'
 import { protocolError } from './protocol-error.ts'
 import { TAKES_ANYTHING } from './takes-anything.ts'
 

@@ -1,4 +1,4 @@
-import { checkActor, requireActor } from '../contract/permissions.ts'
+import { checkActor, requireActor } from '../contract/rules/permissions.ts'
 import type { ValidationError } from '../errors/service-error.ts'
 import type { Sheet } from './sheet.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { RESULT_LIMIT } from '../../src/mcp/call-tool.ts'
+import { RESULT_LIMIT } from '../../src/mcp/tools/call-tool.ts'
 import { agentOverStdio } from '../support/agent.ts'
 import { perEngine } from '../support/engine.ts'
 import { writeLookupSheet } from '../support/lookup-files.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toolsOf } from '../../src/mcp/tool-list.ts'
+import { toolsOf } from '../../src/mcp/tools/tool-list.ts'
 import { agentOverHttp, serveAgents, type Agent } from '../support/agent.ts'
 import { contractText } from '../support/contract-with.ts'
 import { startLocalApi } from '../support/local-api.ts'

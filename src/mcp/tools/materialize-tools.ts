@@ -11,12 +11,12 @@ import { toRunPlanAnswer, type RunPlanAnswer } from '../../wire/runs/materialize
 import { toRunFailuresAnswer, toRunSummary } from '../../wire/runs/runs.ts'
 import { MaterializeToolAnswer, PlanToolAnswer } from '../../wire/tool-answers.ts'
 import { MaterializeInput, PlanInput, ProposedMaterializeInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
-import { budgetText, withBudget, type RunBounds, type Turn } from '../call-budget.ts'
-import { costText } from '../cost-text.ts'
-import { followRun } from '../follow-run.ts'
-import { defineTool, READS, type Tool, type ToolContext, type ToolResult } from '../tool.ts'
+import { budgetText, withBudget, type RunBounds, type Turn } from './call-budget.ts'
+import { costText } from './cost-text.ts'
+import { followRun } from './follow-run.ts'
+import { defineTool, READS, type Tool, type ToolContext, type ToolResult } from './tool.ts'
 import { runText } from './run-tools.ts'
-import { countText } from '../count-text.ts'
+import { countText } from './count-text.ts'
 
 export const planMaterializeTool = defineTool({
   name: 'plan_materialize',

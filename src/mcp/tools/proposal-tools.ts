@@ -15,8 +15,8 @@ import {
   ProposeUpsertInput,
   TOOL_LIMIT,
 } from '../../wire/tool-inputs.ts'
-import { defineTool, READS, type ToolResult } from '../tool.ts'
-import { countText } from '../count-text.ts'
+import { defineTool, READS, type ToolResult } from './tool.ts'
+import { countText } from './count-text.ts'
 
 /** Adds a proposal and changes no record; the same again is another proposal. */
 const PROPOSES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }

@@ -16,8 +16,8 @@ import {
   TOOL_LIMIT,
   TOOL_LIMIT_MAX,
 } from '../../wire/tool-inputs.ts'
-import { countText } from '../count-text.ts'
-import { defineTool, READS } from '../tool.ts'
+import { countText } from './count-text.ts'
+import { defineTool, READS } from './tool.ts'
 
 export const listRecordsTool = defineTool({
   name: 'list_records',

@@ -4,9 +4,9 @@ import { revertCell, startRevert, type RevertReport } from '../../sheet/runs/rev
 import { toRevertAnswer } from '../../wire/runs/revert.ts'
 import { RestoreToolAnswer, RevertToolAnswer } from '../../wire/tool-answers.ts'
 import { RestoreInput, RevertCellInput, RevertRunInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
-import { followRun } from '../follow-run.ts'
-import { defineTool, type ToolResult } from '../tool.ts'
-import { countText } from '../count-text.ts'
+import { followRun } from './follow-run.ts'
+import { defineTool, type ToolResult } from './tool.ts'
+import { countText } from './count-text.ts'
 
 /** Puts earlier values back in place of what is there; done again it does not change the same cells again. */
 const PUTS_BACK = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }

@@ -12,9 +12,9 @@ import { manualValues } from '../../wire/runs/manual-values.ts'
 import { RunsToolAnswer } from '../../wire/tool-answers.ts'
 import { PageInput, RunInput, RunPageInput, TOOL_LIMIT } from '../../wire/tool-inputs.ts'
 import { resolveActor } from '../../sheet/resolve-actor.ts'
-import { costText } from '../cost-text.ts'
-import { defineTool, READS } from '../tool.ts'
-import { countText } from '../count-text.ts'
+import { costText } from './cost-text.ts'
+import { defineTool, READS } from './tool.ts'
+import { countText } from './count-text.ts'
 
 export const listRunsTool = defineTool({
   name: 'list_runs',

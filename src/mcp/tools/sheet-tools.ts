@@ -26,9 +26,9 @@ import {
   TOOL_LIMIT,
   TOOL_LIMIT_MAX,
 } from '../../wire/tool-inputs.ts'
-import { budgetText, withBudget } from '../call-budget.ts'
-import { defineTool, READS } from '../tool.ts'
-import { countText } from '../count-text.ts'
+import { budgetText, withBudget } from './call-budget.ts'
+import { defineTool, READS } from './tool.ts'
+import { countText } from './count-text.ts'
 
 export const getContractTool = defineTool({
   name: 'get_contract',

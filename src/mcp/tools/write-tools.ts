@@ -3,8 +3,8 @@ import { upsertRecords } from '../../sheet/writes/upsert-records.ts'
 import { DeleteRecordsAnswer } from '../../wire/records/records.ts'
 import { UpsertToolAnswer } from '../../wire/tool-answers.ts'
 import { DeleteInput, UpsertInput } from '../../wire/tool-inputs.ts'
-import { defineTool } from '../tool.ts'
-import { countText } from '../count-text.ts'
+import { defineTool } from './tool.ts'
+import { countText } from './count-text.ts'
 
 /** Replaces what is there; to do it twice changes nothing more. */
 const REPLACES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false }

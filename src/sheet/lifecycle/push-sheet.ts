@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path'
-import { compareContracts } from '../../contract/compare-contracts.ts'
+import { compareContracts } from '../../contract/rules/compare-contracts.ts'
 import type { Contract } from '../../contract/contract.ts'
 import { createKinds } from '../../derivation/kinds.ts'
 import { ContractError } from '../../errors/service-error.ts'

@@ -1,5 +1,5 @@
 import type { Contract, LogicalType } from '../../contract/contract.ts'
-import { operandSchema, type JsonSchema } from '../../contract/record-schema.ts'
+import { operandSchema, type JsonSchema } from '../../contract/rules/record-schema.ts'
 import { OPERATORS, type Operator } from '../../store/condition.ts'
 import { MAX_LIST, OPERATORS_OF, wireName } from '../queries/read-condition.ts'
 

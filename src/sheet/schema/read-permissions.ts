@@ -1,4 +1,4 @@
-import { mayDelete, mayWrite } from '../../contract/permissions.ts'
+import { mayDelete, mayWrite } from '../../contract/rules/permissions.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
 

@@ -1,13 +1,18 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
-import { purposeOf, recordInputSchema, recordSchema, type JsonSchema } from '../../contract/record-schema.ts'
+import {
+  purposeOf,
+  recordInputSchema,
+  recordSchema,
+  type JsonSchema,
+} from '../../contract/rules/record-schema.ts'
 import { ServiceError } from '../../errors/service-error.ts'
 import { conditionSchema } from './condition-schema.ts'
 import type { Derivations } from '../definition/definition-files.ts'
 import { listRecords } from '../queries/list-records.ts'
 import type { Sheet } from '../sheet.ts'
 
-export { TIMESTAMP_SCHEMA, type JsonSchema } from '../../contract/record-schema.ts'
+export { TIMESTAMP_SCHEMA, type JsonSchema } from '../../contract/rules/record-schema.ts'
 
 /** What the contract says of records, as JSON Schema, and of the sheet. */
 export interface RecordSchemas {

@@ -1,4 +1,4 @@
-import { checkMayDelete } from '../../contract/permissions.ts'
+import { checkMayDelete } from '../../contract/rules/permissions.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import type { DeleteResult, Upsert } from '../../store/sheet-store.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'

@@ -1,6 +1,6 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
-import { checkMayDelete } from '../../contract/permissions.ts'
+import { checkMayDelete } from '../../contract/rules/permissions.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { ConflictError, SheetError } from '../../errors/service-error.ts'
 import type { RecordChange, RevertLine, Unnumbered } from '../../provenance/log-line.ts'

@@ -1,6 +1,6 @@
 import type { Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
-import { writeDenial } from '../../contract/permissions.ts'
+import { writeDenial } from '../../contract/rules/permissions.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { PermissionDeniedError, SheetError } from '../../errors/service-error.ts'
 import type { RevertLine, Unnumbered } from '../../provenance/log-line.ts'

@@ -1,6 +1,6 @@
 import { parseRecordsBody, parseRecordsBodyInTurns } from '../../contract/json/json-text.ts'
 import { isJsonObject, type JsonObject } from '../../contract/json/json.ts'
-import { requireActor } from '../../contract/permissions.ts'
+import { requireActor } from '../../contract/rules/permissions.ts'
 import { PART_BYTES } from '../../contract/json/parse-in-parts.ts'
 import { WrittenNumber } from '../../contract/json/written-number.ts'
 import { ValidationError } from '../../errors/service-error.ts'

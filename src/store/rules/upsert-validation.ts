@@ -1,7 +1,7 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { unknownFieldFault } from '../../contract/odcs/original-names.ts'
-import { mayWrite, writeDenial } from '../../contract/permissions.ts'
+import { mayWrite, writeDenial } from '../../contract/rules/permissions.ts'
 import type { Check } from '../../contract/values/scalar-checks.ts'
 import { checkOf } from '../../contract/values/validate-value.ts'
 import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import { DEFAULT_AGENT, type AgentScope } from '../../../mcp/agent-scope.ts'
+import { DEFAULT_AGENT, type AgentScope } from '../../../mcp/tools/agent-scope.ts'
 import { integerBetween, parseActor, parseDollars } from '../../options/option-values.ts'
 
 /** What commander makes of {@link addAgentOptions} without a prefix. */

@@ -1,4 +1,4 @@
-import type { AgentScope } from '../../../mcp/agent-scope.ts'
+import type { AgentScope } from '../../../mcp/tools/agent-scope.ts'
 import { serveOverStdio } from '../../../mcp/serve-stdio.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'

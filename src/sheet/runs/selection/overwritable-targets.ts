@@ -1,5 +1,5 @@
 import type { Contract } from '../../../contract/contract.ts'
-import { mayWrite } from '../../../contract/permissions.ts'
+import { mayWrite } from '../../../contract/rules/permissions.ts'
 
 /** Returns the targets whose values written by hand a run may overwrite: those that its actor may write (D7, D28). */
 export function overwritableTargets(

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { compareContracts, type ContractChange } from '../../../contract/compare-contracts.ts'
+import { compareContracts, type ContractChange } from '../../../contract/rules/compare-contracts.ts'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import { faultOf } from '../../../contract/values/validate-value.ts'

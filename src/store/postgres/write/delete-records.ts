@@ -1,6 +1,6 @@
 import type { Field } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
-import { checkMayDelete } from '../../../contract/permissions.ts'
+import { checkMayDelete } from '../../../contract/rules/permissions.ts'
 import type { AcceptedProposal } from '../../../provenance/log-line.ts'
 import type { DeleteResult, Upsert } from '../../sheet-store.ts'
 import type { ChangeSet } from '../changes/change-set.ts'

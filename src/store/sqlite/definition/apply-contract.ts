@@ -1,4 +1,4 @@
-import { compareContracts } from '../../../contract/compare-contracts.ts'
+import { compareContracts } from '../../../contract/rules/compare-contracts.ts'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
 import { faultOf } from '../../../contract/values/validate-value.ts'

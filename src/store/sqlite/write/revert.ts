@@ -1,6 +1,6 @@
 import type { Field } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
-import { mayWrite } from '../../../contract/permissions.ts'
+import { mayWrite } from '../../../contract/rules/permissions.ts'
 import { showValue } from '../../../contract/json/show-value.ts'
 import { faultOf } from '../../../contract/values/validate-value.ts'
 import { SheetError, ValidationError } from '../../../errors/service-error.ts'

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
-import { ValidationError } from '../errors/service-error.ts'
-import { knowsMember, shapeFault, unknownMember, type Shape } from '../wire/schema/shape-errors.ts'
+import { ValidationError } from '../../errors/service-error.ts'
+import { knowsMember, shapeFault, unknownMember, type Shape } from '../../wire/schema/shape-errors.ts'
 
 const ajv = new Ajv()
 const COMPILED = new WeakMap<TObject, ValidateFunction>()

@@ -1,7 +1,7 @@
-import { PermissionDeniedError, ValidationError } from '../errors/service-error.ts'
-import type { Contract, Field } from './contract.ts'
-import { matchesGlob } from './values/glob.ts'
-import { codePoints } from './values/scalar-checks.ts'
+import { PermissionDeniedError, ValidationError } from '../../errors/service-error.ts'
+import type { Contract, Field } from '../contract.ts'
+import { matchesGlob } from '../values/glob.ts'
+import { codePoints } from '../values/scalar-checks.ts'
 
 /**
  * Whether the actor may write the field by hand (D7): where the contract names who may, one of its patterns must

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { contractWith } from '../../test/support/contract-with.ts'
+import { contractWith } from '../../../test/support/contract-with.ts'
 import { compareContracts } from './compare-contracts.ts'
 
 /** The names in each list of the change from one set of properties to another; lists without any are left out. */

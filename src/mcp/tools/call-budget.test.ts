@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LockTimeoutError, OperationError } from '../errors/service-error.ts'
+import { LockTimeoutError, OperationError } from '../../errors/service-error.ts'
 import { budgetText, CallBudget, withBudget } from './call-budget.ts'
 
 const NONE = { maxCalls: null, maxCost: null }

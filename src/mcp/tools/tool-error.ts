@@ -4,9 +4,9 @@ import {
   ServiceError,
   ValidationError,
   type ErrorType,
-} from '../errors/service-error.ts'
-import { DIALECT, inDialect, type SqlDialect } from '../wire/schema/dialect.ts'
-import type { BudgetAnswer } from '../wire/tool-answers.ts'
+} from '../../errors/service-error.ts'
+import { DIALECT, inDialect, type SqlDialect } from '../../wire/schema/dialect.ts'
+import type { BudgetAnswer } from '../../wire/tool-answers.ts'
 import { budgetText } from './call-budget.ts'
 
 /** What an agent can do about an error, by its type; what the message says by itself is not said again. */

@@ -1,7 +1,7 @@
-import { boundsOf, withinBounds } from './values/bounds.ts'
-import type { Contract, Field, ValueRule } from './contract.ts'
-import { isMultipleOf } from './values/decimal.ts'
-import type { JsonValue } from './json/json.ts'
+import { boundsOf, withinBounds } from '../values/bounds.ts'
+import type { Contract, Field, ValueRule } from '../contract.ts'
+import { isMultipleOf } from '../values/decimal.ts'
+import type { JsonValue } from '../json/json.ts'
 
 /** What must happen to stored records for a contract to follow another one (D9). */
 export interface ContractChange {

@@ -1,7 +1,7 @@
-import { cancelRun } from '../sheet/runs/cancel-run.ts'
-import { resolveActor } from '../sheet/resolve-actor.ts'
-import type { Sheet } from '../sheet/sheet.ts'
-import { watchRun } from '../sheet/runs/watch/watch-run.ts'
+import { cancelRun } from '../../sheet/runs/cancel-run.ts'
+import { resolveActor } from '../../sheet/resolve-actor.ts'
+import type { Sheet } from '../../sheet/sheet.ts'
+import { watchRun } from '../../sheet/runs/watch/watch-run.ts'
 import type { ToolContext, ToolProgress } from './tool.ts'
 import { countText } from './count-text.ts'
 

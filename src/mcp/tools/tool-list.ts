@@ -1,15 +1,10 @@
 import type { AgentMode } from './agent-scope.ts'
 import type { Tool } from './tool.ts'
-import { materializeTool, planMaterializeTool, proposedMaterializeTool } from './tools/materialize-tools.ts'
-import {
-  getProposalTool,
-  listProposalsTool,
-  proposeDeleteTool,
-  proposeUpsertTool,
-} from './tools/proposal-tools.ts'
-import { getRecordTool, listRecordsTool, queryTool, summarizeRecordsTool } from './tools/record-tools.ts'
-import { restoreRecordsTool, revertCellTool, revertRunTool } from './tools/revert-tools.ts'
-import { cancelRunTool, getRunTool, listRunFailuresTool, listRunsTool } from './tools/run-tools.ts'
+import { materializeTool, planMaterializeTool, proposedMaterializeTool } from './materialize-tools.ts'
+import { getProposalTool, listProposalsTool, proposeDeleteTool, proposeUpsertTool } from './proposal-tools.ts'
+import { getRecordTool, listRecordsTool, queryTool, summarizeRecordsTool } from './record-tools.ts'
+import { restoreRecordsTool, revertCellTool, revertRunTool } from './revert-tools.ts'
+import { cancelRunTool, getRunTool, listRunFailuresTool, listRunsTool } from './run-tools.ts'
 import {
   explainCellTool,
   getCellStatesTool,
@@ -18,8 +13,8 @@ import {
   getProvenanceTool,
   getStatusTool,
   listDerivationsTool,
-} from './tools/sheet-tools.ts'
-import { deleteRecordsTool, upsertRecordsTool } from './tools/write-tools.ts'
+} from './sheet-tools.ts'
+import { deleteRecordsTool, upsertRecordsTool } from './write-tools.ts'
 
 /** Change nothing; every server has them. */
 const READING: readonly Tool[] = [

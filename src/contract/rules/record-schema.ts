@@ -1,7 +1,7 @@
-import { boundsOf, type Bound } from './values/bounds.ts'
-import type { Contract, Field, LogicalType, PropertyRule, ValueRule } from './contract.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from './json/json.ts'
-import { faultOf } from './values/validate-value.ts'
+import { boundsOf, type Bound } from '../values/bounds.ts'
+import type { Contract, Field, LogicalType, PropertyRule, ValueRule } from '../contract.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json.ts'
+import { faultOf } from '../values/validate-value.ts'
 
 /** A JSON Schema (draft 2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { OperationError } from '../errors/service-error.ts'
-import { stringifyInParts } from '../sheet/json-body.ts'
+import { OperationError } from '../../errors/service-error.ts'
+import { stringifyInParts } from '../../sheet/json-body.ts'
 import type { Tool, ToolContext } from './tool.ts'
 import { toolError } from './tool-error.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { contractText, contractWith, fieldWith } from '../../test/support/contract-with.ts'
-import { matchesGlob } from './values/glob.ts'
-import { parseContract } from './odcs/parse-contract.ts'
+import { contractText, contractWith, fieldWith } from '../../../test/support/contract-with.ts'
+import { matchesGlob } from '../values/glob.ts'
+import { parseContract } from '../odcs/parse-contract.ts'
 import { checkActor, mayDelete, mayWrite } from './permissions.ts'
 
 test('D7: without editableBy everybody may write an ordinary field and nobody a derived one', () => {

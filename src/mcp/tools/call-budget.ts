@@ -1,5 +1,5 @@
-import { LockTimeoutError, OperationError } from '../errors/service-error.ts'
-import type { BudgetAnswer } from '../wire/tool-answers.ts'
+import { LockTimeoutError, OperationError } from '../../errors/service-error.ts'
+import type { BudgetAnswer } from '../../wire/tool-answers.ts'
 import type { AgentScope } from './agent-scope.ts'
 import { countText } from './count-text.ts'
 
