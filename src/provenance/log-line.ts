@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../contract/contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json/json.ts'
 import { DepthError, PART_BYTES, parseInParts, UncutError } from '../contract/json/parse-in-parts.ts'
+import { rawMembers, rawValue } from '../contract/json/raw-json.ts'
 
 /**
  * Lines of `provenance.jsonl` (D33), as they are in the file: a computed cell is a line; a direct write or a deletion
@@ -178,6 +179,41 @@ export function* parseStoredInParts(stored: StoredLine): Generator<void, JsonObj
     if (error instanceof SyntaxError) return null
     throw error
   }
+}
+
+/**
+ * Reads a line, or its start, for serializing what it says: long values are a `RawJson`.
+ * Other requests have their turn while a long line is read. Null when it is no line of a provenance log.
+ */
+export async function readStoredInTurns(stored: StoredLine): Promise<JsonObject | null> {
+  if (stored.length < PART_BYTES)
+    return parseStored(typeof stored === 'string' ? stored : String(bytesOf(stored)))
+  const bytes = bytesOf(stored)
+  const isStart = bytes.at(-1) === COMMA
+  const steps = rawLine(isStart ? Buffer.concat([bytes.subarray(0, -1), CLOSE_OBJECT]) : bytes)
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return lineFrom(step.value, isStart)
+    await nextTurn()
+  }
+}
+
+/** A line of which long values are a `RawJson`. */
+function* rawLine(bytes: Buffer): Generator<void, JsonObject | null> {
+  const members = yield* rawMembers(bytes)
+  if (members === null) return null
+  const isOfCell = members.has('field')
+  const line: [string, JsonValue][] = []
+  for (const [name, text] of members) {
+    const isOfFields = !isOfCell && (name === 'values' || name === 'previous') && text.length >= PART_BYTES
+    const fields = isOfFields ? yield* rawMembers(text) : null
+    line.push([
+      name,
+      fields === null
+        ? rawValue(text)
+        : Object.fromEntries([...fields].map(([field, value]) => [field, rawValue(value)])),
+    ])
+  }
+  return Object.fromEntries(line)
 }
 
 function bytesOf(stored: StoredLine): Buffer {

@@ -1,6 +1,6 @@
 import type { Field } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
-import { entryOfField, entryOfImport, parseStoredInTurns, type StoredLine } from '../provenance/log-line.ts'
+import { entryOfField, entryOfImport, type StoredLine } from '../provenance/log-line.ts'
 import { begun, undoneBy, type Beginning, type PlacedEntry } from './cell-entries.ts'
 import type { RecordKey } from './cell-work.ts'
 
@@ -50,10 +50,12 @@ export interface CellOfLife {
  * of them are of one state of the store.
  */
 export interface LogSource {
+  /** Reads a line that it returned; null when it is no line of a provenance log. */
+  read(line: StoredLine): Promise<JsonObject | null>
   lines(query: LinesQuery): Promise<FoundLines>
   lineAt(seq: number): Promise<OwnedLine | null>
   /** The text of the line by which a record was created, when it was not imported. */
-  firstLine(key: RecordKey): Promise<string | null>
+  firstLine(key: RecordKey): Promise<StoredLine | null>
   /** The line of the import that brought a record; null when it came otherwise. */
   importLine(key: RecordKey): Promise<JsonObject | null>
   /** The value that a cell has now; null for one of a record that is gone. */
@@ -181,7 +183,7 @@ export class CellLog {
     const imported = record === null && earlierId === null
     const ofRecord = record === null ? earlierId === recordId : lives.includes(record)
     if (!imported && !ofRecord) return null
-    const parsed = imported ? null : await parseStoredInTurns(text)
+    const parsed = imported ? null : await this.#log.read(text)
     const entry = parsed === null ? null : entryOfField(parsed, field.name)
     if (entry !== null) return entry
     // What the beginning of a life says is not in its line alone.
@@ -257,7 +259,7 @@ export class CellLog {
         limit,
       })
       for (const { text } of lines) {
-        const line = await parseStoredInTurns(text)
+        const line = await this.#log.read(text)
         const entry = line === null ? null : entryOfField(line, field.name)
         if (entry === null) continue
         this.#sizes.set(entry, text.length)
@@ -273,7 +275,7 @@ export class CellLog {
     const imported = await this.#log.importLine(key)
     if (imported === null) {
       const first = await this.#log.firstLine(key)
-      const created = first === null ? null : await parseStoredInTurns(first)
+      const created = first === null ? null : await this.#log.read(first)
       return (previous) => this.#createdEmpty(created, { previous, later })
     }
     const { recordId, field } = this.#cell

@@ -1,13 +1,16 @@
+import { RawJson } from './raw-json.ts'
+
 /** Values that are serialized at once, and characters of strings among them. */
 const PART_VALUES = 2000
 const PART_LENGTH = 32 << 10
 
 /**
  * Serializes a value as `JSON.stringify` does, part by part; the time between is the caller's. For values that came from JSON: a
- * value with `toJSON` is serialized at once.
+ * value with `toJSON` is serialized at once, unless it is a {@link RawJson}.
  */
 export function* stringifyInParts(value: unknown): Generator<string, void> {
   if (typeof value === 'string') yield* stringParts(value)
+  else if (value instanceof RawJson) yield* rawParts(value.bytes)
   else if (!isContainer(value) || costOf(value, PART_VALUES) <= PART_VALUES) yield JSON.stringify(value)
   else if (Array.isArray(value)) yield* arrayParts(value)
   else yield* objectParts(value)
@@ -68,9 +71,20 @@ function* stringParts(text: string): Generator<string, void> {
   yield '"'
 }
 
+function* rawParts(bytes: Buffer): Generator<string, void> {
+  for (let start = 0; start < bytes.length;) {
+    let end = Math.min(start + PART_LENGTH, bytes.length)
+    // Not within a character.
+    while (end < bytes.length && ((bytes[end] as number) & 0xc0) === 0x80) end -= 1
+    yield bytes.toString('utf8', start, end)
+    start = end
+  }
+}
+
 /** How much of a part a value takes; no more is looked at than tells that it is more than `most`. */
 function costOf(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + Math.floor((value.length * PART_VALUES) / PART_LENGTH)
+  if (value instanceof RawJson) return PART_VALUES + 1
   if (!isContainer(value)) return 1
   let cost = 1
   if (Array.isArray(value)) {

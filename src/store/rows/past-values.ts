@@ -6,7 +6,7 @@ import type { JsonBytes } from '../sheet-store.ts'
 /** Notes the values of fields before a line changed them, unless an earlier line did. */
 export function noteValuesBefore(
   line: JsonObject | null,
-  fields: readonly Field[],
+  fields: readonly Pick<Field, 'name'>[],
   values: Map<string, JsonValue>,
 ): void {
   const before = valuesBefore(line ?? {})

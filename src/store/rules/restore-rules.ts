@@ -53,7 +53,7 @@ export function restoredFrom(first: JsonObject | null): number | null {
 
 /** Selects the line of a deletion, and the life that it ended; `seq` is an expression that is null for the latest. */
 export function selectDeletion(id: string, seq: string): string {
-  return `SELECT record, line FROM "$provenance" WHERE seq = coalesce(${seq},
+  return `SELECT seq, record, line FROM "$provenance" WHERE seq = coalesce(${seq},
     (SELECT max(seq) FROM "$provenance" WHERE record = (SELECT max(record) FROM "$deleted" WHERE record_id = ${id})),
     (SELECT max(seq) FROM "$provenance" WHERE earlier_id = ${id}))`
 }

@@ -56,7 +56,8 @@ import { sqlTokens } from './sql/sql-lexer.ts'
 import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
 import { takeSnapshot } from './snapshot/take-snapshot.ts'
 import { canBeId } from './database/values.ts'
-import { asMessage, transferable, WriterClient } from './write/writer-client.ts'
+import { transferable } from './database/thread-client.ts'
+import { asMessage, WriterClient } from './write/writer-client.ts'
 
 /** Record ids looked up without a pause. */
 const IDS_AT_ONCE = 1000
@@ -269,7 +270,9 @@ export class SqliteStore implements SheetStore {
   }
 
   async deletions(asked: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {
-    return reading(() => asked.map((ref) => this.#reader.deletion(ref)))
+    const deletions: (Deletion | null)[] = []
+    for (const ref of asked) deletions.push(await readingOn(this.#reader.deletion(ref)))
+    return deletions
   }
 
   restore(request: RestoreRequest): Promise<RestoreResult> {
@@ -351,24 +354,24 @@ export class SqliteStore implements SheetStore {
     return reading(() => this.#reader.runs.entries(query))
   }
 
-  async history(): Promise<HistoryRange> {
-    return reading(() => this.#reader.history())
+  history(): Promise<HistoryRange> {
+    return readingOn(this.#reader.history())
   }
 
-  async seqAt(time: string): Promise<number> {
-    return reading(() => this.#reader.seqAt(time))
+  seqAt(time: string): Promise<number> {
+    return this.#reader.seqAt(time)
   }
 
-  async now(): Promise<string> {
-    return reading(() => this.#reader.now())
+  now(): Promise<string> {
+    return this.#reader.now()
   }
 
   recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
-    return readingOn(this.#reader.recordAsOf(id, fields, seq))
+    return this.#reader.recordAsOf(id, fields, seq)
   }
 
   pageAsOf(query: PageAsOfQuery): Promise<PastPage> {
-    return readingOn(this.#reader.pageAsOf(query))
+    return this.#reader.pageAsOf(query)
   }
 
   lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock> {
@@ -403,7 +406,7 @@ export class SqliteStore implements SheetStore {
 
   async close(): Promise<void> {
     await this.#sql.close()
-    this.#reader.close()
+    await this.#reader.close()
     await this.#writer.close()
   }
 }

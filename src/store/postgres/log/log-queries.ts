@@ -27,6 +27,7 @@ export interface EntryOfLife {
  * statements; so all of them are for one connection, and for a state of the store in which the log does not change.
  */
 export class LogQueries implements LogSource {
+  readonly read: LogSource['read']
   readonly #lives: Batcher<string, Life[]>
   readonly #lines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
   readonly #earlierLines: Readonly<Record<LinesQuery['direction'], Batcher<LinesQuery, FoundLines>>>
@@ -36,7 +37,9 @@ export class LogQueries implements LogSource {
   readonly #ofLife: Batcher<EntryOfLife, boolean>
   readonly #value: Batcher<CellOfLife, JsonValue>
 
-  constructor(db: Connection) {
+  /** `read` is how lines are read: long values can stay unparsed where nothing is written. */
+  constructor(db: Connection, read: LogSource['read'] = parseStoredInTurns) {
+    this.read = read
     this.#lives = new Batcher((ids) => readLives(db, ids))
     const ofLines = (direction: LinesQuery['direction']): Batcher<LinesQuery, FoundLines> =>
       new Batcher((asked) => readLines(db, asked, direction))

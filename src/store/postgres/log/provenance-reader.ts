@@ -1,4 +1,5 @@
 import type { Field } from '../../../contract/contract.ts'
+import { readStoredInTurns } from '../../../provenance/log-line.ts'
 import type { CellLog } from '../../cell-log.ts'
 import type { Database } from '../database/database.ts'
 import { logOfCell } from './log-of-cell.ts'
@@ -15,7 +16,7 @@ export class ProvenanceReader {
   /** Reads what there is of a cell from one state of the store; null for a record that never existed. */
   async read<T>(recordId: string, field: Field, read: (log: CellLog) => Promise<T>): Promise<T | null> {
     return this.#db.reading(async (db) => {
-      const log = await logOfCell(new LogQueries(db), recordId, field)
+      const log = await logOfCell(new LogQueries(db, readStoredInTurns), recordId, field)
       return log === null ? null : read(log)
     })
   }

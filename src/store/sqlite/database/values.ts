@@ -12,10 +12,10 @@ export function toColumn(value: JsonValue): SQLInputValue {
 }
 
 /** Turns what a column holds into the value of its field. */
-export function fromColumn(field: Field, stored: SQLOutputValue | undefined): JsonValue {
+export function fromColumn({ type }: Pick<Field, 'type'>, stored: SQLOutputValue | undefined): JsonValue {
   if (stored === null || stored === undefined) return null
-  if (field.type === 'boolean') return stored === 1
-  if (field.type === 'array' || field.type === 'object') return JSON.parse(String(stored)) as JsonValue
+  if (type === 'boolean') return stored === 1
+  if (type === 'array' || type === 'object') return JSON.parse(String(stored)) as JsonValue
   return stored as string | number
 }
 

@@ -8,6 +8,7 @@ import { Connection } from '../database/connection.ts'
 import { storePaths } from '../definition/create-store.ts'
 import { LogReader } from './log-reader.ts'
 import { ProvenanceReader } from './provenance-reader.ts'
+import type { LongReads } from './reading-client.ts'
 import { PATIENT_LIMITS } from '../../suite/support/patient-limits.ts'
 import { SqliteStore } from '../sqlite-store.ts'
 
@@ -25,6 +26,9 @@ const SETUP = {
 
 /** How often the cell and the other field are written: far more than lines may be parsed. */
 const MANY = 300
+
+/** For lines none of which is long. */
+const NONE_LONG: LongReads = { call: () => Promise.reject(new Error('nothing is long')) }
 
 function databaseOf(t: TestContext, sheet: TestSheet): Connection {
   const db = Connection.forReading(storePaths(sheet.directory).database)
@@ -69,7 +73,7 @@ test('what is asked of a cell is found without reading its history, or that of o
   const hash = computation['input_hash']
   const db = databaseOf(t, sheet)
   const log = logOf(t, sheet, 'r', 'b')
-  const readLog = LogReader.cell(db, 'r', field)
+  const readLog = LogReader.cell({ db, long: NONE_LONG }, { recordId: 'r', field })
   assert.ok(readLog)
   const reads: [what: string, read: () => unknown, wanted: unknown][] = [
     ['the latest', () => readLog.latest(1), { entries: [computation], isCut: false }],
@@ -167,7 +171,7 @@ test('the value of when a read began is found past a later line with the name of
   await sheet.write([{ id: 'r', a: 'first' }])
   const field = sheet.contract.fieldByName.get('a')
   assert.ok(field)
-  const reader = new LogReader(databaseOf(t, sheet))
+  const reader = new LogReader(databaseOf(t, sheet), NONE_LONG)
   await sheet.write([{ id: 'r', b: 'a' }])
   await sheet.write([{ id: 'r', a: 'second' }])
   await sheet.write([{ id: 'r', a: 'third' }])

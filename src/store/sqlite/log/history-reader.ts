@@ -1,15 +1,15 @@
 import { PAGE_BYTES } from '../../page-bytes.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Field } from '../../../contract/contract.ts'
-import type { JsonValue } from '../../../contract/json/json.ts'
-import { parseStoredInParts, type StoredLine } from '../../../provenance/log-line.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import { jsonArray, noteValuesBefore } from '../../rows/past-values.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { HistoryRange, JsonBytes, PageAsOfQuery, PastPage } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'
+import { lastSeq } from '../database/last-entry.ts'
 import { pastRecordJson, selectionOf, type Selection } from './past-record.ts'
 import { jsonBytes } from '../database/values.ts'
-import { parsedLineOf, STORED_LINE, storedLineOf } from './stored-line.ts'
+import type { TypedField } from '../sql/json-columns.ts'
+import { parsedLineOf } from './stored-line.ts'
 
 /** Records and lines that are read before other requests have their turn: a few milliseconds. */
 const STEPS_AT_ONCE = 300
@@ -20,20 +20,30 @@ const BYTES_AT_ONCE = 1 << 20
 /** Bytes of a record or a line that count as one record or line more. */
 const BYTES_OF_STEP = 16 << 10
 
-const LATER_LINES = `SELECT seq, ${STORED_LINE} AS line FROM "$provenance" WHERE record = ? AND seq > ? ORDER BY seq LIMIT ?`
+const LATER_LINES = `SELECT seq, line, octet_length(line) AS bytes FROM "$provenance" WHERE record = ? AND seq > ? ORDER BY seq LIMIT ?`
 
 /** A read that may take long: every `yield` says how many records and lines have been read since the last, long ones counting as several. */
 type Steps<T> = Generator<number, T, void>
 
-/** Counts each part of a longer piece of work as a turn. */
-function* inSteps<T>(parts: Generator<unknown, T, void>): Steps<T> {
-  for (let part = parts.next(); ; part = parts.next()) {
-    if (part.done === true) return part.value
-    yield STEPS_AT_ONCE
+/**
+ * The entries from which on the past is known; null where the first line has this many bytes or more, which is not read then.
+ */
+export function historyRange(db: Connection, mostBytes = Number.MAX_SAFE_INTEGER): HistoryRange | null {
+  const row = db.get(
+    `SELECT "first", (SELECT max(seq) FROM "$provenance") AS "last", octet_length(line) AS bytes, iif(octet_length(line) < ?, line, NULL) AS line
+     FROM (SELECT iif(history_after = 0, 0, history_after + 1) AS "first" FROM "$sheet") LEFT JOIN "$provenance" ON seq = "first"`,
+    mostBytes,
+  )
+  if (Number(row?.['bytes'] ?? 0) >= mostBytes) return null
+  const at = parsedLineOf(row)?.['at']
+  return {
+    first: Number(row?.['first']),
+    firstAt: typeof at === 'string' ? at : null,
+    last: Number(row?.['last'] ?? 0),
   }
 }
 
-export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly Field[] }
+export type FieldsAsOf = Omit<PageAsOfQuery, 'fields'> & { readonly fields: readonly TypedField[] }
 
 /**
  * Answers what records were right after an entry of the log, by undoing in thought what later entries did to them.
@@ -53,27 +63,13 @@ export class HistoryReader {
     this.#db = db
   }
 
-  range(): HistoryRange {
-    const row = this.#db.get(
-      `SELECT "first", (SELECT max(seq) FROM "$provenance") AS "last",
-         (SELECT line FROM "$provenance" WHERE seq = "first") AS "line"
-       FROM (SELECT iif(history_after = 0, 0, history_after + 1) AS "first" FROM "$sheet")`,
-    )
-    const at = parsedLineOf(row)?.['at']
-    return {
-      first: Number(row?.['first']),
-      firstAt: typeof at === 'string' ? at : null,
-      last: Number(row?.['last'] ?? 0),
-    }
-  }
-
   /**
    * The seq of the last entry that is not later than a time, 0 when there is none. Where the clock was put back, so that
    * entries are not in the order of their times, an entry that is not later and is followed by one that is, or by none.
    */
   seqAt(time: string): number {
     // The entry `low` and those that it stands for are not later; what is above `high` is.
-    let [low, high] = [0, this.range().last]
+    let [low, high] = [0, lastSeq(this.#db)]
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
       // A log that was there before the store may have gaps.
@@ -89,7 +85,7 @@ export class HistoryReader {
   }
 
   /** A record as it was; null when it did not exist. */
-  record(id: string, fields: readonly Field[], seq: number): Promise<JsonBytes | null> {
+  record(id: string, fields: readonly TypedField[], seq: number): Promise<JsonBytes | null> {
     return this.#inTurns(this.#record(id, selectionOf(fields), seq))
   }
 
@@ -196,7 +192,7 @@ export class HistoryReader {
     const row = this.#db.get(selection.columns, key)
     if (row === undefined && this.#lastEntry(key) <= seq) return null
     const before = yield* this.#valuesBefore(key, selection, seq)
-    return yield* inSteps(pastRecordJson(this.#db, selection, { row, before }))
+    return pastRecordJson(this.#db, selection, { row, before })
   }
 
   /** The seq of the last entry of a record; of one that is gone that is its deletion. */
@@ -205,15 +201,14 @@ export class HistoryReader {
   }
 
   /** The first lines of a record after a seq, with the seq of the last of them. */
-  #laterLines(key: RecordKey, from: number): { lines: StoredLine[]; bytes: number; last: number } {
-    const lines: StoredLine[] = []
+  #laterLines(key: RecordKey, from: number): { lines: (JsonObject | null)[]; bytes: number; last: number } {
+    const lines: (JsonObject | null)[] = []
     let [bytes, last] = [0, from]
     // To its end before others have their turn, who may run the same statement.
     for (const row of this.#db.prepare(LATER_LINES).iterate(key, from, ROWS_AT_ONCE)) {
-      const line = storedLineOf(row)
-      lines.push(line)
+      lines.push(parsedLineOf(row))
       last = Number(row['seq'])
-      bytes += line.length
+      bytes += Number(row['bytes'])
       if (bytes > BYTES_AT_ONCE) break
     }
     return { lines, bytes, last }
@@ -224,7 +219,7 @@ export class HistoryReader {
     const values = new Map<string, JsonValue>()
     for (let from = seq; values.size < fields.length;) {
       const { lines, bytes, last } = this.#laterLines(key, from)
-      for (const line of lines) noteValuesBefore(yield* inSteps(parseStoredInParts(line)), fields, values)
+      for (const line of lines) noteValuesBefore(line, fields, values)
       from = last
       yield lines.length + Math.floor(bytes / BYTES_OF_STEP)
       if (lines.length < ROWS_AT_ONCE && bytes <= BYTES_AT_ONCE) break

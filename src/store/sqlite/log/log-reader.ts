@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Field } from '../../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
-import { parseStoredInTurns } from '../../../provenance/log-line.ts'
+import { rawValue } from '../../../contract/json/raw-json.ts'
+import { readStoredInTurns, type StoredLine } from '../../../provenance/log-line.ts'
 import {
   CellLog,
   type CellOfLife,
@@ -13,11 +14,13 @@ import {
   type PlacedLine,
 } from '../../cell-log.ts'
 import type { RecordKey } from '../../cell-work.ts'
+import { textOrNull } from '../../rows/stored-rows.ts'
 import { noteValuesBefore } from '../../rows/past-values.ts'
 import type { Connection } from '../database/connection.ts'
+import type { LongReads } from './reading-client.ts'
 import { quoted } from '../database/schema.ts'
-import { parsedLineOf, STORED_LINE, storedLineOf } from './stored-line.ts'
-import { canBeId, fromColumn } from '../database/values.ts'
+import { LONG_BYTES, parsedLineOf, SHORT_LINE } from './stored-line.ts'
+import { canBeId, fromColumn, jsonBytes } from '../database/values.ts'
 
 /** Lines that are looked at before other requests have their turn, and bytes of them, beside one line. */
 const LINES_AT_ONCE = 500
@@ -27,55 +30,75 @@ const BYTES_AT_ONCE = 1 << 20
 const QUESTIONS_AT_ONCE = 100
 
 /**
- * The log for readers on the main thread, a few milliseconds at a time. Lines are only ever added, so that those up to the
+ * The log for readers on the main thread, a few milliseconds at a time; long lines and values are read by the reading thread. Lines are only ever added, so that those up to the
  * last one of now are of one state, whatever is written while they are read.
  */
 export class LogReader implements LogSource {
   readonly #db: Connection
   readonly #last: number
+  readonly #long: LongReads
+  readonly read: LogSource['read'] = readStoredInTurns
   #questions = 0
 
-  constructor(db: Connection) {
+  constructor(db: Connection, long: LongReads) {
     this.#db = db
+    this.#long = long
     this.#last = Number(db.get('SELECT max(seq) AS seq FROM "$provenance"')?.['seq'] ?? 0)
   }
 
   /** What there is to read of a cell; null for a record that never existed. */
-  static cell(db: Connection, recordId: string, field: Field): CellLog | null {
+  static cell(
+    { db, long }: { readonly db: Connection; readonly long: LongReads },
+    { recordId, field }: { readonly recordId: string; readonly field: Field },
+  ): CellLog | null {
     if (!canBeId(recordId)) return null
     const row = db.get(LIVES, recordId)
     const keys = JSON.parse(String(row?.['keys'])) as RecordKey[]
     const lives: Life[] = row?.['earlier'] === 1 ? [null, ...keys] : keys
-    return lives.length === 0 ? null : new CellLog(new LogReader(db), { recordId, field, lives })
+    return lives.length === 0 ? null : new CellLog(new LogReader(db, long), { recordId, field, lives })
   }
 
   async lines(query: LinesQuery): Promise<FoundLines> {
     await this.#turn()
-    const found = this.#lines(query)
-    if (found.rest !== null && found.lines.length < query.limit) await nextTurn()
-    return found
+    const { found, rest } = this.#lines(query)
+    if (rest !== null && found.length < query.limit) await nextTurn()
+    const lines: PlacedLine[] = []
+    for (const { seq, text } of found) {
+      const line = text ?? (await this.#longLine(seq, query.life === null ? null : query.field))
+      if (line !== null) lines.push({ seq, text: line })
+    }
+    return { lines, rest }
   }
 
-  #lines({ life, recordId, field, direction, seq, limit }: LinesQuery): FoundLines {
+  /** The lines that were found, long ones without their text, and where there may be more. */
+  #lines({ life, recordId, field, direction, seq, limit }: LinesQuery): {
+    readonly found: readonly { readonly seq: number; readonly text: string | null }[]
+    readonly rest: number | null
+  } {
     const name = JSON.stringify(field)
     const [from, to] = direction === 'before' ? [0, Math.min(seq - 1, this.#last)] : [seq + 1, this.#last]
     const statement = this.#db.prepare(linesStatement(life === null ? 'earlier_id' : 'record', direction))
-    const lines: PlacedLine[] = []
+    const found: { seq: number; text: string | null }[] = []
     let [looked, bytes] = [0, 0]
     for (const row of statement.iterate(life ?? recordId, from, to, name, life === null ? 1 : 0)) {
       const at = Number(row['seq'])
       looked += 1
       bytes += Number(row['bytes'])
-      if (row['line'] !== null) lines.push({ seq: at, text: storedLineOf(row) })
-      if (lines.length === limit || looked === LINES_AT_ONCE || bytes > BYTES_AT_ONCE)
-        return { lines, rest: at }
+      if (row['found'] === 1) found.push({ seq: at, text: textOrNull(row['line']) })
+      if (found.length === limit || looked === LINES_AT_ONCE || bytes > BYTES_AT_ONCE)
+        return { found, rest: at }
     }
-    return { lines, rest: null }
+    return { found, rest: null }
+  }
+
+  /** A long line, which is null when it does not name the field; any line for null. */
+  #longLine(seq: number, field: string | null): Promise<Uint8Array | null> {
+    return this.#long.call('line', { seq, containing: field === null ? null : JSON.stringify(field) })
   }
 
   async lineAt(seq: number): Promise<OwnedLine | null> {
     const row = this.#db.get(
-      `SELECT record, earlier_id, ${STORED_LINE} AS line FROM "$provenance" WHERE seq = ?`,
+      `SELECT record, earlier_id, ${SHORT_LINE} AS line FROM "$provenance" WHERE seq = ?`,
       seq,
     )
     if (row === undefined) return null
@@ -83,14 +106,18 @@ export class LogReader implements LogSource {
     return {
       record: record === null ? null : Number(record),
       earlierId: earlierId === null ? null : String(earlierId),
-      text: storedLineOf(row),
+      text: textOrNull(row['line']) ?? (await this.#longLine(seq, null)) ?? '',
     }
   }
 
-  async firstLine(key: RecordKey): Promise<string | null> {
+  async firstLine(key: RecordKey): Promise<StoredLine | null> {
     await this.#turn()
-    const row = this.#db.get('SELECT line FROM "$provenance" WHERE record = ? ORDER BY seq LIMIT 1', key)
-    return row === undefined ? null : String(row['line'])
+    const row = this.#db.get(
+      `SELECT seq, ${SHORT_LINE} AS line FROM "$provenance" WHERE record = ? ORDER BY seq LIMIT 1`,
+      key,
+    )
+    if (row === undefined) return null
+    return textOrNull(row['line']) ?? this.#longLine(Number(row['seq']), null)
   }
 
   async importLine(key: RecordKey): Promise<JsonObject | null> {
@@ -106,16 +133,29 @@ export class LogReader implements LogSource {
   /** The value before the first later line that says another, or that of now. */
   async currentValue({ key, field }: CellOfLife): Promise<JsonValue> {
     const values = new Map<string, JsonValue>()
-    for (let seq = this.#last; ;) {
+    let seq = this.#last
+    for (;;) {
       const later = this.#db.get(LATER_LINE, key, seq, JSON.stringify(field.name))
-      if (later === undefined) break
-      noteValuesBefore(await parseStoredInTurns(storedLineOf(later)), [field], values)
+      if (later === undefined) {
+        const row = this.#db.get(presentStatement(field), key)
+        if (row?.['isLong'] !== 1) return fromColumn(field, row?.['value'])
+        const value = await this.#longValue(key, field)
+        // A line that was written meanwhile has the value of before.
+        if (this.#db.get(LATER_LINE, key, seq, JSON.stringify(field.name)) === undefined) return value
+        continue
+      }
+      seq = Number(later['seq'])
+      const line = textOrNull(later['line']) ?? (await this.#longLine(seq, field.name))
+      noteValuesBefore(line === null ? null : await this.read(line), [field], values)
       const value = values.get(field.name)
       if (value !== undefined) return value
-      seq = Number(later['seq'])
     }
-    const row = this.#db.get(`SELECT ${quoted(field.name)} AS value FROM "$data" WHERE "$seq" = ?`, key)
-    return fromColumn(field, row?.['value'])
+  }
+
+  async #longValue(key: RecordKey, field: Field): Promise<JsonValue> {
+    const { name, type } = field
+    const json = await this.#long.call('values', { key, fields: [{ name, type }] })
+    return json === null ? null : rawValue(jsonBytes(json).subarray(`{${JSON.stringify(name)}:`.length, -1))
   }
 
   async #turn(): Promise<void> {
@@ -124,9 +164,19 @@ export class LogReader implements LogSource {
   }
 }
 
+/** Whether a line may name a field: a long one is not looked into. */
+const MAY_NAME = (name: string): string =>
+  `iif(octet_length(line) < ${LONG_BYTES}, instr(line, ${name}) > 0, 1)`
+
 /** The first line of a record after a seq that names a field. */
-const LATER_LINE = `SELECT seq, ${STORED_LINE} AS line FROM "$provenance"
-  WHERE record = ? AND seq > ? AND instr(line, ?) > 0 ORDER BY seq LIMIT 1`
+const LATER_LINE = `SELECT seq, ${SHORT_LINE} AS line FROM "$provenance"
+  WHERE record = ? AND seq > ? AND ${MAY_NAME('?')} ORDER BY seq LIMIT 1`
+
+/** The value that a field has now, null where it is long. */
+function presentStatement({ name }: Field): string {
+  const isLong = `octet_length(${quoted(name)}) >= ${LONG_BYTES}`
+  return `SELECT ${isLong} AS "isLong", iif(${isLong}, NULL, ${quoted(name)}) AS "value" FROM "$data" WHERE "$seq" = ?`
+}
 
 /** The lives of a record, oldest first, and whether a log from before the store knows of it. */
 const LIVES = `SELECT EXISTS (SELECT 1 FROM "$provenance" WHERE earlier_id = ?1) AS earlier, (
@@ -136,10 +186,11 @@ const LIVES = `SELECT EXISTS (SELECT 1 FROM "$provenance" WHERE earlier_id = ?1)
   ) AS keys`
 
 /**
- * The lines of a life of a record between two seqs, those that do not name the field as null: the store writes the names of
+ * The lines of a life of a record between two seqs, and whether each may name the field: the store writes the names of
  * fields as JSON.stringify does. A log that was there before the store may write them otherwise.
  */
 function linesStatement(owner: 'record' | 'earlier_id', direction: LinesQuery['direction']): string {
-  return `SELECT seq, octet_length(line) AS bytes, iif(?5 OR instr(line, ?4) > 0, ${STORED_LINE}, NULL) AS line FROM "$provenance"
+  const found = `(?5 OR ${MAY_NAME('?4')})`
+  return `SELECT seq, octet_length(line) AS bytes, ${found} AS found, iif(${found}, ${SHORT_LINE}, NULL) AS line FROM "$provenance"
     WHERE ${owner} = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq ${direction === 'before' ? 'DESC' : 'ASC'}`
 }

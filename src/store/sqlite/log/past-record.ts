@@ -1,17 +1,15 @@
 import type { SQLInputValue } from 'node:sqlite'
-import type { Field } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
-import { stringifyInParts } from '../../../contract/json/stringify-in-parts.ts'
 import { canHold } from '../../rows/past-values.ts'
 import type { JsonBytes } from '../../sheet-store.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { quoted } from '../database/schema.ts'
-import { recordJsonExpression } from '../sql/json-columns.ts'
+import { recordJsonExpression, type TypedField } from '../sql/json-columns.ts'
 import { fromColumn, jsonBytes, toColumn } from '../database/values.ts'
 
 /** A list of fields, and the statements that answer with them. */
 export interface Selection {
-  readonly fields: readonly Field[]
+  readonly fields: readonly TypedField[]
   /** The JSON of a record that no entry after a seq has changed, else null. */
   readonly unchanged: string
   /** The columns of a record. */
@@ -28,42 +26,29 @@ export interface PastRecord {
   readonly before: ReadonlyMap<string, JsonValue>
 }
 
-/**
- * The JSON of a record as it was, made in parts: the time between is the caller's. SQLite writes it, so that it is to the byte what
- * a plain read would have answered.
- */
-export function* pastRecordJson(
+/** The JSON of a record as it was. SQLite writes it, so that it is to the byte what a plain read would have answered. */
+export function pastRecordJson(
   db: Connection,
   { fields, json }: Selection,
   { row, before }: PastRecord,
-): Generator<void, JsonBytes> {
+): JsonBytes {
   if (fields.some((field) => !canHold(field.type, before.get(field.name) ?? null))) {
     // A field had another type then; the contract may change like that while there are no records (D9).
-    const valueOf = (field: Field): JsonValue =>
+    const valueOf = (field: TypedField): JsonValue =>
       before.get(field.name) ?? (before.has(field.name) ? null : fromColumn(field, row?.[field.name]))
-    const record = Object.fromEntries(fields.map((field) => [field.name, valueOf(field)]))
-    return Buffer.from(yield* jsonText(record))
+    return Buffer.from(
+      JSON.stringify(Object.fromEntries(fields.map((field) => [field.name, valueOf(field)]))),
+    )
   }
-  const columns: SQLInputValue[] = []
-  for (const { name } of fields) {
+  const columns = fields.map(({ name }): SQLInputValue => {
     const value = before.get(name)
-    if (value === undefined) columns.push(row?.[name] ?? null)
-    else columns.push(typeof value === 'object' && value !== null ? yield* jsonText(value) : toColumn(value))
-  }
+    return value === undefined ? (row?.[name] ?? null) : toColumn(value)
+  })
   return jsonBytes(db.get(json, ...columns)?.['$json'])
 }
 
-function* jsonText(value: JsonValue): Generator<void, string> {
-  const parts: string[] = []
-  for (const part of stringifyInParts(value)) {
-    if (parts.length > 0) yield
-    parts.push(part)
-  }
-  return parts.join('')
-}
-
 /** What it takes to answer with these fields; made once for an answer. */
-export function selectionOf(fields: readonly Field[]): Selection {
+export function selectionOf(fields: readonly TypedField[]): Selection {
   const columns = fields.map(({ name }) => quoted(name))
   // node:sqlite binds every number as REAL.
   const values = fields.map(({ name, type }) =>

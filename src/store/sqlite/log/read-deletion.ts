@@ -1,17 +1,35 @@
 import { deletionIn, selectDeletion, type LoggedDeletion } from '../../rules/restore-rules.ts'
-import type { DeletionRef } from '../../sheet-store.ts'
-import type { Connection } from '../database/connection.ts'
-import { parsedLineOf } from './stored-line.ts'
+import { parseStoredInTurns } from '../../../provenance/log-line.ts'
+import type { Deletion, DeletionRef } from '../../sheet-store.ts'
+import { textOrNull } from '../../rows/stored-rows.ts'
+import type { Connection, StoredRow } from '../database/connection.ts'
+import type { LongReads } from './reading-client.ts'
+import { parsedLineOf, SHORT_LINE } from './stored-line.ts'
 import { canBeId } from '../database/values.ts'
 
 const DELETION = selectDeletion('?1', '?2')
+const DELETION_UNLESS_LONG = `SELECT seq, record, ${SHORT_LINE} AS line FROM "$provenance" WHERE seq = (SELECT seq FROM (${DELETION}))`
 
 /** Reads a deletion from the log; null when it does not have it. */
 export function readDeletion(db: Connection, { recordId, seq }: DeletionRef): LoggedDeletion | null {
   if (!canBeId(recordId)) return null
   const row = db.get(DELETION, recordId, seq)
-  const deletion = deletionIn(parsedLineOf(row), recordId)
-  if (deletion === null) return null
+  return loggedDeletion(row, deletionIn(parsedLineOf(row), recordId))
+}
+
+/** The same for the main thread: the reading thread reads a long line, which is parsed in turns. */
+export async function readDeletionInTurns(
+  { db, long }: { readonly db: Connection; readonly long: LongReads },
+  { recordId, seq }: DeletionRef,
+): Promise<LoggedDeletion | null> {
+  const row = canBeId(recordId) ? db.get(DELETION_UNLESS_LONG, recordId, seq) : undefined
+  if (row === undefined) return null
+  const line =
+    textOrNull(row['line']) ?? (await long.call('line', { seq: Number(row['seq']), containing: null }))
+  return loggedDeletion(row, deletionIn(line === null ? null : await parseStoredInTurns(line), recordId))
+}
+
+function loggedDeletion(row: StoredRow | undefined, deletion: Deletion | null): LoggedDeletion | null {
   const life = row?.['record']
-  return { ...deletion, life: typeof life === 'number' ? life : null }
+  return deletion === null ? null : { ...deletion, life: typeof life === 'number' ? life : null }
 }

@@ -1,17 +1,12 @@
 import type { JsonObject } from '../../../contract/json/json.ts'
-import { parseStored, wholeLine, type StoredLine } from '../../../provenance/log-line.ts'
+import { parseStored, wholeLine } from '../../../provenance/log-line.ts'
 import type { StoredRow } from '../database/connection.ts'
 
-/** Bytes from which on a line is read as bytes, which SQLite copies several times as fast as it makes text of them. */
-const LONG_LINE_BYTES = 64 << 10
+/** Bytes of a line or value from which on the main thread leaves reading it to the reading thread. */
+export const LONG_BYTES: number = 64 << 10
 
-/** The SQL expression of a line for {@link storedLineOf}. */
-export const STORED_LINE = `iif(octet_length(line) < ${LONG_LINE_BYTES}, line, CAST(line AS BLOB))`
-
-/** A line that was read by {@link STORED_LINE}. */
-export function storedLineOf({ line }: StoredRow): StoredLine {
-  return line instanceof Uint8Array ? line : String(line)
-}
+/** The SQL expression of the text of a line, null where it is long: then SQLite reads no more than its length. */
+export const SHORT_LINE: string = `iif(octet_length(line) < ${LONG_BYTES}, line, NULL)`
 
 /** The text of the log's line that a row of the provenance table stands for. */
 export function lineOf({ line }: StoredRow): string {

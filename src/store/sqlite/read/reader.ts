@@ -22,14 +22,15 @@ import { keyAtPosition } from '../../rows/deleted-blocks.ts'
 import { PAGE_BYTES } from '../../page-bytes.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import { Connection } from '../database/connection.ts'
-import { HistoryReader } from '../log/history-reader.ts'
+import { historyRange } from '../log/history-reader.ts'
 import { readProposal, readProposalCounts, readProposalDetail, readProposals } from './proposal-reader.ts'
-import { entryTimeNow } from '../database/last-entry.ts'
 import { LogReader } from '../log/log-reader.ts'
-import { readDeletion } from '../log/read-deletion.ts'
+import { readDeletionInTurns } from '../log/read-deletion.ts'
+import { ReadingClient } from '../log/reading-client.ts'
 import { RunReader } from './run-reader.ts'
-import { recordJsonExpression } from '../sql/json-columns.ts'
+import { recordJsonExpression, typed } from '../sql/json-columns.ts'
 import { quoted } from '../database/schema.ts'
+import { LONG_BYTES } from '../log/stored-line.ts'
 import { canBeId, jsonBytes } from '../database/values.ts'
 import { WorkReader } from './work-reader.ts'
 import { hashBytes, readCacheEntry, textOrNull } from '../../rows/stored-rows.ts'
@@ -73,7 +74,7 @@ export class Reader {
   readonly runs: RunReader
   readonly #db: Connection
   readonly #work: WorkReader
-  readonly #history: HistoryReader
+  readonly #long: ReadingClient
   readonly #answers = answerCache<Answer>(ANSWERS_KEPT)
   #selections = new WeakMap<readonly string[], ReadStatements>()
   #contract: Contract
@@ -85,7 +86,7 @@ export class Reader {
   constructor(path: string, contract: Contract) {
     this.#db = Connection.forReading(path)
     this.#work = new WorkReader(this.#db)
-    this.#history = new HistoryReader(this.#db)
+    this.#long = new ReadingClient(path)
     this.runs = new RunReader(this.#db)
     this.#contract = contract
   }
@@ -103,8 +104,9 @@ export class Reader {
     this.#bytesOfRecords = null
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#db.close()
+    await this.#long.close()
   }
 
   /** One record, null when there is none; {@link TOO_LARGE} for one that takes more than a page may. */
@@ -205,33 +207,36 @@ export class Reader {
   }
 
   /** A deletion that the log has; null for none. */
-  deletion(asked: DeletionRef): Deletion | null {
-    return readDeletion(this.#db, asked)
+  deletion(asked: DeletionRef): Promise<Deletion | null> {
+    return readDeletionInTurns({ db: this.#db, long: this.#long }, asked)
   }
 
   /** What there is to read of a cell; null for a record that never existed. */
   log(recordId: string, field: string): CellLog | null {
-    return LogReader.cell(this.#db, recordId, this.#field(field))
+    return LogReader.cell({ db: this.#db, long: this.#long }, { recordId, field: this.#field(field) })
   }
 
-  history(): HistoryRange {
-    return this.#history.range()
+  async history(): Promise<HistoryRange> {
+    return historyRange(this.#db, LONG_BYTES) ?? this.#long.call('history', null)
   }
 
-  now(): string {
-    return this.#atOnce(() => entryTimeNow(this.#db))
+  now(): Promise<string> {
+    return this.#long.call('now', null)
   }
 
-  seqAt(time: string): number {
-    return this.#atOnce(() => this.#history.seqAt(time))
+  seqAt(time: string): Promise<number> {
+    return this.#long.call('seqAt', time)
   }
 
   async recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null> {
-    return canBeId(id) ? this.#history.record(id, this.#fields(fields), seq) : null
+    if (!canBeId(id)) return null
+    const json = await this.#long.call('recordAsOf', { id, fields: typed(this.#fields(fields)), seq })
+    return json === null ? null : jsonBytes(json)
   }
 
   async pageAsOf({ fields, ...query }: PageAsOfQuery): Promise<PastPage> {
-    return this.#history.page({ ...query, fields: this.#fields(fields) })
+    const page = await this.#long.call('pageAsOf', { ...query, fields: typed(this.#fields(fields)) })
+    return { ...page, records: jsonBytes(page.records) }
   }
 
   proposal(id: string): StoredProposal | null {

@@ -4,6 +4,11 @@ import { quoted } from '../database/schema.ts'
 /** As much of a field as reading it takes. */
 export type TypedField = Pick<Field, 'name' | 'type'>
 
+/** Of fields, what a thread or process needs to read them. */
+export function typed(fields: readonly TypedField[]): readonly TypedField[] {
+  return fields.map(({ name, type }) => ({ name, type }))
+}
+
 /** SQLite takes at most this many arguments to a function (SQLITE_MAX_FUNCTION_ARG). */
 const MAX_ARGUMENTS = 1000
 

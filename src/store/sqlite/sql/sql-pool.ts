@@ -1,6 +1,6 @@
 import { QueryError, StoppingError } from '../../../errors/service-error.ts'
 import type { JsonBytes, Page } from '../../sheet-store.ts'
-import type { TypedField } from './json-columns.ts'
+import { typed, type TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
 import type { PositionRun } from './run-position.ts'
 import type { SummaryRun } from './run-summary.ts'
@@ -254,11 +254,6 @@ function charactersOf(request: SqlRequest): number {
     (sum, param) => sum + (typeof param === 'string' ? param.length : 1),
     request.sql.length,
   )
-}
-
-/** What a query process needs to know of fields. */
-function typed(fields: readonly TypedField[]): readonly TypedField[] {
-  return fields.map(typedField)
 }
 
 function typedTerms(terms: readonly SortTerm[]): readonly SortTerm[] {

@@ -1,4 +1,3 @@
-import type { PlainServiceError } from '../../../errors/service-error.ts'
 import type { SetAside } from '../../../provenance/set-aside.ts'
 import type { CellCommit, CellOutcome } from '../../cell-work.ts'
 import type {
@@ -19,6 +18,7 @@ import type { NewRun, RunEnd, RunId } from '../../stored-run.ts'
 import type { Deletion } from './delete-records.ts'
 import type { ProposeRequest } from './propose.ts'
 import type { RunBeginText, RunNote } from './run-writer.ts'
+import type { ThreadAnswer, ThreadRequest } from '../database/thread-client.ts'
 
 /** What the store's writing thread can be asked to do, and with what. */
 export interface WriterOperations {
@@ -69,21 +69,7 @@ export interface OpenResult {
 export type WriterOperation = keyof WriterOperations
 
 /** A request to the writing thread. */
-export interface WriterRequest {
-  readonly id: number
-  readonly operation: WriterOperation
-  readonly argument: unknown
-}
+export type WriterRequest = ThreadRequest<WriterOperation>
 
-/** What the writing thread posts: answers, or that it moved lines that the store does not have out of the log. */
-export type WriterMessage = readonly WriterAnswer[] | { readonly setAside: SetAside }
-
-/** The answer to a request; answers of one commit come together. */
-export interface WriterAnswer {
-  readonly id: number
-  readonly outcome:
-    | { readonly kind: 'done'; readonly value: unknown }
-    | { readonly kind: 'refused'; readonly error: PlainServiceError }
-    /** A fault of the program. */
-    | { readonly kind: 'broken'; readonly stack: string }
-}
+/** What the writing thread posts: responses, those of one commit together, or that it moved lines that the store does not have out of the log. */
+export type WriterMessage = readonly ThreadAnswer[] | { readonly setAside: SetAside }

@@ -1,8 +1,7 @@
 import { parentPort, receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
-import { toPlainError } from '../../../errors/service-error.ts'
-import { asRecordsError } from '../database/connection.ts'
 import type { Upsert } from '../../sheet-store.ts'
-import type { WriterAnswer, WriterMessage, WriterRequest } from './writer-protocol.ts'
+import { failedAnswer, type ThreadAnswer } from '../database/thread-client.ts'
+import type { WriterMessage, WriterRequest } from './writer-protocol.ts'
 import { Writer } from './writer.ts'
 
 /** An upsert with a body of so many bytes has its transaction to itself, see {@link Writer.change}. */
@@ -65,23 +64,23 @@ class WriterThread {
     try {
       const outcomes = await this.#writer.change(requests)
       this.#port.postMessage(
-        outcomes.map((outcome, index): WriterAnswer => {
+        outcomes.map((outcome, index): ThreadAnswer => {
           const id = requests[index]?.id ?? 0
           return 'error' in outcome
-            ? failure(id, outcome.error)
+            ? failedAnswer(id, outcome.error)
             : { id, outcome: { kind: 'done', value: outcome.value } }
         }),
       )
     } catch (error) {
-      this.#port.postMessage(requests.map(({ id }) => failure(id, error)))
+      this.#port.postMessage(requests.map(({ id }) => failedAnswer(id, error)))
     }
   }
 
-  async #answer({ id, operation, argument }: WriterRequest): Promise<WriterAnswer> {
+  async #answer({ id, operation, argument }: WriterRequest): Promise<ThreadAnswer> {
     try {
       return { id, outcome: { kind: 'done', value: await this.#writer.handle(operation, argument) } }
     } catch (error) {
-      return failure(id, error)
+      return failedAnswer(id, error)
     }
   }
 }
@@ -90,19 +89,6 @@ function isLarge({ operation, argument }: WriterRequest): boolean {
   if (operation !== 'upsert') return false
   const { body } = argument as Upsert
   return (typeof body === 'string' || body instanceof Uint8Array) && body.length >= LARGE_BODY
-}
-
-function failure(id: number, thrown: unknown): WriterAnswer {
-  const error = asRecordsError(thrown)
-  const plain = toPlainError(error)
-  if (plain !== undefined) return { id, outcome: { kind: 'refused', error: plain } }
-  return {
-    id,
-    outcome: {
-      kind: 'broken',
-      stack: error instanceof Error ? (error.stack ?? error.message) : String(error),
-    },
-  }
 }
 
 if (parentPort !== null) new WriterThread(parentPort)

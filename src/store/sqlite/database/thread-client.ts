@@ -1,0 +1,145 @@
+import { Worker, type Transferable } from 'node:worker_threads'
+import {
+  fromPlainError,
+  RecordsError,
+  StoppingError,
+  toPlainError,
+  type PlainServiceError,
+} from '../../../errors/service-error.ts'
+import { asRecordsError } from './connection.ts'
+
+/** Buffers from this size on are handed over and not copied. */
+export const TRANSFER_BYTES: number = 1 << 16
+
+/** A request to a thread of a store. */
+export interface ThreadRequest<Operation extends string = string> {
+  readonly id: number
+  readonly operation: Operation
+  readonly argument: unknown
+}
+
+/** The response to a request. */
+export interface ThreadAnswer {
+  readonly id: number
+  readonly outcome:
+    | { readonly kind: 'done'; readonly value: unknown }
+    | { readonly kind: 'refused'; readonly error: PlainServiceError }
+    /** A fault of the program. */
+    | { readonly kind: 'broken'; readonly stack: string }
+}
+
+/** The response to a request that failed. */
+export function failedAnswer(id: number, thrown: unknown): ThreadAnswer {
+  const error = asRecordsError(thrown)
+  const plain = toPlainError(error)
+  if (plain !== undefined) return { id, outcome: { kind: 'refused', error: plain } }
+  return {
+    id,
+    outcome: {
+      kind: 'broken',
+      stack: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    },
+  }
+}
+
+/** What of bytes can be handed to a thread instead of copied: a large buffer with memory of its own. */
+export function transferable(bytes: unknown): readonly Transferable[] {
+  if (!(bytes instanceof Uint8Array) || bytes.byteLength < TRANSFER_BYTES) return []
+  const { buffer } = bytes
+  return buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength ? [buffer] : []
+}
+
+export interface ThreadOptions {
+  /** For error messages. */
+  readonly name: string
+  /** The module that the thread runs. */
+  readonly module: URL
+  readonly workerData?: unknown
+}
+
+interface Waiting {
+  resolve(value: unknown): void
+  reject(error: Error): void
+}
+
+/** What a thread can be asked to do, each with one argument. */
+type OperationsOf<Operations> = { [Name in keyof Operations]: (argument: never) => unknown }
+
+/** A thread of a store, as the other threads see it. Until it is first asked for something, it keeps no process going. */
+export class ThreadClient<Operations extends OperationsOf<Operations>> {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, Waiting>()
+  #lastId = 0
+  #closing = false
+  #ended: Error | null = null
+
+  constructor({ name, module, workerData }: ThreadOptions) {
+    this.#worker = new Worker(module, { workerData })
+    this.#worker.on('message', (message: unknown) => this.receive(message))
+    this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
+    this.#worker.on('exit', () => {
+      this.#end(
+        this.#closing
+          ? new StoppingError('the store is closed')
+          : new RecordsError(`the ${name} thread has ended: restart the service`),
+      )
+    })
+    this.#worker.unref()
+  }
+
+  /** Whether the thread has ended. */
+  get hasEnded(): boolean {
+    return this.#ended !== null
+  }
+
+  /** Has the thread carry out an operation. Rejects with its ServiceError, or a plain Error for a fault of the program. */
+  call<Name extends keyof Operations & string>(
+    operation: Name,
+    argument: Parameters<Operations[Name]>[0],
+    transfer: readonly Transferable[] = [],
+  ): Promise<ReturnType<Operations[Name]>> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== null) {
+        reject(this.#ended)
+        return
+      }
+      if (this.#lastId === 0) this.#worker.ref()
+      const id = (this.#lastId += 1)
+      this.#waiting.set(id, { resolve, reject })
+      this.#worker.postMessage({ id, operation, argument } satisfies ThreadRequest, transfer)
+    })
+  }
+
+  /** Ends the thread; what was asked for and is not done fails with a StoppingError. */
+  async close(): Promise<void> {
+    this.#closing = true
+    await this.#worker.terminate()
+  }
+
+  /** Takes what the thread posted: responses. */
+  protected receive(message: unknown): void {
+    for (const answer of message as readonly ThreadAnswer[]) this.#settle(answer)
+  }
+
+  #settle({ id, outcome }: ThreadAnswer): void {
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    switch (outcome.kind) {
+      case 'done':
+        return waiting?.resolve(outcome.value)
+      case 'refused':
+        return waiting?.reject(fromPlainError(outcome.error))
+      case 'broken': {
+        const error = new Error('a thread of the store met a fault of the program')
+        error.stack = outcome.stack
+        return waiting?.reject(error)
+      }
+    }
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error
+    for (const { reject } of this.#waiting.values()) reject(this.#ended)
+    this.#waiting.clear()
+  }
+}

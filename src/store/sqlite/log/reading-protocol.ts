@@ -1,0 +1,34 @@
+import type { HistoryRange, PastPage } from '../../sheet-store.ts'
+import type { FieldsAsOf } from './history-reader.ts'
+import type { TypedField } from '../sql/json-columns.ts'
+
+/** What the store's reading thread can be asked to do, and with what: reads that take long where values are long. */
+export interface ReadingOperations {
+  /** The bytes of a line of the log; null when it does not contain the text. */
+  line(request: LineRequest): Uint8Array | null
+  /** The JSON of a record with this key, with these fields; null when there is none. */
+  values(request: ValuesRequest): Uint8Array | null
+  history(request: null): HistoryRange
+  now(request: null): string
+  seqAt(time: string): number
+  recordAsOf(request: RecordAsOf): Uint8Array | null
+  pageAsOf(request: FieldsAsOf): PastPage
+}
+
+export interface LineRequest {
+  readonly seq: number
+  /** Null for any line. */
+  readonly containing: string | null
+}
+
+export interface ValuesRequest {
+  readonly key: number
+  readonly fields: readonly TypedField[]
+}
+
+/** A record right after an entry of the log. */
+export interface RecordAsOf {
+  readonly id: string
+  readonly fields: readonly TypedField[]
+  readonly seq: number
+}

@@ -1,0 +1,90 @@
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import type { HistoryRange, PastPage } from '../../sheet-store.ts'
+import { Connection } from '../database/connection.ts'
+import { HistoryReader, historyRange, type FieldsAsOf } from './history-reader.ts'
+import { entryTimeNow } from '../database/last-entry.ts'
+import type { LineRequest, ReadingOperations, RecordAsOf, ValuesRequest } from './reading-protocol.ts'
+import { recordJsonExpression } from '../sql/json-columns.ts'
+import {
+  failedAnswer,
+  transferable,
+  type ThreadAnswer,
+  type ThreadRequest,
+} from '../database/thread-client.ts'
+
+type Handlers = {
+  readonly [Name in keyof ReadingOperations]: (
+    argument: Parameters<ReadingOperations[Name]>[0],
+  ) => ReturnType<ReadingOperations[Name]> | Promise<ReturnType<ReadingOperations[Name]>>
+}
+
+/** The reading thread of a store: reads what would keep the main thread from other requests. */
+class ReadingThread implements Handlers {
+  readonly #db: Connection
+  readonly #history: HistoryReader
+
+  constructor(path: string) {
+    this.#db = Connection.forReading(path)
+    this.#history = new HistoryReader(this.#db)
+  }
+
+  listen(port: MessagePort): void {
+    port.on('message', (request: ThreadRequest<keyof ReadingOperations>) => void this.#respond(port, request))
+  }
+
+  async #respond(
+    port: MessagePort,
+    { id, operation, argument }: ThreadRequest<keyof ReadingOperations>,
+  ): Promise<void> {
+    try {
+      const value = await this[operation](argument as never)
+      const bytes = value !== null && typeof value === 'object' && 'records' in value ? value.records : value
+      const answer: ThreadAnswer = { id, outcome: { kind: 'done', value } }
+      port.postMessage([answer], transferable(bytes))
+    } catch (error) {
+      port.postMessage([failedAnswer(id, error)])
+    }
+  }
+
+  line({ seq, containing }: LineRequest): Uint8Array | null {
+    return this.#bytes(
+      'SELECT CAST(line AS BLOB) AS bytes FROM "$provenance" WHERE seq = ?1 AND (?2 IS NULL OR instr(line, ?2) > 0)',
+      seq,
+      containing,
+    )
+  }
+
+  values({ key, fields }: ValuesRequest): Uint8Array | null {
+    const json = recordJsonExpression(fields)
+    return this.#bytes(`SELECT CAST(${json} AS BLOB) AS bytes FROM "$data" WHERE "$seq" = ?`, key)
+  }
+
+  history(): HistoryRange {
+    const range = historyRange(this.#db)
+    if (range === null) throw new Error('no range without a bound')
+    return range
+  }
+
+  now(): string {
+    return entryTimeNow(this.#db)
+  }
+
+  seqAt(time: string): number {
+    return this.#history.seqAt(time)
+  }
+
+  recordAsOf({ id, fields, seq }: RecordAsOf): Promise<Uint8Array | null> {
+    return this.#history.record(id, fields, seq)
+  }
+
+  pageAsOf(request: FieldsAsOf): Promise<PastPage> {
+    return this.#history.page(request)
+  }
+
+  #bytes(sql: string, ...params: (string | number | null)[]): Uint8Array | null {
+    const bytes = this.#db.get(sql, ...params)?.['bytes']
+    return bytes instanceof Uint8Array ? bytes : null
+  }
+}
+
+if (parentPort !== null) new ReadingThread(String(workerData)).listen(parentPort)
