@@ -1,11 +1,13 @@
+import { diffArrays, type ArrayChange } from 'diff'
+
 /** A stretch of two texts: in both, only in the old one, or only in the new one. */
 export interface Stretch {
   readonly is: 'same' | 'gone' | 'new'
   readonly text: string
 }
 
-/** Beyond it the middle of two texts counts as replaced: to find what they share would take too long. */
-const MOST_STEPS = 400_000
+/** Pieces removed and added beyond which two texts count as replaced: finding what they share would take too long. */
+const MAX_EDITS = 1500
 
 /** What changed between two texts, word by word. */
 export function diffWords(was: string, is: string): readonly Stretch[] {
@@ -22,85 +24,30 @@ function words(text: string): readonly string[] {
   return text.match(/[\p{L}\p{N}_]+|\s+|./gsu) ?? []
 }
 
-/** One stretch for each piece, in the order of the new text, what is gone before what is new in its place. */
+/** Returns one stretch for each piece; pieces that are gone come before those that are new in their place. */
 export function diffPieces(was: readonly string[], is: readonly string[]): readonly Stretch[] {
+  const changes = diffArrays([...was], [...is], { maxEditLength: MAX_EDITS }) ?? replaced(was, is)
+  return changes.flatMap(({ removed, added, value }) =>
+    value.map((text) => ({ is: removed ? 'gone' : added ? 'new' : 'same', text })),
+  )
+}
+
+/** Pieces that both texts share, or that one of them has alone. */
+type Change = Pick<ArrayChange<string>, 'value' | 'added' | 'removed'>
+
+/** Two texts without anything in common but what they begin and end with. */
+function replaced(was: readonly string[], is: readonly string[]): readonly Change[] {
+  const shorter = Math.min(was.length, is.length)
   let start = 0
-  while (start < was.length && start < is.length && was[start] === is[start]) start += 1
+  while (start < shorter && was[start] === is[start]) start += 1
   let end = 0
-  const longest = Math.min(was.length, is.length) - start
-  while (end < longest && was[was.length - 1 - end] === is[is.length - 1 - end]) end += 1
+  while (end < shorter - start && was.at(-1 - end) === is.at(-1 - end)) end += 1
   return [
-    ...stretches('same', is.slice(0, start)),
-    ...diffMiddle(was.slice(start, was.length - end), is.slice(start, is.length - end)),
-    ...stretches('same', is.slice(is.length - end)),
+    { value: is.slice(0, start), added: false, removed: false },
+    { value: was.slice(start, was.length - end), added: false, removed: true },
+    { value: is.slice(start, is.length - end), added: true, removed: false },
+    { value: is.slice(is.length - end), added: false, removed: false },
   ]
-}
-
-function stretches(kind: Stretch['is'], pieces: readonly string[]): readonly Stretch[] {
-  return pieces.map((text) => ({ is: kind, text }))
-}
-
-/** By their longest common subsequence. */
-function diffMiddle(was: readonly string[], is: readonly string[]): readonly Stretch[] {
-  const replaced = [...stretches('gone', was), ...stretches('new', is)]
-  if (was.length === 0 || is.length === 0 || was.length * is.length > MOST_STEPS) return replaced
-  const common = commonLengths(was, is)
-  const width = is.length + 1
-  const found: Stretch[] = []
-  let [i, j] = [0, 0]
-  while (i < was.length || j < is.length) {
-    const [old, fresh] = [was[i], is[j]]
-    if (old !== undefined && old === fresh) {
-      found.push({ is: 'same', text: old })
-      i += 1
-      j += 1
-    } else if (
-      old !== undefined &&
-      (fresh === undefined || at(common, (i + 1) * width + j) >= at(common, i * width + j + 1))
-    ) {
-      found.push({ is: 'gone', text: old })
-      i += 1
-    } else if (fresh !== undefined) {
-      found.push({ is: 'new', text: fresh })
-      j += 1
-    }
-  }
-  return goneFirst(found)
-}
-
-/** For each pair of places, how many pieces the rests of both from there have in common, in order. */
-function commonLengths(was: readonly string[], is: readonly string[]): Uint32Array {
-  const width = is.length + 1
-  const lengths = new Uint32Array((was.length + 1) * width)
-  for (let i = was.length - 1; i >= 0; i -= 1) {
-    for (let j = is.length - 1; j >= 0; j -= 1) {
-      const below = (i + 1) * width + j
-      lengths[i * width + j] =
-        was[i] === is[j]
-          ? at(lengths, below + 1) + 1
-          : Math.max(at(lengths, below), at(lengths, i * width + j + 1))
-    }
-  }
-  return lengths
-}
-
-function at(numbers: Uint32Array, index: number): number {
-  return numbers[index] ?? 0
-}
-
-/** Between two shared pieces, all that is gone and then all that is new. */
-function goneFirst(found: readonly Stretch[]): readonly Stretch[] {
-  const ordered: Stretch[] = []
-  let fresh: Stretch[] = []
-  for (const stretch of found) {
-    if (stretch.is === 'new') fresh.push(stretch)
-    else if (stretch.is === 'gone') ordered.push(stretch)
-    else {
-      ordered.push(...fresh, stretch)
-      fresh = []
-    }
-  }
-  return [...ordered, ...fresh]
 }
 
 /** Neighbours of one kind as one; white space that is shared between two changes belongs to both of them. */
