@@ -23,7 +23,7 @@ const explain = (run: RunSheet, id: string, target = 'b'): Promise<CellExplanati
 async function reasonsOf(run: RunSheet, id: string, target = 'b'): Promise<readonly JsonValue[]> {
   const { reasons } = await explain(run, id, target)
   return reasons.map((reason) => [
-    reason.part === 'input' ? `input ${reason.field}` : reason.part,
+    reason.part === 'input' ? `input ${reason.field}` : reason.part === 'member' ? reason.name : reason.part,
     reason.was,
     reason.is,
   ])

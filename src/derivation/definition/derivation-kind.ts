@@ -9,14 +9,15 @@ import type { HostPolicies } from './host-policies.ts'
 /** The values of a derivation's inputs in one record; a field without a value is null. */
 export type InputValues = { readonly [field: string]: JsonValue }
 
-/**
- * What one computation would do, worked out from the inputs alone. `hashed` is, beside the derivation file and the
- * inputs, exactly what goes into the input hash (H4, D24): nothing secret may be in it.
- */
+/** The plan of one computation, made from the inputs alone. */
 export interface Plan {
-  /** What failures and provenance call this computation, for http `<METHOD> <URL>`. */
+  /** The name of this computation in failures and provenance, for http `<METHOD> <URL>`. */
   readonly request: string
-  readonly hashed: { readonly url: string; readonly body: JsonValue }
+  /**
+   * Exactly the members that go into the input hash beside the derivation file and the inputs (H4, D24), for http `url` and
+   * `body`. Never a secret, and never a member of a name in {@link HASH_MEMBERS}.
+   */
+  readonly hashed: JsonObject
   /** The part of a provenance entry known before the call, for http `method` and `url`. */
   readonly provenance: JsonObject
 }

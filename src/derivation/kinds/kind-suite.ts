@@ -190,7 +190,7 @@ function planOf({ kind, spec }: Derivation, inputs: InputValues): Plan {
 
 function hashOf(derivation: Derivation, inputs: InputValues): string {
   const { hashed } = planOf(derivation, inputs)
-  return inputHash({ derivationSha256: derivation.sha256, inputs, ...hashed })
+  return inputHash({ derivationSha256: derivation.sha256, inputs, hashed })
 }
 
 function run(

@@ -8,5 +8,5 @@ export function hashOfValues(derivation: Derivation, values: InputValues): strin
   const inputs = Object.fromEntries(fields.map((field) => [field, values[field] ?? null]))
   const planned = planComputation(derivation, inputs)
   if (planned.outcome !== 'run') return null
-  return inputHash({ derivationSha256: sha256, inputs, ...planned.plan.hashed })
+  return inputHash({ derivationSha256: sha256, inputs, hashed: planned.plan.hashed })
 }

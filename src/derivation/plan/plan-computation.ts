@@ -1,13 +1,27 @@
+import type { JsonObject } from '../../contract/json/json.ts'
 import { isEmpty } from '../../errors/block.ts'
 import type { Derivation, InputValues, Planned } from '../definition/derivation-kind.ts'
+import { HASH_MEMBERS } from './input-hash.ts'
 
-/** Plans the computation of a derivation from inputs; blocked by a required one that is empty (D22). Pure. */
+/**
+ * Plans the computation of a derivation from inputs; a required one that is empty blocks it (D22). Pure. Throws Error for a
+ * kind that hashes a member of a reserved name, which would change what the input hash covers.
+ */
 export function planComputation(
   { kind, spec, requiredInputs, nonEmptyInputs }: PlannedBy,
   inputs: InputValues,
 ): Planned {
   const field = requiredInputs.find((name) => isEmpty(inputs[name], nonEmptyInputs.includes(name)))
-  return field === undefined ? kind.plan(spec, inputs) : { outcome: 'blocked', field }
+  if (field !== undefined) return { outcome: 'blocked', field }
+  const planned = kind.plan(spec, inputs)
+  if (planned.outcome === 'run') refuseReserved(kind.name, planned.plan.hashed)
+  return planned
+}
+
+function refuseReserved(kind: string, hashed: JsonObject): void {
+  for (const name in hashed) {
+    if (HASH_MEMBERS.has(name)) throw new Error(`kind ${kind} hashes a member "${name}", which is reserved`)
+  }
 }
 
 type PlannedBy = Pick<Derivation, 'kind' | 'spec' | 'requiredInputs' | 'nonEmptyInputs'>

@@ -210,7 +210,7 @@ export class Planner {
     }
     if (planned.outcome === 'failed') return planned
     const { plan } = planned
-    const hash = inputHash({ derivationSha256: derivation.sha256, inputs: item.inputs, ...plan.hashed })
+    const hash = inputHash({ derivationSha256: derivation.sha256, inputs: item.inputs, hashed: plan.hashed })
     const unchanged: WorkCell[] = []
     const open: WorkCell[] = []
     const later: WorkCell[] = []

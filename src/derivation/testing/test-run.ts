@@ -10,6 +10,7 @@ import type {
   DerivationKind,
   InputValues,
   Plan,
+  Planned,
   RunContext,
 } from '../definition/derivation-kind.ts'
 import { orderDerivations } from '../definition/graph.ts'
@@ -43,8 +44,12 @@ type GoodAnswer =
 /** The answer to a call, or that it fails, with `gone` for good. */
 export type TestAnswer = GoodAnswer | 'fails' | 'gone'
 
+interface TestPlan extends Plan {
+  readonly hashed: { readonly url: string; readonly body: null }
+}
+
 /** Test support: a kind that keeps a list of its calls and is answered by the test. */
-export class TestKind implements DerivationKind<TestSpec> {
+export class TestKind implements DerivationKind<TestSpec, TestPlan> {
   readonly name = 'test'
   /** URLs of calls, in the order in which they began. */
   readonly calls: string[] = []
@@ -71,7 +76,7 @@ export class TestKind implements DerivationKind<TestSpec> {
   }
 
   /** The URL is `<file>/<inputs>`; an input of `..` makes no request. */
-  plan({ file, inputs, needed = inputs }: TestSpec, values: InputValues): ReturnType<DerivationKind['plan']> {
+  plan({ file, inputs, needed = inputs }: TestSpec, values: InputValues): Planned<TestPlan> {
     const blocking = needed.find((field) => (values[field] ?? null) === null)
     if (blocking !== undefined) return { outcome: 'blocked', field: blocking }
     const url = `${file}/${inputs.map((field) => JSON.stringify(values[field] ?? null).replaceAll('"', '')).join(',')}`
@@ -83,18 +88,18 @@ export class TestKind implements DerivationKind<TestSpec> {
 
   prices: ReadonlyMap<string, number | null> = new Map()
 
-  cost({ hashed }: Plan): number | null {
+  cost({ hashed }: TestPlan): number | null {
     const price = this.prices.get(hashed.url.split('/')[0] ?? '')
     return price === undefined ? 0 : price
   }
 
-  readonly responses: NonNullable<DerivationKind<TestSpec>['responses']> = {
+  readonly responses: NonNullable<DerivationKind<TestSpec, TestPlan>['responses']> = {
     requestKey: ({ file, service = file }, { hashed }) => requestOf(hashed.url.replace(file, service)),
     evaluate: (spec, _plan, { status, body }) =>
       ok({ values: valuesOf(spec, JSON.parse(body) as GoodAnswer), provenance: { status } }),
   }
 
-  async run(spec: TestSpec, plan: Plan, context: RunContext): ReturnType<DerivationKind['run']> {
+  async run(spec: TestSpec, plan: TestPlan, context: RunContext): ReturnType<DerivationKind['run']> {
     const { signal, onBegun, onSent } = context
     const { url } = plan.hashed
     this.calls.push(url)

@@ -169,7 +169,9 @@ export const explainCellTool = defineTool({
         ? []
         : [`runs ${retryText(failure.retry_at)}, as retry_failed_after says`],
       reasons.map((change) =>
-        change.part === 'input' ? `${change.field} changed` : `the ${change.part} changed`,
+        change.part === 'input'
+          ? `${change.field} changed`
+          : `the ${change.part === 'member' ? change.name : change.part} changed`,
       ),
     ].flat()
     return {

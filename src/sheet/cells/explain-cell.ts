@@ -2,15 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isJsonObject, jsonEqual, type JsonObject } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import type { Derivation, InputValues } from '../../derivation/definition/derivation-kind.ts'
-import { inputHash } from '../../derivation/plan/input-hash.ts'
-import { planComputation } from '../../derivation/plan/plan-computation.ts'
+import { evidenceOf } from '../../derivation/definition/evidence.ts'
+import { hashOfValues } from '../../derivation/plan/hash-of-values.ts'
 import { retryTime } from '../../derivation/plan/planner.ts'
 import { ContractError, SheetError } from '../../errors/service-error.ts'
 import { blockOf, type Block, type InputFacts, type Needs } from '../../errors/block.ts'
 import { shownState, type ShownCellState } from '../../store/cell-state.ts'
 import type { WorkCell, WorkItem } from '../../store/cell-work.ts'
 import type { CellFailureNote } from '../../store/sheet-store.ts'
-import { reasonsBetween, type Past, type Reason } from './cell-reasons.ts'
+import { hashedBy, reasonsBetween, type Past, type Reason } from './cell-reasons.ts'
 import { selectTargets } from './read-status.ts'
 import type { DerivingSheet, Sheet } from '../sheet.ts'
 
@@ -128,9 +128,7 @@ class CellExplainer {
   /** Plans the call only where there is something to compare it with: that takes as long as the inputs are. */
   #reasons(past: Past, inputs: InputValues): CellExplanation['reasons'] {
     const { derivation } = this.#of
-    const planned = planComputation(derivation, inputs)
-    const request = planned.outcome === 'run' ? planned.plan.hashed : null
-    return reasonsBetween(past, { derivation, inputs, request })
+    return reasonsBetween(past, { derivation, inputs, hashed: hashedBy(derivation, inputs) })
   }
 
   async #failureOf(note: CellFailureNote | null, { inputs }: WorkItem): Promise<ExplainedFailure | null> {
@@ -138,7 +136,7 @@ class CellExplainer {
     const { inputHash: failed, ...failure } = note
     const { derivation } = this.#of
     const time = failed === undefined ? null : retryTime(derivation, note)
-    if (time === null || hashOf(derivation, inputs) !== failed || time <= (await this.#sheet.now()))
+    if (time === null || hashOfValues(derivation, inputs) !== failed || time <= (await this.#sheet.now()))
       return failure
     return { ...failure, retryAt: time === Infinity ? null : new Date(time).toISOString() }
   }
@@ -164,12 +162,11 @@ class CellExplainer {
     if (hash === null) return null
     // A revert puts the hash of an earlier computation back: the inputs are those of the computation, not of the revert.
     const entry = await this.#of.store.computation(id, this.#of.target, hash)
-    const url = entry?.['url']
     return {
       inputHash: hash,
       values: await this.#valuesAfter(id, entry),
       candidates: await this.#candidates(entry),
-      url: typeof url === 'string' ? url : null,
+      evidence: entry === null ? {} : evidenceOf(entry),
     }
   }
 
@@ -207,13 +204,6 @@ class CellExplainer {
     }
     return [derivation, ...earlier]
   }
-}
-
-/** The input hash that a derivation comes to; null when it makes no request of these inputs. */
-function hashOf(derivation: Derivation, inputs: InputValues): string | null {
-  const planned = planComputation(derivation, inputs)
-  if (planned.outcome !== 'run') return null
-  return inputHash({ derivationSha256: derivation.sha256, inputs, ...planned.plan.hashed })
 }
 
 function needsOf({ inputs, requiredInputs: required, nonEmptyInputs: nonEmpty }: Derivation): Needs {

@@ -98,6 +98,10 @@ export const CellReasonAnswer = Type.Union([
     is: Type.Union([Type.String(), Type.Null()], { description: 'Null when no request can be made.' }),
   }),
   Type.Object({ part: Type.Literal('body'), ...was, ...is }),
+  Type.Object(
+    { part: Type.Literal('member'), name: Type.String(), ...was, ...is },
+    { description: 'Another member that the kind of the derivation hashes.' },
+  ),
 ])
 export type CellReasonAnswer = Static<typeof CellReasonAnswer>
 
@@ -156,7 +160,7 @@ export type CellExplanationAnswer = Static<typeof CellExplanationAnswer>
 export function toCellExplanationAnswer(
   explanation: Omit<CamelKeys<CellExplanationAnswer>, 'reasons' | 'failure' | 'entry' | 'waitsFor'> & {
     readonly waitsFor: readonly string[]
-    readonly reasons: readonly CamelKeys<CellReasonAnswer>[]
+    readonly reasons: readonly Reason[]
     readonly failure: CamelKeys<CellFailureAnswer> | null
     readonly entry: object | null
   },
@@ -173,8 +177,19 @@ export function toCellExplanationAnswer(
   }
 }
 
-function toCellReasonAnswer(reason: CamelKeys<CellReasonAnswer>): CellReasonAnswer {
-  if (reason.part !== 'derivation') return reason
+/** A reason, in which `url` and `body` are members like any other. */
+type Reason =
+  | Extract<CamelKeys<CellReasonAnswer>, { part: 'input' | 'derivation' }>
+  | { readonly part: 'member'; readonly name: string; readonly was: unknown; readonly is: unknown }
+
+function toCellReasonAnswer(reason: Reason): CellReasonAnswer {
+  if (reason.part === 'input') return reason
+  if (reason.part === 'member') {
+    const { part: _, name, ...between } = reason
+    // The members of http have parts of their own, as documented.
+    if (name === 'url' || name === 'body') return { part: name, ...between } as CellReasonAnswer
+    return reason
+  }
   const { wasText, isText, ...rest } = reason
   return {
     ...rest,

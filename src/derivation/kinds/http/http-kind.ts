@@ -35,8 +35,10 @@ import type {
 } from './call/transport.ts'
 import { renderUrl } from './request/url-template.ts'
 
-/** One call, with all but the secrets filled in. */
+/** One call, complete but for the secrets. */
 export interface HttpPlan extends Plan {
+  /** Both after templating, the URL not normalised; the body is null when the request has none. */
+  readonly hashed: { readonly url: string; readonly body: JsonValue }
   readonly method: HttpMethod
   readonly headers: readonly PlannedHeader[]
 }

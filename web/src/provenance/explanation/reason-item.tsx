@@ -48,6 +48,15 @@ export function ReasonItem({ contract, derivation, reason, onSelect }: ReasonIte
           <LineDiff was={bodyText(reason.was)} is={bodyText(reason.is)} />
         </>
       )
+    case 'member':
+      return (
+        <>
+          <p>
+            <code>{reason.name}</code> changed
+          </p>
+          <LineDiff was={bodyText(reason.was)} is={bodyText(reason.is)} />
+        </>
+      )
   }
 }
 

@@ -1,0 +1,34 @@
+import type { JsonObject } from '../../contract/json/json.ts'
+
+/**
+ * The members of provenance entries and lines that are the same for every kind (D33). All others of a computed value are
+ * evidence: members that its kind adds, for `http` `method`, `url`, `status` and `duration_ms`.
+ */
+const COMMON_MEMBERS: ReadonlySet<string> = new Set([
+  'seq',
+  'at',
+  'actor',
+  'source',
+  'record_id',
+  'field',
+  'value',
+  'values',
+  'previous',
+  'input_hash',
+  'derivation',
+  'run_id',
+  'cached',
+  'received_at',
+  'keeps',
+  'reverts',
+  'proposal',
+  'proposed_by',
+  'file',
+  'sha256',
+  'records',
+])
+
+/** Returns the evidence in a provenance entry: the members that the kind of its derivation added. */
+export function evidenceOf(entry: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(entry).filter(([name]) => !COMMON_MEMBERS.has(name)))
+}
