@@ -1,26 +1,30 @@
 import type { McpServer } from '@modelcontextprotocol/server'
-import { findRecordIds } from '../sheet/queries/find-record-ids.ts'
+import { listRecords } from '../sheet/queries/list-records.ts'
 import { readDerivations } from '../sheet/schema/read-derivations.ts'
-import { readFieldNames } from '../sheet/schema/read-field-names.ts'
+import { readFieldNames } from '../sheet/schema/read-contract.ts'
 import type { Sheet } from '../sheet/sheet.ts'
 import { DERIVATION_TEMPLATE, RECORD_TEMPLATE } from './resource-uris.ts'
 import { protocolError } from './protocol-error.ts'
 
-/** Values that one completion has at most (the protocol allows no more). */
+/** The most values of a completion that the protocol allows. */
 const MOST = 100
 
 type Completer = (sheet: Sheet, begun: string) => Promise<readonly string[]>
 
 const fields: Completer = async (sheet, begun) => beginning((await readFieldNames(sheet)).fields, begun)
 const targets: Completer = async (sheet, begun) => beginning((await readFieldNames(sheet)).targets, begun)
-const recordIds: Completer = (sheet, begun) => findRecordIds(sheet, begun, MOST)
+const recordIds: Completer = async (sheet, begun) => {
+  const where = begun === '' ? null : JSON.stringify({ field: 'id', operator: 'starts_with', value: begun })
+  const { records } = await listRecords(sheet, { fields: ['id'], sort: ['id'], limit: MOST + 1, where })
+  return (JSON.parse(String(records)) as readonly { readonly id: string }[]).map(({ id }) => id)
+}
 const files: Completer = async (sheet, begun) =>
   beginning(
     (await readDerivations(sheet)).map(({ file }) => file),
     begun,
   )
 
-/** By prompt or template, by argument. */
+/** Completers by prompt or template, then by argument. */
 const COMPLETERS: Readonly<Record<string, Readonly<Record<string, Completer>>>> = {
   fill_missing_cells: { target: targets },
   find_odd_values: { field: fields },

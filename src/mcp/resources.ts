@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { ServiceError, SheetError } from '../errors/service-error.ts'
 import { getRecord } from '../sheet/queries/get-record.ts'
-import { readContractText } from '../sheet/schema/read-contract-text.ts'
+import { readContractText } from '../sheet/schema/read-contract.ts'
 import { readContract } from '../sheet/schema/read-contract.ts'
 import { readDerivations, type DerivationReport } from '../sheet/schema/read-derivations.ts'
 import { readStatus } from '../sheet/cells/read-status.ts'

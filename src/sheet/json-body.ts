@@ -1,4 +1,4 @@
-/** How every skin reads the JSON that clients send, and makes JSON that may be large. */
+/** Parsing of request bodies and serialization of large responses, the same for REST, MCP and the command line. */
 export { JSON_DEPTH_LIMIT } from '../contract/json/json-depth.ts'
 export { lossyNumberFault } from '../contract/json/exact-json.ts'
 export { parseJsonBodyInTurns, parseStoredJsonInTurns } from '../contract/json/json-text.ts'

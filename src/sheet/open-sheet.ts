@@ -15,32 +15,35 @@ import { DefinitionFiles } from './definition/definition-files.ts'
 import type { DefinitionSource } from './definition/definition-source.ts'
 import { Sheet, type Logger } from './sheet.ts'
 import { checkStoreFiles } from './check-store-files.ts'
-import { isStoreUrl, STORE_VARIABLE } from './store-place.ts'
+import { isStoreUrl, STORE_VARIABLE } from './store-url.ts'
 import type { StoreThread } from './store-thread.ts'
 import { StoredDefinition } from './definition/stored-definition.ts'
 import { NetworkTransport, type Transport } from './transports.ts'
 
 export interface SheetOptions {
-  /** Who writes when a request names nobody; null when a request must. */
+  /** The actor of requests that name none; null when they must name one. */
   readonly defaultActor: string | null
-  /** How long an operation waits for a lock (D31). */
+  /** The time, in milliseconds, after which waiting for a lock fails (D31). */
   readonly lockTimeoutMs: number
   /** Limits of SQL from users (D19). */
   readonly queryLimits: QueryLimits
-  /** What derivations call out through. */
+  /** The transport of derivations' calls. */
   readonly transport: Transport
-  /** Kinds of derivations beside those of the service. */
+  /** Kinds of derivations in addition to the built-in ones. */
   readonly kinds: readonly DerivationKind[]
-  /** Whether runs under way go on at another server or worker when the sheet is closed; by default they end. */
+  /** Whether runs under way continue at another server or worker when the sheet is closed; by default they end. */
   readonly handsRunsOver: boolean
-  /** The time by which failed cells are left alone, in milliseconds since 1970; by default that of the system. */
+  /**
+   * Returns the time that decides when failed cells are retried, in milliseconds since 1970; by default the store's
+   * clock.
+   */
   readonly now: () => number
-  /** Where it has been started already. */
+  /** The writing thread, if it was started earlier. */
   readonly storeThread: StoreThread | undefined
   readonly logger: Logger
 }
 
-/** Who imports a sheet's records when nobody is named. */
+/** The actor of the import of a sheet's records when there is no default actor. */
 const IMPORTER = 'system'
 
 const LOCK_TIMEOUT_MS = 30_000
@@ -48,10 +51,10 @@ const LOCK_TIMEOUT_MS = 30_000
 const SILENT: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /**
- * Opens a sheet: that in a directory, whose store is made from `records.jsonl` if there is none (D2), or that of a store's
- * URL ({@link isStoreUrl}), which has its definition in the store. A broken contract or record file is logged and told by
- * every operation until it is mended (D3). Throws SheetError where there is no sheet, RecordsError where a store at a URL
- * cannot be reached.
+ * Opens the sheet in a directory, whose store is created from `records.jsonl` if it does not exist (D2), or the sheet
+ * at a store's URL ({@link isStoreUrl}), which has its definition in the store. A broken contract or record file is
+ * logged, and reported by every operation until it is fixed (D3). Throws SheetError when there is no sheet,
+ * RecordsError when a store at a URL cannot be reached.
  */
 export async function openSheet(path: string, options: Partial<SheetOptions> = {}): Promise<Sheet> {
   const { defaultActor = null, lockTimeoutMs = LOCK_TIMEOUT_MS, logger = SILENT } = options
@@ -77,18 +80,18 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     closeTransport: () => transport.close(),
   })
   await sheet.deriving().catch(() => undefined)
-  tellOfFault(sheet, logger)
+  logTransportError(sheet, logger)
   return sheet
 }
 
-/** What the kinds of places of a sheet differ in. */
+/** The members in which a sheet in a directory and one in PostgreSQL differ. */
 interface SheetPlace {
   readonly name: string
   readonly dialect: Dialect
   readonly source: DefinitionSource
-  /** What the subscribers of all servers are told, where they share the sheet. */
+  /** The frames that servers share, where they do. */
   readonly frames?: SharedFrames
-  /** What derivations may have of the environment (D23). */
+  /** The environment variables that derivations may use (D23). */
   readonly env: NodeJS.ProcessEnv
   openStore(definition: StoreDefinition): Promise<SheetStore>
   warnings(): readonly string[]
@@ -115,7 +118,7 @@ function sheetDirectory(
     env: process.env,
     openStore: async (definition) => {
       checkStoreFiles(directory)
-      // A store that cannot be opened has its thread ended.
+      // A store that cannot be opened ends its thread: the next attempt starts another.
       const given = writer
       writer = undefined
       return SqliteStore.open(directory, {
@@ -160,8 +163,8 @@ async function storedSheet(
 }
 
 /**
- * The definition files of the sheet at a place, to be closed when they have been read. Throws SheetError where there is no
- * sheet, RecordsError for a store that cannot be reached.
+ * Opens the definition files of the sheet at a path or URL; close the result. Throws SheetError when there is no sheet,
+ * RecordsError for a store that cannot be reached.
  */
 export async function openDefinition(path: string): Promise<DefinitionSource> {
   if (isStoreUrl(path)) return readDefinition(await openRevisions(path, LOCK_TIMEOUT_MS))
@@ -170,8 +173,8 @@ export async function openDefinition(path: string): Promise<DefinitionSource> {
 }
 
 /**
- * Tries whether the store of a sheet's directory can be opened with a definition, or made where there is none; changes nothing.
- * Throws what opening it would throw.
+ * Checks that the store of a sheet's directory can be opened with a definition, or created. Changes nothing. Throws
+ * what opening it would throw.
  */
 export async function tryStoreOf(path: string, definition: StoreTrial): Promise<void> {
   const directory = resolve(path)
@@ -182,9 +185,12 @@ export async function tryStoreOf(path: string, definition: StoreTrial): Promise<
 
 type StoreTrial = Pick<StoreDefinition, 'contract'> & { readonly targets: readonly TargetDefinition[] }
 
-/** The revisions of the sheet of a store's URL. Throws SheetError where there is none, RecordsError for a store away. */
+/**
+ * Opens the revisions of the sheet at a store's URL. Throws SheetError when there is none, RecordsError when the store
+ * cannot be reached.
+ */
 async function openRevisions(url: string, lockTimeoutMs: number): Promise<RevisionStore> {
-  // Loaded only now: most sheets are directories.
+  // Loaded on demand: most sheets are directories.
   const { PostgresRevisions } = await import('../store/postgres/definition/revisions.ts')
   return PostgresRevisions.open(url, lockTimeoutMs)
 }
@@ -198,22 +204,22 @@ async function readDefinition(revisions: RevisionStore): Promise<StoredDefinitio
   }
 }
 
-/** Puts a sheet's definition, and at first the sheet itself, into a store; see pushRevision. */
+/** Pushes a sheet's definition, and the first time the sheet itself, into a store; see pushRevision. */
 export async function pushToStore(url: string, push: RevisionPush): Promise<PushOutcome> {
   checkStoreFiles(push.directory)
   const { pushRevision } = await import('../store/postgres/definition/push-revision.ts')
   return pushRevision(url, push)
 }
 
-/** The way into the store is for nobody whom a derivation calls. */
+/** Removes the credentials of the store, which no derivation may send to an API. */
 function withoutStoreSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => name !== STORE_VARIABLE && name !== 'PGPASSWORD'),
   )
 }
 
-/** Tells the operator at once of a fault that only runs would meet. */
-function tellOfFault(sheet: Sheet, logger: Logger): void {
+/** Logs an error of `transport.yaml` at once, since only runs would meet it. */
+function logTransportError(sheet: Sheet, logger: Logger): void {
   try {
     sheet.policies()
   } catch (error) {
@@ -225,21 +231,21 @@ function tellOfFault(sheet: Sheet, logger: Logger): void {
 function setAsideWarning(file: string): string {
   return (
     'provenance.jsonl had lines that the store does not have: another program appended them, or sheet.db was replaced by an ' +
-    `older copy; they are in ${basename(file)} now: look at them, then delete that file`
+    `older copy; they were moved to ${basename(file)}: check them, then delete that file`
   )
 }
 
 const SOURCE_DIFFERS =
-  'records.jsonl differs from what was imported, and is not read again by itself: to import it, send its records ' +
+  'records.jsonl differs from what was imported, and is not imported again automatically: to import it, send its records ' +
   'to POST /api/records, or stop the server and move sheet.db away to start over from the file'
 
-/** Throws SheetError for a path at which there is no sheet. */
+/** Throws SheetError when a path is not the directory of a sheet. */
 export function checkSheetDirectory(path: string): void {
   const directory = resolve(path)
   if (!isDirectory(directory)) {
     throw new SheetError(`${path} is not a directory; a sheet is a directory with a contract.yaml`)
   }
-  // What is wrong with one that is there is told with every request, until it is mended (D3).
+  // Errors in an existing contract are reported with every request until it is fixed (D3).
   if (lstatSync(join(directory, 'contract.yaml'), { throwIfNoEntry: false }) === undefined) {
     throw new SheetError(`${path} has no contract.yaml; a sheet is a directory with a contract.yaml`)
   }

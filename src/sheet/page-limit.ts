@@ -3,7 +3,9 @@ import { ValidationError } from '../errors/service-error.ts'
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 10_000
 
-/** How many items a page has: `unlessAsked`, or as many as are asked for, lowered to 10,000 (D10). Throws ValidationError. */
+/**
+ * Returns the size of a page: `unlessAsked` when no limit is given, and at most 10,000 (D10). Throws ValidationError.
+ */
 export function pageLimit(asked: number | null, unlessAsked: number = DEFAULT_LIMIT): number {
   if (asked === null) return unlessAsked
   if (!Number.isInteger(asked) || asked < 1) {

@@ -15,28 +15,27 @@ import {
   type DefinitionFiles,
   type Derivations,
 } from './definition/definition-files.ts'
-import { endOfTurn } from './end-of-turn.ts'
 import { SheetFileError } from './definition/sheet-paths.ts'
 
-/** Where the service writes what its operator should know; a subset of pino's. */
+/** The log for the operator; a subset of pino's logger. */
 export interface Logger {
   info(details: object, message: string): void
   warn(details: object, message: string): void
   error(details: object, message: string): void
 }
 
-/** A sheet as it is at the moment of a request. */
+/** The contract and the store at the time of a request. */
 export interface CurrentSheet {
   readonly contract: Contract
   readonly store: SheetStore
 }
 
-/** The same for operations that have to do with derived fields. */
+/** A current sheet with its derivations. */
 export interface DerivingSheet extends CurrentSheet {
   readonly derivations: Derivations
 }
 
-/** What the files came to when they were last read: each part, or why it is broken. */
+/** The result of reading the files: each part, or its error. */
 type Reading =
   | { readonly fault: ServiceError }
   | {
@@ -51,11 +50,11 @@ export interface SheetParts {
   readonly defaultActor: string | null
   readonly lockTimeoutMs: number
   readonly events: EventBus
-  /** The frames that servers share; absent where they are told by {@link events}. */
+  /** The frames that servers share; absent when {@link events} has the only subscribers. */
   readonly frames?: SharedFrames
-  /** Whether runs under way go on elsewhere when the sheet is closed, where processes share them; by default they end. */
+  /** See {@link Sheet.handsRunsOver}; by default they end. */
   readonly handsRunsOver?: boolean
-  /** The time, in milliseconds since 1970; by default that of the clock that times in the store come from. */
+  /** Returns the time in milliseconds since 1970; by default that of the store's clock. */
   readonly now?: (() => number) | undefined
   readonly logger: Logger
   readonly files: DefinitionFiles
@@ -66,13 +65,13 @@ export interface SheetParts {
 }
 
 /**
- * An open sheet: the one thing that the use cases work on. It follows its files: what was edited counts from the next
- * operation on, and what was broken is looked at again until it is mended (D3).
+ * An open sheet, which all operations take. Edited files take effect with the next operation, and broken ones are read
+ * again until they are fixed (D3).
  */
 export class Sheet {
   /** The name of the sheet's directory, or of the schema that its store is in. */
   readonly name: string
-  /** The dialect of SQL that its store takes, also while that cannot be opened. */
+  /** The SQL dialect of its store, known also while that cannot be opened. */
   readonly dialect: Dialect
   readonly defaultActor: string | null
   readonly lockTimeoutMs: number
@@ -80,19 +79,19 @@ export class Sheet {
   /** The runs that this process has under way. */
   readonly runs = new ActiveRuns()
   readonly logger: Logger
-  /** Whether runs under way go on elsewhere when the sheet is closed, where there is an elsewhere. */
+  /** Whether runs under way continue in another process when the sheet is closed, where processes share runs. */
   readonly handsRunsOver: boolean
   readonly #parts: SheetParts
   readonly #stopping = new AbortController()
   readonly #runs = new Set<Promise<unknown>>()
   #store: SheetStore | null = null
   #reading: Reading | null = null
-  /** Whether the contract was looked at since the event loop last called anything. */
-  #hasLooked = false
+  /** Whether the contract was checked since the event loop last called anything. */
+  #isContractChecked = false
   #refreshing: Promise<Reading> | null = null
-  /** Messages of the faults that there were when the files were last read. */
+  /** Messages of the errors when the files were last read. */
   #logged: ReadonlySet<string> = new Set()
-  #isAway = false
+  #isUnavailable = false
   #closed: Promise<void> | null = null
 
   constructor(parts: SheetParts) {
@@ -112,8 +111,8 @@ export class Sheet {
   }
 
   /**
-   * The sheet for operations that only read records. Throws ContractError while the contract is broken, RecordsError
-   * while the store cannot be opened.
+   * Returns the sheet for operations that only read records. Throws ContractError while the contract is broken,
+   * RecordsError while the store cannot be opened.
    */
   async current(): Promise<CurrentSheet> {
     const reading = await this.#read(false)
@@ -121,7 +120,7 @@ export class Sheet {
     return reading
   }
 
-  /** The sheet for operations that have to do with derived fields: throws for a broken derivation file too. */
+  /** Returns the sheet for operations on derived fields. Throws ContractError for a broken derivation file too. */
   async deriving(): Promise<DerivingSheet> {
     const reading = await this.#read(true)
     if ('fault' in reading) throw reading.fault
@@ -138,39 +137,41 @@ export class Sheet {
     return Date.parse(await store.responses.now())
   }
 
-  /** How the hosts that derivations call are treated, as `transport.yaml` says now. Throws ContractError. */
+  /**
+   * Returns the policies for the hosts that derivations call, of the present `transport.yaml`. Throws ContractError.
+   */
   policies(): HostPolicies {
     return this.#parts.files.policies()
   }
 
-  /** Sentences on what the operator should look into, though everything works: such as lines set aside from the log. */
+  /** Returns warnings for the operator, each a sentence, such as about lines set aside from the log. */
   warnings(): readonly string[] {
     return this.#parts.warnings()
   }
 
-  /** The files that say what the sheet is, as they were last looked at. Throws ContractError. */
+  /** Returns the definition files as they were last read. Throws ContractError. */
   definitionFiles(): readonly DefinitionFile[] {
     return this.#parts.files.all()
   }
 
-  /** Reads a derivation file that may be none of the sheet's any more. Throws ContractError. */
+  /** Parses a derivation file, which may be an earlier version. Throws ContractError. */
   parseDerivation(source: DerivationSource, contract: Contract): Derivation {
     return this.#parts.files.parse(source, contract)
   }
 
-  /** Tells subscribers, of this process or of all servers; waits for nobody and never throws. */
+  /** Publishes a frame to the subscribers of this process, or of all servers. Never waits or throws. */
   publish(frame: Frame): void {
     const shared = this.frames
     if (shared === undefined) this.events.publish(frame)
     else shared.publish(SHEET_STREAM, [JSON.stringify(frame)])
   }
 
-  /** The frames that servers share; undefined where they are those of this process. */
+  /** The frames that servers share; undefined when each process has its own. */
   get frames(): SharedFrames | undefined {
     return this.#parts.frames
   }
 
-  /** Keeps the sheet open until a run that has begun has ended. */
+  /** Delays closing the sheet until a run has ended. */
   async during<T>(run: Promise<T>): Promise<T> {
     this.#runs.add(run)
     try {
@@ -181,8 +182,8 @@ export class Sheet {
   }
 
   /**
-   * Stops runs under way and keeps new ones from starting; what they have stored stays. Everything else goes on.
-   * Resolves when they have ended and subscribers have been told so (D40).
+   * Stops runs under way and refuses new ones; what they have stored stays, and other operations continue. Resolves
+   * when the runs have ended and the subscribers have received that (D40).
    */
   async stopRuns(reason: ServiceError = new StoppingError()): Promise<void> {
     this.#stopping.abort(reason)
@@ -190,7 +191,7 @@ export class Sheet {
     await this.frames?.settled()
   }
 
-  /** Stops runs, finishes the writes under way and lets go of the store. Later calls wait for the first. */
+  /** Stops runs, finishes writes under way and closes the store. Further calls return the promise of the first. */
   close(): Promise<void> {
     return (this.#closed ??= this.#close())
   }
@@ -207,21 +208,21 @@ export class Sheet {
   async #read(withDerivations: boolean): Promise<Reading> {
     for (let tries = 1; ; tries += 1) {
       const reading = await this.#readOnce(withDerivations)
-      // Whoever pushes again and again makes others wait, but not for ever.
+      // Bounded, so that frequent pushes do not block requests forever.
       if (!isOutdated(reading) || tries === READ_TRIES) return reading
     }
   }
 
   async #readOnce(withDerivations: boolean): Promise<Reading> {
-    const looking = this.#parts.files.look()
-    if (looking === undefined) {
-      await endOfTurn()
+    const refreshing = this.#parts.files.refresh()
+    if (refreshing === undefined) {
+      await pendingInput()
     } else {
-      const fault = await faultOf(looking)
-      if (fault !== null) return this.#away(fault)
-      // Should it happen again, the operator is told again.
-      if (this.#isAway) this.#log([])
-      this.#isAway = false
+      const fault = await serviceErrorOf(refreshing)
+      if (fault !== null) return this.#unavailable(fault)
+      // Forgets the messages, so that the next outage is logged again.
+      if (this.#isUnavailable) this.#log([])
+      this.#isUnavailable = false
     }
     while (this.#refreshing !== null) await this.#refreshing.catch(() => undefined)
     const { files } = this.#parts
@@ -238,11 +239,11 @@ export class Sheet {
     }
   }
 
-  /** Looks once for all requests that the end of a turn has woken; they have arrived before that. */
+  /** Checks once for all requests that the event loop resumes together: all of them had arrived before the check. */
   #contractChanged(): boolean {
-    if (this.#hasLooked) return false
-    this.#hasLooked = true
-    process.nextTick(() => (this.#hasLooked = false))
+    if (this.#isContractChecked) return false
+    this.#isContractChecked = true
+    process.nextTick(() => (this.#isContractChecked = false))
     return this.#parts.files.contractChanged()
   }
 
@@ -283,14 +284,14 @@ export class Sheet {
     return this.#store
   }
 
-  /** The files are where they cannot be looked at, such as in a database that is away; what was known of them is kept. */
-  #away(fault: ServiceError): Reading {
+  /** The files cannot be checked, for example because their database is unreachable; the last reading is kept. */
+  #unavailable(fault: ServiceError): Reading {
     this.#log([fault])
-    this.#isAway = true
+    this.#isUnavailable = true
     return { fault }
   }
 
-  /** Tells the operator of faults, of each once for as long as it stays. */
+  /** Logs errors, each once for as long as it persists. */
   #log(faults: readonly ServiceError[]): void {
     for (const { type, message } of faults) {
       if (!this.#logged.has(message)) this.#parts.logger.error({ type }, message)
@@ -299,18 +300,33 @@ export class Sheet {
   }
 }
 
-/** The frames of the sheet among those that servers share. */
+/** The stream of the sheet's frames among those that servers share. */
 export const SHEET_STREAM = 'sheet'
 
-/** How often a definition is read again because another was pushed before the store could follow it. */
+/** Attempts to read a definition while other pushes replace it before the store can apply it. */
 const READ_TRIES = 10
+
+let input: Promise<void> | null = null
+
+/**
+ * Resolves when the event loop has read all input that had arrived. Requests that arrived together continue together, so that a
+ * check that is the same for all, such as for an edited file, is made once, and after the last of them arrived.
+ */
+function pendingInput(): Promise<void> {
+  return (input ??= new Promise((resolve) => {
+    setImmediate(() => {
+      input = null
+      resolve()
+    })
+  }))
+}
 
 function isOutdated(reading: Reading): boolean {
   return 'fault' in reading && reading.fault instanceof OutdatedDefinitionError
 }
 
-/** What a promise is rejected with, where that is for callers to be told; null once it is fulfilled. */
-async function faultOf(promise: Promise<void>): Promise<ServiceError | null> {
+/** Returns the ServiceError that a promise is rejected with; null once it is fulfilled. Throws any other error. */
+async function serviceErrorOf(promise: Promise<void>): Promise<ServiceError | null> {
   try {
     await promise
     return null
@@ -320,7 +336,10 @@ async function faultOf(promise: Promise<void>): Promise<ServiceError | null> {
   }
 }
 
-/** Whether a reading holds until the definition files change. What kept the store from being opened may change alone. */
+/**
+ * Whether a reading is valid until the definition files change. A store that could not be opened may become available
+ * without that.
+ */
 function isSettled(reading: Reading): boolean {
   if (!('fault' in reading)) return true
   return reading.fault instanceof ContractError && !(reading.fault instanceof SheetFileError)

@@ -1,12 +1,12 @@
 import { WriterClient } from '../store/sqlite/write/writer-client.ts'
-import { isStoreUrl } from './store-place.ts'
+import { isStoreUrl } from './store-url.ts'
 
-/** The thread in which the store of a sheet's directory writes. */
+/** The thread that writes to the store of a sheet's directory. */
 export type StoreThread = WriterClient
 
 /**
- * Starts the thread for the sheet at a path that is about to be opened, so that it loads its part of the program while the rest is
- * loaded; the store of a URL has none. If no sheet comes to use it, it ends with the process.
+ * Starts the writing thread for the sheet at a path that is about to be opened, so that it loads its modules while the
+ * others are loaded; undefined for a store URL. A thread that no sheet uses ends with the process.
  */
 export function startStoreThread(path: string): StoreThread | undefined {
   return isStoreUrl(path) ? undefined : new WriterClient()

@@ -35,7 +35,7 @@ const REFUSALS: readonly Scenario[] = ROUTES.flatMap((route) =>
     [
       ['', /^where is not JSON: ""/],
       [{ field: 'titel', operator: 'empty' }, /^unknown field "titel" \(did you mean "title"\?\); the contract has id, title/],
-      [{ field: 'price', operator: 'contains', value: '1' }, /^the operator contains does not fit the field price/],
+      [{ field: 'price', operator: 'contains', value: '1' }, /^the operator contains does not apply to the field price/],
       [{ field: 'price', operator: 'equals', value: '1' }, /on the field price of type number: "1" is not a number/],
     ] as const
   ).map(

@@ -32,7 +32,7 @@ test('D34: lines of another program in the log are set aside, and the log and th
   assert.equal(await write('one'), 200)
   const name = 'provenance.set-aside-1.jsonl'
   assert.equal(readFileSync(join(directory, name), 'utf8'), '{"note": "by hand"}\n')
-  const warning = new RegExp(`lines that the store does not have: .* they are in ${name} now`)
+  const warning = new RegExp(`lines that the store does not have: .* they were moved to ${name}`)
   assert.match(warned.join('\n'), warning)
   const status = await app.inject('/api/status')
   assert.match(String(status.headers['x-svc-warning']), warning)

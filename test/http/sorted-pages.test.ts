@@ -32,9 +32,9 @@ const REFUSALS: readonly Scenario[] = [
   ['sort=--title', /^unknown field "-title"/],
   ['sort=-', /^unknown field ""/],
   ['sort=title,-title', /^sort names the field title twice/],
-  ['position=-1', /^position must be an integer from 0 on, got -1/],
+  ['position=-1', /^position must be an integer of at least 0, got -1/],
   ['position=x', /position/],
-  ['position=1&cursor=x', /^position and cursor do not go together/],
+  ['position=1&cursor=x', /^position and cursor cannot be combined/],
 ].map(([query, message]) => ({
   name: `a page with ${String(query)} is refused`,
   request: { url: `/api/records?${String(query)}` },
@@ -46,7 +46,7 @@ const PAST: readonly Scenario[] = ['sort=title', 'position=1'].map((query) => ({
   name: `a page of the past with ${query} is refused`,
   request: { url: `/api/records?as_of=1&${query}` },
   status: 400,
-  error: ['OperationError', /and as_of do not go together/],
+  error: ['OperationError', /and as_of cannot be combined/],
 }))
 
 runScenarios('pages in the order of fields and from positions', [...PAGES, ...REFUSALS, ...PAST])

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { wholeLine } from '../../src/provenance/log-line.ts'
-import { isStoreUrl } from '../../src/sheet/store-place.ts'
+import { isStoreUrl } from '../../src/sheet/store-url.ts'
 import { perEngine, placeOnEngine, readLog } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 

@@ -219,7 +219,7 @@ test('a journal that somebody planted is not played back', async (t) => {
   await writeFile(join(directory, 'sheet.db-journal'), cuttingJournal())
   const before = await readFile(join(directory, 'sheet.db'))
   const served = await ServedDirectory.open(t, directory)
-  await assertRefused(served, /"ContractError","message":"sheet\.db-journal is no file of a sheet/)
+  await assertRefused(served, /"ContractError","message":"sheet\.db-journal does not belong in a sheet/)
   assert.ok(before.equals(await readFile(join(directory, 'sheet.db'))))
   await rm(join(directory, 'sheet.db-journal'))
   await served.assertSound()

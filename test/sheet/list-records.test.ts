@@ -155,7 +155,7 @@ test('a condition is bound to the cursor as the filter is, and both hold', async
   }
   await assert.rejects(list(sheet, { where, asOf: '0' }), {
     type: 'OperationError',
-    message: 'where and as_of do not go together: only records of today can be filtered',
+    message: 'where and as_of cannot be combined: only present records can be filtered',
   })
   await assert.rejects(list(sheet, { where: '{"field":"titel","operator":"empty"}' }), {
     type: 'ValidationError',

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Option, type Argument, type Command } from 'commander'
-import { isStoreUrl, STORE_VARIABLE } from '../../sheet/store-place.ts'
+import { isStoreUrl, STORE_VARIABLE } from '../../sheet/store-url.ts'
 
 /** What commander makes of {@link addStoreOption}. */
 export interface StoreFlags {

@@ -1,4 +1,5 @@
 import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
+import { hostKey } from '../../derivation/definition/host-key.ts'
 import { ServiceError } from '../../errors/service-error.ts'
 import type { Sheet } from '../sheet.ts'
 
@@ -6,11 +7,14 @@ import type { Sheet } from '../sheet.ts'
 export interface CalledHost {
   /** `host:port`. */
   readonly host: string
-  /** Why this machine does not call it; null when it does. */
+  /** The reason why this process refuses to call it; null when it does not. */
   readonly refusal: string | null
 }
 
-/** The hosts that the sheet's derivations call, each once, by name; none while files of the sheet are broken. */
+/**
+ * Lists the hosts that the sheet's derivations call, each once, sorted by name; empty while files of the sheet are
+ * broken.
+ */
 export async function calledHosts(sheet: Sheet): Promise<CalledHost[]> {
   const refusals = new Map<string, string | null>()
   for (const { kind, spec, hosts } of await derivationsOf(sheet)) {
@@ -19,6 +23,15 @@ export async function calledHosts(sheet: Sheet): Promise<CalledHost[]> {
   return [...refusals]
     .map(([host, refusal]) => ({ host, refusal }))
     .toSorted((one, other) => (one.host < other.host ? -1 : 1))
+}
+
+/**
+ * Returns the normalized form, `host:port`, of a host that derivations may call, in which calls are compared with it. Calls
+ * `fail` with a message for patterns, and for what cannot be a host.
+ */
+export function allowedHost(written: string, fail: (message: string) => never): string {
+  if (written.includes('*')) fail(`"${written}" is a pattern, so it matches nothing; write out each host`)
+  return hostKey(written, fail)
 }
 
 async function derivationsOf(sheet: Sheet): Promise<readonly Derivation[]> {

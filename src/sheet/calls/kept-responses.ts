@@ -3,23 +3,23 @@ import type { ResponsesSummary, TrimResult } from '../../store/stored-responses.
 import { later } from '../../store/rows/stored-rows.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** Which kept responses to remove, and how many may be kept from now on. */
+/** The kept responses to remove, and the limit from now on. */
 export interface ResponsesChange {
-  /** Bytes that are kept at most from now on, 0 for none; null leaves the limit as it is. */
+  /** The maximum to keep from now on, in bytes; 0 keeps none, null leaves the limit as it is. */
   readonly limit: number | null
-  /** Milliseconds: responses received longer ago are removed. Null for none by age. */
+  /** Removes responses received longer ago than this, in milliseconds; null removes none by age. */
   readonly olderThanMs: number | null
-  /** The longest unused are removed until the others take at most so many bytes, 0 for all. Null for no such condition. */
+  /** Removes the least recently used until the rest fits into so many bytes, 0 for all; null removes none by size. */
   readonly trimTo: number | null
 }
 
-/** What a sheet keeps of responses. Throws ContractError while the contract is broken. */
+/** Returns the size and the limit of the kept responses. Throws ContractError while the contract is broken. */
 export async function readKeptResponses(sheet: Sheet): Promise<ResponsesSummary> {
   const { store } = await sheet.current()
   return store.responses.summary()
 }
 
-/** Removes kept responses and sets the limit. Throws ValidationError for a bound that is none. */
+/** Removes kept responses and sets the limit. Throws ValidationError for a size that is not a whole number of bytes. */
 export async function changeKeptResponses(
   sheet: Sheet,
   { limit, olderThanMs, trimTo }: ResponsesChange,

@@ -2,12 +2,18 @@ import type { PlanRequest } from '../../derivation/run-request.ts'
 import { wouldCall } from '../../derivation/plan/would-call.ts'
 import { OperationError } from '../../errors/service-error.ts'
 
-/** Makes sure, before any call, that each derivation the run would call has what its calls need (D23). */
+/**
+ * Checks, before any call, that each derivation the run would call has what its calls need (D23). Throws
+ * OperationError.
+ */
 export async function prepareCalls(request: PlanRequest): Promise<void> {
   for await (const error of notReady(request)) throw error
 }
 
-/** What the derivations that a run would call lack for it, such as an environment variable; one error for each that lacks something. */
+/**
+ * Yields an error for each derivation that the run would call and that lacks something for it, such as an environment
+ * variable.
+ */
 export async function* notReady(request: PlanRequest): AsyncGenerator<OperationError> {
   for (const derivation of request.levels.flat()) {
     if (!derivation.targets.some((target) => request.targets.has(target))) continue

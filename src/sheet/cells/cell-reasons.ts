@@ -6,12 +6,12 @@ import { inputHash } from '../../derivation/plan/input-hash.ts'
 /** A part of the input hash (D24) that differs from the last computation of the cell: its value then, and now. */
 export type Reason =
   | { readonly part: 'input'; readonly field: string; readonly was: JsonValue; readonly is: JsonValue }
-  /** Hex SHA-256 of the derivation file; `was` is null when that version of it is not known any more. */
+  /** SHA-256 of the derivation file in hex; `was` is null when that version is no longer known. */
   | {
       readonly part: 'derivation'
       readonly was: string | null
       readonly is: string
-      /** What the file said then, and what it says now. */
+      /** The text of the file then, and now. */
       readonly wasText?: string
       readonly isText?: string
     }
@@ -29,7 +29,7 @@ export interface Present {
 /** The facts known of the last computation of the cell. */
 export interface Past {
   readonly inputHash: string
-  /** The record as it was then; null when that is not known any more. */
+  /** The record as it was then; null when that is no longer known. */
   readonly values: InputValues | null
   /** The derivation file as it is, and the versions that it had. */
   readonly candidates: readonly Derivation[]

@@ -14,36 +14,36 @@ import { hashedBy, reasonsBetween, type Past, type Reason } from './cell-reasons
 import { selectTargets } from './read-status.ts'
 import type { DerivingSheet, Sheet } from '../sheet.ts'
 
-/** Why a cell is in the state that it is in. */
+/** The reasons for the state of a cell. */
 export interface CellExplanation {
-  /** `blocked` for a cell with work that a run cannot do because of an input, whatever its state is otherwise (D32). */
+  /** `blocked` for a pending cell that a run cannot compute because of an input (D32), else the stored state. */
   readonly state: ShownCellState
   /**
-   * What makes the cell another than when it was last computed. Empty for one that is fresh, overridden or was never
-   * computed, and when what changed has changed back.
+   * Changes since the cell was last computed. Empty for a fresh, overridden or never computed cell, and when the
+   * changes were undone.
    */
   readonly reasons: readonly Reason[]
   /** The input because of which a blocked cell cannot be computed, and the reason (D22, D32); null for any other cell. */
   readonly blockedBy: string | null
   readonly blockedReason: Block['reason'] | null
-  /** Derived fields to be computed before this cell can be, each after those that it is computed from. */
+  /** Derived fields to compute before this cell can be, each after its own inputs. */
   readonly waitsFor: readonly string[]
-  /** Of a cell whose last try failed. */
+  /** The failure of a cell whose last computation failed. */
   readonly failure: ExplainedFailure | null
-  /** The latest provenance entry: it explains the value that the cell has (D34). Null when nothing is known of it. */
+  /** The latest provenance entry, which explains the value of the cell (D34); null when there is none. */
   readonly entry: JsonObject | null
 }
 
-/** Why a cell failed, and when runs try it again. */
+/** The failure of a cell, and when runs retry it. */
 export interface ExplainedFailure extends Omit<CellFailureNote, 'inputHash'> {
-  /** Null for never; absent where the next run tries it. */
+  /** Null for never; absent when the next run retries it. */
   readonly retryAt?: string | null
 }
 
-/** Versions of a derivation file that are parsed in one turn of the event loop. */
+/** Versions of a derivation file parsed before the event loop may handle other requests. */
 const VERSIONS_AT_ONCE = 8
 
-/** How often an explanation is put together at most, when the cell is written while that goes on. */
+/** Attempts to explain a cell that is written meanwhile. */
 const TRIES = 3
 
 /**
@@ -60,7 +60,7 @@ export async function explainCell(sheet: Sheet, target: string, recordId: string
   for (let left = TRIES - 1; ; left -= 1) {
     const explanation = await explainer.explain(item)
     const after = await explainer.read(recordId)
-    // The parts of an explanation are of one state of the cell.
+    // All parts of an explanation must describe the same state of the cell.
     if (left === 0 || jsonEqual(item, after)) return explanation
     item = after
   }
@@ -80,7 +80,9 @@ class CellExplainer {
     this.#of = of
   }
 
-  /** The record with the inputs and the cell, as a run would read it. Throws SheetError when it does not exist. */
+  /**
+   * Reads the record with the inputs and the cell, as a run would read it. Throws SheetError when it does not exist.
+   */
   async read(id: string): Promise<WorkItem> {
     const { store, target, derivation } = this.#of
     const key = (await store.recordKeys([id])).get(id)
@@ -125,7 +127,10 @@ class CellExplainer {
     }
   }
 
-  /** Plans the call only where there is something to compare it with: that takes as long as the inputs are. */
+  /**
+   * Plans the call only when there is an earlier computation to compare it with, since planning takes time with long
+   * inputs.
+   */
   #reasons(past: Past, inputs: InputValues): CellExplanation['reasons'] {
     const { derivation } = this.#of
     return reasonsBetween(past, { derivation, inputs, hashed: hashedBy(derivation, inputs) })
@@ -141,7 +146,7 @@ class CellExplainer {
     return { ...failure, retryAt: time === Infinity ? null : new Date(time).toISOString() }
   }
 
-  /** The inputs of a cell that have no value yet and can be computed, with those that these wait for in turn. */
+  /** Returns the inputs that have no value yet and can be computed, each after its own such inputs. */
   async #waitsFor({ id, inputs, pending }: WorkItem): Promise<string[]> {
     const waits = Object.entries(pending).filter(
       ([input, state]) => state === 'missing' || (state === 'stale' && inputs[input] === null),
@@ -156,11 +161,11 @@ class CellExplainer {
     return found
   }
 
-  /** What is known of the last computation of a cell; null when there was none. */
+  /** Reads the last computation of a cell; null when there was none. */
   async #past(id: string, cell: WorkCell): Promise<Past | null> {
     const { inputHash: hash } = cell
     if (hash === null) return null
-    // A revert puts the hash of an earlier computation back: the inputs are those of the computation, not of the revert.
+    // A revert restores the hash of an earlier computation: the inputs are those of the computation, not of the revert.
     const entry = await this.#of.store.computation(id, this.#of.target, hash)
     return {
       inputHash: hash,
@@ -171,8 +176,8 @@ class CellExplainer {
   }
 
   /**
-   * The record right after an entry. The inputs were the same when the call of that entry was planned: had one been
-   * written since, the answer would not have been stored (D28).
+   * Returns the record right after an entry. The inputs were the same when the call of that entry was planned, since a
+   * result is not stored when an input has changed meanwhile (D28).
    */
   async #valuesAfter(id: string, entry: JsonObject | null): Promise<InputValues | null> {
     const { contract, store } = this.#of
@@ -184,7 +189,10 @@ class CellExplainer {
     return isJsonObject(values) ? values : null
   }
 
-  /** What the derivation file can have been at an entry; versions that the contract of today does not allow are left out. */
+  /**
+   * Returns the versions of the derivation file that an entry may have used, without those that the present contract
+   * does not allow.
+   */
   async #candidates(entry: JsonObject | null): Promise<readonly Derivation[]> {
     const { contract, store, derivation } = this.#of
     const named = entry?.['derivation']
@@ -193,10 +201,10 @@ class CellExplainer {
     const earlier: Derivation[] = []
     for (const [index, { sha256, text }] of versions.entries()) {
       if (sha256 === derivation.sha256) continue
-      // Parsing takes about a millisecond for each: other requests have their turn.
+      // Parsing takes about a millisecond for each version: other requests are handled in between.
       if (index % VERSIONS_AT_ONCE === VERSIONS_AT_ONCE - 1) await nextTurn()
       try {
-        // The hash is of the file's bytes, of which the text may be a part: without a byte order mark.
+        // The hash covers the bytes of the file, the text may lack a byte order mark.
         earlier.push({ ...this.#sheet.parseDerivation({ file, bytes: Buffer.from(text) }, contract), sha256 })
       } catch (error) {
         if (!(error instanceof ContractError)) throw error

@@ -6,7 +6,7 @@ import type { SheetStore } from '../../store/sheet-store.ts'
 import { selectTargets } from './read-status.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** As many records as a page may have that somebody looks at. */
+/** The most records that a request may ask for. */
 const MAX_IDS = 1000
 
 export interface CellStatesQuery {
@@ -15,11 +15,11 @@ export interface CellStatesQuery {
   readonly targets: readonly string[] | null
 }
 
-/** The state of each derived cell, by target; of each record that exists, by its id. */
+/** The state of each derived cell by target, for each record that exists by its id. */
 export type CellStates = ReadonlyMap<string, Readonly<Record<string, ShownCellState>>>
 
 /**
- * The states (D32) of the derived cells of some records. Throws OperationError for a target that no derivation
+ * Returns the states (D32) of the derived cells of some records. Throws OperationError for a target that no derivation
  * computes, ValidationError for no ids or too many.
  */
 export async function readCellStates(sheet: Sheet, { ids, targets }: CellStatesQuery): Promise<CellStates> {
@@ -33,7 +33,7 @@ export async function readCellStates(sheet: Sheet, { ids, targets }: CellStatesQ
   for (const derivation of derivations.levels.flat()) {
     const asked = derivation.targets.filter((target) => selected.has(target))
     if (asked.length === 0) continue
-    // The store may answer at once: other requests have their turn between derivations.
+    // The store may resolve at once: other requests are handled between derivations.
     await nextTurn()
     for (const { id, cells } of await cellsOf(store, asked, keys)) {
       const ofRecord = states.get(id) ?? {}
@@ -44,7 +44,7 @@ export async function readCellStates(sheet: Sheet, { ids, targets }: CellStatesQ
   return states
 }
 
-/** Targets of one derivation. */
+/** Reads the cells of targets of one derivation. */
 function cellsOf(
   store: SheetStore,
   targets: readonly string[],

@@ -3,7 +3,7 @@ import { showValue } from '../../contract/json/show-value.ts'
 import { SheetError } from '../../errors/service-error.ts'
 import type { EntryPlace } from '../../store/cell-log.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
-import { openPlace, sealPlace } from '../cursor.ts'
+import { openPlace, signPlace } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
 import { unknownFields } from '../queries/select-fields.ts'
 import type { Sheet } from '../sheet.ts'
@@ -28,14 +28,14 @@ export interface History {
   readonly nextCursor: string | null
 }
 
-/** How many entries a page of a history has unless it is said: most histories are one page. */
+/** The default page size of a history, which most histories fit into. */
 export const HISTORY_LIMIT = 1000
 
 /** The latest entries of a cell. */
 export interface LatestHistory {
   /** The newest first. */
   readonly entries: readonly JsonObject[]
-  /** Whether there are earlier ones. */
+  /** Whether earlier entries exist. */
   readonly hasMore: boolean
 }
 
@@ -61,7 +61,7 @@ export async function readLatestHistory(
   limit: number,
 ): Promise<LatestHistory> {
   const store = await storeWith(sheet, field)
-  // One more than asked for tells whether there are earlier ones.
+  // One more than asked for shows whether there are earlier ones.
   const { entries, isCut } = (await store.provenance(recordId, field, limit + 1)) ?? neverExisted(recordId)
   return { entries: entries.slice(0, limit), hasMore: isCut || entries.length > limit }
 }
@@ -82,7 +82,7 @@ export async function readHistory(
   const { entries, next } = found ?? neverExisted(recordId)
   if (next === null) return { entries, nextCursor: null }
   const place = { key: next.life ?? BEFORE_STORE, values: [next.seq] }
-  return { entries, nextCursor: sealPlace(store.cursorKey, place, scope) }
+  return { entries, nextCursor: signPlace(store.cursorKey, place, scope) }
 }
 
 /** Reads the whole history of a cell, page by page. Throws as {@link readHistory} does. */
@@ -98,7 +98,7 @@ export async function* historyPages(
   }
 }
 
-/** In cursors, stands for the life of a record in a log from before the store. No record has this key. */
+/** The life of a record, in cursors, for log entries from before the store. No record has this key. */
 const BEFORE_STORE = 0
 
 function placeOf({ key, values }: ReturnType<typeof openPlace>): EntryPlace {

@@ -13,14 +13,14 @@ export interface TargetStatusReport {
   readonly missing: number
   readonly failed: number
   readonly overridden: number
-  /** Those of the missing, stale and failed cells that a run cannot compute because of an input. */
+  /** The number of missing, stale and failed cells that a run cannot compute because of an input. */
   readonly blocked: number
   readonly lastAt: string | null
   readonly lastActor: string | null
   readonly lastError: string | null
 }
 
-/** The state of these derived fields, or of all. Throws OperationError for one that no derivation computes. */
+/** Reads the state of these derived fields, or of all. Throws OperationError for one that no derivation computes. */
 export async function readStatus(
   sheet: Sheet,
   targets: readonly string[] | null,
@@ -45,7 +45,9 @@ export async function readStatus(
   return reports
 }
 
-/** The derived fields asked for, or all. Throws OperationError for one that no derivation computes (D29, D32). */
+/**
+ * Returns the derived fields asked for, or all. Throws OperationError for one that no derivation computes (D29, D32).
+ */
 export function selectTargets(
   derivations: Derivations,
   asked: readonly string[] | null,

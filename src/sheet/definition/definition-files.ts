@@ -16,22 +16,25 @@ export interface Derivations {
   /** Each level depends only on earlier ones. */
   readonly levels: readonly (readonly Derivation[])[]
   readonly byTarget: ReadonlyMap<string, Derivation>
-  /** What the contract's readers are told of each target. */
+  /** The derivation of each target, as the contract shows it. */
   readonly derived: ReadonlyMap<string, Derived>
 }
 
-/** A file that says what a sheet is, as it was last looked at. */
+/** A definition file, as it was last read. */
 export interface DefinitionFile {
-  /** In the sheet's directory, with `/` between names. */
+  /** The path relative to the sheet's directory, with `/` between names. */
   readonly path: string
   readonly bytes: Uint8Array
 }
 
-/** The files that say what a sheet is: `contract.yaml`, `derivations/*.yaml` (D1), and `transport.yaml`, wherever they are. */
+/**
+ * The definition files of a sheet: `contract.yaml`, `derivations/*.yaml` (D1), and `transport.yaml`, from a directory
+ * or a store.
+ */
 export class DefinitionFiles {
   readonly #source: DefinitionSource
   readonly #kinds: Kinds
-  /** What the file came to when it was last read. */
+  /** The parsed `transport.yaml`, or why it is broken; null when it is to be read again. */
   #policies: HostPolicies | ContractError | null = null
 
   constructor(source: DefinitionSource, kinds: Kinds) {
@@ -39,17 +42,20 @@ export class DefinitionFiles {
     this.#kinds = kinds
   }
 
-  /** Sees whether the files are others by now, where that takes time; undefined where it takes none. Throws RecordsError. */
-  look(): Promise<void> | undefined {
-    return this.#source.look?.()
+  /** Checks for changed files where that takes time; undefined where it takes none. Throws RecordsError. */
+  refresh(): Promise<void> | undefined {
+    return this.#source.refresh?.()
   }
 
-  /** Which revision the files as last looked at are; null for those of a directory. */
+  /** The revision of the files; null for those of a directory. */
   get revision(): number | null {
     return this.#source.revision
   }
 
-  /** What `transport.yaml` says, as it is now, or, of a revision, as it was last looked at. Throws ContractError. */
+  /**
+   * Returns the policies of `transport.yaml`: in a directory as it is now, of a revision as it was last read. Throws
+   * ContractError.
+   */
   policies(): HostPolicies {
     if (this.#source.transportChanged()) this.#policies = null
     this.#policies ??= readPolicies(this.#source)
@@ -57,26 +63,29 @@ export class DefinitionFiles {
     return this.#policies
   }
 
-  /** Whether `contract.yaml` is another than when this was last asked. */
+  /** Whether `contract.yaml` has changed since the last call. */
   contractChanged(): boolean {
     return this.#source.contractChanged()
   }
 
-  /** Whether the derivation files are others than when this was last asked. */
+  /** Whether the derivation files have changed since the last call. */
   derivationsChanged(): boolean {
     return this.#source.derivationsChanged()
   }
 
-  /** Parses `contract.yaml` as last looked at. Throws ContractError. */
+  /** Parses `contract.yaml` as it was last read. Throws ContractError. */
   contract(): Contract {
     const bytes = this.#source.contract
     if (bytes === null) throw new ContractError('contract.yaml is missing; put it back into the sheet')
     return parseContract(textOf(bytes))
   }
 
-  /** All of them as last looked at; `transport.yaml` as it is now. Throws ContractError for one that cannot be read. */
+  /**
+   * Returns all files as last read, and `transport.yaml` as it is now. Throws ContractError for one that cannot be
+   * read.
+   */
   all(): DefinitionFile[] {
-    // The policies follow what is looked at here.
+    // The policies must match the file that is returned here.
     if (this.#source.transportChanged()) this.#policies = null
     const file = (path: string, bytes: Uint8Array | null): DefinitionFile[] =>
       bytes === null ? [] : [{ path, bytes }]
@@ -89,7 +98,7 @@ export class DefinitionFiles {
     ]
   }
 
-  /** Parses the derivation files as last looked at. Throws ContractError. */
+  /** Parses the derivation files as last read, and checks them against each other. Throws ContractError. */
   derivations(contract: Contract): Derivations {
     const parsed = this.#source.derivations().map((source) => this.parse(source, contract))
     const levels = orderDerivations(parsed)
@@ -101,7 +110,7 @@ export class DefinitionFiles {
     return { levels, byTarget, derived }
   }
 
-  /** What is wrong with the files as they are now: of each file its first fault. Derivations need a contract to be read. */
+  /** Returns the first error of each file as it is now. Derivations are parsed only when the contract is valid. */
   faults(): readonly ContractError[] {
     this.contractChanged()
     this.derivationsChanged()
@@ -119,7 +128,7 @@ export class DefinitionFiles {
     if (contract !== null) {
       const sources = attempt(() => this.#source.derivations())
       const parsed = sources?.map((source) => attempt(() => this.parse(source, contract)))
-      // What is wrong between files is looked at when nothing is within one.
+      // Errors between files are reported once each file by itself is valid.
       if (parsed?.includes(null) === false) attempt(() => this.derivations(contract))
     }
     attempt(() => this.policies())
@@ -131,7 +140,7 @@ export class DefinitionFiles {
     return parseDerivation(source, contract, this.#kinds)
   }
 
-  /** Lets go of where they are. */
+  /** Closes the source. */
   async close(): Promise<void> {
     await this.#source.close?.()
   }
@@ -159,7 +168,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** What the store needs to know of derivations. */
+/** Returns the targets of the derivations as the store needs them. */
 export function targetDefinitions({ levels }: Derivations): TargetDefinition[] {
   return levels
     .flat()

@@ -1,28 +1,27 @@
 import type { DerivationSource } from '../../derivation/parse-derivation.ts'
 
-/** Where the files are that say what a sheet is. All but `look` is about the files as they were last looked at. */
+/**
+ * The place that definition files are read from. All members but `refresh` describe the files as they were last read.
+ */
 export interface DefinitionSource {
-  /** Which revision they are; null where they are in a directory, which has none. */
+  /** The revision of the files; null for a directory, which has none. */
   readonly revision: number | null
-  /** The bytes of `contract.yaml`, null where there is none. Throws ContractError for what cannot be read. */
+  /** The bytes of `contract.yaml`, null when it does not exist. Throws ContractError when it cannot be read. */
   readonly contract: Uint8Array | null
-  /** The bytes of `transport.yaml`; likewise. */
+  /** The bytes of `transport.yaml`, null when it does not exist. Throws ContractError when it cannot be read. */
   readonly transport: Uint8Array | null
-  /** The derivation files, in the order of their names. Throws ContractError. */
+  /** Returns the derivation files, sorted by name. Throws ContractError. */
   derivations(): readonly DerivationSource[]
 
-  /**
-   * Sees whether the files are others by now, where that takes time; absent where the questions below see for themselves.
-   * Throws RecordsError.
-   */
-  look?(): Promise<void>
-  /** Whether `contract.yaml` is another than when this was last asked; true the first time. */
+  /** Checks for changed files; absent where the methods below check for themselves. Throws RecordsError. */
+  refresh?(): Promise<void>
+  /** Whether `contract.yaml` has changed since the last call; true the first time. */
   contractChanged(): boolean
-  /** The same for the derivation files. */
+  /** Whether the derivation files have changed since the last call; true the first time. */
   derivationsChanged(): boolean
-  /** The same for `transport.yaml`. */
+  /** Whether `transport.yaml` has changed since the last call; true the first time. */
   transportChanged(): boolean
 
-  /** Lets go of what it holds. */
+  /** Releases its resources. */
   close?(): Promise<void>
 }

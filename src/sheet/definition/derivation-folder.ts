@@ -11,21 +11,24 @@ import { TextFile } from './text-file.ts'
 
 const FOLDER = 'derivations'
 
-/** Bytes of all files together; long texts in them cost little, the tokens are counted apart. */
+/**
+ * The maximum size of all files together, in bytes. Long texts cost little to parse, and tokens have a limit of their
+ * own.
+ */
 export const MAX_FOLDER_BYTES = 8 * 1024 * 1024
 
-/** Each derivation has a target, and a field has one derivation. */
+/** The most files: each derivation has a target, and a field has one derivation. */
 const MAX_FILES = MAX_FIELDS
 
-/** Whatever their names: a folder that takes long to list is not one of derivations. */
+/** The most entries of any name, since a longer folder takes too long to list. */
 const MAX_ENTRIES = 10_000
 
-/** The files of `derivations/` (D1), which may be edited, come and go at any time. */
+/** The files of `derivations/` (D1), which may be edited, added and removed at any time. */
 export class DerivationFolder {
   readonly #directory: string
   readonly #stamp: FileStamp
   #files: ReadonlyMap<string, TextFile> | null = null
-  /** Why the folder cannot be listed. */
+  /** The error of listing the folder. */
   #listFault: ContractError | null = null
   #sizeFault: ContractError | null = null
 
@@ -34,7 +37,7 @@ export class DerivationFolder {
     this.#stamp = new FileStamp(join(directory, FOLDER))
   }
 
-  /** Looks at folder and files; true when they are others than before, and the first time. */
+  /** Reads what changed of folder and files; true when anything did, and the first time. */
   refresh(): boolean {
     const before = this.#fault()?.message
     const otherNames = this.#stamp.mayDiffer() && this.#list()
@@ -42,7 +45,7 @@ export class DerivationFolder {
     return otherNames || otherFiles || this.#fault()?.message !== before
   }
 
-  /** The files as last looked at, in the order of their names. Throws ContractError. */
+  /** Returns the files as last read, sorted by name. Throws ContractError. */
   sources(): readonly DerivationSource[] {
     const fault = this.#fault()
     if (fault !== null) throw fault
@@ -57,7 +60,7 @@ export class DerivationFolder {
     return this.#listFault ?? this.#sizeFault
   }
 
-  /** Lists the folder anew; true when its files have other names than before, and the first time. */
+  /** Lists the folder; true when its files have other names than before, and the first time. */
   #list(): boolean {
     const before = this.#files
     const names = this.#names()
@@ -74,13 +77,13 @@ export class DerivationFolder {
     } catch (error) {
       if (!(error instanceof ContractError)) throw error
       this.#listFault = error
-      // The folder's own time tells nothing of why it cannot be read.
-      if (error instanceof SheetFileError) this.#stamp.lookAgain()
+      // The folder's modification time does not show why it cannot be read.
+      if (error instanceof SheetFileError) this.#stamp.invalidate()
       return []
     }
   }
 
-  /** Looks at the files, as long as they fit together into the limit; true when one is another than before. */
+  /** Reads what changed of the files, up to the size limit; true when anything did. */
   #refreshFiles(): boolean {
     let changed = false
     let bytes = 0
@@ -98,7 +101,7 @@ export class DerivationFolder {
   }
 }
 
-/** The tokens of all files together, since reading many costs as much as reading a long one. */
+/** Limits the tokens of all files together, since many short files cost as much to parse as a long one. */
 function checkTokens(sources: readonly DerivationSource[]): void {
   let tokens = 0
   for (const { file, bytes } of sources) {
@@ -107,7 +110,7 @@ function checkTokens(sources: readonly DerivationSource[]): void {
   }
 }
 
-/** The names of `*.yaml`, which as in a shell does not mean hidden files (D1). */
+/** Lists the names of `*.yaml`, without hidden files, as in a shell (D1). */
 function namesIn(directory: string): readonly string[] {
   const entry = lookAt({ directory, path: join(directory, FOLDER), name: FOLDER })
   if (entry === null) return []
@@ -122,7 +125,10 @@ function namesIn(directory: string): readonly string[] {
   return names.toSorted()
 }
 
-/** U+FFFD is what a name that is no UTF-8 comes as, and then no file is found by it. */
+/**
+ * Refuses names that are not UTF-8, which Node.js decodes to U+FFFD and which then find no file, and control
+ * characters.
+ */
 function refuseName(name: string): void {
   if (!/[\p{Cc}\uFFFD]/u.test(name)) return
   throw new ContractError(
@@ -138,7 +144,9 @@ function entriesOf(path: string): readonly string[] {
     for (let next = folder.readSync(); next !== null; next = folder.readSync()) {
       names.push(next.name)
       if (names.length > MAX_ENTRIES) {
-        throw new ContractError(`${FOLDER}: more than ${MAX_ENTRIES} files; take away what is no derivation`)
+        throw new ContractError(
+          `${FOLDER}: more than ${MAX_ENTRIES} files; move away those that are no derivations`,
+        )
       }
     }
     return names

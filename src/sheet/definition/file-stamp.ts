@@ -1,11 +1,11 @@
 import { lstatSync, statSync, type BigIntStats } from 'node:fs'
 
-/** What changed less than this before it was looked at may change again without its time telling. */
+/** The age, in milliseconds, below which a file may change again without its times showing it. */
 const RACY_MS = 50
 
 /**
- * What tells whether a file or folder is another than before, for a few microseconds. Follows links: a link that
- * leads elsewhere is another file.
+ * Detects changes of a file or folder by its times and size, in a few microseconds. Follows links: a link to another
+ * file is a change.
  */
 export class FileStamp {
   readonly #path: string
@@ -16,7 +16,7 @@ export class FileStamp {
     this.#path = path
   }
 
-  /** Whether it may be another than when this was last asked; true the first time. */
+  /** Whether it may have changed since the last call; true the first time. */
   mayDiffer(): boolean {
     const { stamp, changedMs } = stampOf(this.#path)
     if (stamp === this.#stamp && !this.#racy) return false
@@ -25,8 +25,8 @@ export class FileStamp {
     return true
   }
 
-  /** Has the next question answered with yes, whatever the file system says. */
-  lookAgain(): void {
+  /** Makes the next {@link mayDiffer} return true. */
+  invalidate(): void {
     this.#racy = true
   }
 }
@@ -40,7 +40,10 @@ function stampOf(path: string): { readonly stamp: string; readonly changedMs: nu
   }
 }
 
-/** What cannot be asked, as with links in a circle, is told apart by its code. */
+/**
+ * Returns the times and size; for a path that cannot be read, such as links in a circle, the error code stands for
+ * them.
+ */
 function statsOf(path: string): BigIntStats | string {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false })

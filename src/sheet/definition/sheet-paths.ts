@@ -12,35 +12,35 @@ import { dirname, relative, sep } from 'node:path'
 import { ContractError } from '../../errors/service-error.ts'
 
 /**
- * A file of the sheet that is no file, or one of somebody else. Until it is mended the sheet's other files say nothing
- * of it, so that it has to be looked at again.
+ * A path of the sheet that is not a regular file, or is outside the sheet. Change detection does not cover the causes,
+ * so that it has to be checked again on every request.
  */
 export class SheetFileError extends ContractError {}
 
-/** What there may be at a path of a sheet. */
+/** A path of a sheet, which may not exist. */
 export interface SheetPath {
-  /** The sheet's directory, which may itself be reached through a link. */
+  /** The sheet's directory, which may be reached through a link. */
   readonly directory: string
   readonly path: string
-  /** What messages call it. */
+  /** The name in error messages. */
   readonly name: string
 }
 
-/** What is at a path of a sheet, and where it really is. */
+/** An entry of the file system, and its path with links resolved. */
 export interface SheetEntry {
   readonly realPath: string
   readonly stats: Stats
 }
 
 /**
- * Looks at a path of a sheet without opening it; null when nothing is there. A sheet may come from a stranger: throws
- * SheetFileError for a symbolic link that leads nowhere or out of the sheet's directory, so that nothing else of the
- * machine is read or written through it.
+ * Returns what is at a path of a sheet without opening it; null when nothing is there. A sheet may come from an
+ * untrusted source: throws SheetFileError for a symbolic link that leads nowhere or out of the sheet's directory, so
+ * that no other file of the machine is read or written.
  */
 export function lookAt({ directory, path, name }: SheetPath): SheetEntry | null {
   const own = examine(name, () => lstatSync(path, { throwIfNoEntry: false }))
   if (own === undefined) return null
-  // A folder above the file may be the link, too.
+  // A folder above the file may be a link, too.
   if (!own.isSymbolicLink() && dirname(path) === directory) return { realPath: path, stats: own }
   const realPath = realPathOf(path, name)
   if (
@@ -56,16 +56,19 @@ export function lookAt({ directory, path, name }: SheetPath): SheetEntry | null 
   return { realPath, stats: examine(name, () => lstatSync(realPath)) }
 }
 
-/** As {@link lookAt}; throws SheetFileError, too, for what is no regular file, such as a directory or a pipe. */
+/**
+ * Returns the file at a path. Throws as {@link lookAt}, and SheetFileError for what is not a regular file, such as a
+ * directory or a pipe.
+ */
 export function lookAtFile(place: SheetPath): SheetEntry | null {
   const entry = lookAt(place)
-  if (entry !== null) refuseNoFile(entry.stats, place.name)
+  if (entry !== null) requireRegularFile(entry.stats, place.name)
   return entry
 }
 
 /**
- * The bytes of a file of a sheet; null when there is none. Never waits, whatever is there. Throws as
- * {@link lookAtFile}, and ContractError for a file that cannot be read; `checkSize` is asked before it is read.
+ * Reads a file of a sheet; null when it does not exist. Never blocks, not even on a pipe. Calls `checkSize` before
+ * reading. Throws as {@link lookAtFile}, and ContractError for a file that cannot be read.
  */
 export function readSheetFile(place: SheetPath, checkSize: (bytes: number) => void): Buffer | null {
   const entry = lookAtFile(place)
@@ -75,7 +78,7 @@ export function readSheetFile(place: SheetPath, checkSize: (bytes: number) => vo
     const fd = openSync(entry.realPath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
       const stats = fstatSync(fd)
-      refuseNoFile(stats, name)
+      requireRegularFile(stats, name)
       checkSize(stats.size)
       return readAll(fd, stats.size)
     } finally {
@@ -84,7 +87,7 @@ export function readSheetFile(place: SheetPath, checkSize: (bytes: number) => vo
   })
 }
 
-/** Up to `size` bytes: one that grows meanwhile is looked at again. */
+/** Reads up to `size` bytes. A file that grows meanwhile is read again after the next check. */
 function readAll(fd: number, size: number): Buffer {
   const bytes = Buffer.alloc(size)
   let length = 0
@@ -96,7 +99,7 @@ function readAll(fd: number, size: number): Buffer {
   return bytes.subarray(0, length)
 }
 
-function refuseNoFile(stats: Stats, name: string): void {
+function requireRegularFile(stats: Stats, name: string): void {
   if (stats.isFile()) return
   throw new SheetFileError(
     `${name} is ${kindOf(stats)} and cannot be read; make it a file that the server may read`,
@@ -119,14 +122,16 @@ function realPathOf(path: string, name: string): string {
 }
 
 function isInside(directory: string, path: string): boolean {
-  const way = relative(directory, path)
-  return way !== '..' && !way.startsWith(`..${sep}`)
+  const steps = relative(directory, path)
+  return steps !== '..' && !steps.startsWith(`..${sep}`)
 }
 
-/** Asks the file system; what it refuses is a SheetFileError that names the file and nothing of the machine. */
-function examine<T>(name: string, ask: () => T): T {
+/**
+ * Runs a call of the file system. Its errors become a SheetFileError that names the file, and no path of this machine.
+ */
+function examine<T>(name: string, call: () => T): T {
   try {
-    return ask()
+    return call()
   } catch (error) {
     const code = codeOf(error)
     if (code === undefined) throw error

@@ -6,7 +6,7 @@ const FOLDER = 'derivations/'
 
 type Part = 'contract' | 'derivations' | 'transport'
 
-/** The definition files of a sheet that has them in its store: those of the revision in force when it was last looked at. */
+/** The definition files that a store has: those of the revision that was in force when they were last read. */
 export class StoredDefinition implements DefinitionSource {
   readonly #revisions: RevisionStore
   #revision: Revision
@@ -17,7 +17,7 @@ export class StoredDefinition implements DefinitionSource {
     this.#revision = revision
   }
 
-  /** Throws RecordsError. */
+  /** Reads the newest revision. Throws RecordsError. */
   static async read(revisions: RevisionStore): Promise<StoredDefinition> {
     return new StoredDefinition(revisions, await revisions.read(await revisions.newest()))
   }
@@ -40,11 +40,11 @@ export class StoredDefinition implements DefinitionSource {
     )
   }
 
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     const newest = await this.#revisions.newest()
     if (newest === this.#revision.number) return
     const revision = await this.#revisions.read(newest)
-    // Others may have looked meanwhile, and have found a later one.
+    // A concurrent call may have read a later one.
     if (revision.number <= this.#revision.number) return
     this.#revision = revision
     for (const part of ['contract', 'derivations', 'transport'] as const) this.#changed.add(part)

@@ -5,8 +5,8 @@ import { FileStamp } from './file-stamp.ts'
 import { readSheetFile } from './sheet-paths.ts'
 
 /**
- * A file of a sheet that may be edited at any time. Asking whether it changed costs a few microseconds, so that every
- * request can ask (D3).
+ * A file of a sheet that may be edited at any time. Checking it for changes takes a few microseconds, so that every
+ * request can (D3).
  */
 export class TextFile {
   readonly #directory: string
@@ -14,31 +14,31 @@ export class TextFile {
   readonly #stamp: FileStamp
   #content: Content | undefined
 
-  /** `name` is its path in the sheet's directory, and what messages call it. */
+  /** Takes the path relative to the sheet's directory, which is also its name in error messages. */
   constructor(directory: string, name: string) {
     this.#directory = directory
     this.#name = name
     this.#stamp = new FileStamp(join(directory, name))
   }
 
-  /** The file's bytes when it was last looked at; null when there was no such file. Throws ContractError. */
+  /** The bytes as last read; null when there was no such file. Throws ContractError. */
   get bytes(): Buffer | null {
     if (this.#content instanceof ContractError) throw this.#content
     return this.#content ?? null
   }
 
-  /** How many bytes are kept of it. */
+  /** The size of the bytes as last read. */
   get size(): number {
     return Buffer.isBuffer(this.#content) ? this.#content.length : 0
   }
 
-  /** Looks at the file; true when its bytes are others than before, and the first time. */
+  /** Reads the file if it may have changed; true when its bytes did, and the first time. */
   refresh(): boolean {
     if (!this.#stamp.mayDiffer()) return false
     const before = this.#content
     this.#content = this.#read()
-    // What cannot be read may be readable a moment later, as when the system had no file descriptors left.
-    if (this.#content instanceof ContractError) this.#stamp.lookAgain()
+    // A file that cannot be read may be readable a moment later, as when the system had no file descriptors left.
+    if (this.#content instanceof ContractError) this.#stamp.invalidate()
     return before === undefined || !isSame(before, this.#content)
   }
 
@@ -57,7 +57,7 @@ export class TextFile {
   }
 }
 
-/** What a file holds, null when there is none, or why it cannot be read. */
+/** The content of a file, null when it does not exist, or the error of reading it. */
 type Content = Buffer | null | ContractError
 
 function isSame(before: Content, now: Content): boolean {

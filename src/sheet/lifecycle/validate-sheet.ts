@@ -13,7 +13,7 @@ import { openDefinition, openSheet, tryStoreOf } from '../open-sheet.ts'
 import { noCalls } from '../calls/no-calls.ts'
 import { valueFaults } from './record-rules.ts'
 import { recordsFileFaults } from './records-file-faults.ts'
-import { isStoreUrl } from '../store-place.ts'
+import { isStoreUrl } from '../store-url.ts'
 
 /** Something that is wrong with a sheet. */
 export interface SheetFault {

@@ -2,13 +2,13 @@ import { parseMoment } from '../../contract/values/date-time.ts'
 import { OperationError, ValidationError } from '../../errors/service-error.ts'
 import type { HistoryRange, SheetStore } from '../../store/sheet-store.ts'
 
-/** Seconds from the first day of year 0, where moments are counted from, to 1970. */
+/** Seconds from the first day of year 0, the epoch of parsed moments, to 1970. */
 const UNIX_EPOCH = 62_167_219_200
 
 /**
- * The seq that `as_of` means: digits are that seq, with 0 for the sheet before anything happened; a time is the last
- * entry that is not later. Throws ValidationError for a text that is neither and for what has not happened yet,
- * OperationError for a time that the sheet knows nothing of any more.
+ * Returns the seq that `as_of` means. Digits are that seq, with 0 for the sheet before its first entry; a time is the
+ * last entry that is not later. Throws ValidationError for a text that is neither and for the future, OperationError
+ * for a time before the log of the store begins.
  */
 export async function resolveAsOf(store: SheetStore, asOf: string): Promise<number> {
   if (/^\d+$/.test(asOf)) return known(asOf, Number(asOf), await store.history())
@@ -31,18 +31,18 @@ function known(asOf: string, seq: number, { first, firstAt, last }: HistoryRange
         ? `seq ${first}, which has not been written yet`
         : `the first entry of its store, seq ${first}, ${firstAt}`
     throw new OperationError(
-      `as_of ${shorten(asOf)} is too early: what the sheet was is known since ${since}; ` +
-        'entries before that are from a store that is gone',
+      `as_of ${shorten(asOf)} is too early: earlier states are known since ${since}; ` +
+        'entries before that are from a store that no longer exists',
     )
   }
   return seq
 }
 
-/** The milliseconds since 1970 that a time means; entries have no finer times. */
+/** Parses a time into milliseconds since 1970, the precision of log entries. */
 function momentOf(text: string): number {
   const moment = parseMoment('timestamp', text)
   if (moment === null) {
-    // What "+" means in a URL is easily overlooked.
+    // An unescaped "+" in a URL arrives as a space.
     const hint = / \d\d:\d\d$/.test(text) ? '; a "+" is written %2B in a URL' : ''
     throw new ValidationError(
       'as_of must be a seq (digits, such as 42) or a time (ISO 8601 with offset, such as 2024-03-10T14:22:35Z), ' +

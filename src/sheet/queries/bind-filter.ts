@@ -3,8 +3,8 @@ import type { SqlParam } from '../../store/sheet-store.ts'
 import type { Sheet } from '../sheet.ts'
 
 /**
- * A filter (D16) with values in the places of its `?`, for {@link listRecords} and others that take one without placeholders. Throws
- * QueryError for values without a filter, and where there are more or fewer values than placeholders.
+ * Returns a filter (D16) with values in place of its `?`, for operations that take a filter without placeholders.
+ * Throws QueryError for values without a filter, and when there are more or fewer values than placeholders.
  */
 export async function bindFilter(
   sheet: Sheet,

@@ -1,17 +1,17 @@
 import { showValue } from '../../contract/json/show-value.ts'
 import { SheetError } from '../../errors/service-error.ts'
 import type { JsonBytes, VersionedRecord } from '../../store/sheet-store.ts'
-import { stampOf } from './response-stamp.ts'
+import { responseStamp } from './response-stamp.ts'
 import { resolveAsOf } from './as-of.ts'
 import { selectFields } from './select-fields.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** A record, its version, and the stamp of what else its answer depends on; see {@link stampOf}. */
+/** A record, its version, and the stamp of what else its response depends on; see {@link responseStamp}. */
 export interface StampedRecord extends VersionedRecord {
   readonly stamp: string
 }
 
-/** One record, with just these fields or all, and its version. Throws SheetError when absent (D12). */
+/** Reads a record with these fields, or all, and its version. Throws SheetError when it does not exist (D12). */
 export async function getRecord(
   sheet: Sheet,
   id: string,
@@ -21,11 +21,11 @@ export async function getRecord(
   const { contract, store } = current
   const record = await store.record(id, selectFields(contract, fields))
   if (record === null) throw new SheetError(`no record ${showValue(id)}`)
-  return { json: record.json, version: record.version, stamp: stampOf(current) }
+  return { json: record.json, version: record.version, stamp: responseStamp(current) }
 }
 
 /**
- * One record as it was, with just these fields or all; such a record has no version. Throws SheetError when it did not
+ * Reads a record as it was, with these fields or all; such a record has no version. Throws SheetError when it did not
  * exist then, and what {@link resolveAsOf} throws.
  */
 export async function getRecordAsOf(

@@ -2,7 +2,7 @@ import { OperationError, ValidationError } from '../../errors/service-error.ts'
 import type { RecordKey } from '../../store/cell-work.ts'
 import type { JsonBytes, PagePlace, SheetStore, SortKey } from '../../store/sheet-store.ts'
 import { resolveAsOf } from './as-of.ts'
-import { openCursor, openPlace, sealCursor, sealPlace } from '../cursor.ts'
+import { openCursor, openPlace, signCursor, signPlace } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
 import { readCondition } from './read-condition.ts'
 import { selectFields } from './select-fields.ts'
@@ -11,18 +11,18 @@ import { sortKeys } from './sort-keys.ts'
 
 export interface ListRecordsQuery {
   readonly fields: readonly string[] | null
-  /** Any integer above 0; more than 10,000 is lowered to that (D10). Null is 50. */
+  /** The page size, from 1; more than 10,000 is lowered to that (D10). Null is 50. */
   readonly limit: number | null
   readonly cursor: string | null
   /** A boolean SQL expression over the fields (D16). */
   readonly filter: string | null
-  /** A condition as data, the JSON text that {@link readCondition} reads; beside a filter, both must hold. */
+  /** A condition as JSON text, see {@link readCondition}; a record must match it and the filter. */
   readonly where: string | null
-  /** A seq or a time: the records as they were then. Null is now. */
+  /** A seq or a time: lists the records as they were then. Null is now. */
   readonly asOf: string | null
-  /** Fields to sort by, those with a minus from the greatest down; null is creation order. */
+  /** Fields to sort by, with a minus for descending; null is creation order. */
   readonly sort: readonly string[] | null
-  /** So many records come before the page, instead of a cursor; null starts at the first or at the cursor. */
+  /** The number of records before the page, instead of a cursor; null starts at the first record or the cursor. */
   readonly position: number | null
 }
 
@@ -46,10 +46,9 @@ export interface RecordList {
 }
 
 /**
- * A page of records (D10, D11, D12); what is not asked for is null. Throws ValidationError for a bad limit, cursor,
- * position, field or condition, QueryError for a bad filter, OperationError for a filter, order or position in the past, and what
- * {@link resolveAsOf} throws. Where the page takes a search, it throws the signal's reason once that aborts, and the
- * search is stopped.
+ * Lists a page of records (D10, D11, D12). Throws ValidationError for a bad limit, cursor, position, field or
+ * condition, QueryError for a bad filter, OperationError for a filter, order or position in the past, and what {@link
+ * resolveAsOf} throws. When `signal` aborts during a search, stops the search and throws its reason.
  */
 export async function listRecords(
   sheet: Sheet,
@@ -72,10 +71,10 @@ export async function listRecords(
   return { records, limit, nextCursor: next === null ? null : cursorAfter(records, store, { next, scope }) }
 }
 
-/** Cursors of pages that the store keeps and gives again, so that they are sealed once. */
+/** Cursors of pages that the store caches, so that each is signed once. */
 const CURSORS = new WeakMap<JsonBytes, { readonly scope: string; readonly cursor: string }>()
 
-/** The cursor of what follows a page of the list that `scope` is. */
+/** Returns the cursor of the page that follows this one of the list `scope`. */
 function cursorAfter(
   records: JsonBytes,
   store: SheetStore,
@@ -83,30 +82,30 @@ function cursorAfter(
 ): string {
   const known = CURSORS.get(records)
   if (known?.scope === scope) return known.cursor
-  const cursor = sealPlace(store.cursorKey, next, scope)
+  const cursor = signPlace(store.cursorKey, next, scope)
   CURSORS.set(records, { scope, cursor })
   return cursor
 }
 
-/** What a cursor is bound to. */
+/** Identifies the list that a cursor belongs to. */
 function scopeOf(
   { filter, where }: Pick<ListRecordsQuery, 'filter' | 'where'>,
   sort: readonly SortKey[],
 ): string {
   const order = sort.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join()
   const filtered = filter === null ? 'all' : `filter ${filter}`
-  // As JSON a text ends where it ends: no filter can be taken for another one with a condition behind it.
+  // JSON delimits the text: no filter can be read as another filter with a condition appended.
   const records = where === null ? filtered : `where ${JSON.stringify(where)} ${filtered}`
-  // Cursors of `sort` are from when equal records came in creation order whatever the direction.
+  // The older scope `sort` was of an order in which equal records came in creation order for both directions.
   return order === '' ? records : `order ${order} ${records}`
 }
 
 function checkPosition({ position, cursor }: ListRecordsQuery): void {
   if (position === null) return
   if (!Number.isSafeInteger(position) || position < 0) {
-    throw new ValidationError(`position must be an integer from 0 on, got ${position}`)
+    throw new ValidationError(`position must be an integer of at least 0, got ${position}`)
   }
-  if (cursor !== null) throw new ValidationError('position and cursor do not go together; send one of them')
+  if (cursor !== null) throw new ValidationError('position and cursor cannot be combined; send one of them')
 }
 
 interface PastListQuery extends ListRecordsQuery {
@@ -122,29 +121,30 @@ async function listRecordsAsOf(sheet: Sheet, query: PastListQuery): Promise<Reco
       filter: 'filtered',
       where: 'filtered',
       sort: 'sorted',
-      position: 'gone to by position',
+      position: 'listed by position',
     }[besides]
-    throw new OperationError(`${besides} and as_of do not go together: only records of today can be ${done}`)
+    throw new OperationError(`${besides} and as_of cannot be combined: only present records can be ${done}`)
   }
   const { contract, store } = await sheet.current()
   const fields = selectFields(contract, query.fields)
   const { seq, after } = await startOf(store, query)
   const { records, next } = await store.pageAsOf({ fields, limit, after, seq })
   if (next === null) return { records, limit, nextCursor: null }
-  return { records, limit, nextCursor: `${seq}.${sealCursor(store.cursorKey, next, pastScope(asOf, seq))}` }
+  return { records, limit, nextCursor: `${seq}.${signCursor(store.cursorKey, next, pastScope(asOf, seq))}` }
 }
 
 /**
- * Where a page over the past starts. Cursors carry the seq that `as_of` was found to mean, so that all pages are of one
- * state: an entry has the time when its transaction began, so that a time just past may come to mean a later entry.
+ * Returns where a page of past records starts. Cursors contain the seq that `as_of` was resolved to, so that all pages
+ * show one state: an entry has the time at which its transaction began, so that a recent time may later resolve to a
+ * later entry.
  */
 async function startOf(
   store: SheetStore,
   { asOf, cursor }: PastListQuery,
 ): Promise<{ readonly seq: number; readonly after: RecordKey | null }> {
   if (cursor === null) return { seq: await resolveAsOf(store, asOf), after: null }
-  const [, digits = '', sealed = cursor] = /^(\d{1,15})\.(.*)$/s.exec(cursor) ?? []
-  return { seq: Number(digits), after: openCursor(store.cursorKey, sealed, pastScope(asOf, digits)) }
+  const [, digits = '', signed = cursor] = /^(\d{1,15})\.(.*)$/s.exec(cursor) ?? []
+  return { seq: Number(digits), after: openCursor(store.cursorKey, signed, pastScope(asOf, digits)) }
 }
 
 function pastScope(asOf: string, seq: number | string): string {

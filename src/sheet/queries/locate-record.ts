@@ -4,15 +4,15 @@ import { sortKeys } from './sort-keys.ts'
 
 export interface LocateQuery {
   readonly id: string
-  /** Which list, as in `listRecords`. */
+  /** The filter of the list, as in `listRecords`. */
   readonly filter: string | null
   readonly where: string | null
   readonly sort: readonly string[] | null
 }
 
 /**
- * How many records of a list come before one; null when it is not in the list. Throws as `listRecords` does for a bad
- * filter, condition or order, and the signal's reason once it aborts.
+ * Returns the number of records that precede a record in a list; null when it is not in the list. Throws as
+ * `listRecords` does for a bad filter, condition or order, and the signal's reason once it aborts.
  */
 export async function locateRecord(
   sheet: Sheet,

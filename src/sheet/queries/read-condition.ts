@@ -17,11 +17,11 @@ import {
 } from '../../store/condition.ts'
 import { unknownFields } from './select-fields.ts'
 
-/** Groups within groups. */
+/** The maximum depth of nested groups. */
 const MAX_DEPTH = 20
-/** Conditions on fields, whatever their groups. */
+/** The maximum number of conditions on fields in all groups. */
 const MAX_CONDITIONS = 100
-/** Values in one list, and in all conditions together. */
+/** The maximum number of values in one list, and in all conditions together. */
 export const MAX_LIST = 1000
 const MAX_OPERANDS = 10_000
 
@@ -30,7 +30,7 @@ const LISTS = ['anyOf', 'noneOf'] as const
 const SEARCH = ['contains', 'notContains'] as const
 const PRESENCE = ['empty', 'notEmpty'] as const
 
-/** The operators that fit a type. */
+/** The operators that apply to a type. */
 export const OPERATORS_OF: Readonly<Record<LogicalType, readonly Operator[]>> = {
   string: [...ORDER, ...SEARCH, 'startsWith', ...LISTS, ...PRESENCE],
   integer: [...ORDER, ...LISTS, ...PRESENCE],
@@ -48,16 +48,19 @@ const OPERATOR_OF: ReadonlyMap<string, Operator> = new Map(
 )
 
 /**
- * Reads a condition as requests have it, the JSON text of `{"field", "operator", "value"}` or of a group `{"and": […]}`,
- * `{"or": […]}` or `{"not": …}`; null for none. Throws ValidationError, which names what is wrong: an unknown field, an
- * operator that does not fit its type, a value of another type.
+ * Parses a condition from the JSON text of `{"field", "operator", "value"}` or of a group `{"and": […]}`, `{"or": […]}`
+ * or `{"not": …}`; null for null. Throws ValidationError that names the error: an unknown field, an operator that does
+ * not apply to its type, a value of another type.
  */
 export function readCondition(contract: Contract, text: string | null): Condition | null {
   if (text === null) return null
   return new ConditionReader(contract).read(parsed(text), 'where', 0)
 }
 
-/** A text to search values for. Throws ValidationError where no value can have it, or an engine cannot search for it. */
+/**
+ * Validates a text to search values for. Throws ValidationError when no value can contain it, or an engine cannot
+ * search for it.
+ */
 export function searchText(text: string | null): string | null {
   const fault = text === null ? null : (textFault(text) ?? searchFault(text))
   if (fault !== null) throw new ValidationError(`search: ${fault}`)
@@ -83,7 +86,7 @@ class ConditionReader {
     this.#contract = contract
   }
 
-  /** Reads a condition; `place` is where it stands, for messages. */
+  /** Parses a condition; `place` is its path for messages. */
   read(given: unknown, place: string, depth: number): Condition {
     if (!isJsonObject(given)) throw new ValidationError(`${place} must be an object, got ${showValue(given)}`)
     if (depth > MAX_DEPTH)
@@ -136,22 +139,22 @@ class ConditionReader {
 
   #operandsOf(what: Compared, value: unknown): readonly Operand[] {
     const { operator, itemOf: place } = what
-    const told = `${place}.value of ${wireName(operator)}`
+    const valueName = `${place}.value of ${wireName(operator)}`
     switch (OPERATORS[operator]) {
       case 'none':
         if (value !== undefined && value !== null)
-          throw new ValidationError(`${told} must be absent, got ${showValue(value)}`)
+          throw new ValidationError(`${valueName} must be absent, got ${showValue(value)}`)
         return []
       case 'one':
         return [checked(what, value)]
       case 'two':
         if (!Array.isArray(value) || value.length !== 2)
-          throw new ValidationError(`${told} must be an array of two values, got ${showValue(value)}`)
+          throw new ValidationError(`${valueName} must be an array of two values, got ${showValue(value)}`)
         return value.map((each: unknown) => checked(what, each))
       case 'list': {
         if (!Array.isArray(value) || value.length === 0 || value.length > MAX_LIST) {
           throw new ValidationError(
-            `${told} must be an array of 1 to ${MAX_LIST} values, got ${showValue(value)}`,
+            `${valueName} must be an array of 1 to ${MAX_LIST} values, got ${showValue(value)}`,
           )
         }
         this.#operands += value.length
@@ -163,11 +166,11 @@ class ConditionReader {
   }
 }
 
-/** What a value is compared with. */
+/** The field and operator that a value belongs to. */
 interface Compared {
   readonly field: ConditionField
   readonly operator: Operator
-  /** Where the condition stands. */
+  /** The path of the condition. */
   readonly itemOf: string
 }
 
@@ -178,7 +181,7 @@ function operatorOf({ name, type }: ConditionField, given: unknown, place: strin
   const names = fitting.map(wireName)
   if (operator !== undefined) {
     throw new ValidationError(
-      `the operator ${wireName(operator)} does not fit the field ${name} of type ${type}; use one of ${names.join(', ')}`,
+      `the operator ${wireName(operator)} does not apply to the field ${name} of type ${type}; use one of ${names.join(', ')}`,
     )
   }
   const meant = typeof given === 'string' ? nearest(given, names) : null
@@ -190,7 +193,7 @@ function operatorOf({ name, type }: ConditionField, given: unknown, place: strin
   )
 }
 
-/** A value that fits its field and operator. Throws ValidationError. */
+/** Returns a value if it is valid for its field and operator. Throws ValidationError. */
 function checked({ field, operator, itemOf }: Compared, value: unknown): Operand {
   const fault = faultOf(field, operator, value)
   if (fault === null) return value as Operand
@@ -243,7 +246,7 @@ function onlyKeys(given: JsonObject, allowed: readonly string[], place: string):
   )
 }
 
-/** An operator as requests name it: `atLeast` is `at_least`. */
+/** Returns the operator's name on the wire: `atLeast` is `at_least`. */
 export function wireName(operator: Operator): string {
   return operator.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

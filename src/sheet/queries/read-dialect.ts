@@ -2,14 +2,17 @@ import type { Dialect } from '../../store/sheet-store.ts'
 import { readCondition } from './read-condition.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** The dialect of SQL that a sheet takes. */
+/** The SQL dialect of a sheet. */
 export interface SheetDialect {
   readonly dialect: Dialect
-  /** The condition that was given, as a filter of the dialect; null when none was. */
+  /** The given condition as a filter of the dialect; null when there was none. */
   readonly filter: string | null
 }
 
-/** The dialect of filters and statements, and a condition as a filter in it. Throws ValidationError for a bad condition. */
+/**
+ * Returns the dialect of filters and statements, and a condition as a filter in it. Throws ValidationError for a bad
+ * condition.
+ */
 export async function readDialect(sheet: Sheet, where: string | null = null): Promise<SheetDialect> {
   const { contract, store } = await sheet.current()
   const condition = readCondition(contract, where)

@@ -2,8 +2,8 @@ import type { JsonBytes, SqlStatement } from '../../store/sheet-store.ts'
 import type { Sheet } from '../sheet.ts'
 
 /**
- * Runs one read-only SELECT over `records` (D18, D19); the query result. Throws QueryError, and the signal's reason once
- * it aborts: then the statement is stopped.
+ * Runs a read-only SELECT over `records` (D18, D19) and returns the result as JSON. Throws QueryError. When `signal`
+ * aborts, stops the statement and throws its reason.
  */
 export async function runQuery(
   sheet: Sheet,

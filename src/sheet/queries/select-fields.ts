@@ -2,8 +2,12 @@ import type { Contract } from '../../contract/contract.ts'
 import { nearest } from '../../contract/nearest.ts'
 import { showNames } from '../../contract/json/show-value.ts'
 import { ValidationError } from '../../errors/service-error.ts'
+import type { Sheet } from '../sheet.ts'
 
-/** The fields an answer has: those asked for, in that order, else the contract's (D12). Throws ValidationError. */
+/**
+ * Returns the fields of a response: those asked for, in that order, else all of the contract (D12). Throws
+ * ValidationError.
+ */
 export function selectFields(contract: Contract, asked: readonly string[] | null): readonly string[] {
   if (asked === null) return allFields(contract)
   const unknown = asked.filter((name) => !contract.fieldByName.has(name))
@@ -11,7 +15,13 @@ export function selectFields(contract: Contract, asked: readonly string[] | null
   return asked
 }
 
-/** Kept, so that the store can tell it is the list it knows. */
+/** Returns the given names. Throws ValidationError, which lists the contract's fields, when one is not a field. */
+export async function requireFields(sheet: Sheet, names: readonly string[]): Promise<readonly string[]> {
+  const { contract } = await sheet.current()
+  return selectFields(contract, names)
+}
+
+/** One list for each contract: the store caches by the identity of the list. */
 const ALL_FIELDS = new WeakMap<Contract, readonly string[]>()
 
 function allFields(contract: Contract): readonly string[] {
@@ -23,7 +33,9 @@ function allFields(contract: Contract): readonly string[] {
   return names
 }
 
-/** The error for fields that the contract lacks: it suggests the nearest one, and names those that there are. */
+/**
+ * Creates the error for fields that the contract lacks: it suggests the nearest one, and lists the contract's fields.
+ */
 export function unknownFields(contract: Contract, unknown: readonly string[]): ValidationError {
   const known = contract.fields.map(({ name }) => name)
   const meant = [...new Set(unknown.slice(0, SUGGESTED).flatMap((name) => nearest(name, known) ?? []))]
@@ -34,5 +46,5 @@ export function unknownFields(contract: Contract, unknown: readonly string[]): V
   )
 }
 
-/** Unknown names for which the nearest field is looked for. */
+/** Unknown names for which the nearest field is suggested. */
 const SUGGESTED = 5

@@ -3,10 +3,10 @@ import { ValidationError } from '../../errors/service-error.ts'
 import type { SortKey } from '../../store/sheet-store.ts'
 import { unknownFields } from './select-fields.ts'
 
-/** A cursor holds a value of each. */
+/** The most fields to sort by, since a cursor contains a value of each. */
 const MAX_KEYS = 8
 
-/** What `-area,name` means, given as its items: a minus is from the greatest down. Throws ValidationError. */
+/** Parses sort fields, such as `-area` and `name`: a minus means descending. Throws ValidationError. */
 export function sortKeys(contract: Contract, asked: readonly string[] | null): readonly SortKey[] {
   const keys = (asked ?? []).map((item) => {
     const descending = item.startsWith('-')

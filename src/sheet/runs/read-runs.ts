@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LockTimeoutError, SheetError } from '../../errors/service-error.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
 import type { RunFailure, RunId, StoredRun } from '../../store/stored-run.ts'
-import { openCursor, sealCursor } from '../cursor.ts'
+import { openCursor, signCursor } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
 import type { Sheet } from '../sheet.ts'
 
@@ -62,7 +62,7 @@ export async function listRuns(sheet: Sheet, options: PageOptions): Promise<RunL
   const last = await lastOf(runs, found, ({ id }) => store.runs({ before: id, limit: 1 }))
   return {
     runs,
-    nextCursor: last === undefined ? null : sealCursor(store.cursorKey, Number(last.id), RUNS),
+    nextCursor: last === undefined ? null : signCursor(store.cursorKey, Number(last.id), RUNS),
   }
 }
 
@@ -85,7 +85,7 @@ export async function listRunFailures(
   )
   return {
     failures,
-    nextCursor: last === undefined ? null : sealCursor(store.cursorKey, last.number, scope),
+    nextCursor: last === undefined ? null : signCursor(store.cursorKey, last.number, scope),
   }
 }
 

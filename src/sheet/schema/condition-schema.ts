@@ -5,7 +5,10 @@ import { MAX_LIST, OPERATORS_OF, wireName } from '../queries/read-condition.ts'
 
 const SEARCHING: ReadonlySet<Operator> = new Set(['contains', 'notContains', 'startsWith'])
 
-/** A condition by the contract, as {@link readCondition} takes it; `self` is how the schema refers to itself. */
+/**
+ * Returns the JSON Schema of a condition that {@link readCondition} accepts; `self` is the schema's reference to
+ * itself.
+ */
 export function conditionSchema(contract: Contract, self: JsonSchema): JsonSchema {
   const namesByType = Map.groupBy(contract.fields, ({ type }) => type)
   const ofFields = [...namesByType].flatMap(([type, fields]) => {
@@ -37,7 +40,7 @@ interface Form {
   readonly isRequired: boolean
 }
 
-/** The operators of a type, by what they take. */
+/** Groups the operators of a type by the form of their value. */
 function formsOf(type: LogicalType): readonly Form[] {
   const operand = operandSchema(type)
   const text = operandSchema('string')

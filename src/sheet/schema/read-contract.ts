@@ -2,8 +2,22 @@ import { describeContract } from '../../contract/contract-view.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** The validated contract, with what derives each derived field (D8). Throws ContractError. */
+/** Returns the validated contract, with the derivation of each derived field (D8). Throws ContractError. */
 export async function readContract(sheet: Sheet): Promise<JsonObject> {
   const { contract, derivations } = await sheet.deriving()
   return describeContract(contract, derivations.derived)
+}
+
+/** Returns the text of `contract.yaml` that is in force. Throws ContractError while it is broken. */
+export async function readContractText(sheet: Sheet): Promise<string> {
+  const { contract } = await sheet.current()
+  return contract.text
+}
+
+/** Returns the names of the contract's fields, and of those that are derived. Throws ContractError. */
+export async function readFieldNames(
+  sheet: Sheet,
+): Promise<{ readonly fields: readonly string[]; readonly targets: readonly string[] }> {
+  const { contract, derivations } = await sheet.deriving()
+  return { fields: contract.fields.map(({ name }) => name), targets: [...derivations.byTarget.keys()] }
 }

@@ -3,25 +3,25 @@ import { SheetError } from '../../errors/service-error.ts'
 import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** A derivation file, and what it comes to. */
+/** A derivation file and its parsed parts. */
 export interface DerivationReport {
   readonly file: string
   readonly kind: string
   readonly targets: readonly string[]
-  /** Fields whose change makes the targets stale, those that are only in placeholders included. */
+  /** Fields whose change makes the targets stale, including those that only placeholders name. */
   readonly inputs: readonly string[]
-  /** `host:port` of those that runs call. */
+  /** The hosts that runs call, as `host:port`. */
   readonly hosts: readonly string[]
   readonly text: string
 }
 
-/** The derivations of the sheet, each after those it depends on. Throws ContractError. */
+/** Lists the derivations of the sheet, each after those it depends on. Throws ContractError. */
 export async function readDerivations(sheet: Sheet): Promise<readonly DerivationReport[]> {
   const { derivations } = await sheet.deriving()
   return derivations.levels.flat().map(describe)
 }
 
-/** One derivation by the name of its file. Throws ContractError, and SheetError where the sheet has none of it. */
+/** Reads a derivation by its file name. Throws ContractError, and SheetError when it does not exist. */
 export async function readDerivation(sheet: Sheet, file: string): Promise<DerivationReport> {
   const all = await readDerivations(sheet)
   const found = all.find((derivation) => derivation.file === file)

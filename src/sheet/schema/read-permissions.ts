@@ -2,15 +2,18 @@ import { mayDelete, mayWrite } from '../../contract/rules/permissions.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** What an actor may do (D7). */
+/** The permissions of an actor (D7). */
 export interface Permissions {
   readonly actor: string
-  /** The fields that it may write by hand, in the contract's order. */
+  /** The fields that it may edit, in the contract's order. */
   readonly write: readonly string[]
   readonly delete: boolean
 }
 
-/** What an actor, or the sheet's default, may do. Throws ValidationError for none, or a bad one (D39). */
+/**
+ * Returns the permissions of an actor, or of the sheet's default. Throws ValidationError for a missing or bad actor
+ * (D39).
+ */
 export async function readPermissions(sheet: Sheet, given: GivenActor): Promise<Permissions> {
   const { contract, derivations } = await sheet.deriving()
   const actor = resolveActor(sheet, given)

@@ -14,28 +14,28 @@ import type { Sheet } from '../sheet.ts'
 
 export { TIMESTAMP_SCHEMA, type JsonSchema } from '../../contract/rules/record-schema.ts'
 
-/** What the contract says of records, as JSON Schema, and of the sheet. */
+/** The contract as JSON Schema, with what describes the sheet. */
 export interface RecordSchemas {
-  /** A record in an answer. */
+  /** A record in a response. */
   readonly record: JsonSchema
   /** A record in a write. */
   readonly input: JsonSchema
-  /** What the sheet is for; an empty text when the contract does not say. */
+  /** The purpose of the sheet; empty when the contract has none. */
   readonly purpose: string
   readonly fields: readonly string[]
-  /** Those to sort by. */
+  /** The fields that can be sorted by. */
   readonly sortable: readonly string[]
-  /** A condition on records; `self` is how the schema refers to itself. */
+  /** Returns the schema of a condition on records; `self` is the schema's reference to itself. */
   condition(self: JsonSchema): JsonSchema
 }
 
-/** What the derivations add to that. */
+/** The names that the derivations add. */
 export interface DerivationNames {
   readonly targets: readonly string[]
   readonly files: readonly string[]
 }
 
-/** What a sheet is at the moment, for who describes it: the same objects until something changes. */
+/** The present schemas of a sheet, for its descriptions: the same objects until something changes. */
 export interface SheetSchemas {
   /** Null while the contract is broken. */
   readonly records: RecordSchemas | null
@@ -53,7 +53,7 @@ const RECORDS = new WeakMap<Contract, RecordSchemas>()
 const NAMES = new WeakMap<Derivations, DerivationNames>()
 const SAMPLES = new WeakMap<Contract, string>()
 
-/** The schemas of a sheet by its definition of now. What is broken is null. */
+/** Returns the schemas of a sheet by its present definition; parts that are broken are null. */
 export async function readSheetSchemas(sheet: Sheet): Promise<SheetSchemas> {
   const contract = await orNull(async () => (await sheet.current()).contract)
   const derivations = await orNull(async () => (await sheet.deriving()).derivations)
@@ -81,7 +81,7 @@ function namesOf({ levels, byTarget }: Derivations): DerivationNames {
   return { targets: [...byTarget.keys()], files: levels.flat().map(({ file }) => file) }
 }
 
-/** The first record when it was first asked for, without what is derived and what is long. */
+/** Returns the first record, without derived and long values; read once for a contract. */
 async function readSample(
   sheet: Sheet,
   contract: Contract,
@@ -115,7 +115,7 @@ function kept<Key extends object, Value>(
   return value
 }
 
-/** What reading comes to; null where a file or the store is broken. */
+/** Returns what `read` does; null when a file or the store is broken. */
 async function orNull<T>(read: () => Promise<T>): Promise<T | null> {
   try {
     return await read()

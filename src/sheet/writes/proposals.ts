@@ -10,7 +10,7 @@ import {
   type StoredProposal,
 } from '../../store/stored-proposal.ts'
 import { readBody } from '../../store/rules/upsert-body.ts'
-import { openCursor, sealCursor } from '../cursor.ts'
+import { openCursor, signCursor } from '../cursor.ts'
 import { pageLimit } from '../page-limit.ts'
 import type { PageOptions } from '../runs/read-runs.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
@@ -84,7 +84,7 @@ export async function listProposals(sheet: Sheet, query: ProposalListQuery): Pro
   return {
     proposals,
     waiting: (await store.proposals.counts()).waiting,
-    nextCursor: last === undefined ? null : sealCursor(store.cursorKey, Number(last.id), scope),
+    nextCursor: last === undefined ? null : signCursor(store.cursorKey, Number(last.id), scope),
   }
 }
 

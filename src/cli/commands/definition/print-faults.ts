@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isStoreUrl } from '../../../sheet/store-place.ts'
+import { isStoreUrl } from '../../../sheet/store-url.ts'
 import { validateSheet, type SheetFault } from '../../../sheet/lifecycle/validate-sheet.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
 import { inOneLine } from '../../terminal/one-line.ts'

@@ -3,7 +3,7 @@ import type { SheetStore } from '../../../store/sheet-store.ts'
 import type { RunEnd } from '../../../store/stored-run.ts'
 import type { ActiveRun } from '../../active-run.ts'
 import type { Sheet } from '../../sheet.ts'
-import { toldOf } from '../../run-error.ts'
+import { reportedError } from '../../run-error.ts'
 
 /** Notes how a run ended, and tells those who watch it. Throws where the store cannot be written. */
 export async function endRun(
@@ -17,7 +17,7 @@ export async function endRun(
 
 /** The same for a run that an error ends. */
 export async function endRunEarly({ sheet, store, active }: EndingRun, error: unknown): Promise<void> {
-  await endRun(store, active, { state: stateAfter(error, active, sheet), error: toldOf(error) })
+  await endRun(store, active, { state: stateAfter(error, active, sheet), error: reportedError(error) })
 }
 
 /** The same for a run that waits for the run lock, where processes share runs. False where it is another process' by now. */
@@ -26,7 +26,7 @@ export async function endWaitingEarly(
   tasks: RunTasks,
   error: unknown,
 ): Promise<boolean> {
-  const how = { state: stateAfter(error, active, sheet), error: toldOf(error) }
+  const how = { state: stateAfter(error, active, sheet), error: reportedError(error) }
   const isNoted = await tasks.endWaiting(active.id, endOf(active, how))
   if (isNoted) await tellEnd(store, active)
   return isNoted

@@ -23,7 +23,7 @@ import { LocalRunner } from '../tasks/local-runner.ts'
 import { prepareCalls } from '../../calls/prepare-calls.ts'
 import { resolveSelection } from '../selection/run-selection.ts'
 import type { Sheet } from '../../sheet.ts'
-import { errorOf } from '../../run-error.ts'
+import { errorFrom } from '../../run-error.ts'
 
 /** Records of a task, at most and, where there are few, at least: many enough to be worth handing out, few enough to be shared. */
 const MOST_RECORDS = 100
@@ -211,7 +211,7 @@ export class RunCoordinator {
 }
 
 function taskErrorOf({ type, message }: TaskError): Error {
-  return type === 'RunStopped' ? new RunStoppedError(message) : errorOf({ type, message })
+  return type === 'RunStopped' ? new RunStoppedError(message) : errorFrom({ type, message })
 }
 
 interface Level {

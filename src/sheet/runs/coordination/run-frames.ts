@@ -1,6 +1,6 @@
 import type { RunOrder, RunProgress } from '../../../store/stored-run.ts'
 import type { Sheet } from '../../sheet.ts'
-import { toldOf } from '../../run-error.ts'
+import { reportedError } from '../../run-error.ts'
 
 /** Tells the sheet's subscribers of a run: that it has begun, and once how it ended. */
 export class RunFrames {
@@ -39,7 +39,7 @@ export class RunFrames {
 
   error(error: unknown): void {
     if (!this.#over()) return
-    const { type, message } = toldOf(error)
+    const { type, message } = reportedError(error)
     this.#sheet.publish({
       kind: 'materialize.error',
       ts: now(),

@@ -12,7 +12,7 @@ import { finishOrphanedRuns } from './finish-orphaned-runs.ts'
 import { isLeft, type RunLeftError } from './run-left-error.ts'
 import type { Sheet } from '../../sheet.ts'
 import { isTrouble } from '../tasks/task-runner.ts'
-import { errorOf } from '../../run-error.ts'
+import { errorFrom } from '../../run-error.ts'
 import { withRunLock } from './with-run-lock.ts'
 
 /** How often a run that another process sees to is looked at. */
@@ -57,7 +57,7 @@ export async function endElsewhere(run: EndingRun, left: RunLeftError): Promise<
 async function finished(store: SheetStore, { id }: ActiveRun): Promise<StoredRun> {
   const ended = await store.run(id)
   if (ended === null) throw new Error(`no run ${id}`)
-  if (ended.state !== 'finished') throw ended.error === null ? notFinished(ended) : errorOf(ended.error)
+  if (ended.state !== 'finished') throw ended.error === null ? notFinished(ended) : errorFrom(ended.error)
   return ended
 }
 

@@ -5,7 +5,7 @@ import { LockTimeoutError, RecordsError, RunStoppedError } from '../../../errors
 import { BEAT_MS, LEASE_MS, TaskLostError, type RunTasks, type TakenTask } from '../../../store/run-tasks.ts'
 import { computeTask } from './compute-task.ts'
 import type { Sheet } from '../../sheet.ts'
-import { toldOf } from '../../run-error.ts'
+import { reportedError } from '../../run-error.ts'
 
 /** Tasks at a time: while one stores its last results, others call. */
 const SLOTS = 4
@@ -134,7 +134,7 @@ export class TaskRunner {
       }
       const isStopped = error instanceof RunStoppedError
       if (!isStopped) this.#sheet.logger.error({ err: error, run: task.run }, 'a task of a run broke')
-      const told = toldOf(error)
+      const told = reportedError(error)
       await this.#tasks
         .settle(task, isStopped ? { ...told, type: 'RunStopped' } : told)
         .catch(() => undefined)
