@@ -2,4 +2,4 @@
 export { JSON_DEPTH_LIMIT } from '../contract/json/json-depth.ts'
 export { lossyNumberFault } from '../contract/json/exact-json.ts'
 export { parseJsonBodyInTurns, parseStoredJsonInTurns } from '../contract/json/json-text.ts'
-export { stringifyInParts } from '../contract/json/stringify-in-parts.ts'
+export { jsonInTurns, stringifyInParts } from '../contract/json/stringify-in-parts.ts'

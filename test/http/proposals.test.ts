@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
+import { BODY_VALUES } from '../../src/http/middleware/body-parser.ts'
 import { PROPOSAL_BODY_LIMIT } from '../../src/http/routes/proposals.ts'
 import { assertEnvelope, CSRF, runScenarios, startApp, type TestApp } from '../support/http-fixture.ts'
 
@@ -25,6 +26,8 @@ async function accepted(running: TestApp): Promise<void> {
 
 const price = async ({ app }: TestApp): Promise<unknown> =>
   (await app.inject('/api/records/a')).json<{ price: unknown }>().price
+
+const MANY_ITEMS = Array.from({ length: BODY_VALUES + 1 }, () => 1)
 
 const WAITING = {
   id: '1',
@@ -121,6 +124,12 @@ test('what has moved is a 409 that says what, the proposal waits on, and shows i
 const both = /^the body must have either "records", to propose a write of them, or "ids"/
 
 runScenarios('proposals that are refused', [
+  {
+    name: 'a value with more items than other bodies may have is checked against the contract',
+    request: proposal({ records: [{ id: 'a', title: MANY_ITEMS }] }),
+    status: 400,
+    error: ['ValidationError', /title/],
+  },
   ...(
     [
       ['neither records nor ids', {}, both],

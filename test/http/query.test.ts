@@ -1,3 +1,4 @@
+import { BODY_VALUES } from '../../src/http/middleware/body-parser.ts'
 import { CSRF, runScenarios } from '../support/http-fixture.ts'
 
 const query = (payload: object | string, headers: Record<string, string> = {}) => ({
@@ -33,6 +34,12 @@ runScenarios('queries', [
     request: query({ sql: 'SELECT price, id FROM records WHERE 1 = 0', columns: true }),
     status: 200,
     body: { rows: [], count: 0, columns: ['price', 'id'] },
+  },
+  {
+    name: 'a body with more values than any list of parameters may have is refused while it is parsed',
+    request: query(`{"sql":"SELECT 1","params":[${'1,'.repeat(BODY_VALUES)}1]}`),
+    status: 400,
+    error: ['ValidationError', /^the body has more than 150000 values; send fewer at once$/],
   },
   {
     name: 'and else it does not',

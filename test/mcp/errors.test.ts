@@ -99,11 +99,18 @@ test('results are small unless asked for more, and say how to get it', async (t)
 
 test('a result beyond all measure is refused with how to have less', async (t) => {
   const sheet = await writeSheet(t, {
-    records: [{ id: 'a', title: 'x'.repeat(RESULT_LIMIT) }],
+    records: [
+      { id: 'a', title: 'x'.repeat(RESULT_LIMIT) },
+      // Certainly too long already by its bytes.
+      { id: 'b', title: 'x'.repeat(4 * RESULT_LIMIT) },
+    ],
     derivations: {},
   })
   const agent = await agentOverStdio(t, sheet)
   assert.match(await agent.fails('get_record', { id: 'a' }), /^OperationError: the answer has .*with fields$/)
+  assert.match(await agent.fails('list_records', { limit: 1 }), /with fields or limit$/)
+  assert.match(await agent.fails('get_record', { id: 'b' }), /^OperationError: the answer has .*with fields$/)
+  assert.match(await agent.fails('get_record', { id: 'b', as_of: '1' }), /with fields$/)
   assert.match(await agent.fails('list_records'), /with fields or limit$/)
   await agent.call('get_record', { id: 'a', fields: ['id'] })
 })

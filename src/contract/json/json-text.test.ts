@@ -13,7 +13,8 @@ const LARGE = `[${'"abc", 1.5,'.repeat(100_000)}0]`
 
 test('D36: the event loop has turns while a large body is parsed', async () => {
   const body = Buffer.from(LARGE)
-  for (const parse of [parseJsonBodyInTurns, parseRecordsBodyInTurns]) {
+  const parseJson = (json: Buffer): Promise<unknown> => parseJsonBodyInTurns(json, Infinity)
+  for (const parse of [parseJson, parseRecordsBodyInTurns]) {
     const { answer, turns } = await countTurns(parse(body))
     assert.deepEqual(answer, JSON.parse(LARGE))
     assert.ok(turns >= Math.floor(body.length / PART_BYTES / 2), `${turns} turns for ${body.length} bytes`)
@@ -38,12 +39,21 @@ test('D36: a large body is refused for the same reasons as a small one', async (
   for (const [fault, message] of cases) {
     for (const before of ['[', LARGE.slice(0, -2)]) {
       const body = Buffer.from(`${before}${fault}]`, 'latin1')
-      await assert.rejects(parseJsonBodyInTurns(body), { type: 'ValidationError', message })
+      await assert.rejects(parseJsonBodyInTurns(body, Infinity), { type: 'ValidationError', message })
     }
   }
   const message = /a number, the name of a member or white space of more than 1 MiB; make it shorter$/
   const body = Buffer.from(`{"${'x'.repeat(UNCUT_BYTES + 2 * PART_BYTES)}": 1}`)
-  await assert.rejects(parseJsonBodyInTurns(body), { type: 'ValidationError', message })
+  await assert.rejects(parseJsonBodyInTurns(body, Infinity), { type: 'ValidationError', message })
+})
+
+test('a body with more items and members than it may have is refused', async () => {
+  for (const json of [LARGE, `{"a":[${'{"b":[]},'.repeat(100_000)}0]}`]) {
+    const body = Buffer.from(json)
+    const message = /^the body has more than 150000 values; send fewer at once$/
+    await assert.rejects(parseJsonBodyInTurns(body, 150_000), { type: 'ValidationError', message })
+    assert.deepEqual(await parseJsonBodyInTurns(body, 250_000), JSON.parse(json))
+  }
 })
 
 test('D13: numbers that would lose digits are left to the contract in bodies of records, large ones too', async () => {

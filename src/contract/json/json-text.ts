@@ -9,10 +9,24 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * Parses the body of a request, which is a stranger's, in parts between which other requests have their turn: at once, 32 MiB
- * may take seconds. Throws ValidationError for what is no JSON in UTF-8 (D36), and for numbers that would lose digits.
+ * may take seconds. Throws ValidationError for what is no JSON in UTF-8 (D36), for numbers that would lose digits, and for more
+ * than `mostValues` items of arrays and members of objects together: what has millions of them cannot be checked in parts.
  */
-export function parseJsonBodyInTurns(body: Uint8Array): Promise<unknown> {
-  return parseInTurns(body, refuseLossyNumbers)
+export function parseJsonBodyInTurns(body: Uint8Array, mostValues: number): Promise<unknown> {
+  let values = 0
+  return parseInTurns(body, (part) => {
+    refuseLossyNumbers(part)
+    values += countValues(part)
+    if (values > mostValues)
+      throw new ValidationError(`the body has more than ${mostValues} values; send fewer at once`)
+  })
+}
+
+/** The items and members of a value, at any depth. */
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const values = Object.values(value)
+  return values.reduce<number>((sum, inner) => sum + countValues(inner), values.length)
 }
 
 /**

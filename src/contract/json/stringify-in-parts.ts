@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { RawJson } from './raw-json.ts'
 
 /** Values that are serialized at once, and characters of strings among them. */
@@ -14,6 +15,26 @@ export function* stringifyInParts(value: unknown): Generator<string, void> {
   else if (!isContainer(value) || costOf(value, PART_VALUES) <= PART_VALUES) yield JSON.stringify(value)
   else if (Array.isArray(value)) yield* arrayParts(value)
   else yield* objectParts(value)
+}
+
+/** Characters that are made into bytes before other requests have their turn. */
+const LENGTH_A_TURN = 64 << 10
+
+/**
+ * Serializes a value that may be large, in turns between which other requests are served. It is text, or bytes where it has more
+ * than one part.
+ */
+export async function jsonInTurns(value: unknown): Promise<string | Uint8Array> {
+  const bytes: Buffer[] = []
+  let text = ''
+  for (const part of stringifyInParts(value)) {
+    text += part
+    if (text.length < LENGTH_A_TURN) continue
+    bytes.push(Buffer.from(text))
+    text = ''
+    await nextTurn()
+  }
+  return bytes.length === 0 ? text : Buffer.concat([...bytes, Buffer.from(text)])
 }
 
 function* arrayParts(items: readonly unknown[]): Generator<string, void> {

@@ -3,12 +3,16 @@ import { ValidationError } from '../../errors/service-error.ts'
 import { parseJsonBodyInTurns } from '../../sheet/json-body.ts'
 import { ProtocolError } from './error-handler.ts'
 
+/** Values of a body that is parsed on the main thread: more than any list of ids or parameters may have. */
+export const BODY_VALUES = 150_000
+
 /**
  * Teaches an app to read JSON bodies, and nothing else (D36): an empty body is `{}` whatever its type, a body of
- * another type, charset or encoding is 415, text that is no JSON is a ValidationError.
+ * another type, charset or encoding is 415, text that is no JSON is a ValidationError, and so are more than `mostValues` items and
+ * members.
  */
-export function acceptJsonBodies(app: FastifyInstance): void {
-  acceptBodies(app, parseJson)
+export function acceptJsonBodies(app: FastifyInstance, mostValues: number = BODY_VALUES): void {
+  acceptBodies(app, (body) => parseJson(body, mostValues))
 }
 
 /** The same for routes that hand the body on as bytes; an empty body is `{}` there too. */
@@ -68,8 +72,8 @@ function refuseEncoding(request: FastifyRequest): ProtocolError | undefined {
   return undefined
 }
 
-async function parseJson(body: Buffer): Promise<unknown> {
-  const value = await parseJsonBodyInTurns(body)
+async function parseJson(body: Buffer, mostValues: number): Promise<unknown> {
+  const value = await parseJsonBodyInTurns(body, mostValues)
   // Here, since the shape check is told of no body as null.
   if (value === null) throw new ValidationError('the body is null; a JSON object is expected')
   return value

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { PermissionDeniedError } from '../../errors/service-error.ts'
 import type { GivenActor } from '../../sheet/resolve-actor.ts'
+import { acceptJsonBodies } from '../middleware/body-parser.ts'
 import { sendResponse } from '../response/send-response.ts'
 import type { Api, RequestHook, RouteContext } from './route-context.ts'
 
@@ -20,6 +21,8 @@ export const MCP_BODY_LIMIT = 4 * 1024 * 1024
 
 /** `/mcp`: the Model Context Protocol over Streamable HTTP. No cookie is looked at, so that there is nothing to forge. */
 export function mcpRoutes(app: Api, { actors, checkHead }: RouteContext, endpoint: AgentEndpoint): void {
+  // Its records may have arrays of any length; the limit in bytes bounds them.
+  acceptJsonBodies(app, Infinity)
   const onRequest: RequestHook = (request, reply, done) => {
     // A link on a page of another site may lead a browser to pages, and this is none.
     if (request.headers['sec-fetch-mode'] === 'navigate') {

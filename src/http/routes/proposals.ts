@@ -21,7 +21,9 @@ import {
   toProposalListAnswer,
   toProposalSummary,
 } from '../../wire/records/proposals.ts'
-import { jsonInTurns, sendJson } from '../response/json-response.ts'
+import { jsonInTurns } from '../../sheet/json-body.ts'
+import { acceptJsonBodies } from '../middleware/body-parser.ts'
+import { sendJson } from '../response/json-response.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { Api, RouteContext } from './route-context.ts'
 
@@ -77,6 +79,8 @@ export function proposalsRoutes(app: Api, { sheet, actors, read, write }: RouteC
       sendJson(reply, await jsonInTurns(toProposalAnswer(await getProposal(sheet, params.id)))),
   )
 
+  // Its records may have arrays of any length; the limit in bytes bounds them.
+  acceptJsonBodies(app, Infinity)
   const bodyLimit = Math.min(app.initialConfig.bodyLimit ?? PROPOSAL_BODY_LIMIT, PROPOSAL_BODY_LIMIT)
   const proposeSchema = { querystring: NoQuery, body: ProposeBody, response: { 200: ProposalSummary } }
   app.post(

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { OperationError } from '../../errors/service-error.ts'
-import { stringifyInParts } from '../../sheet/json-body.ts'
+import { parseStoredJsonInTurns, stringifyInParts } from '../../sheet/json-body.ts'
 import type { Tool, ToolContext } from './tool.ts'
 import { toolError } from './tool-error.ts'
 
@@ -9,6 +9,18 @@ export const RESULT_LIMIT = 200_000
 
 /** A result whose JSON has more characters than this is sent as text alone, which every client reads. */
 export const STRUCTURED_LIMIT = 10_000
+
+/** Thrown for JSON that is certainly longer than {@link RESULT_LIMIT}. */
+class LongResultError extends Error {}
+
+/** UTF-8 has at most so many bytes for a character of JavaScript. */
+const BYTES_OF_CHARACTER = 3
+
+/** Parses JSON of the store for a result that has all of it; what a result cannot have is not parsed. */
+export async function parseForResult(json: Uint8Array): Promise<unknown> {
+  if (json.length > RESULT_LIMIT * BYTES_OF_CHARACTER) throw new LongResultError()
+  return parseStoredJsonInTurns(json)
+}
 
 /**
  * Calls a tool. The result has its data as JSON text, after a sentence that says what it is, and structured as well unless it
@@ -30,7 +42,8 @@ export async function callTool(
       ],
       ...(json.length <= STRUCTURED_LIMIT && { structuredContent: { ...structured } }),
     }
-  } catch (error) {
+  } catch (thrown) {
+    const error = thrown instanceof LongResultError ? tooLong(tool) : thrown
     // It is of interest to those who spend it.
     const budget = 'budget' in tool.output.properties ? context.budget.answer : null
     return toolError(error, budget, { dialect: context.sheet.dialect, log })

@@ -16,6 +16,7 @@ import {
   TOOL_LIMIT,
   TOOL_LIMIT_MAX,
 } from '../../wire/tool-inputs.ts'
+import { parseForResult } from './call-tool.ts'
 import { countText } from './count-text.ts'
 import { defineTool, READS } from './tool.ts'
 
@@ -37,7 +38,7 @@ export const listRecordsTool = defineTool({
       cursor: cursor ?? null,
       asOf: asOf ?? null,
     })
-    const records = (await parseStoredJsonInTurns(page.records)) as RecordAnswer[]
+    const records = (await parseForResult(page.records)) as RecordAnswer[]
     const more =
       page.nextCursor === null
         ? 'Nothing follows.'
@@ -60,13 +61,13 @@ export const getRecordTool = defineTool({
     if (asOf !== undefined) {
       const past = await getRecordAsOf(sheet, id, { fields, asOf })
       return {
-        structured: { record: (await parseStoredJsonInTurns(past)) as RecordAnswer, version: null },
+        structured: { record: (await parseForResult(past)) as RecordAnswer, version: null },
         text: `Record ${JSON.stringify(id)} as of ${asOf}.`,
       }
     }
     const { json, version } = await getRecord(sheet, id, fields)
     return {
-      structured: { record: (await parseStoredJsonInTurns(json)) as RecordAnswer, version },
+      structured: { record: (await parseForResult(json)) as RecordAnswer, version },
       text: `Record ${JSON.stringify(id)}.`,
     }
   },

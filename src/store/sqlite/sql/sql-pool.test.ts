@@ -94,6 +94,16 @@ suite('the pool of query processes', { timeout: 60_000 }, () => {
     assert.deepEqual(last, { records: Buffer.from('[{}]'), next: null })
   })
 
+  test('a long parameter is serialized in parts', async (t) => {
+    const stringify = t.mock.method(JSON, 'stringify')
+    const text = 'é"'.repeat(MIB)
+    const answer = await common.query({ sql: 'SELECT length(?) AS n', params: [text], allFields: FIELDS })
+    const longest = Math.max(...stringify.mock.calls.map(({ result }) => String(result).length))
+    stringify.mock.restore()
+    assert.equal(String(answer), `{"rows":[{"n":${2 * MIB}}],"count":1}`)
+    assert.ok(longest < MIB / 8, `${longest} characters at once`)
+  })
+
   test('D17: a query sees what was written just before it', async () => {
     const pool = common
     for (let n = 100; n < 110; n += 1) {

@@ -5,11 +5,12 @@ import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { fromPlainError, QueryError } from '../../../errors/service-error.ts'
 import type { JsonBytes, PagePlace } from '../../sheet-store.ts'
+import { jsonInTurns } from '../../../contract/json/stringify-in-parts.ts'
 import { inMebibytes, type QueryLimits } from '../../query-limits.ts'
 import {
-  encodeFrame,
   FRAME,
   FrameDecoder,
+  frameHeader,
   MEMORY_LIMIT_WORDS,
   type ChildOptions,
   type EndFrame,
@@ -110,8 +111,16 @@ export class SqlProcess {
     return new Promise((resolve, reject) => {
       const timer = this.#stopAfter(timeoutMs, `the query took longer than ${timeoutMs / 1000} s`)
       this.#pending = { resolve, reject, chunks: [], since: performance.now(), timer }
-      this.#child.stdin.write(encodeFrame(0, Buffer.from(JSON.stringify(request))))
+      void this.#send(request)
     })
+  }
+
+  /** Parameters can be as long as a body. */
+  async #send(request: SqlRequest): Promise<void> {
+    const json = await jsonInTurns(request)
+    const payload = typeof json === 'string' ? Buffer.from(json) : json
+    this.#child.stdin.write(frameHeader(0, payload.length))
+    this.#child.stdin.write(payload)
   }
 
   /** Nobody waits for the request under way any more: it is stopped, unless it is done so long after it began. */

@@ -52,13 +52,17 @@ export const MEMORY_LIMIT_WORDS = 'memory limit reached'
 /** Frames are a kind (one byte), the length of the payload (four bytes, little-endian) and the payload. */
 export const FRAME_HEADER_BYTES = 5
 
-/** Puts a payload into a frame; requests have kind 0. */
+/** What comes before a payload; requests have kind 0. */
+export function frameHeader(kind: number, length: number): Buffer {
+  const header = Buffer.allocUnsafe(FRAME_HEADER_BYTES)
+  header.writeUInt8(kind, 0)
+  header.writeUInt32LE(length, 1)
+  return header
+}
+
+/** Puts a payload into a frame. */
 export function encodeFrame(kind: number, payload: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + payload.length)
-  frame.writeUInt8(kind, 0)
-  frame.writeUInt32LE(payload.length, 1)
-  frame.set(payload, FRAME_HEADER_BYTES)
-  return frame
+  return Buffer.concat([frameHeader(kind, payload.length), payload])
 }
 
 export interface Frame {
