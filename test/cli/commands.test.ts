@@ -10,7 +10,8 @@ import { readDerivations } from '../../src/sheet/schema/read-derivations.ts'
 import { summarizeRecords } from '../../src/sheet/queries/summarize-records.ts'
 import type { ProposalAnswer, ProposalListAnswer, ProposalSummary } from '../../src/wire/records/proposals.ts'
 import { RecordListAnswer } from '../../src/wire/records/records.ts'
-import { runColophon, type Ran, type RunOptions } from '../support/run-colophon.ts'
+import { runCommand } from '../support/run-command.ts'
+import type { Ran, RunOptions } from '../support/run-colophon.ts'
 import { OFFERS, RATES, writeSheet } from '../support/sheet-fixture.ts'
 
 /** A sheet, and commands that work on it: `run('list', '--limit', '1')`. */
@@ -21,7 +22,7 @@ async function open(
   const sheet = await writeSheet(t, files)
   const stub = join(sheet, 'stub.json')
   await writeFile(stub, RATES)
-  return { sheet, stub, run: (command, ...args) => runColophon([command, sheet, ...args]) }
+  return { sheet, stub, run: (command, ...args) => runCommand([command, sheet, ...args]) }
 }
 
 function input(text: string): RunOptions {
@@ -65,7 +66,7 @@ test('list filters, sorts, and goes back in time', async (t) => {
     'ndjson',
   )
   assert.equal(sorted.stdout, '{"id":"b"}\n{"id":"a"}\n')
-  await runColophon(['upsert', sheet], input('{"id":"a","title":"Avocado"}'))
+  await runCommand(['upsert', sheet], input('{"id":"a","title":"Avocado"}'))
   const [now, then] = await Promise.all([
     run('get', 'a', '--fields', 'title'),
     run('get', 'a', '--fields', 'title', '--as-of', '1'),
@@ -103,7 +104,7 @@ test('upsert takes NDJSON, JSON and CSV from standard input and finds out which 
     '\ufeffid,title,price\ng,"Grape, white",4\n',
   ]
   const results: unknown[] = []
-  for (const text of inputs) results.push(json(await runColophon(['upsert', sheet], input(text))))
+  for (const text of inputs) results.push(json(await runCommand(['upsert', sheet], input(text))))
   assert.deepEqual(results, [
     { inserted: 1, updated: 1, total: 4 },
     { inserted: 1, updated: 0, total: 5 },
@@ -120,7 +121,7 @@ test('upsert takes NDJSON, JSON and CSV from standard input and finds out which 
 
 test('upsert says on standard error what it guessed about its input', async (t) => {
   const { sheet } = await open(t)
-  const { code, stderr } = await runColophon(['upsert', sheet], input('# list\nid,title\na,Avocado\n'))
+  const { code, stderr } = await runCommand(['upsert', sheet], input('# list\nid,title\na,Avocado\n'))
   assert.deepEqual([code, stderr], [0, 'Guessed: passed over 1 line above the table: "# list"\n'])
 })
 
@@ -147,7 +148,7 @@ test('upsert streams a long input in batches: what came before a fault stays, an
 
 test('upsert needs to know who writes, and guesses nobody', async (t) => {
   const { sheet } = await open(t)
-  const { code, stdout, stderr } = await runColophon(['upsert', sheet], { input: '{"id":"a"}' })
+  const { code, stdout, stderr } = await runCommand(['upsert', sheet], { input: '{"id":"a"}' })
   assert.deepEqual([code, stdout], [2, ''])
   assert.match(stderr, /^error: who writes\? [^\n]*--actor[^\n]*COLOPHON_ACTOR\n$/)
 })
@@ -158,7 +159,7 @@ test('delete takes ids as arguments or from standard input, and asks nobody in a
     deleted: 1,
     remaining: 2,
   })
-  const piped = await runColophon(['delete', sheet, '-'], input('b\r\nc\n'))
+  const piped = await runCommand(['delete', sheet, '-'], input('b\r\nc\n'))
   assert.deepEqual(json(piped), { deleted: 2, remaining: 0 })
 })
 
@@ -277,7 +278,7 @@ test('query takes parameters as JSON or else as text, and a statement from stand
   assert.deepEqual(json(rows), { rows: [{ id: 'a' }], count: 1 })
   const types = await run('query', 'SELECT typeof(?) AS a, typeof(?) AS b', '--param', '1', '--param', '"1"')
   assert.deepEqual((json(types) as { rows: unknown[] }).rows, [{ a: 'integer', b: 'text' }])
-  const read = await runColophon(['query', sheet, '-', '--format', 'ndjson'], input('SELECT id FROM records'))
+  const read = await runCommand(['query', sheet, '-', '--format', 'ndjson'], input('SELECT id FROM records'))
   assert.equal(read.stdout, '{"id":"a"}\n{"id":"b"}\n{"id":"c"}\n')
   const cut = await run('query', 'SELECT id FROM records', '--query-rows', '2', '--format', 'ndjson')
   assert.equal(cut.stdout, '{"id":"a"}\n{"id":"b"}\n')
@@ -384,7 +385,7 @@ test('D28: materialize --force keeps manual values, and says how many --overwrit
 
 test('revert puts one cell back', async (t) => {
   const { sheet, run } = await open(t)
-  await runColophon(['upsert', sheet], input('{"id":"a","title":"Avocado"}'))
+  await runCommand(['upsert', sheet], input('{"id":"a","title":"Avocado"}'))
   const { seq } = json(await run('provenance', 'a', 'title')) as { seq: number }
   const reverted = await run(
     'revert',
@@ -409,7 +410,7 @@ test('revert restores deleted records, by their ids or by the entry of a deletio
     [code, stderr],
     [1, 'error: record "c" exists; nothing was restored, since restoring never overwrites a record\n'],
   )
-  const restored = await runColophon(['revert', sheet, '--ids', '-'], input('b\na\n'))
+  const restored = await runCommand(['revert', sheet, '--ids', '-'], input('b\na\n'))
   assert.deepEqual(json(restored), { reverted: 2, conflicts: [], run_id: null })
   const removed = await run('delete', 'a', '--actor', 'human:ann', '--format', 'table')
   assert.equal(removed.stdout, `1 record deleted, 2 remain\nUndo: colophon revert ${sheet} --ids a\n`)
@@ -492,12 +493,12 @@ test('a broken derivation file is told beside a result that does not need it, an
 })
 
 test('every command has help with examples, printed without opening anything', async () => {
-  const { stdout } = await runColophon(['--help'])
+  const { stdout } = await runCommand(['--help'])
   const names = [...stdout.matchAll(/^ {2}([a-z]+) (?:\[|<)/gm)].map(([, name = '']) => name)
   assert.ok(names.length >= 13, stdout)
   await Promise.all(
     names.map(async (name) => {
-      const help = await runColophon([name, '--help'])
+      const help = await runCommand([name, '--help'])
       assert.equal(help.code, 0)
       assert.equal(help.stderr, '')
       if (name !== 'serve') assert.match(help.stdout, /\nExamples:\n {2}# /, name)
@@ -508,7 +509,7 @@ test('every command has help with examples, printed without opening anything', a
 test('runs prune removes runs that have ended, and shows before how many', async (t) => {
   const { sheet, stub, run } = await open(t)
   for (let count = 0; count < 3; count += 1) await run('materialize', '--actor', 'agent:test', '--stub', stub)
-  const prune = (...args: string[]): Promise<Ran> => runColophon(['runs', 'prune', sheet, ...args])
+  const prune = (...args: string[]): Promise<Ran> => runCommand(['runs', 'prune', sheet, ...args])
   assert.partialDeepStrictEqual(json(await prune('--keep', '1', '--dry-run')), { runs: 2, dry_run: true })
   assert.partialDeepStrictEqual(json(await prune('--keep', '1', '--older-than', '1d')), { runs: 0 })
   assert.match(

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { createProgram } from '../../src/cli/program.ts'
 import { findShell } from '../support/find-program.ts'
 import { onEnd } from '../support/on-end.ts'
-import { runColophon } from '../support/run-colophon.ts'
+import { runCommand } from '../support/run-command.ts'
 
 const COMMANDS = createProgram().commands.map((command) => command.name())
 
@@ -18,7 +18,7 @@ async function prepare(t: TestContext, shell: string): Promise<{ directory: stri
   onEnd(t, () => rm(directory, { recursive: true, force: true }))
   await mkdir(join(directory, 'my sheet'))
   await writeFile(join(directory, 'my stub.json'), '{}')
-  const { code, stdout, stderr } = await runColophon(['completion', shell])
+  const { code, stdout, stderr } = await runCommand(['completion', shell])
   assert.deepEqual([code, stderr], [0, ''])
   const script = join(directory, '.completion')
   await writeFile(script, stdout)

@@ -10,6 +10,7 @@ import { ColophonProcess } from '../support/colophon-process.ts'
 import { HeldRates } from '../support/held-rates.ts'
 import { readPage, section, tableOf } from '../support/markdown.ts'
 import { BIN, runColophon } from '../support/run-colophon.ts'
+import { runCommand } from '../support/run-command.ts'
 import { RATES, writeSheet } from '../support/sheet-fixture.ts'
 
 test('the exit codes are those of the command line reference', () => {
@@ -46,10 +47,10 @@ const env = { COLOPHON_ACTOR: 'human:ann' }
 test('every command ends with 0 when it is done', async (t) => {
   const sheet = await writeSheet(t)
   // Entry 2, for `revert`.
-  assert.equal((await runColophon(['upsert', sheet], { env, input: '{"id":"a","title":"B"}' })).code, 0)
+  assert.equal((await runCommand(['upsert', sheet], { env, input: '{"id":"a","title":"B"}' })).code, 0)
   await Promise.all(
     Object.entries(CASES).map(async ([command, { done }]) => {
-      const { code, stderr } = await runColophon([command, sheet, ...done], { env })
+      const { code, stderr } = await runCommand([command, sheet, ...done], { env })
       assert.deepEqual([command, code, stderr], [command, EXIT.done, ''])
     }),
   )
@@ -61,7 +62,7 @@ test('every command ends with 1 and one line on standard error when it cannot be
     Object.entries(CASES)
       .filter(([command, { refused }]) => command !== 'validate' && refused.length > 0)
       .map(async ([command, { refused }]) => {
-        const { code, stdout, stderr } = await runColophon([command, sheet, ...refused], { env })
+        const { code, stdout, stderr } = await runCommand([command, sheet, ...refused], { env })
         assert.deepEqual([command, code, stdout], [command, EXIT.error, ''])
         assert.match(stderr, /^error: [^\n]+\n$/)
         assert.doesNotMatch(stderr, /\/api\//)
@@ -69,7 +70,7 @@ test('every command ends with 1 and one line on standard error when it cannot be
   )
   await Promise.all(
     Object.entries(CASES).map(async ([command, { done }]) => {
-      const { code, stdout, stderr } = await runColophon([command, join(sheet, 'nowhere'), ...done], { env })
+      const { code, stdout, stderr } = await runCommand([command, join(sheet, 'nowhere'), ...done], { env })
       assert.deepEqual([command, code, stdout], [command, EXIT.error, ''])
       assert.match(stderr, /^error: \S+ is not a directory; [^\n]+\n$/)
     }),
@@ -103,7 +104,7 @@ test('every command ends with 2 for options and arguments that make no sense', a
   ]
   await Promise.all(
     [...cases, ...further].map(async (args) => {
-      const { code, stdout, stderr } = await runColophon(args, { env })
+      const { code, stdout, stderr } = await runCommand(args, { env })
       assert.deepEqual([args.slice(0, 1), code, stdout], [args.slice(0, 1), EXIT.usage, ''], args.join(' '))
       assert.match(stderr, /^error: /)
     }),
@@ -166,15 +167,17 @@ test('SIGINT ends a run in a pipe with 130 when its end has been written', async
   const { code, stdout, stderr } = await first.end()
   assert.deepEqual([code, stdout], [EXIT.interrupted, ''])
   assert.match(stderr, /^Cancelled: 0 of 12 cells were done and stay \(run 1, 8 calls, cost not set\)\.\n$/)
-  const { stdout: runs } = await runColophon(['runs', rates.sheet])
+  const { stdout: runs } = await runCommand(['runs', rates.sheet])
   assert.partialDeepStrictEqual(JSON.parse(runs), { runs: [{ id: '1', state: 'cancelled' }] })
 })
 
-test('3 is for failed cells alone: a run that its bounds cut short is done', async (t) => {
+test('a process ends with the exit code of its command; 3 is for failed cells alone, not for a run cut short', async (t) => {
   const sheet = await writeSheet(t)
   const stub = join(sheet, 'stub.json')
   await writeFile(stub, RATES)
   const run = (...args: string[]) => runColophon(['materialize', sheet, '--stub', stub, ...args], { env })
   assert.equal((await run('--max-calls', '1')).code, EXIT.done)
   assert.equal((await run()).code, EXIT.failedCells)
+  assert.equal((await run('--target', 'title')).code, EXIT.error)
+  assert.equal((await run('--no-such-option')).code, EXIT.usage)
 })

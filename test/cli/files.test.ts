@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { runColophon } from '../support/run-colophon.ts'
+import { runCommand } from '../support/run-command.ts'
 import { writeSheet } from '../support/sheet-fixture.ts'
 import { temporaryDirectory } from '../support/temporary-file.ts'
 
@@ -13,8 +13,8 @@ test('what export writes, import takes, in every format', async (t) => {
   const directory = await temporaryDirectory(t)
   for (const format of ['csv', 'tsv', 'json', 'ndjson', 'parquet', 'xlsx']) {
     const file = join(directory, `data.${format}`)
-    assert.deepEqual(await runColophon(['export', sheet, file]), { code: 0, stdout: '', stderr: '' })
-    const { code, stdout, stderr } = await runColophon(['import', sheet, file], ANN)
+    assert.deepEqual(await runCommand(['export', sheet, file]), { code: 0, stdout: '', stderr: '' })
+    const { code, stdout, stderr } = await runCommand(['import', sheet, file], ANN)
     assert.deepEqual([code, stderr], [0, ''])
     assert.deepEqual(JSON.parse(stdout), {
       records: 3,
@@ -33,13 +33,13 @@ test('what export writes, import takes, in every format', async (t) => {
 test('export writes some fields of some records to standard output', async (t) => {
   const sheet = await writeSheet(t)
   const args = ['--fields', 'id,price', '--filter', 'price > 1', '--sort', '-price']
-  assert.deepEqual(await runColophon(['export', sheet, '-', '--format', 'csv', ...args]), {
+  assert.deepEqual(await runCommand(['export', sheet, '-', '--format', 'csv', ...args]), {
     code: 0,
     stdout: 'id,price\r\nb,2\r\na,1.5\r\n',
     stderr: '',
   })
   assert.equal(
-    (await runColophon(['export', sheet, ...args])).stdout,
+    (await runCommand(['export', sheet, ...args])).stdout,
     '{"id":"b","price":2}\n{"id":"a","price":1.5}\n',
   )
 })
@@ -48,11 +48,11 @@ test('export writes tabs to a file that ends in .tsv, and the delimiter that --d
   const sheet = await writeSheet(t)
   const file = join(await temporaryDirectory(t), 'data.tsv')
   const args = ['--fields', 'id,price', '--filter', "id = 'a'"]
-  await runColophon(['export', sheet, file, ...args])
+  await runCommand(['export', sheet, file, ...args])
   assert.equal(await readFile(file, 'utf8'), 'id\tprice\r\na\t1.5\r\n')
-  const { stdout } = await runColophon(['export', sheet, ...args, '--format', 'csv', '--delimiter', ';'])
+  const { stdout } = await runCommand(['export', sheet, ...args, '--format', 'csv', '--delimiter', ';'])
   assert.equal(stdout, 'id;price\r\na;1.5\r\n')
-  const wrong = await runColophon(['export', sheet, '--format', 'json', '--delimiter', 'tab'])
+  const wrong = await runCommand(['export', sheet, '--format', 'json', '--delimiter', 'tab'])
   assert.match(wrong.stderr, /a delimiter is for csv alone; json has none/)
 })
 
@@ -60,13 +60,13 @@ test('import reads standard input, and says what would happen with --dry-run', a
   const sheet = await writeSheet(t)
   const input = 'id,title,price\na,Apple,9\nd,Date,1\n'
   const args = ['import', sheet, '-', '--input-format', 'csv', '--format', 'table']
-  const dry = await runColophon([...args, '--dry-run'], { ...ANN, input })
+  const dry = await runCommand([...args, '--dry-run'], { ...ANN, input })
   assert.deepEqual(dry, {
     code: 0,
     stdout: 'nothing was written; it would be 1 inserted, 1 updated, 0 unchanged\n',
     stderr: '',
   })
-  const done = await runColophon(args, { ...ANN, input })
+  const done = await runCommand(args, { ...ANN, input })
   assert.deepEqual([done.code, done.stdout], [0, '1 inserted, 1 updated, 0 unchanged\n'])
 })
 
@@ -74,7 +74,7 @@ test('faults go to standard error with file and line, nothing is written, and th
   const sheet = await writeSheet(t)
   const file = join(await temporaryDirectory(t), 'bad.csv')
   await writeFile(file, 'id,title,price\nx,New,cheap\n')
-  const { code, stdout, stderr } = await runColophon(['import', sheet, file], ANN)
+  const { code, stdout, stderr } = await runCommand(['import', sheet, file], ANN)
   assert.equal(code, 1)
   assert.equal(stderr, `error: ${file}:2 (id "x"), field "price": "cheap" is not a number\n`)
   const { fault_count: count, written } = JSON.parse(stdout) as { fault_count: number; written: boolean }
@@ -86,11 +86,11 @@ test('an export that fails leaves the file that was there', async (t) => {
   const directory = await temporaryDirectory(t)
   const file = join(directory, 'data.csv')
   await writeFile(file, 'mine')
-  const failed = await runColophon(['export', sheet, file, '--filter', 'nope = 1'])
+  const failed = await runCommand(['export', sheet, file, '--filter', 'nope = 1'])
   assert.equal(failed.code, 1)
   assert.match(failed.stderr, /^error: .*nope.*\n$/)
   assert.equal(await readFile(file, 'utf8'), 'mine')
-  const nowhere = await runColophon(['export', sheet, join(directory, 'none', 'data.csv')])
+  const nowhere = await runCommand(['export', sheet, join(directory, 'none', 'data.csv')])
   assert.deepEqual(
     [nowhere.code, nowhere.stderr],
     [1, `error: ${join(directory, 'none', 'data.csv')} cannot be written: there is no such directory\n`],
@@ -119,7 +119,7 @@ const WRONG: readonly (readonly [args: readonly string[], fault: RegExp])[] = [
 for (const [args, fault] of WRONG) {
   test(`colophon ${args.join(' ')} is wrong usage`, async (t) => {
     const sheet = await writeSheet(t)
-    const { code, stderr, stdout } = await runColophon(
+    const { code, stderr, stdout } = await runCommand(
       args.map((arg) => (arg === 'SHEET' ? sheet : arg)),
       ANN,
     )
@@ -130,7 +130,7 @@ for (const [args, fault] of WRONG) {
 
 test('a file that is not there is told in one line', async (t) => {
   const sheet = await writeSheet(t)
-  assert.deepEqual(await runColophon(['import', sheet, 'none.csv'], ANN), {
+  assert.deepEqual(await runCommand(['import', sheet, 'none.csv'], ANN), {
     code: 1,
     stdout: '',
     stderr: 'error: none.csv: no such file\n',
@@ -139,7 +139,7 @@ test('a file that is not there is told in one line', async (t) => {
 
 test('progress goes to standard error when it is asked for', async (t) => {
   const sheet = await writeSheet(t)
-  const { stdout, code } = await runColophon(['export', sheet, '--format', 'csv', '--progress', 'plain'])
+  const { stdout, code } = await runCommand(['export', sheet, '--format', 'csv', '--progress', 'plain'])
   assert.equal(code, 0)
   assert.match(stdout, /^id,/)
 })

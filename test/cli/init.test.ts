@@ -1,39 +1,30 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { suite, test, type TestContext } from 'node:test'
+import { suite, test } from 'node:test'
 import { initSheet } from '../../src/sheet/lifecycle/init-sheet.ts'
-import { ColophonProcess, type Ended } from '../support/colophon-process.ts'
+import { ColophonProcess } from '../support/colophon-process.ts'
 import { openUntilEnd, recordsOf, scratch } from '../support/init-files.ts'
-
-const BIN = join(import.meta.dirname, '..', '..', 'bin', 'colophon.js')
+import { runCommand } from '../support/run-command.ts'
+import type { Ran } from '../support/run-colophon.ts'
 
 const CSV = 'Order No,Paid,Total\nA-1,true,1.5\nA-2,false,2\n'
 
-function colophon(t: TestContext, ...args: readonly string[]): Promise<Ended> {
-  return new ColophonProcess(t, args).end()
+function colophon(...args: readonly string[]): Promise<Ran> {
+  return runCommand(args)
 }
 
 /** The same with something on its standard input. */
-async function piped(input: string, ...args: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [BIN, ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
-  let [stdout, stderr] = ['', '']
-  child.stdout.on('data', (chunk) => (stdout += String(chunk)))
-  child.stderr.on('data', (chunk) => (stderr += String(chunk)))
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(input)
-  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null]
-  return { code, signal, stdout, stderr }
+function piped(input: string, ...args: readonly string[]): Promise<Ran> {
+  return runCommand(args, { input })
 }
 
 suite('colophon init', { concurrency: 2 }, () => {
   test('makes a sheet from nothing that opens, with a contract to edit and an example', async (t) => {
     const root = await scratch(t)
     const directory = join(root, 'new', 'my sheet')
-    const { code, stdout, stderr } = await colophon(t, 'init', directory)
+    const { code, stdout, stderr } = await colophon('init', directory)
     assert.deepEqual([code, stderr], [0, ''])
     assert.deepEqual(JSON.parse(stdout), { sheet: directory, records: 0, fields: null, notes: [] })
     const sheet = await openUntilEnd(t, directory)
@@ -45,17 +36,17 @@ suite('colophon init', { concurrency: 2 }, () => {
     assert.equal(contract.document['id'], 'my sheet')
     assert.match(readFileSync(join(directory, '.gitignore'), 'utf8'), /^sheet\.db\*$/m)
     assert.deepEqual(readdirSync(join(directory, 'derivations')), ['country-name.yaml.example'])
-    assert.equal((await colophon(t, 'validate', directory)).code, 0)
+    assert.equal((await colophon('validate', directory)).code, 0)
   })
 
   test('the example derivation is right as soon as it is renamed', async (t) => {
     const root = await scratch(t)
     const directory = join(root, 'sheet')
-    await colophon(t, 'init', directory)
+    await colophon('init', directory)
     const folder = join(directory, 'derivations')
     const [name = ''] = readdirSync(folder)
     await writeFile(join(folder, name.replace('.example', '')), readFileSync(join(folder, name)))
-    const { stdout, code } = await colophon(t, 'validate', directory)
+    const { stdout, code } = await colophon('validate', directory)
     assert.equal(code, 0, stdout)
   })
 
@@ -63,8 +54,8 @@ suite('colophon init', { concurrency: 2 }, () => {
     const root = await scratch(t)
     await writeFile(join(root, 'orders.csv'), CSV)
     const [json, table] = await Promise.all([
-      colophon(t, 'init', join(root, 'one'), '--from', join(root, 'orders.csv'), '--actor', 'human:ann'),
-      colophon(t, 'init', join(root, 'two'), '--from', join(root, 'orders.csv'), '--format', 'table'),
+      colophon('init', join(root, 'one'), '--from', join(root, 'orders.csv'), '--actor', 'human:ann'),
+      colophon('init', join(root, 'two'), '--from', join(root, 'orders.csv'), '--format', 'table'),
     ])
     const guessed = 'Guessed: id: taken for the key, since "Order No" reads like one\n'
     assert.deepEqual([json.code, json.stderr, table.code, table.stderr], [0, guessed, 0, guessed])
@@ -121,10 +112,10 @@ suite('colophon init', { concurrency: 2 }, () => {
     ].join('\n')
     await writeFile(join(root, 'orders.csv'), data)
     const args = ['init', join(root, 's'), '--contract', contract, '--from', join(root, 'orders.csv')]
-    const unchosen = await colophon(t, ...args)
+    const unchosen = await colophon(...args)
     assert.equal(unchosen.code, 1)
     assert.match(unchosen.stderr, /choose it with --schema/)
-    const { code, stdout } = await colophon(t, ...args, '--schema', 'orders')
+    const { code, stdout } = await colophon(...args, '--schema', 'orders')
     assert.equal(code, 0)
     assert.deepEqual((JSON.parse(stdout) as { notes: string[] }).notes, [
       'left out the schema entries "customers"',
@@ -149,7 +140,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     const attempt = async (text: string): Promise<string> => {
       await writeFile(join(root, 'orders.csv'), text)
       const args = ['--contract', contract, '--schema', 'orders', '--from', join(root, 'orders.csv')]
-      const { code, stdout, stderr } = await colophon(t, 'init', join(root, 'deep', 's'), ...args)
+      const { code, stdout, stderr } = await colophon('init', join(root, 'deep', 's'), ...args)
       assert.deepEqual([code, stdout], [1, ''])
       assert.deepEqual(readdirSync(root), ['orders.csv'])
       return stderr
@@ -180,7 +171,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     await writeFile(join(directory, 'README.md'), 'mine')
     await writeFile(join(directory, '.gitignore'), 'mine too')
     await writeFile(join(root, 'orders.csv'), CSV)
-    assert.equal((await colophon(t, 'init', directory, '--from', join(root, 'orders.csv'))).code, 0)
+    assert.equal((await colophon('init', directory, '--from', join(root, 'orders.csv'))).code, 0)
     assert.deepEqual(readdirSync(directory).toSorted(), [
       '.gitignore',
       'README.md',
@@ -192,7 +183,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     ])
     assert.equal(readFileSync(join(directory, '.gitignore'), 'utf8'), 'mine too')
     const before = readFileSync(join(directory, 'contract.yaml'), 'utf8')
-    const again = await colophon(t, 'init', directory)
+    const again = await colophon('init', directory)
     assert.equal(again.code, 1)
     assert.match(again.stderr, /has a file contract\.yaml already, and nothing is overwritten/)
     assert.equal(readFileSync(join(directory, 'contract.yaml'), 'utf8'), before)
@@ -206,7 +197,7 @@ suite('colophon init', { concurrency: 2 }, () => {
       })
       assert.deepEqual(readdirSync(other), [name])
     }
-    const file = await colophon(t, 'init', join(root, 'orders.csv'))
+    const file = await colophon('init', join(root, 'orders.csv'))
     assert.match(file.stderr, /is there already, and is not a directory/)
   })
 
@@ -214,7 +205,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     const root = await scratch(t)
     await writeFile(join(root, 'bad.csv'), 'id,a\n1,"open\n')
     await mkdir(join(root, 'sheet'))
-    const { code, stderr } = await colophon(t, 'init', join(root, 'sheet'), '--from', join(root, 'bad.csv'))
+    const { code, stderr } = await colophon('init', join(root, 'sheet'), '--from', join(root, 'bad.csv'))
     assert.equal(code, 1, stderr)
     assert.deepEqual(readdirSync(join(root, 'sheet')), [])
   })
@@ -229,7 +220,6 @@ suite('colophon init', { concurrency: 2 }, () => {
     const inferring = ['--type', 'zip=string', '--no-key', '--yes']
     const from = join(root, 'data.txt')
     const { code, stdout } = await colophon(
-      t,
       'init',
       join(root, 'sheet'),
       '--from',
@@ -271,11 +261,11 @@ suite('colophon init', { concurrency: 2 }, () => {
     ]
     for (const [[directory, ...args], message] of usages) {
       const path = directory === undefined ? [] : [join(root, directory)]
-      const { code, stderr, stdout } = await colophon(t, 'init', ...path, ...args)
+      const { code, stderr, stdout } = await colophon('init', ...path, ...args)
       assert.deepEqual([code, stdout], [2, ''], args.join(' '))
       assert.match(stderr, message)
     }
-    const missing = await colophon(t, 'init', join(root, 'x'), '--from', join(root, 'none.csv'))
+    const missing = await colophon('init', join(root, 'x'), '--from', join(root, 'none.csv'))
     assert.equal(missing.code, 1)
     assert.deepEqual(readdirSync(root), [])
   })

@@ -6,7 +6,8 @@ import { ColophonProcess } from '../support/colophon-process.ts'
 import { CSRF } from '../support/http-fixture.ts'
 import { startLocalApi } from '../support/local-api.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { runColophon, type Ran } from '../support/run-colophon.ts'
+import type { Ran } from '../support/run-colophon.ts'
+import { runCommand } from '../support/run-command.ts'
 import { OFFERS, writeSheet } from '../support/sheet-fixture.ts'
 import { temporaryDirectory } from '../support/temporary-file.ts'
 
@@ -14,7 +15,7 @@ const postgres = await startPostgres()
 
 /** Runs a command with the store in the environment, where nobody sees its password. */
 function run(store: string, ...args: readonly string[]): Promise<Ran> {
-  return runColophon(args, { env: { COLOPHON_STORE: store, COLOPHON_ACTOR: 'human:ann' } })
+  return runCommand(args, { env: { COLOPHON_STORE: store, COLOPHON_ACTOR: 'human:ann' } })
 }
 
 /** What a command that went well prints, as JSON. */
@@ -80,7 +81,7 @@ test('every command works on a sheet in a store, and a pull has what all of them
 
   const pulled = join(await temporaryDirectory(t), 'pulled')
   await answer(run(store, 'pull', pulled))
-  const fromDirectory = (...args: readonly string[]): Promise<unknown> => answer(runColophon(args))
+  const fromDirectory = (...args: readonly string[]): Promise<unknown> => answer(runCommand(args))
   for (const [command, ...args] of [
     ['list', '--all', '--format', 'ndjson'],
     ['runs'],
@@ -88,7 +89,7 @@ test('every command works on a sheet in a store, and a pull has what all of them
   ] as const) {
     const inStore = await run(store, command, ...args)
     assert.equal(inStore.code, 0)
-    assert.deepEqual(await runColophon([command, pulled, ...args]), inStore, command)
+    assert.deepEqual(await runCommand([command, pulled, ...args]), inStore, command)
   }
   for (const file of ['contract.yaml', 'derivations/rate.yaml']) {
     assert.deepEqual(await readFile(join(pulled, file)), await readFile(join(directory, file)))

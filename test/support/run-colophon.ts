@@ -18,18 +18,18 @@ export interface RunOptions {
   readonly cwd?: string
 }
 
+/** The environment of a command: that of the tests without what would change its output, and with `env`. */
+export function commandEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const clean = { ...process.env }
+  for (const name of ['COLOPHON_ACTOR', 'COLOPHON_STORE', 'FORCE_COLOR', 'NO_COLOR']) delete clean[name]
+  return { ...clean, ...env }
+}
+
 /** Runs the command `colophon` to its end, with pipes for its streams. */
 export async function runColophon(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { input = '', env = {}, cwd } = options
   const child = spawn(process.execPath, [BIN, ...args], {
-    env: {
-      ...process.env,
-      COLOPHON_ACTOR: undefined,
-      COLOPHON_STORE: undefined,
-      FORCE_COLOR: undefined,
-      NO_COLOR: undefined,
-      ...env,
-    },
+    env: commandEnvironment(env),
     ...(cwd === undefined ? {} : { cwd }),
     timeout: 60_000,
   })
