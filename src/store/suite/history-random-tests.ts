@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { CellResult, WorkItem } from '../cell-work.ts'
-import { seededRandom, type Random } from './support/random.ts'
+import { RANDOM_TIMES, seededRandom, type Random } from './support/random.ts'
 import { computed, HUMAN, target, TestSheet, type OpenStore } from './support/test-sheet.ts'
 
-const OPERATIONS = 4000
-const POINTS = 100
+const OPERATIONS = 2000 * RANDOM_TIMES
+const POINTS = 100 * RANDOM_TIMES
 /** Operations that are under way together. */
 const TOGETHER = 100
 
@@ -38,7 +38,8 @@ const VALUES: Readonly<Record<string, readonly JsonValue[]>> = {
 /** What the issue asks of the time machine. */
 export function testHistoryAgainstCopies(open: OpenStore): void {
   const operations = OPERATIONS * (open.randomPart ?? 1)
-  test(`after ${operations} random operations, as_of at ${POINTS} random points equals a recorded copy`, async (t) => {
+  const points = POINTS * (open.randomPart ?? 1)
+  test(`after ${operations} random operations, as_of at ${points} random points equals a recorded copy`, async (t) => {
     const records = IDS.slice(0, 12).map((id, index) => ({ id, text: id, label: index < 6 ? 'kept' : null }))
     const sheet = await TestSheet.make(t, open, { properties: PROPERTIES, targets: TARGETS, records })
     const random = seededRandom(20_260_303)
@@ -48,7 +49,7 @@ export function testHistoryAgainstCopies(open: OpenStore): void {
     const { first, last } = await sheet.store.history()
     assert.deepEqual([first, last], [0, copies.lastSeq])
     assert.ok(last > operations / 2, `there are ${last} entries only`)
-    for (let point = 0; point < POINTS; point += 1) {
+    for (let point = 0; point < points; point += 1) {
       const seq = point === 0 ? last : random.below(last + 1)
       const copy = copies.at(seq)
       const what = `seed ${random.seed}, seq ${seq} of ${last}`

@@ -5,7 +5,7 @@ import { ServiceError } from '../../errors/service-error.ts'
 import type { CellCommit, CellResult, WorkItem } from '../cell-work.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
 import { Model, type ModelField, type ModelResult, type ModelTarget, type ReadCell } from './support/model.ts'
-import { seededRandom, type Random } from './support/random.ts'
+import { RANDOM_TIMES, seededRandom, type Random } from './support/random.ts'
 import {
   AGENT,
   entriesOf,
@@ -17,10 +17,10 @@ import {
   type OpenStore,
 } from './support/test-sheet.ts'
 
-const STEPS = 2000
+const STEPS = 1000 * RANDOM_TIMES
 /** Steps whose requests are under way together. */
 const TOGETHER = 25
-const STEPS_BETWEEN_CHECKS = 1000
+const STEPS_BETWEEN_CHECKS = 500
 
 const IDS = Array.from({ length: 24 }, (_, index) => `r${index}`)
 const ACTORS = [HUMAN, 'human:bob', AGENT, 'agent:other']

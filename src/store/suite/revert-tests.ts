@@ -5,7 +5,7 @@ import { PermissionDeniedError, SheetError, ValidationError } from '../../errors
 import type { CellState, EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
 import type { RunId } from '../stored-run.ts'
 import { CELL_PROPERTIES, CELL_TARGETS } from './support/cell-properties.ts'
-import { seededRandom } from './support/random.ts'
+import { RANDOM_TIMES, seededRandom } from './support/random.ts'
 import { refused } from './support/refused.ts'
 import {
   AGENT,
@@ -365,7 +365,7 @@ export function testRevert(open: OpenStore): void {
 
     test('whatever is undone in whatever order, the cell is what a model of it says', async () => {
       const random = seededRandom(20_260_401)
-      for (let round = 0; round < 12; round += 1) {
+      for (let round = 0; round < 5 * RANDOM_TIMES; round += 1) {
         const id = `model${round}`
         await write({ id, a: 'x' })
         const model = new CellModel()

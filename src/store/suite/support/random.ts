@@ -8,6 +8,9 @@ export interface Random {
   chance(probability: number): boolean
 }
 
+/** How many times as many operations the campaign makes. */
+export const RANDOM_TIMES = Number(process.env['COLOPHON_RANDOM_TIMES'] ?? 1)
+
 /** Mulberry32. */
 export function seededRandom(seed: number): Random {
   let state = seed
