@@ -188,8 +188,9 @@ export async function shows(place: Locator, text: string | RegExp): Promise<void
   })
 }
 
-/** A picture of the page for people to look at. */
+/** Writes a picture of the page to `.cache/screenshots` for people to look at, if `COLOPHON_PICTURES` is set. */
 export async function picture(page: Page, name: string): Promise<void> {
+  if (!process.env['COLOPHON_PICTURES']) return
   await mkdir(PICTURES, { recursive: true })
   await page.screenshot({ path: join(PICTURES, `${name}.png`), animations: 'disabled' })
 }

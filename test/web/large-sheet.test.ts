@@ -6,12 +6,13 @@ import { watchGrid, type GridSight } from '../support/grid-watch.ts'
 import { CITIES, largeRecord, largeSheet, placeOfRank } from '../support/large-sheet.ts'
 import { eventually, picture, settled, SheetViewer, shows } from '../support/viewer.ts'
 
-/** Enough that the rows are taller than what a browser can scroll. A multiple of 8, the number of cities. */
-const COUNT = Number(process.env['COLOPHON_LARGE_RECORDS'] ?? 400_000)
+/**
+ * A multiple of 8, the number of cities. The campaign takes a million, whose rows are taller than what a browser can scroll;
+ * the arithmetic of that has tests of its own (web/src/grid/scroll-scale.test.ts).
+ */
+const COUNT = Number(process.env['COLOPHON_LARGE_RECORDS'] ?? 24_000)
 const OF_A_CITY = COUNT / CITIES.length
 const shown = (count: number): string => count.toLocaleString('en')
-/** The greatest height of what scrolls (grid/scroll-scale.ts). */
-const THUMB_RANGE = 8_000_000
 /** Sorting a million records, as the campaign does, takes the server some seconds, on a machine that does other things more. */
 const SERVER_PATIENCE_MS = 120_000
 /** Most of it is for making the sheet. */
@@ -52,6 +53,13 @@ async function assertRow(page: Page, row: number, place: number): Promise<void> 
   await shows(cells.nth(2), record.city)
   await shows(cells.nth(3), record.amount.toLocaleString('en'))
   await shows(cells.nth(4), record.rank.toLocaleString('en'))
+}
+
+/** Drags the scroll bar to a part of its way. */
+async function scrollTo(page: Page, part: number): Promise<void> {
+  await page
+    .getByRole('grid')
+    .evaluate((element, to) => (element.scrollTop = to * (element.scrollHeight - element.clientHeight)), part)
 }
 
 async function goTo(page: Page, number: number): Promise<void> {
@@ -96,14 +104,14 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
   await t.test('the scroll bar goes anywhere', async () => {
     const sight = await watchGrid(page, async () => {
       for (const part of [0.1, 0.12, 0.14, 0.5, 0.51, 0.9, 0.3, 1]) {
-        await grid.evaluate((element, top) => (element.scrollTop = top), part * THUMB_RANGE)
+        await scrollTo(page, part)
         await page.evaluate('new Promise(requestAnimationFrame)')
       }
       await eventually(async () => assert.equal((await rowsInSight(page))[1], COUNT - 1))
     })
     assertFewRows(sight)
     assertRight(sight, inCreationOrder)
-    await grid.evaluate((element, top) => (element.scrollTop = top), 0.37 * THUMB_RANGE)
+    await scrollTo(page, 0.37)
     await eventually(async () => {
       const [first] = await rowsInSight(page)
       assert.ok(Math.abs(first - 0.37 * COUNT) < 100, `row ${first}`)
@@ -148,9 +156,13 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     await assertRow(page, 3, byRank(3))
     await page.mouse.move(640, 500)
     const sight = await watchGrid(page, async () => {
-      await grid.evaluate((element, top) => (element.scrollTop = top), 0.6 * THUMB_RANGE)
+      const seen = Promise.withResolvers<void>()
+      const held = (url: URL): boolean => url.searchParams.has('position')
+      await page.route(held, (route) => seen.promise.then(() => route.continue()))
+      await scrollTo(page, 0.6)
       await page.locator('.grid-row.waiting').first().waitFor()
       assert.equal(await grid.getAttribute('aria-busy'), 'true')
+      seen.resolve()
       await rowsInSight(page, SERVER_PATIENCE_MS)
     })
     assertFewRows(sight)
@@ -166,7 +178,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     page.on('request', (request) => asked.push(decodeURIComponent(request.url())))
     const [before] = await rowsInSight(page)
     const sight = await watchGrid(page, async () => {
-      for (let turn = 0; turn < 60; turn += 1) {
+      for (let turn = 0; turn < 30; turn += 1) {
         await page.mouse.wheel(0, 340)
         await page.evaluate('new Promise(requestAnimationFrame)')
       }
@@ -174,7 +186,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     })
     assertRight(sight, (row) => placeOfRank(row, COUNT))
     const [first] = await rowsInSight(page)
-    assert.ok(first > before + 300, `from row ${before} to ${first}`)
+    assert.ok(first > before + 150, `from row ${before} to ${first}`)
     const pages = asked.filter((url) => url.includes('/api/records?'))
     assert.ok(pages.length > 0)
     assert.deepEqual(
@@ -211,7 +223,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
   })
 
   await t.test('what takes the server too long says so, and can be tried again', async () => {
-    const hasty = await SheetViewer.on(t, directory, ['--query-timeout', '0.05'])
+    const hasty = await SheetViewer.on(t, directory, ['--query-timeout', '0.001'])
     const other = await hasty.open()
     await shows(other.locator('.match-count'), `${shown(COUNT)} records`)
     await assertRow(other, 0, 0)
@@ -222,7 +234,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
       const why = (await again.getAttribute('title')) ?? ''
       // On a busy machine it may have waited for its turn in vain.
       if (why.includes('too many queries')) await again.click()
-      assert.match(why, /took longer than 0\.05 s/)
+      assert.match(why, /took longer than 0\.001 s/)
     }, SERVER_PATIENCE_MS)
     await shows(again, 'takes too long')
     await picture(other, 'large-hasty-light')
@@ -231,7 +243,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
     await eventually(async () => {
       const why = await fault.innerText()
       if (why.includes('too many queries')) await other.reload()
-      assert.match(why, /took longer than 0\.05 s/)
+      assert.match(why, /took longer than 0\.001 s/)
     }, SERVER_PATIENCE_MS)
     assert.equal(await other.locator('.grid-row').count(), 0)
     await fault.getByRole('button', { name: 'Do not sort' }).click()

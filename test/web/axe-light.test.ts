@@ -1,5 +1,0 @@
-import { test } from 'node:test'
-import { NO_BROWSER } from '../support/browser.ts'
-import { assertAccessible } from '../support/viewer-pages.ts'
-
-test('axe finds nothing, in light', { skip: NO_BROWSER }, (t) => assertAccessible(t, 'light'))
