@@ -39,7 +39,7 @@ async function makeSheet(t: TestContext, apiPort: number): Promise<string> {
 /** What the guide has done under "Change the derivation". */
 async function changeDerivation(root: string): Promise<void> {
   const [, name = '', url = '', path = ''] =
-    /Edit `([^`]+)`: put `([^`]+)` into the URL and `([^`]+)` into the path/.exec(page) ?? []
+    /Edit `([^`]+)`: change the URL to `([^`]+)` and the path to `([^`]+)`/.exec(page) ?? []
   const file = join(root, name)
   const before = await readFile(file, 'utf8')
   const after = before.replace(/languages=\w+/, url).replace(/names\.\w+/, path)

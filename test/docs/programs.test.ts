@@ -155,7 +155,7 @@ test('the table of the guide names what a client has, and nothing else', () => {
     runs: own(made.runs),
     proposals: own(made.proposals),
   }
-  const documented = tableOf(section(page, 'The client'), 'In the client').rows.map(([names = '']) => names)
+  const documented = tableOf(section(page, 'The client'), 'Methods').rows.map(([names = '']) => names)
   const grouped = documented.slice(0, 4).map((names) => {
     const [group = '', ...members] = codes(names)
     return [group, members]
