@@ -8,9 +8,19 @@ import type { ResponseStore } from './stored-responses.ts'
 import type { RunTasks } from './run-tasks.ts'
 import type { SharedFrames } from './shared-frames.ts'
 import type { SharedHosts } from './shared-hosts.ts'
-import type { PrunableRuns, PruneStep, RunPruning } from './prune-runs.ts'
 import type { ProposalStore } from './stored-proposal.ts'
-import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunLock, StoredRun } from './stored-run.ts'
+import type {
+  NewRun,
+  PrunableRuns,
+  PruneStep,
+  RunBegin,
+  RunEnd,
+  RunFailure,
+  RunId,
+  RunLock,
+  RunPruning,
+  StoredRun,
+} from './stored-run.ts'
 
 export type { CellState, WorkState } from './cell-state.ts'
 

@@ -117,3 +117,24 @@ export interface RunFailure extends FailedCell {
 export interface RunLock {
   release(): void
 }
+
+/** Which of the runs that have ended to remove: those that meet every condition. */
+export interface RunPruning {
+  /** Those that ended before this time (ISO 8601, UTC, `Z`); null for any time. */
+  readonly before: string | null
+  /** All but so many of the newest runs of the sheet; 0 for all. */
+  readonly keep: number
+}
+
+/** Runs that can be removed. */
+export interface PrunableRuns {
+  readonly runs: number
+  /** Cells that failed in them. */
+  readonly failures: number
+}
+
+/** A step of removing runs. */
+export interface PruneStep extends PrunableRuns {
+  /** Whether there may be more to remove. */
+  readonly more: boolean
+}

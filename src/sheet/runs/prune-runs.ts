@@ -1,5 +1,5 @@
 import { ValidationError } from '../../errors/service-error.ts'
-import type { PrunableRuns, RunPruning } from '../../store/prune-runs.ts'
+import type { PrunableRuns, RunPruning } from '../../store/stored-run.ts'
 import type { Sheet } from '../sheet.ts'
 
 /** Which runs to remove; those under way are never removed. */

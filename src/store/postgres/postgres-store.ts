@@ -40,8 +40,18 @@ import type {
   UpsertTrial,
   VersionedRecord,
 } from '../sheet-store.ts'
-import type { PrunableRuns, PruneStep, RunPruning } from '../prune-runs.ts'
-import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunLock, StoredRun } from '../stored-run.ts'
+import type {
+  NewRun,
+  PrunableRuns,
+  PruneStep,
+  RunBegin,
+  RunEnd,
+  RunFailure,
+  RunId,
+  RunLock,
+  RunPruning,
+  StoredRun,
+} from '../stored-run.ts'
 import { readCacheEntries } from './write/cache-entries.ts'
 import { readCellFailure, readDerivationVersions } from './read/cell-reader.ts'
 import type { ChangeSet } from './changes/change-set.ts'
@@ -62,9 +72,8 @@ import { RecordReader } from './read/record-reader.ts'
 import { restore } from './write/restore.ts'
 import { revert } from './write/revert.ts'
 import { takeRunLock, type HeldRunLock } from './database/run-lock.ts'
-import { pruneRuns } from './write/run-pruner.ts'
-import { RunReader } from './read/run-reader.ts'
-import { endRun, interruptRuns, noteCalls, requestCancel, runLocked, startRun } from './write/run-writer.ts'
+import { readRunEntries } from './read/run-entries.ts'
+import { beginRun, endRun, interruptRuns, noteCalls, startRun } from './write/run-writer.ts'
 import type { SharedFrames } from '../shared-frames.ts'
 import type { QueryLimits } from '../query-limits.ts'
 import { conditionText } from './sql/condition-sql.ts'
@@ -74,6 +83,17 @@ import { SqlPool } from './sql/sql-pool.ts'
 import { parseStoreUrl } from './database/store-url.ts'
 import { takeSnapshot } from './snapshot/take-snapshot.ts'
 import { TaskQueue } from './tasks/task-queue.ts'
+import { prunableRuns, pruneRuns } from '../rules/prune-runs.ts'
+import { inTurn } from '../rules/steps.ts'
+import {
+  cancelRequest,
+  runById,
+  runEntryCount,
+  runFailures,
+  runRecordIds,
+  runsBefore,
+} from '../rows/run-queries.ts'
+import { requestCancel } from '../rows/run-updates.ts'
 import { readBodyInTurns } from '../rules/upsert-body.ts'
 import { idsOf, isLarge, tryUpsert, upsert } from './write/upsert.ts'
 import { canBeId } from './database/values.ts'
@@ -112,7 +132,6 @@ export class PostgresStore implements SheetStore {
   readonly #records: RecordReader
   readonly #history: HistoryReader
   readonly #provenance: ProvenanceReader
-  readonly #runs: RunReader
   readonly #sql: SqlPool
   #definition: StoreDefinition
   #runLock: HeldRunLock | null = null
@@ -130,7 +149,6 @@ export class PostgresStore implements SheetStore {
     this.#records = new RecordReader(database, contract)
     this.#history = new HistoryReader(database)
     this.#provenance = new ProvenanceReader(database)
-    this.#runs = new RunReader(database)
     this.#sql = new SqlPool({ database, limits: queryLimits })
     this.proposals = new PostgresProposals({ writer, db: database, contract })
     this.responses = new PostgresResponses(writer, database)
@@ -298,7 +316,7 @@ export class PostgresStore implements SheetStore {
   }
 
   runLocked(id: RunId, begin: RunBegin): Promise<void> {
-    return this.#changeInRun((change) => runLocked(change, id, begin), id)
+    return this.#changeInRun((change) => beginRun(change, id, begin), id)
   }
 
   noteCalls(id: RunId, progress: CellCommit['progress']): Promise<void> {
@@ -309,8 +327,8 @@ export class PostgresStore implements SheetStore {
     return this.#changeInRun((change) => endRun(change, id, end), id)
   }
 
-  requestCancel(id: RunId, actor: string): Promise<void> {
-    return this.#writer.change((change) => requestCancel(change, id, actor))
+  async requestCancel(id: RunId, actor: string): Promise<void> {
+    await this.#writer.change(({ db }) => db.change(requestCancel(id, actor)))
   }
 
   interruptRuns(except: RunId | null): Promise<void> {
@@ -318,39 +336,39 @@ export class PostgresStore implements SheetStore {
   }
 
   cancelRequest(id: RunId): Promise<string | null> {
-    return this.#runs.cancelRequest(id)
+    return this.#database.ask(cancelRequest(id))
   }
 
   prunableRuns(which: RunPruning): Promise<PrunableRuns> {
-    return this.#runs.prunable(which)
+    return this.#database.ask(prunableRuns(which))
   }
 
   pruneRuns(which: RunPruning): Promise<PruneStep> {
-    return this.#writer.change((change) => pruneRuns(change, which))
+    return this.#writer.change(({ db }) => inTurn(pruneRuns(db, which)))
   }
 
   run(id: RunId): Promise<StoredRun | null> {
-    return this.#runs.run(id)
+    return this.#database.ask(runById(id))
   }
 
   runRecordIds(id: RunId): Promise<readonly string[] | null> {
-    return this.#runs.recordIds(id)
+    return this.#database.ask(runRecordIds(id))
   }
 
   runs(query: { readonly before: RunId | null; readonly limit: number }): Promise<readonly StoredRun[]> {
-    return this.#runs.runs(query)
+    return this.#database.ask(runsBefore(query))
   }
 
   runFailures(query: RunFailuresQuery): Promise<readonly RunFailure[]> {
-    return this.#runs.failures(query)
+    return this.#database.ask(runFailures(query))
   }
 
   runEntryCount(run: RunId): Promise<number> {
-    return this.#runs.entryCount(run)
+    return this.#database.ask(runEntryCount(run))
   }
 
   runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]> {
-    return this.#runs.entries(query)
+    return readRunEntries(this.#database, query)
   }
 
   history(): Promise<HistoryRange> {

@@ -89,37 +89,30 @@ const PAGE_BYTES = 4 * 1024 * 1024
 export const RUN_COLUMNS = `id, kind, reverts, state, actor, request, started_at, ended_at, total, materialized, skipped, failed,
   calls, total_cost, unpriced_calls, left_cells, manual_left, manual_overwritten, error, error_type, cancelled_by`
 
-/** How an engine writes the parameter of a number, which is from 1 on. */
-type Parameter = (number: number) => string
-
-/** SQL of a page of runs, newest first. Parameters: the id before which it begins, and a limit. */
-export function runsPage(parameter: Parameter): string {
-  return `WITH listed AS (
+/** Selects a page of runs, newest first. Parameters: the id before which it begins, and a limit. */
+export const RUNS_PAGE = `WITH listed AS (
       SELECT place, sum(size) OVER (ORDER BY place DESC) - size AS passed FROM (
         SELECT id AS place, octet_length(request) + coalesce(octet_length(error), 0) + coalesce(octet_length(record_ids), 0) / 16 AS size
-        FROM "$run" WHERE id < ${parameter(1)} ORDER BY id DESC LIMIT ${parameter(2)}
+        FROM "$run" WHERE id < ?1 ORDER BY id DESC LIMIT ?2
       ) AS sized
     )
     SELECT ${RUN_COLUMNS} FROM listed JOIN "$run" ON id = place WHERE passed < ${PAGE_BYTES} ORDER BY id DESC`
-}
 
 const WITH_BODY = 'LEFT JOIN "$run_body" AS kept ON kept.run = failure.run AND kept.hash = failure.body'
 
-/** SQL of a page of rows of failures. Parameters: the run, the number after which it begins, and a limit. */
-export function failuresPage(parameter: Parameter): string {
-  return `WITH listed AS (
+/** Selects a page of rows of failures. Parameters: the run, the number after which it begins, and a limit. */
+export const FAILURES_PAGE = `WITH listed AS (
       SELECT place, sum(size) OVER (ORDER BY place) - size AS passed FROM (
         SELECT failure.number AS place,
           (octet_length(failure.record_id) + octet_length(failure.error)
             + coalesce(octet_length(kept.body), octet_length(failure.response_body), 0))
           * (1 + length(failure.field) - length(replace(failure.field, ',', ''))) AS size
         FROM "$run_failure" AS failure ${WITH_BODY}
-        WHERE failure.run = ${parameter(1)} AND failure.number > ${parameter(2)}
-        ORDER BY failure.number LIMIT ${parameter(3)}
+        WHERE failure.run = ?1 AND failure.number > ?2
+        ORDER BY failure.number LIMIT ?3
       ) AS sized
     )
     SELECT failure.number, failure.record_id, failure.field, failure.error, failure.error_type,
       coalesce(kept.body, failure.response_body) AS response_body, failure.at
-    FROM listed JOIN "$run_failure" AS failure ON failure.run = ${parameter(1)} AND failure.number = listed.place ${WITH_BODY}
+    FROM listed JOIN "$run_failure" AS failure ON failure.run = ?1 AND failure.number = listed.place ${WITH_BODY}
     WHERE passed < ${PAGE_BYTES} ORDER BY failure.number`
-}

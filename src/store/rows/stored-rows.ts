@@ -1,9 +1,9 @@
 import type { ErrorType } from '../../errors/service-error.ts'
 import type { PendingInput } from '../../errors/block.ts'
-import type { CacheEntry, CellCommit, CellOutcome, WorkCell } from '../cell-work.ts'
+import type { CacheEntry, CellOutcome, WorkCell } from '../cell-work.ts'
 import type { CellFailureNote, CellState, WorkState } from '../sheet-store.ts'
 import type { StoredProposal } from '../stored-proposal.ts'
-import type { FailedCell, RunOrder, StoredRun } from '../stored-run.ts'
+import type { RunOrder, StoredRun } from '../stored-run.ts'
 
 /*
  * What the rows of tables mean that both engines have alike. A row has its columns by name, and null where it has no value.
@@ -130,15 +130,6 @@ function stateOf(todo: unknown): CellState {
 /** What of a run's order is in the column `request`, as JSON. */
 export type StoredRequest = Omit<RunOrder, 'kind' | 'reverts' | 'actor' | 'recordIds'> &
   Pick<StoredRun, 'recordCount'>
-
-/** What a commit adds to the counts of its run. */
-export interface RunGain {
-  readonly materialized: number
-  readonly failures: readonly FailedCell[]
-  /** Cells whose value, written by hand, was replaced. */
-  readonly overwritten: number
-  readonly progress: CellCommit['progress']
-}
 
 /** Counts the cells of a commit whose value, written by hand, was replaced. */
 export function overwrittenIn(outcomes: readonly CellOutcome[]): number {

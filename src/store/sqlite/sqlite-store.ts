@@ -40,8 +40,27 @@ import type {
   UpsertTrial,
   VersionedRecord,
 } from '../sheet-store.ts'
-import type { PrunableRuns, PruneStep, RunPruning } from '../prune-runs.ts'
-import type { NewRun, RunBegin, RunEnd, RunFailure, RunId, RunLock, StoredRun } from '../stored-run.ts'
+import type {
+  NewRun,
+  PrunableRuns,
+  PruneStep,
+  RunBegin,
+  RunEnd,
+  RunFailure,
+  RunId,
+  RunLock,
+  RunPruning,
+  StoredRun,
+} from '../stored-run.ts'
+import { prunableRuns } from '../rules/prune-runs.ts'
+import {
+  cancelRequest,
+  runById,
+  runEntryCount,
+  runFailures,
+  runRecordIds,
+  runsBefore,
+} from '../rows/run-queries.ts'
 import { commitText } from './write/commit-text.ts'
 import { storePaths } from './definition/create-store.ts'
 import { Reader, TOO_LARGE } from './read/reader.ts'
@@ -54,6 +73,7 @@ import type { SortTerm } from './sql/sort-sql.ts'
 import { SqliteResponses } from './sqlite-responses.ts'
 import { sqlTokens } from './sql/sql-lexer.ts'
 import { SqlPool, type QueryLimits } from './sql/sql-pool.ts'
+import { readRunEntries } from './read/run-entries.ts'
 import { takeSnapshot } from './snapshot/take-snapshot.ts'
 import { canBeId } from './database/values.ts'
 import { transferable } from './database/thread-client.ts'
@@ -314,11 +334,11 @@ export class SqliteStore implements SheetStore {
   }
 
   async cancelRequest(id: RunId): Promise<string | null> {
-    return reading(() => this.#reader.runs.cancelRequest(id))
+    return reading(() => this.#reader.connection.ask(cancelRequest(id)))
   }
 
   async prunableRuns(which: RunPruning): Promise<PrunableRuns> {
-    return reading(() => this.#reader.runs.prunable(which))
+    return reading(() => this.#reader.connection.ask(prunableRuns(which)))
   }
 
   pruneRuns(which: RunPruning): Promise<PruneStep> {
@@ -326,32 +346,32 @@ export class SqliteStore implements SheetStore {
   }
 
   async run(id: RunId): Promise<StoredRun | null> {
-    return reading(() => this.#reader.runs.run(id))
+    return reading(() => this.#reader.connection.ask(runById(id)))
   }
 
   async runRecordIds(id: RunId): Promise<readonly string[] | null> {
-    return reading(() => this.#reader.runs.recordIds(id))
+    return reading(() => this.#reader.connection.ask(runRecordIds(id)))
   }
 
   async runs(query: {
     readonly before: RunId | null
     readonly limit: number
   }): Promise<readonly StoredRun[]> {
-    return reading(() => this.#reader.runs.runs(query))
+    return reading(() => this.#reader.connection.ask(runsBefore(query)))
   }
 
   async runFailures(query: RunFailuresQuery): Promise<readonly RunFailure[]> {
-    return reading(() => this.#reader.runs.failures(query))
+    return reading(() => this.#reader.connection.ask(runFailures(query)))
   }
 
   async runEntryCount(run: RunId): Promise<number> {
-    return reading(() => this.#reader.runs.entryCount(run))
+    return reading(() => this.#reader.connection.ask(runEntryCount(run)))
   }
 
   async runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]> {
     // Whoever asks for page after page leaves other requests their turn.
     await nextTurn()
-    return reading(() => this.#reader.runs.entries(query))
+    return reading(() => readRunEntries(this.#reader.connection, query))
   }
 
   history(): Promise<HistoryRange> {

@@ -1,4 +1,4 @@
-import type { PrunableRuns } from '../../store/prune-runs.ts'
+import type { PrunableRuns } from '../../store/stored-run.ts'
 
 /** What `colophon runs prune` removed, or with `dry_run` would remove. */
 export interface PrunedRunsAnswer {

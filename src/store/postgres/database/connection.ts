@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClientBase, CustomTypesConfig, QueryConfig, QueryResult, QueryResultRow } from 'pg'
+import type { Query, Statement } from '../../rows/query.ts'
 import type { ConnectionWatch } from './connection-watch.ts'
 
 /** What a column answers with: bigint and numeric as numbers, bytea as bytes, all that is not named here as text. */
@@ -19,6 +20,10 @@ export interface Connection {
   get(sql: string, ...params: readonly SqlInput[]): Promise<StoredRow | undefined>
   /** How many rows the statement touched. */
   run(sql: string, ...params: readonly SqlInput[]): Promise<number>
+  /** Carries out a statement that both engines share, and returns what its rows mean. */
+  ask<T>(query: Query<T>): Promise<T>
+  /** Carries out a statement that both engines share, and returns how many rows it changed. */
+  change(statement: Statement): Promise<number>
   /** Statements without parameters and answers, in one round trip. */
   exec(sql: string): Promise<void>
   /** Carries out a statement of another program, whose answer has the types of node-postgres. */
@@ -48,6 +53,18 @@ function storable(param: SqlInput): unknown {
 
 function withoutNull(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
+}
+
+const NUMBERED = new Map<string, string>()
+
+/** Returns a statement that both engines share with parameters as PostgreSQL writes them: `$1` for `?1`. */
+function numbered(sql: string): string {
+  let known = NUMBERED.get(sql)
+  if (known === undefined) {
+    known = sql.replaceAll(/\?(?=\d)/g, '$$')
+    if (NUMBERED.size < STATEMENT_LIMIT) NUMBERED.set(sql, known)
+  }
+  return known
 }
 
 function nameOf(sql: string): string | null {
@@ -80,6 +97,14 @@ export class ClientConnection implements Connection {
 
   async run(sql: string, ...params: readonly SqlInput[]): Promise<number> {
     return (await this.#ask(statement(sql, params))).rowCount ?? 0
+  }
+
+  async ask<T>({ sql, params, result }: Query<T>): Promise<T> {
+    return result(await this.all(numbered(sql), ...params))
+  }
+
+  change({ sql, params }: Statement): Promise<number> {
+    return this.run(numbered(sql), ...params)
   }
 
   async exec(sql: string): Promise<void> {

@@ -4,6 +4,7 @@ import { clientConfig } from './client-config.ts'
 import { ConnectionWatch } from './connection-watch.ts'
 import { ClientConnection, type Connection, type SqlInput, type StoredRow } from './connection.ts'
 import { RecordsError, StoppingError } from '../../../errors/service-error.ts'
+import type { Query, Statement } from '../../rows/query.ts'
 import { LEASE_MS } from '../../run-tasks.ts'
 import { ENTRY_TIME } from './database-clock.ts'
 import { asConnectError, asRecordsError, isConnectionFault, isLost, isStalePlan } from './errors.ts'
@@ -61,6 +62,14 @@ export class Database implements Connection {
 
   run(sql: string, ...params: readonly SqlInput[]): Promise<number> {
     return this.#use(this.#readers, (db) => db.run(sql, ...params))
+  }
+
+  ask<T>(query: Query<T>): Promise<T> {
+    return this.#use(this.#readers, (db) => db.ask(query))
+  }
+
+  change(statement: Statement): Promise<number> {
+    return this.#use(this.#readers, (db) => db.change(statement))
   }
 
   exec(sql: string): Promise<void> {

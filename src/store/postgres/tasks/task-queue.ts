@@ -24,7 +24,7 @@ import type { Connection } from '../database/connection.ts'
 import type { Database } from '../database/database.ts'
 import { JobQueue } from './job-queue.ts'
 import { breakRunLock, HeldRunLock } from '../database/run-lock.ts'
-import { endRun, runGrew } from '../write/run-writer.ts'
+import { endRun, addTaskGain } from '../write/run-writer.ts'
 import { addToStreaks } from './failure-streaks.ts'
 import { claimRun, findOrphan, isSomeRunHeardOf, leaveWaiting, stillWaits } from '../write/waiting-runs.ts'
 import { targetIds, workKeys } from '../read/work-reader.ts'
@@ -263,14 +263,14 @@ export class TaskQueue implements RunTasks {
       await settleCalls(change.db, task, commit.made ?? [])
       // Where there is progress, it is not the task that its workers are lost by.
       await change.db.run('UPDATE "$task" SET lost = 0 WHERE job = $1 AND lost > 0', task.job)
-      return commitCells(change, commit, runGrew)
+      return commitCells(change, commit, addTaskGain)
     })
   }
 
   noteCalls(task: TakenTask, progress: CellCommit['progress']): Promise<void> {
     return this.#writer.change(async (change) => {
       await this.#fence(change, task)
-      await runGrew(change, task.run, { materialized: 0, failures: [], overwritten: 0, progress })
+      await addTaskGain(change, task.run, { materialized: 0, failures: [], overwritten: 0, progress })
     })
   }
 

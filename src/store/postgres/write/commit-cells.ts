@@ -6,7 +6,7 @@ import { storeCacheEntries } from './cache-entries.ts'
 import { keepResponses } from './response-writer.ts'
 import type { StoredTarget } from '../../rows/stored-targets.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
-import { runGained } from './run-writer.ts'
+import { addGain } from './run-writer.ts'
 import type { StoredRecord } from '../changes/stored-record.ts'
 import { UniqueHolders } from '../changes/unique-holders.ts'
 import { sameValue } from '../database/values.ts'
@@ -19,7 +19,7 @@ import { hashBytes, overwrittenIn } from '../../rows/stored-rows.ts'
 export async function commitCells(
   change: ChangeSet,
   commit: CellCommit,
-  count: typeof runGained = runGained,
+  count: typeof addGain = addGain,
 ): Promise<CellOutcome[]> {
   await storeCacheEntries(change.db, commit.cache)
   await keepResponses(change, commit)

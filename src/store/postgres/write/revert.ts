@@ -22,7 +22,7 @@ import type { ChangeSet } from '../changes/change-set.ts'
 import type { Connection } from '../database/connection.ts'
 import { forgetAnswers } from './forget-results.ts'
 import { LogQueries } from '../log/log-queries.ts'
-import { runReverted } from './run-writer.ts'
+import { addReverted } from './run-writer.ts'
 import type { StoredRecord } from '../changes/stored-record.ts'
 import { readHolders } from '../changes/unique-holders.ts'
 import { canBeId, sameValue } from '../database/values.ts'
@@ -52,7 +52,7 @@ export async function revert(change: ChangeSet, request: RevertRequest): Promise
   await change.cells.load([...new Set(undoings.map(({ record }) => record.key))])
   for (const undoing of undoings) putBack(change, undoing, request)
   const result = resultOf(request, undoings)
-  if (request.run !== null) await runReverted(change, request.run, result)
+  if (request.run !== null) await addReverted(change, request.run, result)
   return result
 }
 

@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LockTimeoutError, RecordsError } from '../../../errors/service-error.ts'
+import type { Query, Statement } from '../../rows/query.ts'
 
 const SQLITE_BUSY = 5
 const SQLITE_IOERR = 10
@@ -106,6 +107,16 @@ export class Connection {
 
   all(sql: string, ...params: SQLInputValue[]): StoredRow[] {
     return this.prepare(sql).all(...params)
+  }
+
+  /** Carries out a statement that both engines share, and returns what its rows mean. */
+  ask<T>({ sql, params, result }: Query<T>): T {
+    return result(this.all(sql, ...params))
+  }
+
+  /** Carries out a statement that both engines share, and returns how many rows it changed. */
+  change({ sql, params }: Statement): number {
+    return this.run(sql, ...params)
   }
 
   /** As {@link get}, for what is read so often that the names of columns cost too much. */

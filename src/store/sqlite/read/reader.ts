@@ -27,7 +27,6 @@ import { readProposal, readProposalCounts, readProposalDetail, readProposals } f
 import { LogReader } from '../log/log-reader.ts'
 import { readDeletionInTurns } from '../log/read-deletion.ts'
 import { ReadingClient } from '../log/reading-client.ts'
-import { RunReader } from './run-reader.ts'
 import { recordJsonExpression, typed } from '../sql/json-columns.ts'
 import { quoted } from '../database/schema.ts'
 import { LONG_BYTES } from '../log/stored-line.ts'
@@ -70,8 +69,6 @@ interface ReadStatements {
  * Nothing that another connection can change is kept without asking SQLite whether it did.
  */
 export class Reader {
-  /** What there is to read of runs. */
-  readonly runs: RunReader
   readonly #db: Connection
   readonly #work: WorkReader
   readonly #long: ReadingClient
@@ -87,7 +84,6 @@ export class Reader {
     this.#db = Connection.forReading(path)
     this.#work = new WorkReader(this.#db)
     this.#long = new ReadingClient(path)
-    this.runs = new RunReader(this.#db)
     this.#contract = contract
   }
 

@@ -9,7 +9,7 @@ import type { StoredTarget } from '../../rows/stored-targets.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import type { CellInText, CommitInText, ComputedInText, EntryInText } from './commit-text.ts'
 import { keepResponses } from './response-writer.ts'
-import { runGained } from './run-writer.ts'
+import { addGain } from './run-writer.ts'
 import { quoted } from '../database/schema.ts'
 import { fromColumn, toColumn } from '../database/values.ts'
 import {
@@ -33,7 +33,7 @@ export function commitCells(change: ChangeSet, commit: CommitInText): CellOutcom
   const isComputed = ({ result }: CellInText, index: number): boolean =>
     result.kind === 'computed' && outcomes[index]?.outcome === 'stored'
   const materialized = commit.cells.filter(isComputed).length
-  runGained(change, commit.run, {
+  addGain(change, commit.run, {
     materialized,
     failures,
     overwritten: overwrittenIn(outcomes),

@@ -23,7 +23,7 @@ import type { ChangeSet } from '../changes/change-set.ts'
 import type { Connection } from '../database/connection.ts'
 import { ProvenanceReader } from '../log/provenance-reader.ts'
 import { isOfLife } from '../log/life-entries.ts'
-import { runReverted } from './run-writer.ts'
+import { addReverted } from './run-writer.ts'
 import { quoted } from '../database/schema.ts'
 import { holdersIn } from '../changes/unique-holders.ts'
 import { canBeId, fromColumn, toColumn } from '../database/values.ts'
@@ -52,7 +52,7 @@ export function revert(change: ChangeSet, request: RevertRequest): RevertResult 
   throwIfDenied(undoings)
   for (const undoing of undoings) putBack(change, undoing, request)
   const result = resultOf(request, undoings)
-  if (request.run !== null) runReverted(change, request.run, result)
+  if (request.run !== null) addReverted(change, request.run, result)
   return result
 }
 

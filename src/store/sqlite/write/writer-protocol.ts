@@ -13,8 +13,7 @@ import type {
 } from '../../sheet-store.ts'
 import type { ProposalDecision, ProposalId, ProposalRejection } from '../../stored-proposal.ts'
 import type { ResponseTrim, TrimResult } from '../../stored-responses.ts'
-import type { PruneStep, RunPruning } from '../../prune-runs.ts'
-import type { NewRun, RunEnd, RunId } from '../../stored-run.ts'
+import type { NewRun, PruneStep, RunEnd, RunId, RunPruning } from '../../stored-run.ts'
 import type { Deletion } from './delete-records.ts'
 import type { ProposeRequest } from './propose.ts'
 import type { RunBeginText, RunNote } from './run-writer.ts'
@@ -41,7 +40,7 @@ export interface WriterOperations {
   endRun(request: RunNote<RunEnd>): null
   noteCalls(request: RunNote<CellCommit['progress']>): null
   keepWaiting(request: RunNote<number>): null
-  requestCancel(request: RunNote<string>): null
+  requestCancel(request: RunNote<string>): number
   interruptRuns(except: RunId | null): null
   pruneRuns(which: RunPruning): PruneStep
   close(request: null): null

@@ -23,16 +23,10 @@ import { limitResponses, trimResponses } from './response-writer.ts'
 import { restore } from './restore.ts'
 import { revert } from './revert.ts'
 import { takeRunLock } from '../database/run-lock.ts'
-import { pruneRuns } from './run-pruner.ts'
-import {
-  endRun,
-  interruptRuns,
-  keepWaiting,
-  noteCalls,
-  requestCancel,
-  runLocked,
-  startRun,
-} from './run-writer.ts'
+import { pruneRuns } from '../../rules/prune-runs.ts'
+import { atOnce } from '../../rules/steps.ts'
+import { requestCancel } from '../../rows/run-updates.ts'
+import { beginRun, endRun, interruptRuns, keepWaiting, noteCalls, startRun } from './run-writer.ts'
 import { StoreFile } from '../database/store-file.ts'
 import { wasStoreClosed } from '../definition/was-store-closed.ts'
 import { tryUpsert, upsert } from './upsert.ts'
@@ -72,13 +66,13 @@ const CHANGES: {
   trimResponses,
   limitResponses,
   startRun,
-  runLocked,
+  runLocked: beginRun,
   endRun,
   keepWaiting,
   noteCalls,
-  requestCancel,
+  requestCancel: ({ db }, { id, note: actor }) => db.change(requestCancel(id, actor)),
   interruptRuns,
-  pruneRuns,
+  pruneRuns: ({ db }, which) => atOnce(pruneRuns(db, which)),
 }
 
 type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown }

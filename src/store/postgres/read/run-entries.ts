@@ -1,0 +1,22 @@
+import { parseLine } from '../../../provenance/log-line.ts'
+import { runNumber } from '../../rows/stored-rows.ts'
+import type { EntryRef, RunEntriesQuery } from '../../sheet-store.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** Reads the entries that a run wrote, the last first. */
+export async function readRunEntries(
+  db: Connection,
+  { run, before, limit }: RunEntriesQuery,
+): Promise<EntryRef[]> {
+  const rows = await db.all(
+    'SELECT seq, line FROM "$provenance" WHERE run = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3',
+    runNumber(run),
+    before ?? Number.MAX_SAFE_INTEGER,
+    limit,
+  )
+  return rows.map((row) => {
+    // Every line of a run is about one cell.
+    const line = parseLine(String(row['line'])) as unknown as { record_id: string; field: string }
+    return { seq: Number(row['seq']), recordId: line.record_id, field: line.field }
+  })
+}

@@ -1,0 +1,16 @@
+/** A value of a statement's parameter that both engines take. */
+export type QueryParam = string | number | Uint8Array | null
+
+/** A row of a result, by the names of its columns. */
+export type QueryRow = Readonly<Record<string, unknown>>
+
+/** A statement that both engines carry out. Its parameters are `?1`, `?2` and so on, in SQL that has no other `?`. */
+export interface Statement {
+  readonly sql: string
+  readonly params: readonly QueryParam[]
+}
+
+/** A statement that reads, and what its rows mean. */
+export interface Query<T> extends Statement {
+  result(rows: readonly QueryRow[]): T
+}

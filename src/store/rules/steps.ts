@@ -1,0 +1,37 @@
+/**
+ * An operation in steps that need something of the store, written once for both engines: on SQLite each step has it at
+ * once, on PostgreSQL after a round trip. `const row = yield* load(store.row(id))` is one step.
+ */
+export type Steps<T> = Generator<unknown, T, unknown>
+
+/** Something that an engine returns at once or later. */
+export type Loaded<T> = T | Promise<T>
+
+/** Waits for something of the store. */
+export function* load<T>(value: Loaded<T>): Generator<unknown, T, unknown> {
+  // The drivers return what was yielded, settled.
+  return (yield value) as T
+}
+
+/** Carries out steps none of which returns a promise. */
+export function atOnce<T>(steps: Steps<T>): T {
+  let step = steps.next()
+  while (step.done !== true) step = steps.next(step.value)
+  return step.value
+}
+
+/** Carries out steps that may return promises, one after the other. */
+export async function inTurn<T>(steps: Steps<T>): Promise<T> {
+  let step = steps.next()
+  while (step.done !== true) {
+    let value: unknown
+    try {
+      value = await step.value
+    } catch (error) {
+      step = steps.throw(error)
+      continue
+    }
+    step = steps.next(value)
+  }
+  return step.value
+}
