@@ -18,8 +18,8 @@ export interface Plan {
    * `body`. Never a secret, and never a member of a name in {@link HASH_MEMBERS}.
    */
   readonly hashed: JsonObject
-  /** The part of a provenance entry known before the call, for http `method` and `url`. */
-  readonly provenance: JsonObject
+  /** The evidence known before the computation, for http `method` and `url`; no member that every entry has (evidence.ts). */
+  readonly evidence: JsonObject
 }
 
 /** What planning a cell comes to. */
@@ -29,11 +29,11 @@ export type Planned<P extends Plan = Plan> =
   | { readonly outcome: 'blocked'; readonly field: string }
   | { readonly outcome: 'failed'; readonly failure: Failure }
 
-/** What a computation brought: for each target its value or why it has none, and what provenance says of it. */
+/** The result of a computation: for each target its value or its failure, and the evidence for provenance. */
 export interface Computed {
   readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
-  /** The part of a provenance entry known after the call, for http `status` and `duration_ms`. */
-  readonly provenance: JsonObject
+  /** The evidence known after the computation, for http `status` and `duration_ms`; no member that every entry has (evidence.ts). */
+  readonly evidence: JsonObject
   /** The response, to be kept; absent where there is none or it must not be. */
   readonly response?: ReceivedResponse | undefined
 }

@@ -28,6 +28,17 @@ const COMMON_MEMBERS: ReadonlySet<string> = new Set([
   'records',
 ])
 
+/**
+ * Throws Error for evidence with a member of a common name: in the log it would replace, for example, who wrote the value.
+ * `kind` is named in the message.
+ */
+export function refuseCommonMembers(kind: string, evidence: JsonObject): void {
+  for (const name in evidence) {
+    if (!COMMON_MEMBERS.has(name)) continue
+    throw new Error(`kind ${kind} has evidence "${name}", which every provenance entry has`)
+  }
+}
+
 /** Returns the evidence in a provenance entry: the members that the kind of its derivation added. */
 export function evidenceOf(entry: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(entry).filter(([name]) => !COMMON_MEMBERS.has(name)))

@@ -11,6 +11,7 @@ import type {
   RunContext,
 } from '../definition/derivation-kind.ts'
 import { DEFAULT_HOST_POLICIES, DEFAULT_HOST_POLICY } from '../definition/host-policies.ts'
+import { refuseCommonMembers } from '../definition/evidence.ts'
 import { inputHash } from '../plan/input-hash.ts'
 import { parseDerivation } from '../parse-derivation.ts'
 
@@ -136,13 +137,17 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.deepEqual(Object.keys(subject.good.values).toSorted(), derivation.targets.toSorted())
   })
 
-  kindTest('D33: what provenance says is JSON', async (subject) => {
-    const derivation = parse(subject, subject.file)
-    const outcome = await run(derivation, subject.good.inputs)
-    assert.ok(outcome.ok)
-    const provenance = { ...planOf(derivation, subject.good.inputs).provenance, ...outcome.value.provenance }
-    assert.deepEqual(JSON.parse(JSON.stringify(provenance)), provenance)
-  })
+  kindTest(
+    'D33: evidence is JSON, and shadows no member that every provenance entry has',
+    async (subject) => {
+      const derivation = parse(subject, subject.file)
+      const outcome = await run(derivation, subject.good.inputs)
+      assert.ok(outcome.ok)
+      const evidence = { ...planOf(derivation, subject.good.inputs).evidence, ...outcome.value.evidence }
+      assert.deepEqual(JSON.parse(JSON.stringify(evidence)), evidence)
+      assert.doesNotThrow(() => refuseCommonMembers(name, evidence))
+    },
+  )
 
   kindTest(
     'tells once that a call goes out, whatever comes of it, and not when it is stopped before',

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../contract/json/json.ts'
 import { isEmpty } from '../../errors/block.ts'
 import type { Derivation, InputValues, Planned } from '../definition/derivation-kind.ts'
+import { refuseCommonMembers } from '../definition/evidence.ts'
 import { HASH_MEMBERS } from './input-hash.ts'
 
 /**
  * Plans the computation of a derivation from inputs; a required one that is empty blocks it (D22). Pure. Throws Error for a
- * kind that hashes a member of a reserved name, which would change what the input hash covers.
+ * kind that hashes a member of a reserved name, which would change what the input hash covers, or has evidence of one.
  */
 export function planComputation(
   { kind, spec, requiredInputs, nonEmptyInputs }: PlannedBy,
@@ -14,11 +15,14 @@ export function planComputation(
   const field = requiredInputs.find((name) => isEmpty(inputs[name], nonEmptyInputs.includes(name)))
   if (field !== undefined) return { outcome: 'blocked', field }
   const planned = kind.plan(spec, inputs)
-  if (planned.outcome === 'run') refuseReserved(kind.name, planned.plan.hashed)
+  if (planned.outcome === 'run') {
+    refuseHashMembers(kind.name, planned.plan.hashed)
+    refuseCommonMembers(kind.name, planned.plan.evidence)
+  }
   return planned
 }
 
-function refuseReserved(kind: string, hashed: JsonObject): void {
+function refuseHashMembers(kind: string, hashed: JsonObject): void {
   for (const name in hashed) {
     if (HASH_MEMBERS.has(name)) throw new Error(`kind ${kind} hashes a member "${name}", which is reserved`)
   }

@@ -14,6 +14,7 @@ import {
   type Plan,
   type RunContext,
 } from '../definition/derivation-kind.ts'
+import { refuseCommonMembers } from '../definition/evidence.ts'
 import type { Price } from '../plan/budget.ts'
 import { digestOf } from '../plan/hash-digest.ts'
 import type { Brought, MadeCall, ReusedResponses } from './reused-responses.ts'
@@ -53,6 +54,7 @@ export interface CallOutcome {
   readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
   /** Of these, why targets got no value; null when all did. */
   readonly failed: FailedTargets | null
+  /** What provenance has beside the evidence of the plan. */
   readonly provenance: JsonObject
   /** Whether another process made the call, which stores what comes of it beside the cells. */
   readonly isOthers: boolean
@@ -273,11 +275,12 @@ export class Answers {
 
   /** What a call of this process came to. */
   #outcome({ derivation, plan }: PricedCall, result: Result<Computed, Failure>): CallOutcome {
+    if (result.ok) refuseCommonMembers(derivation.kind.name, result.value.evidence)
     const values = derivation.targets.map(
       (target) => [target, result.ok ? this.#check(plan, target, result.value) : result] as const,
     )
     const outcome = outcomeOf(values, {
-      provenance: result.ok ? result.value.provenance : {},
+      provenance: result.ok ? result.value.evidence : {},
       isOthers: false,
     })
     return result.ok ? { ...outcome, response: result.value.response } : { ...outcome, failure: result.error }

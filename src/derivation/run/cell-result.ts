@@ -19,7 +19,7 @@ export interface ComputedCell {
   readonly result: Result<JsonValue, Failure> | 'unchanged'
   /** Whether another call brought the value than one for this cell. */
   readonly cached?: boolean
-  /** What the call that brought it adds to that of its plan. */
+  /** What provenance has beside the evidence of its plan. */
   readonly provenance?: JsonObject | undefined
 }
 
@@ -55,7 +55,7 @@ export function resultOfRun(of: ItemOfRun, computed: ComputedCell): ResultOfRun 
       change: { ...changed, state: 'failed', ...rendered },
     }
   }
-  const said = { cached, ...plan?.provenance, ...provenance }
+  const said = { cached, ...plan?.evidence, ...provenance }
   const { value } = result
   return {
     stored: { ...common, result: { kind: 'computed', value, inputHash: hash ?? '', provenance: said } },

@@ -83,7 +83,7 @@ export class TestKind implements DerivationKind<TestSpec, TestPlan> {
     if (inputs.some((field) => values[field] === '..')) {
       return { outcome: 'failed', failure: { reason: 'unusable-input', request: url, detail: 'dots' } }
     }
-    return { outcome: 'run', plan: { request: url, hashed: { url, body: null }, provenance: { url } } }
+    return { outcome: 'run', plan: { request: url, hashed: { url, body: null }, evidence: { url } } }
   }
 
   prices: ReadonlyMap<string, number | null> = new Map()
@@ -96,7 +96,7 @@ export class TestKind implements DerivationKind<TestSpec, TestPlan> {
   readonly responses: NonNullable<DerivationKind<TestSpec, TestPlan>['responses']> = {
     requestKey: ({ file, service = file }, { hashed }) => requestOf(hashed.url.replace(file, service)),
     evaluate: (spec, _plan, { status, body }) =>
-      ok({ values: valuesOf(spec, JSON.parse(body) as GoodAnswer), provenance: { status } }),
+      ok({ values: valuesOf(spec, JSON.parse(body) as GoodAnswer), evidence: { status } }),
   }
 
   async run(spec: TestSpec, plan: TestPlan, context: RunContext): ReturnType<DerivationKind['run']> {
@@ -114,7 +114,7 @@ export class TestKind implements DerivationKind<TestSpec, TestPlan> {
       const values = valuesOf(spec, answer)
       const request = requestOf(url.replace(spec.file, spec.service ?? spec.file))
       const response = { request, status: 200, durationMs: 1, body: JSON.stringify(answer) }
-      return ok({ values, provenance: { status: 200 }, response })
+      return ok({ values, evidence: { status: 200 }, response })
     } finally {
       this.underWay -= 1
     }

@@ -103,7 +103,7 @@ test('H1: method is GET by default and url the only key needed beside a path', (
   const plan = planOf(parse('url: https://h/{{ city }}\nresponse_path: v\n'), { city: 'Zürich' })
   assert.equal(plan.request, 'GET https://h/Z%C3%BCrich')
   assert.deepEqual(plan.hashed, { url: 'https://h/Z%C3%BCrich', body: null })
-  assert.deepEqual(plan.provenance, { method: 'GET', url: 'https://h/Z%C3%BCrich' })
+  assert.deepEqual(plan.evidence, { method: 'GET', url: 'https://h/Z%C3%BCrich' })
 })
 
 test('H2, D21: header values are percent-encoded, so that no value can end its header', async () => {
@@ -243,7 +243,7 @@ response_schema: { lat: a.0, lon: a.length, pop: b.constructor }
     lon: missing('a.length'),
     pop: missing('b.constructor'),
   })
-  assert.deepEqual(computed.provenance, { status: 200, duration_ms: 0 })
+  assert.deepEqual(computed.evidence, { status: 200, duration_ms: 0 })
 })
 
 test('a call costs and is made as the policies say for its URL', async () => {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
 import type { Failure } from '../../../errors/failure.ts'
 import { err, ok } from '../../../errors/result.ts'
 import type { Result } from '../../../errors/result.ts'
@@ -141,7 +141,7 @@ function planCall(spec: HttpSpec, inputs: InputValues): Planned<HttpPlan> {
   const plan = {
     request,
     hashed: { url, body },
-    provenance: { method, url },
+    evidence: { method, url },
     method,
     headers: headers.headers,
   }
@@ -204,7 +204,7 @@ function givenValues(
   const value = onStatus.get(status) ?? null
   return {
     values: Object.fromEntries(paths.map(({ field }) => [field, ok(value)])),
-    provenance: { status, ...(durationMs !== undefined && { duration_ms: durationMs }) },
+    evidence: { status, ...(durationMs !== undefined && { duration_ms: durationMs }) },
   }
 }
 
@@ -216,10 +216,9 @@ function extract({ spec, plan, response, search }: Answered): Computed {
     const verdict = search.verdict(value)
     return verdict === 'clean' ? ok(value) : err(withheld(verdict, path, plan.request))
   }
-  const provenance: JsonObject = { status: response.status, duration_ms: response.durationMs }
   return {
     values: Object.fromEntries(spec.paths.map(({ field, path }) => [field, target(path)])),
-    provenance,
+    evidence: { status: response.status, duration_ms: response.durationMs },
   }
 }
 

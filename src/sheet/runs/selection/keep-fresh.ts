@@ -2,6 +2,7 @@ import { showNames, showValue } from '../../../contract/json/show-value.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import { resultOfRun, type ResultOfRun } from '../../../derivation/run/cell-result.ts'
 import type { Derivation } from '../../../derivation/definition/derivation-kind.ts'
+import { evidenceOf } from '../../../derivation/definition/evidence.ts'
 import { hashOfValues } from '../../../derivation/plan/hash-of-values.ts'
 import { manualCells, manualCounts, sumOf } from '../../../derivation/plan/manual-cells.ts'
 import { Planner } from '../../../derivation/plan/planner.ts'
@@ -16,9 +17,6 @@ import type { ActiveRun } from '../../active-run.ts'
 import type { Derivations } from '../../definition/definition-files.ts'
 import { resolveSelection, type RunSelection } from './run-selection.ts'
 import type { Sheet } from '../../sheet.ts'
-
-/** What of a provenance entry is about the request that a value came from. */
-const OF_REQUEST = ['method', 'url', 'status', 'duration_ms', 'received_at'] as const
 
 /** Throws ValidationError where a run that keeps values is to compute some, too. */
 export function checkKeepFresh(selection: RunSelection): void {
@@ -207,9 +205,6 @@ async function originOf(
   const entry = await store.computation(id, target, hash)
   if (entry === null) return {}
   const keeps = entry['keeps'] ?? entry['seq'] ?? null
-  const known = OF_REQUEST.filter((name) => Object.hasOwn(entry, name)).map((name) => [
-    name,
-    entry[name] ?? null,
-  ])
-  return { ...(Object.fromEntries(known) as JsonObject), keeps }
+  const { received_at: receivedAt } = entry
+  return { ...evidenceOf(entry), ...(receivedAt !== undefined && { received_at: receivedAt }), keeps }
 }

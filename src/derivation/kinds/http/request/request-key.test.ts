@@ -6,7 +6,7 @@ import { requestKey } from './request-key.ts'
 const PLAN: HttpPlan = {
   request: 'POST https://a.example/x',
   hashed: { url: 'https://a.example/x', body: { a: 1 } },
-  provenance: {},
+  evidence: {},
   method: 'POST',
   headers: [
     { name: 'X-Lang', parts: ['de', '-', 'CH'] },
@@ -19,7 +19,7 @@ test('requests that go out the same have one key, whatever their templates and t
   const other = {
     ...PLAN,
     request: 'anything',
-    provenance: { url: 'anything' },
+    evidence: { url: 'anything' },
     headers: [
       { name: 'authorization', parts: ['Bearer ', { env: 'KEY' }] },
       { name: 'x-lang', parts: ['de-', 'CH'] },

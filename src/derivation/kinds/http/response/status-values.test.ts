@@ -81,7 +81,7 @@ test('on_status: the value of a listed status goes to all targets, whatever the 
       label: { ok: true, value: null },
       count: { ok: true, value: null },
     })
-    assert.equal(result.value.provenance['status'], status)
+    assert.equal(result.value.evidence['status'], status)
     assert.equal(requests, 1, `${status} is not tried again`)
   }
 })
@@ -118,7 +118,7 @@ test('on_status: a kept response means what the file says of its status now', ()
   const value = { ok: true, value: null }
   assert.deepEqual(evaluate({ on_status: { 404: null } }), {
     ok: true,
-    value: { values: { label: value, count: value }, provenance: { status: 404, duration_ms: 3 } },
+    value: { values: { label: value, count: value }, evidence: { status: 404, duration_ms: 3 } },
   })
   assert.deepEqual(evaluate({}), {
     ok: false,
