@@ -93,8 +93,8 @@ export interface SharedCalls {
   claim(call: CallWish, signal: AbortSignal): Promise<SettledCall | null>
   /** A call that was claimed brings nothing; one that was sent counts all the same. */
   release(call: CallWish, wasSent: boolean): Promise<void>
-  /** A call that was claimed has failed before it reached anybody: it costs nothing. */
-  refund(call: CallWish): Promise<void>
+  /** Replaces the price of a call that was claimed by what it cost, in dollars. */
+  settle(call: CallWish, cost: number): Promise<void>
 }
 
 /** Told of a run as it goes; must neither throw nor take long. */

@@ -147,8 +147,8 @@ export interface RunTasks {
   claimCalls(task: TakenTask, wishes: readonly CallWish[]): Promise<ReadonlyMap<string, CallClaim>>
   /** A call that was claimed brings nothing; one that was sent counts towards the bounds all the same. */
   releaseCall(task: TakenTask, wish: CallWish, wasSent: boolean): Promise<void>
-  /** A call that was claimed has failed before it reached anybody: it counts towards the bounds, and costs nothing. */
-  refundCall(task: TakenTask, wish: CallWish): Promise<void>
+  /** Replaces the price of a call that was claimed by what it cost, in dollars: 0 where it failed before it was sent. */
+  settleCall(task: TakenTask, wish: CallWish, cost: number): Promise<void>
 
   close(): Promise<void>
 }

@@ -34,6 +34,11 @@ export interface Computed {
   readonly values: { readonly [target: string]: Result<JsonValue, Failure> }
   /** The evidence known after the computation, for http `status` and `duration_ms`; no member that every entry has (evidence.ts). */
   readonly evidence: JsonObject
+  /**
+   * Dollars that the computation cost, which replace the estimate; null when that is not known. Absent where the estimate is
+   * the price. A computation that fails and costs something returns a failure for each target.
+   */
+  readonly cost?: number | null
   /** The response, to be kept; absent where there is none or it must not be. */
   readonly response?: ReceivedResponse | undefined
 }
@@ -115,9 +120,12 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   refusal(spec: Spec): string | null
   /** Pure: the same inputs make the same plan on every machine. To be called through {@link planComputation}. */
   plan(spec: Spec, inputs: InputValues): Planned<P>
-  /** Dollars that carrying the plan out costs; null when nobody has said. */
-  cost(plan: P, policies: HostPolicies): number | null
-  /** Carries the plan out. Never rejects for what can go wrong at the far end: that is a Failure. */
+  /**
+   * Returns the dollars that are reserved before the plan is carried out: the most that it is expected to cost. Null when the
+   * price is not known, which counts as nothing towards `max_cost`.
+   */
+  estimate(plan: P, policies: HostPolicies): number | null
+  /** Carries the plan out. Never rejects for an error at the far end: that is a Failure. */
   run(spec: Spec, plan: P, context: RunContext): Promise<Result<Computed, Failure>>
   /** Absent where no responses are kept. */
   readonly responses?: KindResponses<Spec, P>

@@ -10,7 +10,7 @@ import type {
   Plan,
   RunContext,
 } from '../definition/derivation-kind.ts'
-import { DEFAULT_HOST_POLICIES, DEFAULT_HOST_POLICY } from '../definition/host-policies.ts'
+import { DEFAULT_HOST_POLICIES } from '../definition/host-policies.ts'
 import { refuseCommonMembers } from '../definition/evidence.ts'
 import { inputHash } from '../plan/input-hash.ts'
 import { parseDerivation } from '../parse-derivation.ts'
@@ -78,14 +78,15 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.notEqual(hashOf(edited, subject.good.inputs), hash)
   })
 
-  kindTest('costs what the policies say, and by default nothing or nobody knows', (subject) => {
+  kindTest('estimates what a computation costs, and never settles more', async (subject) => {
     const derivation = parse(subject, subject.file)
-    const plan = planOf(derivation, subject.good.inputs)
-    const costPerCall = 0.25
-    const dear = { forUrl: () => ({ ...DEFAULT_HOST_POLICY, costPerCall }), maxConcurrency: 1 }
-    const usual = derivation.kind.cost(plan, DEFAULT_HOST_POLICIES)
-    assert.ok(usual === null || usual === 0)
-    assert.equal(derivation.kind.cost(plan, dear), usual === null ? costPerCall : 0)
+    const estimate = derivation.kind.estimate(planOf(derivation, subject.good.inputs), DEFAULT_HOST_POLICIES)
+    assert.ok(estimate === null || estimate >= 0)
+    const outcome = await run(derivation, subject.good.inputs)
+    assert.ok(outcome.ok)
+    const { cost } = outcome.value
+    if (cost === undefined || cost === null) return
+    assert.ok(cost >= 0 && (estimate === null || cost <= estimate), `${cost} of ${estimate}`)
   })
 
   kindTest('carries its example out where nothing is said against it', (subject) => {

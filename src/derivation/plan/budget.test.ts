@@ -32,6 +32,33 @@ test('sums of money have no dust, so that what exactly fits a bound fits', () =>
   assert.deepEqual([thirds.begin(1 / 3), thirds.begin(1 / 3), thirds.cost], [true, true, 0.666666667])
 })
 
+test('the actual amount of a call replaces its estimate, and bounds hold for the sum of both', () => {
+  const budget = new Budget({ maxCalls: null, maxCost: 0.3 })
+  assert.deepEqual(
+    [budget.begin(0.1), budget.begin(0.1), budget.begin(0.1), budget.begin(0.1)],
+    [true, true, true, false],
+  )
+  budget.settle(0.1, 0.0007)
+  assert.deepEqual([budget.calls, budget.cost], [3, 0.2007])
+  assert.equal(budget.begin(0.1), false)
+  budget.settle(0.1, 0)
+  assert.deepEqual([budget.begin(0.1), budget.calls, budget.cost], [true, 4, 0.2007])
+  // A kind whose estimate is too low ends the run no later for it.
+  budget.settle(0.1, 0.5)
+  assert.deepEqual([budget.cost, budget.begin(0)], [0.6007, false])
+})
+
+test('actual amounts that all differ add up exactly', () => {
+  const prices = new Prices()
+  for (let count = 0; count < 1000; count += 1) {
+    prices.add(0.01)
+    prices.settle(0.01, count * 0.0000001)
+  }
+  assert.deepEqual([prices.count, prices.sum, prices.unpriced], [1000, 0.04995, 0])
+  prices.settle(0, null)
+  assert.deepEqual([prices.count, prices.sum, prices.unpriced], [1000, 0.04995, 1])
+})
+
 test('the most calls that bounds have room for are the cheapest, the most dollars are the dearest', () => {
   const prices = [
     [5, 1],

@@ -1,4 +1,4 @@
-/** Dollars that a call costs; null when nobody has said, which counts as nothing. */
+/** Dollars that a call costs; null when the price is not known, which counts as nothing. */
 export type Price = number | null
 
 /** How many calls a run may begin, and dollars it may spend; null for no bound. */
@@ -8,8 +8,9 @@ export interface Bounds {
 }
 
 /**
- * Sets calls of a run aside and lets none begin that would exceed a bound. A call is set aside before it begins to wait
- * for its turn, so that the bounds hold however many are under way; and once, however often it is tried.
+ * Reserves the estimate of each call of a run, and refuses calls that would exceed a bound. A call is reserved before it waits
+ * for a permit, so that the bounds hold however many are under way, and once, however often it is tried. Its actual amount
+ * replaces the estimate, so that the bounds hold for the sum of what is reserved and what is settled.
  */
 export class Budget {
   readonly #bounds: Bounds
@@ -19,7 +20,7 @@ export class Budget {
     this.#bounds = bounds
   }
 
-  /** Counts a call of this price; false when it must not begin, which does not count. */
+  /** Reserves a call of this price; false when it must not begin, which does not count. */
   begin(price: Price): boolean {
     const { maxCalls, maxCost } = this.#bounds
     if (maxCalls !== null && this.#begun.count >= maxCalls) return false
@@ -33,10 +34,9 @@ export class Budget {
     this.#begun.add(price, -1)
   }
 
-  /** Takes back what a call was to cost that never reached anybody; it counts as a call all the same. */
-  refund(price: Price): void {
-    this.#begun.add(price, -1)
-    this.#begun.add(0)
+  /** Replaces what was reserved for a call by its actual amount. */
+  settle(reserved: Price, actual: Price): void {
+    this.#begun.settle(reserved, actual)
   }
 
   get calls(): number {
@@ -59,9 +59,17 @@ export class Budget {
   }
 }
 
-/** Prices of calls. They are counted and not added up, since sums of floating-point numbers gather dust. */
+/** Whole billionths of a dollar. */
+const PARTS = 1e9
+
+/**
+ * Prices of calls. They are counted and not added up, since sums of floating-point numbers are not exact; actual amounts, which
+ * may all differ, are added up in whole billionths of a dollar.
+ */
 export class Prices implements Iterable<readonly [price: Price, count: number]> {
   readonly #counts = new Map<Price, number>()
+  /** The sum of the settled amounts that are no listed price, in billionths of a dollar. */
+  #settled = 0
   #count = 0
   #sum: number | null = 0
 
@@ -69,6 +77,14 @@ export class Prices implements Iterable<readonly [price: Price, count: number]> 
     this.#counts.set(price, (this.#counts.get(price) ?? 0) + count)
     this.#count += count
     this.#sum = null
+  }
+
+  /** Replaces the price of a call that was counted by its actual amount. */
+  settle(price: Price, actual: Price): void {
+    if (actual === price) return
+    this.add(price, -1)
+    this.add(actual === null ? null : 0)
+    this.#settled += Math.round((actual ?? 0) * PARTS)
   }
 
   get count(): number {
@@ -95,7 +111,7 @@ export class Prices implements Iterable<readonly [price: Price, count: number]> 
   }
 
   #exactSum(): number {
-    let sum = 0
+    let sum = this.#settled / PARTS
     for (const [price, count] of this.#counts) sum += (price ?? 0) * count
     return sum
   }

@@ -246,9 +246,9 @@ export class Planner {
     return kind.responses?.requestKey(spec, plan) ?? null
   }
 
-  /** Dollars that a call costs; null when nobody has said. */
+  /** Returns the dollars that are reserved for a computation; null when the price is not known. */
   price({ derivation, plan }: Pick<PlannedItem, 'derivation' | 'plan'>): Price {
-    return derivation.kind.cost(plan, this.request.policies)
+    return derivation.kind.estimate(plan, this.request.policies)
   }
 
   /**

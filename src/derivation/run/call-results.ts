@@ -56,6 +56,8 @@ export interface CallOutcome {
   readonly failed: FailedTargets | null
   /** What provenance has beside the evidence of the plan. */
   readonly provenance: JsonObject
+  /** Dollars that the call cost; absent where that is its estimate. */
+  readonly cost?: Price
   /** Whether another process made the call, which stores what comes of it beside the cells. */
   readonly isOthers: boolean
   /** The response of a call of this process, to be kept. */
@@ -235,8 +237,10 @@ export class Answers {
     }
     try {
       const result = await compute(call, { ...context, onBegun, onSent })
-      if (!wasSent && claim.price > 0) await calls.refund(claim)
-      return this.#outcome(call, result)
+      const outcome = this.#outcome(call, result)
+      const cost = actualCost(outcome, { price: call.price, wasSent }) ?? 0
+      if (cost !== claim.price) await calls.settle(claim, cost)
+      return outcome
     } catch (error) {
       if (error instanceof NotWanted) await calls.release(claim, wasBegun)
       throw error
@@ -283,7 +287,9 @@ export class Answers {
       provenance: result.ok ? result.value.evidence : {},
       isOthers: false,
     })
-    return result.ok ? { ...outcome, response: result.value.response } : { ...outcome, failure: result.error }
+    if (!result.ok) return { ...outcome, failure: result.error }
+    const { response, cost } = result.value
+    return { ...outcome, response, ...(cost !== undefined && { cost }) }
   }
 
   /** Holds what was computed for a target against the contract (D26). */
@@ -320,6 +326,15 @@ export class Answers {
     this.#inUse.set(hash, answer)
     return answer
   }
+}
+
+/** Returns what a call cost: its estimate where the kind says nothing else, and nothing where it was never sent. */
+export function actualCost(
+  { cost }: CallOutcome,
+  { price, wasSent }: { readonly price: Price; readonly wasSent: boolean },
+): Price {
+  if (wasSent) return cost === undefined ? price : cost
+  return price === null ? null : 0
 }
 
 function compute({ derivation, plan }: PricedCall, context: RunContext): Promise<Result<Computed, Failure>> {

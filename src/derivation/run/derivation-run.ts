@@ -4,7 +4,14 @@ import { err, ok, type Result } from '../../errors/result.ts'
 import type { SettledCall } from '../../store/cell-work.ts'
 import type { CacheEntry, CellOutcome, WorkCell, WorkItem } from '../../store/cell-work.ts'
 import type { ReceivedResponse } from '../../store/stored-responses.ts'
-import { Answers, cacheEntries, contractFailure, type Answer, type CallOutcome } from './call-results.ts'
+import {
+  actualCost,
+  Answers,
+  cacheEntries,
+  contractFailure,
+  type Answer,
+  type CallOutcome,
+} from './call-results.ts'
 import type { Budget } from '../plan/budget.ts'
 import { resultOfRun, type ComputedCell, type ItemOfRun } from './cell-result.ts'
 import type { CommitQueue } from './commit-queue.ts'
@@ -296,13 +303,14 @@ export class DerivationRun {
         stored,
       },
     )
-    if (price !== null && price > 0) {
-      const refund = (outcome: CallOutcome | null): void => {
-        // It never reached anybody.
-        if (outcome !== null && begun && !sent) budget.refund(price)
-      }
-      answer.call?.then(refund, () => undefined)
+    const settle = (outcome: CallOutcome | null): void => {
+      if (outcome === null || !begun) return
+      const actual = actualCost(outcome, { price, wasSent: sent })
+      if (actual === price) return
+      budget.settle(price, actual)
+      if (sent) tally.settled(price, actual)
     }
+    answer.call?.then(settle, () => undefined)
     return true
   }
 

@@ -426,7 +426,7 @@ test('a run whose store breaks ends with that error when nothing is under way an
 
 test('a kind that breaks ends the run', async () => {
   const sheet = new RunSheet(3, B)
-  sheet.kind.cost = () => {
+  sheet.kind.estimate = () => {
     throw new Error('a bug')
   }
   await assert.rejects(sheet.run(), /a bug/)

@@ -54,9 +54,15 @@ export class Tally {
     this.report()
   }
 
-  /** Counts what a call of this price costs, which has reached whom it is for. */
+  /** Counts the price of a call that has been sent. */
   sent(price: Price): void {
     this.#sent.add(price)
+    this.report()
+  }
+
+  /** Replaces the price of a call that has been sent by its actual amount. */
+  settled(price: Price, actual: Price): void {
+    this.#sent.settle(price, actual)
     this.report()
   }
 

@@ -88,7 +88,7 @@ export class TestKind implements DerivationKind<TestSpec, TestPlan> {
 
   prices: ReadonlyMap<string, number | null> = new Map()
 
-  cost({ hashed }: TestPlan): number | null {
+  estimate({ hashed }: TestPlan): number | null {
     const price = this.prices.get(hashed.url.split('/')[0] ?? '')
     return price === undefined ? 0 : price
   }

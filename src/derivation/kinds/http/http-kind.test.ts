@@ -266,7 +266,7 @@ test('a call costs and is made as the policies say for its URL', async () => {
   for (const url of ['https://h/', 'https://h:81/', 'https://other/']) {
     const derivation = parse(`url: ${url}\nresponse_path: v\n`, transport)
     const plan = planOf(derivation, {})
-    costs.push(derivation.kind.cost(plan, policies))
+    costs.push(derivation.kind.estimate(plan, policies))
     await derivation.kind.run(derivation.spec, plan, { ...CONTEXT, policies })
   }
   assert.deepEqual(costs, [0.5, 2, null])

@@ -57,7 +57,7 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
     },
     refusal: ({ url }) => transport.refusal(url.host),
     plan: planCall,
-    cost: (plan, policies) => policies.forUrl(plan.hashed.url).costPerCall,
+    estimate: (plan, policies) => policies.forUrl(plan.hashed.url).costPerCall,
     async run(spec, plan, context) {
       const { url } = plan.hashed
       const { headers, secretHeaders, secrets } =

@@ -39,8 +39,8 @@ export class TaskCalls implements SharedCalls {
     return this.#tasks.releaseCall(this.#task, wish, wasSent)
   }
 
-  refund(wish: CallWish): Promise<void> {
-    return this.#tasks.refundCall(this.#task, wish)
+  settle(wish: CallWish, cost: number): Promise<void> {
+    return this.#tasks.settleCall(this.#task, wish, cost)
   }
 
   /** Rejects with the signal's reason at once: the store may be long in answering. */

@@ -79,8 +79,9 @@ export class TaskStore implements RunStore {
 
   /** Tells the store what it has not heard yet. */
   async note(): Promise<void> {
-    const { skipped, calls } = this.#now
-    if (skipped === this.#told.skipped && calls === this.#told.calls) return
+    const { skipped, calls, totalCost } = this.#now
+    const told = this.#told
+    if (skipped === told.skipped && calls === told.calls && totalCost === told.totalCost) return
     await this.#telling(this.#now, (grown) => this.#tasks.noteCalls(this.#task, grown))
   }
 

@@ -134,9 +134,9 @@ export class RunBounds {
     this.#cost = inDollars(this.#cost - price)
   }
 
-  /** Takes back what a call was to cost that never reached anybody. */
-  refund(price: number): void {
-    this.#cost = inDollars(this.#cost - price)
+  /** Replaces the price of a call by what it cost. */
+  settle(price: number, cost: number): void {
+    this.#cost = inDollars(this.#cost - price + cost)
   }
 
   async save(): Promise<void> {

@@ -330,11 +330,11 @@ export class TaskQueue implements RunTasks {
     })
   }
 
-  async refundCall(task: TakenTask, { price }: CallWish): Promise<void> {
+  async settleCall(task: TakenTask, { price }: CallWish, cost: number): Promise<void> {
     if (!task.bounded) return
     await this.#database.changing(async (db) => {
       const bounds = await RunBounds.lock(db, task)
-      bounds.refund(price)
+      bounds.settle(price, cost)
       await bounds.save()
     })
   }
