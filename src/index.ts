@@ -46,6 +46,7 @@ export type {
   ParsedSpec,
   Plan,
   Planned,
+  Resource,
   RunContext,
 } from './derivation/definition/derivation-kind.ts'
 export type { HostPolicies, HostPolicy } from './derivation/definition/host-policies.ts'

@@ -1,25 +1,69 @@
 import { OperationError } from '../errors/service-error.ts'
-import type { DerivationKind } from './definition/derivation-kind.ts'
+import type { DerivationKind, Resource } from './definition/derivation-kind.ts'
 import { httpKind } from './kinds/http/http-kind.ts'
 import type { Transport } from './kinds/http/call/transport.ts'
 
-/** The kinds that derivation files can name, by name. */
-export type Kinds = ReadonlyMap<string, DerivationKind>
+/**
+ * The sources of log entries that no derivation wrote. A kind of such a name would make them ambiguous; `import` is no such
+ * name, since entries of a derivation have `derivation`.
+ */
+const RESERVED_NAMES: readonly string[] = ['write', 'delete', 'revert']
 
-/** What kinds need of the world. */
-export interface KindOptions {
-  readonly transport: Transport
-  /** Where `{{ env.NAME }}` is looked up (D23); by default the process's environment. */
-  readonly env?: NodeJS.ProcessEnv
-  /** Kinds beside those of the service. */
-  readonly own?: readonly DerivationKind[]
+/** The kinds that derivation files can name, and the resources that this machine allows them. */
+export class Kinds {
+  readonly #byName: ReadonlyMap<string, DerivationKind>
+  readonly #refusal: (resource: Resource) => string | null
+
+  /**
+   * `refusal` returns the reason why a resource is not allowed, null when it is. Throws OperationError for two kinds of one
+   * name, and for a reserved name.
+   */
+  constructor(kinds: readonly DerivationKind[], refusal: (resource: Resource) => string | null) {
+    this.#byName = new Map(kinds.map((kind) => [kind.name, kind]))
+    this.#refusal = refusal
+    const names = kinds.map(({ name }) => name)
+    if (this.#byName.size < kinds.length) {
+      throw new OperationError(
+        `two kinds of derivations have the same name; they are called ${names.join(', ')}`,
+      )
+    }
+    const reserved = names.find((name) => RESERVED_NAMES.includes(name))
+    if (reserved === undefined) return
+    throw new OperationError(
+      `a kind of derivations cannot be called ${reserved}: the log has entries of that source; choose another name`,
+    )
+  }
+
+  get names(): readonly string[] {
+    return [...this.#byName.keys()]
+  }
+
+  get(name: string): DerivationKind | undefined {
+    return this.#byName.get(name)
+  }
+
+  /** Returns the reason why the first resource that is not allowed is not; null when all are. */
+  refusalOf(resources: readonly Resource[]): string | null {
+    for (const resource of resources) {
+      const refusal = this.#refusal(resource)
+      if (refusal !== null) return refusal
+    }
+    return null
+  }
 }
 
-/** The registry: a new kind is one line here. Throws OperationError for two kinds of one name. */
+/** The parts that kinds are made from; every entry point (server, worker, push, validation, library) gives the same. */
+export interface KindOptions {
+  /** The transport of `http`; the hosts that it refuses are refused to every kind. */
+  readonly transport: Transport
+  /** The environment in which `{{ env.NAME }}` is looked up (D23); by default that of the process. */
+  readonly env?: NodeJS.ProcessEnv
+  /** Kinds beside those of the service. */
+  readonly own?: readonly DerivationKind[] | undefined
+}
+
+/** Returns the registry: a new kind is one line here. Throws OperationError as {@link Kinds} does. */
 export function createKinds({ transport, env = process.env, own = [] }: KindOptions): Kinds {
   const kinds: readonly DerivationKind[] = [httpKind(transport, env), ...own]
-  const byName = new Map(kinds.map((kind) => [kind.name, kind]))
-  if (byName.size === kinds.length) return byName
-  const names = kinds.map(({ name }) => name).join(', ')
-  throw new OperationError(`two kinds of derivations have the same name; they are called ${names}`)
+  return new Kinds(kinds, ({ type, name }) => (type === 'host' ? transport.refusal(name) : null))
 }

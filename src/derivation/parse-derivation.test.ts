@@ -32,7 +32,7 @@ test('a derivation file is read with the hash of its bytes and the hosts it call
   assert.equal(derivation.sha256, createHash('sha256').update(GOOD).digest('hex'))
   assert.equal(derivation.kind, kinds.get('http'))
   assert.deepEqual(derivation.targets, ['lat', 'lon'])
-  assert.deepEqual(derivation.hosts, ['geo.example.com:443'])
+  assert.deepEqual(derivation.resources, [{ type: 'host', name: 'geo.example.com:443' }])
 })
 
 test('D20: a field used in a placeholder counts as an input, listed or not, after the listed ones', () => {

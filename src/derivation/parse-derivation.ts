@@ -61,7 +61,8 @@ export function parseDerivation(source: DerivationSource, contract: Contract, ki
     requiredInputs,
     nonEmptyInputs: skipBlank ? requiredInputs.filter(isText) : [],
     retryFailedAfterMs,
-    hosts: parsed.hosts,
+    resources: parsed.resources,
+    refusal: kinds.refusalOf(parsed.resources),
   }
 }
 
@@ -83,7 +84,7 @@ function presentKeys(yaml: YamlFile): JsonObject {
 
 function readKind(keys: JsonObject, yaml: YamlFile, kinds: Kinds): DerivationKind {
   const name = required('kind', keys, yaml)
-  const known = [...kinds.keys()]
+  const known = kinds.names
   const kind = typeof name === 'string' ? kinds.get(name) : undefined
   if (kind) return kind
   const hint = typeof name === 'string' ? didYouMean(name, known) : ''

@@ -1,5 +1,5 @@
 import type { Contract } from '../contract/contract.ts'
-import type { Derivation } from '../derivation/definition/derivation-kind.ts'
+import type { Derivation, Resource } from '../derivation/definition/derivation-kind.ts'
 import type { HostPolicies } from '../derivation/definition/host-policies.ts'
 import type { DerivationSource } from '../derivation/parse-derivation.ts'
 import { ContractError, ServiceError, StoppingError } from '../errors/service-error.ts'
@@ -152,6 +152,11 @@ export class Sheet {
   /** Returns the definition files as they were last read. Throws ContractError. */
   definitionFiles(): readonly DefinitionFile[] {
     return this.#parts.files.all()
+  }
+
+  /** Returns the reason why this machine does not allow derivations a resource; null when it does. */
+  refusalOf(resource: Resource): string | null {
+    return this.#parts.files.refusalOf(resource)
   }
 
   /** Parses a derivation file, which may be an earlier version. Throws ContractError. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { watchConnections } from '../../src/derivation/kinds/http/testing/connection-watch.ts'
-import { calledHosts } from '../../src/sheet/calls/called-hosts.ts'
+import { usedResources } from '../../src/sheet/calls/used-resources.ts'
 import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { parseStub, NetworkTransport } from '../../src/sheet/transports.ts'
 import { openOnEngine, perEngine } from '../support/engine.ts'
@@ -118,9 +118,9 @@ test('--allow-net: derivations call the hosts that are listed, the others fail, 
   answerLookups(first.api)
   const run = await reopen(t, first, [first.api.host])
   const refusal = `--allow-net does not list ${other.host}`
-  const hosts = await calledHosts(run.sheet)
+  const hosts = await usedResources(run.sheet)
   assert.deepEqual(
-    new Map(hosts.map((called) => [called.host, called.refusal])),
+    new Map(hosts.map(({ name, refusal: why }) => [name, why])),
     new Map([
       [run.api.host, null],
       [other.host, refusal],
@@ -157,10 +157,10 @@ test('the hosts that derivations call are listed once each; none while a file is
     },
     { transport: parseStub('{"fallback": {"value": 1}}') },
   )
-  assert.deepEqual(await calledHosts(run.sheet), [
-    { host: '169.254.169.254:80', refusal: null },
-    { host: 'z.example:443', refusal: null },
+  assert.deepEqual(await usedResources(run.sheet), [
+    { type: 'host', name: '169.254.169.254:80', refusal: null },
+    { type: 'host', name: 'z.example:443', refusal: null },
   ])
   await writeDerivations(run.directory, { 'b.yaml': { targets: ['b'] } })
-  assert.deepEqual(await calledHosts(run.sheet), [])
+  assert.deepEqual(await usedResources(run.sheet), [])
 })

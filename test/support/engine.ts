@@ -28,6 +28,9 @@ let engine: Engine = 'sqlite'
 /** The URL of the store of each directory that was pushed. */
 const stores = new Map<string, string>()
 
+/** The kinds beside those of the service with which the sheet of a directory is opened. */
+const ownKinds = new Map<string, SheetOptions['kinds']>()
+
 /** Has all sheets of this process that are opened from now on by {@link openOnEngine} on this engine. */
 export function useEngine(name: Engine): void {
   engine = name
@@ -40,6 +43,7 @@ export function perEngine<T>(choices: Readonly<Record<Engine, T>>): T {
 
 /** Opens the sheet of a directory where it is on this engine; again, where it was opened before. */
 export async function openOnEngine(directory: string, options: Partial<SheetOptions> = {}): Promise<Sheet> {
+  if (options.kinds !== undefined) ownKinds.set(directory, options.kinds)
   const place = await placeOnEngine(directory, options.defaultActor ?? 'system')
   return openSheet(place, { queryLimits: PATIENT_LIMITS, ...options })
 }
@@ -117,7 +121,8 @@ export async function everythingStored(directory: string): Promise<readonly stri
 }
 
 async function push(directory: string, url: string, actor: string): Promise<void> {
-  const options = { actor, note: null, dryRun: false, lockTimeoutMs: 5000 }
+  const kinds = ownKinds.get(directory)
+  const options = { actor, note: null, dryRun: false, lockTimeoutMs: 5000, ...(kinds && { kinds }) }
   try {
     await pushSheet(directory, url, options)
   } catch (error) {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { allowedHost } from '../../sheet/calls/called-hosts.ts'
+import { allowedHost } from '../../sheet/calls/used-resources.ts'
 import { checkActor } from '../../sheet/resolve-actor.ts'
 
 /** A parser for whole numbers of a range; `unit` multiplies what is given. Throws InvalidArgumentError. */

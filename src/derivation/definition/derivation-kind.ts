@@ -69,7 +69,20 @@ export class NotWanted extends Error {}
 /** The same for one that the bounds of the run leave no room for. */
 export class NoRoom extends NotWanted {}
 
-/** What a kind is told when it reads a derivation file. */
+/**
+ * Something beside the record that computations of a derivation touch. Calls to hosts are allowed by `--allow-net` and
+ * `--offline`; the start message and the report of a derivation list all resources.
+ */
+export interface Resource {
+  readonly type: 'host' | 'file' | 'sheet' | 'process'
+  /**
+   * For a host `host:port`, in the form in which a parsed URL has them; for a file or another sheet its path from the sheet's
+   * directory; for a process its program.
+   */
+  readonly name: string
+}
+
+/** The context in which a kind reads a derivation file. */
 export interface ParseContext {
   readonly contract: Contract
   /** The file as messages name it, such as `derivations/currency.yaml`. */
@@ -78,7 +91,7 @@ export interface ParseContext {
   fail(path: readonly (string | number)[], message: string): never
 }
 
-/** What a kind makes of a derivation file. */
+/** A derivation file as a kind has read it. */
 export interface ParsedSpec<Spec> {
   readonly spec: Spec
   /** Fields that placeholders name: they count as inputs, listed or not (D20). */
@@ -88,8 +101,8 @@ export interface ParsedSpec<Spec> {
    * null; the store counts such cells as blocked (D32).
    */
   readonly requiredFields: readonly string[]
-  /** Hosts (`host:port`) that runs of this derivation call; empty for kinds that call nobody. */
-  readonly hosts: readonly string[]
+  /** The resources that computations touch; empty for kinds that touch nothing but the record. */
+  readonly resources: readonly Resource[]
 }
 
 /** The responses of a kind whose computations are requests. */
@@ -113,11 +126,6 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<Spec>
   /** Throws OperationError when something the calls need is not there, such as an environment variable (D23). */
   prepare(spec: Spec): void
-  /**
-   * Why this machine makes none of the calls of a derivation, whatever its inputs; null when it makes them. Then no call
-   * is begun, and a cell that the cache has no value for fails with this text. Always the same.
-   */
-  refusal(spec: Spec): string | null
   /** Pure: the same inputs make the same plan on every machine. To be called through {@link planComputation}. */
   plan(spec: Spec, inputs: InputValues): Planned<P>
   /**
@@ -150,5 +158,10 @@ export interface Derivation {
   readonly nonEmptyInputs: readonly string[]
   /** For so long a cell is left alone after a failure that is expected to last; Infinity for ever, null for not at all. */
   readonly retryFailedAfterMs: number | null
-  readonly hosts: readonly string[]
+  readonly resources: readonly Resource[]
+  /**
+   * The reason why this machine carries out no computation of the derivation: it does not allow one of its resources. Null
+   * when it carries them out. Otherwise a cell that the cache has no value for fails with this text. Always the same.
+   */
+  readonly refusal: string | null
 }

@@ -6,10 +6,10 @@ import { orderDerivations } from './graph.ts'
 import { createKinds } from '../kinds.ts'
 import { StubTransport } from '../kinds/http/network/stub-transport.ts'
 
-const kind = [...createKinds({ transport: new StubTransport({ responses: new Map() }) }).values()][0]!
+const kind = createKinds({ transport: new StubTransport({ responses: new Map() }) }).get('http')!
 
 function derivation(file: string, inputs: string[], targets: string[]): Derivation {
-  const of = { file, sha256: '', text: '', kind, spec: null, hosts: [] }
+  const of = { file, sha256: '', text: '', kind, spec: null, resources: [], refusal: null }
   return { ...of, targets, inputs, requiredInputs: [], nonEmptyInputs: [], retryFailedAfterMs: null }
 }
 

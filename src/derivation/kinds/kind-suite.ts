@@ -8,11 +8,13 @@ import type {
   DerivationKind,
   InputValues,
   Plan,
+  Resource,
   RunContext,
 } from '../definition/derivation-kind.ts'
 import { DEFAULT_HOST_POLICIES } from '../definition/host-policies.ts'
 import { refuseCommonMembers } from '../definition/evidence.ts'
 import { inputHash } from '../plan/input-hash.ts'
+import { Kinds } from '../kinds.ts'
 import { parseDerivation } from '../parse-derivation.ts'
 
 /** A kind set up for the common suite, with all that its example calls standing in on this machine. */
@@ -27,8 +29,6 @@ export interface KindUnderTest {
   readonly failing: InputValues
   /** Inputs that lack what the request needs; null for kinds that need nothing (D22). */
   readonly blocked: { readonly inputs: InputValues; readonly field: string } | null
-  /** The same kind on a machine that calls nobody; null for kinds that never do. */
-  readonly restricted: DerivationKind | null
   close(): Promise<void>
 }
 
@@ -89,23 +89,14 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.ok(cost >= 0 && (estimate === null || cost <= estimate), `${cost} of ${estimate}`)
   })
 
-  kindTest('carries its example out where nothing is said against it', (subject) => {
-    const { kind, spec } = parse(subject, subject.file)
-    assert.equal(kind.refusal(spec), null)
+  kindTest('is refused where one of its resources is, and only there', (subject) => {
+    const { resources, refusal } = parse(subject, subject.file)
+    assert.equal(refusal, null)
+    assert.ok(resources.every((resource) => resource.name !== ''))
+    const refused = parse(subject, subject.file, ({ type, name: of }) => `no ${type} ${of}`)
+    const [first] = resources
+    assert.equal(refused.refusal, first === undefined ? null : `no ${first.type} ${first.name}`)
   })
-
-  kindTest(
-    'names the hosts that it calls, and says why it does not call them where it may not',
-    (subject) => {
-      if (subject.restricted === null) return
-      const { hosts } = parse(subject, subject.file)
-      assert.ok(hosts.length > 0)
-      const { kind, spec } = parse({ ...subject, kind: subject.restricted }, subject.file)
-      const refusal = kind.refusal(spec)
-      assert.ok(refusal !== null && refusal !== '' && !refusal.includes('\n'), String(refusal))
-      assert.equal(kind.refusal(spec), refusal)
-    },
-  )
 
   kindTest('D22: is blocked when a value that the request needs is null', (subject) => {
     if (subject.blocked === null) return
@@ -183,9 +174,13 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
   })
 }
 
-function parse({ kind, contract }: KindUnderTest, file: string): Derivation {
+function parse(
+  { kind, contract }: KindUnderTest,
+  file: string,
+  refusal: (resource: Resource) => string | null = () => null,
+): Derivation {
   const source = { file: 'example.yaml', bytes: Buffer.from(file) }
-  return parseDerivation(source, contract, new Map([[kind.name, kind]]))
+  return parseDerivation(source, contract, new Kinds([kind], refusal))
 }
 
 function planOf({ kind, spec }: Derivation, inputs: InputValues): Plan {

@@ -90,7 +90,7 @@ export class DryRun {
    * this derivation the run may make, as far as it has come, whether or not the bounds have room for them.
    */
   async *follow(derivation: Derivation): AsyncGenerator<number> {
-    const areMade = derivation.kind.refusal(derivation.spec) === null
+    const areMade = derivation.refusal === null
     const own: SharedCalls = { begun: new Set(), refused: new Set() }
     const { force, reuseResponses } = this.planner.request
     const calls: CallsOfDerivation = { areMade, ...(reuseResponses ? this.#shared : own), count: 0 }

@@ -81,7 +81,7 @@ export class DerivationRun {
     const { calls, reuse } = parts
     this.#derivation = derivation
     this.#parts = parts
-    this.#refusal = derivation.kind.refusal(derivation.spec)
+    this.#refusal = derivation.refusal
     this.#answers = new Answers({
       contract,
       usesCache: !force,
@@ -328,12 +328,12 @@ export class DerivationRun {
 
   /** Counts a call of this process that has failed, or brought a value. */
   #noteOutcome({ values, failed }: CallOutcome): void {
-    const { file, hosts, targets } = this.#derivation
+    const { file, resources, targets } = this.#derivation
     const [first] = Object.values(failed ?? {})
     const isFailed = first !== undefined && Object.keys(failed ?? {}).length === targets.length
     // What is broken off with the run says nothing of the host.
     if (this.#parts.signal.aborted || Object.keys(values).length === 0) return
-    this.#parts.streak.note(hosts[0] ?? file, isFailed ? first.error : null)
+    this.#parts.streak.note(resources[0]?.name ?? file, isFailed ? first.error : null)
   }
 
   /** What a call comes to for cells. */

@@ -71,10 +71,6 @@ export class TestKind implements DerivationKind<TestSpec, TestPlan> {
 
   prepare(): void {}
 
-  refusal({ refusal }: TestSpec): string | null {
-    return refusal ?? null
-  }
-
   /** The URL is `<file>/<inputs>`; an input of `..` makes no request. */
   plan({ file, inputs, needed = inputs }: TestSpec, values: InputValues): Planned<TestPlan> {
     const blocking = needed.find((field) => (values[field] ?? null) === null)
@@ -150,7 +146,11 @@ export function testDerivations(kind: TestKind, specs: readonly TestSpec[]): Der
       requiredInputs,
       nonEmptyInputs: [],
       retryFailedAfterMs,
-      hosts: [],
+      resources: [],
+      // A test may refuse its calls later on.
+      get refusal(): string | null {
+        return spec.refusal ?? null
+      },
     }
   })
 }

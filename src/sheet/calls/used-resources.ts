@@ -1,28 +1,23 @@
-import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
+import type { Derivation, Resource } from '../../derivation/definition/derivation-kind.ts'
 import { hostKey } from '../../derivation/definition/host-key.ts'
 import { ServiceError } from '../../errors/service-error.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** A host that derivations of a sheet call. */
-export interface CalledHost {
-  /** `host:port`. */
-  readonly host: string
-  /** The reason why this process refuses to call it; null when it does not. */
+/** A resource that derivations of a sheet touch. */
+export interface UsedResource extends Resource {
+  /** The reason why this machine does not allow it; null when it does. */
   readonly refusal: string | null
 }
 
-/**
- * Lists the hosts that the sheet's derivations call, each once, sorted by name; empty while files of the sheet are
- * broken.
- */
-export async function calledHosts(sheet: Sheet): Promise<CalledHost[]> {
-  const refusals = new Map<string, string | null>()
-  for (const { kind, spec, hosts } of await derivationsOf(sheet)) {
-    for (const host of hosts) refusals.set(host, kind.refusal(spec))
+/** Lists the resources that the sheet's derivations touch, each once, by type and name; empty while files of the sheet are broken. */
+export async function usedResources(sheet: Sheet): Promise<UsedResource[]> {
+  const resources = new Map<string, UsedResource>()
+  for (const derivation of await derivationsOf(sheet)) {
+    for (const resource of derivation.resources) {
+      resources.set(`${resource.type} ${resource.name}`, { ...resource, refusal: sheet.refusalOf(resource) })
+    }
   }
-  return [...refusals]
-    .map(([host, refusal]) => ({ host, refusal }))
-    .toSorted((one, other) => (one.host < other.host ? -1 : 1))
+  return [...resources].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, resource]) => resource)
 }
 
 /**

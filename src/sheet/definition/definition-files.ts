@@ -1,7 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import { checkDeclared, type Derived } from '../../contract/contract-view.ts'
 import { parseContract } from '../../contract/odcs/parse-contract.ts'
-import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
+import type { Derivation, Resource } from '../../derivation/definition/derivation-kind.ts'
 import { orderDerivations } from '../../derivation/definition/graph.ts'
 import { DEFAULT_HOST_POLICIES, type HostPolicies } from '../../derivation/definition/host-policies.ts'
 import type { Kinds } from '../../derivation/kinds.ts'
@@ -133,6 +133,11 @@ export class DefinitionFiles {
     }
     attempt(() => this.policies())
     return faults
+  }
+
+  /** Returns the reason why this machine does not allow a resource; null when it does. */
+  refusalOf(resource: Resource): string | null {
+    return this.#kinds.refusalOf([resource])
   }
 
   /** Parses a derivation file on its own. Throws ContractError. */

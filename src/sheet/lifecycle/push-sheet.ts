@@ -6,7 +6,7 @@ import { ContractError } from '../../errors/service-error.ts'
 import type { RevisionFile, TargetChange } from '../../store/revision-store.ts'
 import { DefinitionFiles, targetDefinitions } from '../definition/definition-files.ts'
 import { noCalls } from '../calls/no-calls.ts'
-import { openDefinition, pushToStore } from '../open-sheet.ts'
+import { openDefinition, pushToStore, type SheetOptions } from '../open-sheet.ts'
 
 export interface PushOptions {
   /** Who pushes, and who imports the records of a new store. */
@@ -16,6 +16,8 @@ export interface PushOptions {
   /** Only finds out what would come of it. */
   readonly dryRun: boolean
   readonly lockTimeoutMs: number
+  /** Kinds of derivations beside those of the service; see {@link SheetOptions}. */
+  readonly kinds?: SheetOptions['kinds']
 }
 
 /** What a push came to; with a dry run, what it would come to. */
@@ -53,7 +55,7 @@ export async function pushSheet(path: string, url: string, options: PushOptions)
   const directory = resolve(path)
   const definition = new DefinitionFiles(
     await openDefinition(directory),
-    createKinds({ transport: noCalls() }),
+    createKinds({ transport: noCalls(), own: options.kinds }),
   )
   refuseFaults(definition)
   const contract = definition.contract()

@@ -9,7 +9,7 @@ import { createKinds } from '../../derivation/kinds.ts'
 import { ServiceError } from '../../errors/service-error.ts'
 import { DefinitionFiles, targetDefinitions, type Derivations } from '../definition/definition-files.ts'
 import { listRecords } from '../queries/list-records.ts'
-import { openDefinition, openSheet, tryStoreOf } from '../open-sheet.ts'
+import { openDefinition, openSheet, tryStoreOf, type SheetOptions } from '../open-sheet.ts'
 import { noCalls } from '../calls/no-calls.ts'
 import { valueFaults } from './record-rules.ts'
 import { recordsFileFaults } from './records-file-faults.ts'
@@ -26,6 +26,13 @@ export interface SheetFault {
 
 const RECORDS_AT_ONCE = 1000
 
+export interface ValidateOptions {
+  /** Whether every record is validated too. */
+  readonly records: boolean
+  /** Kinds of derivations beside those of the service; see {@link SheetOptions}. */
+  readonly kinds?: SheetOptions['kinds']
+}
+
 /**
  * Looks for what is wrong with a sheet, that of a directory or of a store's URL: contract, derivation files and
  * `transport.yaml`, of each the first fault; then original names that fields share, and what keeps its store from being opened, or made from `records.jsonl`, which is
@@ -33,13 +40,11 @@ const RECORDS_AT_ONCE = 1000
  * Calls nobody. Throws SheetError where there is no sheet, and RecordsError where a
  * store at a URL cannot be reached.
  */
-export async function* validateSheet(
-  path: string,
-  { records }: { readonly records: boolean },
-): AsyncGenerator<SheetFault> {
+export async function* validateSheet(path: string, options: ValidateOptions): AsyncGenerator<SheetFault> {
+  const { records, kinds } = options
   const source = await openDefinition(path)
   try {
-    const files = new DefinitionFiles(source, createKinds({ transport: noCalls() }))
+    const files = new DefinitionFiles(source, createKinds({ transport: noCalls(), own: kinds }))
     const faults = files.faults()
     for (const { message } of faults) yield faultFrom(message)
     if (faults.length > 0) return
@@ -47,7 +52,7 @@ export async function* validateSheet(
     const derivations = files.derivations(contract)
     yield* nameFaults(contract)
     if (isStoreUrl(path)) {
-      yield* storedFaults(path, { records })
+      yield* storedFaults(path, options)
       return
     }
     const hasStore = existsSync(join(resolve(path), 'sheet.db'))
@@ -62,7 +67,7 @@ export async function* validateSheet(
     }
     const fault = await openingFault(path, contract, derivations)
     if (fault !== null) yield faultFrom(fault)
-    else if (records && hasStore) yield* storedFaults(path, { records })
+    else if (records && hasStore) yield* storedFaults(path, options)
   } finally {
     await source.close?.()
   }
@@ -96,11 +101,8 @@ async function openingFault(
 }
 
 /** Why a sheet cannot be opened, or with `records`, what is wrong with each stored record. */
-async function* storedFaults(
-  path: string,
-  { records }: { readonly records: boolean },
-): AsyncGenerator<SheetFault> {
-  const sheet = await openSheet(path, { transport: noCalls() })
+async function* storedFaults(path: string, { records, kinds }: ValidateOptions): AsyncGenerator<SheetFault> {
+  const sheet = await openSheet(path, { transport: noCalls(), ...(kinds !== undefined && { kinds }) })
   const file = isStoreUrl(path) ? null : 'sheet.db'
   try {
     const { contract, derivations } = await sheet.deriving()

@@ -1,6 +1,6 @@
 import { showValue } from '../../contract/json/show-value.ts'
 import { SheetError } from '../../errors/service-error.ts'
-import type { Derivation } from '../../derivation/definition/derivation-kind.ts'
+import type { Derivation, Resource } from '../../derivation/definition/derivation-kind.ts'
 import type { Sheet } from '../sheet.ts'
 
 /** A derivation file and its parsed parts. */
@@ -10,8 +10,8 @@ export interface DerivationReport {
   readonly targets: readonly string[]
   /** Fields whose change makes the targets stale, including those that only placeholders name. */
   readonly inputs: readonly string[]
-  /** The hosts that runs call, as `host:port`. */
-  readonly hosts: readonly string[]
+  /** The resources that computations touch. */
+  readonly resources: readonly Resource[]
   readonly text: string
 }
 
@@ -32,6 +32,6 @@ export async function readDerivation(sheet: Sheet, file: string): Promise<Deriva
   )
 }
 
-function describe({ file, kind, targets, inputs, hosts, text }: Derivation): DerivationReport {
-  return { file, kind: kind.name, targets, inputs, hosts, text }
+function describe({ file, kind, targets, inputs, resources, text }: Derivation): DerivationReport {
+  return { file, kind: kind.name, targets, inputs, resources, text }
 }

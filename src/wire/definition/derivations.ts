@@ -9,6 +9,12 @@ export const DerivationAnswer = Type.Object({
     description: 'Fields whose change makes the targets stale, those that are only in placeholders included.',
   }),
   hosts: Type.Array(Type.String(), { description: '`host:port` of those that runs call.' }),
+  resources: Type.Optional(
+    Type.Array(Type.Object({ type: Type.String(), name: Type.String() }), {
+      description:
+        'Others that runs touch, by `type`: a `file`, another `sheet` or a `process`. Absent when there are none.',
+    }),
+  ),
   text: Type.String(),
 })
 export type DerivationAnswer = Static<typeof DerivationAnswer>
@@ -19,14 +25,24 @@ export type DerivationsAnswer = Static<typeof DerivationsAnswer>
 
 /** Turns derivations into their wire form. */
 export function toDerivationsAnswer(
-  derivations: readonly { readonly [Member in keyof DerivationAnswer]: Readonly<DerivationAnswer[Member]> }[],
+  derivations: readonly (Pick<DerivationAnswer, 'file' | 'kind' | 'text'> & {
+    readonly targets: readonly string[]
+    readonly inputs: readonly string[]
+    readonly resources: readonly { readonly type: string; readonly name: string }[]
+  })[],
 ): DerivationsAnswer {
   return {
-    derivations: derivations.map(({ targets, inputs, hosts, ...rest }) => ({
-      ...rest,
-      targets: [...targets],
-      inputs: [...inputs],
-      hosts: [...hosts],
-    })),
+    derivations: derivations.map(({ file, kind, targets, inputs, resources, text }) => {
+      const others = resources.filter(({ type }) => type !== 'host')
+      return {
+        file,
+        kind,
+        targets: [...targets],
+        inputs: [...inputs],
+        hosts: resources.filter(({ type }) => type === 'host').map(({ name }) => name),
+        ...(others.length > 0 && { resources: others }),
+        text,
+      }
+    }),
   }
 }

@@ -18,7 +18,7 @@ interface DerivationPanelProps {
 
 /** All about one derivation, and what can be run of it. */
 export function DerivationPanel({ derivation, status, onClose }: DerivationPanelProps) {
-  const { file, kind, inputs, targets, hosts, text } = derivation
+  const { file, kind, inputs, targets, hosts, resources = [], text } = derivation
   return (
     <section
       className="derivation-panel"
@@ -41,6 +41,14 @@ export function DerivationPanel({ derivation, status, onClose }: DerivationPanel
         <dd>{inputs.length === 0 ? 'none' : <Names names={inputs} />}</dd>
         <dt>Calls</dt>
         <dd>{hosts.length === 0 ? 'no host' : <Names names={hosts} />}</dd>
+        {resources.length > 0 && (
+          <>
+            <dt>Uses</dt>
+            <dd>
+              <Names names={resources.map(({ type, name }) => `${type} ${name}`)} />
+            </dd>
+          </>
+        )}
       </dl>
       <h3>{targets.length === 1 ? 'Target' : 'Targets'}</h3>
       <ul className="derivation-targets">

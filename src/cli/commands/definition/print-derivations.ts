@@ -10,7 +10,7 @@ export async function printDerivations({ sheet, out }: CommandContext): Promise<
   await out.print(answer, (screen) =>
     answer.derivations.length === 0
       ? screen.paint('dim', 'This sheet has no derivations.')
-      : tableOf(COLUMNS, answer.derivations, screen),
+      : tableOf(columnsFor(answer.derivations), answer.derivations, screen),
   )
 }
 
@@ -27,4 +27,14 @@ const COLUMNS: readonly Column<DerivationAnswer>[] = [
   { header: 'targets', value: ({ targets }) => targets.join(', ') },
   { header: 'inputs', value: ({ inputs }) => inputs.join(', ') },
   { header: 'hosts', value: ({ hosts }) => hosts.join(', ') },
+  {
+    header: 'resources',
+    value: ({ resources = [] }) => resources.map(({ type, name }) => `${type} ${name}`).join(', '),
+  },
 ]
+
+/** Leaves out the resources beside hosts where no derivation has any. */
+function columnsFor(derivations: readonly DerivationAnswer[]): readonly Column<DerivationAnswer>[] {
+  const haveOthers = derivations.some(({ resources }) => resources !== undefined)
+  return COLUMNS.filter(({ header }) => header !== 'resources' || haveOthers)
+}

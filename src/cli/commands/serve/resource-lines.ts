@@ -1,12 +1,22 @@
-import type { CalledHost } from '../../../sheet/calls/called-hosts.ts'
+import type { UsedResource } from '../../../sheet/calls/used-resources.ts'
 
-/** One line, with its line break, on whom the sheet's derivations call; empty when they call nobody. */
-export function calledHostsLine(
-  hosts: readonly CalledHost[],
+/** What derivations do with the resources of a type. */
+const USES = { host: 'call', file: 'read', sheet: 'read the sheets', process: 'run' } as const
+
+/** Returns a line, with its line break, for each type of resource that the sheet's derivations touch; empty for none. */
+export function resourceLines(
+  resources: readonly UsedResource[],
   { stubbed }: { readonly stubbed: boolean },
 ): string {
-  if (hosts.length === 0) return ''
-  const shown = hosts.map(({ host, refusal }) => (refusal === null ? host : `${host} (refused: ${refusal})`))
-  const instead = stubbed ? '; --stub answers in their place, and nothing is called' : ''
-  return `Its derivations call ${shown.join(', ')}${instead}\n`
+  const types = [...new Set(resources.map(({ type }) => type))]
+  return types
+    .map((type) => {
+      const shown = resources
+        .filter((resource) => resource.type === type)
+        .map(({ name, refusal }) => (refusal === null ? name : `${name} (refused: ${refusal})`))
+      const instead =
+        stubbed && type === 'host' ? '; --stub answers in their place, and nothing is called' : ''
+      return `Its derivations ${USES[type]} ${shown.join(', ')}${instead}\n`
+    })
+    .join('')
 }

@@ -6,14 +6,14 @@ import type { FastifyInstance } from 'fastify'
 import { pino, type Logger } from 'pino'
 import type { AgentScope } from '../../../mcp/tools/agent-scope.ts'
 import type { McpEndpoint } from '../../../mcp/mcp-endpoint.ts'
-import { calledHosts } from '../../../sheet/calls/called-hosts.ts'
+import { usedResources } from '../../../sheet/calls/used-resources.ts'
 import { openSheet } from '../../../sheet/open-sheet.ts'
 import { OrphanRecovery } from '../../../sheet/runs/coordination/orphan-recovery.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
 import type { StoreThread } from '../../../sheet/store-thread.ts'
 import { announce } from './announce.ts'
 import { callTransport, type TransportOptions } from '../../options/call-transport.ts'
-import { calledHostsLine } from './called-hosts-line.ts'
+import { resourceLines } from './resource-lines.ts'
 import { packageVersion } from '../../options/package-version.ts'
 import { whyNotStarted } from './start-error.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
@@ -62,7 +62,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       trustedActorHeader: options.trustedActorHeader,
       agents: options.agents === null ? null : await serveAgents(sheet, options.agents, logger),
     })
-    const hosts = await listen(app, sheet, options)
+    const resources = await listen(app, sheet, options)
     // Of another server or worker that is gone.
     const recovery = new OrphanRecovery(sheet)
     const stop = stopOnSignal({ app, sheet, logger, recovery })
@@ -72,7 +72,7 @@ export async function serve(options: ServeOptions): Promise<void> {
         'listening beyond this machine: the service knows no users, so put a reverse proxy in front of it',
       )
     }
-    await announce(`Colophon serves ${sheet.name} at ${urlOf(app)}\n${hosts}`, stop)
+    await announce(`Colophon serves ${sheet.name} at ${urlOf(app)}\n${resources}`, stop)
   } catch (error) {
     const reason = whyNotStarted(error, options)
     if (reason === undefined) throw error
@@ -99,12 +99,12 @@ function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
   })
 }
 
-/** Listens, and says whom the derivations call. Where either fails, the sheet is closed. */
+/** Listens, and returns the lines on what the derivations touch. Where either fails, the sheet is closed. */
 async function listen(app: FastifyInstance, sheet: Sheet, options: ServeOptions): Promise<string> {
   try {
-    const hosts = calledHostsLine(await calledHosts(sheet), { stubbed: options.stubFile !== null })
+    const resources = resourceLines(await usedResources(sheet), { stubbed: options.stubFile !== null })
     await app.listen({ host: options.host, port: options.port })
-    return hosts
+    return resources
   } catch (error) {
     await sheet.close()
     throw error

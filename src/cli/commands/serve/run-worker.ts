@@ -1,12 +1,12 @@
 import { pino } from 'pino'
 import { ServiceError } from '../../../errors/service-error.ts'
-import { calledHosts } from '../../../sheet/calls/called-hosts.ts'
+import { usedResources } from '../../../sheet/calls/used-resources.ts'
 import { openSheet } from '../../../sheet/open-sheet.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
 import { startWorker, type Worker } from '../../../sheet/runs/start-worker.ts'
 import { announce } from './announce.ts'
 import { callTransport, type TransportOptions } from '../../options/call-transport.ts'
-import { calledHostsLine } from './called-hosts-line.ts'
+import { resourceLines } from './resource-lines.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'
 import { inOneLine } from '../../terminal/one-line.ts'
 
@@ -32,9 +32,9 @@ export async function work(options: WorkOptions): Promise<void> {
       handsRunsOver: true,
       logger,
     })
-    const { worker, hosts } = await begin(sheet, options)
+    const { worker, resources } = await begin(sheet, options)
     const stop = stopOnSignal({ sheet, worker, graceMs: options.graceMs })
-    await announce(`Colophon works for ${sheet.name}\n${hosts}`, stop)
+    await announce(`Colophon works for ${sheet.name}\n${resources}`, stop)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     process.stderr.write(`colophon: ${inOneLine(error.message)}\n`)
@@ -43,10 +43,13 @@ export async function work(options: WorkOptions): Promise<void> {
 }
 
 /** Where it cannot begin, the sheet is closed. */
-async function begin(sheet: Sheet, { stubFile }: WorkOptions): Promise<{ worker: Worker; hosts: string }> {
+async function begin(
+  sheet: Sheet,
+  { stubFile }: WorkOptions,
+): Promise<{ worker: Worker; resources: string }> {
   try {
-    const hosts = calledHostsLine(await calledHosts(sheet), { stubbed: stubFile !== null })
-    return { worker: await startWorker(sheet), hosts }
+    const resources = resourceLines(await usedResources(sheet), { stubbed: stubFile !== null })
+    return { worker: await startWorker(sheet), resources }
   } catch (error) {
     await sheet.close()
     throw error

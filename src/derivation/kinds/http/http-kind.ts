@@ -55,7 +55,6 @@ export function httpKind(transport: Transport, env: NodeJS.ProcessEnv): Derivati
     prepare(spec) {
       for (const name of envNames(spec.headers)) readEnv(name, env, spec.file)
     },
-    refusal: ({ url }) => transport.refusal(url.host),
     plan: planCall,
     estimate: (plan, policies) => policies.forUrl(plan.hashed.url).costPerCall,
     async run(spec, plan, context) {

@@ -86,7 +86,12 @@ export function parseHttpSpec(
     ...headers.flatMap((header) => fieldsOf(header.parts)),
   ])
   const usedFields = requiredFields.union(new Set(sentBody === null ? [] : bodyFields(sentBody)))
-  return { spec, usedFields: [...usedFields], requiredFields: [...requiredFields], hosts: [url.host] }
+  return {
+    spec,
+    usedFields: [...usedFields],
+    requiredFields: [...requiredFields],
+    resources: [{ type: 'host', name: url.host }],
+  }
 }
 
 function parseMethod(value: JsonValue, context: ParseContext): HttpMethod {

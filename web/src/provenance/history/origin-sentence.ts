@@ -33,7 +33,7 @@ export function originLine(entry: ProvenanceEntryAnswer, telling: Telling): Sent
 
 /** Whether a derivation computed what the entry wrote. */
 export function isComputed({ source, derivation }: ProvenanceEntryAnswer): boolean {
-  return !['write', 'import', 'delete', 'revert'].includes(source) && derivation !== undefined
+  return source !== 'revert' && derivation !== undefined
 }
 
 function deed(entry: ProvenanceEntryAnswer, { derived, find }: Telling): Sentence {
@@ -43,6 +43,8 @@ function deed(entry: ProvenanceEntryAnswer, { derived, find }: Telling): Sentenc
       if (value === null) return [derived ? 'Override ended' : 'Emptied']
       return [derived ? 'Overridden' : 'Written']
     case 'import':
+      // The kind of this name is told apart by its derivation.
+      if (derivation !== undefined) return ['Computed by ', { is: 'derivation', file: derivation }]
       return file === undefined ? ['Imported'] : [`Imported from ${file}`]
     case 'delete':
       return ['Deleted with its record']

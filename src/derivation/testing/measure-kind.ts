@@ -1,0 +1,89 @@
+import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
+import { err, ok } from '../../errors/result.ts'
+import type { DerivationKind, ParseContext, ParsedSpec, Plan } from '../definition/derivation-kind.ts'
+
+/** A derivation file of kind `measure`. */
+export interface MeasureSpec {
+  readonly field: string
+  readonly unit: string
+  readonly targets: readonly string[]
+}
+
+interface MeasurePlan extends Plan {
+  readonly hashed: { readonly unit: string; readonly text: string }
+}
+
+/** Dollars that are reserved for a text, and that a character costs. */
+export const MOST_COST = 0.1
+export const COST_OF_CHARACTER = 0.001
+
+/** The host that a measurement claims to call. */
+export const METER = 'meter.example:443'
+
+const KEYS = ['field', 'unit']
+
+/**
+ * Test support: a kind that has nothing of `http`. It counts the characters of a field, in members, evidence and resources of
+ * its own, and costs less than it estimates. The text `boundless` cannot be measured.
+ */
+export class MeasureKind implements DerivationKind<MeasureSpec, MeasurePlan> {
+  readonly name: string
+  /** The texts that were measured, in order. */
+  readonly measured: string[] = []
+
+  constructor(name = 'measure') {
+    this.name = name
+  }
+
+  parse(file: JsonObject, targets: readonly string[], context: ParseContext): ParsedSpec<MeasureSpec> {
+    const unknown = Object.keys(file).find((key) => !KEYS.includes(key))
+    if (unknown !== undefined) context.fail([unknown], `unknown key "${unknown}"`)
+    const field = textOf('field', file, context)
+    const unit = textOf('unit', file, context)
+    return {
+      spec: { field, unit, targets },
+      usedFields: [field],
+      requiredFields: [field],
+      resources: [
+        { type: 'host', name: METER },
+        { type: 'file', name: 'units.csv' },
+      ],
+    }
+  }
+
+  prepare(): void {}
+
+  plan({ field, unit }: MeasureSpec, inputs: { readonly [field: string]: JsonValue }) {
+    const text = inputs[field] ?? null
+    if (text === null) return { outcome: 'blocked', field } as const
+    const hashed = { unit, text: typeof text === 'string' ? text : JSON.stringify(text) }
+    const plan = { request: `measure ${unit} of ${hashed.text}`, hashed, evidence: { unit } }
+    return { outcome: 'run', plan } as const
+  }
+
+  estimate(): number {
+    return MOST_COST
+  }
+
+  async run(
+    { targets }: MeasureSpec,
+    { request, hashed: { text } }: MeasurePlan,
+    context: Parameters<DerivationKind['run']>[2],
+  ): ReturnType<DerivationKind['run']> {
+    context.signal.throwIfAborted()
+    context.onSent()
+    this.measured.push(text)
+    if (text === 'boundless') return err({ reason: 'computation', request, detail: 'it has no end' })
+    const { length } = text
+    return ok({
+      values: Object.fromEntries(targets.map((target) => [target, ok(length)])),
+      evidence: { characters: length },
+      cost: length * COST_OF_CHARACTER,
+    })
+  }
+}
+
+function textOf(key: string, file: JsonObject, context: ParseContext): string {
+  const value = file[key]
+  return typeof value === 'string' ? value : context.fail([], `${key} is missing; it is text`)
+}

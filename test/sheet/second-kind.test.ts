@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { evidenceOf } from '../../src/derivation/definition/evidence.ts'
+import { COST_OF_CHARACTER, MeasureKind, METER } from '../../src/derivation/testing/measure-kind.ts'
+import { createApp } from '../../src/http/app.ts'
+import { usedResources } from '../../src/sheet/calls/used-resources.ts'
+import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
+import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
+import { listRuns } from '../../src/sheet/runs/read-runs.ts'
+import { NetworkTransport } from '../../src/sheet/transports.ts'
+import { checkAnswers } from '../support/check-answers.ts'
+import { onEnd } from '../support/on-end.ts'
+import { openRunSheet, type RunSheet } from '../support/run-fixture.ts'
+
+const ALL = { targets: null, recordIds: null, force: false }
+
+/** Opens a sheet whose `length` a kind measures that has nothing of http; `counted`: and the `digits` of that. */
+async function openMeasured(
+  t: TestContext,
+  texts: readonly (string | null)[],
+  { kind = new MeasureKind(), transport = new NetworkTransport(), counted = false } = {},
+): Promise<RunSheet> {
+  const file = { kind: kind.name, unit: 'characters' }
+  const files = {
+    properties: ['text: string', 'length: integer', 'digits: integer'],
+    records: texts.map((text, index) => ({ id: String(index + 1), text })),
+    derivations: () => ({
+      'length.yaml': { ...file, targets: ['length'], inputs: ['text'], field: 'text' },
+      ...(counted && {
+        'digits.yaml': { ...file, targets: ['digits'], inputs: ['length'], field: 'length' },
+      }),
+    }),
+  }
+  return openRunSheet(t, files, { kinds: [kind], transport })
+}
+
+test('a kind that has nothing of http is planned, run, cached, explained and logged like any other', async (t) => {
+  const kind = new MeasureKind()
+  const run = await openMeasured(t, ['one', 'three', 'one', null, 'boundless'], { kind })
+  const plan = await planMaterialize(run.sheet, ALL)
+  assert.deepEqual([plan.calls, plan.cost, plan.targets['length']?.blocked], [3, 0.3, { input_empty: 1 }])
+
+  const { materialized, failures, totalCost } = await run.run()
+  assert.deepEqual([materialized, totalCost], [3, 0.108])
+  assert.deepEqual(
+    failures.map(({ recordId, error }) => [recordId, error]),
+    [['5', 'measure characters of boundless -> it has no end']],
+  )
+  assert.deepEqual(kind.measured.toSorted(), ['boundless', 'one', 'three'])
+  assert.deepEqual(await run.counts('length'), { fresh: 3, missing: 1, failed: 1 })
+  const entry = (await run.entry('2', 'length')) ?? {}
+  assert.deepEqual(
+    [entry['source'], entry['actor'], entry['value'], entry['derivation'], evidenceOf(entry)],
+    ['measure', 'agent:runner', 5, 'length.yaml', { unit: 'characters', characters: 5 }],
+  )
+
+  await run.write({ id: '6', text: 'one' })
+  assert.equal((await planMaterialize(run.sheet, { ...ALL, recordIds: ['6'] })).calls, 0)
+  await run.run({ recordIds: ['6'] })
+  assert.deepEqual([await run.value('6', 'length'), kind.measured.length], [3, 3])
+
+  await run.write({ id: '2', text: 'seven' })
+  assert.deepEqual((await explainCell(run.sheet, 'length', '2')).reasons, [
+    { part: 'input', field: 'text', was: 'three', is: 'seven' },
+    { part: 'member', name: 'text', was: 'three', is: 'seven' },
+  ])
+})
+
+test('max_cost holds for what is reserved and what was settled, whatever the estimates were', async (t) => {
+  const run = await openMeasured(
+    t,
+    Array.from({ length: 40 }, (_, index) => `${index}`.padStart(10, '.')),
+  )
+  // Ten characters cost a tenth of their estimate: bounds leave room for more than the estimates alone would.
+  const { materialized, totalCost } = await run.run({ maxCost: 0.205 })
+  assert.ok(totalCost <= 0.205, `${totalCost} dollars`)
+  assert.ok(materialized >= 2 && materialized <= 20, `${materialized} cells`)
+  assert.equal(totalCost, Math.round(materialized * 10 * COST_OF_CHARACTER * 1e9) / 1e9)
+  const [stored] = (await listRuns(run.sheet, { limit: 1, cursor: null })).runs
+  assert.equal(stored?.totalCost, totalCost)
+})
+
+test('what a computation cost less than its estimate is there for the next', async (t) => {
+  const run = await openMeasured(t, ['.'.repeat(10), '_'.repeat(10)], { counted: true })
+  const { materialized, totalCost } = await run.run({ maxCost: 0.205 })
+  assert.deepEqual([materialized, totalCost], [4, 0.022])
+})
+
+test('the resources of a kind are refused as those of http are, and told', async (t) => {
+  const kind = new MeasureKind()
+  const transport = new NetworkTransport({ allowedHosts: new Set(['other.example']) })
+  const run = await openMeasured(t, ['one'], { kind, transport })
+  const refusal = `--allow-net does not list ${METER}`
+  assert.deepEqual(await usedResources(run.sheet), [
+    { type: 'file', name: 'units.csv', refusal: null },
+    { type: 'host', name: METER, refusal },
+  ])
+  assert.equal((await planMaterialize(run.sheet, ALL)).calls, 0)
+  const { failures } = await run.run()
+  assert.deepEqual(
+    failures.map(({ error }) => error),
+    [`measure characters of one -> refused: ${refusal}`],
+  )
+  assert.deepEqual(kind.measured, [])
+})
+
+test('REST answers for a kind that has nothing of http as its schemas say', async (t) => {
+  const run = await openMeasured(t, ['one', null])
+  const app = createApp(run.sheet)
+  checkAnswers(t, app, run.sheet)
+  onEnd(t, () => app.close())
+  await run.run()
+  await run.write({ id: '1', text: 'another' })
+  const get = async (url: string): Promise<Record<string, unknown>> => {
+    const response = await app.inject(url)
+    assert.equal(response.statusCode, 200, response.body)
+    return response.json()
+  }
+  const { derivations } = await get('/api/derivations')
+  const [{ hosts, resources, kind }] = derivations as [Record<string, unknown>]
+  assert.deepEqual([kind, hosts, resources], ['measure', [METER], [{ type: 'file', name: 'units.csv' }]])
+  const { unit, characters } = await get('/api/provenance?record_id=1&field=length')
+  assert.deepEqual([unit, characters], ['characters', 3])
+  const { reasons } = await get('/api/status/length/1')
+  assert.deepEqual(reasons, [
+    { part: 'input', field: 'text', was: 'one', is: 'another' },
+    { part: 'member', name: 'text', was: 'one', is: 'another' },
+  ])
+})
+
+test('a kind can be called import, whose entries have a derivation, but not write, delete or revert', async (t) => {
+  for (const name of ['write', 'delete', 'revert']) {
+    await assert.rejects(openMeasured(t, [], { kind: new MeasureKind(name) }), /cannot be called/)
+  }
+  const run = await openMeasured(t, ['one'], { kind: new MeasureKind('import') })
+  await run.run()
+  const entry = await run.entry('1', 'length')
+  assert.deepEqual([entry?.['source'], entry?.['derivation'], entry?.['value']], ['import', 'length.yaml', 3])
+  const imported = await run.entry('1', 'text')
+  assert.deepEqual([imported?.['source'], imported?.['derivation']], ['import', undefined])
+})
