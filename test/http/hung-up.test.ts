@@ -33,7 +33,7 @@ const HANGING_UP: Readonly<Record<string, (client: RawClient) => unknown>> = {
 // Were nothing stopped, what waits would wait for the deadline, and the test would not live to see that.
 const DEADLINE_MS = 600_000
 
-test('SQL that nobody waits for is stopped, and hurts nobody else', { timeout: 60_000 }, async (t) => {
+test('SQL that nobody waits for is stopped, and hurts nobody else', async (t) => {
   const queryLimits = { ...DEFAULT_QUERY_LIMITS, timeoutMs: DEADLINE_MS }
   const { app, logged } = await startApp(t, { sheet: { queryLimits } })
   let arrived = 0

@@ -189,7 +189,7 @@ test('cancelling aborts calls under way, starts no other, keeps what is stored a
   })
 })
 
-test('cancelling stops calls at once, however busy the store is', { timeout: 20_000 }, async (t) => {
+test('cancelling stops calls at once, however busy the store is', async (t) => {
   const run = await openLookupSheet(t, numbered(20))
   const hold = run.api.hold('*')
   onEnd(t, () => hold.release())
@@ -440,7 +440,7 @@ test('a call that was sent is not given back when nobody wants its next try: max
   assert.equal(new Set(run.api.requests.map(({ path }) => path)).size, 64)
 })
 
-test('what a run has spent is known elsewhere before anything is stored', { timeout: 20_000 }, async (t) => {
+test('what a run has spent is known elsewhere before anything is stored', async (t) => {
   const run = await openLookupSheet(t, numbered(3))
   await run.edit('transport.yaml', 'hosts: {"*": {cost_per_call: 0.5}}')
   const hold = run.api.hold('*')

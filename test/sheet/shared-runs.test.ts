@@ -257,7 +257,7 @@ async function assertSeenToAlone(t: TestContext, url: string): Promise<void> {
   }
 }
 
-test('a run whose lock is lost is seen to with the lock again', { timeout: 60_000 }, async (t) => {
+test('a run whose lock is lost is seen to with the lock again', async (t) => {
   const { url, server, running, release } = await heldRun(t)
   const first = await loseLock(url)
   for (let now = [first]; now.length === 0 || now.includes(first);) {
@@ -270,7 +270,7 @@ test('a run whose lock is lost is seen to with the lock again', { timeout: 60_00
   await assertAllOnce(server, 240)
 })
 
-test('a run whose lock is lost to the next one of its server comes first', { timeout: 60_000 }, async (t) => {
+test('a run whose lock is lost to the next one of its server comes first', async (t) => {
   const { url, server, running, release } = await heldRun(t)
   const next = runOffers(server)
   while ((await lockers(url, 'NOT granted')).length === 0) t.signal.throwIfAborted()

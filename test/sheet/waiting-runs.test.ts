@@ -162,22 +162,18 @@ test('a run that another server has taken over can be cancelled at the one that 
   lock.release()
 })
 
-test(
-  'a run that waits at a server that is halted with the run lock is taken over',
-  { timeout: 60_000 },
-  async (t) => {
-    const sheet = await sharedOffers(t, offers(2, 2))
-    const [server, halted] = [await sheet.open(), await sheet.open()]
-    const store = await storeOf(halted)
-    // It has the lock, and says nothing of any run.
-    const lock = await store.lockRun(0, NEVER)
-    const gone = await store.startRun(newRun({ targets: ['rate'], silentMs: -60_000 }))
-    keep(t, server)
-    const { state, materialized } = await watchedEnd(t, server, gone)
-    assert.deepEqual([state, materialized], ['finished', 2])
-    lock.release()
-  },
-)
+test('a run that waits at a server that is halted with the run lock is taken over', async (t) => {
+  const sheet = await sharedOffers(t, offers(2, 2))
+  const [server, halted] = [await sheet.open(), await sheet.open()]
+  const store = await storeOf(halted)
+  // It has the lock, and says nothing of any run.
+  const lock = await store.lockRun(0, NEVER)
+  const gone = await store.startRun(newRun({ targets: ['rate'], silentMs: -60_000 }))
+  keep(t, server)
+  const { state, materialized } = await watchedEnd(t, server, gone)
+  assert.deepEqual([state, materialized], ['finished', 2])
+  lock.release()
+})
 
 test('a run that was left waiting is interrupted when nobody expects it any more', async (t) => {
   const sheet = await sharedOffers(t, offers(2, 2))

@@ -23,7 +23,7 @@ const FIELDS = [
 
 const FILTERS = 2000
 
-suite('random filters', { timeout: 180_000 }, () => {
+suite('random filters', () => {
   let sheet: PostgresRecords
   let pool: SqlPool
 

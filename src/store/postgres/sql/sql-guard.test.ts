@@ -41,7 +41,7 @@ const PIECES = [
   'int4(1)', 'text(n)', 'name(id)', 'has_schema_privilege(id, id)', 'information_schema.tables', 'txid_current()', 'inet_server_port()',
 ] // prettier-ignore
 
-suite('what passes the checks of names', { timeout: 120_000 }, () => {
+suite('what passes the checks of names', () => {
   let sheet: PostgresRecords
   let client: Client
 

@@ -18,7 +18,7 @@ const SECRET =
 const HARMLESS =
   /^SELECT(?: FROM records| 1\v|\/\*\*\/| x'0'| E'\\x41'| 0xF+)?$|^SELECT (?:---|1 \+ 1|\(\(\(+1?|1 UNION ALL SELECT 1|1 ORDER BY 1,)|^n = @n$|^n > ALL \(SELECT 1\)$|^n = 1 OR n = 1 OR|LIKE '%x%x/
 
-suite('hostile SQL', { timeout: 300_000 }, () => {
+suite('hostile SQL', () => {
   let sheet: PostgresRecords
   let pool: SqlPool
   let hash: string

@@ -79,7 +79,7 @@ test('a text of a megabyte is split in time that grows with its length', () => {
   }
 })
 
-suite('the lexer and PostgreSQL', { timeout: 120_000 }, () => {
+suite('the lexer and PostgreSQL', () => {
   let database: Database
   let client: Client
 

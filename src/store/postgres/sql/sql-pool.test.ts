@@ -18,7 +18,7 @@ const ENDLESS = 'SELECT count(*) FROM generate_series(1, 1000000000000) AS a(x)'
 
 const ENDLESS_FILTER = '(SELECT count(*) FROM generate_series(1, 1000000000000) AS a(x)) > n'
 
-suite('the connections for SQL from users', { timeout: 120_000 }, () => {
+suite('the connections for SQL from users', () => {
   let sheet: PostgresRecords
 
   before(async () => {

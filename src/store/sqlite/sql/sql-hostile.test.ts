@@ -12,7 +12,7 @@ enableCompileCache()
 const SECRET =
   /\$(?:data|seq|version|sheet|target|cell|todo|failure|cache|provenance|import|unique)|sheet\.db|colophon-sql|\/tmp|\/src\/|\.ts\b|node:|\n\s+at /i
 
-suite('hostile SQL', { timeout: 120_000 }, () => {
+suite('hostile SQL', () => {
   let sheet: SheetDatabase
   let pool: SqlPool
   let hash: string

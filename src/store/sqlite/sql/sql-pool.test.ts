@@ -23,7 +23,7 @@ const GREEDY = `WITH RECURSIVE t(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM t L
 
 const CHILDREN = `/proc/${process.pid}/task/${process.pid}/children`
 
-suite('the pool of query processes', { timeout: 60_000 }, () => {
+suite('the pool of query processes', () => {
   let sheet: SheetDatabase
   /** For what needs no limits of its own. */
   let common: SqlPool

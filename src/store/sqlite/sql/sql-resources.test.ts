@@ -113,7 +113,7 @@ interface Outcome {
 }
 
 // Two at a time, as the pool has it.
-suite('SQL that would take all there is', { timeout: 120_000, concurrency: 2 }, () => {
+suite('SQL that would take all there is', { concurrency: 2 }, () => {
   let sheet: SheetDatabase
   /** Started ahead, as the pool does: what is measured is the query. */
   const idle: SqlProcess[] = []
