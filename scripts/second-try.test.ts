@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -33,57 +33,82 @@ const CRASHES_ONCE = FAILS_ONCE.replace(`throw new Error('the first time')`, 'pr
 async function runTests(
   t: TestContext,
   files: Readonly<Record<string, string>>,
-  ...args: readonly string[]
+  { args = [], ci = false }: { readonly args?: readonly string[]; readonly ci?: boolean } = {},
 ): Promise<{ code: number; output: string }> {
   const project = await mkdtemp(join(tmpdir(), 'colophon-tests-'))
   t.after(() => rm(project, { recursive: true }))
   for (const folder of ['bin', 'scripts', 'src', 'test']) await mkdir(join(project, folder))
   await cp(join(import.meta.dirname, '..', 'bin', 'launcher.js'), join(project, 'bin', 'launcher.js'))
-  for (const name of ['test.mjs', 'test-outcome.mjs', 'node24.mjs']) {
-    await cp(join(import.meta.dirname, name), join(project, 'scripts', name))
+  for (const name of ['test', 'test-events', 'test-groups', 'run-groups', 'node24']) {
+    await cp(join(import.meta.dirname, `${name}.mjs`), join(project, 'scripts', `${name}.mjs`))
   }
   for (const [name, content] of Object.entries(files)) await writeFile(join(project, name), content)
   const { NODE_TEST_CONTEXT: _ours, ...env } = process.env
   const child = spawn(process.execPath, [join(project, 'scripts', 'test.mjs'), ...args], {
-    env,
+    env: { ...env, CI: String(ci) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   return { code: Number(code), output }
 }
 
-test('of a whole run, a file that failed is run once more, and is told of when it passes then', async (t) => {
-  const { code, output } = await runTests(t, { 'src/a.test.mjs': PASSES, 'src/b.test.mjs': FAILS_ONCE })
+test('a whole run prints its progress, and the files of a folder share a process', async (t) => {
+  const shares = `import { test } from 'node:test'
+globalThis.loaded = (globalThis.loaded ?? 0) + 1
+test('shares', (t) => t.assert.equal(globalThis.loaded, 2))
+`
+  const { code, output } = await runTests(t, {
+    'src/a.test.mjs': shares,
+    'src/b.test.mjs': shares,
+    'test/c.test.mjs': PASSES,
+  })
   assert.equal(code, 0, output)
-  assert.match(output, /second try only, to be looked into:\n✔ fails once \(.*b\.test\.mjs\)/)
-  assert.match(output, /Of all tests:\nℹ tests 2\nℹ pass 2\nℹ fail 0\n/)
-  assert.equal(output.match(/✔ passes/g)?.length, 1)
+  assert.match(output, /^\d+:\d\d {2}2 of 2 groups: /m)
+})
+
+test('of a whole run, a file that failed runs once more, and is called flaky when it passes then', async (t) => {
+  const { code, output } = await runTests(t, { 'src/a.test.mjs': PASSES, 'test/b.test.mjs': FAILS_ONCE })
+  assert.equal(code, 0, output)
+  assert.match(output, /^Second try, alone: test\/b\.test\.mjs$/m)
+  assert.match(output, /^✔ fails once \(test\/b\.test\.mjs\), not in test\/flaky\.md: add it/m)
+  assert.match(output, /Of all tests:\nℹ tests 2\nℹ pass 2\nℹ fail 0\n(?:ℹ .*\n)*ℹ flaky 1\n/)
+})
+
+test('in continuous integration a flaky test fails unless it is listed', async (t) => {
+  const unlisted = await runTests(t, { 'test/b.test.mjs': FAILS_ONCE }, { ci: true })
+  assert.equal(unlisted.code, 1)
+  assert.match(unlisted.output, /ℹ fail 0\n/)
+  const files = { 'test/b.test.mjs': FAILS_ONCE, 'test/flaky.md': '| `fails once` | a race |' }
+  const listed = await runTests(t, files, { ci: true })
+  assert.equal(listed.code, 0, listed.output)
+  assert.match(listed.output, /^✔ fails once \(test\/b\.test\.mjs\), see test\/flaky\.md$/m)
 })
 
 test('what fails again fails', async (t) => {
   const { code, output } = await runTests(t, {
     'src/a.test.mjs': PASSES,
-    'src/b.test.mjs': FAILS_ONCE,
     'src/c.test.mjs': FAILS,
+    'test/b.test.mjs': FAILS_ONCE,
   })
   assert.equal(code, 1)
-  assert.match(output, /Of all tests:\nℹ tests 3\nℹ pass 2\nℹ fail 1\n/)
-  assert.doesNotMatch(output, /second try only/)
+  assert.match(output, /^Failed:\n✖ fails \(src\/c\.test\.mjs\)$/m)
+  assert.match(output, /Of all tests:\nℹ tests 3\nℹ pass 2\nℹ fail 1\n(?:ℹ .*\n)*ℹ flaky 1\n/)
 })
 
-test('a test is run once more by the file that ran it, which may have it from another', async (t) => {
+test('where a file has a failed test from another file, its group runs once more', async (t) => {
   const { code, output } = await runTests(t, {
     'src/shared.mjs': FAILS_ONCE,
     'test/group.test.mjs': `await import('../src/shared.mjs')`,
   })
   assert.equal(code, 0, output)
-  assert.match(output, /Once more, .*group\.test\.mjs\n/)
-  assert.match(output, /✔ fails once \(.*shared\.mjs\)/)
+  assert.match(output, /^Second try, alone: test$/m)
+  assert.match(output, /^✔ fails once \(src\/shared\.mjs\), /m)
 })
 
-test('a file that crashed is run once more', async (t) => {
-  const { code, output } = await runTests(t, { 'src/a.test.mjs': CRASHES_ONCE })
+test('the group of a file that crashed runs once more', async (t) => {
+  const { code, output } = await runTests(t, { 'src/a.test.mjs': CRASHES_ONCE, 'src/b.test.mjs': PASSES })
   assert.equal(code, 0, output)
+  assert.match(output, /Of all tests:\nℹ tests 2\nℹ pass 2\nℹ fail 0\n/)
 })
 
 test('many files that fail have failed, and so has one that was named', async (t) => {
@@ -93,8 +118,17 @@ test('many files that fail have failed, and so has one that was named', async (t
     Object.fromEntries(names.map((name) => [`src/${name}.test.mjs`, FAILS_ONCE.replaceAll('tried', name)])),
   )
   assert.equal(many.code, 1)
-  assert.doesNotMatch(many.output, /Once more/)
-  const named = await runTests(t, { 'src/a.test.mjs': FAILS_ONCE }, 'src/a.test.mjs')
+  assert.doesNotMatch(many.output, /Second try/)
+  assert.match(many.output, /ℹ tests 4\nℹ pass 0\nℹ fail 4\n/)
+  const named = await runTests(t, { 'src/a.test.mjs': FAILS_ONCE }, { args: ['src/a.test.mjs'] })
   assert.equal(named.code, 1)
-  assert.doesNotMatch(named.output, /Once more/)
+  assert.doesNotMatch(named.output, /Second try/)
+})
+
+test('each flaky test that is listed is there', async () => {
+  const root = join(import.meta.dirname, '..')
+  const list = await readFile(join(root, 'test', 'flaky.md'), 'utf8')
+  for (const [, name = '', file = ''] of list.matchAll(/^\| `(.+?)` +\| `(.+?)` +\|/gm)) {
+    assert.ok((await readFile(join(root, file), 'utf8')).includes(name), `${name} is not in ${file}`)
+  }
 })

@@ -6,34 +6,29 @@
  *   npm test -- src/derivation/definition/template.test.ts
  *   npm test -- --test-name-pattern=D21       options go to the runner
  *
- * When all are run, the tests have the machine to the full, with databases, browsers and servers in processes of their own,
- * and what one of them waits for may be kept from it. So a few files that failed are run once more with nothing beside them,
- * and the end of the output names what passed only then: to be looked into, since it may as well be a race of the product.
+ * When all are run, the tests use the machine to the full, with databases, browsers and servers in processes of their own,
+ * and a test may get too little of it. So a few files that failed run a second time, alone. A test that passes only then
+ * is flaky: it, or the product, has a race. The closing lines name it, and in CI it fails unless `test/flaky.md` lists it.
  */
 import { spawn } from 'child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'fs'
-import { cpus, tmpdir } from 'os'
-import { join } from 'path'
+import { existsSync, readFileSync, statSync } from 'fs'
+import { cpus } from 'os'
 import { passSignalsTo } from '../bin/launcher.js'
 import { exitCode, findNode, missingNode, ROOT } from './node24.mjs'
+import { runGroups, TEST_TIMEOUT_MS, testEnvironment } from './run-groups.mjs'
+import { TEST_FOLDERS, testGroups } from './test-groups.mjs'
 
-/** Of a file or a test in it: what takes so long hangs. */
-const TEST_TIMEOUT_MS = 5 * 60_000
-const RUN_TIMEOUT_MS = 27 * 60_000
-
-/** When more files fail than this, it was not by chance. */
+/** When more fail than this, it was not by chance. */
 const MOST_SECOND_TRIES = 3
 
-/** Of a run that was interrupted. */
-const NO_OUTCOME = JSON.stringify({ failures: [], files: [] })
+const FLAKY_LIST = 'test/flaky.md'
 
-const ALL = ['src', 'web/src', 'test', 'scripts', 'examples'].map(testsIn)
-
-/** @typedef {import('./test-outcome.mjs').Outcome} Outcome */
+/** @typedef {import('./test-groups.mjs').TestGroup} TestGroup */
+/** @typedef {import('./run-groups.mjs').GroupResult} GroupResult */
 
 const args = process.argv.slice(2)
 const options = args.filter((arg) => arg.startsWith('-'))
-const named = args.filter((arg) => !arg.startsWith('-')).map((arg) => (isFolder(arg) ? testsIn(arg) : arg))
+const named = args.filter((arg) => !arg.startsWith('-'))
 
 const node = findNode()
 if (node === null) {
@@ -42,75 +37,132 @@ if (node === null) {
 }
 
 process.chdir(ROOT)
-const began = Date.now()
-// Many tests wait for processes of their own: one more test file than processors keeps these busy.
-const first = await run([`--test-concurrency=${cpus().length + 1}`], named.length > 0 ? named : ALL)
-const { counts, failures, files } = first.outcome
-const isByChance = files.length > 0 && files.length <= MOST_SECOND_TRIES
-if (named.length > 0 || !isByChance || counts === undefined) process.exit(first.code)
-
-console.log(`\nOnce more, with nothing beside it: ${files.join(', ')}\n`)
-const second = await run(['--test-concurrency=1'], files)
-if (second.code === 0) {
-  console.log('\nPassed at the second try only, to be looked into:')
-  for (const { name, file } of failures) console.log(`✔ ${name} (${file})`)
-}
-const { tests, skipped, todo } = counts
-const { failed: fail, cancelled } = second.outcome.counts ?? counts
-const pass = tests - fail - cancelled - skipped - todo
-console.log('\nOf all tests:')
-for (const [what, count] of Object.entries({ tests, pass, fail, cancelled, skipped, todo })) {
-  console.log(`ℹ ${what} ${count}`)
-}
-process.exit(second.code)
+process.exitCode = args.length > 0 ? await runSome(node) : await runAll(node)
 
 /**
- * Runs the tests of some files and says how it went.
+ * Runs the files and folders that are named, or all with options of the runner, each file in a process of its own, and prints
+ * each test.
  *
- * @param {readonly string[]} more options of the runner beside those given
- * @param {readonly string[]} which patterns or files
- * @returns {Promise<{ code: number, outcome: Outcome }>}
+ * @param {string} program Node
+ * @returns {Promise<number>} the exit code
  */
-async function run(more, which) {
-  const folder = mkdtempSync(join(tmpdir(), 'colophon-tests-'))
-  const written = join(folder, 'outcome')
+async function runSome(program) {
+  const files = (named.length > 0 ? named : TEST_FOLDERS).map((path) =>
+    isFolder(path) ? `${path.replace(/\/+$/, '')}/**/*.test.{ts,mjs}` : path,
+  )
   const runner = spawn(
-    /** @type {string} */ (node),
+    program,
     [
       '--test',
       '--test-reporter=spec',
-      '--test-reporter-destination=stdout',
-      `--test-reporter=${join(ROOT, 'scripts', 'test-outcome.mjs')}`,
-      `--test-reporter-destination=${written}`,
       `--test-timeout=${TEST_TIMEOUT_MS}`,
-      ...more,
+      `--test-concurrency=${cpus().length + 1}`,
       ...options,
-      ...which,
+      ...files,
     ],
-    {
-      stdio: 'inherit',
-      env: {
-        ...process.env,
-        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || join(ROOT, '.cache', 'compile'),
-      },
-    },
+    { stdio: 'inherit', env: testEnvironment() },
   )
   passSignalsTo(runner)
-  // A file that has left something open after its last test never ends: interrupted, the runner names it and fails.
-  const timer = setTimeout(() => runner.kill('SIGTERM'), began + RUN_TIMEOUT_MS - Date.now())
-  /** @type {number} */
-  const code = await new Promise((resolve) =>
-    runner.on('exit', (status, signal) => resolve(exitCode(status, signal))),
-  )
-  clearTimeout(timer)
-  const outcome = JSON.parse(readFileSync(written, 'utf8') || NO_OUTCOME)
-  rmSync(folder, { recursive: true })
-  return { code, outcome }
+  return new Promise((resolve) => runner.on('exit', (code, signal) => resolve(exitCode(code, signal))))
 }
 
-/** @param {string} folder */
-function testsIn(folder) {
-  return `${folder.replace(/[\\/]+$/, '')}/**/*.test.{ts,mjs}`
+/**
+ * Runs all tests, and those that failed once more.
+ *
+ * @param {string} program Node
+ * @returns {Promise<number>} the exit code
+ */
+async function runAll(program) {
+  // Many tests wait for processes of their own: one more test process than processors keeps these busy.
+  const first = await runGroups(testGroups(ROOT), { node: program, processes: cpus().length + 1 })
+  const tries = first.flatMap(secondTries)
+  if (tries.length === 0 || tries.length > MOST_SECOND_TRIES) return finish(first, [])
+  console.log(`\nSecond try, alone: ${tries.map(({ name }) => name).join(', ')}\n`)
+  const second = await runGroups(tries, { node: program, processes: 1 })
+  return finish(first, second)
+}
+
+/**
+ * What to run again: each file with a failed test, or the whole group, where a test is written in a file that others import.
+ *
+ * @param {GroupResult} result
+ * @returns {readonly TestGroup[]}
+ */
+function secondTries({ group, failures }) {
+  const failed = new Set(failures.map(({ file }) => file))
+  if (failed.size === 0) return []
+  const files = group.files.filter((file) => failed.has(file))
+  return files.length < failed.size ? [group] : files.map((file) => ({ name: file, files: [file] }))
+}
+
+/**
+ * Prints the closing lines.
+ *
+ * @param {readonly GroupResult[]} first
+ * @param {readonly GroupResult[]} second
+ * @returns {number} the exit code
+ */
+function finish(first, second) {
+  const failures = (second.length > 0 ? second : first).flatMap((result) => result.failures)
+  const flaky =
+    second.length === 0
+      ? []
+      : first
+          .flatMap((result) => result.failures)
+          .filter((failure) => !failures.some((known) => isSame(known, failure)))
+  if (failures.length > 0) {
+    console.log('\nFailed:')
+    for (const { name, file } of failures) console.log(`✖ ${name} (${file})`)
+  }
+  const listed = existsSync(FLAKY_LIST) ? readFileSync(FLAKY_LIST, 'utf8') : ''
+  const unlisted = flaky.filter(({ name }) => !listed.includes(name))
+  if (flaky.length > 0) {
+    console.log('\nFlaky, passed at the second try only:')
+    for (const failure of flaky) {
+      const note = unlisted.includes(failure)
+        ? `not in ${FLAKY_LIST}: add it there with what is known of it`
+        : `see ${FLAKY_LIST}`
+      console.log(`✔ ${failure.name} (${failure.file}), ${note}`)
+    }
+  }
+  console.log('\nOf all tests:')
+  const counts = countAll(first, second)
+  for (const [what, count] of Object.entries({ ...counts, flaky: flaky.length }))
+    console.log(`ℹ ${what} ${count}`)
+  return failures.length > 0 || (process.env.CI === 'true' && unlisted.length > 0) ? 1 : 0
+}
+
+/**
+ * Counts all tests once, with the result of the last try.
+ *
+ * @param {readonly GroupResult[]} first
+ * @param {readonly GroupResult[]} second
+ */
+function countAll(first, second) {
+  const sum = { tests: 0, pass: 0, fail: 0, cancelled: 0, skipped: 0, todo: 0 }
+  for (const { group, counts } of first) {
+    const again = second.filter((result) => result.group.files.every((file) => group.files.includes(file)))
+    // A process that ended early counted nothing; then its whole group ran again.
+    const known = counts ?? again[0]?.counts
+    if (!known) continue
+    const last = again.length > 0 ? again.map((result) => result.counts) : [known]
+    sum.tests += known.tests
+    sum.skipped += known.skipped
+    sum.todo += known.todo
+    for (const each of last) {
+      sum.fail += each?.failed ?? 0
+      sum.cancelled += each?.cancelled ?? 0
+    }
+  }
+  return { ...sum, pass: sum.tests - sum.fail - sum.cancelled - sum.skipped - sum.todo }
+}
+
+/**
+ * @param {import('./test-events.mjs').TestFailure} one
+ * @param {import('./test-events.mjs').TestFailure} other
+ */
+function isSame(one, other) {
+  return one.name === other.name && one.file === other.file
 }
 
 /** @param {string} path */

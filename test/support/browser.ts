@@ -1,4 +1,4 @@
-import type { TestContext } from 'node:test'
+import { after, type TestContext } from 'node:test'
 import { chromium, type Browser } from 'playwright-core'
 import { findChromium } from './find-program.ts'
 import { onEnd } from './on-end.ts'
@@ -6,30 +6,23 @@ import { onEnd } from './on-end.ts'
 /** Whether tests can have a browser: for a test's option `skip`, why not, or false. */
 export const { skip: NO_BROWSER, path: executablePath } = findChromium()
 
-/** The browser that the tests of this process share; null while each has one of its own. */
-let shared: { browser: Promise<Browser> | null } | null = null
+/** The browser that the tests of this process share, once one of them has asked for it. */
+let shared: Promise<Browser> | null = null
 
-/** Has the tests of this process share a browser, from now until the function that this returns is called. */
-export function shareBrowser(): () => Promise<void> {
-  const sharing: { browser: Promise<Browser> | null } = { browser: null }
-  shared = sharing
-  return async () => {
-    shared = null
-    await (await sharing.browser)?.close()
-  }
-}
+after(async () => (await shared)?.close())
 
 /**
- * Starts a Chromium that is closed when the test ends, or lends the one that tests share, whose pages are then closed. It
- * takes `names` for 127.0.0.1 and knows no other: nothing leaves this machine.
+ * Returns the Chromium of this process, which is started for the first test that asks; the pages of a test are closed when it
+ * ends. A test that gives `names` gets a Chromium of its own, which resolves them to 127.0.0.1. Neither resolves other names:
+ * nothing leaves this machine.
  */
 export async function startBrowser(t: TestContext, names: readonly string[] = []): Promise<Browser> {
-  if (shared === null || names.length > 0) {
+  if (names.length > 0) {
     const own = await launch(names)
     onEnd(t, () => own.close())
     return own
   }
-  const browser = await (shared.browser ??= launch([]))
+  const browser = await (shared ??= launch([]))
   onEnd(t, async () => {
     for (const context of browser.contexts()) await context.close()
   })

@@ -1,0 +1,90 @@
+/*
+ * Which test files share a process. A process starts Node once, loads each module once, and has one browser and one
+ * PostgreSQL for all its files, which run one after the other.
+ */
+import { existsSync, readdirSync } from 'fs'
+import { join } from 'path'
+
+/** Where tests are. */
+export const TEST_FOLDERS = ['src', 'web/src', 'test', 'scripts', 'examples']
+
+/** The files of a folder with more than this many are divided, so that the processors have equal work. */
+const MOST_FILES = 12
+
+/** Folders whose files each have a process, since each imports many tests. */
+const ALONE = ['test/on-postgres']
+
+/** What takes longest starts first, so that no long group is left for the end. */
+const FIRST = [
+  'test/on-postgres',
+  'test/web',
+  'src/store',
+  'test/mcp',
+  'test/sheet',
+  'test/http',
+  'test/cli',
+  'test/docs',
+]
+
+/**
+ * Files that run one after the other in one process.
+ *
+ * @typedef {object} TestGroup
+ * @property {string} name
+ * @property {readonly string[]} files
+ */
+
+/**
+ * Divides all test files below a directory into groups, in the order to start them.
+ *
+ * @param {string} root
+ * @returns {readonly TestGroup[]}
+ */
+export function testGroups(root) {
+  /** @type {Map<string, string[]>} */
+  const folders = new Map()
+  for (const file of TEST_FOLDERS.flatMap((folder) => testFilesIn(root, folder))) {
+    const folder = file.split('/').slice(0, -1).slice(0, 2).join('/')
+    const name = ALONE.includes(folder) ? file : folder
+    folders.set(name, [...(folders.get(name) || []), file])
+  }
+  return [...folders]
+    .flatMap(([name, files]) => divide(name, files))
+    .toSorted((one, other) => rank(one) - rank(other))
+}
+
+/** @param {TestGroup} group */
+function rank({ name }) {
+  const index = FIRST.findIndex((folder) => name.startsWith(folder))
+  return index === -1 ? FIRST.length : index
+}
+
+/**
+ * @param {string} folder
+ * @param {readonly string[]} files
+ * @returns {readonly TestGroup[]}
+ */
+function divide(folder, files) {
+  const parts = Math.ceil(files.length / MOST_FILES)
+  return Array.from({ length: parts }, (_, part) => ({
+    name: parts === 1 ? folder : `${folder} (${part + 1} of ${parts})`,
+    files: files.filter((_file, index) => index % parts === part),
+  }))
+}
+
+/**
+ * @param {string} root
+ * @param {string} folder
+ * @returns {string[]} in the order of their names
+ */
+function testFilesIn(root, folder) {
+  /** @type {string[]} */
+  const found = []
+  if (!existsSync(join(root, folder))) return found
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) found.push(...testFilesIn(root, path))
+    else if (/\.test\.(ts|mjs)$/.test(entry.name)) found.push(path)
+  }
+  return found.toSorted()
+}
