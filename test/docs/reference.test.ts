@@ -348,7 +348,7 @@ test('the reasons and the failure of a cell have the members that the HTTP refer
 })
 
 test('limits of requests are those of the HTTP reference', () => {
-  const limits = new Map(tableOf(section(http, 'Limits'), 'What').rows.map(([what, limit]) => [what, limit]))
+  const limits = new Map(tableOf(section(http, 'Limits'), 'Limit of').rows.map(([what, limit]) => [what, limit]))
   assert.equal(limits.get('URL'), `${URL_LIMIT.toLocaleString('en')} bytes`)
   assert.equal(limits.get('request line and headers together'), `${HEAD_LIMIT.toLocaleString('en')} bytes`)
   assert.equal(limits.get('headers'), HEADER_COUNT_LIMIT.toLocaleString('en'))
@@ -357,10 +357,10 @@ test('limits of requests are those of the HTTP reference', () => {
   const { headersMs, bodyPace, requestMs, answerMs, idleMs } = HTTP_TIMES
   const pace = `${bodyPace.bytes.toLocaleString('en')} bytes in ${bodyPace.windowMs / 1000} seconds`
   assert.equal(limits.get('time for the headers to arrive'), `${headersMs / 1000} seconds`)
-  assert.equal(limits.get('pace of a body under way'), pace)
+  assert.equal(limits.get('rate of an arriving body'), pace)
   assert.equal(limits.get('time for the whole request to arrive'), `${requestMs / 60_000} minutes`)
   assert.equal(
-    limits.get('an answer of which nothing is taken'),
+    limits.get('a response that is not read'),
     `${answerMs / 1000} to ${(2 * answerMs) / 1000} seconds`,
   )
   assert.equal(limits.get('an idle connection'), `${idleMs / 1000} seconds`)
@@ -432,9 +432,9 @@ test('the headers of the stream are those of the event reference', async (t) => 
   assert.ok(headers.has('set-cookie'))
 })
 
-test('the headers of every answer are those of the HTTP reference', () => {
+test('the headers of every response are those of the HTTP reference', () => {
   const { rows } = tableOf(
-    section(http, 'Headers of every answer').split('without exception')[1] ?? '',
+    section(http, 'Headers of every response').split('without exception')[1] ?? '',
     'Header',
   )
   const documented = rows.map(([name, value]) => [code(name).toLowerCase(), code(value)])
