@@ -57,7 +57,7 @@ test('the example of the transport reference is understood as it says', () => {
 })
 
 test('the network faults that are tried again are those of the transport reference', () => {
-  const row = tableOf(section(page, 'Retries'), 'Outcome of a try').rows.find(([what]) =>
+  const row = tableOf(section(page, 'Retries'), 'Outcome of an attempt').rows.find(([what]) =>
     what?.includes('network'),
   )
   const documented = new Set(codes(row?.[0] ?? ''))
