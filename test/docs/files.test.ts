@@ -32,7 +32,7 @@ test('every format is in the reference, with the endings and the content type th
 })
 
 test('the limits of files are those of the reference', () => {
-  const { rows } = tableOf(section(page, 'What an import refuses'), 'What')
+  const { rows } = tableOf(section(page, 'Import errors'), 'What')
   assert.deepEqual(
     rows.map(([, limit]) => limit),
     [

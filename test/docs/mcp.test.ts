@@ -41,7 +41,7 @@ test('every tool, with its mode and arguments, is in the MCP reference, and no o
 })
 
 test('the tools with a budget, and its members, are those of the MCP reference', () => {
-  const [before = '', after = ''] = section(page, 'Answers').split(' have a `budget`: ')
+  const [before = '', after = ''] = section(page, 'Results').split(' have a `budget`: ')
   const tools = before.split('\n\n').at(-1) ?? ''
   const real = toolsOf('write').filter(({ output }) => 'budget' in output.properties)
   assert.deepEqual(codes(tools).toSorted(), real.map(({ name }) => name).toSorted())
@@ -49,7 +49,7 @@ test('the tools with a budget, and its members, are those of the MCP reference',
 })
 
 test('the options of the MCP reference are those of both commands', () => {
-  const { rows } = tableOf(section(page, 'What an agent may do'), '`colophon mcp`')
+  const { rows } = tableOf(section(page, 'Permissions'), '`colophon mcp`')
   const flags = (command: ReturnType<typeof mcpCommand>): Set<string> =>
     new Set(command.options.map((option) => option.flags))
   const [own, ofServe] = [flags(mcpCommand()), flags(serveCommand())]
@@ -89,7 +89,7 @@ test('limits are those of the MCP reference', () => {
   const said = (number: number): string => number.toLocaleString('en')
   assert.equal(limits.get('a message of a client'), `${said(MCP_BODY_LIMIT)} bytes`)
   assert.equal(MESSAGE_LIMIT, MCP_BODY_LIMIT)
-  assert.equal(limits.get('characters of an answer'), said(RESULT_LIMIT))
+  assert.equal(limits.get('characters of a result'), said(RESULT_LIMIT))
   assert.equal(limits.get('sessions at a time'), said(SESSION_LIMITS.sessions))
   assert.equal(
     limits.get('a session without an open connection'),
@@ -98,7 +98,7 @@ test('limits are those of the MCP reference', () => {
   assert.equal(limits.get('streams of changes (`2026-07-28`, HTTP)'), said(LISTENERS))
   assert.equal(limits.get('subscriptions of a client, and records among all'), said(SUBSCRIPTIONS))
   assert.equal(TRACKED_RECORDS, SUBSCRIPTIONS)
-  const answers = section(page, 'Answers')
+  const answers = section(page, 'Results')
   assert.match(answers, new RegExp(`Lists have ${TOOL_LIMIT} items [^]* at most ${TOOL_LIMIT_MAX};`))
   assert.match(answers, new RegExp(`more than ${said(RESULT_LIMIT)} characters`))
 })

@@ -348,7 +348,9 @@ test('the reasons and the failure of a cell have the members that the HTTP refer
 })
 
 test('limits of requests are those of the HTTP reference', () => {
-  const limits = new Map(tableOf(section(http, 'Limits'), 'Limit of').rows.map(([what, limit]) => [what, limit]))
+  const limits = new Map(
+    tableOf(section(http, 'Limits'), 'Limit of').rows.map(([what, limit]) => [what, limit]),
+  )
   assert.equal(limits.get('URL'), `${URL_LIMIT.toLocaleString('en')} bytes`)
   assert.equal(limits.get('request line and headers together'), `${HEAD_LIMIT.toLocaleString('en')} bytes`)
   assert.equal(limits.get('headers'), HEADER_COUNT_LIMIT.toLocaleString('en'))
