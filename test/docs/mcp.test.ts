@@ -120,7 +120,7 @@ test('the settings of the guide start an agent server that answers', async (t) =
 
 test('the options in the guide are options', () => {
   const known = new Set([...mcpCommand().options, ...serveCommand().options].map(({ long }) => long))
-  const { rows } = tableOf(guide, 'You want')
+  const { rows } = tableOf(guide, 'To allow')
   for (const [, options = ''] of rows) {
     for (const option of options.match(/--[a-z-]+/g) ?? []) assert.ok(known.has(option), option)
   }
