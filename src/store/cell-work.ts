@@ -25,6 +25,8 @@ export interface WorkQuery {
   readonly state: WorkState | null
   /** True leaves out records whose cells are blocked; by default they are not left out, nor where every record is asked for. */
   readonly ready?: boolean
+  /** Bytes from which on the value of an input is left out; by default none is. */
+  readonly longFrom?: number
   /** Whether the cells come with their failures. */
   readonly failures?: boolean
   readonly after: RecordKey | null
@@ -38,6 +40,8 @@ export interface WorkItem {
   readonly key: RecordKey
   readonly id: string
   readonly inputs: { readonly [field: string]: JsonValue }
+  /** Present when long values are left out of `inputs`: true stands for each. */
+  readonly lacksValues?: true
   /** Those of the inputs that are themselves cells with work to do. */
   readonly pending: { readonly [field: string]: PendingInput }
   readonly cells: readonly WorkCell[]

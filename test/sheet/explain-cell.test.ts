@@ -327,3 +327,36 @@ test('an unknown target is an OperationError, an absent record a SheetError, a b
   await run.edit(DERIVATION, 'targets: 7')
   await assert.rejects(explain(run, '1'), { type: 'ContractError' })
 })
+
+test('inputs that are too long to be compared, now or then, are no reasons', async (t) => {
+  const run = await openRunSheet(t, {
+    properties: ['a: string', 'list: array', 'b: string'],
+    records: [
+      { id: 'long', a: 'x', list: [1] },
+      { id: 'was-long', a: 'x'.repeat(200_000), list: [1] },
+      { id: 'list', a: 'x', list: Array.from({ length: 100_000 }, () => 1) },
+    ],
+    derivations: (url) => ({
+      'b.yaml': {
+        targets: ['b'],
+        inputs: ['a', 'list'],
+        kind: 'http',
+        method: 'POST',
+        url: `${url}/b`,
+        body_template: { a: '{{ a }}', list: '{{ list }}' },
+        response_path: 'value',
+      },
+    }),
+  })
+  answerLookups(run.api)
+  await run.run()
+  await run.write(
+    { id: 'long', a: 'y'.repeat(200_000) },
+    { id: 'was-long', a: 'x' },
+    { id: 'list', list: [2] },
+  )
+  for (const id of ['long', 'was-long', 'list']) {
+    const { state, reasons } = await explain(run, id)
+    assert.deepEqual([state, reasons], ['stale', []], id)
+  }
+})

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonObject, JsonValue } from './json.ts'
 
 /** Bytes of JSON from which on a value of the log is kept as its text. */
@@ -52,6 +53,15 @@ export function* rawMembers(json: Buffer): Generator<void, ReadonlyMap<string, B
     if (json[at] !== COMMA) break
   }
   return json[at] === CLOSE_OBJECT ? members : null
+}
+
+/** The same in turns, between which other requests are served, of what is an object. */
+export async function rawMembersInTurns(json: Buffer): Promise<ReadonlyMap<string, Buffer>> {
+  const steps = rawMembers(json)
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value ?? new Map<string, Buffer>()
+    await nextTurn()
+  }
 }
 
 function skipSpace(json: Buffer, from: number): number {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import type { Derivation, InputValues, Plan } from '../../derivation/definition/derivation-kind.ts'
 import { planComputation } from '../../derivation/plan/plan-computation.ts'
@@ -38,9 +39,9 @@ export interface Past {
 }
 
 /** Returns the differences between the last computation of a cell and one that would be made now: inputs first. */
-export function reasonsBetween(past: Past, present: Present): readonly Reason[] {
+export async function reasonsBetween(past: Past, present: Present): Promise<readonly Reason[]> {
   const { derivation, inputs, hashed } = present
-  const found = findComputation(past)
+  const found = await findComputation(past)
   const fields = derivation.inputs.filter((field) => found?.derivation.inputs.includes(field) ?? true)
   const reasons: Reason[] = []
   for (const field of past.values === null ? [] : fields) {
@@ -72,13 +73,15 @@ interface Computation {
 }
 
 /** Finds the last computation, made from the inputs and one of the candidates: the hash covers all of it and proves it. */
-function findComputation({ inputHash: hash, values, candidates }: Past): Computation | null {
+async function findComputation({ inputHash: hash, values, candidates }: Past): Promise<Computation | null> {
   if (values === null) return null
   for (const derivation of candidates) {
     const inputs = Object.fromEntries(derivation.inputs.map((field) => [field, values[field] ?? null]))
     const hashed = hashedBy(derivation, inputs)
     const parts = { derivationSha256: derivation.sha256, inputs }
     if (hashed !== null && inputHash({ ...parts, hashed }) === hash) return { derivation, hashed }
+    // Planning and hashing take as long as the inputs are: other requests have their turn.
+    await nextTurn()
   }
   return null
 }

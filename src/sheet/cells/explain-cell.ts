@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { isJsonObject, jsonEqual, type JsonObject } from '../../contract/json/json.ts'
+import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
+import { rawMembersInTurns } from '../../contract/json/raw-json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import type { Derivation, InputValues } from '../../derivation/definition/derivation-kind.ts'
 import { evidenceOf } from '../../derivation/definition/evidence.ts'
@@ -43,6 +44,9 @@ export interface ExplainedFailure extends Omit<CellFailureNote, 'inputHash'> {
 /** Versions of a derivation file parsed before the event loop may handle other requests. */
 const VERSIONS_AT_ONCE = 8
 
+/** Bytes from which on an input is not compared: a list of as many takes 25 ms to plan with and to hash. */
+const LONG_INPUT_BYTES = 128 << 10
+
 /** Attempts to explain a cell that is written meanwhile. */
 const TRIES = 3
 
@@ -65,6 +69,9 @@ export async function explainCell(sheet: Sheet, target: string, recordId: string
     item = after
   }
 }
+
+/** Says that earlier inputs are too long to be compared. */
+const LONG: unique symbol = Symbol('long')
 
 interface Explained extends DerivingSheet {
   readonly target: string
@@ -97,6 +104,7 @@ class CellExplainer {
             after: null,
             limit: 1,
             only: [key],
+            longFrom: LONG_INPUT_BYTES,
           })
     if (item === undefined) throw new SheetError(`no record ${showValue(id)}`)
     return item
@@ -119,10 +127,10 @@ class CellExplainer {
     }
     if (cell.state === 'fresh' || cell.state === 'overridden')
       return { ...explanation, reasons: [], waitsFor: [] }
-    const past = await this.#past(item.id, cell)
+    const past = item.lacksValues === true ? null : await this.#past(item.id, cell)
     return {
       ...explanation,
-      reasons: past === null ? [] : this.#reasons(past, inputs),
+      reasons: past === null ? [] : await this.#reasons(past, inputs),
       waitsFor: cell.blocked ? [] : [...new Set(await this.#waitsFor(item))],
     }
   }
@@ -131,18 +139,21 @@ class CellExplainer {
    * Plans the call only when there is an earlier computation to compare it with, since planning takes time with long
    * inputs.
    */
-  #reasons(past: Past, inputs: InputValues): CellExplanation['reasons'] {
+  #reasons(past: Past, inputs: InputValues): Promise<CellExplanation['reasons']> {
     const { derivation } = this.#of
     return reasonsBetween(past, { derivation, inputs, hashed: hashedBy(derivation, inputs) })
   }
 
-  async #failureOf(note: CellFailureNote | null, { inputs }: WorkItem): Promise<ExplainedFailure | null> {
+  async #failureOf(
+    note: CellFailureNote | null,
+    { inputs, lacksValues }: WorkItem,
+  ): Promise<ExplainedFailure | null> {
     if (note === null) return null
     const { inputHash: failed, ...failure } = note
     const { derivation } = this.#of
     const time = failed === undefined ? null : retryTime(derivation, note)
-    if (time === null || hashOfValues(derivation, inputs) !== failed || time <= (await this.#sheet.now()))
-      return failure
+    const isOfInputs = (): boolean => lacksValues === true || hashOfValues(derivation, inputs) === failed
+    if (time === null || !isOfInputs() || time <= (await this.#sheet.now())) return failure
     return { ...failure, retryAt: time === Infinity ? null : new Date(time).toISOString() }
   }
 
@@ -161,32 +172,40 @@ class CellExplainer {
     return found
   }
 
-  /** Reads the last computation of a cell; null when there was none. */
+  /** Reads the last computation of a cell; null when there was none, or its inputs are too long to be compared. */
   async #past(id: string, cell: WorkCell): Promise<Past | null> {
     const { inputHash: hash } = cell
     if (hash === null) return null
     // A revert restores the hash of an earlier computation: the inputs are those of the computation, not of the revert.
     const entry = await this.#of.store.computation(id, this.#of.target, hash)
-    return {
-      inputHash: hash,
-      values: await this.#valuesAfter(id, entry),
-      candidates: await this.#candidates(entry),
-      evidence: entry === null ? {} : evidenceOf(entry),
-    }
+    const candidates = await this.#candidates(entry)
+    const values = await this.#valuesAfter(id, entry, candidates)
+    if (values === LONG) return null
+    return { inputHash: hash, values, candidates, evidence: entry === null ? {} : evidenceOf(entry) }
   }
 
   /**
-   * Returns the record right after an entry. The inputs were the same when the call of that entry was planned, since a
-   * result is not stored when an input has changed meanwhile (D28).
+   * Returns the inputs right after an entry, {@link LONG} where they are not compared. They were the same when the call of that
+   * entry was planned, since a result is not stored when an input has changed meanwhile (D28).
    */
-  async #valuesAfter(id: string, entry: JsonObject | null): Promise<InputValues | null> {
+  async #valuesAfter(
+    id: string,
+    entry: JsonObject | null,
+    candidates: readonly Derivation[],
+  ): Promise<InputValues | typeof LONG | null> {
     const { contract, store } = this.#of
     const seq = Number(entry?.['seq'] ?? 0)
     if (seq === 0 || seq < (await store.history()).first) return null
-    const fields = contract.fields.map(({ name }) => name)
+    const inputs = new Set(candidates.flatMap((candidate) => candidate.inputs))
+    const fields = contract.fields.map(({ name }) => name).filter((name) => inputs.has(name))
     const record = await store.recordAsOf(id, fields, seq)
-    const values: unknown = JSON.parse(String(record))
-    return isJsonObject(values) ? values : null
+    if (record === null) return null
+    const values: Record<string, JsonValue> = Object.create(null) as Record<string, JsonValue>
+    for (const [name, json] of await rawMembersInTurns(record)) {
+      if (json.length >= LONG_INPUT_BYTES) return LONG
+      values[name] = JSON.parse(json.toString()) as JsonValue
+    }
+    return values
   }
 
   /**

@@ -145,6 +145,42 @@ export function testExplanations(open: OpenStore): void {
     assert.ok(plain.every(({ cells }) => cells.every((cell) => !('failure' in cell))))
   })
 
+  test('long inputs are left out where that is asked for, and the others are there', async (t) => {
+    const sheet = await TestSheet.make(t, open, {
+      properties: ['a: string', 'list: array', 'n: number', 'b: string'].map((property) => {
+        const [name, type] = property.split(': ')
+        return `{name: ${name}, logicalType: ${type}}`
+      }),
+      targets: [target('b', ['a', 'list', 'n'])],
+    })
+    const list = Array.from({ length: 1000 }, (_, n) => ({ z: n, a: n }))
+    await sheet.write([
+      { id: 'r', a: 'é'.repeat(50), list, n: 1.5 },
+      { id: 's', a: 'x', list: [], n: 2 },
+      { id: 't' },
+    ])
+    const query = {
+      targets: ['b'],
+      inputs: ['a', 'list', 'n'],
+      force: true,
+      state: null,
+      after: null,
+      limit: 10,
+      only: null,
+    }
+    const items = async (longFrom?: number): Promise<unknown> =>
+      (await sheet.store.work({ ...query, ...(longFrom !== undefined && { longFrom }) })).map(
+        ({ inputs, lacksValues = false }) => [{ ...inputs }, lacksValues],
+      )
+    const short = [
+      [{ a: 'x', list: [], n: 2 }, false],
+      [{ a: null, list: null, n: null }, false],
+    ]
+    assert.deepEqual(await items(), [[{ a: 'é'.repeat(50), list, n: 1.5 }, false], ...short])
+    assert.deepEqual(await items(1000), [[{ a: 'é'.repeat(50), list: true, n: 1.5 }, true], ...short])
+    assert.deepEqual(await items(100), [[{ a: true, list: true, n: 1.5 }, true], ...short])
+  })
+
   test('every version of a derivation file that was in force is kept, newest first, each once', async (t) => {
     const version = (text: string, derivation = 'label.yaml'): TargetDefinition =>
       target('label', ['name'], { text, sha256: sha256(text), derivation })

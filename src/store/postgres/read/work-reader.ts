@@ -1,4 +1,4 @@
-import type { Contract, Field } from '../../../contract/contract.ts'
+import type { Contract, Field, LogicalType } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import type { RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type { PendingInput } from '../../../errors/block.ts'
@@ -137,17 +137,12 @@ async function keysOf(db: Connection, sql: string, ...params: readonly SqlInput[
 function itemStatement(
   inputs: readonly Input[],
   targets: readonly number[],
-  { failures = false }: Pick<WorkQuery, 'failures'>,
+  { failures = false, longFrom }: Pick<WorkQuery, 'failures' | 'longFrom'>,
 ): string {
   const sources = inputs.flatMap(({ target }) => target ?? [])
   const columns = [
     'data."$seq"',
-    'data."$written"',
-    'data.id',
-    ...inputs
-      .map(({ field: { name } }) => name)
-      .filter((name) => name !== 'id')
-      .map((name) => `data.${quoted(name)}`),
+    ...valueColumns(inputs, longFrom),
     ...sources.flatMap((id) => [
       `input${id}.state AS "$pending${id}"`,
       `input${id}.blocked AS "$stopped${id}"`,
@@ -181,11 +176,40 @@ function itemStatement(
   return `SELECT ${columns.join(', ')} FROM unnest($1::bigint[]) AS asked("$key") JOIN "$data" AS data ON data."$seq" = asked."$key" ${joins.join(' ')} ORDER BY data."$seq"`
 }
 
+/** The columns of the inputs, null and true in `$lacks` where values are left out. */
+function valueColumns(inputs: readonly Input[], longFrom: number | undefined): string[] {
+  const fields = inputs.map(({ field }) => field).filter(({ name }) => name !== 'id')
+  const columns = ['"$written"', ...fields.map(({ name }) => quoted(name))]
+  if (longFrom === undefined) return ['data.id', ...columns.map((column) => `data.${column}`)]
+  const canBeLong = new Set([
+    '"$written"',
+    ...fields.filter(({ type }) => LONG_TYPES.has(type)).map(({ name }) => quoted(name)),
+  ])
+  const isLong = (column: string): string => `octet_length(data.${column}::text) >= ${longFrom}`
+  const unlessLong = (column: string): string =>
+    canBeLong.has(column)
+      ? `CASE WHEN ${isLong(column)} THEN NULL ELSE data.${column} END AS ${column}`
+      : `data.${column}`
+  const long = [...canBeLong].map((column) => `CASE WHEN ${isLong(column)} THEN ${quotedText(column)} END`)
+  return [
+    'data.id',
+    ...columns.map(unlessLong),
+    `array_to_json(array_remove(ARRAY[${long.join(', ')}], NULL)) AS "$long"`,
+  ]
+}
+
+const LONG_TYPES: ReadonlySet<LogicalType> = new Set(['string', 'array', 'object'])
+
+function quotedText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
 function workItem(row: StoredRow, inputs: readonly Input[], targets: readonly string[]): WorkItem {
   const values = Object.create(null) as Record<string, JsonValue>
   const pending = Object.create(null) as Record<string, PendingInput>
+  const long = new Set(row['$long'] === undefined ? [] : (JSON.parse(String(row['$long'])) as string[]))
   for (const { field, target } of inputs) {
-    values[field.name] = fieldValue(field, row)
+    values[field.name] = long.has(quoted(field.name)) || fieldValue(field, row)
     const state =
       target === null ? undefined : pendingInput(row[`$pending${target}`], row[`$stopped${target}`])
     if (state !== undefined) pending[field.name] = state
@@ -194,6 +218,7 @@ function workItem(row: StoredRow, inputs: readonly Input[], targets: readonly st
     key: Number(row['$seq']),
     id: String(row['id']),
     inputs: values,
+    ...(long.size > 0 && { lacksValues: true as const }),
     pending,
     cells: targets.map((target, index) => workCell(target, cellColumns(row, index))),
   }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Contract } from '../../../contract/contract.ts'
+import type { Contract, Field } from '../../../contract/contract.ts'
 import type { JsonObject } from '../../../contract/json/json.ts'
 import { differenceOf, type ProposedRecord } from '../../rules/proposal-difference.ts'
 import type {
@@ -74,11 +74,21 @@ async function readDifferences(
     if (records.length > 0) await nextTurn()
     const page = { after: records.length - 1, limit: RECORDS_AT_ONCE }
     for (const record of readProposedRecords(db, id, page)) {
-      const difference = differenceOf(present, record, presentRecord(db, record.recordId))
+      const difference = differenceOf(
+        present,
+        record,
+        presentRecord(db, record.recordId, comparedFields(contract, record)),
+      )
       records.push(state === 'waiting' ? difference : settled(difference))
     }
   }
   return records
+}
+
+/** The fields whose present values a difference has: not others, which may be long. Null for all, as of a deletion. */
+function comparedFields({ fields }: Contract, { was, change }: ProposedRecord): readonly Field[] | null {
+  if (change === null) return null
+  return fields.filter(({ name }) => Object.hasOwn(was, name) || Object.hasOwn(change, name))
 }
 
 /** What is decided cannot be in the way of anything. */

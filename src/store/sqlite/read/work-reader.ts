@@ -112,13 +112,13 @@ interface Input {
 function itemsStatement(
   inputs: readonly Input[],
   targets: readonly number[],
-  { failures = false }: Pick<WorkQuery, 'failures'>,
+  { failures = false, longFrom }: Pick<WorkQuery, 'failures' | 'longFrom'>,
 ): string {
   const sources = inputs.flatMap(({ target }) => target ?? [])
   const columns = [
     'data."$seq"',
     'data.id',
-    ...inputs.map(({ field: { name } }) => `data.${quoted(name)}`),
+    ...inputs.map(({ field: { name } }) => unlessLong(`data.${quoted(name)}`, longFrom)),
     ...sources.flatMap((id) => [`input${id}.state`, `input${id}.blocked`]),
     ...targets.flatMap((_, index) => [
       `nullif(lower(hex(cell${index}.hash)), '')`,
@@ -145,6 +145,11 @@ function itemsStatement(
     WHERE data."$seq" IN (SELECT value FROM json_each(?)) ORDER BY data."$seq"`
 }
 
+/** A column, or a blob where its value is left out: no column holds one. */
+function unlessLong(column: string, longFrom: number | undefined): string {
+  return longFrom === undefined ? column : `iif(octet_length(${column}) >= ${longFrom}, x'', ${column})`
+}
+
 /** A row of {@link itemsStatement}. */
 function workItem(
   row: StoredTuple,
@@ -155,7 +160,13 @@ function workItem(
   const pending = Object.create(null) as Record<string, PendingInput>
   const [key, id] = row
   let at = 2
-  for (const { field } of inputs) values[field.name] = fromColumn(field, row[at++])
+  let lacksValues = false
+  for (const { field } of inputs) {
+    const stored = row[at++]
+    const isLeftOut = stored instanceof Uint8Array
+    values[field.name] = isLeftOut || fromColumn(field, stored)
+    lacksValues ||= isLeftOut
+  }
   for (const { field, target } of inputs) {
     if (target === null) continue
     const state = pendingInput(row[at++], row[at++])
@@ -167,5 +178,12 @@ function workItem(
       ...(failures ? ([row[at++], row[at++]] as const) : ([null, null] as const)),
     ]),
   )
-  return { key: Number(key), id: String(id), inputs: values, pending, cells }
+  return {
+    key: Number(key),
+    id: String(id),
+    inputs: values,
+    ...(lacksValues && { lacksValues }),
+    pending,
+    cells,
+  }
 }
