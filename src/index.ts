@@ -50,6 +50,7 @@ export type {
   RunContext,
 } from './derivation/definition/derivation-kind.ts'
 export type { HostPolicies, HostPolicy } from './derivation/definition/host-policies.ts'
+export type { ErrorCode } from './errors/codes.ts'
 export type { Failure } from './errors/failure.ts'
 export { err, ok, type Result } from './errors/result.ts'
 export {
@@ -63,4 +64,5 @@ export {
   ServiceError,
   SheetError,
   ValidationError,
+  type Hint,
 } from './errors/service-error.ts'

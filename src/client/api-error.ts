@@ -1,14 +1,26 @@
-/** What the server, or the way to it, has against a request. */
+import type { Problem } from '../wire/service/problem.ts'
+
+type ErrorCode = Problem['code']
+
+/** An error response of the server, or a failure to reach it. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** Of the error envelope (see the reference of errors); `Unreachable` when no answer came. */
+  /** The error type (see the reference of errors); `Unreachable` without a response. */
   readonly type: string
-  /** The HTTP status; 0 when no answer came. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number
+  /** The error code; null where the response has none. */
+  readonly code: ErrorCode | null
 
-  constructor(status: number, type: string, message: string, options?: ErrorOptions) {
+  constructor(
+    status: number,
+    type: string,
+    message: string,
+    { code = null, ...options }: ErrorOptions & { readonly code?: ErrorCode | null } = {},
+  ) {
     super(message, options)
     this.status = status
     this.type = type
+    this.code = code
   }
 }

@@ -1,5 +1,6 @@
 import type { CsrfAnswer } from '../wire/service/csrf.ts'
 import type { ErrorEnvelope } from '../wire/service/error-envelope.ts'
+import type { Problem } from '../wire/service/problem.ts'
 import { ApiError } from './api-error.ts'
 
 /** Values of a query; what is undefined, null or an empty text is left out, lists go with commas between. */
@@ -84,7 +85,7 @@ export class Connection {
     const init: RequestInit = {
       method,
       headers: {
-        accept: 'application/json',
+        accept: 'application/problem+json, application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -144,7 +145,7 @@ function csrfHeaders(token: string): Record<string, string> {
 }
 
 function isTokenFault(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 403 && error.message.startsWith('CSRF token')
+  return error instanceof ApiError && error.code === 'invalid_csrf_token'
 }
 
 /** The text from the `?` on; empty when nothing is asked. */
@@ -163,8 +164,11 @@ export function jsonText(value: object | null | undefined): string | undefined {
 
 async function toApiError(response: Response): Promise<ApiError> {
   try {
-    const { error } = (await response.json()) as ErrorEnvelope
-    return new ApiError(response.status, error.type, error.message)
+    const body = (await response.json()) as Problem | ErrorEnvelope
+    // A server that refuses a message before it has read the headers sends the envelope.
+    if ('error' in body) return new ApiError(response.status, body.error.type, body.error.message)
+    const { title, detail, code } = body
+    return new ApiError(response.status, title, detail, { code: code ?? null })
   } catch {
     return new ApiError(response.status, 'ServiceError', `the server answered ${response.status}`)
   }

@@ -1,4 +1,4 @@
-import type { ErrorType } from './service-error.ts'
+import type { ErrorType } from './codes.ts'
 
 /**
  * Why one cell could not be computed. A value, never thrown: the other cells of the run go on (H7).

@@ -1,129 +1,201 @@
-/** The error types of the interface (specification, "Errors"), plus `ServiceError` for a fault of the program (D36). */
-export const ERROR_TYPES = [
-  'ContractError',
-  'SheetError',
-  'RecordsError',
-  'QueryError',
-  'OperationError',
-  'PermissionDeniedError',
-  'LockTimeoutError',
-  'ValidationError',
-  'ServiceError',
-] as const
+import type { CodeOf, ErrorCode, ErrorType } from './codes.ts'
 
-export type ErrorType = (typeof ERROR_TYPES)[number]
+/** An operation that helps after an error. Each skin names it by its own route, command or tool. */
+export type Hint =
+  | { readonly action: 'list_runs' }
+  | { readonly action: 'get_run' | 'cancel_run'; readonly run: string }
+  | { readonly action: 'list_entries' }
 
 /**
- * Something that stops an operation and that its caller is told about. `message` says what is wrong, the value
- * seen and what to do; it never names paths of the machine or the program's insides.
+ * An error that stops an operation and is returned to its caller. `message` says what is wrong, the value seen and what to
+ * do; it never contains paths of the machine or internals of the program.
  *
- * Only the subclasses below are thrown. A plain `Error` is a bug: it is logged, and callers learn nothing of it.
+ * Only the subclasses below are thrown. A plain `Error` is a bug: it is logged, and callers get `internal_error`.
  */
 export abstract class ServiceError extends Error {
   abstract readonly type: ErrorType
+  readonly code: ErrorCode
+  readonly hint: Hint | null
+
+  constructor(message: string, code: ErrorCode, hint: Hint | null = null) {
+    super(message)
+    this.code = code
+    this.hint = hint
+  }
+}
+
+/** The message of an error, with the operation that helps as a skin words it. */
+export function messageWithHint({ message, hint }: ServiceError, wordsOf: (hint: Hint) => string): string {
+  return hint === null ? message : `${message}; ${wordsOf(hint)}`
 }
 
 /** The contract or a derivation file is broken, or a change to them would break stored records. */
 export class ContractError extends ServiceError {
   readonly type = 'ContractError'
+
+  constructor(message: string, code: CodeOf<'ContractError'> = 'invalid_definition') {
+    super(message, code)
+  }
 }
 
 /** A path, record or other item of the sheet does not exist. */
 export class SheetError extends ServiceError {
   readonly type = 'SheetError'
+
+  constructor(message: string, code: CodeOf<'SheetError'> = 'not_found', hint: Hint | null = null) {
+    super(message, code, hint)
+  }
 }
 
 /** The record store cannot be read, written, or started from `records.jsonl`. */
 export class RecordsError extends ServiceError {
   readonly type = 'RecordsError'
+
+  constructor(message: string, code: CodeOf<'RecordsError'> = 'store_unusable') {
+    super(message, code)
+  }
 }
 
-/** The record store is away just now: nothing was changed, and the same request may go well a little later. */
-export class StoreAwayError extends RecordsError {}
+/** The store cannot be reached now: nothing was changed, and the same request may succeed later. */
+export class StoreAwayError extends RecordsError {
+  constructor(message: string) {
+    super(message, 'store_away')
+  }
+}
 
-/** A statement or filter is refused, wrong, or went past its limits. */
+/** A statement or filter is refused, wrong, or exceeded its limits. */
 export class QueryError extends ServiceError {
   readonly type = 'QueryError'
+
+  constructor(message: string, code: CodeOf<'QueryError'> = 'invalid_query') {
+    super(message, code)
+  }
 }
 
-/** The operation makes no sense as asked for, such as a target that no derivation has. */
+/** The operation is not possible as requested, such as a target that no derivation has. */
 export class OperationError extends ServiceError {
   readonly type = 'OperationError'
+
+  constructor(
+    message: string,
+    code: CodeOf<'OperationError'> = 'invalid_operation',
+    hint: Hint | null = null,
+  ) {
+    super(message, code, hint)
+  }
 }
 
 /** A condition on the version of a record does not hold, so that nothing was changed (D36: 412). */
-export class PreconditionFailedError extends OperationError {}
-
-/** A run was ended early since its calls fail: what it computed stays, and the rest is as it was (400). */
-export class RunStoppedError extends OperationError {}
-
-/** What it is about has changed meanwhile, or is in another state by now, so that nothing was changed (409). */
-export class ConflictError extends OperationError {}
-
-/** The actor, or the page the request comes from, may not do this. */
-export class PermissionDeniedError extends ServiceError {
-  readonly type = 'PermissionDeniedError'
+export class PreconditionFailedError extends OperationError {
+  constructor(message: string) {
+    super(message, 'version_mismatch')
+  }
 }
 
-/** A lock could not be had in time. */
+/** A run was stopped because its calls fail: its results are kept, and the other cells are unchanged. */
+export class RunStoppedError extends OperationError {
+  constructor(message: string) {
+    super(message, 'run_stopped')
+  }
+}
+
+/** Codes of {@link ConflictError}. */
+const CONFLICTS = [
+  'conflict',
+  'definition_changed',
+  'record_exists',
+  'proposal_decided',
+  'proposal_outdated',
+  'too_many_proposals',
+] as const satisfies readonly ErrorCode[]
+
+/** The request conflicts with a change made meanwhile, so that nothing was changed (409). */
+export class ConflictError extends OperationError {
+  constructor(message: string, code: (typeof CONFLICTS)[number] = 'conflict') {
+    super(message, code)
+  }
+}
+
+/** The actor, or the page that sent the request, may not do this. */
+export class PermissionDeniedError extends ServiceError {
+  readonly type = 'PermissionDeniedError'
+
+  constructor(message: string, code: CodeOf<'PermissionDeniedError'> = 'not_permitted') {
+    super(message, code)
+  }
+}
+
+/** A lock could not be acquired in time. */
 export class LockTimeoutError extends ServiceError {
   readonly type = 'LockTimeoutError'
+
+  constructor(message: string, code: CodeOf<'LockTimeoutError'> = 'store_in_use') {
+    super(message, code)
+  }
 }
 
 /** The input has the wrong shape or breaks the contract. */
 export class ValidationError extends ServiceError {
   readonly type = 'ValidationError'
+
+  constructor(message: string, code: CodeOf<'ValidationError'> = 'invalid_request') {
+    super(message, code)
+  }
 }
 
 /**
- * The service is being stopped: nothing is wrong with the request, and it may succeed a little later, at another server or when
- * the service is started again. What the operation has stored until then stays.
+ * The service is being stopped: the request may succeed later, at another server or after a restart. What the operation has
+ * stored until then is kept.
  */
 export class StoppingError extends ServiceError {
   readonly type = 'ServiceError'
 
   constructor(message = 'the service is stopping') {
-    super(message)
+    super(message, 'service_stopping')
   }
 }
 
+/** A service error as plain data, to be stored or sent to another thread or process. */
+export interface PlainServiceError {
+  readonly type: ErrorType
+  readonly message: string
+  /** Absent in what an earlier version stored. */
+  readonly code?: ErrorCode | null
+  readonly hint?: Hint | null
+}
+
+/** The plain form of a service error; `undefined` for anything else, which is a bug. */
+export function toPlainError(error: unknown): PlainServiceError | undefined {
+  if (!(error instanceof ServiceError)) return undefined
+  const { type, code, message, hint } = error
+  return { type, code, message, hint }
+}
+
+/** The inverse of {@link toPlainError}. Without a code it gets the general code of its type. */
+export function fromPlainError({ type, message, code, hint }: PlainServiceError): ServiceError {
+  const known = code ?? undefined
+  const Class = (known && CLASS_OF_CODE.get(known)) ?? CLASSES[type]
+  return new Class(message, known as never, hint)
+}
+
 const CLASSES = {
-  StoppingError,
   ContractError,
   SheetError,
   RecordsError,
-  StoreAwayError,
   QueryError,
   OperationError,
-  PreconditionFailedError,
-  ConflictError,
   PermissionDeniedError,
   LockTimeoutError,
   ValidationError,
+  ServiceError: StoppingError,
 } as const
 
-/** A service error as plain data, to cross from one thread or process to another. */
-export interface PlainServiceError {
-  /** The name of its class, which of most is its type. */
-  readonly type: keyof typeof CLASSES
-  readonly message: string
-}
+type Constructor = new (message: string, code: never, hint?: Hint | null) => ServiceError
 
-/** The plain form of an error that is a service error; `undefined` for anything else, which is then a bug. */
-export function toPlainError(error: unknown): PlainServiceError | undefined {
-  if (error instanceof StoppingError) return { type: 'StoppingError', message: error.message }
-  if (!(error instanceof ServiceError) || error.type === 'ServiceError') return undefined
-  return { type: classNameOf(error, error.type), message: error.message }
-}
-
-/** A type has several classes where the status of its answer is not always the same. */
-function classNameOf(error: ServiceError, type: Exclude<ErrorType, 'ServiceError'>): keyof typeof CLASSES {
-  if (error instanceof PreconditionFailedError) return 'PreconditionFailedError'
-  if (error instanceof StoreAwayError) return 'StoreAwayError'
-  return error instanceof ConflictError ? 'ConflictError' : type
-}
-
-/** The inverse of {@link toPlainError}. */
-export function fromPlainError(plain: PlainServiceError): ServiceError {
-  return new CLASSES[plain.type](plain.message)
-}
+/** Codes whose errors have a class of their own. */
+const CLASS_OF_CODE: ReadonlyMap<ErrorCode, Constructor> = new Map<ErrorCode, Constructor>([
+  ['store_away', StoreAwayError],
+  ['version_mismatch', PreconditionFailedError],
+  ['run_stopped', RunStoppedError],
+  ...CONFLICTS.map((code) => [code, ConflictError] as const),
+])

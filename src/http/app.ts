@@ -3,7 +3,8 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { Sheet } from '../sheet/sheet.ts'
 import { acceptJsonBodies, ignoreTypeOfNoBody } from './middleware/body-parser.ts'
 import { issueCsrfCookie, requireCsrf } from './middleware/csrf.ts'
-import { createErrorHandler, ProtocolError } from './middleware/error-handler.ts'
+import { ValidationError } from '../errors/service-error.ts'
+import { createErrorHandler } from './middleware/error-handler.ts'
 import { finishAnswer } from './response/finish-response.ts'
 import type { HttpLogger } from './middleware/http-logger.ts'
 import {
@@ -226,7 +227,10 @@ function hook(check: (request: FastifyRequest, reply: FastifyReply) => void): Re
 
 function checkHead(request: FastifyRequest): void {
   if (request.url.length > URL_LIMIT) {
-    throw new ProtocolError(414, `the URL is longer than ${URL_LIMIT} bytes; ask for less at a time`)
+    throw new ValidationError(
+      `the URL is longer than ${URL_LIMIT} bytes; ask for less at a time`,
+      'url_too_long',
+    )
   }
   ignoreTypeOfNoBody(request)
 }

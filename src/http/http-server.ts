@@ -9,7 +9,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { renderError, type AnsweredError } from './response/render-error.ts'
+import { renderError, type RenderableError } from './response/render-error.ts'
 import { SECURITY_HEADER_LINES, SECURITY_HEADERS } from './middleware/security-headers.ts'
 import { SlowBodies, type BodyPace } from './slow-bodies.ts'
 
@@ -95,7 +95,7 @@ export function createHttpServer(listener: RequestListener, times: HttpTimes = H
   server.on('connect', ({ headers }, socket) => {
     socket.on('error', () => socket.destroy())
     const message = 'CONNECT is not possible; the service is no proxy'
-    const error: AnsweredError = { status: 405, type: 'OperationError', message }
+    const error: RenderableError = { code: 'method_not_allowed', message }
     afterEarlierAnswers(socket, () =>
       endWith(socket, error, { headers, extraHeader: 'Allow: GET, HEAD\r\n' }),
     )
@@ -124,12 +124,8 @@ function cutSlowBodies(server: Server, { bodyPace, checkMs }: HttpTimes): void {
 }
 
 function refuseMethod({ headers }: IncomingMessage, response: ServerResponse): void {
-  const { contentType, body } = renderError(headers, {
-    status: 400,
-    type: 'ValidationError',
-    message: NOT_HTTP,
-  })
-  response.writeHead(400, {
+  const { status, contentType, body } = renderError(headers, { code: 'malformed_request', message: NOT_HTTP })
+  response.writeHead(status, {
     ...SECURITY_HEADERS,
     'content-type': contentType,
     'content-length': Buffer.byteLength(body),
@@ -150,8 +146,7 @@ export function answerParserError(error: NodeJS.ErrnoException, socket: HttpSock
       socket.destroy()
       return
     }
-    const [status, message] = describe(error.code)
-    endWith(socket, { status, type: 'ValidationError', message })
+    endWith(socket, describe(error.code))
   })
 }
 
@@ -181,19 +176,19 @@ function afterEarlierAnswers(socket: HttpSocket, end: () => void): void {
 
 const NOT_HTTP = 'the request is not valid HTTP/1.1'
 
-function describe(code: string | undefined): [status: number, message: string] {
-  switch (code) {
+function describe(fault: string | undefined): RenderableError {
+  switch (fault) {
     case 'HPE_HEADER_OVERFLOW':
-      return [
-        431,
-        `the request line and headers are larger than ${HEAD_LIMIT} bytes, or there are more than ${HEADER_COUNT_LIMIT} headers`,
-      ]
+      return {
+        code: 'headers_too_large',
+        message: `the request line and headers are larger than ${HEAD_LIMIT} bytes, or there are more than ${HEADER_COUNT_LIMIT} headers`,
+      }
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return [408, 'the request took too long to arrive']
+      return { code: 'request_timeout', message: 'the request took too long to arrive' }
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return [413, 'the chunk extensions of the body are too large']
+      return { code: 'body_too_large', message: 'the chunk extensions of the body are too large' }
     default:
-      return [400, NOT_HTTP]
+      return { code: 'malformed_request', message: NOT_HTTP }
   }
 }
 
@@ -219,12 +214,12 @@ const REASONS: Readonly<Record<number, string>> = {
 /** Ends a connection with an error; what the parser refused has no headers that could ask for another form of it. */
 function endWith(
   socket: Duplex,
-  error: AnsweredError,
+  error: RenderableError,
   { headers = {}, extraHeader = '' }: { headers?: IncomingHttpHeaders; extraHeader?: string } = {},
 ): void {
-  const { contentType, body } = renderError(headers, error)
+  const { status, contentType, body } = renderError(headers, error)
   socket.end(
-    `HTTP/1.1 ${error.status} ${REASONS[error.status]}\r\nContent-Type: ${contentType}\r\n${SECURITY_HEADER_LINES}${extraHeader}` +
+    `HTTP/1.1 ${status} ${REASONS[status]}\r\nContent-Type: ${contentType}\r\n${SECURITY_HEADER_LINES}${extraHeader}` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
   // What the client still sends is read and dropped for a moment, or it would see a reset and not the answer.

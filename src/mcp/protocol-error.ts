@@ -1,5 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server'
-import { ServiceError } from '../errors/service-error.ts'
+import { messageWithHint, ServiceError } from '../errors/service-error.ts'
+import { toolOf } from './tools/tool-error.ts'
 
 /**
  * An error outside tools, as the protocol tells it: what is asked for does not exist, or could not be done; of a fault of the
@@ -15,7 +16,7 @@ export function protocolError(
     log(error)
     return new ProtocolError(ProtocolErrorCode.InternalError, 'internal error')
   }
-  const message = error.message.toWellFormed()
+  const message = messageWithHint(error, toolOf).toWellFormed()
   if (error.type === 'SheetError' && uri !== null) return new ResourceNotFoundError(uri, message)
   const code =
     error.type === 'ValidationError' || error.type === 'OperationError'

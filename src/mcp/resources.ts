@@ -112,7 +112,10 @@ async function readDerivation(sheet: Sheet, variables: Variables): Promise<strin
   const found = derivations.find(({ file }) => file === wanted)
   if (found !== undefined) return found.text
   const known = derivations.map(({ file }) => file).join(', ') || 'none'
-  throw new SheetError(`no derivation file ${JSON.stringify(wanted)}; there are: ${known}`)
+  throw new SheetError(
+    `no derivation file ${JSON.stringify(wanted)}; there are: ${known}`,
+    'unknown_derivation',
+  )
 }
 
 async function readRecord(sheet: Sheet, variables: Variables): Promise<string> {

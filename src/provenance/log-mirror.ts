@@ -167,6 +167,7 @@ export class LogMirror {
       throw new RecordsError(
         `provenance.jsonl was removed or replaced while it was open, and cannot be opened again (${(error as Error).message}); ` +
           'put the file back, or move away what is in its place',
+        'store_replaced',
       )
     }
   }
@@ -273,6 +274,7 @@ export class LogMirror {
         throw new RecordsError(
           `provenance.jsonl:${number}: the line is not the one that the store has with seq ${next.value.seq}; ` +
             'restore the file, or move it away and it is written again from the store',
+          'invalid_records_file',
         )
       }
       good = { seq: next.value.seq, offset: end }

@@ -51,7 +51,9 @@ export class ActiveRun {
   /** Stops the run: no new call starts, calls under way are aborted, what is stored stays. */
   cancel(actor: string): void {
     this.#cancelledBy ??= actor
-    this.#cancelling.abort(new OperationError(`the run was cancelled by ${JSON.stringify(actor)}`))
+    this.#cancelling.abort(
+      new OperationError(`the run was cancelled by ${JSON.stringify(actor)}`, 'run_cancelled'),
+    )
   }
 
   finish(): void {

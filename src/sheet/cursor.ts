@@ -42,6 +42,7 @@ export function openPlace(secret: Uint8Array, cursor: string, scope: string): Pa
     throw new ValidationError(
       'cursor was not issued by this sheet for this list; take it from next_cursor, with the same filter, sort or as_of ' +
         'if there was one, or leave it out',
+      'invalid_cursor',
     )
   }
   const values = place.subarray(KEY_BYTES)

@@ -236,18 +236,24 @@ function setAsideWarning(file: string): string {
 }
 
 const SOURCE_DIFFERS =
-  'records.jsonl differs from what was imported, and is not imported again automatically: to import it, send its records ' +
-  'to POST /api/records, or stop the server and move sheet.db away to start over from the file'
+  'records.jsonl differs from what was imported, and is not imported again automatically: write its records with ' +
+  'an upsert, or stop the server and move sheet.db away to start over from the file'
 
 /** Throws SheetError when a path is not the directory of a sheet. */
 export function checkSheetDirectory(path: string): void {
   const directory = resolve(path)
   if (!isDirectory(directory)) {
-    throw new SheetError(`${path} is not a directory; a sheet is a directory with a contract.yaml`)
+    throw new SheetError(
+      `${path} is not a directory; a sheet is a directory with a contract.yaml`,
+      'not_a_sheet',
+    )
   }
   // Errors in an existing contract are reported with every request until it is fixed (D3).
   if (lstatSync(join(directory, 'contract.yaml'), { throwIfNoEntry: false }) === undefined) {
-    throw new SheetError(`${path} has no contract.yaml; a sheet is a directory with a contract.yaml`)
+    throw new SheetError(
+      `${path} has no contract.yaml; a sheet is a directory with a contract.yaml`,
+      'not_a_sheet',
+    )
   }
 }
 

@@ -9,7 +9,7 @@ const MAX_LIMIT = 10_000
 export function pageLimit(asked: number | null, unlessAsked: number = DEFAULT_LIMIT): number {
   if (asked === null) return unlessAsked
   if (!Number.isInteger(asked) || asked < 1) {
-    throw new ValidationError(`limit must be an integer from 1 to ${MAX_LIMIT}, got ${asked}`)
+    throw new ValidationError(`limit must be an integer from 1 to ${MAX_LIMIT}, got ${asked}`, 'out_of_range')
   }
   return Math.min(asked, MAX_LIMIT)
 }

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
-import type { ErrorType } from '../errors/service-error.ts'
+import type { ErrorType } from '../errors/codes.ts'
 import type { PendingInput } from '../errors/block.ts'
 import type { CellState, WorkState } from './cell-state.ts'
 import type { ReceivedResponse } from './stored-responses.ts'

@@ -79,4 +79,8 @@ export interface TargetChange {
 }
 
 /** The definition is not that of the revision in force: it has to be read again. */
-export class OutdatedDefinitionError extends ConflictError {}
+export class OutdatedDefinitionError extends ConflictError {
+  constructor(message: string) {
+    super(message, 'definition_changed')
+  }
+}

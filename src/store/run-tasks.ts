@@ -1,4 +1,4 @@
-import type { ErrorType } from '../errors/service-error.ts'
+import type { ErrorType } from '../errors/codes.ts'
 import type { CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery, SettledCall } from './cell-work.ts'
 import type { RunEnd, RunId, RunLock } from './stored-run.ts'
 

@@ -1,7 +1,7 @@
 import type { EntryPlace, FoundEntries, LatestEntries } from './cell-log.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
-import type { ErrorType } from '../errors/service-error.ts'
+import type { ErrorType } from '../errors/codes.ts'
 import type { Condition } from './condition.ts'
 import type { CacheEntry, CellCommit, CellOutcome, RecordKey, WorkItem, WorkQuery } from './cell-work.ts'
 import type { ResponseStore } from './stored-responses.ts'

@@ -1,4 +1,4 @@
-import type { ErrorType } from '../errors/service-error.ts'
+import type { ErrorType } from '../errors/codes.ts'
 import type { WorkState } from './cell-state.ts'
 
 /** Decimal digits of a number that counts up, and goes on counting when a store is made anew beside its log. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { FastifyInstance, HTTPMethods } from 'fastify'
-import { ERROR_TYPES } from '../../src/errors/service-error.ts'
+import { ERROR_TYPES } from '../../src/errors/codes.ts'
 import { QUEUE_BYTES, QUEUE_LIMIT } from '../../src/events/event-bus.ts'
 import { createApp } from '../../src/http/app.ts'
 import { ERROR_MEANINGS } from '../../src/http/docs/error-meanings.ts'
-import { STATUS } from '../../src/http/middleware/error-handler.ts'
+import { STATUS } from '../../src/http/response/render-error.ts'
 import {
   CONNECTION_LIMIT,
   HEAD_LIMIT,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { InjectOptions } from 'fastify'
-import { ERROR_TYPES } from '../../src/errors/service-error.ts'
+import { ERROR_TYPES } from '../../src/errors/codes.ts'
 import { CSRF, startApp } from '../support/http-fixture.ts'
 
 const ROUTES: readonly InjectOptions[] = [

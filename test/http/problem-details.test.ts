@@ -6,20 +6,30 @@ import { exchange } from '../support/raw-client.ts'
 
 const PROBLEM = 'application/problem+json'
 
-const FAULTS: readonly [request: InjectOptions, status: number, type: string][] = [
-  [{ url: '/api/records?limit=0' }, 400, 'ValidationError'],
-  [{ url: '/api/records/nobody' }, 404, 'SheetError'],
-  [{ url: '/nowhere' }, 404, 'SheetError'],
-  [{ url: '/api/records/%ff' }, 400, 'ValidationError'],
-  [{ url: '/api/records?filter=(' }, 400, 'QueryError'],
-  [{ method: 'POST', url: '/api/records' }, 403, 'PermissionDeniedError'],
-  [{ method: 'PUT', url: '/api/records' }, 405, 'OperationError'],
-  [{ url: '/api/records', headers: { host: 'evil.example' } }, 403, 'PermissionDeniedError'],
+const FAULTS: readonly [request: InjectOptions, status: number, type: string, code: string][] = [
+  [{ url: '/api/records?limit=0' }, 400, 'ValidationError', 'invalid_request'],
+  [{ url: '/api/records?fields=none' }, 400, 'ValidationError', 'unknown_field'],
+  [{ url: '/api/records?none=1' }, 400, 'ValidationError', 'unknown_parameter'],
+  [{ url: '/api/records?cursor=none' }, 400, 'ValidationError', 'invalid_cursor'],
+  [{ url: '/api/records/nobody' }, 404, 'SheetError', 'unknown_record'],
+  [{ url: '/api/runs/7' }, 404, 'SheetError', 'unknown_run'],
+  [{ url: '/nowhere' }, 404, 'SheetError', 'unknown_path'],
+  [{ url: '/api/status?targets=none' }, 400, 'OperationError', 'unknown_target'],
+  [{ url: '/api/records/%ff' }, 400, 'ValidationError', 'malformed_request'],
+  [{ url: '/api/records?filter=(' }, 400, 'QueryError', 'invalid_query'],
+  [{ method: 'POST', url: '/api/records' }, 403, 'PermissionDeniedError', 'invalid_csrf_token'],
+  [{ method: 'PUT', url: '/api/records' }, 405, 'OperationError', 'method_not_allowed'],
+  [
+    { url: '/api/records', headers: { host: 'evil.example' } },
+    403,
+    'PermissionDeniedError',
+    'host_not_served',
+  ],
 ]
 
 test('RFC 9457: an error is problem details for who would rather have that, and the envelope otherwise', async (t) => {
   const { app } = await startApp(t)
-  for (const [request, status, type] of FAULTS) {
+  for (const [request, status, type, code] of FAULTS) {
     const about = `${request.method ?? 'GET'} ${String(request.url)}`
     const ask = (accept: string) => app.inject({ ...request, headers: { ...request.headers, accept } })
     const envelope = await ask('*/*')
@@ -30,7 +40,7 @@ test('RFC 9457: an error is problem details for who would rather have that, and 
       assert.equal(response.headers['content-type'], `${PROBLEM}; charset=utf-8`, about)
       assert.deepEqual(
         response.json(),
-        { type: `/docs#${type}`, title: type, status, detail: message },
+        { type: `/docs#${type}`, title: type, code, status, detail: message },
         about,
       )
     }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { STATUS } from '../../src/http/middleware/error-handler.ts'
+import { STATUS } from '../../src/http/response/render-error.ts'
 
 /** An answer of the service as it came over a socket. */
 export interface StrictAnswer {

@@ -7,7 +7,7 @@ import type { Transport } from '../../sheet/transports.ts'
 import { addCallOptions, callableHosts } from './call-options.ts'
 import { EXIT, type ExitCode } from '../terminal/exit-codes.ts'
 import { inOneLine } from '../terminal/one-line.ts'
-import { inOwnWords } from '../terminal/cli-message.ts'
+import { errorText } from '../terminal/error-text.ts'
 import { parseActor, secondsBetween } from './option-values.ts'
 import { Output, OUTPUT_FORMATS, OutputClosed, type OutputFormat } from '../terminal/output.ts'
 import { addStoreOption, type StoreFlags } from './sheet-argument.ts'
@@ -136,7 +136,7 @@ async function settle(
       out.fault(error.message)
       process.exitCode = EXIT.usage
     } else if (error instanceof ServiceError) {
-      if (!told.has(error.message)) out.fault(error.message)
+      if (!told.has(error.message)) out.fault(errorText(error))
       process.exitCode = EXIT.error
     } else {
       throw error
@@ -178,8 +178,8 @@ function loggerTo(out: Output, level: LogLevel, told: Set<string>): Logger {
     }
   }
   return {
-    info: teller('info', (message) => out.note(`info: ${inOwnWords(inOneLine(message))}`)),
-    warn: teller('warn', (message) => out.note(`warning: ${inOwnWords(inOneLine(message))}`)),
+    info: teller('info', (message) => out.note(`info: ${inOneLine(message)}`)),
+    warn: teller('warn', (message) => out.note(`warning: ${inOneLine(message)}`)),
     error: teller('error', (message) => out.fault(message)),
   }
 }

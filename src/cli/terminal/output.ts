@@ -1,6 +1,5 @@
 import { EXIT, type ExitCode } from './exit-codes.ts'
 import { inOneLine } from './one-line.ts'
-import { inOwnWords } from './cli-message.ts'
 import { renderTable, type Column } from './table.ts'
 import { isTerminal, screenOf, type OutputStream, type Screen } from './terminal.ts'
 import { visibleJson, visibleLines, visibleText } from './visible-text.ts'
@@ -75,7 +74,7 @@ export class Output {
   /** Tells people of a fault, in one line on standard error. */
   fault(message: string): void {
     const { paint } = screenOf(this.#stderr)
-    this.#stderr.write(`${paint('red', 'error:')} ${visibleText(inOneLine(inOwnWords(message)))}\n`)
+    this.#stderr.write(`${paint('red', 'error:')} ${visibleText(inOneLine(message))}\n`)
   }
 
   /** Writes to standard output, and waits until it has been taken. Throws OutputClosed. */

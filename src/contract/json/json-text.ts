@@ -18,7 +18,10 @@ export function parseJsonBodyInTurns(body: Uint8Array, mostValues: number): Prom
     refuseLossyNumbers(part)
     values += countValues(part)
     if (values > mostValues)
-      throw new ValidationError(`the body has more than ${mostValues} values; send fewer at once`)
+      throw new ValidationError(
+        `the body has more than ${mostValues} values; send fewer at once`,
+        'too_many_items',
+      )
   })
 }
 
@@ -93,7 +96,7 @@ async function parseInTurns(body: Uint8Array, check: (part: unknown) => void): P
 function refuseLossyNumbers(value: unknown): void {
   const lossy = firstWrittenNumber(value)
   if (lossy !== null)
-    throw new ValidationError(`the body has a number that would lose digits: ${lossy.fault}`)
+    throw new ValidationError(`the body has a number that would lose digits: ${lossy.fault}`, 'lossy_number')
 }
 
 function decode(body: Uint8Array): string {
@@ -105,22 +108,27 @@ function decode(body: Uint8Array): string {
 }
 
 function notUtf8(): ValidationError {
-  return new ValidationError('the body is not UTF-8')
+  return new ValidationError('the body is not UTF-8', 'invalid_json')
 }
 
 function notJson(error: unknown): ValidationError {
-  return new ValidationError(`the body is not JSON: ${error instanceof Error ? error.message : ''}`)
+  return new ValidationError(
+    `the body is not JSON: ${error instanceof Error ? error.message : ''}`,
+    'invalid_json',
+  )
 }
 
 function uncut(): ValidationError {
   const most = `${UNCUT_BYTES >> 20} MiB`
   return new ValidationError(
     `the body has a number, the name of a member or white space of more than ${most}; make it shorter`,
+    'invalid_json',
   )
 }
 
 function tooDeep(): ValidationError {
   return new ValidationError(
     `the body nests arrays and objects more than ${JSON_DEPTH_LIMIT} levels deep; send flatter values`,
+    'invalid_json',
   )
 }

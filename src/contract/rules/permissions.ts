@@ -29,6 +29,7 @@ export function checkMayDelete(contract: Contract, actor: string, act: string): 
   throw new PermissionDeniedError(
     `actor ${JSON.stringify(actor)} may not ${act}; the contract's deletableBy allows ` +
       ((contract.deletableBy ?? []).join(', ') || 'nobody'),
+    'delete_not_permitted',
   )
 }
 
@@ -47,8 +48,8 @@ function matchesAny(patterns: readonly string[], actor: string): boolean {
 /** Who an operation is from: the actor it names, else the default. Throws ValidationError for none, or a bad one (D39). */
 export function requireActor(given: string | null, defaultActor: string | null): string {
   const actor = given === null || given === '' ? defaultActor : given
-  if (actor === null) throw new ValidationError('actor is required')
+  if (actor === null) throw new ValidationError('actor is required', 'actor_required')
   const fault = checkActor(actor)
-  if (fault !== null) throw new ValidationError(fault)
+  if (fault !== null) throw new ValidationError(fault, 'invalid_actor')
   return actor
 }

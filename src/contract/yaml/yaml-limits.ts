@@ -62,7 +62,10 @@ export const STORED_LIMITS: YamlLimits = {
 /** Throws ContractError where a file is larger than this, or than {@link MAX_FILE_BYTES}. */
 export function checkFileSize(bytes: number, file: string, most = MAX_FILE_BYTES): void {
   if (bytes <= most) return
-  throw new ContractError(`${file}: the file is larger than ${most / 1024 / 1024} MiB; make it smaller`)
+  throw new ContractError(
+    `${file}: the file is larger than ${most / 1024 / 1024} MiB; make it smaller`,
+    'definition_too_large',
+  )
 }
 
 /**
@@ -71,16 +74,21 @@ export function checkFileSize(bytes: number, file: string, most = MAX_FILE_BYTES
  */
 export function tokensOf(text: string, file: string, limits = FILE_LIMITS): readonly string[] {
   if (lineCount(text) > limits.lines) {
-    throw new ContractError(`${file}: more than ${limits.lines} lines; make it smaller`)
+    throw new ContractError(
+      `${file}: more than ${limits.lines} lines; make it smaller`,
+      'definition_too_large',
+    )
   }
   const tokens: string[] = []
   let depth = 0
   for (const token of new Lexer().lex(text)) {
     tokens.push(token)
-    if (tokens.length > limits.tokens) throw new ContractError(`${file}: ${tooManyTokens()}`)
+    if (tokens.length > limits.tokens)
+      throw new ContractError(`${file}: ${tooManyTokens()}`, 'definition_too_large')
     if (token === '[' || token === '{') depth += 1
     else if (token === ']' || token === '}') depth -= 1
-    if (depth > MAX_DEPTH) throw new ContractError(`${file}:${lineCount(tokens.join(''))}: ${tooDeep()}`)
+    if (depth > MAX_DEPTH)
+      throw new ContractError(`${file}:${lineCount(tokens.join(''))}: ${tooDeep()}`, 'definition_too_large')
   }
   return tokens
 }

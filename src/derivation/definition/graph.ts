@@ -40,6 +40,7 @@ function indexTargets(derivations: readonly Derivation[]): Map<string, Derivatio
         throw new ContractError(
           `derivations/${other.file} and derivations/${derivation.file} both have the target "${target}"; ` +
             'a field has one derivation: take it out of one of them',
+          'duplicate_target',
         )
       }
       byTarget.set(target, derivation)
@@ -70,6 +71,7 @@ function cycle(fields: readonly string[], byTarget: ReadonlyMap<string, Derivati
   const names = [...files].map((file) => `derivations/${file}`)
   return new ContractError(
     `derivations form a cycle: ${shortened(fields).join(' -> ')} (${shortened(names).join(', ')}); a field cannot be computed from itself`,
+    'derivation_cycle',
   )
 }
 

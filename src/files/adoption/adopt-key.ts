@@ -48,13 +48,17 @@ function askedProperty(properties: readonly AdoptedProperty[], asked: string, fi
   )
   if (found !== undefined) return found
   const known = showNames(properties.map(({ original }) => original))
-  throw new ValidationError(`${file} has no property ${showValue(asked)} for the key; it has ${known}`)
+  throw new ValidationError(
+    `${file} has no property ${showValue(asked)} for the key; it has ${known}`,
+    'key_required',
+  )
 }
 
 function withKey(properties: readonly AdoptedProperty[], key: AdoptedProperty, file: string): AdoptedKey {
   if (key.type === 'array' || key.type === 'object') {
     throw new ValidationError(
       `${file}: ${showValue(key.original)} is an ${key.type} and cannot be the key; choose another with --key`,
+      'key_required',
     )
   }
   const others = properties.filter(

@@ -83,5 +83,5 @@ export function numberColumns(count: number, place: string): readonly string[] {
 
 function checkCount(count: number, place: string): void {
   if (count <= MAX_COLUMNS) return
-  throw new ValidationError(`${place}: the header has more than ${MAX_COLUMNS} columns`)
+  throw new ValidationError(`${place}: the header has more than ${MAX_COLUMNS} columns`, 'unreadable_file')
 }

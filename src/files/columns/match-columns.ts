@@ -92,12 +92,14 @@ export class ColumnMatcher {
     const names = [first, second].map((name) => `${showValue(name)}${this.#why(name, field)}`).join(' and ')
     throw new ValidationError(
       `${place}: two columns are the field ${showValue(field)}: ${names}; take one of them out, or rename it`,
+      'unknown_column',
     )
   }
 
   #refuseIds(place: string): never {
     throw new ValidationError(
       `${place} has a column "id", so that its records need no numbers; leave out --no-key, or the column`,
+      'key_required',
     )
   }
 
@@ -113,6 +115,7 @@ export class ColumnMatcher {
     const advice = fields.includes('id') && idAdvice !== null ? `${idAdvice}, or ` : ''
     throw new ValidationError(
       `${place}: the column ${showValue(column)} can be the field ${names.join(', ')} or ${last}; ${advice}rename it in the file`,
+      'unknown_column',
     )
   }
 }

@@ -70,6 +70,7 @@ function skipLines(
     if (breaks.exec(text) === null) {
       throw new ValidationError(
         `${name}: fewer lines than the ${skip} that are to be skipped, or very long ones`,
+        'unreadable_file',
       )
     }
     at = breaks.lastIndex

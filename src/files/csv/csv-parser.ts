@@ -82,7 +82,10 @@ export class CsvParser {
       if (cell === null) return null
       cells.push(cell.text)
       if (cells.length > MAX_COLUMNS) {
-        throw new ValidationError(`${this.#name}:${this.#line}: the line has more than ${MAX_COLUMNS} cells`)
+        throw new ValidationError(
+          `${this.#name}:${this.#line}: the line has more than ${MAX_COLUMNS} cells`,
+          'unreadable_file',
+        )
       }
       const next = text.charCodeAt(cursor.at)
       if (next === this.#delimiter) {
@@ -121,6 +124,7 @@ export class CsvParser {
       if (!last) return null
       throw new ValidationError(
         `${this.#name}:${cursor.line}, character ${character}: the quote that starts a text here is never closed`,
+        'unreadable_file',
       )
     }
     const cell = text.slice(start, close)
@@ -131,6 +135,7 @@ export class CsvParser {
       throw new ValidationError(
         `${this.#name}:${cursor.line}, character ${cursor.at - cursor.lineStart + 1}: there is text after the quote that ` +
           'ends a cell; a quote inside a text is written twice',
+        'unreadable_file',
       )
     }
     return { text: doubled ? cell.replaceAll('""', '"') : cell }

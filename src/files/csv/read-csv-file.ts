@@ -52,7 +52,10 @@ export async function readCsvFile(source: FileSource, options: ReadFileOptions):
     place,
   })
   if (head.names.length === 0) {
-    throw new ValidationError(`${source.name} is empty; its first line must name the columns`)
+    throw new ValidationError(
+      `${source.name} is empty; its first line must name the columns`,
+      'unreadable_file',
+    )
   }
   const fields = head.names.filter((name) => name !== undefined)
   const file: CsvFile = { source, text, dialect, head, raw, blankIsText: options.blank === 'empty' }
@@ -139,12 +142,14 @@ function checkCells(cells: CsvRow['cells'], names: TableHead['names'], place: st
   if (cells.length < names.length || extra) {
     throw new ValidationError(
       `${place}: the line has ${count(cells.length, 'cell')}, but the header has ${count(names.length, 'column')}`,
+      'unreadable_file',
     )
   }
   const nameless = names.findIndex((name, column) => name === undefined && (cells[column] ?? '') !== '')
   if (nameless === -1) return
   throw new ValidationError(
     `${place}: column ${nameless + 1} has a value, but no name; name it, or take it out`,
+    'unreadable_file',
   )
 }
 

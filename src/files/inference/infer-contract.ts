@@ -152,11 +152,13 @@ function checkTypes(
       const known = showNames(columns.map((column) => column.name))
       throw new ValidationError(
         `${file.source.name} has no column ${showValue(name)} for a type; it has ${known}`,
+        'unknown_column',
       )
     }
     if (name === key?.column.name && type !== 'string') {
       throw new ValidationError(
         `${file.source.name}: ${showValue(name)} is the key, which is text, and cannot be ${type}; choose another key`,
+        'key_required',
       )
     }
   }

@@ -74,13 +74,17 @@ function askedKey(profile: FileProfile, asked: string): ColumnSketch {
   const column = profile.columns.find(({ name }) => name === asked)
   if (column === undefined) {
     const known = showNames(profile.columns.map(({ name }) => name))
-    throw new ValidationError(`${file} has no column ${showValue(asked)} for the key; it has ${known}`)
+    throw new ValidationError(
+      `${file} has no column ${showValue(asked)} for the key; it has ${known}`,
+      'key_required',
+    )
   }
   const why = whyNoKey(column, profile)
   // More values than can be kept are left to the import, which looks at each.
   if (why === null || (column.differs === null && column.count === profile.records)) return column
   throw new ValidationError(
     `${file}: ${showValue(asked)} cannot be the key: ${why}; choose another column, or none to have ids made up`,
+    'key_required',
   )
 }
 

@@ -72,6 +72,7 @@ class Profiler {
     if (this.#columns.size === MAX_FIELDS) {
       throw new ValidationError(
         `${placeOf(this.#file, record)}: more than ${MAX_FIELDS} columns; a sheet has at most so many fields`,
+        'unreadable_file',
       )
     }
     const { cells } = this.#file
@@ -85,6 +86,7 @@ class Profiler {
     if (fault === null) return
     throw new ValidationError(
       `${placeOf(this.#file, record)}, column ${showValue(name)}: ${fault}; no field takes that`,
+      'unreadable_file',
     )
   }
 }

@@ -47,7 +47,10 @@ function planRecord(
     if (value === null) continue
     if (!contract.fieldByName.has(name)) {
       const fault = unknownColumnFault(contract, name)
-      throw new ValidationError(`${placeOf(file, raw)}, column ${showValue(name)}: ${fault}`)
+      throw new ValidationError(
+        `${placeOf(file, raw)}, column ${showValue(name)}: ${fault}`,
+        'invalid_records',
+      )
     }
     named[name] = typeof value !== 'string' && textFields.has(name) ? idText(value) : value
   }
@@ -57,6 +60,7 @@ function planRecord(
 function checkRecord(contract: Contract, record: JsonObject, place: string): void {
   for (const field of contract.fields) {
     const fault = faultOf(field, record[field.name] ?? null)
-    if (fault !== null) throw new ValidationError(`${place}, field "${field.name}": ${fault}`)
+    if (fault !== null)
+      throw new ValidationError(`${place}, field "${field.name}": ${fault}`, 'invalid_records')
   }
 }

@@ -48,6 +48,7 @@ export async function detectEncoding(chunks: AsyncIterable<Buffer>, name: string
   throw new ValidationError(
     `${name}:${fault.line}: the file has bytes that are not UTF-8; name its encoding with --encoding, such as windows-1251 or ` +
       'shift_jis, or save it as UTF-8',
+    'unknown_encoding',
   )
 }
 

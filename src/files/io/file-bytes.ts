@@ -39,6 +39,7 @@ export async function openBytes(source: FileSource, most = MAX_UNPACKED): Promis
         if (packing !== null && unpacked > most) {
           throw new ValidationError(
             `${source.name}: it is larger than ${Math.floor(most / 2 ** 20)} MiB once it is decompressed`,
+            'unreadable_file',
           )
         }
         yield chunk
@@ -110,7 +111,7 @@ function asReadError(error: unknown, name: string, packing: Packing | null): unk
   const known = asSourceError(error, name)
   if (known instanceof ServiceError || packing === null) return known
   const fault = error instanceof Error ? error.message : String(error)
-  return new ValidationError(`${name}: it cannot be decompressed as ${packing}: ${fault}`)
+  return new ValidationError(`${name}: it cannot be decompressed as ${packing}: ${fault}`, 'unreadable_file')
 }
 
 async function withFile<T>({ path, name }: FileSource, read: (file: FileHandle) => Promise<T>): Promise<T> {

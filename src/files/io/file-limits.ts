@@ -10,5 +10,6 @@ export const MAX_COLUMNS = 16_384
 export function tooLargeRecord(place: string): ValidationError {
   return new ValidationError(
     `${place}: the record is longer than ${MAX_RECORD_SIZE >> 20} MiB; is a quote missing that should end a text?`,
+    'unreadable_file',
   )
 }

@@ -55,12 +55,14 @@ export function checkReadOptions(options: ReadFileOptions, format: FileFormat): 
     if (value === null || FORMATS[name].includes(format)) continue
     throw new ValidationError(
       `${name === 'recordsAt' ? 'records-at' : name} is for ${FORMATS[name].join(', ')}; the file is ${format}`,
+      'conflicting_parameters',
     )
   }
   const { encoding = null } = options
   if (encoding !== null && !isEncoding(encoding)) {
     throw new ValidationError(
       `the encoding "${encoding}" is not known; use a label of the Encoding Standard, such as utf-8, windows-1252 or shift_jis`,
+      'unknown_encoding',
     )
   }
 }

@@ -62,6 +62,7 @@ class PieceDecoder {
       throw new ValidationError(
         `${this.#name}:${line}: the file has bytes that are not ${this.#decoder.encoding.toUpperCase()}; ` +
           'save it again, or name its encoding with --encoding',
+        'unknown_encoding',
       )
     }
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#lines += 1

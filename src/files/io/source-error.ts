@@ -11,7 +11,8 @@ export async function sizeOfFile({ path, name }: FileSource): Promise<number> {
   } catch (error) {
     throw asSourceError(error, name)
   }
-  if (stats.isDirectory()) throw new ValidationError(`${name} is a directory; name a file in it`)
+  if (stats.isDirectory())
+    throw new ValidationError(`${name} is a directory; name a file in it`, 'unreadable_file')
   return stats.size
 }
 
@@ -21,12 +22,12 @@ export function asSourceError(error: unknown, name: string): unknown {
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return new SheetError(`${name}: no such file`)
+      return new SheetError(`${name}: no such file`, 'unknown_file')
     case 'EACCES':
     case 'EPERM':
-      return new ValidationError(`${name}: the file may not be read by this user`)
+      return new ValidationError(`${name}: the file may not be read by this user`, 'unreadable_file')
     case 'EISDIR':
-      return new ValidationError(`${name} is a directory; name a file in it`)
+      return new ValidationError(`${name} is a directory; name a file in it`, 'unreadable_file')
     default:
       return error
   }

@@ -46,6 +46,7 @@ export async function findRecords(text: TextReader, at: string | null, name: str
     roots > 1
       ? `${name}: the file has several values; one with a record on each line is NDJSON, to be read with --input-format ndjson`
       : `${name}: the file must be an array of records, or an object with one, which --records-at can name`,
+    'unreadable_file',
   )
 }
 

@@ -200,6 +200,7 @@ export class JsonSplitter {
   #fault(what: string): ValidationError {
     return new ValidationError(
       `${this.#name}:${this.#line}, character ${this.#before + this.#at + 1}: ${what}`,
+      'unreadable_file',
     )
   }
 }

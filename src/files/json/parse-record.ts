@@ -15,11 +15,12 @@ export function parseJson(text: string, place: string): unknown {
   } catch (error) {
     // Without the parser's own count of lines, which is that of the text it was given.
     const fault = (error instanceof Error ? error.message : '').replace(/ \(line \d+ column \d+\)$/, '')
-    throw new ValidationError(`${place}: not JSON: ${fault}`)
+    throw new ValidationError(`${place}: not JSON: ${fault}`, 'unreadable_file')
   }
   if (nestsTooDeep(value)) {
     throw new ValidationError(
       `${place}: nested more than ${JSON_DEPTH_LIMIT} levels deep; no field takes that`,
+      'unreadable_file',
     )
   }
   return value
@@ -29,7 +30,10 @@ export function parseJson(text: string, place: string): unknown {
 export function parseRecord(text: string, place: string): JsonObject {
   const value = parseJson(text, place)
   if (!isJsonObject(value)) {
-    throw new ValidationError(`${place}: a record must be a JSON object, got ${showValue(value)}`)
+    throw new ValidationError(
+      `${place}: a record must be a JSON object, got ${showValue(value)}`,
+      'unreadable_file',
+    )
   }
   return value
 }

@@ -38,7 +38,10 @@ export function checkPages(
     const values = data?.num_values ?? header.dictionary_page_header?.num_values ?? 0
     const { compressed_page_size: packed, uncompressed_page_size: unpacked } = header
     if (!isComplete(header) || reader.offset + packed > chunk.byteLength) {
-      throw new ValidationError(`${name}: the file is damaged: a page is not what it says it is`)
+      throw new ValidationError(
+        `${name}: the file is damaged: a page is not what it says it is`,
+        'unreadable_file',
+      )
     }
     const page = new Uint8Array(chunk, reader.offset, packed)
     reader.offset += packed
@@ -46,7 +49,10 @@ export function checkPages(
     budget.bytes -= unpacked
     budget.values -= values
     if (left < 0)
-      throw new ValidationError(`${name}: the file is damaged: a column has more values than it states`)
+      throw new ValidationError(
+        `${name}: the file is damaged: a column has more values than it states`,
+        'unreadable_file',
+      )
     checkBudget(budget, name)
     if (data?.encoding !== 'DELTA_BYTE_ARRAY') continue
     budget.bytes -= deltaByteArrayBytes(page, header, { codec: column.codec, levels })
@@ -59,6 +65,7 @@ function checkBudget({ bytes, values }: PageBudget, name: string): void {
   throw new ValidationError(
     `${name}: a row group is larger than ${MAX_GROUP_BYTES >> 20} MiB or ${MAX_GROUP_VALUES >> 20} million values ` +
       'once it is decompressed; write the file with smaller row groups',
+    'unreadable_file',
   )
 }
 

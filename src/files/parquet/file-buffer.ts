@@ -24,6 +24,7 @@ export class FileBuffer {
     if (!Number.isSafeInteger(from) || !Number.isSafeInteger(end) || from > end || end > this.byteLength) {
       throw new ValidationError(
         `${this.#name}: the file is damaged: it refers to bytes that it does not have`,
+        'unreadable_file',
       )
     }
     const buffer = new ArrayBuffer(end - from)
@@ -35,7 +36,10 @@ export class FileBuffer {
         from + done,
       )
       if (bytesRead === 0)
-        throw new ValidationError(`${this.#name}: the file became shorter while it was read`)
+        throw new ValidationError(
+          `${this.#name}: the file became shorter while it was read`,
+          'unreadable_file',
+        )
       done += bytesRead
     }
     return buffer

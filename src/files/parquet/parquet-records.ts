@@ -49,11 +49,15 @@ export function openParquet(source: FileSource): Promise<ParquetFile> {
 async function readMetadata(file: FileBuffer, { name }: FileSource): Promise<FileMetaData> {
   const tail = file.byteLength < 12 ? null : new DataView(await file.slice(file.byteLength - 8))
   if (tail === null || tail.getUint32(4, true) !== MAGIC) {
-    throw new ValidationError(`${name} is no Parquet file: it does not end in PAR1; was it cut off?`)
+    throw new ValidationError(
+      `${name} is no Parquet file: it does not end in PAR1; was it cut off?`,
+      'unreadable_file',
+    )
   }
   if (tail.getUint32(0, true) > Math.min(MAX_METADATA, file.byteLength - 8)) {
     throw new ValidationError(
       `${name}: the file is damaged: what it says about itself is larger than possible`,
+      'unreadable_file',
     )
   }
   // Without the parsers of values: statistics may have bytes that are no text, or the start of a text.
@@ -91,6 +95,7 @@ async function checkGroup(file: FileBuffer, { group, tree, name }: GroupCheck): 
     if (column === undefined || path !== undefined) {
       throw new ValidationError(
         `${name}: parts of the file are in other files, or encrypted; that is not read`,
+        'unreadable_file',
       )
     }
     const start = Number(column.dictionary_page_offset ?? column.data_page_offset)
@@ -167,7 +172,10 @@ function cellOf(value: unknown, column: SchemaTree, place: string): JsonValue {
     return jsonOf(value, column)
   } catch (error) {
     const fault = error instanceof Error ? error.message : String(error)
-    throw new ValidationError(`${place}, field ${JSON.stringify(column.element.name)}: not JSON: ${fault}`)
+    throw new ValidationError(
+      `${place}, field ${JSON.stringify(column.element.name)}: not JSON: ${fault}`,
+      'unreadable_file',
+    )
   }
 }
 
@@ -188,6 +196,7 @@ async function aboutColumn<T>(name: string, path: readonly string[], read: () =>
     const fault = error instanceof Error ? error.message : String(error)
     throw new ValidationError(
       `${name}, column ${showValue(path.join('.'))}: it cannot be read as Parquet: ${fault}`,
+      'unreadable_file',
     )
   }
 }
@@ -205,7 +214,10 @@ async function withFile<T>(source: FileSource, read: (file: FileBuffer) => Promi
   } catch (error) {
     if (error instanceof ServiceError) throw error
     const fault = error instanceof Error ? error.message : String(error)
-    throw new ValidationError(`${source.name}: the file cannot be read as Parquet: ${fault}`)
+    throw new ValidationError(
+      `${source.name}: the file cannot be read as Parquet: ${fault}`,
+      'unreadable_file',
+    )
   } finally {
     await file.close()
   }

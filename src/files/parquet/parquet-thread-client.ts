@@ -57,6 +57,7 @@ export class ParquetThread {
     const seconds = this.#limits.deadlineMs / 1000
     return new ValidationError(
       `${this.#name}: a row group takes more than ${seconds} s to read; the file is damaged, or its row groups are too large`,
+      'unreadable_file',
     )
   }
 
@@ -65,6 +66,7 @@ export class ParquetThread {
     return new ValidationError(
       `${this.#name}: a row group takes more than ${this.#limits.heapMiB} MiB of memory once it is decompressed; ` +
         'write the file with smaller row groups',
+      'unreadable_file',
     )
   }
 }

@@ -37,6 +37,7 @@ export async function chooseWorksheet(
     if (worksheet !== undefined) return { worksheet, sample: await sampleOf(worksheet), guess: null }
     throw new ValidationError(
       `${name} has no worksheet ${showValue(asked)}; it has ${showNames(worksheets.map((each) => each.name))}`,
+      'unreadable_file',
     )
   }
   const visible = worksheets.filter((each) => each.visible)
@@ -48,7 +49,8 @@ export async function chooseWorksheet(
   const tables = filled.filter(({ sample }) => isTable(sample))
   const chosen =
     tables.find(({ worksheet }) => !ABOUT.test(worksheet.name.trim())) ?? tables[0] ?? filled[0] ?? looked[0]
-  if (chosen === undefined) throw new ValidationError(`${name} has no worksheet that could be read`)
+  if (chosen === undefined)
+    throw new ValidationError(`${name} has no worksheet that could be read`, 'unreadable_file')
   const names = filled.map(({ worksheet }) => worksheet.name)
   const guess =
     names.length < 2

@@ -40,7 +40,10 @@ export class MergedCells {
           const range = element === 'mergeCell' ? rangeOf(ref) : null
           if (range !== null) ranges.push(range)
           if (ranges.length > MAX_RANGES) {
-            throw new ValidationError(`${name}: the worksheet has more than ${MAX_RANGES} merged cells`)
+            throw new ValidationError(
+              `${name}: the worksheet has more than ${MAX_RANGES} merged cells`,
+              'unreadable_file',
+            )
           }
         },
         close: () => undefined,

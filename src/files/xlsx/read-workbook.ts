@@ -28,7 +28,8 @@ type Attributes = Readonly<Record<string, string>>
 export async function readWorkbook(archive: WorkbookArchive, name: string): Promise<Workbook> {
   const root = await readRelationships(archive, '')
   const part = root.find(({ type }) => type.endsWith('/officeDocument'))?.target ?? 'xl/workbook.xml'
-  if (!archive.has(part)) throw new ValidationError(`${name} is no workbook: it has no ${part}`)
+  if (!archive.has(part))
+    throw new ValidationError(`${name} is no workbook: it has no ${part}`, 'unreadable_file')
   const relationships = await readRelationships(archive, part)
   const targetOf = (kind: string): string | undefined =>
     relationships.find(({ type }) => type.endsWith(`/${kind}`))?.target
@@ -37,7 +38,8 @@ export async function readWorkbook(archive: WorkbookArchive, name: string): Prom
     const target = relationships.find((each) => each.id === id && each.type.endsWith('/worksheet'))?.target
     return target === undefined || !archive.has(target) ? [] : [{ name: sheet, part: target, visible }]
   })
-  if (worksheets.length === 0) throw new ValidationError(`${name} has no worksheet that could be read`)
+  if (worksheets.length === 0)
+    throw new ValidationError(`${name} has no worksheet that could be read`, 'unreadable_file')
   return {
     worksheets,
     texts: await readTexts(archive, targetOf('sharedStrings')),

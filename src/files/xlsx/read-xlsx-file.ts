@@ -47,7 +47,10 @@ export async function readXlsxFile(source: FileSource, options: ReadFileOptions 
     return { reading: opened, chosen: found, size: archive.sizeOf(part) }
   })
   if (chosen.sample.length === 0) {
-    throw new ValidationError(`${source.name}: the worksheet is empty; its first row must name the columns`)
+    throw new ValidationError(
+      `${source.name}: the worksheet is empty; its first row must name the columns`,
+      'unreadable_file',
+    )
   }
   const head = findHead(await sampleOf(reading), {
     width: Math.max(...chosen.sample.map(({ cells }) => cells.length)),
@@ -159,5 +162,6 @@ function checkCells(
   if (nameless === -1) return
   throw new ValidationError(
     `${name}, row ${number}: the cell ${columnName(nameless)}${number} has a value, but the header has no name for its column`,
+    'unreadable_file',
   )
 }

@@ -42,7 +42,10 @@ export async function* readXml(source: XmlSource, handlers: XmlHandlers): AsyncG
       const piece = chunk as Buffer
       bytes += piece.length
       if (bytes > limit) {
-        throw new ValidationError(`${name}: it is larger than ${limit >> 20} MiB once it is decompressed`)
+        throw new ValidationError(
+          `${name}: it is larger than ${limit >> 20} MiB once it is decompressed`,
+          'unreadable_file',
+        )
       }
       onRead?.(piece.length)
       decoder ??= new TextDecoder(encodingOf(piece), { fatal: true })
@@ -54,7 +57,10 @@ export async function* readXml(source: XmlSource, handlers: XmlHandlers): AsyncG
     yield
   } catch (error) {
     if (error instanceof ServiceError) throw error
-    throw new ValidationError(`${name}: it cannot be read: ${error instanceof Error ? error.message : ''}`)
+    throw new ValidationError(
+      `${name}: it cannot be read: ${error instanceof Error ? error.message : ''}`,
+      'unreadable_file',
+    )
   } finally {
     stream.destroy()
   }
@@ -75,15 +81,16 @@ class GuardedParser {
   constructor(name: string, handlers: XmlHandlers) {
     this.#name = name
     this.#parser.on('error', (error) => {
-      throw new ValidationError(`${name}: it is no well-formed XML: ${error.message}`)
+      throw new ValidationError(`${name}: it is no well-formed XML: ${error.message}`, 'unreadable_file')
     })
     this.#parser.on('doctype', () => {
-      throw new ValidationError(`${name}: it has a document type, which no workbook needs`)
+      throw new ValidationError(`${name}: it has a document type, which no workbook needs`, 'unreadable_file')
     })
     this.#parser.on('opentag', (tag) => {
       this.#silent = 0
       this.#depth += 1
-      if (this.#depth > MAX_DEPTH) throw new ValidationError(`${name}: its elements are nested too deep`)
+      if (this.#depth > MAX_DEPTH)
+        throw new ValidationError(`${name}: its elements are nested too deep`, 'unreadable_file')
       handlers.open(localName(tag.name), tag.attributes)
     })
     this.#parser.on('closetag', (tag) => {
@@ -103,7 +110,10 @@ class GuardedParser {
     this.#silent += text.length
     this.#parser.write(text)
     if (this.#silent > MAX_TOKEN + text.length) {
-      throw new ValidationError(`${this.#name}: it has a text or a tag that is larger than possible`)
+      throw new ValidationError(
+        `${this.#name}: it has a text or a tag that is larger than possible`,
+        'unreadable_file',
+      )
     }
   }
 

@@ -47,7 +47,7 @@ export class WorkbookArchive {
       const entries = new Map<string, Entry>()
       for await (const entry of zip.eachEntry()) {
         if (entries.size === MAX_PARTS)
-          throw new ValidationError(`${source.name} has more than ${MAX_PARTS} parts`)
+          throw new ValidationError(`${source.name} has more than ${MAX_PARTS} parts`, 'unreadable_file')
         entries.set(entry.fileName.toLowerCase(), entry)
       }
       return new WorkbookArchive(source, zip, entries)
@@ -112,7 +112,7 @@ export class WorkbookArchive {
   async #streamOf(part: string): Promise<Readable> {
     const entry = this.#entries.get(part.toLowerCase())
     if (entry === undefined)
-      throw new ValidationError(`${this.#source.name} is no workbook: it has no ${part}`)
+      throw new ValidationError(`${this.#source.name} is no workbook: it has no ${part}`, 'unreadable_file')
     try {
       return await this.#zip.openReadStreamPromise(entry)
     } catch (error) {
@@ -141,6 +141,7 @@ async function checkKind(source: FileSource): Promise<void> {
   }
   throw new ValidationError(
     `${source.name} is an encrypted workbook, or one of before 2007; save it as .xlsx without a password`,
+    'unreadable_file',
   )
 }
 
@@ -149,5 +150,6 @@ function asArchiveError(error: unknown, source: FileSource): unknown {
   if (known instanceof ServiceError) return known
   return new ValidationError(
     `${source.name} is no XLSX file: ${error instanceof Error ? error.message : 'it cannot be opened'}`,
+    'unreadable_file',
   )
 }

@@ -124,7 +124,10 @@ export class WorksheetRows implements XmlHandlers {
   #openRow({ r: number }: Readonly<Record<string, string>>): void {
     const next = number === undefined ? this.#number + 1 : Number(number)
     if (!Number.isInteger(next) || next <= this.#number || next > MAX_ROWS) {
-      throw new ValidationError(`${this.#name}: the file is damaged: its rows are not in order`)
+      throw new ValidationError(
+        `${this.#name}: the file is damaged: its rows are not in order`,
+        'unreadable_file',
+      )
     }
     this.#number = next
     this.#cells = []
@@ -148,6 +151,7 @@ export class WorksheetRows implements XmlHandlers {
     if (column === null || column <= this.#column || column >= MAX_COLUMNS) {
       throw new ValidationError(
         `${this.#name}, row ${this.#number}: the file is damaged: its cells are not in order`,
+        'unreadable_file',
       )
     }
     this.#column = column
@@ -212,6 +216,7 @@ export class WorksheetRows implements XmlHandlers {
   #fault({ column }: OpenCell, what: string): ValidationError {
     return new ValidationError(
       `${this.#name}, row ${this.#number}: the cell ${columnName(column)}${this.#number} ${what}`,
+      'unreadable_file',
     )
   }
 }

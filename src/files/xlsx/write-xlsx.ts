@@ -73,11 +73,13 @@ async function* sheetXml(fields: readonly Field[], pages: RecordPages): AsyncGen
       throw new ValidationError(
         `an XLSX worksheet has ${(MAX_ROWS - 1).toLocaleString('en')} rows for records, and there are more; ` +
           'export a part with a filter, or as csv or parquet',
+        'not_exportable',
       )
     }
     if (size > MAX_SHEET_BYTES) {
       throw new ValidationError(
         'the records are too large for an XLSX worksheet; export them as csv or parquet',
+        'not_exportable',
       )
     }
     if (bytes.length > 0) yield bytes
@@ -96,6 +98,7 @@ function rowXml(fields: readonly Field[], record: JsonObject, row: number): stri
       throw new ValidationError(
         `${id}, field ${field.name}: the text has ${tooLong} characters, and an XLSX cell holds 32,767; ` +
           'leave the field out with fields, or export as csv, ndjson or parquet',
+        'not_exportable',
       )
     }
     cells += xml

@@ -1,5 +1,5 @@
-import { ERROR_TYPES } from '../../errors/service-error.ts'
-import { STATUS } from '../middleware/error-handler.ts'
+import { ERROR_CODES, ERROR_TYPES, type ErrorType } from '../../errors/codes.ts'
+import { STATUS } from '../response/render-error.ts'
 import { DOCS_STYLE } from './docs-style.ts'
 import { operationsOf, type DocumentShape, type PlacedOperation } from './document-shape.ts'
 import { ERROR_MEANINGS } from './error-meanings.ts'
@@ -86,10 +86,19 @@ function errorsSection(): Html {
       ${ERROR_TYPES.map(
         (type) =>
           html`<dt id="${type}"><code>${type}</code> ${STATUS[type]}</dt>
-            <dd><p>${inline(ERROR_MEANINGS[type])}</p></dd>`,
+            <dd>
+              <p>${inline(ERROR_MEANINGS[type])}</p>
+              <ul>
+                ${codesOf(type).map(([code, { meaning }]) => html`<li><code>${code}</code>: ${inline(meaning)}</li>`)}
+              </ul>
+            </dd>`,
       )}
     </dl>
   </section>`
+}
+
+function codesOf(type: ErrorType): [code: string, { readonly meaning: string }][] {
+  return Object.entries(ERROR_CODES).filter(([, code]) => code.type === type)
 }
 
 function schemasSection({ components }: DocumentShape): Html {

@@ -1,4 +1,4 @@
-import type { ErrorType } from '../../errors/service-error.ts'
+import type { ErrorType } from '../../errors/codes.ts'
 
 /** What each type of error means, as the page and the reference say it. */
 export const ERROR_MEANINGS: Readonly<Record<ErrorType, string>> = {

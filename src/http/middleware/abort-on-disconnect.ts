@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import { ProtocolError } from './error-handler.ts'
+import { ValidationError } from '../../errors/service-error.ts'
 
 /** The work that goes on for each connection, of all requests that came on it. */
 const WORK = new WeakMap<Socket, Set<AbortController>>()
 
 /**
  * Does work for a client whose signal aborts when the client has hung up, so that nobody waits for the answer any more.
- * The reason is a ProtocolError. (The `signal` of a Fastify request aborts as soon as its body has been read.)
+ * The reason is a ValidationError. (The `signal` of a Fastify request aborts as soon as its body has been read.)
  */
 export async function whileConnected<T>(
   { raw: { socket } }: FastifyRequest,
@@ -34,6 +34,6 @@ function watch(socket: Socket): Set<AbortController> {
   return all
 }
 
-function hungUp(): ProtocolError {
-  return new ProtocolError(400, 'the client hung up before the answer was there')
+function hungUp(): ValidationError {
+  return new ValidationError('the client hung up before the answer was there', 'malformed_request')
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ValidationError } from '../../errors/service-error.ts'
 import { parseJsonBodyInTurns } from '../../sheet/json-body.ts'
-import { ProtocolError } from './error-handler.ts'
 
 /** Values of a body that is parsed on the main thread: more than any list of ids or parameters may have. */
 export const BODY_VALUES = 150_000
@@ -49,25 +48,31 @@ function acceptBodies(app: FastifyInstance, parse: (body: Buffer) => Promise<unk
     const type = request.headers['content-type']
     const seen =
       type === undefined ? 'the body has no content type' : `the content type is ${type.slice(0, 100)}`
-    done(new ProtocolError(415, `${seen}; send application/json`))
+    done(new ValidationError(`${seen}; send application/json`, 'unsupported_media_type'))
   })
 }
 
-function refuseEncoding(request: FastifyRequest): ProtocolError | undefined {
+function refuseEncoding(request: FastifyRequest): ValidationError | undefined {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    return new ProtocolError(415, `the content encoding is ${encoding.slice(0, 100)}; send the body as it is`)
+    return new ValidationError(
+      `the content encoding is ${encoding.slice(0, 100)}; send the body as it is`,
+      'unsupported_media_type',
+    )
   }
   const transfer = request.headers['transfer-encoding']
   if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
-    return new ProtocolError(
-      415,
+    return new ValidationError(
       `the transfer encoding is ${transfer.slice(0, 100)}; send the body as it is`,
+      'unsupported_media_type',
     )
   }
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(request.headers['content-type'] ?? '')?.[1]
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-    return new ProtocolError(415, `the charset is ${charset.slice(0, 100)}; JSON is sent in UTF-8`)
+    return new ValidationError(
+      `the charset is ${charset.slice(0, 100)}; JSON is sent in UTF-8`,
+      'unsupported_media_type',
+    )
   }
   return undefined
 }
@@ -75,6 +80,6 @@ function refuseEncoding(request: FastifyRequest): ProtocolError | undefined {
 async function parseJson(body: Buffer, mostValues: number): Promise<unknown> {
   const value = await parseJsonBodyInTurns(body, mostValues)
   // Here, since the shape check is told of no body as null.
-  if (value === null) throw new ValidationError('the body is null; a JSON object is expected')
+  if (value === null) throw new ValidationError('the body is null; a JSON object is expected', 'invalid_json')
   return value
 }

@@ -32,7 +32,7 @@ export function requireCsrf(request: FastifyRequest): void {
   const cookie = csrfCookie(request)
   const header = request.headers[CSRF_HEADER]
   if (!cookie || !header || !equalInConstantTime(cookie, String(header))) {
-    throw new PermissionDeniedError('CSRF token missing or invalid')
+    throw new PermissionDeniedError('CSRF token missing or invalid', 'invalid_csrf_token')
   }
 }
 

@@ -35,17 +35,21 @@ export class OriginGuard {
     const host = headers.host
     this.#checkHost(host)
     if (headerValues(rawHeaders, 'host').length > 1)
-      throw new PermissionDeniedError('the request has more than one Host header')
+      throw new PermissionDeniedError('the request has more than one Host header', 'host_not_served')
     if (!url.startsWith('/') && url !== '*') this.#checkHost(/^https?:\/\/([^/?#]*)/i.exec(url)?.[1])
     const origin = headers.origin
     if (origin !== undefined && !sameOrigin(origin, host ?? '')) {
       throw new PermissionDeniedError(
         `requests from pages of ${quote(origin)} are refused; only pages of the service's own address may send them`,
+        'origin_refused',
       )
     }
     const site = headers['sec-fetch-site']
     if (site !== undefined && !OWN_SITES.has(site) && !isPageNavigation(request)) {
-      throw new PermissionDeniedError(`requests that the browser marks ${quote(site)} are refused`)
+      throw new PermissionDeniedError(
+        `requests that the browser marks ${quote(site)} are refused`,
+        'origin_refused',
+      )
     }
   }
 
@@ -55,6 +59,7 @@ export class OriginGuard {
     if (authority === undefined || !(isIpLiteral(authority.host) || this.#allowed.has(authority.host))) {
       throw new PermissionDeniedError(
         `the host ${quote(host ?? '')} is not served here; ask for localhost or an IP address, or start the server with --allow-host`,
+        'host_not_served',
       )
     }
     this.#lastAllowed = host

@@ -25,7 +25,10 @@ const NAMED_BY_CLIENTS: RequestActors = {
   ofHeader(request) {
     const [value, second] = headerValues(request.raw.rawHeaders, ACTOR_HEADER)
     if (second !== undefined) {
-      throw new ValidationError(`the header ${ACTOR_HEADER} is there more than once; send it once`)
+      throw new ValidationError(
+        `the header ${ACTOR_HEADER} is there more than once; send it once`,
+        'repeated_parameter',
+      )
     }
     return value === undefined ? null : readUtf8(value) || null
   },
@@ -48,16 +51,20 @@ function readTrusted(request: FastifyRequest, header: string): string | Validati
   if (second !== undefined) {
     return new ValidationError(
       `the header ${header} is there more than once; the reverse proxy must set it, not add to it`,
+      'repeated_parameter',
     )
   }
   const actor = readUtf8(value ?? '')
   if (actor === '') {
     return new ValidationError(
       `actor is required: the header ${header} says who writes, and it is not there; write through the reverse proxy that sets it`,
+      'actor_required',
     )
   }
   const fault = checkActor(actor)
-  return fault === null ? actor : new ValidationError(`${fault}, and the header ${header} has such a one`)
+  return fault === null
+    ? actor
+    : new ValidationError(`${fault}, and the header ${header} has such a one`, 'invalid_actor')
 }
 
 /** A header's value, read as UTF-8 where it is that: Node reads Latin-1; command-line clients and proxies send UTF-8. */

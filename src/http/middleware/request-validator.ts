@@ -59,9 +59,13 @@ function readQuery(data: unknown, shape: Shape): Members {
   if (text === '' && shape.required === undefined) return NO_PARAMETERS
   const parameters: Record<string, string> = {}
   for (const [name, value] of parseQuery(text)) {
-    if (!knowsMember(shape, name)) throw new ValidationError(unknownMember('query parameter', name, shape))
+    if (!knowsMember(shape, name))
+      throw new ValidationError(unknownMember('query parameter', name, shape), 'unknown_parameter')
     if (Object.hasOwn(parameters, name)) {
-      throw new ValidationError(`query parameter "${name}" is given more than once; give it once`)
+      throw new ValidationError(
+        `query parameter "${name}" is given more than once; give it once`,
+        'repeated_parameter',
+      )
     }
     parameters[name] = value
   }
@@ -94,7 +98,8 @@ function readBody(data: unknown, shape: Shape): Members {
   }
   const members: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(body)) {
-    if (!knowsMember(shape, name)) throw new ValidationError(unknownMember('body member', name, shape))
+    if (!knowsMember(shape, name))
+      throw new ValidationError(unknownMember('body member', name, shape), 'unknown_parameter')
     if (value !== null || shape.required?.includes(name)) members[name] = value
   }
   const form = formWith(shape, members)

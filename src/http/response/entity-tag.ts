@@ -96,5 +96,6 @@ function malformed(header: string): ValidationError {
   const seen = JSON.stringify(header.length > 80 ? `${header.slice(0, 79)}…` : header)
   return new ValidationError(
     `the header If-Match is ${seen}; send the ETag of the record, quotes and all, several with commas between them, or *`,
+    'invalid_if_match',
   )
 }

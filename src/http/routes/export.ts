@@ -45,6 +45,7 @@ export function exportRoutes(app: Api, { sheet, read, logger }: RouteContext): v
       if (!isFileFormat(format)) {
         throw new SheetError(
           `there is no export as ${JSON.stringify(format.slice(0, 40))}; there is ${FILE_FORMATS.join(', ')}`,
+          'unknown_format',
         )
       }
       const { fields, filter = null, where = null, sort, raw } = request.query

@@ -1,6 +1,6 @@
 import { NoQuery } from '../../wire/definition/contract.ts'
 import { HealthAnswer } from '../../wire/service/health.ts'
-import { UnhealthyError } from '../middleware/error-handler.ts'
+import { OperationError } from '../../errors/service-error.ts'
 import type { Operation } from '../openapi/operation.ts'
 import type { Api, RouteContext } from './route-context.ts'
 
@@ -17,7 +17,8 @@ const GET: Operation = {
 export function healthRoutes(app: Api, { read, isClosing }: RouteContext): void {
   const schema = { querystring: NoQuery, response: { 200: HealthAnswer } }
   app.get('/api/healthz', { ...read, schema, config: { operation: GET } }, () => {
-    if (isClosing()) throw new UnhealthyError()
+    if (isClosing())
+      throw new OperationError('the service is stopping; try again after its restart', 'not_ready')
     return { status: 'ok' as const }
   })
 }

@@ -15,7 +15,9 @@ export function pagesRoutes(app: FastifyInstance, directory: string): void {
   // What is not served is none of anybody's business; thrown on, this gets its envelope.
   app.setErrorHandler((error: FastifyError) => {
     const { statusCode = 500 } = error
-    throw statusCode >= 400 && statusCode < 500 ? new SheetError('no such file; the viewer is at /') : error
+    throw statusCode >= 400 && statusCode < 500
+      ? new SheetError('no such file; the viewer is at /', 'unknown_path')
+      : error
   })
   void app.register(staticFiles, {
     root: join(directory, 'assets'),
@@ -47,7 +49,7 @@ async function read(path: string): Promise<Buffer> {
   try {
     return await readFile(path)
   } catch {
-    throw new SheetError('the viewer is not there; it may be being built')
+    throw new SheetError('the viewer is not there; it may be being built', 'unknown_path')
   }
 }
 

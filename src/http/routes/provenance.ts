@@ -27,7 +27,10 @@ export function provenanceRoutes(app: Api, { sheet, read }: RouteContext): void 
       const { record_id: recordId, field, history, limit, cursor } = request.query
       if (history !== 'true') {
         if (limit !== undefined || cursor !== undefined)
-          throw new ValidationError('limit and cursor are for history=true; without it there is one entry')
+          throw new ValidationError(
+            'limit and cursor are for history=true; without it there is one entry',
+            'conflicting_parameters',
+          )
         // As text: the answer may be `null`, which Fastify would take for an empty body.
         return sendJson(reply, await jsonInTurns(await readProvenance(sheet, { recordId, field })))
       }

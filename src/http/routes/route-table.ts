@@ -22,7 +22,10 @@ export class RouteTable {
       if (matches(pattern, path)) for (const one of methods) allowed.add(one)
     }
     if (allowed.size === 0)
-      return new SheetError(`no such path: ${path.slice(0, 200)}; the records are at /api/records`)
+      return new SheetError(
+        `no such path: ${path.slice(0, 200)}; the records are at /api/records`,
+        'unknown_path',
+      )
     return new MethodError(method, path.slice(0, 200), [...allowed].toSorted())
   }
 }

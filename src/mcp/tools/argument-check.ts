@@ -1,5 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import type { Static, TObject } from 'typebox'
+import { nestsTooDeep } from '../../sheet/json-body.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import { knowsMember, shapeFault, unknownMember, type Shape } from '../../wire/schema/shape-errors.ts'
 
@@ -16,8 +17,15 @@ export function checkArguments<S extends TObject>(schema: S, given: unknown): St
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new ValidationError('the arguments must be an object')
   }
+  if (nestsTooDeep(given)) {
+    throw new ValidationError(
+      'the arguments nest arrays and objects too deep; send flatter values',
+      'invalid_json',
+    )
+  }
   for (const [name, value] of Object.entries(given)) {
-    if (!knowsMember(shape, name)) throw new ValidationError(unknownMember('argument', name, shape))
+    if (!knowsMember(shape, name))
+      throw new ValidationError(unknownMember('argument', name, shape), 'unknown_parameter')
     if (value !== null || shape.required?.includes(name)) members[name] = value
   }
   const validate = COMPILED.get(schema) ?? ajv.compile(schema)

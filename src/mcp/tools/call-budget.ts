@@ -127,10 +127,15 @@ async function patiently(promise: Promise<void>, ms: number, signal: AbortSignal
   const { promise: stopped, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
     () =>
-      reject(new LockTimeoutError('another run of this server is spending the budget; wait for it to end')),
+      reject(
+        new LockTimeoutError(
+          'another run of this server is spending the budget; wait for it to end',
+          'run_in_progress',
+        ),
+      ),
     ms,
   )
-  const onAbort = (): void => reject(new OperationError('the call was cancelled'))
+  const onAbort = (): void => reject(new OperationError('the call was cancelled', 'call_cancelled'))
   signal.addEventListener('abort', onAbort)
   if (signal.aborted) onAbort()
   try {

@@ -139,7 +139,7 @@ async function begin(
   try {
     const bounded = { ...selection, ...turn.bounds }
     if (budget.isLimited) await refuseIfSpent(selection, bounded)
-    if (signal.aborted) throw new OperationError('the call was cancelled')
+    if (signal.aborted) throw new OperationError('the call was cancelled', 'call_cancelled')
     const run = await startMaterialize(sheet, { ...bounded, actor })
     const active = sheet.runs.get(run.id)
     turn.spends(() => active?.feed.progress ?? { calls: 0, totalCost: 0 })
@@ -159,6 +159,7 @@ async function begin(
     throw new OperationError(
       `the budget does not allow any of the ${countText(calls, 'call')} (${costText(calls, { cost, unpriced })}) of this run; ${budgetText(budget.answer)} ` +
         'Ask the person who started this server for more, or ask for cheaper cells',
+      'budget_spent',
     )
   }
 }
@@ -180,7 +181,10 @@ async function describeEnd(
 ): Promise<ToolResult<MaterializeToolAnswer>> {
   const run = toRunSummary(await getRun(sheet, id))
   if (run.state !== 'finished') {
-    throw new OperationError(`${runText(run)} It ended early: ${run.error?.message ?? run.state}`)
+    throw new OperationError(
+      `${runText(run)} It ended early: ${run.error?.message ?? run.state}`,
+      'run_interrupted',
+    )
   }
   const { failures, next_cursor: cursor } = toRunFailuresAnswer(
     await listRunFailures(sheet, id, { limit: TOOL_LIMIT, cursor: null }),

@@ -28,6 +28,7 @@ export async function changeKeptResponses(
     if (bytes === null || (Number.isSafeInteger(bytes) && bytes >= 0)) continue
     throw new ValidationError(
       `a size of kept responses must be a whole number of bytes, at least 0, got ${bytes}`,
+      'out_of_range',
     )
   }
   const { store } = await sheet.current()

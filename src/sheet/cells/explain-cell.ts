@@ -106,7 +106,7 @@ class CellExplainer {
             only: [key],
             longFrom: LONG_INPUT_BYTES,
           })
-    if (item === undefined) throw new SheetError(`no record ${showValue(id)}`)
+    if (item === undefined) throw new SheetError(`no record ${showValue(id)}`, 'unknown_record')
     return item
   }
 

@@ -23,9 +23,12 @@ export type CellStates = ReadonlyMap<string, Readonly<Record<string, ShownCellSt
  * computes, ValidationError for no ids or too many.
  */
 export async function readCellStates(sheet: Sheet, { ids, targets }: CellStatesQuery): Promise<CellStates> {
-  if (ids.length === 0) throw new ValidationError('ids is required: which records, comma-separated')
+  if (ids.length === 0) throw new ValidationError('ids is required: the ids of the records')
   if (ids.length > MAX_IDS)
-    throw new ValidationError(`ids names ${ids.length} records; at most ${MAX_IDS} are possible`)
+    throw new ValidationError(
+      `ids names ${ids.length} records; at most ${MAX_IDS} are possible`,
+      'too_many_items',
+    )
   const { store, derivations } = await sheet.deriving()
   const selected = selectTargets(derivations, targets)
   const keys = [...(await store.recordKeys(ids)).values()].toSorted((a, b) => a - b)

@@ -112,5 +112,5 @@ async function storeWith(sheet: Sheet, field: string): Promise<SheetStore> {
 }
 
 function neverExisted(recordId: string): never {
-  throw new SheetError(`no record ${showValue(recordId)} has ever existed`)
+  throw new SheetError(`no record ${showValue(recordId)} has ever existed`, 'unknown_record')
 }

@@ -59,6 +59,7 @@ export function selectTargets(
     throw new OperationError(
       `no derivation has the target ${showNames(unknown)}; ` +
         (known.length > 0 ? `targets are ${known.join(', ')}` : 'this sheet has no derivations'),
+      'unknown_target',
     )
   }
   return new Set(asked)

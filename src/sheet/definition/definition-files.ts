@@ -76,7 +76,8 @@ export class DefinitionFiles {
   /** Parses `contract.yaml` as it was last read. Throws ContractError. */
   contract(): Contract {
     const bytes = this.#source.contract
-    if (bytes === null) throw new ContractError('contract.yaml is missing; put it back into the sheet')
+    if (bytes === null)
+      throw new ContractError('contract.yaml is missing; put it back into the sheet', 'contract_missing')
     return parseContract(textOf(bytes))
   }
 

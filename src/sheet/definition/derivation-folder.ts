@@ -94,6 +94,7 @@ export class DerivationFolder {
       if (bytes <= MAX_FOLDER_BYTES) continue
       this.#sizeFault = new ContractError(
         `${FOLDER}: the files are together larger than ${MAX_FOLDER_BYTES / 1024 / 1024} MiB; make them smaller`,
+        'definition_too_large',
       )
       break
     }
@@ -106,7 +107,8 @@ function checkTokens(sources: readonly DerivationSource[]): void {
   let tokens = 0
   for (const { file, bytes } of sources) {
     tokens += tokensOf(Buffer.from(bytes).toString(), `${FOLDER}/${file}`).length
-    if (tokens > MAX_TOKENS) throw new ContractError(`${FOLDER}: the files have together ${tooManyTokens()}`)
+    if (tokens > MAX_TOKENS)
+      throw new ContractError(`${FOLDER}: the files have together ${tooManyTokens()}`, 'definition_too_large')
   }
 }
 
@@ -119,7 +121,10 @@ function namesIn(directory: string): readonly string[] {
   }
   const names = entriesOf(entry.realPath).filter((name) => name.endsWith('.yaml') && !name.startsWith('.'))
   if (names.length > MAX_FILES) {
-    throw new ContractError(`${FOLDER}: ${names.length} files; a sheet has at most ${MAX_FILES} derivations`)
+    throw new ContractError(
+      `${FOLDER}: ${names.length} files; a sheet has at most ${MAX_FILES} derivations`,
+      'definition_too_large',
+    )
   }
   for (const name of names) refuseName(name)
   return names.toSorted()
@@ -146,12 +151,13 @@ function entriesOf(path: string): readonly string[] {
       if (names.length > MAX_ENTRIES) {
         throw new ContractError(
           `${FOLDER}: more than ${MAX_ENTRIES} files; move away those that are no derivations`,
+          'definition_too_large',
         )
       }
     }
     return names
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
+    if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error
     if (error.code === 'ENOENT') return []
     throw new SheetFileError(`${FOLDER} cannot be read (${String(error.code)}); let the server read it`)
   } finally {

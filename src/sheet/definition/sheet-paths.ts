@@ -15,7 +15,11 @@ import { ContractError } from '../../errors/service-error.ts'
  * A path of the sheet that is not a regular file, or is outside the sheet. Change detection does not cover the causes,
  * so that it has to be checked again on every request.
  */
-export class SheetFileError extends ContractError {}
+export class SheetFileError extends ContractError {
+  constructor(message: string) {
+    super(message, 'invalid_sheet_file')
+  }
+}
 
 /** A path of a sheet, which may not exist. */
 export interface SheetPath {

@@ -199,7 +199,8 @@ async function readContractFile({ path, name }: FileSource): Promise<string> {
     return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path))
   } catch (error) {
     if (error instanceof TypeError) throw new ContractError(`${name} is not valid UTF-8; save it as UTF-8`)
-    if (error instanceof Error && 'syscall' in error) throw new SheetError(`${name} cannot be read`)
+    if (error instanceof Error && 'syscall' in error)
+      throw new SheetError(`${name} cannot be read`, 'unknown_file')
     throw error
   }
 }
@@ -257,7 +258,10 @@ async function countRecords(staging: string, actor: string | null): Promise<numb
   } catch (error) {
     if (!(error instanceof RecordsError)) throw error
     // The file is the one that was just written, a line for each record.
-    throw new RecordsError(error.message.replace(/^records\.jsonl:(\d+)/, 'record $1'))
+    throw new RecordsError(
+      error.message.replace(/^records\.jsonl:(\d+)/, 'record $1'),
+      'invalid_records_file',
+    )
   } finally {
     await sheet.close()
   }

@@ -59,12 +59,16 @@ function isFree(path: string, directory: string): boolean {
   const stats = lstatSync(directory, { throwIfNoEntry: false })
   if (stats === undefined) return false
   if (!stats.isDirectory() && !isDirectoryBehindLink(directory)) {
-    throw new SheetError(`${path} is there already, and is not a directory; choose another name`)
+    throw new SheetError(
+      `${path} is there already, and is not a directory; choose another name`,
+      'path_exists',
+    )
   }
   const taken = OWN.find((name) => lstatSync(join(directory, name), { throwIfNoEntry: false }) !== undefined)
   if (taken === undefined) return true
   throw new SheetError(
     `${path} has a file ${taken} already, and nothing is overwritten; choose another directory, or move it away`,
+    'path_exists',
   )
 }
 
@@ -121,7 +125,10 @@ async function moveNew(from: string, to: string, path: string): Promise<void> {
     await link(from, to)
   } catch (error) {
     if (codeOf(error) === 'EEXIST') {
-      throw new SheetError(`${path} has a file ${basename(to)} by now, and nothing is overwritten`)
+      throw new SheetError(
+        `${path} has a file ${basename(to)} by now, and nothing is overwritten`,
+        'path_exists',
+      )
     }
     if (codeOf(error) !== 'EPERM' && codeOf(error) !== 'ENOTSUP') throw error
     await rename(from, to)
@@ -158,7 +165,7 @@ async function onDisk<T>(path: string, act: () => Promise<T>): Promise<T> {
   } catch (error) {
     const code = codeOf(error)
     if (code === undefined) throw error
-    throw new SheetError(`${path} cannot be made (${code})`)
+    throw new SheetError(`${path} cannot be made (${code})`, 'path_not_writable')
   }
 }
 

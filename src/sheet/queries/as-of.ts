@@ -15,7 +15,7 @@ export async function resolveAsOf(store: SheetStore, asOf: string): Promise<numb
   const time = momentOf(asOf)
   const now = await store.now()
   if (time > Date.parse(now)) {
-    throw new ValidationError(`as_of ${shorten(asOf)} is in the future; it is ${now} now`)
+    throw new ValidationError(`as_of ${shorten(asOf)} is in the future; it is ${now} now`, 'invalid_as_of')
   }
   const seq = await store.seqAt(new Date(time).toISOString())
   return known(asOf, seq, await store.history())
@@ -23,7 +23,10 @@ export async function resolveAsOf(store: SheetStore, asOf: string): Promise<numb
 
 function known(asOf: string, seq: number, { first, firstAt, last }: HistoryRange): number {
   if (seq > last) {
-    throw new ValidationError(`as_of ${shorten(asOf)} has not happened yet; the last entry is ${last}`)
+    throw new ValidationError(
+      `as_of ${shorten(asOf)} has not happened yet; the last entry is ${last}`,
+      'invalid_as_of',
+    )
   }
   if (seq < first) {
     const since =
@@ -33,6 +36,7 @@ function known(asOf: string, seq: number, { first, firstAt, last }: HistoryRange
     throw new OperationError(
       `as_of ${shorten(asOf)} is too early: earlier states are known since ${since}; ` +
         'entries before that are from a store that no longer exists',
+      'history_not_kept',
     )
   }
   return seq
@@ -47,6 +51,7 @@ function momentOf(text: string): number {
     throw new ValidationError(
       'as_of must be a seq (digits, such as 42) or a time (ISO 8601 with offset, such as 2024-03-10T14:22:35Z), ' +
         `got ${JSON.stringify(shorten(text))}${hint}`,
+      'invalid_as_of',
     )
   }
   return (moment.seconds - UNIX_EPOCH) * 1000 + Number(moment.fraction.slice(0, 3).padEnd(3, '0'))

@@ -13,7 +13,10 @@ export async function bindFilter(
 ): Promise<string | null> {
   if (filter === null) {
     if (params.length === 0) return null
-    throw new QueryError(`values for placeholders: ${params.length}, but no filter with a ? for each`)
+    throw new QueryError(
+      `values for placeholders: ${params.length}, but no filter with a ? for each`,
+      'wrong_parameters',
+    )
   }
   const { store } = await sheet.current()
   return store.boundFilter(filter, params)

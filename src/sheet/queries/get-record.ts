@@ -20,7 +20,7 @@ export async function getRecord(
   const current = await sheet.current()
   const { contract, store } = current
   const record = await store.record(id, selectFields(contract, fields))
-  if (record === null) throw new SheetError(`no record ${showValue(id)}`)
+  if (record === null) throw new SheetError(`no record ${showValue(id)}`, 'unknown_record')
   return { json: record.json, version: record.version, stamp: responseStamp(current) }
 }
 
@@ -37,6 +37,6 @@ export async function getRecordAsOf(
   const selected = selectFields(contract, fields)
   const seq = await resolveAsOf(store, asOf)
   const record = await store.recordAsOf(id, selected, seq)
-  if (record === null) throw new SheetError(`no record ${showValue(id)} after entry ${seq}`)
+  if (record === null) throw new SheetError(`no record ${showValue(id)} after entry ${seq}`, 'unknown_record')
   return record
 }

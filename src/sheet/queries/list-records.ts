@@ -103,9 +103,13 @@ function scopeOf(
 function checkPosition({ position, cursor }: ListRecordsQuery): void {
   if (position === null) return
   if (!Number.isSafeInteger(position) || position < 0) {
-    throw new ValidationError(`position must be an integer of at least 0, got ${position}`)
+    throw new ValidationError(`position must be an integer of at least 0, got ${position}`, 'out_of_range')
   }
-  if (cursor !== null) throw new ValidationError('position and cursor cannot be combined; send one of them')
+  if (cursor !== null)
+    throw new ValidationError(
+      'position and cursor cannot be combined; send one of them',
+      'conflicting_parameters',
+    )
 }
 
 interface PastListQuery extends ListRecordsQuery {

@@ -63,7 +63,7 @@ export function readCondition(contract: Contract, text: string | null): Conditio
  */
 export function searchText(text: string | null): string | null {
   const fault = text === null ? null : (textFault(text) ?? searchFault(text))
-  if (fault !== null) throw new ValidationError(`search: ${fault}`)
+  if (fault !== null) throw new ValidationError(`search: ${fault}`, 'invalid_condition')
   return text
 }
 
@@ -73,6 +73,7 @@ function parsed(text: string): unknown {
   } catch {
     throw new ValidationError(
       `where is not JSON: ${showValue(text)}; send an object such as {"field":"id","operator":"equals","value":"a"}`,
+      'invalid_condition',
     )
   }
 }
@@ -88,9 +89,13 @@ class ConditionReader {
 
   /** Parses a condition; `place` is its path for messages. */
   read(given: unknown, place: string, depth: number): Condition {
-    if (!isJsonObject(given)) throw new ValidationError(`${place} must be an object, got ${showValue(given)}`)
+    if (!isJsonObject(given))
+      throw new ValidationError(`${place} must be an object, got ${showValue(given)}`, 'invalid_condition')
     if (depth > MAX_DEPTH)
-      throw new ValidationError(`where has groups nested more than ${MAX_DEPTH} levels deep`)
+      throw new ValidationError(
+        `where has groups nested more than ${MAX_DEPTH} levels deep`,
+        'invalid_condition',
+      )
     if ('and' in given) return this.#group('and', given, { place, depth })
     if ('or' in given) return this.#group('or', given, { place, depth })
     if ('not' in given) {
@@ -110,6 +115,7 @@ class ConditionReader {
     if (!Array.isArray(parts) || parts.length === 0) {
       throw new ValidationError(
         `${place}.${kind} must be an array of at least one condition, got ${showValue(parts)}`,
+        'invalid_condition',
       )
     }
     const read = (part: unknown, index: number): Condition =>
@@ -125,10 +131,13 @@ class ConditionReader {
     onlyKeys(given, ['field', 'operator', 'value'], place)
     this.#conditions += 1
     if (this.#conditions > MAX_CONDITIONS)
-      throw new ValidationError(`where has more than ${MAX_CONDITIONS} conditions`)
+      throw new ValidationError(`where has more than ${MAX_CONDITIONS} conditions`, 'invalid_condition')
     const { field: name } = given
     if (typeof name !== 'string')
-      throw new ValidationError(`${place}.field must be the name of a field, got ${showValue(name)}`)
+      throw new ValidationError(
+        `${place}.field must be the name of a field, got ${showValue(name)}`,
+        'invalid_condition',
+      )
     const known = this.#contract.fieldByName.get(name)
     if (known === undefined) throw unknownFields(this.#contract, [name])
     const field = { name, type: known.type }
@@ -143,23 +152,33 @@ class ConditionReader {
     switch (OPERATORS[operator]) {
       case 'none':
         if (value !== undefined && value !== null)
-          throw new ValidationError(`${valueName} must be absent, got ${showValue(value)}`)
+          throw new ValidationError(
+            `${valueName} must be absent, got ${showValue(value)}`,
+            'invalid_condition',
+          )
         return []
       case 'one':
         return [checked(what, value)]
       case 'two':
         if (!Array.isArray(value) || value.length !== 2)
-          throw new ValidationError(`${valueName} must be an array of two values, got ${showValue(value)}`)
+          throw new ValidationError(
+            `${valueName} must be an array of two values, got ${showValue(value)}`,
+            'invalid_condition',
+          )
         return value.map((each: unknown) => checked(what, each))
       case 'list': {
         if (!Array.isArray(value) || value.length === 0 || value.length > MAX_LIST) {
           throw new ValidationError(
             `${valueName} must be an array of 1 to ${MAX_LIST} values, got ${showValue(value)}`,
+            'invalid_condition',
           )
         }
         this.#operands += value.length
         if (this.#operands > MAX_OPERANDS)
-          throw new ValidationError(`where has more than ${MAX_OPERANDS} values in its lists`)
+          throw new ValidationError(
+            `where has more than ${MAX_OPERANDS} values in its lists`,
+            'invalid_condition',
+          )
         return value.map((each: unknown) => (each === null ? null : checked(what, each)))
       }
     }
@@ -182,6 +201,7 @@ function operatorOf({ name, type }: ConditionField, given: unknown, place: strin
   if (operator !== undefined) {
     throw new ValidationError(
       `the operator ${wireName(operator)} does not apply to the field ${name} of type ${type}; use one of ${names.join(', ')}`,
+      'invalid_condition',
     )
   }
   const meant = typeof given === 'string' ? nearest(given, names) : null
@@ -190,6 +210,7 @@ function operatorOf({ name, type }: ConditionField, given: unknown, place: strin
     given === undefined
       ? `${place}.operator is missing; ${hint}`
       : `${place}.operator is unknown: ${showValue(given)}; ${hint}`,
+    'invalid_condition',
   )
 }
 
@@ -199,6 +220,7 @@ function checked({ field, operator, itemOf }: Compared, value: unknown): Operand
   if (fault === null) return value as Operand
   throw new ValidationError(
     `${itemOf}.value of ${wireName(operator)} on the field ${field.name} of type ${field.type}: ${fault}`,
+    'invalid_condition',
   )
 }
 
@@ -243,6 +265,7 @@ function onlyKeys(given: JsonObject, allowed: readonly string[], place: string):
   if (other === undefined) return
   throw new ValidationError(
     `${place} has the member ${showValue(other)}; a condition has field, operator and value, or one of and, or, not`,
+    'invalid_condition',
   )
 }
 

@@ -43,6 +43,7 @@ export function unknownFields(contract: Contract, unknown: readonly string[]): V
   return new ValidationError(
     `unknown ${unknown.length === 1 ? 'field' : 'fields'} ${showNames(unknown)}${suggestion}; ` +
       `the contract has ${known.join(', ')}`,
+    'unknown_field',
   )
 }
 

@@ -16,13 +16,20 @@ export function sortKeys(contract: Contract, asked: readonly string[] | null): r
   const unknown = names.filter((name) => !contract.fieldByName.has(name))
   if (unknown.length > 0) throw unknownFields(contract, unknown)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new ValidationError(`sort names the field ${twice} twice; keep one`)
+  if (twice !== undefined)
+    throw new ValidationError(`sort names the field ${twice} twice; keep one`, 'invalid_sort')
   if (keys.length > MAX_KEYS)
-    throw new ValidationError(`sort names ${keys.length} fields; at most ${MAX_KEYS} are possible`)
+    throw new ValidationError(
+      `sort names ${keys.length} fields; at most ${MAX_KEYS} are possible`,
+      'invalid_sort',
+    )
   for (const name of names) {
     const type = contract.fieldByName.get(name)?.type
     if (type === 'array' || type === 'object') {
-      throw new ValidationError(`the field ${name} is of type ${type}, which has no order to sort by`)
+      throw new ValidationError(
+        `the field ${name} is of type ${type}, which has no order to sort by`,
+        'invalid_sort',
+      )
     }
   }
   return keys

@@ -27,14 +27,18 @@ export async function cancelRun(sheet: Sheet, id: RunId, givenActor: GivenActor)
   const ended = await untilEnded(sheet, id)
   if (ended.state === 'cancelled') return ended
   throw ended.state === 'running'
-    ? new OperationError(
-        `run ${id} has been asked to end and has not yet; look again with GET /api/runs/${id}`,
-      )
+    ? new OperationError(`run ${id} was asked to end and is still running`, 'run_not_finished', {
+        action: 'get_run',
+        run: id,
+      })
     : notRunning(ended)
 }
 
 function notRunning({ id, state }: StoredRun): OperationError {
-  return new OperationError(`run ${id} is not running any more, it is ${state}; nothing was cancelled`)
+  return new OperationError(
+    `run ${id} is not running any more, it is ${state}; nothing was cancelled`,
+    'run_not_running',
+  )
 }
 
 /** Another process runs it: that one looks for such wishes several times a second. */

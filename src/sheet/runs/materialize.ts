@@ -1,4 +1,4 @@
-import type { ErrorType } from '../../errors/service-error.ts'
+import type { ErrorType } from '../../errors/codes.ts'
 import { manualCells, sumOf } from '../../derivation/plan/manual-cells.ts'
 import { runDerivations } from '../../derivation/run/materializer.ts'
 import type { CellFailure, RunObserver, RunOutcome, RunRequest } from '../../derivation/run-request.ts'

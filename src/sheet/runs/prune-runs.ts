@@ -40,10 +40,13 @@ function pruningOf({ olderThanMs, keep }: PruneRequest, now: number): RunPruning
     throw new ValidationError('which runs? Give the age of those to remove, or how many to keep')
   }
   if (keep !== null && !(Number.isSafeInteger(keep) && keep >= 0)) {
-    throw new ValidationError(`keep must be a whole number of runs, at least 0, got ${keep}`)
+    throw new ValidationError(`keep must be a whole number of runs, at least 0, got ${keep}`, 'out_of_range')
   }
   if (olderThanMs !== null && !(olderThanMs >= 0)) {
-    throw new ValidationError(`the age of runs must be at least 0 milliseconds, got ${olderThanMs}`)
+    throw new ValidationError(
+      `the age of runs must be at least 0 milliseconds, got ${olderThanMs}`,
+      'out_of_range',
+    )
   }
   const before = olderThanMs === null ? null : new Date(now - olderThanMs).toISOString()
   return { before, keep: keep ?? 0 }

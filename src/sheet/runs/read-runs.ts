@@ -123,7 +123,9 @@ const LOOKS = new WeakMap<Sheet, { readonly at: number; next: Promise<void> | nu
 
 /** The fault of naming a run that does not exist. */
 export function unknownRun(id: RunId): SheetError {
-  return new SheetError(`no run ${JSON.stringify(id.slice(0, 100))}; GET /api/runs lists them`)
+  return new SheetError(`no run ${JSON.stringify(id.slice(0, 100))}`, 'unknown_run', {
+    action: 'list_runs',
+  })
 }
 
 /** Counts of a run under way here are newer than what is stored of it. */

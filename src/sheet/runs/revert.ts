@@ -80,7 +80,9 @@ async function revertRun(
   const { state } = await getRun(sheet, reverts)
   if (state === 'running') {
     throw new OperationError(
-      `run ${reverts} is still running; wait for its end, or cancel it first with POST /api/runs/${reverts}/cancel`,
+      `run ${reverts} is still running; wait for its end, or cancel it first`,
+      'run_not_finished',
+      { action: 'cancel_run', run: reverts },
     )
   }
   const id = await store.startRun({ ...UNFILTERED, kind: 'revert', reverts, actor, silentMs: SILENT_MS })
@@ -98,7 +100,9 @@ async function revertRun(
 /** Which cells another process left is not stored. */
 function revertedElsewhere({ id, materialized, skipped }: StoredRun): OperationError {
   return new OperationError(
-    `run ${id} was finished by another process: it put ${materialized} cells back and left ${skipped}; look at it with GET /api/runs/${id}`,
+    `run ${id} was finished by another process: it put ${materialized} cells back and left ${skipped}`,
+    'run_interrupted',
+    { action: 'get_run', run: id },
   )
 }
 

@@ -29,6 +29,7 @@ export async function readDerivation(sheet: Sheet, file: string): Promise<Deriva
   const names = all.map((derivation) => derivation.file)
   throw new SheetError(
     `no derivation ${showValue(file)}; ${names.length === 0 ? 'the sheet has none' : `there are ${names.join(', ')}`}`,
+    'unknown_derivation',
   )
 }
 

@@ -70,17 +70,18 @@ export function formatManifest({ records, lastSeq, files }: ArchiveManifest): st
 export function parseManifest(text: string, name: string): ArchiveManifest {
   const document = parsed(text)
   if (!isJsonObject(document) || document['format'] !== FORMAT) {
-    throw new ValidationError(`${name}: its ${MANIFEST} is not that of a sheet's archive`)
+    throw new ValidationError(`${name}: its ${MANIFEST} is not that of a sheet's archive`, 'invalid_archive')
   }
   const { version, records, last_seq: lastSeq, files } = document
   if (version !== VERSION) {
     throw new ValidationError(
       `${name} is an archive of version ${showValue(version)}; this program knows version ${VERSION}, so use a later one`,
+      'invalid_archive',
     )
   }
   const list = Array.isArray(files) ? (files as readonly JsonValue[]).map(fileOf) : []
   if (!isCount(records) || !isCount(lastSeq) || !list.every((file) => file !== null)) {
-    throw new ValidationError(`${name}: its ${MANIFEST} is damaged`)
+    throw new ValidationError(`${name}: its ${MANIFEST} is damaged`, 'invalid_archive')
   }
   return { records, lastSeq, files: list }
 }

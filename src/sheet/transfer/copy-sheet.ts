@@ -1,4 +1,4 @@
-import { OperationError } from '../../errors/service-error.ts'
+import { ConflictError } from '../../errors/service-error.ts'
 import type { StoreSnapshot } from '../../store/sheet-store.ts'
 import type { DefinitionFile } from '../definition/definition-files.ts'
 import type { Sheet } from '../sheet.ts'
@@ -14,7 +14,7 @@ export interface SheetCopy {
 
 /**
  * Copies the store into a directory, as it is at one moment, and answers with the definition files that it follows. Throws
- * ContractError while the contract or a derivation is broken, OperationError while they change all the time.
+ * ContractError while the contract or a derivation is broken, ConflictError while they change all the time.
  */
 export async function copySheet(sheet: Sheet, directory: string): Promise<SheetCopy> {
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -26,7 +26,10 @@ export async function copySheet(sheet: Sheet, directory: string): Promise<SheetC
     // Another process may have had the store follow another contract.
     if (same && snapshot.contractText === contract.text) return { definitions, snapshot }
   }
-  throw new OperationError('the contract or a derivation changed while the sheet was copied; try again')
+  throw new ConflictError(
+    'the contract or a derivation changed while the sheet was copied; try again',
+    'definition_changed',
+  )
 }
 
 function isSame(before: readonly DefinitionFile[], now: readonly DefinitionFile[]): boolean {

@@ -62,6 +62,7 @@ function checkFree(directory: string): void {
   if (taken === undefined) return
   throw new SheetError(
     `${directory} has a file ${taken} already, and nothing is overwritten; choose another directory`,
+    'path_exists',
   )
 }
 
@@ -70,7 +71,7 @@ async function makeDirectory(directory: string): Promise<void> {
     await mkdir(directory, { recursive: true })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
-    throw new SheetError(`${directory} cannot be made (${String(error.code)})`)
+    throw new SheetError(`${directory} cannot be made (${String(error.code)})`, 'path_not_writable')
   }
 }
 

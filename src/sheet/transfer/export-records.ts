@@ -63,10 +63,13 @@ const SEARCHED_PAGE_BYTES = 4 << 20
 export async function exportRecords(sheet: Sheet, query: ExportQuery): Promise<RecordExport> {
   const { format, raw, delimiter = null } = query
   if (raw && format !== 'csv') {
-    throw new ValidationError(`raw is for csv alone: in ${format} texts are never taken for formulas`)
+    throw new ValidationError(
+      `raw is for csv alone: in ${format} texts are never taken for formulas`,
+      'conflicting_parameters',
+    )
   }
   if (delimiter !== null && format !== 'csv') {
-    throw new ValidationError(`a delimiter is for csv alone; ${format} has none`)
+    throw new ValidationError(`a delimiter is for csv alone; ${format} has none`, 'conflicting_parameters')
   }
   const { contract, store } = await sheet.current()
   const fields = selectFields(contract, query.fields)

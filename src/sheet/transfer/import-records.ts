@@ -156,11 +156,13 @@ function withFields(file: RawRecords, { contract, key }: ColumnsToRead): RawReco
   if (key === false && !numbered) {
     throw new ValidationError(
       'the ids of this sheet are not the numbers of records (its contract has no idFrom: rowNumber); leave out --no-key',
+      'key_required',
     )
   }
   if (typeof key === 'string' && file.fields?.includes(key) === false) {
     throw new ValidationError(
       `${file.source.name} has no column ${showValue(key)} for the key; it has ${showNames(file.fields)}`,
+      'key_required',
     )
   }
   const matcher = new ColumnMatcher(contract, {
@@ -190,6 +192,7 @@ function checkHeader({ fields, source }: RawRecords, contract: Contract): void {
     if (contract.fieldByName.has(name)) continue
     throw new ValidationError(
       `${source.name}, column ${showValue(name)}: ${unknownColumnFault(contract, name)}`,
+      'unknown_column',
     )
   }
   if (fields.includes('id')) return
@@ -197,11 +200,13 @@ function checkHeader({ fields, source }: RawRecords, contract: Contract): void {
     throw new ValidationError(
       `${source.name} has no column id, and the ids of this sheet are the numbers of the records in the file that it was ` +
         'made of; --no-key numbers these records in the same way, --key names a column that has the ids',
+      'key_required',
     )
   }
   const others = (originalNames(contract).get('id') ?? []).map((name) => `, nor ${showValue(name)}`).join('')
   throw new ValidationError(
     `${source.name} has no column id${others === '' ? '' : `${others},`} by which records are told apart; --key names another column for it`,
+    'key_required',
   )
 }
 

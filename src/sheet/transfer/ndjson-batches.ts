@@ -39,6 +39,6 @@ function decoded(decoder: TextDecoder, chunk: Buffer | undefined, place: string)
   try {
     return decoder.decode(chunk, { stream: chunk !== undefined })
   } catch {
-    throw new ValidationError(`${place}: not valid UTF-8`)
+    throw new ValidationError(`${place}: not valid UTF-8`, 'unknown_encoding')
   }
 }

@@ -67,7 +67,8 @@ async function withZip<T>(file: FileSource, use: (zip: ZipFile) => Promise<T>): 
 
 /** The entries by their paths. Throws ValidationError for one that no sheet has. */
 async function listEntries(zip: ZipFile, name: string): Promise<ReadonlyMap<string, Entry>> {
-  if (zip.entryCount > MAX_ENTRIES) throw new ValidationError(`${name} has more files than a sheet can have`)
+  if (zip.entryCount > MAX_ENTRIES)
+    throw new ValidationError(`${name} has more files than a sheet can have`, 'invalid_archive')
   const entries = new Map<string, Entry>()
   const lower = new Set<string>()
   for await (const entry of zip.eachEntry()) {
@@ -77,12 +78,16 @@ async function listEntries(zip: ZipFile, name: string): Promise<ReadonlyMap<stri
     if (path === 'datapackage.json') {
       throw new ValidationError(
         `${name} is a data package: unpack it, and make a sheet of its contract.yaml (--contract) and its data (--from)`,
+        'invalid_archive',
       )
     }
     const fault = faultOf(entry)
-    if (fault !== null) throw new ValidationError(`${name}: ${showValue(path)} ${fault}`)
+    if (fault !== null) throw new ValidationError(`${name}: ${showValue(path)} ${fault}`, 'invalid_archive')
     if (lower.has(path.toLowerCase())) {
-      throw new ValidationError(`${name}: ${showValue(path)} is there twice, perhaps in other letters`)
+      throw new ValidationError(
+        `${name}: ${showValue(path)} is there twice, perhaps in other letters`,
+        'invalid_archive',
+      )
     }
     lower.add(path.toLowerCase())
     entries.set(path, entry)
@@ -107,7 +112,7 @@ async function readManifest(
 ): Promise<ArchiveManifest> {
   const entry = entries.get(MANIFEST)
   if (entry === undefined)
-    throw new ValidationError(`${name} has no ${MANIFEST}, so it is no archive of a sheet`)
+    throw new ValidationError(`${name} has no ${MANIFEST}, so it is no archive of a sheet`, 'invalid_archive')
   if (entry.uncompressedSize > MAX_MANIFEST_BYTES) throw damaged(name, MANIFEST, 'is too large')
   const chunks: Buffer[] = []
   for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer)
@@ -125,6 +130,7 @@ function checkTotal({ files }: ArchiveManifest, { maxBytes }: UnpackLimits, name
   if (total > maxBytes) {
     throw new ValidationError(
       `${name} would take ${mebibytes(total)}, and ${mebibytes(maxBytes)} are allowed; allow more with --max-size`,
+      'invalid_archive',
     )
   }
   for (const { path, bytes } of files) {
@@ -165,17 +171,24 @@ async function unpackFile({ zip, entry, described, directory, name }: Unpacking)
 }
 
 function damaged(name: string, path: string, what: string): ValidationError {
-  return new ValidationError(`${name}: ${showValue(path)} ${what}; the archive is damaged, or was changed`)
+  return new ValidationError(
+    `${name}: ${showValue(path)} ${what}; the archive is damaged, or was changed`,
+    'invalid_archive',
+  )
 }
 
 /** Faults of the archive come from the library as plain errors, those of the disk with a code. */
 function asServiceError(error: unknown, name: string): unknown {
   if (error instanceof ServiceError || !(error instanceof Error) || error.name === 'AbortError') return error
   if (!('syscall' in error))
-    return new ValidationError(`${name} is no zip archive that can be read: ${error.message}`)
+    return new ValidationError(
+      `${name} is no zip archive that can be read: ${error.message}`,
+      'invalid_archive',
+    )
   const { code, path } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT' && path !== undefined) return new SheetError(`${name}: there is no such file`)
-  return new SheetError(`${name} cannot be unpacked (${code ?? 'unknown'})`)
+  if (code === 'ENOENT' && path !== undefined)
+    return new SheetError(`${name}: there is no such file`, 'unknown_file')
+  return new SheetError(`${name} cannot be unpacked (${code ?? 'unknown'})`, 'unknown_file')
 }
 
 function mebibytes(bytes: number): string {

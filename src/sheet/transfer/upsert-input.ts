@@ -51,7 +51,10 @@ type Origin = Pick<RawRecords, 'source' | 'unit' | 'cells'>
 export async function upsertFile(sheet: Sheet, path: string, options: InputOptions): Promise<InputResult> {
   const format = options.format ?? inputFormatOf(path)
   if (format === null) {
-    throw new ValidationError(`the name of ${path} does not say what it is; say it with --input-format`)
+    throw new ValidationError(
+      `the name of ${path} does not say what it is; say it with --input-format`,
+      'unreadable_file',
+    )
   }
   return upsertRecordFile(sheet, await readRecordFile({ path, name: path }, format), options)
 }

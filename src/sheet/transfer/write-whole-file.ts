@@ -33,5 +33,7 @@ const FAULTS: Readonly<Record<string, string>> = {
 function asFileError(error: unknown, path: string): unknown {
   const { code } = error as { code?: unknown }
   const fault = typeof code === 'string' ? FAULTS[code] : undefined
-  return fault === undefined ? error : new OperationError(`${path} cannot be written: ${fault}`)
+  return fault === undefined
+    ? error
+    : new OperationError(`${path} cannot be written: ${fault}`, 'output_failed')
 }

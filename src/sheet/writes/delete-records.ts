@@ -48,6 +48,7 @@ export async function deleteRecords(
   if (ifMatch !== null && ids.length !== 1) {
     throw new ValidationError(
       `a condition on the version is about one record, and ids has ${ids.length}; delete them one by one`,
+      'conflicting_parameters',
     )
   }
   const writer = resolveActor(sheet, actor)
@@ -56,6 +57,5 @@ export async function deleteRecords(
 }
 
 function checkIds(ids: readonly string[]): void {
-  if (ids.length === 0)
-    throw new ValidationError('ids is required: the ids of the records to delete, comma-separated')
+  if (ids.length === 0) throw new ValidationError('ids is required: the ids of the records to delete')
 }

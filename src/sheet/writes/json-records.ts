@@ -5,7 +5,10 @@ import { ValidationError } from '../../errors/service-error.ts'
 /** Records that somebody parsed already, held to the limits of those that the store parses. Throws ValidationError. */
 export function requireJsonRecords(records: readonly unknown[]): readonly JsonObject[] {
   if (nestsTooDeep(records)) {
-    throw new ValidationError('the records nest arrays and objects too deep; send flatter values')
+    throw new ValidationError(
+      'the records nest arrays and objects too deep; send flatter values',
+      'invalid_json',
+    )
   }
   return records.map((record, position) => {
     const value = record as JsonValue

@@ -128,7 +128,7 @@ async function proposalOf({ proposals }: SheetStore, id: ProposalId): Promise<St
 }
 
 function unknownProposal(id: ProposalId): SheetError {
-  return new SheetError(`no proposal ${showValue(id)}`)
+  return new SheetError(`no proposal ${showValue(id)}`, 'unknown_proposal')
 }
 
 /** The shape of a change comes before the actor (D36). */

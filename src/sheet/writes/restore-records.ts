@@ -35,6 +35,7 @@ export async function restoreRecords(sheet: Sheet, request: RestoreRecordsReques
   if (refs.length > MOST_RESTORED) {
     throw new ValidationError(
       `${refs.length} records are too many to restore at once; name at most ${MOST_RESTORED} in a request`,
+      'too_many_items',
     )
   }
   const actor = resolveActor(sheet, request.actor)

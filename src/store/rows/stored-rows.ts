@@ -1,4 +1,4 @@
-import type { ErrorType } from '../../errors/service-error.ts'
+import type { ErrorType } from '../../errors/codes.ts'
 import type { PendingInput } from '../../errors/block.ts'
 import type { CacheEntry, CellOutcome, WorkCell } from '../cell-work.ts'
 import type { CellFailureNote, CellState, WorkState } from '../sheet-store.ts'

@@ -14,7 +14,10 @@ export function boundFilter(tokens: readonly Token[], params: readonly SqlParam[
   const isPlace = ({ kind, text }: Token): boolean => kind === 'placeholder' && text === '?'
   const places = tokens.filter(isPlace).length
   if (places !== params.length) {
-    throw new QueryError(`placeholders in the filter: ${places}, values in params: ${params.length}`)
+    throw new QueryError(
+      `placeholders in the filter: ${places}, values in params: ${params.length}`,
+      'wrong_parameters',
+    )
   }
   const values = params.values()
   return tokens
@@ -28,7 +31,7 @@ function literal(value: SqlParam): string {
   // A minus before a number could join another to become a comment.
   if (typeof value === 'number') return `(${value})`
   if (value.includes('\0') || !value.isWellFormed()) {
-    throw new QueryError('a text with U+0000 or a lone surrogate cannot be compared with')
+    throw new QueryError('a text with U+0000 or a lone surrogate cannot be compared with', 'wrong_parameters')
   }
   return `'${value.replaceAll("'", "''")}'`
 }

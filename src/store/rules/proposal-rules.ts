@@ -15,6 +15,7 @@ export function checkProposedCount(change: ProposedChange): void {
   if (count <= PROPOSAL_LIMITS.records) return
   throw new ValidationError(
     `a proposal has at most ${PROPOSAL_LIMITS.records} records, got ${count}; propose them in parts`,
+    'proposal_too_large',
   )
 }
 
@@ -25,7 +26,7 @@ const NOTHING_TO_DO = {
 
 /** What is thrown where a proposal would change nothing. */
 export function nothingToPropose(kind: StoredProposal['kind']): OperationError {
-  return new OperationError(NOTHING_TO_DO[kind])
+  return new OperationError(NOTHING_TO_DO[kind], 'nothing_to_do')
 }
 
 /** What waits for a decision: how many proposals, and how many bytes they take. */
@@ -40,12 +41,14 @@ export function checkRoom(bytes: number, { waiting, bytes: taken }: WaitingPropo
   if (bytes > most) {
     throw new ValidationError(
       `a proposal takes at most ${most} bytes with the values that it replaces, and this one takes ${bytes}; propose it in parts`,
+      'proposal_too_large',
     )
   }
   if (waiting < mostWaiting && taken + bytes <= waitingBytes) return
   throw new ConflictError(
     `${waiting} proposals of ${taken} bytes wait already, and there is room for ${mostWaiting} of ${waitingBytes}; ` +
       'have some of them accepted or rejected first',
+    'too_many_proposals',
   )
 }
 
@@ -54,6 +57,7 @@ export function checkWaiting({ id, state, decidedBy, decidedAt }: StoredProposal
   if (state === 'waiting') return
   throw new ConflictError(
     `proposal ${id} does not wait any more: ${JSON.stringify(decidedBy)} ${state} it at ${decidedAt}; nothing was changed`,
+    'proposal_decided',
   )
 }
 
@@ -81,5 +85,6 @@ export function refuseMoved(id: string, records: readonly RecordDifference[]): v
   throw new ConflictError(
     `the records have moved since proposal ${id} was made, and nothing was changed: ${faults.message()}; ` +
       'reject it, and have it proposed again for what they are now',
+    'proposal_outdated',
   )
 }

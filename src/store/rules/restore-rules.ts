@@ -95,10 +95,11 @@ export function checkRestore(
     if (found.exists(ref.recordId)) present.add(() => `record ${id} exists`)
     else if (found.deletion(ref) === null) unknown.add(() => noDeletion(ref))
   }
-  if (unknown.count > 0) throw new SheetError(unknown.message())
+  if (unknown.count > 0) throw new SheetError(unknown.message(), 'unknown_entry', { action: 'list_entries' })
   if (present.count > 0) {
     throw new ConflictError(
       `${present.message()}; nothing was restored, since restoring never overwrites a record`,
+      'record_exists',
     )
   }
 }
@@ -106,10 +107,7 @@ export function checkRestore(
 function noDeletion({ recordId, seq }: DeletionRef): string {
   const id = showValue(recordId)
   if (seq === null) return `the log has no deletion of a record ${id}`
-  return (
-    `record ${id}: the provenance entry ${seq} is no deletion of it; ` +
-    'GET /api/provenance with history=true lists its entries'
-  )
+  return `record ${id}: the provenance entry ${seq} is no deletion of it`
 }
 
 /** Validates records to restore against the contract: each value that the record had, whoever may write the field. */

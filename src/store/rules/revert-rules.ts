@@ -42,7 +42,7 @@ export function denialOf(entry: EntryRef, field: Field, actor: string): string {
 export function throwIfDenied(undoings: readonly Undoing[]): void {
   const denials = new Faults()
   for (const { denial } of undoings) if (denial !== null) denials.add(() => denial)
-  if (denials.count > 0) throw new PermissionDeniedError(denials.message())
+  if (denials.count > 0) throw new PermissionDeniedError(denials.message(), 'write_not_permitted')
 }
 
 /** What undoings give to unique fields; the position of a claim is that of its undoing. */
@@ -103,10 +103,9 @@ export function resultOf({ entries }: RevertRequest, undoings: readonly Undoing[
 
 /** For an entry that its cell has not. */
 export function noSuchEntry(entry: EntryRef): SheetError {
-  return new SheetError(
-    `${nameOf(entry)}: there is no provenance entry ${entry.seq}; ` +
-      'GET /api/provenance with history=true lists those that there are',
-  )
+  return new SheetError(`${nameOf(entry)}: there is no provenance entry ${entry.seq}`, 'unknown_entry', {
+    action: 'list_entries',
+  })
 }
 
 function nameOf({ recordId, field }: EntryRef): string {

@@ -39,12 +39,14 @@ function checkBody(value: unknown, { defaultActor, actor, ifMatch }: Upsert): Up
   if (unknown !== undefined) {
     throw new ValidationError(
       `the body has an unknown member ${JSON.stringify(unknown.slice(0, 80))}; it may have "records" and "actor"`,
+      'unknown_parameter',
     )
   }
   const records = checkRecords(value['records'])
   if (ifMatch !== null && records.length !== 1) {
     throw new ValidationError(
       `a condition on the version is about one record, and "records" has ${records.length}; send them one by one`,
+      'conflicting_parameters',
     )
   }
   const given = value['actor'] ?? null
@@ -67,7 +69,7 @@ function checkRecords(records: unknown): readonly JsonObject[] {
     if (isJsonObject(record)) return
     faults.add(() => `records[${position}] must be an object, got ${kindOf(record)}`)
   })
-  if (faults.count > 0) throw new ValidationError(faults.message())
+  if (faults.count > 0) throw new ValidationError(faults.message(), 'invalid_records')
   return records as readonly JsonObject[]
 }
 

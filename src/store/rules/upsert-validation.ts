@@ -92,8 +92,8 @@ export class UpsertJudge {
 
   /** Throws PermissionDeniedError, else ValidationError, when anything is wrong with any record. */
   throwFaults(): void {
-    if (this.#denied.count > 0) throw new PermissionDeniedError(this.#denied.message())
-    if (this.#faults.count > 0) throw new ValidationError(this.#faults.message())
+    if (this.#denied.count > 0) throw new PermissionDeniedError(this.#denied.message(), 'write_not_permitted')
+    if (this.#faults.count > 0) throw new ValidationError(this.#faults.message(), 'invalid_records')
   }
 
   /** What is wrong, for who only tries. */

@@ -59,13 +59,14 @@ export function* textLines(path: string, onBytes?: (bytes: Uint8Array) => void):
         const limit = MAX_LINE_BYTES / 1024 / 1024
         throw new RecordsError(
           `${basename(path)}:${number}: the line is longer than ${limit} MiB; make it shorter, or split it`,
+          'invalid_records_file',
         )
       }
       let text: string
       try {
         text = decoder.decode(bytes)
       } catch {
-        throw new RecordsError(`${basename(path)}:${number}: not valid UTF-8`)
+        throw new RecordsError(`${basename(path)}:${number}: not valid UTF-8`, 'invalid_records_file')
       }
       yield { number, text, whole }
     }
@@ -91,6 +92,7 @@ export function readLogLine({ number, text, whole }: TextLine, last: number): Js
   throw new RecordsError(
     `provenance.jsonl:${number}: not a line of a provenance log with a "seq" above ${last} and below 2^52: ` +
       `${JSON.stringify(text.slice(0, 80))}; correct the line or move the file away`,
+    'invalid_records_file',
   )
 }
 
@@ -108,12 +110,13 @@ export function readRecordLine(
   const unknown = Object.keys(record).find((name) => !contract.fieldByName.has(name))
   if (unknown !== undefined) {
     const fault = unknownFieldFault(contract, unknown)
-    throw new RecordsError(`${where}, field ${JSON.stringify(unknown)}: ${fault}`)
+    throw new RecordsError(`${where}, field ${JSON.stringify(unknown)}: ${fault}`, 'invalid_records_file')
   }
   for (const field of contract.fields) {
     const value = memberOf(record, field.name)
     const fault = value === null && derived.has(field.name) ? null : faultOf(field, value)
-    if (fault !== null) throw new RecordsError(`${where}, field "${field.name}": ${fault}`)
+    if (fault !== null)
+      throw new RecordsError(`${where}, field "${field.name}": ${fault}`, 'invalid_records_file')
   }
   return record
 }
@@ -130,11 +133,15 @@ function parseRecord(text: string, where: string): JsonObject {
   } catch (error) {
     // Without the parser's own count of lines, which is that of the text it was given.
     const fault = (error instanceof Error ? error.message : '').replace(/ \(line \d+ column \d+\)$/, '')
-    throw new RecordsError(`${where}: not JSON: ${fault}`)
+    throw new RecordsError(`${where}: not JSON: ${fault}`, 'invalid_records_file')
   }
-  if (!isJsonObject(record)) throw new RecordsError(`${where}: a line must be a JSON object`)
+  if (!isJsonObject(record))
+    throw new RecordsError(`${where}: a line must be a JSON object`, 'invalid_records_file')
   if (nestsTooDeep(record)) {
-    throw new RecordsError(`${where}: nested more than ${JSON_DEPTH_LIMIT} levels deep; no field takes that`)
+    throw new RecordsError(
+      `${where}: nested more than ${JSON_DEPTH_LIMIT} levels deep; no field takes that`,
+      'invalid_records_file',
+    )
   }
   return record
 }

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { ErrorType } from '../../errors/service-error.ts'
+import type { ErrorType } from '../../errors/codes.ts'
 
 /** What every answer that is not 2xx carries (specification, "Error envelope"; D36). */
 export const ErrorEnvelope = Type.Object({

@@ -54,5 +54,5 @@ function useHasStayed(): boolean {
 
 /** The server stops a search at its deadline (D19). */
 function isTooSlow(error: Error): boolean {
-  return error instanceof ApiError && error.type === 'QueryError' && error.message.includes('longer than')
+  return error instanceof ApiError && error.code === 'query_timeout'
 }

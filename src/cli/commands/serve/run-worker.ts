@@ -8,6 +8,7 @@ import { announce } from './announce.ts'
 import { callTransport, type TransportOptions } from '../../options/call-transport.ts'
 import { resourceLines } from './resource-lines.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'
+import { errorText } from '../../terminal/error-text.ts'
 import { inOneLine } from '../../terminal/one-line.ts'
 
 /** What `worker` is told. */
@@ -37,7 +38,7 @@ export async function work(options: WorkOptions): Promise<void> {
     await announce(`Colophon works for ${sheet.name}\n${resources}`, stop)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    process.stderr.write(`colophon: ${inOneLine(error.message)}\n`)
+    process.stderr.write(`colophon: ${inOneLine(errorText(error))}\n`)
     process.exitCode = 1
   }
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../errors/service-error.ts'
+import { errorText } from '../../terminal/error-text.ts'
 import { inOneLine } from '../../terminal/one-line.ts'
 
 /** Says in one line why the server did not start; undefined for what is a fault of the program. */
@@ -6,7 +7,7 @@ export function whyNotStarted(
   error: unknown,
   { host, port }: { readonly host: string; readonly port: number },
 ): string | undefined {
-  if (error instanceof ServiceError) return inOneLine(error.message)
+  if (error instanceof ServiceError) return inOneLine(errorText(error))
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return `port ${port} of ${host} is in use; choose another with --port, or 0 for a free one`

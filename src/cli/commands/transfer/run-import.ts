@@ -46,7 +46,9 @@ export async function runImport(
     throw new UsageError(`${what} does not say what it is; say it with --input-format`)
   }
   const stop = new AbortController()
-  const interrupts = onInterrupt(() => stop.abort(new OperationError('the import was stopped')))
+  const interrupts = onInterrupt(() =>
+    stop.abort(new OperationError('the import was stopped', 'call_cancelled')),
+  )
   let seen: ImportProgress | undefined
   const show = (): (() => void) =>
     showFileProgress(progress ?? usualProgress(), () => {

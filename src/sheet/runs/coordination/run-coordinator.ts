@@ -193,7 +193,7 @@ export class RunCoordinator {
     const actor = await this.#store.cancelRequest(id)
     if (actor !== null) this.#active.cancel(actor)
     signal.throwIfAborted()
-    throw new OperationError(`run ${id} was stopped by another process`)
+    throw new OperationError(`run ${id} was stopped by another process`, 'run_interrupted')
   }
 
   async #reportLast(): Promise<void> {

@@ -103,11 +103,9 @@ export async function seeToLeftRuns(sheet: Sheet, store: SheetStore): Promise<vo
 }
 
 function notFinished({ id, state, cancelledBy }: StoredRun): OperationError {
-  return new OperationError(
-    state === 'cancelled' && cancelledBy !== null
-      ? `the run was cancelled by ${JSON.stringify(cancelledBy)}`
-      : `run ${id} is ${state}`,
-  )
+  return state === 'cancelled' && cancelledBy !== null
+    ? new OperationError(`the run was cancelled by ${JSON.stringify(cancelledBy)}`, 'run_cancelled')
+    : new OperationError(`run ${id} is ${state}`, 'run_interrupted')
 }
 
 async function allFailures(store: SheetStore, run: RunId): Promise<CellFailure[]> {

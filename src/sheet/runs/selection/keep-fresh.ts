@@ -37,6 +37,7 @@ export function checkKeepFresh(selection: RunSelection): void {
   if (given.length === 0) return
   throw new ValidationError(
     `keep_fresh makes no calls and goes with targets and record_ids only; leave out ${showNames(given)}`,
+    'conflicting_parameters',
   )
 }
 
@@ -49,6 +50,7 @@ export function derivationOf({ levels }: Derivations, file: string): Derivation 
   throw new OperationError(
     `${showValue(file)} is no derivation of the sheet; ` +
       (files.length > 0 ? `derivations are ${files.join(', ')}` : 'it has none'),
+    'unknown_derivation_file',
   )
 }
 
@@ -134,6 +136,7 @@ async function find(sheet: Sheet, selection: KeptSelection, signal: AbortSignal)
   if (others.length > 0) {
     throw new OperationError(
       `${derivation.file} does not compute ${showNames(others)}; it computes ${derivation.targets.join(', ')}`,
+      'unknown_target',
     )
   }
   const { plan, absent } = await resolveSelection(
@@ -147,6 +150,7 @@ async function find(sheet: Sheet, selection: KeptSelection, signal: AbortSignal)
   if (!hasValues) {
     throw new OperationError(
       `no cell of ${derivation.file} has a computed value that could be kept; compute them first`,
+      'nothing_to_do',
     )
   }
   const scope = { total: plan.records?.length ?? total, records: plan.records, lastKey, lastSeq }

@@ -9,11 +9,13 @@ export function checkOverwriteManual({ overwriteManual, force, only, keepFresh }
   if (!force) {
     throw new ValidationError(
       'overwrite_manual goes with force: without it a run computes no cell that was written by hand; add "force": true',
+      'conflicting_parameters',
     )
   }
   if (only !== undefined && only !== null) {
     throw new ValidationError(
       `overwrite_manual does not go with only: no cell that was written by hand is ${only}; leave one of them out`,
+      'conflicting_parameters',
     )
   }
 }
@@ -36,5 +38,6 @@ export async function requireOverwritable(
   })
   throw new PermissionDeniedError(
     `actor ${JSON.stringify(actor)} may not overwrite ${reasons.join(', ')}; leave out overwrite_manual, which keeps these values, or select other targets`,
+    'write_not_permitted',
   )
 }

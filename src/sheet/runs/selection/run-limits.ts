@@ -39,17 +39,22 @@ export function checkAbsent(absent: readonly string[], targets: number): void {
   throw new ValidationError(
     `record_ids names ${absent.length} records that do not exist, beginning with ${JSON.stringify(absent[0]?.slice(0, 80))}: ` +
       `${failures} failures with ${targets} ${targets === 1 ? 'target' : 'targets'}, and at most ${RUN_LIMITS.absent} are possible; leave out ids that do not exist`,
+    'too_many_items',
   )
 }
 
 function checkList(name: string, list: readonly string[], most: number): void {
   if (list.length > most) {
-    throw new ValidationError(`${name} has ${list.length} items; at most ${most} are possible, ask in parts`)
+    throw new ValidationError(
+      `${name} has ${list.length} items; at most ${most} are possible, ask in parts`,
+      'too_many_items',
+    )
   }
   const bytes = list.reduce((sum, item) => sum + Buffer.byteLength(item), 0)
   if (bytes > RUN_LIMITS.bytes) {
     throw new ValidationError(
       `${name} has ${bytes} bytes; at most ${RUN_LIMITS.bytes} are possible, ask in parts`,
+      'too_many_items',
     )
   }
 }

@@ -38,17 +38,24 @@ export function checkBounds(selection: RunSelection): void {
   checkLists(selection)
   const { limit = null, maxCalls = null, maxCost = null, stopAfterFailures = null } = selection
   if (limit !== null && !(Number.isSafeInteger(limit) && limit >= 1)) {
-    throw new ValidationError(`limit must be a whole number of records, at least 1, got ${limit}`)
+    throw new ValidationError(
+      `limit must be a whole number of records, at least 1, got ${limit}`,
+      'out_of_range',
+    )
   }
   if (maxCalls !== null && !(Number.isSafeInteger(maxCalls) && maxCalls >= 0)) {
-    throw new ValidationError(`max_calls must be a whole number, at least 0, got ${maxCalls}`)
+    throw new ValidationError(`max_calls must be a whole number, at least 0, got ${maxCalls}`, 'out_of_range')
   }
   if (maxCost !== null && !(maxCost >= 0)) {
-    throw new ValidationError(`max_cost must be a number of dollars, at least 0, got ${maxCost}`)
+    throw new ValidationError(
+      `max_cost must be a number of dollars, at least 0, got ${maxCost}`,
+      'out_of_range',
+    )
   }
   if (stopAfterFailures !== null && !(Number.isSafeInteger(stopAfterFailures) && stopAfterFailures >= 0)) {
     throw new ValidationError(
       `stop_after_failures must be a whole number, at least 0, got ${stopAfterFailures}`,
+      'out_of_range',
     )
   }
 }

@@ -204,6 +204,7 @@ async function commit(db: ClientConnection, last: readonly string[]): Promise<vo
     if (!isConnectionFault(error)) throw error
     throw new RecordsError(
       'the connection to the database was lost while a change was being stored: it may be there or not; read it before you try again',
+      'unknown_outcome',
     )
   }
 }

@@ -11,6 +11,7 @@ export async function migrate(db: Connection): Promise<void> {
   if (!(version >= 1 && version <= SCHEMA_VERSION)) {
     throw new RecordsError(
       `the store was made by a later version of Colophon (its tables are of version ${version}, and this program knows ${SCHEMA_VERSION}); use that version`,
+      'store_version',
     )
   }
   if (version === SCHEMA_VERSION) return

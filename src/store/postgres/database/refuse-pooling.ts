@@ -45,5 +45,6 @@ function numberOf(client: Client): number | null {
 function pooled(): RecordsError {
   return new RecordsError(
     'the store cannot be used through a pooler that lends connections for a transaction at a time; have it pool sessions (PgBouncer: pool_mode=session), or connect to the database itself',
+    'database_unsuitable',
   )
 }

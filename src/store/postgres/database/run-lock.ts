@@ -88,6 +88,7 @@ async function lockWith(
     if (sqlState(error) !== '55P03') throw error
     throw new LockTimeoutError(
       `another run of this sheet is under way and did not end within ${timeoutMs / 1000} s; try again later`,
+      'run_in_progress',
     )
   }
   // The lock is had; that others are writing just now is nothing to give it up for.

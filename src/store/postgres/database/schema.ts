@@ -353,6 +353,7 @@ export function checkColumns({ fields }: Contract): void {
   if (fields.length > MOST_COLUMNS) {
     throw new ContractError(
       `contract.yaml has ${fields.length} properties, and a sheet in PostgreSQL has at most ${MOST_COLUMNS}; take some away`,
+      'definition_too_large',
     )
   }
   const faults = fields.flatMap(({ name }) => {

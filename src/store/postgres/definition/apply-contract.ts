@@ -34,7 +34,10 @@ export async function applyContract(
   const change = compareContracts(before, contract)
   const faults = await contractFaults(db, change, derived)
   if (faults.length > 0) {
-    throw new ContractError(`contract.yaml does not fit the stored records: ${faults.join('; ')}`)
+    throw new ContractError(
+      `contract.yaml does not fit the stored records: ${faults.join('; ')}`,
+      'contract_conflict',
+    )
   }
   await db.run('UPDATE "$sheet" SET contract = $1', contract.text)
   // What the contract refused may be allowed now.

@@ -142,5 +142,6 @@ async function checkUnique(db: ClientConnection, { contract, path }: RecordImpor
   const value = JSON.stringify(memberOf(JSON.parse(line.text) as JsonObject, name))
   throw new RecordsError(
     `records.jsonl:${line.number}, field "${name}": must be unique, but an earlier line has ${value} already`,
+    'invalid_records_file',
   )
 }

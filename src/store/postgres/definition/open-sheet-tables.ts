@@ -84,11 +84,13 @@ async function checkServer(db: Connection): Promise<void> {
   if (Number(row?.['version']) < OLDEST_SERVER) {
     throw new RecordsError(
       `the database server is PostgreSQL ${String(row?.['shown'])}, and a sheet takes version 16 or later`,
+      'database_unsuitable',
     )
   }
   if (row?.['encoding'] !== 'UTF8') {
     throw new RecordsError(
       `the database has the encoding ${String(row?.['encoding'])}, and a sheet takes UTF8; create one with ENCODING 'UTF8'`,
+      'database_unsuitable',
     )
   }
 }

@@ -67,6 +67,7 @@ export class PostgresRevisions implements RevisionStore {
 function noSheet(schema: string): SheetError {
   return new SheetError(
     `there is no sheet in the schema "${schema}" of the database; put one there with: colophon push <sheet> --store <url>`,
+    'not_a_sheet',
   )
 }
 

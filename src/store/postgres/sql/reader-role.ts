@@ -88,6 +88,7 @@ async function stateOf(db: Connection, name: string, schema: string): Promise<Ro
   if (row['mighty'] === true) {
     throw new RecordsError(
       `SQL cannot be run: the role ${quoted(name)} of the database may do more than read; drop it, and it is made anew`,
+      'database_unsuitable',
     )
   }
   return {
@@ -103,5 +104,6 @@ export function roleMissing(name: string, user: string): RecordsError {
   return new RecordsError(
     `SQL, filters and sorting need a role of the database that may read the sheet and nothing else, and the user ${user} may ` +
       `not make it; whoever may runs: CREATE ROLE ${quoted(name)} NOLOGIN NOINHERIT; GRANT ${quoted(name)} TO ${quoted(user)} WITH SET TRUE, INHERIT FALSE`,
+    'database_unsuitable',
   )
 }

@@ -64,7 +64,8 @@ function typed(param: SqlParam): TypedParam {
   if (param === null) return { text: null, type: 0 }
   if (typeof param === 'boolean') return { text: String(param), type: OID.boolean }
   if (typeof param === 'number') return { text: String(param), type: numberType(param) }
-  if (param.includes('\0')) throw new QueryError('a value in params has a NUL character (U+0000)')
+  if (param.includes('\0'))
+    throw new QueryError('a value in params has a NUL character (U+0000)', 'wrong_parameters')
   return { text: param.toWellFormed(), type: 0 }
 }
 
@@ -78,5 +79,6 @@ function checkDistinct(names: readonly string[]): void {
   if (twice === undefined) return
   throw new QueryError(
     `two columns of the result are called ${JSON.stringify(shown(twice))}: name one of them with AS`,
+    'duplicate_column',
   )
 }

@@ -48,14 +48,17 @@ export function checkStatement(sql: string, parameters: number, fields: Readonly
   if (first === undefined) throw new QueryError('the statement is empty')
   const semicolon = significant.find(({ kind }) => kind === 'semicolon')
   if (semicolon !== undefined && semicolon !== significant.at(-1)) {
-    throw new QueryError('only one statement can be run: there is text after its semicolon')
+    throw new QueryError('only one statement can be run: there is text after its semicolon', 'not_select')
   }
   const verb = mainVerb(significant)
   if (verb !== 'SELECT')
-    throw new QueryError(`only SELECT statements can be run, not ${shown(verb || first.text)}`)
+    throw new QueryError(`only SELECT statements can be run, not ${shown(verb || first.text)}`, 'not_select')
   const placeholders = significant.filter(({ kind }) => kind === 'placeholder').length
   if (placeholders !== parameters) {
-    throw new QueryError(`placeholders in the statement: ${placeholders}, values in params: ${parameters}`)
+    throw new QueryError(
+      `placeholders in the statement: ${placeholders}, values in params: ${parameters}`,
+      'wrong_parameters',
+    )
   }
   checkTables(significant)
   return { text: numbered(tokens, semicolon), names: namesIn(significant, fields) }
@@ -72,7 +75,7 @@ export function checkFilter(filter: string, fields: ReadonlySet<string>): Checke
     throw new QueryError('a filter is one expression: it cannot have a semicolon')
   }
   if (significant.some(({ kind }) => kind === 'placeholder'))
-    throw new QueryError('a filter cannot have placeholders: ?')
+    throw new QueryError('a filter cannot have placeholders: ?', 'wrong_parameters')
   if (tokens.at(-1)?.kind === 'comment' && tokens.at(-1)?.text.startsWith('--') === true) {
     throw new QueryError('a comment runs to the end of the filter: end it with */ or a line break')
   }
@@ -84,10 +87,13 @@ export function checkFilter(filter: string, fields: ReadonlySet<string>): Checke
 /** Throws QueryError for a text that is longer than SQL from a user may be. */
 function tokensOf(text: string, what: 'statement' | 'filter'): readonly SqlToken[] {
   if (Buffer.byteLength(text) > MAX_SQL_BYTES)
-    throw new QueryError(`the ${what} is longer than ${inMebibytes(MAX_SQL_BYTES)}`)
+    throw new QueryError(`the ${what} is longer than ${inMebibytes(MAX_SQL_BYTES)}`, 'query_too_long')
   const tokens = sqlTokens(text, MAX_TOKENS + 1)
   if (tokens.length > MAX_TOKENS) {
-    throw new QueryError(`the ${what} is too long: it has more than ${MAX_TOKENS} words, numbers and marks`)
+    throw new QueryError(
+      `the ${what} is too long: it has more than ${MAX_TOKENS} words, numbers and marks`,
+      'query_too_long',
+    )
   }
   return tokens
 }
@@ -117,10 +123,13 @@ function checkTokens(tokens: readonly SqlToken[], what: string): void {
     const { kind, text } = token
     if (kind === 'illegal' || kind === 'unterminated') throw new QueryError(`the ${what} ${fault(token)}`)
     if (kind === 'placeholder' && text !== '?') {
-      throw new QueryError(`the placeholder ${shown(text)} cannot be used: params are positional, write ?`)
+      throw new QueryError(
+        `the placeholder ${shown(text)} cannot be used: params are positional, write ?`,
+        'wrong_parameters',
+      )
     }
     if (wordOf(token) === 'FOR' && /^(?:UPDATE|SHARE|NO|KEY)$/.test(wordOf(tokens[index + 1]))) {
-      throw new QueryError('only SELECT statements can be run: they cannot lock records')
+      throw new QueryError('only SELECT statements can be run: they cannot lock records', 'not_select')
     }
     const name = nameOf(token)
     if (name !== null) checkName(name, { what, token, next: tokens[index + 1] })
@@ -136,16 +145,18 @@ interface NamePlace {
 function checkName(name: string, { what, token, next }: NamePlace): void {
   // Of the store's inside, and of what a session keeps for itself.
   if (/^_*\$[A-Za-z0-9_]|^pg_(?:toast_)?temp/i.test(name))
-    throw new QueryError(`a name in the ${what} is reserved`)
+    throw new QueryError(`a name in the ${what} is reserved`, 'forbidden_function')
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
     throw new QueryError(
       `a name in the ${what} is longer than ${MAX_NAME_BYTES} bytes: ${shown(name)} cannot be used`,
+      'query_too_long',
     )
   }
-  if (REFUSED_TYPES.has(name)) throw new QueryError(`the name ${shown(name)} cannot be used`)
+  if (REFUSED_TYPES.has(name))
+    throw new QueryError(`the name ${shown(name)} cannot be used`, 'forbidden_function')
   if (token.kind === 'word' && TELLING_WORDS.has(name)) {
     const hint = next?.text === '(' ? '' : `; of a field of that name write "${name}"`
-    throw new QueryError(`the function ${name} cannot be used${hint}`)
+    throw new QueryError(`the function ${name} cannot be used${hint}`, 'forbidden_function')
   }
 }
 
@@ -190,7 +201,10 @@ function checkTables(tokens: readonly SqlToken[]): void {
     else if (CLAUSES.has(word)) inFrom[Math.max(0, inFrom.length - 1)] = false
   }
   if (tables > MAX_TABLES)
-    throw new QueryError(`the statement names more than ${MAX_TABLES} tables in FROM and JOIN`)
+    throw new QueryError(
+      `the statement names more than ${MAX_TABLES} tables in FROM and JOIN`,
+      'query_too_long',
+    )
 }
 
 /** The text up to its semicolon, its placeholders numbered. */

@@ -67,6 +67,7 @@ export class SqlConnection {
       if (rows[0]?.encoding !== 'UTF8') {
         throw new RecordsError(
           'SQL cannot be run: the database has another encoding than UTF8; make one with that',
+          'database_unsuitable',
         )
       }
       for (const setting of wishes(limits)) await client.query(`SET ${setting}`).catch(() => undefined)

@@ -18,7 +18,7 @@ export function toQueryError(error: unknown, hidden: readonly string[] = []): un
   const words = WORDS[state]
   if (words !== undefined) return new QueryError(words)
   const table = /^relation "(.*)" does not exist$/s.exec(error.message)?.[1]
-  if (table !== undefined) return new QueryError(noSuchTable(table))
+  if (table !== undefined) return new QueryError(noSuchTable(table), 'unknown_table')
   return NOT_THE_STATEMENT.test(state) ? error : new QueryError(scrubbed(error.message, hidden))
 }
 

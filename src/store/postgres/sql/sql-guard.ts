@@ -39,11 +39,11 @@ export async function checkNames(db: Pick<Connection, 'get'>, names: SqlNames): 
   const name = String(found['name'])
   switch (found['kind']) {
     case 'function':
-      throw new QueryError(`the function ${shown(name)}() cannot be used`)
+      throw new QueryError(`the function ${shown(name)}() cannot be used`, 'forbidden_function')
     case 'schema':
-      throw new QueryError(`"${shown(name)}" cannot be read: the only table is "records"`)
+      throw new QueryError(`"${shown(name)}" cannot be read: the only table is "records"`, 'unknown_table')
     default:
-      throw new QueryError(noSuchTable(name))
+      throw new QueryError(noSuchTable(name), 'unknown_table')
   }
 }
 

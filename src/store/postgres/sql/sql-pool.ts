@@ -60,7 +60,8 @@ export class SqlPool {
    */
   async query({ allFields, ...statement }: QueryOfFields, signal?: AbortSignal): Promise<JsonBytes> {
     const { params, columns = false } = statement
-    if (params.length > MAX_PARAMS) throw new QueryError(`params has more than ${MAX_PARAMS} values`)
+    if (params.length > MAX_PARAMS)
+      throw new QueryError(`params has more than ${MAX_PARAMS} values`, 'wrong_parameters')
     const sql = checkStatement(statement.sql.toWellFormed(), params.length, namesOf(allFields))
     const characters = params.reduce<number>(
       (sum, param) => sum + (typeof param === 'string' ? param.length : 1),
@@ -143,7 +144,7 @@ export class SqlPool {
     if (sqlState(error) === undefined || isConnectionFault(error)) return asRecordsError(error)
     if (sql !== null) {
       const other = await otherTable(this.#database, sql.names)
-      if (other !== null) return new QueryError(noSuchTable(other))
+      if (other !== null) return new QueryError(noSuchTable(other), 'unknown_table')
     }
     const { schema } = this.#database.location
     return asRecordsError(toQueryError(error, [`${schema}.`, `"${schema}".`]))

@@ -138,7 +138,7 @@ export class SqlQueue {
     const { timeoutMs, patienceMs = PATIENCE_MS } = this.#options
     const since = performance.now()
     const stopAfter = (ms: number, why: string): NodeJS.Timeout =>
-      setTimeout(() => void connection.stop(new QueryError(`${why} and was stopped`)), ms)
+      setTimeout(() => void connection.stop(new QueryError(`${why} and was stopped`, 'query_timeout')), ms)
     let timer = stopAfter(timeoutMs, `the query took longer than ${timeoutMs / 1000} s`)
     const given = Promise.withResolvers<never>()
     const abort = (): void => {
@@ -202,5 +202,5 @@ function closing(): StoppingError {
 }
 
 function tooMany(): QueryError {
-  return new QueryError('too many queries at once: try again later')
+  return new QueryError('too many queries at once: try again later', 'too_many_queries')
 }

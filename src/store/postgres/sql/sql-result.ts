@@ -33,10 +33,16 @@ export class SqlAnswer {
 
 /** What is said of an answer that is larger than one may be. */
 export function tooLarge(): QueryError {
-  return new QueryError(`the answer is larger than ${inMebibytes(MAX_ANSWER_BYTES)}: select less`)
+  return new QueryError(
+    `the answer is larger than ${inMebibytes(MAX_ANSWER_BYTES)}: select less`,
+    'result_too_large',
+  )
 }
 
 /** What is said of a row that is larger than one may be. */
 export function rowTooLarge(bytes: number): QueryError {
-  return new QueryError(`a row of the result is larger than ${inMebibytes(bytes)}: select less`)
+  return new QueryError(
+    `a row of the result is larger than ${inMebibytes(bytes)}: select less`,
+    'result_too_large',
+  )
 }

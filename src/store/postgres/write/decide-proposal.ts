@@ -29,6 +29,7 @@ export async function acceptProposal(change: ChangeSet, { id, actor }: ProposalD
   if (actor === proposedBy) {
     throw new PermissionDeniedError(
       `actor ${JSON.stringify(actor)} made proposal ${id}, and somebody else has to accept it`,
+      'own_proposal',
     )
   }
   const proposal: AcceptedProposal = { id, by: proposedBy }
@@ -50,7 +51,7 @@ export async function rejectProposal(change: ChangeSet, rejection: ProposalRejec
 
 async function waitingProposal({ db }: ChangeSet, id: string): Promise<StoredProposal> {
   const proposal = await readProposal(db, id)
-  if (proposal === null) throw new SheetError(`no proposal ${showValue(id)}`)
+  if (proposal === null) throw new SheetError(`no proposal ${showValue(id)}`, 'unknown_proposal')
   checkWaiting(proposal)
   return proposal
 }

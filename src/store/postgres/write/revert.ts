@@ -92,7 +92,8 @@ class UndoingFinder {
     if (field === undefined) return null
     if (field.primaryKey) throw new ValidationError('the field "id" cannot be reverted; it never changes')
     const log = await logOfCell(this.#log, entry.recordId, field)
-    if (log === null) throw new SheetError(`no record ${showValue(entry.recordId)} has ever existed`)
+    if (log === null)
+      throw new SheetError(`no record ${showValue(entry.recordId)} has ever existed`, 'unknown_record')
     const placed = await log.inForce(entry.seq)
     if (placed === null && (await log.at(entry.seq)) === null) throw noSuchEntry(entry)
     const record = this.#change.records.get(entry.recordId)

@@ -23,7 +23,8 @@ export function checkSchema(path: string): void {
     db.exec('BEGIN')
     const found = schemaOf(db)
     const sheet = found.get(SHEET)
-    if (sheet === undefined) throw new RecordsError(`sheet.db is not the store of a sheet; ${NO_STORE}`)
+    if (sheet === undefined)
+      throw new RecordsError(`sheet.db is not the store of a sheet; ${NO_STORE}`, 'store_version')
     const versions = schemasOfVersions()
     if (![...versions.values()].some((schema) => schema.get(SHEET) === sheet)) throw notOurs(SHEET)
     const { version, contract } = readSheet(db)
@@ -109,14 +110,20 @@ function readSheet(db: Connection): StoredSheet {
   const row = db.get('SELECT schema_version, contract FROM "$sheet"')
   const version = Number(row?.['schema_version'])
   if (version > SCHEMA_VERSION) {
-    throw new RecordsError('sheet.db was made by a later version of Colophon; use that version')
+    throw new RecordsError(
+      'sheet.db was made by a later version of Colophon; use that version',
+      'store_version',
+    )
   }
   if (!(version >= 1)) throw notOurs('$sheet.schema_version')
   try {
     return { version, contract: parseStoredContract(String(row?.['contract'])) }
   } catch (error) {
     if (!(error instanceof ContractError)) throw error
-    throw new RecordsError(`sheet.db holds a contract that cannot be read (${error.message}); ${NO_STORE}`)
+    throw new RecordsError(
+      `sheet.db holds a contract that cannot be read (${error.message}); ${NO_STORE}`,
+      'store_version',
+    )
   }
 }
 
@@ -130,6 +137,7 @@ function firstDifference(found: Schema, expected: Schema): string | null {
 function notOurs(what: string): RecordsError {
   return new RecordsError(
     `sheet.db is not as this version of Colophon makes it (${showValue(what)}); use the version that made it, or ${NO_STORE}`,
+    'store_version',
   )
 }
 

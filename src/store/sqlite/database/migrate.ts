@@ -39,5 +39,8 @@ function storedContract(db: Connection): Contract {
 function versionOf(db: Connection): number {
   const version = Number(db.get('SELECT schema_version FROM "$sheet"')?.['schema_version'])
   if (version >= 1 && version <= SCHEMA_VERSION) return version
-  throw new RecordsError('sheet.db was made by a later version of Colophon; use that version')
+  throw new RecordsError(
+    'sheet.db was made by a later version of Colophon; use that version',
+    'store_version',
+  )
 }

@@ -29,6 +29,7 @@ export async function takeRunLock(path: string, timeoutMs: number, signal?: Abor
     if (error instanceof LockTimeoutError) {
       throw new LockTimeoutError(
         `another run of this sheet is under way and did not end within ${timeoutMs / 1000} s; try again later`,
+        'run_in_progress',
       )
     }
     throw error

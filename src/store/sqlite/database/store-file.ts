@@ -31,7 +31,10 @@ export class StoreFile {
     const stats = statOf(this.#path)
     const known = this.#stats
     if (stats?.ino !== known?.ino) {
-      throw new RecordsError('sheet.db was removed or replaced while it was open; put it back, or restart')
+      throw new RecordsError(
+        'sheet.db was removed or replaced while it was open; put it back, or restart',
+        'store_replaced',
+      )
     }
     if (stats?.mtimeNs === known?.mtimeNs && stats?.size === known?.size) return
     const found = generationOf(this.#path)
@@ -42,6 +45,7 @@ export class StoreFile {
       throw new RecordsError(
         'sheet.db was overwritten by an older copy or another store while it was open, and nothing is written any more; ' +
           'stop the service, restore the file without sheet.db-wal and sheet.db-shm, and start the service again',
+        'store_replaced',
       )
     }
     this.#stats = stats

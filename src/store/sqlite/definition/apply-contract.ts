@@ -29,7 +29,10 @@ export function applyContract(db: Connection, contract: Contract, derived: Reado
     ...change.uniqueAdded.map((field) => uniquenessFault(db, field)),
   ].filter((fault) => fault !== null)
   if (faults.length > 0) {
-    throw new ContractError(`contract.yaml does not fit the stored records: ${faults.join('; ')}`)
+    throw new ContractError(
+      `contract.yaml does not fit the stored records: ${faults.join('; ')}`,
+      'contract_conflict',
+    )
   }
   db.exec('DROP VIEW records')
   const gone = [...change.removed, ...change.retyped.map((pair) => pair.before)]

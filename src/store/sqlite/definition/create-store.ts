@@ -199,5 +199,6 @@ function firstRepeat(db: Connection, field: Field): { field: Field; record: numb
 function notUnique(line: number, field: string, value: JsonValue | undefined): RecordsError {
   return new RecordsError(
     `records.jsonl:${line}, field "${field}": must be unique, but an earlier line has ${JSON.stringify(value)} already`,
+    'invalid_records_file',
   )
 }

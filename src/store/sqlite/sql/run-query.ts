@@ -26,7 +26,7 @@ export function runQuery(database: SqlDatabase, run: QueryRun, answer: SqlAnswer
     database.guard.confine(names, () => {
       const statement = database.prepare(sql)
       // The scan found one statement; where SQLite stopped reading earlier, they disagree on where it ends.
-      if (statement.sourceSQL !== sql) throw new QueryError('only one statement can be run')
+      if (statement.sourceSQL !== sql) throw new QueryError('only one statement can be run', 'not_select')
       const toJson = columnsToJson(statement, allFields)
       writeRows(statement, { params: params.map(bound), toJson, maxRows, columns }, answer)
     })
@@ -78,6 +78,7 @@ function columnsToJson(statement: StatementSync, fields: readonly TypedField[]):
     if (seen.has(name)) {
       throw new QueryError(
         `two columns of the result are called ${JSON.stringify(shown(name))}: name one of them with AS`,
+        'duplicate_column',
       )
     }
     seen.add(name)

@@ -19,19 +19,22 @@ export function checkStatement(sql: string, parameters: number): CheckedSql {
   checkTokens(scan, 'statement')
   if (scan.first === '') throw new QueryError('the statement is empty')
   const verb = mainVerb(scan)
-  if (verb !== 'SELECT') throw new QueryError(`only SELECT statements can be run, not ${shown(verb)}`)
+  if (verb !== 'SELECT')
+    throw new QueryError(`only SELECT statements can be run, not ${shown(verb)}`, 'not_select')
   if (scan.semicolon === 'inside') {
-    throw new QueryError('only one statement can be run: there is text after its semicolon')
+    throw new QueryError('only one statement can be run: there is text after its semicolon', 'not_select')
   }
   const { otherPlaceholder, plainPlaceholders } = scan
   if (otherPlaceholder !== null) {
     throw new QueryError(
       `the placeholder ${shown(otherPlaceholder)} cannot be used: params are positional, write ?`,
+      'wrong_parameters',
     )
   }
   if (plainPlaceholders !== parameters) {
     throw new QueryError(
       `placeholders in the statement: ${plainPlaceholders}, values in params: ${parameters}`,
+      'wrong_parameters',
     )
   }
   return { text: scan.statement, names: scan.names }
@@ -46,7 +49,10 @@ export function checkFilter(filter: string): CheckedSql {
   if (scan.semicolon !== 'none')
     throw new QueryError('a filter is one expression: it cannot have a semicolon')
   if (scan.otherPlaceholder !== null || scan.plainPlaceholders > 0) {
-    throw new QueryError(`a filter cannot have placeholders: ${shown(scan.otherPlaceholder ?? '?')}`)
+    throw new QueryError(
+      `a filter cannot have placeholders: ${shown(scan.otherPlaceholder ?? '?')}`,
+      'wrong_parameters',
+    )
   }
   if (scan.endsInComment) {
     throw new QueryError('a comment runs to the end of the filter: end it with */ or a line break')
@@ -57,13 +63,14 @@ export function checkFilter(filter: string): CheckedSql {
 /** Throws QueryError for a text that is longer than SQL from a user may be. */
 export function checkLength(text: string, what: 'statement' | 'filter'): void {
   if (Buffer.byteLength(text) <= MAX_SQL_BYTES) return
-  throw new QueryError(`the ${what} is longer than ${inMebibytes(MAX_SQL_BYTES)}`)
+  throw new QueryError(`the ${what} is longer than ${inMebibytes(MAX_SQL_BYTES)}`, 'query_too_long')
 }
 
 function checkTokens(scan: SqlScan, what: string): void {
   if (scan.illegal !== null) throw new QueryError(`the ${what} ${fault(scan.illegal)}`)
   // The guard relies on nobody calling the table behind the view by name.
-  if (scan.names.has(DATA_TABLE)) throw new QueryError(`a name in the ${what} is reserved`)
+  if (scan.names.has(DATA_TABLE))
+    throw new QueryError(`a name in the ${what} is reserved`, 'forbidden_function')
 }
 
 function fault(token: SqlToken): string {

@@ -25,10 +25,11 @@ export function toQueryError(error: unknown): unknown {
     case TOOBIG:
       return new QueryError(
         `a value is larger than ${inMebibytes(ENGINE_LIMITS.length)}, or the statement is too long`,
+        'query_too_long',
       )
     case NOMEM:
       // SQLite's word for a statement of too many instructions as well (`vdbeOp`), such as a list of many values.
-      return new QueryError('the statement is too long, or needs more memory than there is')
+      return new QueryError('the statement is too long, or needs more memory than there is', 'query_too_long')
     case ERROR:
     case MISMATCH:
     case RANGE:

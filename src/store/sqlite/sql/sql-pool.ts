@@ -83,7 +83,8 @@ export class SqlPool {
     const { sql, params } = statement
     // Here as well as in the process, since what waits is kept in memory.
     checkLength(sql, 'statement')
-    if (params.length > MAX_PARAMS) throw new QueryError(`params has more than ${MAX_PARAMS} values`)
+    if (params.length > MAX_PARAMS)
+      throw new QueryError(`params has more than ${MAX_PARAMS} values`, 'wrong_parameters')
     const result = await this.#run({ ...statement, kind: 'query', allFields: typed(allFields) }, signal)
     return result.json
   }
@@ -269,5 +270,5 @@ function closing(): StoppingError {
 }
 
 function tooMany(): QueryError {
-  return new QueryError('too many queries at once: try again later')
+  return new QueryError('too many queries at once: try again later', 'too_many_queries')
 }

@@ -74,7 +74,7 @@ export class SqlProcess {
       this.#settle()?.reject(error)
     }
     this.#child.on('error', () => {
-      end(new QueryError('no process could be started for the query; try again later'))
+      end(new QueryError('no process could be started for the query; try again later', 'too_many_queries'))
     })
     // Where the system has no file descriptors left, there are no pipes either.
     if ((this.#child.stdout as Readable | undefined) === undefined) {
@@ -134,7 +134,7 @@ export class SqlProcess {
 
   #stopAfter(ms: number, why: string): NodeJS.Timeout {
     return setTimeout(() => {
-      this.#settle()?.reject(new QueryError(`${why} and was stopped`))
+      this.#settle()?.reject(new QueryError(`${why} and was stopped`, 'query_timeout'))
       this.kill()
     }, ms)
   }
@@ -168,10 +168,10 @@ export class SqlProcess {
   #endError(code: number | null, signal: NodeJS.Signals | null): Error {
     if (this.#lastWords.endsWith(MEMORY_LIMIT_WORDS)) {
       const limit = inMebibytes(this.#limits.maxMemoryBytes)
-      return new QueryError(`the query used more than ${limit} of memory and was stopped`)
+      return new QueryError(`the query used more than ${limit} of memory and was stopped`, 'query_memory')
     }
     if (signal === 'SIGKILL')
-      return new QueryError('the query was stopped by the system, as when memory runs out')
+      return new QueryError('the query was stopped by the system, as when memory runs out', 'query_memory')
     return new Error(`a query process ended (${signal ?? code}): ${this.#lastWords}`)
   }
 }

@@ -45,7 +45,10 @@ export class SqlAnswer {
   #add(bytes: Uint8Array): void {
     this.#total += bytes.length
     if (this.#total > MAX_ANSWER_BYTES) {
-      throw new QueryError(`the answer is larger than ${inMebibytes(MAX_ANSWER_BYTES)}: select less`)
+      throw new QueryError(
+        `the answer is larger than ${inMebibytes(MAX_ANSWER_BYTES)}: select less`,
+        'result_too_large',
+      )
     }
     this.#bytes.push(bytes)
     this.#waiting += bytes.length

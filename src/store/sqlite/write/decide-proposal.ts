@@ -29,6 +29,7 @@ export function acceptProposal(change: ChangeSet, { id, actor }: ProposalDecisio
   if (actor === proposedBy) {
     throw new PermissionDeniedError(
       `actor ${JSON.stringify(actor)} made proposal ${id}, and somebody else has to accept it`,
+      'own_proposal',
     )
   }
   const proposal: AcceptedProposal = { id, by: proposedBy }
@@ -49,7 +50,7 @@ export function rejectProposal(change: ChangeSet, rejection: ProposalRejection):
 
 function waitingProposal({ db }: ChangeSet, id: string): StoredProposal {
   const proposal = readProposal(db, id)
-  if (proposal === null) throw new SheetError(`no proposal ${showValue(id)}`)
+  if (proposal === null) throw new SheetError(`no proposal ${showValue(id)}`, 'unknown_proposal')
   checkWaiting(proposal)
   return proposal
 }

@@ -98,7 +98,8 @@ class UndoingFinder {
 
   #log({ recordId }: EntryRef, field: Field): CellLog {
     const log = canBeId(recordId) ? this.#provenance.log(recordId, field) : null
-    if (log === null) throw new SheetError(`no record ${showValue(recordId)} has ever existed`)
+    if (log === null)
+      throw new SheetError(`no record ${showValue(recordId)} has ever existed`, 'unknown_record')
     return log
   }
 

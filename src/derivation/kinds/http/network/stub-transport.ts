@@ -62,6 +62,7 @@ export function parseStub(text: string): StubTransport {
   if (!isJsonObject(stub)) {
     throw new ValidationError(
       'the stub file is not JSON of the form {"responses": {"GET https://…": payload, …}}',
+      'invalid_stub',
     )
   }
   for (const key of Object.keys(stub)) {
@@ -70,6 +71,7 @@ export function parseStub(text: string): StubTransport {
     const hint = didYouMean(key, known)
     throw new ValidationError(
       `the stub file has the unknown key "${key}"; it has responses, statuses and fallback${hint}`,
+      'invalid_stub',
     )
   }
   const responses = preparedOf('responses', stub)
@@ -86,12 +88,15 @@ function preparedOf(name: 'responses' | 'statuses', stub: JsonObject): Map<strin
   const prepared = Object.hasOwn(stub, name) ? stub[name] : {}
   if (!isJsonObject(prepared)) {
     const value = name === 'responses' ? 'payload' : 'status'
-    throw new ValidationError(`"${name}" of the stub file is not an object of "<METHOD> <URL>": ${value}`)
+    throw new ValidationError(
+      `"${name}" of the stub file is not an object of "<METHOD> <URL>": ${value}`,
+      'invalid_stub',
+    )
   }
   for (const key of Object.keys(prepared)) {
     const [method] = key.split(' ', 1)
     if (HTTP_METHODS.some((known) => known === method) && key.length > `${method} `.length) continue
-    throw new ValidationError(`"${key}" in the stub file is not of the form "<METHOD> <URL>"`)
+    throw new ValidationError(`"${key}" in the stub file is not of the form "<METHOD> <URL>"`, 'invalid_stub')
   }
   return new Map(Object.entries(prepared))
 }
@@ -100,5 +105,6 @@ function statusOf(key: string, value: JsonValue): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= 201 && value <= 599) return value
   throw new ValidationError(
     `"${key}" in the stub file has the status ${showValue(value)}; a status is a whole number from 201 to 599`,
+    'invalid_stub',
   )
 }

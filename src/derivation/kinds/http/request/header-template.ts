@@ -108,12 +108,14 @@ export function readEnv(name: string, env: NodeJS.ProcessEnv, file: string): str
   if (value === undefined) {
     throw new OperationError(
       `${file} needs the environment variable ${name}, which is not set; set it and restart`,
+      'unset_variable',
     )
   }
   if (hasControlCharacter(value)) {
     throw new OperationError(
       `${file} needs the environment variable ${name}, which holds a line break or another control character; ` +
         'set it without',
+      'unset_variable',
     )
   }
   return value
