@@ -66,6 +66,7 @@ export class StoreAwayError extends RecordsError {
 /** A statement or filter is refused, wrong, or exceeded its limits. */
 export class QueryError extends ServiceError {
   readonly type = 'QueryError'
+  declare readonly code: CodeOf<'QueryError'>
 
   constructor(message: string, code: CodeOf<'QueryError'> = 'invalid_query') {
     super(message, code)

@@ -15,8 +15,8 @@ const MAX_SHOWN = 40
 export function toQueryError(error: unknown, hidden: readonly string[] = []): unknown {
   const state = sqlState(error)
   if (state === undefined || !(error instanceof Error)) return error
-  const words = WORDS[state]
-  if (words !== undefined) return new QueryError(words)
+  const known = ERRORS[state]
+  if (known !== undefined) return new QueryError(...known)
   const table = /^relation "(.*)" does not exist$/s.exec(error.message)?.[1]
   if (table !== undefined) return new QueryError(noSuchTable(table), 'unknown_table')
   return NOT_THE_STATEMENT.test(state) ? error : new QueryError(scrubbed(error.message, hidden))
@@ -27,16 +27,16 @@ const NOT_THE_STATEMENT = /^(?:08|28|3D|40|53|55P03|57|58|72|F0|XX)/
 
 const ONLY_SELECT = 'only SELECT statements can be run'
 
-const WORDS: Readonly<Record<string, string>> = {
-  '25006': ONLY_SELECT,
-  '25001': ONLY_SELECT,
-  '42501': ONLY_SELECT,
-  '53200': 'the statement needs more memory than there is',
-  '53400': 'the query needs more of the disk than it may use and was stopped',
-  '54001': 'the statement is too long, or nested too deeply',
-  '57014': 'the query took too long and was stopped',
-  '58P01': 'the statement uses something that is not installed',
-  XX000: 'PostgreSQL cannot run the statement',
+const ERRORS: Readonly<Record<string, ConstructorParameters<typeof QueryError>>> = {
+  '25006': [ONLY_SELECT, 'not_select'],
+  '25001': [ONLY_SELECT, 'not_select'],
+  '42501': [ONLY_SELECT, 'not_select'],
+  '53200': ['the statement needs more memory than there is', 'query_memory'],
+  '53400': ['the query needs more of the disk than it may use and was stopped', 'query_memory'],
+  '54001': ['the statement is too long, or nested too deeply', 'query_too_long'],
+  '57014': ['the query took too long and was stopped', 'query_timeout'],
+  '58P01': ['the statement uses something that is not installed'],
+  XX000: ['PostgreSQL cannot run the statement'],
 }
 
 function scrubbed(message: string, hidden: readonly string[]): string {

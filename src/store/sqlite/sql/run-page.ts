@@ -97,7 +97,9 @@ function confineFilter(database: SqlDatabase, { text, names }: CheckedSql): void
     })
   } catch (error) {
     const known = toQueryError(error)
-    throw known instanceof QueryError ? new QueryError(`the filter cannot be used: ${known.message}`) : known
+    throw known instanceof QueryError
+      ? new QueryError(`the filter cannot be used: ${known.message}`, known.code)
+      : known
   }
 }
 

@@ -33,16 +33,21 @@ export function toQueryError(error: unknown): unknown {
     case ERROR:
     case MISMATCH:
     case RANGE:
-      return new QueryError(scrubbed(error.message))
+      return statementError(error.message)
     default:
       return error
   }
 }
 
-function scrubbed(message: string): string {
+function statementError(message: string): QueryError {
   const table = /^no such table: (?:[^.]*\.)?(.*)$/s.exec(message)?.[1]
-  const text = table === undefined ? message : noSuchTable(table)
-  const clean = text.replaceAll(/\$[A-Za-z_]\w*/g, '…')
+  return table === undefined
+    ? new QueryError(scrubbed(message))
+    : new QueryError(scrubbed(noSuchTable(table)), 'unknown_table')
+}
+
+function scrubbed(message: string): string {
+  const clean = message.replaceAll(/\$[A-Za-z_]\w*/g, '…')
   return clean.length > MAX_MESSAGE ? `${clean.slice(0, MAX_MESSAGE)}…` : clean
 }
 

@@ -33,7 +33,7 @@ export class SqlGuard {
   #others: ReadonlySet<string> = new Set()
   /** False while the program's own statements run. */
   #confined = false
-  #refusal: string | null = null
+  #refusal: QueryError | null = null
 
   constructor(database: DatabaseSync) {
     const modules = database.prepare('SELECT name FROM pragma_module_list').all()
@@ -67,29 +67,32 @@ export class SqlGuard {
     } catch (error) {
       const other = [...names].find((name) => this.#others.has(name))
       // First, since a refusal may speak of what stands behind a view.
-      const refusal = other === undefined ? this.#refusal : noSuchTable(other)
-      throw refusal === null ? error : new QueryError(refusal)
+      throw other === undefined
+        ? (this.#refusal ?? error)
+        : new QueryError(noSuchTable(other), 'unknown_table')
     } finally {
       this.#confined = false
     }
   }
 
   /** Why an access is refused, or null. */
-  #judge(access: Access): string | null {
+  #judge(access: Access): QueryError | null {
     switch (access.action) {
       case constants.SQLITE_SELECT:
       case constants.SQLITE_RECURSIVE:
         return null
       case constants.SQLITE_FUNCTION: {
         const name = access.second ?? ''
-        return ALLOWED_FUNCTIONS.has(name) ? null : `the function ${name}() cannot be used`
+        return ALLOWED_FUNCTIONS.has(name)
+          ? null
+          : new QueryError(`the function ${name}() cannot be used`, 'forbidden_function')
       }
       case constants.SQLITE_READ: {
         const table = (access.first ?? '').toLowerCase()
         return this.#mayRead(table, access) ? null : this.#tableRefusal(table)
       }
       default:
-        return 'only SELECT statements can be run'
+        return new QueryError('only SELECT statements can be run', 'not_select')
     }
   }
 
@@ -115,8 +118,11 @@ export class SqlGuard {
     )
   }
 
-  #tableRefusal(table: string): string {
-    if (table.startsWith('$') || this.#others.has(table)) return noSuchTable(table)
-    return `"${shown(table)}" cannot be read: the only table is "records"`
+  #tableRefusal(table: string): QueryError {
+    const isHidden = table.startsWith('$') || this.#others.has(table)
+    const message = isHidden
+      ? noSuchTable(table)
+      : `"${shown(table)}" cannot be read: the only table is "records"`
+    return new QueryError(message, 'unknown_table')
   }
 }
