@@ -11,7 +11,7 @@ export interface FormatThreadData {
 }
 
 /** What such a thread is sent: what it asked for with `page`, null at the end; and that its `bytes` have been taken. */
-export type FormatAnswer =
+export type FormatReply =
   { readonly kind: 'page'; readonly page: Uint8Array | null } | { readonly kind: 'taken' }
 
 /** What such a thread sends. It may ask for a page while its bytes have yet to be taken. */

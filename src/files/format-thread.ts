@@ -1,6 +1,6 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { toPlainError } from '../errors/service-error.ts'
-import type { FormatAnswer, FormatMessage, FormatThreadData } from './format-protocol.ts'
+import type { FormatReply, FormatMessage, FormatThreadData } from './format-protocol.ts'
 import { writeRecordFile } from './write-record-file.ts'
 
 /** Makes a file of the pages that another thread hands over, so that nobody there waits for it. */
@@ -37,7 +37,7 @@ class Answers {
   #taken: (() => void) | null = null
 
   constructor(port: MessagePort) {
-    port.on('message', (answer: FormatAnswer) => {
+    port.on('message', (answer: FormatReply) => {
       if (answer.kind === 'page') this.#page?.(answer.page)
       else this.#taken?.()
     })

@@ -2,9 +2,9 @@ import { Worker } from 'node:worker_threads'
 import type { Field } from '../contract/contract.ts'
 import { fromPlainError } from '../errors/service-error.ts'
 import type { FileFormat } from './io/file-format.ts'
-import type { FormatAnswer, FormatMessage, FormatThreadData } from './format-protocol.ts'
+import type { FormatReply, FormatMessage, FormatThreadData } from './format-protocol.ts'
 import type { RecordPages } from './io/record-pages.ts'
-import { brokenThread, ThreadInbox } from './io/thread-inbox.ts'
+import { threadError, ThreadMessages } from './io/thread-messages.ts'
 import { writeRecordFile } from './write-record-file.ts'
 
 /**
@@ -29,8 +29,8 @@ export async function* writeInThread(
     workerData: { format, fields, raw, delimiter } satisfies FormatThreadData,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   })
-  const inbox = new ThreadInbox<FormatMessage>(worker)
-  const answer = (message: FormatAnswer): void => worker.postMessage(message)
+  const inbox = new ThreadMessages<FormatMessage>(worker)
+  const answer = (message: FormatReply): void => worker.postMessage(message)
   const page = pages[Symbol.asyncIterator]()
   try {
     for (;;) {
@@ -50,7 +50,7 @@ export async function* writeInThread(
         case 'refused':
           throw fromPlainError(message.error)
         case 'broken':
-          throw brokenThread(message.stack)
+          throw threadError(message.stack)
       }
     }
   } finally {

@@ -1,8 +1,7 @@
 import type { Field } from '../contract/contract.ts'
 import { writeCsv } from './csv/write-csv.ts'
 import type { FileFormat } from './io/file-format.ts'
-import { writeJson } from './json/write-json.ts'
-import { writeNdjson } from './json/write-ndjson.ts'
+import { writeJson, writeNdjson } from './json/write-json.ts'
 import type { RecordPages } from './io/record-pages.ts'
 
 export interface WriteFileOptions {

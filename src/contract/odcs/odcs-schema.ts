@@ -3,7 +3,7 @@ import { ANNOTATIONS } from './odcs-annotations.ts'
 
 /**
  * The structure of the `schema` of an Open Data Contract Standard document (v3.0, v3.1). What the service itself
- * reads is checked further by parse-field.ts, value-options.ts and quality-rules.ts.
+ * reads is checked further by parse-field.ts, logical-type-options.ts and quality-rules.ts.
  */
 
 const REFERENCE: Shape = { text: true, list: { listOf: 'string' }, map: null }

@@ -10,7 +10,7 @@ import { PROPERTY } from './odcs-schema.ts'
 import { checkOriginalName } from './original-names.ts'
 import { closedList } from './quality-rules.ts'
 import { showValue } from '../json/show-value.ts'
-import { parseOptions } from './value-options.ts'
+import { parseOptions } from './logical-type-options.ts'
 
 const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 

@@ -4,7 +4,7 @@ import { ambiguousDateText, ambiguousGroupText, type Show } from '../notation/am
 import { isAmbiguous, parseForeignMoment, type DateOrder } from '../notation/foreign-moment.ts'
 import { isAmbiguousGroup, isMissingText } from '../notation/foreign-number.ts'
 import { NotationSketch, STRICT, type Reading } from '../notation/notation-sketch.ts'
-import { sight, type Sighting } from '../notation/sighting.ts'
+import { countOccurrence, type Occurrence } from '../notation/occurrence.ts'
 import type { RawRecord, RawRecords } from '../io/raw-records.ts'
 
 /** How the texts of each field are read; each has a {@link Reading}. */
@@ -33,7 +33,7 @@ export class ColumnReadings implements FieldReadings {
   readonly #plain: Reading
   #known: ReadonlyMap<string, Reading> | null = null
   readonly #ambiguities: string[] = []
-  readonly #missing = new Map<string, Sighting>()
+  readonly #missing = new Map<string, Occurrence>()
 
   constructor(options: ColumnReadingsOptions) {
     this.#options = options
@@ -47,9 +47,9 @@ export class ColumnReadings implements FieldReadings {
 
   /** The texts that have several meanings, and those that were taken for no value since {@link begin}; a sentence for each field. */
   notes(): readonly string[] {
-    const missing = Array.from(this.#missing, ([field, sighting]) => {
-      const more = sighting.count === 1 ? '' : `, and ${sighting.count - 1} more`
-      return `field "${field}": ${this.#show(sighting)}${more}: taken as no value`
+    const missing = Array.from(this.#missing, ([field, occurrence]) => {
+      const more = occurrence.count === 1 ? '' : `, and ${occurrence.count - 1} more`
+      return `field "${field}": ${this.#show(occurrence)}${more}: taken as no value`
     })
     return [...this.#ambiguities, ...missing]
   }
@@ -86,7 +86,7 @@ export class ColumnReadings implements FieldReadings {
       if (typeof text !== 'string' || !isMissingText(text.trim())) continue
       const field = this.#options.fieldOf(column)
       if (field === undefined || field.type === 'string') continue
-      this.#missing.set(field.name, sight(this.#missing.get(field.name) ?? null, text, at))
+      this.#missing.set(field.name, countOccurrence(this.#missing.get(field.name) ?? null, text, at))
     }
   }
 

@@ -5,7 +5,7 @@ import type { Kind } from '../columns/value-kind.ts'
 import { typeOfKinds } from './shape-sketch.ts'
 import type { Reading } from '../notation/notation-sketch.ts'
 import type { CellKind } from '../io/raw-records.ts'
-import type { Sighting } from '../notation/sighting.ts'
+import type { Occurrence } from '../notation/occurrence.ts'
 
 /** The type of a column, and how its texts are read as values of that. */
 export interface ColumnType {
@@ -22,7 +22,7 @@ export interface ColumnContext {
   /** What somebody said of dates, or null. */
   readonly dateOrder: DateOrder | null
   /** A number with a decimal comma, where the file has a column of such; else null. */
-  readonly decimalComma: Sighting | null
+  readonly decimalComma: Occurrence | null
 }
 
 /** The only type that takes all values of a column. */

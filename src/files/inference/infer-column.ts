@@ -8,8 +8,8 @@ import { kindOf, lossyNumberIn, type Kind } from '../columns/value-kind.ts'
 import { ShapeSketch } from './shape-sketch.ts'
 import { NotationSketch } from '../notation/notation-sketch.ts'
 import type { CellKind } from '../io/raw-records.ts'
-import { sight, type Sighting } from '../notation/sighting.ts'
-import { ValueSet, type MemoryBudget } from './value-set.ts'
+import { countOccurrence, type Occurrence } from '../notation/occurrence.ts'
+import { ValueSet, type ByteBudget } from './value-set.ts'
 
 /** A closed list has at most so many values, */
 export const MAX_LISTED = 20
@@ -52,13 +52,13 @@ export interface ColumnOptions {
   readonly cells: CellKind
   /** Whether it must be the key. */
   readonly key: boolean
-  readonly budget: MemoryBudget
+  readonly budget: ByteBudget
 }
 
 /** What is known of a column's values, in memory that does not grow with their number but for a {@link ValueSet}. */
 export class ColumnSketch {
   readonly name: string
-  readonly kinds = new Map<Kind, Sighting>()
+  readonly kinds = new Map<Kind, Occurrence>()
   readonly readsLikeKey: boolean
   /** Values that are there. */
   count = 0
@@ -72,15 +72,15 @@ export class ColumnSketch {
   /** and whether each is without white space. */
   solid = true
   /** Digits with zeros or a plus sign before them. */
-  padded: Sighting | null = null
+  padded: Occurrence | null = null
   /** What looks like a date that is not read: with two digits of the year, or a day that no month has. */
-  otherMoment: Sighting | null = null
+  otherMoment: Occurrence | null = null
   /** Numbers that would lose digits, which are kept as they are written. */
-  lossy: Sighting | null = null
+  lossy: Occurrence | null = null
   /** Numbers whose point may be between thousands, as `1.000`, in files where that can be. */
-  pointGroup: Sighting | null = null
+  pointGroup: Occurrence | null = null
   /** Integers beyond ±(2^53−1) that the file has with an exponent. */
-  unsafe: Sighting | null = null
+  unsafe: Occurrence | null = null
   readonly notation: NotationSketch
   readonly shape = new ShapeSketch()
   readonly #options: ColumnOptions
@@ -107,11 +107,12 @@ export class ColumnSketch {
     const kind = kindOf(value, this.#options.cells)
     if (kind === null || value === '') this.blank += 1
     const isMissing = kind === 'text' && typeof value === 'string' && isMissingText(value.trim())
-    if (kind !== null && !isMissing) this.kinds.set(kind, sight(this.kinds.get(kind) ?? null, value, at))
+    if (kind !== null && !isMissing)
+      this.kinds.set(kind, countOccurrence(this.kinds.get(kind) ?? null, value, at))
     if (typeof value === 'number' && Number.isInteger(value) && kind === 'number')
-      this.unsafe = sight(this.unsafe, value, at)
+      this.unsafe = countOccurrence(this.unsafe, value, at)
     if (kind === 'number' && typeof value === 'string' && isPointGroup(value.trim()))
-      this.pointGroup = sight(this.pointGroup, value, at)
+      this.pointGroup = countOccurrence(this.pointGroup, value, at)
     if (kind === 'array' || kind === 'object') this.shape.add(insideOf(value))
     this.#addToKey(value, kind, at)
     if (typeof value !== 'string') this.listed = null
@@ -125,7 +126,7 @@ export class ColumnSketch {
 
   /** Notes a value that is, or holds, a number that would lose digits: it stays as it is written. */
   addLossy(value: Exclude<JsonValue, null>, lossy: WrittenNumber, at: number): void {
-    this.lossy = sight(this.lossy, lossy, at)
+    this.lossy = countOccurrence(this.lossy, lossy, at)
     this.add(idText(value), at)
   }
 
@@ -142,17 +143,17 @@ export class ColumnSketch {
     if (kind !== 'text') return
     const trimmed = text.trim()
     if (this.#options.cells === 'text' && this.#addLossyCell(trimmed, at)) return
-    if (PADDED.test(trimmed)) this.padded = sight(this.padded, text, at)
+    if (PADDED.test(trimmed)) this.padded = countOccurrence(this.padded, text, at)
     const known = this.notation.moments?.count ?? 0
     this.notation.add(trimmed, at)
     if (known === (this.notation.moments?.count ?? 0) && OTHER_MOMENT.test(trimmed))
-      this.otherMoment = sight(this.otherMoment, text, at)
+      this.otherMoment = countOccurrence(this.otherMoment, text, at)
   }
 
   #addLossyCell(text: string, at: number): boolean {
     const lossy = lossyNumberIn(text)
     if (lossy === null) return false
-    this.lossy = sight(this.lossy, lossy, at)
+    this.lossy = countOccurrence(this.lossy, lossy, at)
     return true
   }
 

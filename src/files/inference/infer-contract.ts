@@ -10,11 +10,11 @@ import { typeOfColumn } from './column-type.ts'
 import { fieldNames } from './field-names.ts'
 import type { DateOrder } from '../notation/foreign-moment.ts'
 import type { ColumnSketch } from './infer-column.ts'
-import { doubtsOf, hasDecimalCommas } from './infer-doubts.ts'
+import { columnWarnings, hasDecimalCommas } from './inference-warnings.ts'
 import { chooseKey, whyNoKey, type AskedKey, type ChosenKey } from './infer-key.ts'
 import type { FileProfile } from './infer-profile.ts'
 import { STRICT, type Reading } from '../notation/notation-sketch.ts'
-import type { Sighting } from '../notation/sighting.ts'
+import type { Occurrence } from '../notation/occurrence.ts'
 
 /** A closed list stands for so many values for each of its own. */
 export const USES_OF_LISTED = 10
@@ -171,7 +171,7 @@ interface Place {
   /** The type that was asked for. */
   readonly type: LogicalType | null
   readonly dateOrder: DateOrder | null
-  readonly decimalComma: Sighting | null
+  readonly decimalComma: Occurrence | null
 }
 
 function draftField(column: ColumnSketch, place: Place): Draft {
@@ -195,10 +195,10 @@ function draftField(column: ColumnSketch, place: Place): Draft {
     ...(validValues === null ? {} : { quality: [closedListRule(validValues)] }),
   }
   const doubts = isKey
-    ? keyDoubts(key)
+    ? keyWarnings(key)
     : [
-        ...noKeyDoubts(column, profile),
-        ...(asked === null ? doubtsOf(column, found, { ...profile.file, decimalComma }) : []),
+        ...notKeyWarnings(column, profile),
+        ...(asked === null ? columnWarnings(column, found, { ...profile.file, decimalComma }) : []),
       ]
   const { name } = column
   const values = type === 'string' ? column.count : column.count - absent
@@ -215,12 +215,12 @@ function originalNameKeys(name: string): JsonObject {
   return { customProperties: [{ property: ORIGINAL_NAME, value: name }] }
 }
 
-function keyDoubts({ guess }: ChosenKey): string[] {
+function keyWarnings({ guess }: ChosenKey): string[] {
   return guess === null ? [] : [guess]
 }
 
 /** A column called id that could not be it. */
-function noKeyDoubts(column: ColumnSketch, profile: FileProfile): string[] {
+function notKeyWarnings(column: ColumnSketch, profile: FileProfile): string[] {
   if (column.name.trim().toLowerCase() !== 'id') return []
   const why = whyNoKey(column, profile)
   return why === null ? [] : [`not the key: ${why}`]

@@ -6,7 +6,7 @@ import { structureFault } from '../../contract/values/value-structure.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import { ColumnSketch } from './infer-column.ts'
 import { placeOf, type RawRecord, type RawRecords } from '../io/raw-records.ts'
-import { MemoryBudget } from './value-set.ts'
+import { ByteBudget } from './value-set.ts'
 
 /** Bytes for telling whether all values of a column differ: of a million values, sixteen columns. */
 const KEY_BYTES = 256 * 1024 * 1024
@@ -35,7 +35,7 @@ export async function profileRecords(file: RawRecords, key: string | null): Prom
 class Profiler {
   readonly #file: RawRecords
   readonly #key: string | null
-  readonly #budget = new MemoryBudget(KEY_BYTES)
+  readonly #budget = new ByteBudget(KEY_BYTES)
   readonly #columns = new Map<string, ColumnSketch>()
   #records = 0
 

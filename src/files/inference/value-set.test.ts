@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MemoryBudget, ValueSet } from './value-set.ts'
+import { ByteBudget, ValueSet } from './value-set.ts'
 
 test('a set knows each of a hundred thousand texts again, and no other', () => {
-  const set = new ValueSet(new MemoryBudget(64 << 20))
+  const set = new ValueSet(new ByteBudget(64 << 20))
   for (let index = 0; index < 100_000; index += 1) assert.equal(set.add(`value ${index}`), 'new')
   for (let index = 0; index < 100_000; index += 1) assert.equal(set.add(`value ${index}`), 'known')
   assert.equal(set.size, 100_000)
 })
 
 test('sets stop where their budget ends, and what one gives back another may have', () => {
-  const budget = new MemoryBudget(4096)
+  const budget = new ByteBudget(4096)
   const [one, other] = [new ValueSet(budget), new ValueSet(budget)]
   const fill = (set: ValueSet): number => {
     for (let index = 0; ; index += 1) if (set.add(String(index)) === 'full') return index

@@ -2,7 +2,7 @@ const FIRST_SLOTS = 64
 const BYTES_OF_SLOT = 8
 
 /** Bytes that sets of values may take together. */
-export class MemoryBudget {
+export class ByteBudget {
   #left: number
 
   constructor(bytes: number) {
@@ -27,12 +27,12 @@ export class MemoryBudget {
  * errs on the side of a repeat.
  */
 export class ValueSet {
-  readonly #budget: MemoryBudget
+  readonly #budget: ByteBudget
   /** Two halves of a hash for each slot, zeros for a free one. */
   #slots: Uint32Array
   #size = 0
 
-  constructor(budget: MemoryBudget) {
+  constructor(budget: ByteBudget) {
     this.#budget = budget
     this.#slots = new Uint32Array(FIRST_SLOTS * 2)
   }

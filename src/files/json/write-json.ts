@@ -1,6 +1,6 @@
-import type { RecordPages } from '../io/record-pages.ts'
+import { parsePage, type RecordPages } from '../io/record-pages.ts'
 
-/** A JSON array of the records, made of the pages as they are. */
+/** Writes a JSON array of the records from the bytes of the pages, unchanged. */
 export async function* writeJson(pages: RecordPages): AsyncGenerator<Uint8Array> {
   let before = '['
   for await (const page of pages) {
@@ -11,4 +11,12 @@ export async function* writeJson(pages: RecordPages): AsyncGenerator<Uint8Array>
     before = ',\n'
   }
   yield Buffer.from(before === '[' ? '[]\n' : ']\n')
+}
+
+/** Writes the records as NDJSON: one JSON object per line. */
+export async function* writeNdjson(pages: RecordPages): AsyncGenerator<Uint8Array> {
+  for await (const page of pages) {
+    const lines = parsePage(page).map((record) => `${JSON.stringify(record)}\n`)
+    if (lines.length > 0) yield Buffer.from(lines.join(''))
+  }
 }

@@ -1,10 +1,10 @@
 import { dateOf, parseForeignMoment } from './foreign-moment.ts'
 import { withoutGroups } from './foreign-number.ts'
 import type { NotationSketch } from './notation-sketch.ts'
-import { textOf, type Sighting } from './sighting.ts'
+import { textOf, type Occurrence } from './occurrence.ts'
 
 /** Shows a value with its place. */
-export type Show = (sighting: Sighting) => string
+export type Show = (occurrence: Occurrence) => string
 
 /** The two meanings of a column's numbers, as `1,234`; null where they have one. */
 export function ambiguousGroupText({ ambiguousGroup, grouped }: NotationSketch, show: Show): string | null {

@@ -7,7 +7,7 @@ import {
   isInfinite,
   isMissingText,
 } from './foreign-number.ts'
-import { sight, type Sighting } from './sighting.ts'
+import { countOccurrence, type Occurrence } from './occurrence.ts'
 
 /** How the texts of a column are read where one alone has several meanings, or stands for no value. */
 export interface Reading {
@@ -25,29 +25,29 @@ export const STRICT: Reading = { dateOrder: null, commaGroups: false, lenient: f
 /** What the texts of a column that are neither numbers nor moments of a contract could be, in memory that does not grow. */
 export class NotationSketch {
   /** `NA`, `NaN` and the like. */
-  missing: Sighting | null = null
-  infinite: Sighting | null = null
+  missing: Occurrence | null = null
+  infinite: Occurrence | null = null
   /** Numbers with separators between thousands. */
-  grouped: Sighting | null = null
+  grouped: Occurrence | null = null
   /** Those of them that could have a decimal comma instead. */
-  ambiguousGroup: Sighting | null = null
+  ambiguousGroup: Occurrence | null = null
   /** Those of them that have a fraction. */
-  fraction: Sighting | null = null
+  fraction: Occurrence | null = null
   /** Texts that are none of these. */
-  otherText: Sighting | null = null
+  otherText: Occurrence | null = null
   /** Those of them that are numbers with a decimal comma, and with a unit. */
-  decimalComma: Sighting | null = null
-  withUnit: Sighting | null = null
+  decimalComma: Occurrence | null = null
+  withUnit: Occurrence | null = null
   /** Dates, with a time or without. */
-  moments: Sighting | null = null
+  moments: Occurrence | null = null
   /** Those of them with a time, without an offset behind it, and at another time than midnight. */
-  timed: Sighting | null = null
-  local: Sighting | null = null
-  late: Sighting | null = null
+  timed: Occurrence | null = null
+  local: Occurrence | null = null
+  late: Occurrence | null = null
   /** Those of them that are dates by one order only, and by both. */
-  dmy: Sighting | null = null
-  mdy: Sighting | null = null
-  ambiguous: Sighting | null = null
+  dmy: Occurrence | null = null
+  mdy: Occurrence | null = null
+  ambiguous: Occurrence | null = null
 
   readonly #groups: boolean
 
@@ -58,8 +58,8 @@ export class NotationSketch {
 
   /** Notes a text without white space around it. */
   add(text: string, at: number): void {
-    if (isMissingText(text)) this.missing = sight(this.missing, text, at)
-    else if (isInfinite(text)) this.infinite = sight(this.infinite, text, at)
+    if (isMissingText(text)) this.missing = countOccurrence(this.missing, text, at)
+    else if (isInfinite(text)) this.infinite = countOccurrence(this.infinite, text, at)
     else if (this.#groups && isGrouped(text)) this.#addGrouped(text, at)
     else if (!this.#addMoment(text, at)) this.#addOther(text, at)
   }
@@ -84,28 +84,28 @@ export class NotationSketch {
   }
 
   #addGrouped(text: string, at: number): void {
-    this.grouped = sight(this.grouped, text, at)
-    if (text.includes('.')) this.fraction = sight(this.fraction, text, at)
-    if (isAmbiguousGroup(text)) this.ambiguousGroup = sight(this.ambiguousGroup, text, at)
+    this.grouped = countOccurrence(this.grouped, text, at)
+    if (text.includes('.')) this.fraction = countOccurrence(this.fraction, text, at)
+    if (isAmbiguousGroup(text)) this.ambiguousGroup = countOccurrence(this.ambiguousGroup, text, at)
   }
 
   #addOther(text: string, at: number): void {
-    this.otherText = sight(this.otherText, text, at)
+    this.otherText = countOccurrence(this.otherText, text, at)
     if (!this.#groups) return
-    if (isDecimalComma(text)) this.decimalComma = sight(this.decimalComma, text, at)
-    else if (hasUnit(text)) this.withUnit = sight(this.withUnit, text, at)
+    if (isDecimalComma(text)) this.decimalComma = countOccurrence(this.decimalComma, text, at)
+    else if (hasUnit(text)) this.withUnit = countOccurrence(this.withUnit, text, at)
   }
 
   #addMoment(text: string, at: number): boolean {
     const moment = parseForeignMoment(text)
     if (moment === null) return false
-    this.moments = sight(this.moments, text, at)
-    if (moment.time !== null) this.timed = sight(this.timed, text, at)
-    if (moment.time !== null && moment.offset === null) this.local = sight(this.local, text, at)
-    if (!isMidnight(moment)) this.late = sight(this.late, text, at)
-    if (isAmbiguous(moment)) this.ambiguous = sight(this.ambiguous, text, at)
-    else if (moment.dates.mdy === null) this.dmy = sight(this.dmy, text, at)
-    else if (moment.dates.dmy === null) this.mdy = sight(this.mdy, text, at)
+    this.moments = countOccurrence(this.moments, text, at)
+    if (moment.time !== null) this.timed = countOccurrence(this.timed, text, at)
+    if (moment.time !== null && moment.offset === null) this.local = countOccurrence(this.local, text, at)
+    if (!isMidnight(moment)) this.late = countOccurrence(this.late, text, at)
+    if (isAmbiguous(moment)) this.ambiguous = countOccurrence(this.ambiguous, text, at)
+    else if (moment.dates.mdy === null) this.dmy = countOccurrence(this.dmy, text, at)
+    else if (moment.dates.dmy === null) this.mdy = countOccurrence(this.mdy, text, at)
     return true
   }
 }

@@ -7,7 +7,7 @@ export interface ParquetThreadData {
 }
 
 /** What such a thread answers: first with `opened`, then to each message it gets with the next of the others. */
-export type ParquetAnswer =
+export type ParquetReply =
   | { readonly kind: 'opened'; readonly fields: readonly string[]; readonly total: number }
   /** JSON text of an array of raw records, which crosses faster than they would. */
   | { readonly kind: 'batch'; readonly records: string }

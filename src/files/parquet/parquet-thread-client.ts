@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import { fromPlainError, ValidationError } from '../../errors/service-error.ts'
 import type { FileSource } from '../io/raw-records.ts'
-import { brokenThread, ThreadInbox } from '../io/thread-inbox.ts'
-import type { ParquetAnswer, ParquetThreadData } from './parquet-protocol.ts'
+import { threadError, ThreadMessages } from '../io/thread-messages.ts'
+import type { ParquetReply, ParquetThreadData } from './parquet-protocol.ts'
 
 /** What reading a file may take. */
 export interface ParquetLimits {
@@ -17,7 +17,7 @@ export class ParquetThread {
   readonly #name: string
   readonly #limits: ParquetLimits
   readonly #worker: Worker
-  readonly #inbox: ThreadInbox<ParquetAnswer>
+  readonly #messages: ThreadMessages<ParquetReply>
 
   constructor(source: FileSource, limits: ParquetLimits) {
     this.#name = source.name
@@ -28,7 +28,7 @@ export class ParquetThread {
       workerData: { source: { path: source.path, name: source.name } } satisfies ParquetThreadData,
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMiB },
     })
-    this.#inbox = new ThreadInbox(this.#worker, (error) => this.#explain(error))
+    this.#messages = new ThreadMessages(this.#worker, (error) => this.#explain(error))
   }
 
   /** Has the thread make its next answer. */
@@ -37,12 +37,12 @@ export class ParquetThread {
   }
 
   /** The next answer. Throws ValidationError for a file that is none, or goes past the limits. */
-  async next(): Promise<ParquetAnswer> {
-    const timer = setTimeout(() => this.#inbox.fail(this.#tooLong()), this.#limits.deadlineMs)
+  async next(): Promise<ParquetReply> {
+    const timer = setTimeout(() => this.#messages.fail(this.#tooLong()), this.#limits.deadlineMs)
     try {
-      const answer = await this.#inbox.next()
+      const answer = await this.#messages.next()
       if (answer.kind === 'refused') throw fromPlainError(answer.error)
-      if (answer.kind === 'broken') throw brokenThread(answer.stack)
+      if (answer.kind === 'broken') throw threadError(answer.stack)
       return answer
     } finally {
       clearTimeout(timer)

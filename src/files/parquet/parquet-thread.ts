@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { toPlainError } from '../../errors/service-error.ts'
-import type { ParquetAnswer, ParquetThreadData } from './parquet-protocol.ts'
+import type { ParquetReply, ParquetThreadData } from './parquet-protocol.ts'
 import { openParquet } from './parquet-records.ts'
 
 /**
@@ -10,7 +10,7 @@ import { openParquet } from './parquet-records.ts'
  */
 async function read(port: MessagePort): Promise<void> {
   const { source } = workerData as ParquetThreadData
-  const answer = (message: ParquetAnswer): void => port.postMessage(message)
+  const answer = (message: ParquetReply): void => port.postMessage(message)
   try {
     const { fields, total, batches } = await openParquet(source)
     answer({ kind: 'opened', fields, total })

@@ -1,7 +1,7 @@
 import { parseExactly } from '../../contract/json/exact-json.ts'
 import type { FileSource, RawRecord, RawRecords } from '../io/raw-records.ts'
 import { sizeOfFile } from '../io/source-error.ts'
-import type { ParquetAnswer } from './parquet-protocol.ts'
+import type { ParquetReply } from './parquet-protocol.ts'
 import { ParquetThread, type ParquetLimits } from './parquet-thread-client.ts'
 
 /** What reading a Parquet file may take, unless it is told otherwise. */
@@ -21,7 +21,7 @@ export async function readParquetFile(
   let seen = 0
   async function* batches(): AsyncGenerator<readonly RawRecord[]> {
     seen = 0
-    for await (const batch of answersOf(source, limits)) {
+    for await (const batch of repliesOf(source, limits)) {
       if (batch.kind !== 'batch') continue
       const records = parseExactly(batch.records, { writtenIntegers: true }) as readonly RawRecord[]
       seen += records.length
@@ -42,11 +42,11 @@ async function look(
   source: FileSource,
   limits: ParquetLimits,
 ): Promise<{ readonly fields: readonly string[]; readonly total: number }> {
-  for await (const answer of answersOf(source, limits)) if (answer.kind === 'opened') return answer
+  for await (const answer of repliesOf(source, limits)) if (answer.kind === 'opened') return answer
   throw new Error('the thread that reads a Parquet file ended without an answer')
 }
 
-async function* answersOf(source: FileSource, limits: ParquetLimits): AsyncGenerator<ParquetAnswer> {
+async function* repliesOf(source: FileSource, limits: ParquetLimits): AsyncGenerator<ParquetReply> {
   const thread = new ParquetThread(source, limits)
   try {
     for (;;) {

@@ -8,7 +8,7 @@ import type { ColumnSketch } from './infer-column.ts'
 import type { Kind } from '../columns/value-kind.ts'
 import type { FileProfile } from './infer-profile.ts'
 import type { CellKind } from '../io/raw-records.ts'
-import { textOf, type Sighting } from '../notation/sighting.ts'
+import { textOf, type Occurrence } from '../notation/occurrence.ts'
 
 /** From this share of the values on, those of another kind are named. */
 const MOST = 0.9
@@ -26,10 +26,10 @@ const PLURALS: Readonly<Record<Kind, string>> = {
 }
 
 /** Remarks on a column for somebody who knows what it means; each a sentence without a full stop. */
-export function doubtsOf(
+export function columnWarnings(
   column: ColumnSketch,
   columnType: ColumnType,
-  file: Pick<FileProfile['file'], 'cells' | 'unit'> & { readonly decimalComma: Sighting | null },
+  file: Pick<FileProfile['file'], 'cells' | 'unit'> & { readonly decimalComma: Occurrence | null },
 ): string[] {
   const { type } = columnType
   if (column.count === 0) return ['no values, so taken for text']
@@ -77,7 +77,7 @@ function nearlyAll(column: ColumnSketch, show: Show): string | null {
   const { notation, kinds } = column
   const others = [...kinds].filter(([kind]) => kind !== 'text' && !among.has(kind)).map(([, other]) => other)
   const [first] = [...others, notation.otherText, among.has('date') ? notation.grouped : notation.moments]
-    .filter((sighting) => sighting !== null)
+    .filter((occurrence) => occurrence !== null)
     .toSorted((a, b) => a.at - b.at)
   return first === undefined
     ? null
@@ -111,10 +111,10 @@ function majorityOf(column: ColumnSketch): Majority | null {
   return candidates.find(({ count }) => count > 0 && count >= present(column) * MOST) ?? null
 }
 
-function lossy({ lossy: sighting }: ColumnSketch, show: Show): string | null {
-  return sighting === null
+function lossy({ lossy: occurrence }: ColumnSketch, show: Show): string | null {
+  return occurrence === null
     ? null
-    : `more digits than a number keeps: ${show(sighting)}${andMore(sighting)}: kept as text`
+    : `more digits than a number keeps: ${show(occurrence)}${andMore(occurrence)}: kept as text`
 }
 
 function infinite({ notation, kinds }: ColumnSketch, show: Show): string | null {
@@ -128,7 +128,7 @@ function ambiguousGroup({ notation }: ColumnSketch, show: Show): string | null {
 }
 
 /** A point that may be between thousands, in a file with decimal commas. */
-function pointGroups(column: ColumnSketch, decimalComma: Sighting | null, show: Show): string | null {
+function pointGroups(column: ColumnSketch, decimalComma: Occurrence | null, show: Show): string | null {
   const { pointGroup } = column
   if (pointGroup === null || decimalComma === null || !hasPointGroupsOnly(column)) return null
   if (hasDecimalCommas(column)) return null
@@ -168,15 +168,16 @@ function unsettledDates(column: ColumnSketch, show: Show): string | null {
 }
 
 function padded(column: ColumnSketch, show: Show): string | null {
-  const { padded: sighting, kinds } = column
-  if (sighting === null || sighting.count + (kinds.get('integer')?.count ?? 0) < present(column)) return null
-  return `digits with zeros or a plus sign before them, as ${show(sighting)}: kept as text`
+  const { padded: occurrence, kinds } = column
+  if (occurrence === null || occurrence.count + (kinds.get('integer')?.count ?? 0) < present(column))
+    return null
+  return `digits with zeros or a plus sign before them, as ${show(occurrence)}: kept as text`
 }
 
 function otherMoment(column: ColumnSketch, show: Show): string | null {
-  const { otherMoment: sighting } = column
-  if (sighting === null || sighting.count < present(column) * MOST) return null
-  return `dates without a century or a calendar day, as ${show(sighting)}: kept as text`
+  const { otherMoment: occurrence } = column
+  if (occurrence === null || occurrence.count < present(column) * MOST) return null
+  return `dates without a century or a calendar day, as ${show(occurrence)}: kept as text`
 }
 
 function mixed({ kinds, lossy: known }: ColumnSketch): string | null {
@@ -185,8 +186,8 @@ function mixed({ kinds, lossy: known }: ColumnSketch): string | null {
   return `values of different types (${[...kinds.keys()].map((kind) => PLURALS[kind]).join(', ')}): kept as text, in JSON`
 }
 
-function missing({ notation: { missing: sighting } }: ColumnSketch, show: Show): string | null {
-  return sighting === null ? null : `${show(sighting)}${andMore(sighting)}: taken as no value`
+function missing({ notation: { missing: occurrence } }: ColumnSketch, show: Show): string | null {
+  return occurrence === null ? null : `${show(occurrence)}${andMore(occurrence)}: taken as no value`
 }
 
 function grouped({ notation }: ColumnSketch, type: LogicalType, show: Show): string | null {
@@ -220,6 +221,6 @@ function inexact({ unsafe }: ColumnSketch, cells: CellKind, show: Show): string 
     : `${show(unsafe)}${andMore(unsafe)} has more digits than spreadsheets keep: some may be lost in the file`
 }
 
-function andMore({ count }: Sighting): string {
+function andMore({ count }: Occurrence): string {
   return count === 1 ? '' : `, and ${count - 1} more`
 }

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 
 /** What a thread sends, for one reader who takes it message by message. */
-export class ThreadInbox<T> {
+export class ThreadMessages<T> {
   readonly #messages: T[] = []
   #waiting: PromiseWithResolvers<T> | null = null
   #fault: unknown = null
@@ -37,8 +37,8 @@ export class ThreadInbox<T> {
 }
 
 /** The fault of the program that a thread met, with the stack that it had there. */
-export function brokenThread(stack: string): Error {
-  const error = new Error('a thread met a fault of the program')
+export function threadError(stack: string): Error {
+  const error = new Error('internal error in a thread')
   error.stack = stack
   return error
 }
