@@ -3,7 +3,7 @@ import { toPlainError } from '../errors/service-error.ts'
 import type { FormatReply, FormatMessage, FormatThreadData } from './format-protocol.ts'
 import { writeRecordFile } from './write-record-file.ts'
 
-/** Makes a file of the pages that another thread hands over, so that nobody there waits for it. */
+/** Writes a file from the pages of another thread, so that the other thread is not blocked. */
 async function write(port: MessagePort): Promise<void> {
   const { format, fields, raw, delimiter } = workerData as FormatThreadData
   const send = (message: FormatMessage): void => port.postMessage(message)
@@ -31,7 +31,7 @@ async function write(port: MessagePort): Promise<void> {
   }
 }
 
-/** The answers of the other thread; those of the two kinds are waited for independently. */
+/** Receives the replies of the other thread; the two kinds are awaited independently. */
 class Answers {
   #page: ((page: Uint8Array | null) => void) | null = null
   #taken: (() => void) | null = null

@@ -7,8 +7,8 @@ import { readJsonFile } from './json/read-json-file.ts'
 import { readNdjsonFile } from './json/read-ndjson-file.ts'
 
 /**
- * Opens a file of records, and reads as much of it as it takes to know its columns. Throws ValidationError naming file
- * and place for what is no such file, and for an option that does not go with the format, SheetError where there is none.
+ * Opens a file of records and reads enough of it to know its columns. Throws ValidationError, naming file and place,
+ * for an invalid file and for an option that the format does not support, SheetError if there is no file.
  */
 export async function readRecordFile(
   source: FileSource,
@@ -31,7 +31,7 @@ async function openFile(
       return readJsonFile(source, options)
     case 'ndjson':
       return readNdjsonFile(source, options)
-    // Loaded only when asked for: their libraries take a while to read.
+    // Loaded on demand: these libraries load slowly.
     case 'parquet':
       return (await import('./parquet/read-parquet-file.ts')).readParquetFile(source)
     case 'xlsx':

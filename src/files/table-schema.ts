@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../contract/json/
 
 const PROFILE = 'https://datapackage.org/profiles/2.0/tableschema.json'
 
-/** What each type is called in a Table Schema. */
+/** The types of Table Schema for the types of a contract. */
 const TYPES: Readonly<Record<LogicalType, string>> = {
   string: 'string',
   integer: 'integer',
@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<LogicalType, string>> = {
   object: 'object',
 }
 
-/** Formats of strings that a Table Schema has, too. */
+/** The string formats that Table Schema has too. */
 const FORMATS: Readonly<Record<string, string>> = {
   email: 'email',
   uri: 'uri',
@@ -25,13 +25,13 @@ const FORMATS: Readonly<Record<string, string>> = {
   byte: 'binary',
 }
 
-/** What bounds a value, by what a contract calls it. */
+/** The names of bounds, the same in contracts. */
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const
 
 /**
- * A Table Schema (Frictionless, v2) for records of a contract as {@link writeCsv} writes them. It holds nothing against a
- * record that the contract allows; what it has no word for, such as `multipleOf`, is left out. `derived` names the fields
- * that may be empty, required or not, for as long as nobody has computed them.
+ * Returns the Table Schema (Frictionless, v2) of records as {@link writeCsv} writes them. It accepts every record
+ * that the contract allows; constraints that it cannot express, such as `multipleOf`, are omitted. `derived` names
+ * the fields that may be empty although they are required, since they may not be computed yet.
  */
 export function tableSchema(contract: Contract, derived: ReadonlySet<string>): JsonObject {
   return {
@@ -99,7 +99,9 @@ function renamed(options: JsonObject, from: string | undefined, to: string): Jso
   return value === null ? {} : { [to]: value }
 }
 
-/** There, a pattern has to match from the start of the text; in a contract it matches anywhere. */
+/**
+ * Returns the pattern for Table Schema, where a pattern must match the whole text; in a contract it matches anywhere.
+ */
 function wholePattern(pattern: string): string {
   return pattern.startsWith('^') && !pattern.includes('|') ? pattern : `^[\\s\\S]*?(?:${pattern})[\\s\\S]*$`
 }

@@ -7,15 +7,12 @@ import type { RecordPages } from './io/record-pages.ts'
 import { threadError, ThreadMessages } from './io/thread-messages.ts'
 import { writeRecordFile } from './write-record-file.ts'
 
-/**
- * For the objects of pages, which are garbage soon. Without a bound V8 makes this larger and larger the longer the export takes,
- * some 100 MB more.
- */
+/** Limits the young generation, in MB. Without a limit V8 enlarges it during long exports, by some 100 MB. */
 const YOUNG_MB = 16
 
 /**
- * The same bytes as those of {@link writeRecordFile}, made in a thread of its own: a row group of Parquet takes a fifth of
- * a second, for which nobody else should wait. JSON, of which nothing is made, is written here.
+ * Returns the same bytes as {@link writeRecordFile}, produced in a thread: a row group of Parquet takes a fifth of a
+ * second, which would block other requests. JSON, which is passed through, is written in this thread.
  */
 export async function* writeInThread(
   format: FileFormat,
@@ -23,7 +20,7 @@ export async function* writeInThread(
   { raw, delimiter }: { readonly raw: boolean; readonly delimiter: string | null },
 ): AsyncGenerator<Uint8Array> {
   if (format === 'json') return yield* writeRecordFile(format, { fields, pages })
-  // The same extension as this file's: TypeScript in the repository, JavaScript in the package.
+  // The same extension as this file: TypeScript in the repository, JavaScript in the package.
   const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
   const worker = new Worker(new URL(`./format-thread${extension}`, import.meta.url), {
     workerData: { format, fields, raw, delimiter } satisfies FormatThreadData,

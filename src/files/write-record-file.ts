@@ -5,15 +5,15 @@ import { writeJson, writeNdjson } from './json/write-json.ts'
 import type { RecordPages } from './io/record-pages.ts'
 
 export interface WriteFileOptions {
-  /** True leaves out the guard against formulas in CSV. */
+  /** Omits the guard against formulas in CSV. */
   readonly raw?: boolean
-  /** What stands between the cells of CSV; a comma unless it is given. */
+  /** The delimiter of CSV (default: comma). */
   readonly delimiter?: string | null
 }
 
 /**
- * The bytes of a file with these records, in pieces, made as they are asked for: what is in memory does not grow with the
- * number of records. `fields` are the columns. Throws ValidationError for what the format cannot hold.
+ * Returns the bytes of a file with these records, produced on demand: memory does not grow with the number of
+ * records. `fields` are the columns. Throws ValidationError for values that the format cannot represent.
  */
 export async function* writeRecordFile(
   format: FileFormat,
@@ -27,7 +27,7 @@ export async function* writeRecordFile(
       return yield* writeJson(pages)
     case 'ndjson':
       return yield* writeNdjson(pages)
-    // Loaded only when asked for: their libraries take a while to read.
+    // Loaded on demand: these libraries load slowly.
     case 'parquet':
       return yield* (await import('./parquet/write-parquet.ts')).writeParquet(fields, pages)
     case 'xlsx':

@@ -14,25 +14,25 @@ import { yamlText } from '../inference/contract-text.ts'
 import { fieldNames } from '../inference/field-names.ts'
 import type { InferredField } from '../inference/infer-contract.ts'
 
-/** A contract of somebody else as one of a sheet, and how to get from theirs to it. */
+/** A foreign contract converted to that of a sheet, and the mapping between them. */
 export interface Adoption {
   readonly contract: Contract
   readonly fields: readonly InferredField[]
-  /** What was left out or is otherwise than in theirs; each a sentence without a full stop. */
+  /** Parts that were omitted or changed; each a sentence without a full stop. */
   readonly notes: readonly string[]
 }
 
 export interface AdoptOptions {
-  /** Which entry of `schema`; null when there is one only. */
+  /** The name of the entry of `schema` to use; null if there is only one. */
   readonly schema: string | null
-  /** The name of the property that becomes `id`; null for their primary key. */
+  /** The name of the property that becomes `id`; null for the primary key of the contract. */
   readonly key: string | null
 }
 
 /**
- * Makes a contract that a sheet can have of any contract of ODCS v3.0 or v3.1: one schema entry of it, its key called `id`
- * and a text, names that fields can have, a type for each. Everything else stays. Throws ContractError where it is no such
- * contract or has something that no sheet can do, ValidationError for options that do not go with it.
+ * Converts a contract of ODCS v3.0 or v3.1 to that of a sheet: one schema entry, a text `id` as its key, valid field
+ * names, a type for each field. Everything else is kept. Throws ContractError for an invalid contract and for parts
+ * that a sheet does not support, ValidationError for options that do not match it.
  */
 export function adoptContract(
   { text, name }: { readonly text: string; readonly name: string },
@@ -123,7 +123,7 @@ function propertiesOf(entry: JsonObject, index: number, yaml: YamlFile): JsonObj
   })
 }
 
-/** Gives the properties names that fields can have; the key comes as `id`. */
+/** Gives the properties valid field names; the key becomes `id`. */
 function named(properties: readonly AdoptedProperty[]): AdoptedProperty[] {
   const others = properties.filter(({ isKey }) => !isKey)
   const names = fieldNames(
@@ -142,7 +142,10 @@ function named(properties: readonly AdoptedProperty[]): AdoptedProperty[] {
   })
 }
 
-/** The key that keeps the name that a property had: `businessName`, or the custom property where there is one. */
+/**
+ * Returns the key that stores the original name of a property: `businessName`, or the custom property if that is
+ * taken.
+ */
 function originalNameOf(property: JsonObject, original: string): JsonObject {
   const business = own(property, 'businessName')
   if (business === null || business === original) return { businessName: original }
@@ -152,7 +155,7 @@ function originalNameOf(property: JsonObject, original: string): JsonObject {
   return { customProperties: [...others, { property: ORIGINAL_NAME, value: original }] }
 }
 
-/** Says in the `id` which fields its values are made from, by the names that these have here. */
+/** Stores in `id` the fields that its values are joined from, by their new names. */
 function withParts(
   fields: readonly AdoptedProperty[],
   parts: readonly string[],
@@ -185,7 +188,7 @@ function describe({ fields }: Contract, adopted: readonly AdoptedProperty[]): In
   })
 }
 
-/** Lines of the text that is written are nobody's lines: messages show the line instead. */
+/** Parses the converted text. Its line numbers mean nothing to the user, so errors show the line instead. */
 function parseAdopted(text: string, file: string): Contract {
   try {
     return parseContract(text, file)

@@ -6,21 +6,21 @@ import { ValidationError } from '../../errors/service-error.ts'
 import type { AdoptedProperty } from './adopt-property.ts'
 import { SEPARATOR } from '../inference/generated-ids.ts'
 
-/** The properties with one that becomes `id`. */
+/** The properties, one of which becomes `id`. */
 export interface AdoptedKey {
   readonly properties: readonly AdoptedProperty[]
-  /** The original names of the properties whose values make the ids, in their order; null when there are none. */
+  /** The original names of the properties whose values form the ids, in order; null if there are none. */
   readonly parts: readonly string[] | null
   readonly notes: readonly string[]
 }
 
-/** Of options of other types, an id keeps those that a text can have. */
+/** Options of other types that an id keeps, because a text has them too. */
 const TEXT_OPTIONS: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'pattern', 'format'])
 
 /**
- * Chooses the key: the property asked for; or their primary key; or one called `id`; or the first that is required and
- * unique. Of a key with several fields an `id` is made that joins their values; where there is none, records are numbered.
- * Throws ValidationError for a property that is not there or cannot be a text.
+ * Chooses the key: the requested property, the primary key, a property called `id`, or the first that is required and
+ * unique. A composite key gets an `id` that joins its values; without a key, records are numbered. Throws
+ * ValidationError for a property that does not exist or cannot be a text.
  */
 export function adoptKey(
   properties: readonly AdoptedProperty[],
@@ -71,7 +71,7 @@ function withKey(properties: readonly AdoptedProperty[], key: AdoptedProperty, f
   }
 }
 
-/** The property as `id` has to be: a required text (D5). */
+/** Converts the property to a valid `id`: a required text (D5). */
 function asId({ property, original, type, doubts, ...rest }: AdoptedProperty): AdoptedProperty {
   const { logicalTypeOptions, ...others } = property
   const options = type === 'string' ? logicalTypeOptions : textOptions(logicalTypeOptions)

@@ -4,21 +4,21 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/js
 import { showValue } from '../../contract/json/show-value.ts'
 import { typeOfName } from './physical-types.ts'
 
-/** A property of somebody's contract on its way to be a field. */
+/** A property of a foreign contract during its conversion to a field. */
 export interface AdoptedProperty {
-  /** As it will be. */
+  /** The converted property. */
   readonly property: JsonObject
-  /** The name that it had. */
+  /** The original name. */
   readonly original: string
   readonly type: LogicalType
   /** Whether it becomes `id`. */
   readonly isKey: boolean
-  /** Whether it is not theirs, but an `id` that they have no property for. */
+  /** Whether it is an added `id` for which the contract has no property. */
   readonly made: boolean
   readonly doubts: readonly string[]
 }
 
-/** Gives a property the type of a field: its own, or what a type of other systems is called here. */
+/** Gives a property the type of a field: its own, or that of a type name of another system. */
 export function adoptType(property: JsonObject): AdoptedProperty {
   const { type, doubt } = typeOf(property)
   const adopted = { ...withNestedTypes(property), logicalType: type }
@@ -32,7 +32,7 @@ export function adoptType(property: JsonObject): AdoptedProperty {
   }
 }
 
-/** The name of a part of a contract; empty when it has none. */
+/** Returns the name of a part of a contract, empty if it has none. */
 export function nameOf(part: JsonObject): string {
   const name = own(part, 'name')
   return typeof name === 'string' ? name : ''
@@ -63,7 +63,7 @@ function typeOf(property: JsonObject): FoundType {
   return { type: 'string', doubt: `${why}: taken for text` }
 }
 
-/** Below a field the type may be left open, but not be one that nobody knows. */
+/** Validates nested types: below a field, the type may be absent but not unknown. */
 function withNestedTypes(property: JsonObject): JsonObject {
   const items = own(property, 'items')
   const properties = own(property, 'properties')

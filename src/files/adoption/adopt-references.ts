@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 
-/** Which properties of a schema entry have another name now. */
+/** The new names of the properties of a schema entry. */
 export interface Renaming {
   readonly entry: string
   readonly renamed: ReadonlyMap<string, string>
 }
 
-/** Follows new names of properties where a contract names them as `entry.property`: in its service levels and relationships. */
+/** Renames references to properties (`entry.property`) in service levels and relationships. */
 export function renameReferences(document: JsonObject, renaming: Renaming): JsonObject {
   const rename = (value: JsonValue): JsonValue => renameIn(value, renaming)
   return mapKeys(document, {

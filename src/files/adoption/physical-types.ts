@@ -1,6 +1,6 @@
 import { LOGICAL_TYPES, type LogicalType } from '../../contract/contract.ts'
 
-/** Names that databases, file formats and languages have for types, by what they are in a contract (D6). */
+/** Type names of databases, file formats and languages, by the type of a contract (D6). */
 const NAMES: Readonly<Record<LogicalType, string>> = {
   string:
     'text varchar varchar2 nvarchar nvarchar2 char character nchar bpchar clob nclob string str utf8 uuid guid uniqueidentifier ' +
@@ -24,11 +24,14 @@ const TYPES: ReadonlyMap<string, LogicalType> = new Map(
   LOGICAL_TYPES.flatMap((type) => NAMES[type].split(' ').map((name) => [name, type] as const)),
 )
 
-/** The type of a contract that a name of another system means (`NUMERIC(10,2)`, `ARRAY<STRING>`), null for an unknown one. */
+/**
+ * Returns the type of a contract for a type name of another system (`NUMERIC(10,2)`, `ARRAY<STRING>`), null if
+ * unknown.
+ */
 export function typeOfName(name: string): LogicalType | null {
   const text = name.trim().toLowerCase()
   if (text.endsWith('[]')) return 'array'
-  // An amount without a place behind the point is an integer where the database says so.
+  // A decimal without fractional digits is an integer.
   if (/^(?:number|numeric|decimal)\s*\(\s*\d+\s*(?:,\s*0\s*)?\)/.test(text)) return 'integer'
   const [word = ''] = /^[a-z][a-z0-9_]*/.exec(text) ?? []
   return TYPES.get(word) ?? null

@@ -3,8 +3,8 @@ import { ValidationError } from '../../errors/service-error.ts'
 import { MAX_COLUMNS } from '../io/file-limits.ts'
 
 /**
- * The names of a file's columns, without white space around them. Throws ValidationError naming place and column for a
- * column without a name and for two of one name.
+ * Returns the trimmed names of a file's columns. Throws ValidationError, naming place and column, for a column
+ * without a name and for repeated names.
  */
 export function checkColumns(cells: readonly string[], place: string): readonly string[] {
   if (cells.length > MAX_COLUMNS) {

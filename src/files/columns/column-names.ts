@@ -4,16 +4,16 @@ import { MAX_COLUMNS } from '../io/file-limits.ts'
 
 /** The names of a table's columns. */
 export interface ColumnNames {
-  /** By column; undefined for one without a name and, as far as was seen, without values. */
+  /** The names by column; undefined for one without a name and, as far as sampled, without values. */
   readonly names: readonly (string | undefined)[]
-  /** The names that were made up; each a sentence without a full stop. */
+  /** Generated names; each a sentence without a full stop. */
   readonly guesses: readonly string[]
 }
 
 /**
- * Names the columns of a table by the cells of its header, without white space around them. The second of two columns of
- * one name gets a number; a first column without a name is `index`, since that is what programs leave it out of, any other
- * is called by its place. `hasValues` tells which columns have values.
+ * Names the columns of a table by the trimmed cells of its header. A repeated name gets a number. A first column
+ * without a name is `index`, which programs leave unnamed; any other is named by its position. `hasValues` says which
+ * columns have values.
  */
 export function nameColumns(
   cells: readonly string[],
@@ -45,7 +45,7 @@ export function nameColumns(
   return { names, guesses: shortened(guesses) }
 }
 
-/** More guesses than these help nobody. */
+/** The most guesses that are reported. */
 const MAX_GUESSES = 10
 
 function shortened(guesses: readonly string[]): readonly string[] {
@@ -54,17 +54,17 @@ function shortened(guesses: readonly string[]): readonly string[] {
   return [...guesses.slice(0, MAX_GUESSES), `${more} more columns got names in the same way`]
 }
 
-/** Gives out names that no column has. */
+/** Generates names that no column has. */
 class FreeNames {
   readonly #used: Set<string>
-  /** The numbers to go on with, by name. */
+  /** The next number for each name. */
   readonly #next = new Map<string, number>()
 
   constructor(used: readonly string[]) {
     this.#used = new Set(used)
   }
 
-  /** The name itself, or with the first number that is free. */
+  /** Returns the name, or the name with the first free number. */
   take(name: string): string {
     let free = name
     let number = this.#next.get(name) ?? 2

@@ -4,20 +4,20 @@ import { showValue } from '../../contract/json/show-value.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 
 export interface MatchOptions {
-  /** The column that has the ids, whatever it is called; null where its name says so. */
+  /** The column with the ids; null for the column named `id`. */
   readonly key: string | null
-  /** Whether the ids are made up, so that no column is `id`. */
+  /** Whether ids are generated, so that no column is `id`. */
   readonly withoutId: boolean
   /**
-   * True takes a column for the field of its name where it could also be another field by its original name, and no other
-   * column shows which; false refuses it.
+   * True prefers a field's own name to an original name if the other columns do not decide; false refuses such a
+   * column.
    */
   readonly preferOwn: boolean
-  /** The advice of messages for a column that could be `id`; null where there is none. */
+  /** The hint in messages about a column that could be `id`; null for none. */
   readonly idAdvice: string | null
 }
 
-/** Finds the fields that the columns of files belong to, by the fields' own names and their original ones. */
+/** Maps the columns of files to fields, by the fields' own names and their original ones. */
 export class ColumnMatcher {
   readonly #contract: Contract
   readonly #options: MatchOptions
@@ -32,15 +32,15 @@ export class ColumnMatcher {
     }
   }
 
-  /** Whether each column can only be the field of its name. */
+  /** Whether every column can only be the field of its name. */
   get isPlain(): boolean {
     return this.#owners.size === 0 && this.#options.key === null
   }
 
   /**
-   * Returns the field of each column, without the columns that belong to none. A column that could be two fields is the one
-   * that no other column must be. Throws ValidationError, beginning with `place`, for two columns of one field and for a
-   * column that could still be two.
+   * Returns the field of each column; columns without a field are missing. A column that could be two fields is the
+   * one that no other column must be. Throws ValidationError, beginning with `place`, for two columns of one field
+   * and for a column that remains ambiguous.
    */
   match(columns: readonly string[], place: string): ReadonlyMap<string, string> {
     const open = new Map(columns.map((column) => [column, this.#candidates(column)] as const))

@@ -3,7 +3,7 @@ import type { ColumnMatcher } from './match-columns.ts'
 import { wrapped } from '../io/null-texts.ts'
 import { placeOf, type RawRecord, type RawRecords } from '../io/raw-records.ts'
 
-/** The same records, in which the columns of a map have the names that it gives them. */
+/** Returns the same records with columns renamed by a map. */
 export function renameColumns(file: RawRecords, nameOf: ReadonlyMap<string, string>): RawRecords {
   if (isIdentity(nameOf)) return file
   async function* batches(): AsyncGenerator<readonly RawRecord[]> {
@@ -13,8 +13,8 @@ export function renameColumns(file: RawRecords, nameOf: ReadonlyMap<string, stri
 }
 
 /**
- * The same records, with columns called as the fields that they belong to; columns of no field keep their names. Throws
- * ValidationError as {@link ColumnMatcher.match} does, while the records are read where each has columns of its own.
+ * Returns the same records with columns named as their fields; columns without a field keep their names. Throws
+ * ValidationError as {@link ColumnMatcher.match} does, for records with columns of their own while they are read.
  */
 export function columnsAsFields(file: RawRecords, matcher: ColumnMatcher): RawRecords {
   if (matcher.isPlain) return file
@@ -22,13 +22,13 @@ export function columnsAsFields(file: RawRecords, matcher: ColumnMatcher): RawRe
   return wrapped(file, () => recordsAsFields(file.batches, matcher, file))
 }
 
-/** The same for records without a file that could be read again, each with columns of its own. */
+/** Does the same for records that can be read only once, each with columns of its own. */
 export async function* recordsAsFields(
   batches: AsyncIterable<readonly RawRecord[]>,
   matcher: ColumnMatcher,
   origin: Pick<RawRecords, 'source' | 'unit'>,
 ): AsyncGenerator<readonly RawRecord[]> {
-  // Most records have the columns of the one before them.
+  // Most records have the columns of the previous one.
   let last: { readonly columns: readonly string[]; readonly nameOf: ReadonlyMap<string, string> } | null =
     null
   for await (const batch of batches) {

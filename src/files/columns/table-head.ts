@@ -10,42 +10,42 @@ export type TableCell = Exclude<JsonValue, null> | undefined
 /** A row from the start of a file. */
 export interface SampleRow {
   readonly cells: readonly TableCell[]
-  /** Where it is, in the file's unit. */
+  /** Its place in the file's unit. */
   readonly at: number
 }
 
-/** How a table begins. */
+/** The beginning of a table. */
 export interface TableHead {
-  /** By column; undefined for one without a name and values. */
+  /** The names by column; undefined for one without a name and values. */
   readonly names: readonly (string | undefined)[]
-  /** How many of the rows come before the first record. */
+  /** The number of rows before the first record. */
   readonly rows: number
-  /** What was guessed; each a sentence without a full stop. */
+  /** The guesses; each a sentence without a full stop. */
   readonly guesses: readonly string[]
 }
 
 export interface HeadOptions {
-  /** The cells of a row that belongs to the table, as most of them have it. */
+  /** The number of cells of most rows. */
   readonly width: number
-  /** Whether a row names the columns; null to find out. */
+  /** Whether a row names the columns; null to detect it. */
   readonly header: boolean | null
-  /** True when the table begins with the first row. */
+  /** Whether the table begins with the first row. */
   readonly first: boolean
   readonly cells: CellKind
   readonly unit: PlaceUnit
-  /** The file, as messages call it with a place. */
+  /** Returns the file and the place, for messages. */
   place(at: number): string
 }
 
-/** Rows that may stand above a table. */
+/** The most rows that may precede a table. */
 const MAX_ABOVE = 20
 
-/** Titles that a guess shows. */
+/** The number of skipped titles that a guess shows. */
 const SHOWN = 3
 
 /**
- * Finds where a table begins and what its columns are called, from its first rows: titles and comments above it are passed
- * over, and where the first row has values of the same types as those below, there are no names.
+ * Finds the start of a table and the names of its columns from its first rows. Titles and comments above it are
+ * skipped; if the first row has values of the same types as those below, there is no header.
  */
 export function findHead(rows: readonly SampleRow[], options: HeadOptions): TableHead {
   const above = options.first ? 0 : countAbove(rows, options.width)
@@ -76,7 +76,7 @@ export function findHead(rows: readonly SampleRow[], options: HeadOptions): Tabl
   return { names: named.names, rows: above + 1, guesses: [...guesses, ...named.guesses] }
 }
 
-/** How many rows stand above a table: titles, comments and what else has far fewer values than the table has columns. */
+/** Returns the number of rows above a table: titles, comments and other rows with far fewer values than columns. */
 export function countAbove(rows: readonly SampleRow[], width: number): number {
   if (width < 2) return 0
   const filled = usualFilled(rows)
@@ -90,11 +90,11 @@ export function countAbove(rows: readonly SampleRow[], width: number): number {
     if (!isAbove(row, index)) return above
     above += 1
   }
-  // With nothing below that looks like a table, the first row has to do.
+  // Without anything below that looks like a table, the first row is used.
   return 0
 }
 
-/** The number of values that rows of the table have: few have more. */
+/** Returns the usual number of values in a row: few rows have more. */
 function usualFilled(rows: readonly SampleRow[]): number {
   const counts = rows.map(({ cells }) => filledOf(cells)).toSorted((a, b) => a - b)
   return counts[Math.floor(counts.length * 0.75)] ?? 0
@@ -104,12 +104,15 @@ function filledOf(cells: readonly TableCell[]): number {
   return cells.reduce<number>((count, cell) => count + (isBlank(cell) ? 0 : 1), 0)
 }
 
-/** Some programs begin the line of the names like a comment; that has as many cells as the table. */
+/** Whether a row is a comment. A header that begins like a comment has as many cells as the table. */
 function isComment(cells: readonly TableCell[], width: number): boolean {
   return textOf(cells[0]).startsWith('#') && cells.length !== width
 }
 
-/** Whether a row has one value where others have several, or fewer than half of them; half, when it is shorter, too. */
+/**
+ * Whether a row has one value where others have several, or fewer than half of them; for a shorter row, half or
+ * fewer.
+ */
 function isSparse(
   cells: readonly TableCell[],
   usual: { readonly filled: number; readonly width: number },
@@ -119,7 +122,7 @@ function isSparse(
   return filled * 2 < usual.filled + (cells.length < usual.width ? 1 : 0)
 }
 
-/** Whether a row is filled up with empty cells to the width of the table, and has at most half of its values. */
+/** Whether a row is padded with empty cells to the width of the table, and has at most half of its values. */
 function isHalf(
   cells: readonly TableCell[],
   usual: { readonly filled: number; readonly width: number },
@@ -127,7 +130,7 @@ function isHalf(
   return isBlank(cells[usual.width - 1]) && filledOf(cells) * 2 <= usual.filled
 }
 
-/** How many rows come before an empty line with a row of names behind it; 0 when there is none. */
+/** Returns the number of rows before an empty line that a header follows; 0 if there is none. */
 function rowsToGap(rows: readonly SampleRow[], width: number): number {
   const names = rows.slice(0, MAX_ABOVE + 1).findIndex(({ cells }) => isFullOfTexts(cells, width))
   const before = rows[names - 1]
@@ -150,13 +153,13 @@ function aboveGuess(rows: readonly SampleRow[], unit: PlaceUnit): string {
   return `passed over ${what} above the table: ${texts.join(', ')}${more}`
 }
 
-/** Whether the first row of a table has names, values, or what may be either, such as years. */
+/** Decides whether the first row of a table has names, values, or cells that may be either, such as years. */
 function lookOfTop(
   table: readonly SampleRow[],
   { cells, width }: HeadOptions,
 ): 'names' | 'values' | 'either' {
   const [top, ...below] = table
-  // The names leave out that of the index.
+  // The header omits the name of the index column.
   if (isBlank(top?.cells[0]) && below.some((row) => !isBlank(row.cells[0]))) return 'names'
   const alike: number[] = []
   for (let column = 0; column < width; column += 1) {
@@ -172,7 +175,7 @@ function lookOfTop(
   return areYears(alike.map((column) => Number(textOf(top?.cells[column])))) ? 'either' : 'values'
 }
 
-/** Whether numbers may be names of columns: years, or numbers that go up. */
+/** Whether numbers may be column names: years, or ascending numbers. */
 function areYears(numbers: readonly number[]): boolean {
   if (!numbers.every((number) => Number.isInteger(number))) return false
   if (numbers.every((number) => number >= 1800 && number <= 2200)) return true
@@ -187,7 +190,7 @@ function familyOf(cell: TableCell, cells: CellKind): Kind | null {
   return kind === 'number' ? 'integer' : kind
 }
 
-/** Whether a cell has nothing, or nothing but white space. */
+/** Whether a cell is empty or has only white space. */
 export function isBlank(cell: TableCell): boolean {
   return cell === undefined || (typeof cell === 'string' && cell.trim() === '')
 }

@@ -5,21 +5,20 @@ import type { JsonValue } from '../../contract/json/json.ts'
 import { WrittenNumber } from '../../contract/json/written-number.ts'
 import type { CellKind } from '../io/raw-records.ts'
 
-/** What a single value could be a value of; `text` is what is nothing else. */
+/** The kind of a single value; `text` is anything else. */
 export type Kind =
   'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'time' | 'array' | 'object' | 'text'
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/
 const NUMBER = /^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/
 
-/** A spreadsheet has moments without an offset; they count as UTC (type-cells.ts). */
+/** Spreadsheets have timestamps without an offset; they count as UTC (type-cells.ts). */
 const LOCAL_TIMESTAMP = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+$/
 
 /**
- * The kind of a value of a file, null for a cell that has nothing but white space. Where cells are texts only, one that can
- * only be read one way is what it reads as; a file with types means its texts as texts, and only moments, which such
- * files have as texts, are looked for in them. Nothing that would change by being read is a number: leading zeros, a plus
- * sign, more digits than are kept.
+ * Returns the kind of a value of a file, null for a blank cell. In files of texts, a text with one interpretation has
+ * that kind; in files with types, texts are texts, except for dates, timestamps and times. A text that would change
+ * by parsing is not a number: leading zeros, a plus sign, too many digits.
  */
 export function kindOf(value: Exclude<JsonValue, null>, cells: CellKind): Kind | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? 'integer' : 'number'
@@ -28,7 +27,7 @@ export function kindOf(value: Exclude<JsonValue, null>, cells: CellKind): Kind |
   return cells === 'values' ? (kindOfMoment(value) ?? 'text') : kindOfCell(value.trim(), cells)
 }
 
-/** The number that keeps a cell of text from being a number, or JSON with numbers: it would lose digits. */
+/** Returns the number that prevents a text from being a number, or JSON with numbers, because it would lose digits. */
 export function lossyNumberIn(cell: string): WrittenNumber | null {
   const text = cell.trim()
   const first = text.charCodeAt(0)
@@ -62,7 +61,7 @@ function kindOfDigits(text: string): Kind | null {
   return NUMBER.test(text) && numberFrom(text) !== null ? 'number' : null
 }
 
-/** Lists and objects that some program wrote into a cell. */
+/** Recognizes arrays and objects that a program wrote into a cell. */
 function kindOfJson(text: string): Kind | null {
   try {
     const value = parseExactly(text, { writtenIntegers: true })

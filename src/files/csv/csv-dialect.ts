@@ -2,27 +2,27 @@ import { ValidationError } from '../../errors/service-error.ts'
 import { countAbove, type SampleRow } from '../columns/table-head.ts'
 import { CsvParser } from './csv-parser.ts'
 
-/** How a CSV file is laid out, as far as its start tells. */
+/** The layout of a CSV file, detected from its start. */
 export interface CsvDialect {
   readonly delimiter: string
-  /** Where in the text the rows start, after a line `sep=…` and the lines to be skipped. */
+  /** The offset in the text of the first row, after a line `sep=…` and skipped lines. */
   readonly start: number
-  /** The number of the line there, from 1. */
+  /** The line number of that offset, from 1. */
   readonly line: number
   /** The first rows. */
   readonly sample: readonly SampleRow[]
-  /** The number of cells that most of them have. */
+  /** The number of cells of most rows. */
   readonly width: number
 }
 
 export interface DialectOptions {
-  /** What messages call the file. */
+  /** The name of the file in messages. */
   readonly name: string
-  /** The delimiter, where somebody said it. */
+  /** The requested delimiter, if any. */
   readonly delimiter: string | null
-  /** The delimiter that the file's name speaks for. */
+  /** The delimiter that the extension of the file suggests. */
   readonly hint: string | null
-  /** Lines to be skipped; null to find out. */
+  /** The number of lines to skip; null to detect it. */
   readonly skip: number | null
   /** Whether the text is the whole file. */
   readonly whole: boolean
@@ -30,13 +30,13 @@ export interface DialectOptions {
 
 const DELIMITERS = [',', ';', '\t', '|']
 
-/** Rows that tell a layout. */
+/** The number of rows from which the layout is detected. */
 const SAMPLE_ROWS = 100
 
 /**
- * Finds out the layout of a file from its start. The delimiter is the one asked for, that of a first line `sep=;`, or the one
- * that makes a table of the rows: of several, with the fewest rows above it, and then with the most columns. Throws ValidationError for a file with fewer lines than
- * are to be skipped.
+ * Detects the layout of a file from its start. The delimiter is the requested one, that of a first line `sep=;`, or
+ * the one that produces a table: of several, the one with the fewest rows above it, then with the most columns.
+ * Throws ValidationError for a file with fewer lines than are to be skipped.
  */
 export function detectDialect(text: string, options: DialectOptions): CsvDialect {
   const stated = /^sep=([^\r\n"])(?:\r\n|\r|\n)/i.exec(text)
@@ -53,7 +53,7 @@ export function detectDialect(text: string, options: DialectOptions): CsvDialect
   return { delimiter: best.delimiter, start, line, sample: best.sample, width: best.width }
 }
 
-/** The hint first: of equals, the first is taken. */
+/** Puts the hint first: of equal candidates, the first is chosen. */
 function delimitersFor(hint: string | null): readonly string[] {
   return hint === null ? DELIMITERS : [hint, ...DELIMITERS.filter((delimiter) => delimiter !== hint)]
 }
@@ -82,11 +82,11 @@ interface Look {
   readonly delimiter: string
   readonly sample: readonly SampleRow[]
   readonly width: number
-  /** Rows above the table. */
+  /** The number of rows above the table. */
   readonly above: number
-  /** Columns of its first row. */
+  /** The number of columns of its first row. */
   readonly columns: number
-  /** Whether each row of the table has as many cells. */
+  /** Whether all rows of the table have the same number of cells. */
   readonly fits: boolean
 }
 
@@ -98,7 +98,7 @@ function look(
   const sample = sampleOf(text, new CsvParser({ name, delimiter, line }), whole)
   const width = usualWidth(sample)
   const above = skip === null ? countAbove(sample, width) : 0
-  // When not even one row ends in the text, its start has to do.
+  // If no row ends within the text, its start is used.
   const [top] =
     sample.length > 0 ? sample.slice(above) : sampleOf(text, new CsvParser({ name, delimiter, line }), true)
   const columns = top?.cells.length ?? 0
@@ -106,7 +106,7 @@ function look(
   return { delimiter, sample, width, above, columns, fits }
 }
 
-/** The first rows of a text, up to what is wrong in it. */
+/** Returns the first rows of a text, up to the first error. */
 function sampleOf(text: string, parser: CsvParser, whole: boolean): SampleRow[] {
   const rows: SampleRow[] = []
   try {
@@ -121,7 +121,7 @@ function sampleOf(text: string, parser: CsvParser, whole: boolean): SampleRow[] 
   return rows
 }
 
-/** The number of cells that most rows have; the larger of two that are as usual. */
+/** Returns the number of cells that most rows have; the larger of two that are equally frequent. */
 function usualWidth(rows: readonly SampleRow[]): number {
   const counts = new Map<number, number>()
   for (const { cells } of rows) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1)

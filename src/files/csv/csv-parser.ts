@@ -1,21 +1,21 @@
 import { ValidationError } from '../../errors/service-error.ts'
 import { MAX_COLUMNS, MAX_RECORD_SIZE, tooLargeRecord } from '../io/file-limits.ts'
 
-/** A line of cells, which may go over several lines of text. */
+/** A row of cells, which may span several lines of text. */
 export interface CsvRow {
-  /** `undefined` where there is nothing between the delimiters; a pair of quotes with nothing between is an empty text. */
+  /** `undefined` for a cell with nothing between the delimiters; an empty pair of quotes is an empty text. */
   readonly cells: readonly (string | undefined)[]
-  /** The line of text that it begins on, from 1. */
+  /** The line of text on which it begins, from 1. */
   readonly line: number
-  /** About how many characters it has. */
+  /** Its approximate length in characters. */
   readonly size: number
 }
 
 export interface CsvParserOptions {
-  /** What messages call the file. */
+  /** The name of the file in messages. */
   readonly name: string
   readonly delimiter: string
-  /** The line of text that comes first. */
+  /** The number of the first line of text. */
   readonly line: number
 }
 
@@ -24,15 +24,15 @@ const LF = 10
 const CR = 13
 
 /**
- * Takes apart CSV (RFC 4180) that comes in pieces. Lines may end in CRLF, LF or CR; empty lines do not count. Own code,
- * since the libraries that can tell `""` from nothing at all take ten times as long to.
+ * Parses CSV (RFC 4180) that arrives in pieces. Lines end in CRLF, LF or CR; empty lines are ignored. Custom code,
+ * since libraries that distinguish `""` from an empty cell are ten times slower.
  */
 export class CsvParser {
   readonly #name: string
   readonly #delimiter: number
   #line: number
   #text = ''
-  /** How long the text must be before it is worth another look: a row that goes on for many pieces is looked at few times. */
+  /** The length of text at which parsing is tried again: a row that spans many pieces is parsed few times. */
   #worthwhile = 0
 
   constructor({ name, delimiter, line }: CsvParserOptions) {
@@ -41,14 +41,14 @@ export class CsvParser {
     this.#line = line
   }
 
-  /** The rows that end in the text so far. Throws ValidationError naming line and character. */
+  /** Returns the rows that end in the text so far. Throws ValidationError naming line and character. */
   *push(piece: string): Generator<CsvRow> {
     this.#text += piece
     if (this.#text.length < this.#worthwhile) return
     yield* this.#rows(false)
   }
 
-  /** The last row, if its line does not end. */
+  /** Returns the last row, if its line does not end. */
   *end(): Generator<CsvRow> {
     yield* this.#rows(true)
   }
@@ -71,7 +71,7 @@ export class CsvParser {
     this.#worthwhile = this.#text.length * 2
   }
 
-  /** The row that starts at a place; null when the text ends before it does. */
+  /** Parses the row at an offset; returns null if it does not end within the text. */
   #row(text: string, start: number, last: boolean): ParsedRow | null {
     if (start >= text.length) return null
     const cells: (string | undefined)[] = []
@@ -98,7 +98,7 @@ export class CsvParser {
     }
   }
 
-  /** A cell without quotes: up to the next delimiter or end of a line. */
+  /** Parses a cell without quotes: up to the next delimiter or end of line. */
   #plain(text: string, cursor: Cursor): Cell {
     const start = cursor.at
     let at = start
@@ -154,11 +154,11 @@ interface ParsedRow extends CsvRow {
 interface Cursor {
   at: number
   line: number
-  /** Where the line begins. */
+  /** The offset of the start of the line. */
   lineStart: number
 }
 
-/** Where the next row starts, or null when the text must go on for that to be known. */
+/** Returns the offset of the next row, or null if more text is needed. */
 function endOfRow(text: string, at: number, last: boolean): number | null {
   if (at >= text.length) return last ? at : null
   if (text.charCodeAt(at) === LF) return at + 1

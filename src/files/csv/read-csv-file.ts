@@ -8,14 +8,14 @@ import { detectDialect, type CsvDialect } from './csv-dialect.ts'
 import { CsvParser, type CsvRow } from './csv-parser.ts'
 import { unguardFormula } from './formula-guard.ts'
 
-/** How much of a file tells its layout. */
+/** The number of bytes from which the layout is detected. */
 const LOOK_AHEAD = 64 << 10
 
-/** Rows that tell how a table begins, where each is long, and about how many characters of them. */
+/** The number of rows from which the head of a table is detected if rows are long, and their length in characters. */
 const FEW_ROWS = 10
 const FEW_ROWS_SIZE = 4 << 20
 
-/** A file, and how it is laid out. */
+/** A file and its layout. */
 interface CsvFile {
   readonly source: FileSource
   readonly text: TextReader
@@ -26,9 +26,9 @@ interface CsvFile {
 }
 
 /**
- * Reads a CSV file: delimiter, names of the columns and what stands above them are found out, as far as the options do not
- * say them. A cell with nothing in it is absent, and so is a pair of quotes with nothing between unless `blank` is `empty`.
- * Throws ValidationError naming line and column.
+ * Reads a CSV file. Delimiter, column names and lines above them are detected unless the options set them. An empty
+ * cell is absent, and so is an empty pair of quotes unless `blank` is `empty`. Throws ValidationError naming line and
+ * column.
  */
 export async function readCsvFile(source: FileSource, options: ReadFileOptions): Promise<RawRecords> {
   const { raw = false, encoding = null, skip = null, header = null } = options
@@ -70,7 +70,7 @@ export async function readCsvFile(source: FileSource, options: ReadFileOptions):
   }
 }
 
-/** The start of a text, and whether that is all of it. */
+/** Returns the start of a text, and whether that is all of it. */
 async function startOf({ pieces }: TextReader): Promise<{ readonly text: string; readonly whole: boolean }> {
   let text = ''
   for await (const piece of pieces) {
@@ -80,7 +80,7 @@ async function startOf({ pieces }: TextReader): Promise<{ readonly text: string;
   return { text, whole: true }
 }
 
-/** The rows that tell the head: those of the sample, or some more where rows are so long that it has few. */
+/** Returns the rows for detecting the head: those of the sample, or more if long rows make it short. */
 async function firstRows(
   source: FileSource,
   text: TextReader,
@@ -121,7 +121,7 @@ async function* batchesOf(file: CsvFile): AsyncGenerator<readonly RawRecord[]> {
       above -= 1
       continue
     }
-    // Spreadsheet programs write such a line for a row that is formatted, and has nothing in it.
+    // Spreadsheet programs write such a line for a formatted row without values.
     if (cells.every((cell) => cell === undefined)) continue
     checkCells(cells, head.names, `${source.name}:${line}`)
     const texts = cells.map((cell) => {
@@ -137,7 +137,7 @@ async function* batchesOf(file: CsvFile): AsyncGenerator<readonly RawRecord[]> {
 
 /** Throws ValidationError for a line with too few cells, and for a value in a column without a name. */
 function checkCells(cells: CsvRow['cells'], names: TableHead['names'], place: string): void {
-  // A delimiter at the end of each line is no column.
+  // A delimiter at the end of each line does not make a column.
   const extra = cells.length > names.length && cells.slice(names.length).some((cell) => cell !== undefined)
   if (cells.length < names.length || extra) {
     throw new ValidationError(

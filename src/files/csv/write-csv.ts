@@ -4,18 +4,18 @@ import { parsePage, type RecordPages } from '../io/record-pages.ts'
 import { guardFormula } from './formula-guard.ts'
 
 export interface CsvWriteOptions {
-  /** Leaves texts that start as a formula does as they are. */
+  /** Writes texts that start like a formula unchanged. */
   readonly raw: boolean
-  /** One character: a comma, or another of those that cells are put into quotes for. */
+  /** One character: a comma, or another for which cells are quoted. */
   readonly delimiter: string
 }
 
-/** What a cell is put into quotes for, besides being an empty text. Other programs trim what stands without. */
+/** Matches cells that need quotes, besides empty texts. Other programs trim unquoted white space. */
 const NEEDS_QUOTES = /[",;\t\r\n|]|^\s|\s$/
 
 /**
- * The records as CSV (RFC 4180) in UTF-8, under a line with the names of the fields. No value is nothing, an empty text is
- * a pair of quotes; arrays and objects are their JSON.
+ * Returns the records as CSV (RFC 4180) in UTF-8, with a header of field names. No value is an empty cell, an empty
+ * text a pair of quotes; arrays and objects are JSON.
  */
 export async function* writeCsv(
   fields: readonly Field[],

@@ -7,26 +7,26 @@ import { NotationSketch, STRICT, type Reading } from '../notation/notation-sketc
 import { countOccurrence, type Occurrence } from '../notation/occurrence.ts'
 import type { RawRecord, RawRecords } from '../io/raw-records.ts'
 
-/** How the texts of each field are read; each has a {@link Reading}. */
+/** Returns the {@link Reading} of each field. */
 export interface FieldReadings {
-  /** To be called with each batch, before its records are read. */
+  /** Prepares the readings for a batch. Call it before reading the records of the batch. */
   settle(batch: readonly RawRecord[]): Promise<void>
   of(field: string): Reading
 }
 
 export interface ColumnReadingsOptions {
-  /** The file, which is gone through once more where a value has several meanings; null where it can be read only once. */
+  /** The file, which is read again if a value is ambiguous; null if it can be read only once. */
   readonly file: RawRecords | null
-  /** The field of a column, undefined where there is none. */
+  /** Returns the field of a column, undefined if it has none. */
   readonly fieldOf: (column: string) => Field | undefined
   readonly dateOrder: DateOrder | null
-  /** As in {@link Reading}. */
+  /** See {@link Reading}. */
   readonly lenient: boolean
 }
 
 /**
- * Readings for a file whose contract is known. Only where a value has several meanings, as `03/04/2024` and `1,234` have, the
- * file is gone through to look for values of the same column that have one.
+ * Readings for a file with a known contract. Only if a value is ambiguous, such as `03/04/2024` or `1,234`, is the
+ * file searched for unambiguous values of the same column.
  */
 export class ColumnReadings implements FieldReadings {
   readonly #options: ColumnReadingsOptions
@@ -40,12 +40,12 @@ export class ColumnReadings implements FieldReadings {
     this.#plain = { dateOrder: options.dateOrder, commaGroups: false, lenient: options.lenient }
   }
 
-  /** To be called before the file is gone through from its start. */
+  /** Resets the notes. Call it before reading the file from its start. */
   begin(): void {
     this.#missing.clear()
   }
 
-  /** The texts that have several meanings, and those that were taken for no value since {@link begin}; a sentence for each field. */
+  /** Returns a sentence for each field with ambiguous texts, or with texts read as no value since {@link begin}. */
   notes(): readonly string[] {
     const missing = Array.from(this.#missing, ([field, occurrence]) => {
       const more = occurrence.count === 1 ? '' : `, and ${occurrence.count - 1} more`
@@ -129,12 +129,12 @@ export class ColumnReadings implements FieldReadings {
   }
 }
 
-/** The readings that were found out when a contract was inferred. */
+/** Returns the readings found while a contract was inferred. */
 export function knownReadings(readings: ReadonlyMap<string, Reading>): FieldReadings {
   return { settle: () => Promise.resolve(), of: (field) => readings.get(field) ?? STRICT }
 }
 
-/** A number with a decimal point, and without anything that separates thousands. */
+/** Matches a number with a decimal point and without thousands separators. */
 const HAS_POINT = /^\s*[+-]?\d*\.\d+(?:e[+-]?\d+)?\s*$/i
 
 function sketchOf(sketches: Map<string, NotationSketch>, field: string, groups: boolean): NotationSketch {

@@ -7,7 +7,7 @@ import type { Reading } from '../notation/notation-sketch.ts'
 import type { CellKind } from '../io/raw-records.ts'
 import type { Occurrence } from '../notation/occurrence.ts'
 
-/** The type of a column, and how its texts are read as values of that. */
+/** The type of a column, and how its texts are converted to it. */
 export interface ColumnType {
   readonly type: LogicalType
   readonly reading: Reading
@@ -16,16 +16,16 @@ export interface ColumnType {
 const MOMENTS: ReadonlySet<Kind> = new Set<Kind>(['date', 'timestamp'])
 const NUMBERS: ReadonlySet<Kind> = new Set<Kind>(['integer', 'number'])
 
-/** What is known of a column from elsewhere. */
+/** Facts about a column from other sources. */
 export interface ColumnContext {
   readonly cells: CellKind
-  /** What somebody said of dates, or null. */
+  /** The requested order of dates, or null. */
   readonly dateOrder: DateOrder | null
-  /** A number with a decimal comma, where the file has a column of such; else null. */
+  /** A number with a decimal comma if a column of the file has such numbers; else null. */
   readonly decimalComma: Occurrence | null
 }
 
-/** The only type that takes all values of a column. */
+/** Returns the only type that accepts all values of a column. */
 export function typeOfColumn(
   column: ColumnSketch,
   { cells, dateOrder, decimalComma }: ColumnContext,
@@ -45,7 +45,7 @@ export function typeOfColumn(
       return notation.fraction !== null || others.has('number') ? 'number' : 'integer'
     }
     if (decimalComma !== null && hasPointGroupsOnly(column)) return 'string'
-    // What a spreadsheet shows as a date may be midnight among other moments.
+    // A date in a spreadsheet may be midnight among other timestamps.
     if (cells === 'cells' && found.size === 2 && others.size === 2 && others.isSubsetOf(MOMENTS))
       return 'timestamp'
     return typeOfKinds(found) ?? 'string'
@@ -53,7 +53,7 @@ export function typeOfColumn(
   return { type: type(), reading }
 }
 
-/** Whether each point of a column's numbers may be between thousands. */
+/** Whether every point in a column's numbers may separate thousands. */
 export function hasPointGroupsOnly({ kinds, pointGroup }: ColumnSketch): boolean {
   return pointGroup !== null && pointGroup.count === kinds.get('number')?.count
 }

@@ -1,18 +1,18 @@
 import { stringify } from 'yaml'
 import type { JsonObject } from '../../contract/json/json.ts'
 
-/** What a contract that is written says of itself. */
+/** The contents of a contract to write. */
 export interface ContractFacts {
   /** The contract's id. */
   readonly id: string
   /** The name of its schema entry. */
   readonly entry: string
   readonly description: string | null
-  /** In the order of the fields. */
+  /** The properties in the order of the fields. */
   readonly properties: readonly JsonObject[]
 }
 
-/** The text of a contract with these properties. */
+/** Returns the text of a contract with these properties. */
 export function contractText({ id, entry, description, properties }: ContractFacts): string {
   return yamlText({
     apiVersion: 'v3.1.0',
@@ -25,12 +25,12 @@ export function contractText({ id, entry, description, properties }: ContractFac
   })
 }
 
-/** YAML without aliases, and without lines that are broken for their length. */
+/** Returns YAML without aliases and without line folding. */
 export function yamlText(document: JsonObject): string {
   return stringify(document, { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' })
 }
 
-/** A closed list of values, as the contract has it (D6). */
+/** Returns a closed list of values as a quality rule (D6). */
 export function closedListRule(validValues: readonly string[]): JsonObject {
   return { metric: 'invalidValues', arguments: { validValues }, mustBe: 0 }
 }

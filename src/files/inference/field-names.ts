@@ -1,4 +1,4 @@
-/** Letters that have no form without their mark (Unicode decomposes the others). */
+/** Letters without a decomposition in Unicode. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -16,20 +16,20 @@ const LETTERS: Readonly<Record<string, string>> = {
   ı: 'i',
 }
 
-/** As in parse-field.ts: what no field can be called. */
+/** Names that no field may have, as in parse-field.ts. */
 const REFUSED: ReadonlySet<string> = new Set(['__proto__', 'true', 'false'])
 
-/** Longer names help nobody; the whole is kept as the field's business name. */
+/** The most characters of a name; the business name keeps the whole. */
 const MAX_LENGTH = 64
 
 /**
- * Gives columns the names that they can have as fields (D5): letters, digits and `_`, not starting with a digit, no two alike but
- * for case, in the order of the columns. `taken` are names that others have. A column without a letter of ASCII in it is
- * called by its place.
+ * Converts column names to valid field names (D5): letters, digits and `_`, not starting with a digit, unique
+ * ignoring case, in the order of the columns. `taken` are names in use. A column without an ASCII letter is named by
+ * its position.
  */
 export function fieldNames(columns: readonly string[], taken: readonly string[] = []): string[] {
   const used = new Set(taken.map((name) => name.toLowerCase()))
-  // A name that is fine as it is stays, whoever comes before it.
+  // A name that is already valid is kept, whatever precedes it.
   const kept = new Set<string>()
   for (const column of columns) {
     const lower = column.toLowerCase()
@@ -49,7 +49,7 @@ export function fieldNames(columns: readonly string[], taken: readonly string[] 
   })
 }
 
-/** What is left of a name, null when that is nothing. */
+/** Returns the valid part of a name, null if nothing is left. */
 function plainName(column: string): string | null {
   const ascii = column
     .normalize('NFKD')
@@ -77,14 +77,14 @@ function firstFree(name: string, used: ReadonlySet<string>): string {
   }
 }
 
-/** Words of a name that say that it tells records apart. */
+/** Words in a column name that indicate a key. */
 export const KEY_WORDS: ReadonlySet<string> = new Set(
   'id key code uuid guid no nr num number slug sku isbn issn ean gtin doi iban iso ref reference email username login handle'.split(
     ' ',
   ),
 )
 
-/** Whether a column's name says that it tells records apart: one of its words is such a word (`isbn`, `orderNo`, `country code`). */
+/** Whether a column name indicates a key: one of its words is a key word (`isbn`, `orderNo`, `country code`). */
 export function readsLikeKey(column: string): boolean {
   const words = column.replace(/([a-z0-9])([A-Z])/g, '$1 $2').split(/[^A-Za-z0-9]+/)
   return words.some((word) => KEY_WORDS.has(word.toLowerCase()))

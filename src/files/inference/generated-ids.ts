@@ -5,13 +5,13 @@ import { idText } from './infer-column.ts'
 import { wrapped } from '../io/null-texts.ts'
 import type { RawRecord, RawRecords } from '../io/raw-records.ts'
 
-/** What stands between the parts of an id of several fields. */
+/** The separator of the parts of a composite id. */
 export const SEPARATOR = ':'
 
-/** The id of a record, by its values under the names of fields and its number from 1; null where a part of it is missing. */
+/** Returns the id of a record from its values and its number from 1; null if a part is missing. */
 export type MakeId = (values: JsonObject, number: number) => string | null
 
-/** Makes the ids of records that have none in their file. */
+/** Returns the function that makes ids for records without one. */
 export function idMaker(source: IdSource): MakeId {
   if (source.kind === 'rowNumber') return (_values, number) => String(number)
   return (values) => {
@@ -22,20 +22,20 @@ export function idMaker(source: IdSource): MakeId {
   }
 }
 
-/** The same values with the id as text, as ids are (D14), where a file has it as a number. */
+/** Returns the same values with a numeric id as text (D14). */
 export function withTextId(values: JsonObject): JsonObject {
   const id = Object.hasOwn(values, 'id') ? values['id'] : null
   const isNumber = typeof id === 'number' || id instanceof WrittenNumber
   return isNumber ? { ...values, id: String(id) } : values
 }
 
-/** The same records, with an id in each that has none. */
+/** Returns the same records, with an id for each that has none. */
 export function withMadeIds(file: RawRecords, makeId: MakeId): RawRecords {
   const fields = file.fields === null || file.fields.includes('id') ? file.fields : ['id', ...file.fields]
   return { ...wrapped(file, () => recordsWithIds(file.batches, makeId)), fields }
 }
 
-/** The same for records without a file that could be read again. */
+/** Does the same for records that can be read only once. */
 export async function* recordsWithIds(
   batches: AsyncIterable<readonly RawRecord[]>,
   makeId: MakeId,

@@ -11,29 +11,29 @@ import type { CellKind } from '../io/raw-records.ts'
 import { countOccurrence, type Occurrence } from '../notation/occurrence.ts'
 import { ValueSet, type ByteBudget } from './value-set.ts'
 
-/** A closed list has at most so many values, */
+/** The most values of a closed list. */
 export const MAX_LISTED = 20
 
-/** each of at most so many characters. */
+/** The most characters of each value of a closed list. */
 export const MAX_LISTED_LENGTH = 60
 
-/** As long as this, a text may still tell records apart. */
+/** The most characters of a text in a key column. */
 const MAX_KEY_LENGTH = 64
 
-/** What keeps a column from telling records apart. */
+/** The reason why a column is not a key. */
 export interface KeyFault {
-  /** Where in the file, in its unit. */
+  /** Its place in the file's unit. */
   readonly at: number
   readonly value: JsonValue
   readonly reason: string
 }
 
-/** Values of these can be keys that nobody asked for: they have one form only, and are no measurements. */
+/** Kinds that can be keys without request: they have one notation, and are not measurements. */
 const KEY_KINDS: ReadonlySet<Kind> = new Set<Kind>(['text', 'integer', 'date', 'timestamp'])
 
 const REPEATED = 'is there a second time'
 
-/** Any text goes through what the contract holds against an id (D14). */
+/** A field that accepts what the contract accepts as an id (D14). */
 const ID: Field = {
   name: 'id',
   type: 'string',
@@ -50,42 +50,42 @@ const ID: Field = {
 
 export interface ColumnOptions {
   readonly cells: CellKind
-  /** Whether it must be the key. */
+  /** Whether the column must be the key. */
   readonly key: boolean
   readonly budget: ByteBudget
 }
 
-/** What is known of a column's values, in memory that does not grow with their number but for a {@link ValueSet}. */
+/** Statistics of a column's values. Memory does not grow with their number, except for a {@link ValueSet}. */
 export class ColumnSketch {
   readonly name: string
   readonly kinds = new Map<Kind, Occurrence>()
   readonly readsLikeKey: boolean
-  /** Values that are there. */
+  /** The number of values. */
   count = 0
-  /** Those of them that are nothing but white space, in files where that can mean no value. */
+  /** The number of blank values, in files where blank can mean no value. */
   blank = 0
-  /** How often each text occurs, for as long as there are few; null when there are many. */
+  /** The number of occurrences of each text; null if there are too many texts. */
   listed: Map<string, number> | null = new Map()
   keyFault: KeyFault | null = null
-  /** Whether each text is short, */
+  /** Whether all texts are short. */
   short = true
-  /** and whether each is without white space. */
+  /** Whether no text has white space. */
   solid = true
   /** Digits with zeros or a plus sign before them. */
   padded: Occurrence | null = null
-  /** What looks like a date that is not read: with two digits of the year, or a day that no month has. */
+  /** Dates that are not converted: with a two-digit year, or a day that does not exist. */
   otherMoment: Occurrence | null = null
-  /** Numbers that would lose digits, which are kept as they are written. */
+  /** Numbers that would lose digits, kept as written. */
   lossy: Occurrence | null = null
-  /** Numbers whose point may be between thousands, as `1.000`, in files where that can be. */
+  /** Numbers whose point may separate thousands, as `1.000`, in files where that is possible. */
   pointGroup: Occurrence | null = null
-  /** Integers beyond ±(2^53−1) that the file has with an exponent. */
+  /** Integers beyond ±(2^53−1) that are written with an exponent. */
   unsafe: Occurrence | null = null
   readonly notation: NotationSketch
   readonly shape = new ShapeSketch()
   readonly #options: ColumnOptions
   #seen: ValueSet | null
-  /** Null when there were more values than could be kept. */
+  /** Null if there were too many values to store. */
   #complete: true | null = true
 
   constructor(name: string, options: ColumnOptions) {
@@ -96,12 +96,12 @@ export class ColumnSketch {
     this.#seen = new ValueSet(options.budget)
   }
 
-  /** Whether all values differ and could be ids; null when there were too many to tell. */
+  /** Whether all values differ and could be ids; null if there were too many to decide. */
   get differs(): boolean | null {
     return this.keyFault === null ? this.#complete : false
   }
 
-  /** Notes the value of a record, which is at this place in the file. */
+  /** Adds the value of a record at this place of the file. */
   add(value: Exclude<JsonValue, null>, at: number): void {
     this.count += 1
     const kind = kindOf(value, this.#options.cells)
@@ -119,18 +119,18 @@ export class ColumnSketch {
     else this.#addText(value, kind, at)
   }
 
-  /** Whether each text is short and without white space. */
+  /** Whether all texts are short and without white space. */
   get plain(): boolean {
     return this.short && this.solid
   }
 
-  /** Notes a value that is, or holds, a number that would lose digits: it stays as it is written. */
+  /** Adds a value that is, or contains, a number that would lose digits: it is kept as written. */
   addLossy(value: Exclude<JsonValue, null>, lossy: WrittenNumber, at: number): void {
     this.lossy = countOccurrence(this.lossy, lossy, at)
     this.add(idText(value), at)
   }
 
-  /** Gives back what is only needed while values come. */
+  /** Releases memory that is needed only while values are added. */
   release(): void {
     this.#seen?.release()
     this.#seen = null
@@ -169,7 +169,7 @@ export class ColumnSketch {
       this.#noKey({ at, value, reason: 'is no text, integer or date' })
       return
     }
-    // Cells of integers that differ in spaces only are one value.
+    // Integers that differ only in spaces are one value.
     const text = kind === 'integer' && !this.#options.key ? idText(value).trim() : idText(value)
     const fault = faultOf(ID, text)
     if (fault !== null) this.#noKey({ at, value, reason: fault })
@@ -187,7 +187,7 @@ export class ColumnSketch {
   }
 }
 
-/** The text that a value is as an id. */
+/** Returns a value as the text of an id. */
 export function idText(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
@@ -195,7 +195,7 @@ export function idText(value: JsonValue): string {
 const PADDED = /^(?:\+\.?[0-9]|-?0[0-9])[0-9]*(?:\.[0-9]+)?$/
 const OTHER_MOMENT = /^(?:\d{1,2}([./-])\d{1,2}\1(?:\d{4}|\d{2})|\d{4}([./-])\d{1,2}\2\d{1,2})$/
 
-/** An array or object, also one that a cell has as text. */
+/** Returns an array or object, also one that a cell contains as text. */
 function insideOf(value: JsonValue): JsonValue {
   return typeof value === 'string' ? (JSON.parse(value) as JsonValue) : value
 }

@@ -16,37 +16,37 @@ import type { FileProfile } from './infer-profile.ts'
 import { STRICT, type Reading } from '../notation/notation-sketch.ts'
 import type { Occurrence } from '../notation/occurrence.ts'
 
-/** A closed list stands for so many values for each of its own. */
+/** The least average number of records for each value of a closed list. */
 export const USES_OF_LISTED = 10
 
-/** A column that reads like a key is unique when so many values all differ, */
+/** The least number of different values for which a column that looks like a key is unique. */
 export const SOME_VALUES = 10
 
-/** and another, of short texts, when so many do. */
+/** The least number of different short texts for which any other column is unique. */
 export const MANY_VALUES = 100
 
-/** A field, and where its values come from. */
+/** A field and the source of its values. */
 export interface InferredField {
   readonly field: string
-  /** The column of the file; null for ids that are made up. */
+  /** The column of the file; null for generated ids. */
   readonly column: string | null
   readonly type: LogicalType
   readonly required: boolean
   readonly unique: boolean
-  /** The closed list, or null. */
+  /** The values of the closed list, or null. */
   readonly validValues: readonly string[] | null
-  /** Records that have a value; null when nobody counted. */
+  /** The number of records with a value; null if not counted. */
   readonly values: number | null
-  /** What somebody should look at; each a sentence without a full stop. */
+  /** Warnings about guesses; each a sentence without a full stop. */
   readonly doubts: readonly string[]
 }
 
-/** A contract, and how it came about. */
+/** An inferred contract and how it was derived. */
 export interface Inference {
   readonly contract: Contract
-  /** In the contract's order: that of the columns, behind ids that are made up. */
+  /** The fields in the order of the contract: generated ids, then the columns. */
   readonly fields: readonly InferredField[]
-  /** How the texts of each field are read. */
+  /** The reading of each field's texts. */
   readonly readings: ReadonlyMap<string, Reading>
   readonly records: number
 }
@@ -57,15 +57,15 @@ export interface InferenceNaming {
   /** The name of its schema entry. */
   readonly entry: string
   readonly key: AskedKey
-  /** Types that columns get whatever their values look like. */
+  /** The requested types of columns. */
   readonly types?: ReadonlyMap<string, LogicalType>
-  /** The order of day and month in dates, where somebody said it. */
+  /** The requested order of day and month in dates. */
   readonly dateOrder?: DateOrder | null
 }
 
 /**
- * The contract that a file's records fit, by what was seen of them; docs/reference/inference.md has the rules. Throws
- * ValidationError where the column that is to be the key does not tell the records apart.
+ * Infers the contract that accepts all records of a file; docs/reference/inference.md has the rules. Throws
+ * ValidationError if the values of the requested key column are not unique.
  */
 export function inferContract(profile: FileProfile, naming: InferenceNaming): Inference {
   const key = chooseKey(profile, naming.key)
@@ -141,7 +141,7 @@ function madeUpId({ records }: FileProfile, asked: boolean): Draft {
   }
 }
 
-/** Throws ValidationError for a type of a column that is not there, and for one that the key cannot have. */
+/** Throws ValidationError for a type of a column that does not exist, and for one that the key cannot have. */
 function checkTypes(
   types: ReadonlyMap<string, LogicalType>,
   { columns, file }: FileProfile,
@@ -168,7 +168,7 @@ interface Place {
   readonly profile: FileProfile
   readonly key: ChosenKey | null
   readonly field: string
-  /** The type that was asked for. */
+  /** The requested type. */
   readonly type: LogicalType | null
   readonly dateOrder: DateOrder | null
   readonly decimalComma: Occurrence | null
@@ -209,7 +209,7 @@ function draftField(column: ColumnSketch, place: Place): Draft {
   }
 }
 
-/** The keys that keep the name of a column, which may be empty in JSON. */
+/** Returns the keys that store the name of a column; in JSON the name may be empty. */
 function originalNameKeys(name: string): JsonObject {
   if (name.trim() !== '') return { businessName: name }
   return { customProperties: [{ property: ORIGINAL_NAME, value: name }] }
@@ -219,14 +219,14 @@ function keyWarnings({ guess }: ChosenKey): string[] {
   return guess === null ? [] : [guess]
 }
 
-/** A column called id that could not be it. */
+/** Warns about a column called id that is not suitable as the key. */
 function notKeyWarnings(column: ColumnSketch, profile: FileProfile): string[] {
   if (column.name.trim().toLowerCase() !== 'id') return []
   const why = whyNoKey(column, profile)
   return why === null ? [] : [`not the key: ${why}`]
 }
 
-/** Whether values must differ from now on. That they happen to differ so far says little of few values, or of amounts. */
+/** Whether future values must differ. That few values, or amounts, differ so far proves little. */
 function isUnique(column: ColumnSketch, type: LogicalType): boolean {
   if (column.differs !== true || (type !== 'string' && type !== 'integer')) return false
   if (column.readsLikeKey) return column.count >= SOME_VALUES

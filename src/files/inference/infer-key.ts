@@ -3,19 +3,19 @@ import { ValidationError } from '../../errors/service-error.ts'
 import type { ColumnSketch } from './infer-column.ts'
 import type { FileProfile } from './infer-profile.ts'
 
-/** The key that somebody asks for: the name of a column, false for numbers, null to have one looked for. */
+/** The requested key: the name of a column, false for numbers, null to choose one. */
 export type AskedKey = string | false | null
 
-/** The column whose values become the ids; `guess` is the reason when nobody asked for it by name. */
+/** The column whose values become the ids; `guess` is the reason if it was not requested by name. */
 export interface ChosenKey {
   readonly column: ColumnSketch
   readonly guess: string | null
 }
 
 /**
- * The column that tells the records apart: the one asked for; or one called `id`; or the first that reads like a key,
- * with a short text or an integer in each record, all different; or else the likeliest with a different value in each
- * record. Null when there is none, and ids have to be made up. Throws ValidationError where the one asked for does not do.
+ * Chooses the key column: the requested one; a column called `id`; the first that looks like a key and has a
+ * different short text or integer in each record; or the most likely with a different value in each record. Null if
+ * there is none, so that ids are generated. Throws ValidationError if the requested column is not suitable.
  */
 export function chooseKey(profile: FileProfile, asked: AskedKey): ChosenKey | null {
   const { columns } = profile
@@ -47,8 +47,8 @@ function likeliest(profile: FileProfile): ColumnSketch | null {
 }
 
 /**
- * The rank of a column that tells the records apart: names before what may differ by chance. Null for long prose, for
- * numbers that are measured, and for a column with a text such as `NA` in it, which names nothing.
+ * Ranks a column as a key: names before values that may differ by chance. Null for long prose, for measurements, and
+ * for a column with a text such as `NA`.
  */
 function rankOf({ kinds, short, solid, notation, lossy }: ColumnSketch): number | null {
   if (notation.missing !== null) return null
@@ -58,7 +58,7 @@ function rankOf({ kinds, short, solid, notation, lossy }: ColumnSketch): number 
   return kinds.has('integer') ? 3 : 2
 }
 
-/** Why a column's values cannot be the ids of the records, null when they can. */
+/** Returns the reason why a column's values cannot be ids, null if they can. */
 export function whyNoKey(
   { count, keyFault, differs }: ColumnSketch,
   { records, file }: FileProfile,
@@ -80,7 +80,7 @@ function askedKey(profile: FileProfile, asked: string): ColumnSketch {
     )
   }
   const why = whyNoKey(column, profile)
-  // More values than can be kept are left to the import, which looks at each.
+  // The import checks columns with too many values to store.
   if (why === null || (column.differs === null && column.count === profile.records)) return column
   throw new ValidationError(
     `${file}: ${showValue(asked)} cannot be the key: ${why}; choose another column, or none to have ids made up`,
@@ -88,7 +88,7 @@ function askedKey(profile: FileProfile, asked: string): ColumnSketch {
   )
 }
 
-/** Reasons of the contract show the value themselves. */
+/** Returns the message of the contract, which shows the value itself. */
 function faultText(value: unknown, reason: string): string {
   return reason.startsWith('is ') ? `${showValue(value)} ${reason}` : reason
 }

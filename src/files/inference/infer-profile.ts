@@ -8,21 +8,21 @@ import { ColumnSketch } from './infer-column.ts'
 import { placeOf, type RawRecord, type RawRecords } from '../io/raw-records.ts'
 import { ByteBudget } from './value-set.ts'
 
-/** Bytes for telling whether all values of a column differ: of a million values, sixteen columns. */
+/** The most bytes for detecting unique values: sixteen columns of a million values. */
 const KEY_BYTES = 256 * 1024 * 1024
 
-/** What was seen of a file's records. */
+/** Statistics of a file's records. */
 export interface FileProfile {
   readonly file: Pick<RawRecords, 'source' | 'unit' | 'cells'>
-  /** In the order in which they first came. */
+  /** The columns in the order of their first occurrence. */
   readonly columns: readonly ColumnSketch[]
   readonly records: number
 }
 
 /**
- * Goes once through a file's records, in memory that does not grow with their number but by some bytes for each value of
- * columns that may be keys; `key` is the column that must be the key, or null. A value that is null is absent. Throws
- * ValidationError for what no field can hold (D13), and for more columns than a sheet can have fields.
+ * Reads a file's records once. Memory does not grow with their number, except for some bytes for each value of
+ * possible keys; `key` is the column that must be the key, or null. A null value is absent. Throws ValidationError
+ * for values that no field accepts (D13), and for more columns than a sheet can have fields.
  */
 export async function profileRecords(file: RawRecords, key: string | null): Promise<FileProfile> {
   const profiler = new Profiler(file, key)

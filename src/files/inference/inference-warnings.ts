@@ -10,7 +10,7 @@ import type { FileProfile } from './infer-profile.ts'
 import type { CellKind } from '../io/raw-records.ts'
 import { textOf, type Occurrence } from '../notation/occurrence.ts'
 
-/** From this share of the values on, those of another kind are named. */
+/** The share of values from which exceptions are named. */
 const MOST = 0.9
 
 const PLURALS: Readonly<Record<Kind, string>> = {
@@ -25,7 +25,7 @@ const PLURALS: Readonly<Record<Kind, string>> = {
   text: 'texts',
 }
 
-/** Remarks on a column for somebody who knows what it means; each a sentence without a full stop. */
+/** Returns warnings about a column for a reader who knows the data; each a sentence without a full stop. */
 export function columnWarnings(
   column: ColumnSketch,
   columnType: ColumnType,
@@ -64,12 +64,12 @@ export function columnWarnings(
   return remarks.filter((remark) => remark !== null)
 }
 
-/** Values that are neither blank nor a word for no value. */
+/** Returns the number of values that are neither blank nor a word for no value. */
 function present({ count, blank, notation }: ColumnSketch): number {
   return count - blank - (notation.missing?.count ?? 0)
 }
 
-/** A column of numbers with one word. */
+/** Warns about a column of numbers with one word. */
 function nearlyAll(column: ColumnSketch, show: Show): string | null {
   const majority = majorityOf(column)
   if (majority === null) return null
@@ -87,11 +87,11 @@ function nearlyAll(column: ColumnSketch, show: Show): string | null {
 interface Majority {
   readonly what: string
   readonly count: number
-  /** The kinds that go with it. */
+  /** The kinds that belong to the majority. */
   readonly among: ReadonlySet<Kind>
 }
 
-/** What most values of a column are; integers are numbers where there are numbers. */
+/** Returns the kind of most values; integers count as numbers if there are numbers. */
 function majorityOf(column: ColumnSketch): Majority | null {
   const { kinds, notation } = column
   const countOf = (kind: Kind): number => kinds.get(kind)?.count ?? 0
@@ -127,7 +127,7 @@ function ambiguousGroup({ notation }: ColumnSketch, show: Show): string | null {
   return text === null ? null : `${text}: kept as text`
 }
 
-/** A point that may be between thousands, in a file with decimal commas. */
+/** Warns about points that may separate thousands, in a file with decimal commas. */
 function pointGroups(column: ColumnSketch, decimalComma: Occurrence | null, show: Show): string | null {
   const { pointGroup } = column
   if (pointGroup === null || decimalComma === null || !hasPointGroupsOnly(column)) return null
@@ -136,7 +136,7 @@ function pointGroups(column: ColumnSketch, decimalComma: Occurrence | null, show
   return `${show(pointGroup)} may be ${Number(text.replace('.', ''))} or ${Number(text)}, since the file has decimal commas, as ${show(decimalComma)}: kept as text`
 }
 
-/** Whether nearly all values of a column are numbers in files with decimal commas, and one shows it. */
+/** Whether nearly all values of a column can be numbers with decimal commas, and one must be. */
 export function hasDecimalCommas(column: ColumnSketch): boolean {
   const { notation, kinds, pointGroup } = column
   if (notation.decimalComma === null) return false
@@ -214,7 +214,7 @@ function local({ notation, kinds }: ColumnSketch, type: LogicalType, show: Show)
   return `no offset in ${show(notation.local)}: taken as UTC${all}`
 }
 
-/** Spreadsheet programs keep 15 digits of a number, and write the others as zeros. */
+/** Warns about integers of which spreadsheet programs keep 15 digits and write zeros for the rest. */
 function inexact({ unsafe }: ColumnSketch, cells: CellKind, show: Show): string | null {
   return unsafe === null || cells !== 'cells'
     ? null

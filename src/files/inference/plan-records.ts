@@ -9,18 +9,18 @@ import { idText } from './infer-column.ts'
 import { placeOf, type RawRecord, type RawRecords } from '../io/raw-records.ts'
 import { typeCells } from './type-cells.ts'
 
-/** How the records of a file become those of a sheet. */
+/** The conversion of a file's records to those of a sheet. */
 export interface RecordPlan {
   readonly contract: Contract
-  /** The fields that become text in JSON where the file has another type. */
+  /** The fields that store other types of the file as JSON text. */
   readonly textFields: ReadonlySet<string>
-  /** How the texts of each field are read. */
+  /** The reading of each field's texts. */
   readonly readings: FieldReadings
 }
 
 /**
- * The records of a file, whose columns are called as their fields, as the sheet has them, in the file's order and in groups. Throws ValidationError that names place
- * and field for what the contract does not allow; whether values are unique is for the store to say.
+ * Converts the records of a file, whose columns are named as fields, in the file's order and in groups. Throws
+ * ValidationError, naming place and field, for values that the contract does not allow; the store checks uniqueness.
  */
 export async function* planRecords(
   file: RawRecords,

@@ -1,28 +1,28 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { kindOf, type Kind } from '../columns/value-kind.ts'
 
-/** Objects with more different properties are maps with keys of the data: what they hold is left open. */
+/** Objects with more different properties are maps whose keys are data: their structure is left open. */
 const MAX_PROPERTIES = 30
 
-/** Deeper structure is left open. */
+/** The depth beyond which structure is left open. */
 const MAX_DEPTH = 5
 
-/** What is described of a column, at all depths together. */
+/** The most parts that are described of a column, at all depths together. */
 const MAX_DESCRIBED = 200
 
-/** What the values inside of arrays or objects have in common, in memory that does not grow with their number. */
+/** Collects what values inside arrays or objects have in common, in memory that does not grow with their number. */
 export class ShapeSketch {
   readonly #depth: number
   readonly #kinds = new Set<Kind>()
-  /** Values seen, and those of them that are null. */
+  /** The number of values, and of nulls among them. */
   #count = 0
   #nulls = 0
   #items: ShapeSketch | null = null
-  /** Null when there are too many. */
+  /** The properties; null if there are too many. */
   #properties: Map<string, ShapeSketch> | null = new Map()
   #objects = 0
 
-  /** How many more parts may be described, shared by all. */
+  /** The number of further parts that may be described, shared by all sketches. */
   readonly #room: { left: number }
 
   constructor(depth = 0, room = { left: MAX_DESCRIBED }) {
@@ -30,7 +30,7 @@ export class ShapeSketch {
     this.#room = room
   }
 
-  /** Notes a value. */
+  /** Adds a value. */
   add(value: JsonValue): void {
     this.#count += 1
     if (value === null) {
@@ -43,7 +43,7 @@ export class ShapeSketch {
     else if (isJsonObject(value)) this.#addProperties(value)
   }
 
-  /** The keys of ODCS that say it: `logicalType` where it is the same for all, with `items` and `properties`. */
+  /** Returns the ODCS keys of the common structure: `logicalType` if all agree, with `items` and `properties`. */
   describe(): JsonObject {
     const type = this.#type()
     return {
@@ -90,7 +90,7 @@ export class ShapeSketch {
 
   #describeProperties(): JsonObject {
     const properties = [...(this.#properties ?? [])].flatMap(([name, sketch]) =>
-      // Words that no key can be without harm, and keys without a name, are left open.
+      // Words that would be unsafe as keys, and unnamed keys, are left open.
       name === '__proto__' || name === ''
         ? []
         : [
@@ -105,7 +105,7 @@ export class ShapeSketch {
   }
 }
 
-/** The type that takes values of all these kinds, null when there is none but a text for any of them. */
+/** Returns the type that accepts all these kinds, null if only text does. */
 export function typeOfKinds(kinds: ReadonlySet<Kind>): Exclude<Kind, 'text'> | 'string' | null {
   const [only, second] = kinds
   if (only === undefined) return null

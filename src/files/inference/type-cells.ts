@@ -10,15 +10,15 @@ import { isAmbiguousGroup, isGrouped, isMissingText, withoutGroups } from '../no
 import type { Reading } from '../notation/notation-sketch.ts'
 import type { CellKind } from '../io/raw-records.ts'
 
-/** What the values of a file are, and how their texts are read. */
+/** The kind of a file's cells, and how their texts are converted. */
 export interface CellReadings {
   readonly cells: CellKind
   readonly readings: Pick<FieldReadings, 'of'>
 }
 
 /**
- * The record that the cells of a file mean under a contract: texts become the types of their fields. What is nothing of its
- * field's type stays what it is, for the contract to judge, and so do names that the contract lacks.
+ * Converts the cells of a file to a record of the contract: texts become the types of their fields. Values that
+ * cannot be converted, and unknown names, are kept for the contract to refuse.
  */
 export function typeCells(
   contract: Contract,
@@ -50,7 +50,7 @@ function typeCell(field: Field, value: JsonValue, { cells, reading }: HowToRead)
     return field.type === 'boolean' && (value === 0 || value === 1) ? value === 1 : value
   if (typeof value !== 'string') return value
   const text = value.trim()
-  // Many programs put every cell into quotes, those without a value too.
+  // Many programs quote every cell, including empty ones.
   if (text === '') return null
   switch (field.type) {
     case 'integer':
@@ -68,14 +68,14 @@ function typeCell(field: Field, value: JsonValue, { cells, reading }: HowToRead)
   }
 }
 
-/** A value of a file that has types. */
+/** Converts a value of a file that has types. */
 function typeValue(field: Field, value: JsonValue, reading: Reading): JsonValue {
   if (typeof value === 'string') return typeText(field, value, reading)
   if (field.type !== 'string' || !reading.lenient || value === null) return value
   return idText(value)
 }
 
-/** A text of a field that is no string: a moment that is written as contracts do not, or a word for no value. */
+/** Converts a text of a field that is not a string: a timestamp in a foreign notation, or a word for no value. */
 function typeText({ type }: Field, value: string, { lenient, dateOrder }: Reading): JsonValue {
   if (type === 'string') return value
   const text = value.trim()
@@ -89,7 +89,7 @@ function numberOf(text: string, { commaGroups }: Reading): JsonValue {
   return numberFrom(plain) ?? (readNumber(plain) as JsonValue)
 }
 
-/** A number whose digits a double may lose: text where the contract has text, else refused with the value as it is written. */
+/** Converts a number that a double may not represent: text for a text field, else refused with the value as written. */
 function typeWrittenNumber(field: Field, value: JsonValue & WrittenNumber): JsonValue {
   if (field.type === 'number') return numberFrom(value.text) ?? value
   return field.type === 'string' ? value.text : value

@@ -1,7 +1,7 @@
 const FIRST_SLOTS = 64
 const BYTES_OF_SLOT = 8
 
-/** Bytes that sets of values may take together. */
+/** A shared limit of bytes for sets of values. A set that exceeds it is refused. */
 export class ByteBudget {
   #left: number
 
@@ -9,7 +9,7 @@ export class ByteBudget {
     this.#left = bytes
   }
 
-  /** Takes bytes, or none and answers false when there are not so many left. */
+  /** Reserves bytes; returns false without reserving if too few are left. */
   take(bytes: number): boolean {
     if (bytes > this.#left) return false
     this.#left -= bytes
@@ -22,13 +22,12 @@ export class ByteBudget {
 }
 
 /**
- * Texts that have been seen, kept as hashes of 64 bits: 8 to 16 bytes for each, however long it is. Two of different
- * texts that have one hash count as the same, which happens by chance once in many million files of a million values, and
- * errs on the side of a repeat.
+ * A set of texts stored as 64-bit hashes: 8 to 16 bytes for each. Two texts with the same hash count as equal, which
+ * happens by chance once in many million files of a million values, and then reports a repeat.
  */
 export class ValueSet {
   readonly #budget: ByteBudget
-  /** Two halves of a hash for each slot, zeros for a free one. */
+  /** Two halves of a hash for each slot; zeros mean a free slot. */
   #slots: Uint32Array
   #size = 0
 
@@ -41,7 +40,7 @@ export class ValueSet {
     return this.#size
   }
 
-  /** Adds a text; `known` when it was there already, `full` when the budget has no room for it. */
+  /** Adds a text. Returns `known` for a repeat and `full` if the budget is exhausted. */
   add(text: string): 'new' | 'known' | 'full' {
     if (this.#size * 4 >= this.#slots.length && !this.#grow()) return 'full'
     const [high, low] = hashOf(text)
@@ -53,7 +52,7 @@ export class ValueSet {
     return 'new'
   }
 
-  /** Gives the memory back; the set is empty then. */
+  /** Releases the memory; the set is then empty. */
   release(): void {
     if (this.#slots.length > FIRST_SLOTS * 2) this.#budget.give(bytesOf(this.#slots))
     this.#slots = new Uint32Array(FIRST_SLOTS * 2)
@@ -82,7 +81,7 @@ function bytesOf(slots: Uint32Array): number {
   return (slots.length / 2) * BYTES_OF_SLOT
 }
 
-/** Where a hash is, or the free slot where it goes. */
+/** Returns the slot of a hash, or the free slot for it. */
 function slotFor(slots: Uint32Array, high: number, low: number): number {
   const mask = slots.length - 1
   for (let slot = (high * 2) & mask; ; slot = (slot + 2) & mask) {
@@ -92,7 +91,7 @@ function slotFor(slots: Uint32Array, high: number, low: number): number {
   }
 }
 
-/** Two multiplicative hashes over the text, mixed with each other at the end (after cyrb53, in the public domain). */
+/** Computes two multiplicative hashes over the text, combined at the end (after cyrb53, in the public domain). */
 function hashOf(text: string): [high: number, low: number] {
   let a = 0xdeadbeef
   let b = 0x41c6ce57

@@ -5,25 +5,25 @@ import { ValidationError } from '../../errors/service-error.ts'
 
 /** The encoding of a text file. */
 export interface DetectedEncoding {
-  /** A label of the Encoding Standard. */
+  /** The label in the Encoding Standard. */
   readonly label: string
-  /** The reason, where the file does not say it; null where it does, and for UTF-8. */
+  /** The reason for a guess; null if the file declares its encoding, and for UTF-8. */
   readonly guess: string | null
 }
 
-/** What a file in another encoding than UTF-8 is read as: of those of western languages, it has all of latin-1's letters. */
+/** The encoding assumed for files that are not UTF-8: it has all letters of latin-1. */
 const WESTERN = 'windows-1252'
 
-/** Bytes that stand for nothing in windows-1252. */
+/** Bytes without a character in windows-1252. */
 const UNUSED_BYTES = new Set([0x81, 0x8d, 0x8f, 0x90, 0x9d])
 
-/** How much of a file tells UTF-16 without a byte order mark. */
+/** The number of bytes that are checked for UTF-16 without a byte order mark. */
 const LOOK_AHEAD = 4096
 
 /**
- * Finds out the encoding of a file: that of its byte order mark, UTF-8 where all of it is, UTF-16 where every other byte is
- * zero, else windows-1252. Goes through the whole file unless it has a mark. Throws ValidationError naming a line for a file
- * that is in none of these.
+ * Detects the encoding of a file: that of its byte order mark, UTF-8 if all of it is valid, UTF-16 if every other
+ * byte is zero, else windows-1252. Reads the whole file unless it has a mark. Throws ValidationError naming a line
+ * for a file in none of these.
  */
 export async function detectEncoding(chunks: AsyncIterable<Buffer>, name: string): Promise<DetectedEncoding> {
   let utf8: Utf8Scan | null = null
@@ -58,7 +58,7 @@ function encodingOfMark(start: Buffer): string | null {
   return null
 }
 
-/** Text of western languages in UTF-16 has a zero in nearly every other byte, on one side. */
+/** Recognizes UTF-16: western text has a zero in nearly every other byte, always on the same side. */
 function encodingOfZeros(start: Buffer): string | null {
   const zeros = [0, 0]
   for (let at = 0; at < start.length; at += 1) if (start[at] === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1
@@ -70,18 +70,18 @@ function encodingOfZeros(start: Buffer): string | null {
 
 interface Utf8Fault {
   readonly line: number
-  /** The word there, read as windows-1252. */
+  /** The word at the error, read as windows-1252. */
   readonly sample: string
-  /** Whether the whole may well be windows-1252. */
+  /** Whether the whole file may be windows-1252. */
   readonly western: boolean
 }
 
-/** Looks whether bytes that come in pieces are UTF-8, and if they are not, whether they may be windows-1252. */
+/** Checks whether bytes that arrive in pieces are UTF-8, and if not, whether they may be windows-1252. */
 class Utf8Scan {
   #rest: Buffer = Buffer.alloc(0)
   #lines = 0
   #fault: { readonly line: number; readonly sample: string } | null = null
-  /** Of the bytes beyond ASCII since the fault: all, and those that stand beside another. */
+  /** The number of bytes beyond ASCII since the error, and of those next to another. */
   #high = 0
   #beside = 0
   #unused = false
@@ -96,7 +96,7 @@ class Utf8Scan {
   end(): Utf8Fault | null {
     this.#take(this.#rest)
     if (this.#fault === null) return null
-    // In western languages a letter with a mark stands among others; in other scripts they stand together.
+    // In western languages accented letters stand among others; in other scripts they stand together.
     const western = !this.#unused && this.#beside <= this.#high / 2
     return { ...this.#fault, western }
   }
@@ -120,7 +120,7 @@ class Utf8Scan {
   }
 }
 
-/** The place after the last character that may be whole. */
+/** Returns the offset after the last character that may be complete. */
 function endOfCharacters(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -130,7 +130,7 @@ function endOfCharacters(bytes: Buffer): number {
   return bytes.length
 }
 
-/** The bytes of a character that begins like this. */
+/** Returns the number of bytes of a character with this first byte. */
 function lengthOf(byte: number): number {
   return byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
 }
@@ -151,7 +151,7 @@ function countLines(bytes: Buffer, end: number): number {
   return lines
 }
 
-/** What stands around a byte, up to what separates words and cells. */
+/** Returns the word around a byte, delimited by separators of words and cells. */
 function wordAt(bytes: Buffer, at: number): string {
   const around = (byte: number | undefined): boolean =>
     byte !== undefined && (byte > 0x7f || /[\w '.-]/.test(String.fromCharCode(byte)))

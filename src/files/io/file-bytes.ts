@@ -7,23 +7,25 @@ import type { FileSource } from './raw-records.ts'
 import { asSourceError, sizeOfFile } from './source-error.ts'
 import { isZstd, zstdFrames } from './zstd-frames.ts'
 
-/** Bytes that are read at once. */
+/** The number of bytes per read. */
 const CHUNK = 256 << 10
 
-/** The most bytes that a compressed file may come to. */
+/** The most bytes of a decompressed file. */
 export const MAX_UNPACKED = 16 * 1024 ** 3
 
-/** The bytes of a file, decompressed if it is compressed. */
+/** The bytes of a file, decompressed if necessary. */
 export interface FileBytes {
-  /** From the start each time it is asked. Throws ValidationError for what cannot be decompressed, or is too large then. */
+  /**
+   * The bytes from the start, for each iteration. Throws ValidationError if decompression fails or exceeds the limit.
+   */
   readonly chunks: AsyncIterable<Buffer>
-  /** How much the last pass has seen, from 0 to 1. */
+  /** Returns the part that the last iteration has read, from 0 to 1. */
   progress(): number
 }
 
 /**
- * Opens a file for reading, whether it is compressed with gzip, with Zstandard or not at all, by its first bytes; `most` is
- * how many bytes a compressed one may come to. Throws as {@link sizeOfFile} does.
+ * Opens a file for reading. Its first bytes tell whether it is compressed with gzip or Zstandard; `most` limits the
+ * decompressed bytes. Throws like {@link sizeOfFile}.
  */
 export async function openBytes(source: FileSource, most = MAX_UNPACKED): Promise<FileBytes> {
   const size = await sizeOfFile(source)
@@ -66,7 +68,7 @@ async function packingOf(source: FileSource): Promise<Packing | null> {
   })
 }
 
-/** The chunks of a file, each with the place in the file where the reading is by then. */
+/** Yields the chunks of a file, each with the offset after it. */
 async function* chunksOf(
   source: FileSource,
   size: number,
@@ -95,7 +97,7 @@ async function* partOf(
   { start, end }: { readonly start: number; readonly end: number },
   unpack: Transform | null,
 ): AsyncGenerator<readonly [chunk: Buffer, position: number]> {
-  // What is appended meanwhile belongs to a plain file, as it always did.
+  // An uncompressed file includes what is appended meanwhile.
   const range = unpack === null ? { start } : { start, end: Math.max(start, end - 1) }
   const file: ReadStream = createReadStream(path, { ...range, highWaterMark: CHUNK })
   const stream: Readable = unpack === null ? file : pipeline(file, unpack, () => undefined)

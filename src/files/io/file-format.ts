@@ -1,16 +1,16 @@
-/** The formats in which records come in and go out. */
+/** The formats in which records are imported and exported. */
 export const FILE_FORMATS = ['csv', 'json', 'ndjson', 'parquet', 'xlsx'] as const
 
 export type FileFormat = (typeof FILE_FORMATS)[number]
 
 interface FormatFacts {
-  /** The content type under which HTTP sends it. */
+  /** The content type in HTTP. */
   readonly contentType: string
-  /** How names of such files end, the one for new files first. */
+  /** The file name extensions, the default first. */
   readonly endings: readonly string[]
 }
 
-/** What there is to know of each format from outside. */
+/** The names and types of each format. */
 export const FORMAT_FACTS: Readonly<Record<FileFormat, FormatFacts>> = {
   csv: { contentType: 'text/csv; charset=utf-8; header=present', endings: ['.csv', '.tsv', '.tab'] },
   json: { contentType: 'application/json; charset=utf-8', endings: ['.json'] },
@@ -22,7 +22,7 @@ export const FORMAT_FACTS: Readonly<Record<FileFormat, FormatFacts>> = {
   },
 }
 
-/** The format that a file's name says it has, or null when its ending says nothing. */
+/** Returns the format for a file name, or null if its extension is unknown. */
 export function formatOf(path: string): FileFormat | null {
   const name = path.toLowerCase()
   return (
@@ -31,7 +31,7 @@ export function formatOf(path: string): FileFormat | null {
   )
 }
 
-/** The format of a file that is to be read, by its name, which may say that it is compressed; null when it says nothing. */
+/** Returns the format of an input file by its name, ignoring the extension of a compression; null if unknown. */
 export function inputFormatOf(path: string): FileFormat | null {
   const name = path.toLowerCase().replace(/\.(?:gz|zst)$/, '')
   const format = formatOf(name)
@@ -39,7 +39,7 @@ export function inputFormatOf(path: string): FileFormat | null {
   return INPUT_ENDINGS.find(([ending]) => name.endsWith(ending))?.[1] ?? null
 }
 
-/** Endings of files of other programs. Spreadsheets call text with tabs `.txt`. */
+/** Extensions of other programs. Spreadsheet programs name text with tabs `.txt`. */
 const INPUT_ENDINGS: readonly (readonly [ending: string, format: FileFormat])[] = [
   ['.txt', 'csv'],
   ['.geojson', 'json'],
@@ -49,7 +49,7 @@ function isText(format: FileFormat): boolean {
   return format !== 'parquet' && format !== 'xlsx'
 }
 
-/** The delimiter that a CSV file's name asks for, or null when its ending says nothing. */
+/** Returns the delimiter that the extension of a CSV file suggests, or null. */
 export function delimiterOf(path: string): string | null {
   return /\.(?:tsv|tab)(?:\.(?:gz|zst))?$/i.test(path) ? '\t' : null
 }

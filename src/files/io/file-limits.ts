@@ -1,12 +1,12 @@
 import { ValidationError } from '../../errors/service-error.ts'
 
-/** The most characters of one record, as text. */
+/** The most characters of a record. */
 export const MAX_RECORD_SIZE = 32 << 20
 
-/** Columns of a file; a contract with more fields has no store. */
+/** The most columns of a file; no contract has more fields. */
 export const MAX_COLUMNS = 16_384
 
-/** Throws ValidationError for a record that is larger than any that could be stored. */
+/** Returns the error for a record that is too large to store. */
 export function tooLargeRecord(place: string): ValidationError {
   return new ValidationError(
     `${place}: the record is longer than ${MAX_RECORD_SIZE >> 20} MiB; is a quote missing that should end a text?`,

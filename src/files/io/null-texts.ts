@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import type { RawRecord, RawRecords } from './raw-records.ts'
 
-/** The same records, in which the texts that stand for no value are none. */
+/** Returns the same records, with the texts that mean no value removed. */
 export function withoutNullTexts(file: RawRecords, nulls: readonly string[]): RawRecords {
   if (nulls.length === 0) return file
   const texts = new Set(nulls)
@@ -16,7 +16,7 @@ export function withoutNullTexts(file: RawRecords, nulls: readonly string[]): Ra
   return wrapped(file, batches)
 }
 
-/** The same file with other batches. */
+/** Returns the same file with other batches. */
 export function wrapped(file: RawRecords, batches: () => AsyncGenerator<readonly RawRecord[]>): RawRecords {
   return {
     ...file,
@@ -31,7 +31,7 @@ function cleared(values: JsonObject, texts: ReadonlySet<string>, stated: boolean
     typeof value === 'string' && texts.has(value.trim())
   if (!Object.values(values).some(isNull)) return values
   const kept = Object.entries(values).flatMap(([name, value]): [string, JsonValue][] =>
-    // Where a file can state that there is no value, it does.
+    // A file that can declare a null does so.
     isNull(value) ? (stated ? [[name, null]] : []) : [[name, value ?? null]],
   )
   return Object.fromEntries(kept)

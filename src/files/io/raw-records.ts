@@ -1,53 +1,53 @@
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 
-/** A file that records are read from. It is read from its start each time, and some formats read it here and there. */
+/** An input file. It is read from its start several times, and by some formats at random offsets. */
 export interface FileSource {
   readonly path: string
-  /** What messages call it. */
+  /** The name in messages. */
   readonly name: string
 }
 
 /**
- * What the cells of a file are: `text` has texts only, `cells` has what spreadsheets know (texts, numbers, true and false,
- * dates as texts), `values` has JSON values of whatever type the file says.
+ * The types of a file's cells: `text` has texts only, `cells` those of spreadsheets (texts, numbers, booleans, dates
+ * as texts), `values` has JSON values of the types in the file.
  */
 export type CellKind = 'text' | 'cells' | 'values'
 
-/** What a file counts its records by. */
+/** The unit of places in a file. */
 export type PlaceUnit = 'line' | 'row' | 'record'
 
-/** A record as a file has it: nothing is held to a contract. */
+/** A record of a file, not validated. */
 export interface RawRecord {
-  /** A cell with nothing in it is absent; null is a null that the file itself states. */
+  /** The values by column. An empty cell is absent; null is an explicit null of the file. */
   readonly values: JsonObject
-  /** Where it begins, counted from 1 in the file's {@link RawRecords.unit}. */
+  /** Its start, counted from 1 in the file's {@link RawRecords.unit}. */
   readonly at: number
-  /** Columns whose value the file does not have, though there is one: an import leaves the fields as they are. */
+  /** Columns with a value that the file does not store; an import does not change these fields. */
   readonly unknown?: readonly string[]
-  /** The line that it begins on, from 1, in a text file whose unit is another. */
+  /** The line on which it begins, from 1, in a text file with another unit. */
   readonly line?: number
 }
 
 /** The records of a file, of which few are in memory at a time. */
 export interface RawRecords {
   readonly source: FileSource
-  /** The names of the columns, where the format says them before the records; null where each record has its own. */
+  /** The names of the columns, if the format has them before the records; null if each record has its own. */
   readonly fields: readonly string[] | null
   readonly cells: CellKind
   readonly unit: PlaceUnit
   /**
-   * Goes through the records from the first on, every time it is asked. Throws ValidationError naming file and place for
-   * what is no such file, or goes past the limits of one.
+   * The records from the first, for each iteration. Throws ValidationError, naming file and place, for an invalid
+   * file and for one beyond the limits.
    */
   readonly batches: AsyncIterable<readonly RawRecord[]>
-  /** What was guessed about the file so far, for people to look at; each a sentence without a full stop. */
+  /** Returns the guesses so far; each a sentence without a full stop. */
   readonly guesses?: () => readonly string[]
-  /** How much of the file the last pass over it has seen, from 0 to 1; about. */
+  /** Returns the approximate part that the last iteration has read, from 0 to 1. */
   progress(): number
 }
 
 /**
- * The place of a record in messages: `data.csv:12`, `data.xlsx, row 12`, `data.parquet, record 12`, or
+ * Returns the place of a record for messages: `data.csv:12`, `data.xlsx, row 12`, `data.parquet, record 12`, or
  * `data.json:3, record 12`.
  */
 export function placeOf(
@@ -58,16 +58,16 @@ export function placeOf(
   return `${source.name}${line === undefined ? '' : `:${line}`}, ${unit} ${at}`
 }
 
-/** How many records are handed on at once, and how many characters of them. */
+/** The limits of a batch, in records and characters. */
 const BATCH_RECORDS = 1000
 const BATCH_SIZE = 4 << 20
 
-/** Gathers records into batches that are neither long nor large. */
+/** Collects records into batches of limited length and size. */
 export class Batch {
   #records: RawRecord[] = []
   #size = 0
 
-  /** Adds a record of about this many characters. */
+  /** Adds a record of approximately this many characters. */
   add(record: RawRecord, size: number): void {
     this.#records.push(record)
     this.#size += size
@@ -81,7 +81,7 @@ export class Batch {
     return this.#records.length >= BATCH_RECORDS || this.#size >= BATCH_SIZE
   }
 
-  /** The records so far; the batch is empty afterwards. */
+  /** Returns the records so far and empties the batch. */
   take(): readonly RawRecord[] {
     const records = this.#records
     this.#records = []
@@ -90,12 +90,12 @@ export class Batch {
   }
 }
 
-/** Makes the values of a record from its columns; cells without anything are `undefined`, and so are names of no column. */
+/** Returns the values of a record by column; cells without a value, and columns without a name, are `undefined`. */
 export function valuesOf(
   names: readonly (string | undefined)[],
   cells: readonly (JsonValue | undefined)[],
 ): JsonObject {
-  // Of an object with a prototype, a column `__proto__` would set that.
+  // In an object with a prototype, a column `__proto__` would set it.
   const values: Record<string, JsonValue> = names.includes('__proto__')
     ? (Object.create(null) as Record<string, JsonValue>)
     : {}

@@ -3,31 +3,31 @@ import type { FileFormat } from './file-format.ts'
 import type { DateOrder } from '../notation/foreign-moment.ts'
 import { isEncoding } from './read-text.ts'
 
-/** What blank CSV cells in quotes are taken for. */
+/** The meanings of an empty pair of quotes in CSV. */
 export const BLANKS = ['null', 'empty'] as const
 export type Blank = (typeof BLANKS)[number]
 
-/** How a file of records is to be read. What is null or absent is found out. */
+/** Options for reading a file of records. What is null or absent is detected. */
 export interface ReadFileOptions {
-  /** True takes CSV cells as they are, and does not undo the guard against formulas that an export puts up. */
+  /** Keeps CSV cells unchanged, without removing the formula guard of an export. */
   readonly raw?: boolean
   /** The encoding of a text file, by its label in the Encoding Standard. */
   readonly encoding?: string | null
   /** The character between the cells of CSV. */
   readonly delimiter?: string | null
-  /** Lines, or rows of a worksheet, that come before the names of the columns. */
+  /** The number of lines, or rows of a worksheet, before the column names. */
   readonly skip?: number | null
-  /** Whether the first line or row has the names of the columns. */
+  /** Whether the first line or row has the column names. */
   readonly header?: boolean | null
   /** The name of a worksheet. */
   readonly sheet?: string | null
-  /** The place of the records in JSON: members with points between them, or a JSON pointer. */
+  /** The path of the records in JSON: members separated by dots, or a JSON pointer. */
   readonly recordsAt?: string | null
-  /** Texts that stand for no value, without white space around them. */
+  /** Texts that mean no value, trimmed. */
   readonly nulls?: readonly string[]
-  /** What a pair of quotes with nothing between is in CSV: no value, as most programs mean it, or an empty text. */
+  /** The meaning of an empty pair of quotes in CSV: no value, as in most programs, or an empty text. */
   readonly blank?: Blank | null
-  /** Whether day or month comes first in dates that could have either, and no other date of the column shows it. */
+  /** The order of day and month for ambiguous dates, if no other date of the column shows it. */
   readonly dateOrder?: DateOrder | null
 }
 
@@ -37,7 +37,7 @@ const TEXT: readonly FileFormat[] = ['csv', 'json', 'ndjson']
 
 const TABLES: readonly FileFormat[] = ['csv', 'xlsx']
 
-/** The formats that each option is for. */
+/** The formats that support each option. */
 const FORMATS: Readonly<Record<OptionName, readonly FileFormat[]>> = {
   encoding: TEXT,
   delimiter: ['csv'],
@@ -48,7 +48,7 @@ const FORMATS: Readonly<Record<OptionName, readonly FileFormat[]>> = {
   blank: ['csv'],
 }
 
-/** Throws ValidationError for an option that does not go with a format, and for an encoding that nobody knows. */
+/** Throws ValidationError for an option that the format does not support, and for an unknown encoding. */
 export function checkReadOptions(options: ReadFileOptions, format: FileFormat): void {
   for (const name of Object.keys(FORMATS) as OptionName[]) {
     const value = options[name] ?? null

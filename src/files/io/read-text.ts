@@ -4,20 +4,20 @@ import { detectEncoding } from './detect-encoding.ts'
 import { openBytes } from './file-bytes.ts'
 import type { FileSource } from './raw-records.ts'
 
-/** A file of text as it is read. */
+/** A text file being read. */
 export interface TextReader {
   /** The text from its start, in pieces, without a byte order mark. */
   readonly pieces: AsyncIterable<string>
-  /** The guess about its encoding; null when there is none. */
+  /** The guess of the encoding; null for none. */
   readonly guess: string | null
-  /** How much the last pass has seen, from 0 to 1. */
+  /** Returns the part that the last iteration has read, from 0 to 1. */
   progress(): number
 }
 
 /**
- * Reads a file of text, decompressed if need be, in an encoding (a label of the Encoding Standard) or, when that is null, in
- * the one that is found out. Throws as {@link openBytes} and {@link detectEncoding} do; the pieces throw ValidationError for
- * bytes that are no text.
+ * Reads a text file, decompressed if necessary, in an encoding (a label of the Encoding Standard), or in the detected
+ * one if that is null. Throws like {@link openBytes} and {@link detectEncoding}; the pieces throw ValidationError for
+ * invalid bytes.
  */
 export async function readText(source: FileSource, encoding: string | null): Promise<TextReader> {
   const { chunks, progress } = await openBytes(source)
@@ -69,16 +69,16 @@ class PieceDecoder {
     return text
   }
 
-  /** How many lines of a chunk end before what is wrong in it. */
+  /** Returns the number of lines of a chunk before its first error. */
   #goodLines(bytes: Uint8Array): number {
     const shown = new TextDecoder(this.#decoder.encoding).decode(bytes)
-    // The start may complete a character of the chunk before.
+    // The start may complete a character of the previous chunk.
     const bad = shown.indexOf('\uFFFD', 4)
     return shown.slice(0, bad === -1 ? 0 : bad).split('\n').length - 1
   }
 }
 
-/** Whether a word names an encoding that can be read. */
+/** Whether a label names a supported encoding. */
 export function isEncoding(label: string): boolean {
   try {
     decoderOf(label)

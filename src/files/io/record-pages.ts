@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../contract/json/json.ts'
 
-/** Records as the store hands them out: JSON text in UTF-8, an array each time, every record with all fields. */
+/** Pages of records from the store: each a JSON array in UTF-8, every record with all fields. */
 export type RecordPages = AsyncIterable<Uint8Array>
 
 /** The records of a page. */

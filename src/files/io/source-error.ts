@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { SheetError, ValidationError } from '../../errors/service-error.ts'
 import type { FileSource } from './raw-records.ts'
 
-/** The size of a file in bytes. Throws SheetError where there is none, ValidationError for a directory. */
+/** Returns the size of a file in bytes. Throws SheetError if there is none, ValidationError for a directory. */
 export async function sizeOfFile({ path, name }: FileSource): Promise<number> {
   let stats: Stats
   try {
@@ -16,7 +16,7 @@ export async function sizeOfFile({ path, name }: FileSource): Promise<number> {
   return stats.size
 }
 
-/** What keeps a file from being read, as an error for whoever named it. Anything else is a bug, and stays what it is. */
+/** Converts a file system error to one for the user. Any other error is a bug and is returned unchanged. */
 export function asSourceError(error: unknown, name: string): unknown {
   const code = (error as { code?: unknown }).code
   switch (code) {

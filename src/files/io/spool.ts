@@ -6,12 +6,12 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { FileSource } from './raw-records.ts'
 
-/** A file that was made from a stream, to be removed when it is done with. */
+/** A temporary file of a stream's contents, to be removed after use. */
 export interface SpooledFile extends FileSource {
   remove(): Promise<void>
 }
 
-/** Writes what a stream brings to a file of its own that only this user can read: most formats are read more than once. */
+/** Writes a stream to a temporary file that only this user can read: most formats are read more than once. */
 export async function spool(stream: Readable, name: string): Promise<SpooledFile> {
   const directory = await mkdtemp(join(tmpdir(), 'colophon-'))
   const remove = (): Promise<void> => rm(directory, { recursive: true, force: true })

@@ -1,12 +1,12 @@
 import type { Worker } from 'node:worker_threads'
 
-/** What a thread sends, for one reader who takes it message by message. */
+/** The messages of a thread, for one reader that awaits them one by one. */
 export class ThreadMessages<T> {
   readonly #messages: T[] = []
   #waiting: PromiseWithResolvers<T> | null = null
   #fault: unknown = null
 
-  /** `explain` turns an error that ended the thread into the one that is thrown. */
+  /** `explain` converts an error that ended the thread to the one that is thrown. */
   constructor(worker: Worker, explain: (error: unknown) => unknown = (error) => error) {
     worker.on('message', (message: T) => {
       if (this.#waiting === null) this.#messages.push(message)
@@ -16,7 +16,7 @@ export class ThreadMessages<T> {
     worker.on('exit', () => this.fail(new Error('a thread ended before its work was done')))
   }
 
-  /** The next message. Throws what the inbox failed with. */
+  /** Returns the next message. Throws the error of {@link fail}. */
   async next(): Promise<T> {
     const message = this.#messages.shift()
     if (message !== undefined) return message
@@ -29,14 +29,14 @@ export class ThreadMessages<T> {
     }
   }
 
-  /** Has whoever waits, now or later, hear of a fault; the first one counts. */
+  /** Rejects the present or the next wait with an error; only the first error counts. */
   fail(fault: unknown): void {
     this.#fault ??= fault
     this.#waiting?.reject(this.#fault)
   }
 }
 
-/** The fault of the program that a thread met, with the stack that it had there. */
+/** Returns the error for a bug in a thread, with the stack of the thread. */
 export function threadError(stack: string): Error {
   const error = new Error('internal error in a thread')
   error.stack = stack

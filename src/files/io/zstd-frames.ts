@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 
-/** A frame of a Zstandard file: the bytes from `start` up to, but without, `end`. */
+/** A frame of a Zstandard file: the bytes from `start` up to but excluding `end`. */
 export interface ZstdFrame {
   readonly start: number
   readonly end: number
@@ -9,11 +9,11 @@ export interface ZstdFrame {
 const MAGIC = 0xfd2fb528
 const SKIPPABLE = 0x184d2a50
 
-/** The first bytes of a frame that its size depends on, and those of a block. */
+/** The number of bytes of a frame header that its size depends on, and of a block header. */
 const FRAME_HEADER = 18
 const BLOCK_HEADER = 3
 
-/** Whether a file begins as a Zstandard file does: with a frame, or one that is to be skipped. */
+/** Whether a file begins like Zstandard: with a frame or a skippable one. */
 export function isZstd(start: Buffer): boolean {
   if (start.length < 4) return false
   const magic = start.readUInt32LE(0)
@@ -21,9 +21,9 @@ export function isZstd(start: Buffer): boolean {
 }
 
 /**
- * Finds the frames of a Zstandard file (RFC 8878), without those to be skipped: zlib stops after the first, and files that
- * were compressed in parts or put together have many. Throws for a file that ends too early, or has something else between
- * its frames.
+ * Yields the frames of a Zstandard file (RFC 8878), without skippable ones: zlib stops after the first, and files
+ * that were compressed in parts or concatenated have many. Throws for a file that ends early, or has other bytes
+ * between its frames.
  */
 export async function* zstdFrames(file: FileHandle, size: number): AsyncGenerator<ZstdFrame> {
   let start = 0
@@ -49,7 +49,7 @@ async function endOfFrame(file: FileHandle, start: number, header: Buffer): Prom
     const block = await bytesAt(file, at, BLOCK_HEADER)
     if (block.length < BLOCK_HEADER) throw cutOff()
     const bits = block.readUIntLE(0, BLOCK_HEADER)
-    // A block that repeats one byte has only that.
+    // A block that repeats one byte contains only this byte.
     at += BLOCK_HEADER + (((bits >> 1) & 3) === 1 ? 1 : bits >> 3)
     if ((bits & 1) === 1) break
   }

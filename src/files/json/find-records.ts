@@ -3,21 +3,21 @@ import { ValidationError } from '../../errors/service-error.ts'
 import type { TextReader } from '../io/read-text.ts'
 import { JsonOutline, type FoundArray } from './json-outline.ts'
 
-/** Where a JSON file has its records. */
+/** The location of the records in a JSON file. */
 export interface RecordsPlace {
-  /** The names of the members that lead to their array; none where the file is that array. */
+  /** The names of the members that lead to the array; empty if the file is the array. */
   readonly path: readonly string[]
-  /** The guess; null when there was none to make. */
+  /** The guess; null if there was none. */
   readonly guess: string | null
 }
 
-/** The member that needs no guess: answers of the service have their records there. */
+/** The member that is not a guess: responses of the service have their records there. */
 const USUAL = 'records'
 
 /**
- * Finds the array of records in a JSON file: the file itself, the member `records`, or the array that has objects; `at` is
- * its place, as members with points between them or as a JSON pointer, where somebody named it. Goes through the whole file
- * when that is an object. Throws ValidationError for one without such an array.
+ * Finds the array of records in a JSON file: the file itself, the member `records`, or the array of objects; `at` is
+ * its requested path, as members separated by dots or as a JSON pointer. Reads the whole file if it is an object.
+ * Throws ValidationError for a file without such an array.
  */
 export async function findRecords(text: TextReader, at: string | null, name: string): Promise<RecordsPlace> {
   if (at !== null) return { path: pathOf(at), guess: null }
@@ -25,7 +25,7 @@ export async function findRecords(text: TextReader, at: string | null, name: str
   let begun = false
   for await (const piece of text.pieces) {
     const start: string = begun ? '{' : piece.trimStart().charAt(0)
-    // An array, or nothing of the kind, which whoever reads it says.
+    // An array, or something else that the reader refuses.
     if (start !== '' && start !== '{') return { path: [], guess: null }
     begun ||= start === '{'
     outline.push(piece)
@@ -50,7 +50,7 @@ export async function findRecords(text: TextReader, at: string | null, name: str
   )
 }
 
-/** The fewest members above, then the most records. */
+/** Orders by fewest members above, then by most records. */
 function byLikelihood(a: FoundArray, b: FoundArray): number {
   return a.path.length - b.path.length || b.objects - a.objects
 }
@@ -59,7 +59,7 @@ function shown({ path, items }: FoundArray): string {
   return `${pathText(path)} (${items === 1 ? '1 item' : `${items} items`})`
 }
 
-/** A place as messages show it, and as it can be named. */
+/** Returns a path for messages, in the notation of the option. */
 export function pathText(path: readonly string[]): string {
   const plain = path.every((name) => name !== '' && !/[./~]/.test(name))
   return showValue(plain ? path.join('.') : path.map((name) => `/${escaped(name)}`).join(''))
@@ -69,7 +69,7 @@ function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** Throws nothing: any text names a place. */
+/** Parses a path. Every text is a valid path. */
 function pathOf(at: string): readonly string[] {
   if (at === '' || at === '.') return []
   if (!at.startsWith('/')) return at.split('.')

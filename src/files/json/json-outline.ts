@@ -1,37 +1,37 @@
-/** An array in a JSON text that is reached through objects alone. */
+/** An array of a JSON text that is reached only through objects. */
 export interface FoundArray {
   /** The names of the members that lead to it. */
   readonly path: readonly string[]
   items: number
-  /** Of the items, those that are objects. */
+  /** The number of items that are objects. */
   objects: number
 }
 
-/** Objects inside each other that are looked into, arrays that are noted, and characters of names. */
+/** The most levels of objects that are searched, arrays that are stored, and characters of names. */
 const MAX_DEPTH = 4
 const MAX_FOUND = 100
 const MAX_NAME = 1000
 
 /**
- * Finds the arrays of a JSON text that comes in pieces, in memory that does not grow with it. Whether the text is JSON is for
- * others to tell.
+ * Finds the arrays of a JSON text that arrives in pieces, in constant memory. It does not check that the text is
+ * JSON.
  */
 export class JsonOutline {
-  /** The arrays so far, in the order of the text. */
+  /** The arrays found so far, in the order of the text. */
   readonly arrays: FoundArray[] = []
-  /** Values that are not inside of another. */
+  /** The number of values outside other values. */
   roots = 0
-  /** The names of the members that the objects around are under; the root has none. */
+  /** The names of the enclosing members; the root has none. */
   readonly #names: (string | null)[] = []
-  /** The array whose items are counted, and how deep inside of it the scan is; null outside of arrays. */
+  /** The array whose items are counted, and the present depth inside it; null outside arrays. */
   #array: FoundArray | null = null
   #depth = 0
   #inText = false
   #escaped = false
-  /** Whether the text under way, or the next one, is the name of a member. */
+  /** Whether the present or next text is the name of a member. */
   #isName = false
   #name = ''
-  /** Whether a value is due that has not begun. */
+  /** Whether a value is expected. */
   #due = true
 
   push(piece: string): void {
@@ -85,7 +85,7 @@ export class JsonOutline {
     }
   }
 
-  /** Notes that a value begins. */
+  /** Registers the start of a value. */
   #begin(isObject: boolean): void {
     if (!this.#due) return
     this.#due = false

@@ -11,7 +11,7 @@ export interface JsonItem {
   readonly line: number
 }
 
-/** What comes next in the text, besides white space. */
+/** The next expected token, besides white space. */
 type Expected =
   | 'start'
   | 'firstKey'
@@ -25,24 +25,24 @@ type Expected =
   | 'end'
 
 /**
- * Takes apart JSON text that comes in pieces: an array, or one that is reached through the members of objects. Only finds
- * where the items begin and end; whether they are JSON is for whoever parses them.
+ * Splits JSON text that arrives in pieces into the items of an array, which may be reached through members of
+ * objects. Finds only the start and end of items; the parser of an item validates it.
  */
 export class JsonSplitter {
   readonly #name: string
   #expected: Expected = 'start'
   #line = 1
-  /** Characters of the line that come before the piece; less than zero when the line begins in the piece. */
+  /** The number of characters of the line before the piece; negative if the line begins in the piece. */
   #before = 0
-  /** Where in the piece the scan is. */
+  /** The offset of the scan in the piece. */
   #at = 0
   #items = 0
   readonly #path: readonly string[]
-  /** How many objects of the path are open. */
+  /** The number of open objects of the path. */
   #level = 0
   #key = ''
   #found = false
-  /** The value that is under way: its pieces so far, where it began, and where in it the scan is. */
+  /** The incomplete value: its pieces so far, its start, and the state of the scan. */
   #value: OpenValue | null = null
 
   /** `path` has the names of the members that lead to the array. */
@@ -51,7 +51,7 @@ export class JsonSplitter {
     this.#path = path
   }
 
-  /** The items that end in this piece. Throws ValidationError naming line and character. */
+  /** Returns the items that end in this piece. Throws ValidationError naming line and character. */
   *push(piece: string): Generator<JsonItem> {
     this.#at = 0
     while (this.#at < piece.length) {
@@ -77,7 +77,7 @@ export class JsonSplitter {
     this.#at = 0
   }
 
-  /** To be called after the last piece. Throws ValidationError where the text ends too early. */
+  /** Ends the text. Throws ValidationError if it is incomplete. */
   end(): void {
     if (this.#expected === 'end') return
     throw this.#fault(
@@ -85,7 +85,7 @@ export class JsonSplitter {
     )
   }
 
-  /** Takes in one character that is no white space; answers with 0 when it begins a value, to be looked at again. */
+  /** Processes a character that is not white space; returns 0 if it begins a value and must be read again. */
   #step(char: string): 0 | 1 {
     switch (this.#expected) {
       case 'start':
@@ -127,7 +127,7 @@ export class JsonSplitter {
     }
   }
 
-  /** Goes on along the path, into an object or the array. */
+  /** Continues along the path, into an object or the array. */
   #follow(char: string): 1 {
     const last = this.#level === this.#path.length
     if (char !== (last ? '[' : '{')) {
@@ -140,7 +140,7 @@ export class JsonSplitter {
   }
 
   #begin(): 0 {
-    // What is passed over is not kept.
+    // Skipped values are not stored.
     this.#value = new OpenValue(this.#line, this.#expected !== 'memberValue')
     return 0
   }
@@ -213,7 +213,7 @@ function keyOf(text: string): string {
   }
 }
 
-/** A value whose end has not been seen. */
+/** A value whose end has not been read. */
 class OpenValue {
   readonly line: number
   readonly #pieces: string[] = []
@@ -233,7 +233,7 @@ class OpenValue {
     return this.#pieces.join('')
   }
 
-  /** Goes on in a piece from a place; answers with the place after the value, or with the end of the piece. */
+  /** Continues the value in a piece from an offset; returns the offset after it, or the end of the piece. */
   scan(piece: string, from: number): { readonly at: number; readonly done: boolean } {
     let at = from
     let done = false
@@ -244,7 +244,7 @@ class OpenValue {
         done = !this.#inText && this.#depth === 0
         continue
       }
-      // What ends a bare word, such as a number, belongs to what is around it.
+      // The character that ends a bare word, such as a number, belongs to the enclosing value.
       if (this.#started && this.#depth === 0 && ENDS.has(char)) {
         done = true
         break

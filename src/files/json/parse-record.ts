@@ -13,7 +13,7 @@ export function parseJson(text: string, place: string): unknown {
   try {
     value = parseExactly(text, { writtenIntegers: true })
   } catch (error) {
-    // Without the parser's own count of lines, which is that of the text it was given.
+    // Without the parser's line numbers, which are relative to the text of the record.
     const fault = (error instanceof Error ? error.message : '').replace(/ \(line \d+ column \d+\)$/, '')
     throw new ValidationError(`${place}: not JSON: ${fault}`, 'unreadable_file')
   }

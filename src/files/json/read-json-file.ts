@@ -5,7 +5,7 @@ import { findRecords } from './find-records.ts'
 import { JsonSplitter, type JsonItem } from './json-splitter.ts'
 import { parseRecord } from './parse-record.ts'
 
-/** Reads a file that is a JSON array of records, or an object with one, which is found out unless an option names it. */
+/** Reads a JSON array of records, or an object that contains one, which is detected unless an option names it. */
 export async function readJsonFile(source: FileSource, options: ReadFileOptions): Promise<RawRecords> {
   const { encoding = null, recordsAt = null } = options
   const text = await readText(source, encoding)

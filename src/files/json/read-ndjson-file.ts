@@ -4,7 +4,7 @@ import type { ReadFileOptions } from '../io/read-options.ts'
 import { readText, type TextReader } from '../io/read-text.ts'
 import { parseRecord } from './parse-record.ts'
 
-/** Reads a file with a JSON object on each line. Lines of white space alone do not count. */
+/** Reads a file with a JSON object on each line. Blank lines are ignored. */
 export async function readNdjsonFile(
   source: FileSource,
   { encoding = null }: ReadFileOptions,
@@ -30,7 +30,7 @@ async function* batchesOf(source: FileSource, text: TextReader): AsyncGenerator<
     if (content.trim() === '') return
     batch.add({ values: parseRecord(content, `${source.name}:${line}`), at: line }, content.length)
   }
-  // Pieces of a line that has not ended, joined only when it does.
+  // Pieces of an incomplete line, joined at its end.
   let open: string[] = []
   let openSize = 0
   for await (const piece of text.pieces) {

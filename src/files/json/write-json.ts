@@ -4,7 +4,7 @@ import { parsePage, type RecordPages } from '../io/record-pages.ts'
 export async function* writeJson(pages: RecordPages): AsyncGenerator<Uint8Array> {
   let before = '['
   for await (const page of pages) {
-    // Without its brackets.
+    // The page without its brackets.
     const items = page.subarray(1, -1)
     if (items.length === 0) continue
     yield Buffer.concat([Buffer.from(before), items])

@@ -6,14 +6,14 @@ import { textOf, type Occurrence } from './occurrence.ts'
 /** Shows a value with its place. */
 export type Show = (occurrence: Occurrence) => string
 
-/** The two meanings of a column's numbers, as `1,234`; null where they have one. */
+/** Returns the two meanings of a column's numbers, such as `1,234`; null if there is one. */
 export function ambiguousGroupText({ ambiguousGroup, grouped }: NotationSketch, show: Show): string | null {
   if (ambiguousGroup === null || ambiguousGroup.count !== grouped?.count) return null
   const text = textOf(ambiguousGroup)
   return `${show(ambiguousGroup)} may be ${withoutGroups(text)} or ${text.replace(',', '.')}`
 }
 
-/** The two meanings of a column's dates, as `03/04/2024`; null where they have one. */
+/** Returns the two meanings of a column's dates, such as `03/04/2024`; null if there is one. */
 export function ambiguousDateText({ ambiguous, dmy, mdy }: NotationSketch, show: Show): string | null {
   if (dmy !== null && mdy !== null) return `the day is first in ${show(dmy)}, the month in ${show(mdy)}`
   const moment = ambiguous === null ? null : parseForeignMoment(textOf(ambiguous))

@@ -5,13 +5,13 @@ export type DateOrder = 'dmy' | 'mdy'
 
 export const DATE_ORDERS: readonly DateOrder[] = ['dmy', 'mdy']
 
-/** A date as everyday tools write it, perhaps with a time of day. */
+/** A date in a common notation, optionally with a time of day. */
 export interface ForeignMoment {
-  /** The date (`YYYY-MM-DD`) by each order; null where there is no such date. Both are the same where the text has one meaning. */
+  /** The date (`YYYY-MM-DD`) in each order; null if it does not exist. Both are equal if the text is unambiguous. */
   readonly dates: Readonly<Record<DateOrder, string | null>>
-  /** `HH:MM:SS`, perhaps with a fraction; null for a date alone. */
+  /** `HH:MM:SS`, optionally with a fraction; null for a date alone. */
   readonly time: string | null
-  /** `Z` or `±HH:MM`; null where none is written. */
+  /** `Z` or `±HH:MM`; null if absent. */
   readonly offset: string | null
 }
 
@@ -22,7 +22,7 @@ const WEEKDAY = '(?:(?:mon|tue(?:s)?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(
 const TIME =
   '(?:(?:t|,? +)(\\d{1,2}):(\\d{2})(?::(\\d{2})(?:[.,](\\d+))?)?(?: ?([ap])\\.?m\\.?)?(?: ?(z|utc|gmt|[+-]\\d{2}(?::?\\d{2})?))?)?'
 
-/** Each with the places of year, month and day among its groups; `null` where the order tells month and day. */
+/** Patterns with the positions of year, month and day among their groups; `null` if the order decides month and day. */
 const FORMS: readonly (readonly [pattern: RegExp, ymd: readonly [number, number, number] | null])[] = [
   [form('(\\d{4})-(\\d{2})-(\\d{2})'), [1, 2, 3]],
   [form('(\\d{4})[./](\\d{1,2})[./](\\d{1,2})'), [1, 2, 3]],
@@ -31,12 +31,12 @@ const FORMS: readonly (readonly [pattern: RegExp, ymd: readonly [number, number,
   [form(`${WEEKDAY}${MONTH}\\.? +(\\d{1,2})(?:st|nd|rd|th)?,? +(\\d{4})`), [3, 1, 2]],
 ]
 
-/** Longer texts are no dates. */
+/** The most characters of a date. */
 const MAX_LENGTH = 64
 
 const YEAR = /(?<!\d)\d{4}(?!\d)/
 
-/** Reads a text as a date of everyday tools, perhaps with a time; null for what is none. Years have four digits. */
+/** Parses a date in a common notation, optionally with a time; null for any other text. Years have four digits. */
 export function parseForeignMoment(text: string): ForeignMoment | null {
   if (text.length > MAX_LENGTH || !YEAR.test(text)) return null
   for (const [pattern, ymd] of FORMS) {
@@ -46,26 +46,26 @@ export function parseForeignMoment(text: string): ForeignMoment | null {
   return null
 }
 
-/** The date that a moment means; null without an order where there are two. */
+/** Returns the date of a moment; null if it is ambiguous and no order is given. */
 export function dateOf({ dates: { dmy, mdy } }: ForeignMoment, order: DateOrder | null): string | null {
   if (dmy === null || mdy === null) return dmy ?? mdy
   if (dmy === mdy) return dmy
   return order === null ? null : order === 'dmy' ? dmy : mdy
 }
 
-/** Whether there are two dates that a moment can mean. */
+/** Whether a moment has two possible dates. */
 export function isAmbiguous({ dates: { dmy, mdy } }: ForeignMoment): boolean {
   return dmy !== null && mdy !== null && dmy !== mdy
 }
 
-/** Whether the time of a moment, if it has one, is midnight. */
+/** Whether a moment has no time, or midnight. */
 export function isMidnight({ time }: ForeignMoment): boolean {
   return time === null || /^00:00:00(?:\.0+)?$/.test(time)
 }
 
 /**
- * A text as a value of a contract's date or timestamp, or null where it is none, or means two: a time without an offset
- * counts as UTC, a date without a time as its midnight, and a timestamp at midnight is a date.
+ * Converts a text to a date or timestamp of a contract, null if it is none or ambiguous. A time without an offset
+ * counts as UTC, a date without a time as midnight, and a timestamp at midnight is a date.
  */
 export function readMoment(type: 'date' | 'timestamp', text: string, order: DateOrder | null): string | null {
   if (parseMoment(type, text) !== null) return text
@@ -124,7 +124,7 @@ interface TimeParts {
   readonly minute: string | undefined
   readonly second: string | undefined
   readonly fraction: string | undefined
-  /** `a` or `p`, of 12 hours. */
+  /** `a` or `p` of a 12-hour time. */
   readonly half: string | undefined
 }
 

@@ -1,47 +1,47 @@
-/** Digits in groups of three, with commas or apostrophes between them, and perhaps a fraction. */
+/** Matches digits in groups of three, separated by commas or apostrophes, with an optional fraction. */
 const GROUPED = /^[+-]?[1-9]\d{0,2}(?:(?:,\d{3})+|(?:['’]\d{3})+)(?:\.\d+)?$/
 
-/** One comma, which may be the decimal point of some countries. */
+/** Matches one comma, which is the decimal separator of some countries. */
 const ONE_COMMA = /^[+-]?\d{1,3},\d{3}$/
 
-/** Whether a text is a number with separators between its thousands; perhaps with a decimal comma instead. */
+/** Whether a text is a number with thousands separators, possibly a decimal comma instead. */
 export function isGrouped(text: string): boolean {
   return GROUPED.test(text)
 }
 
-/** Whether a number of {@link isGrouped} could have a decimal comma instead: `1,234`. */
+/** Whether a number of {@link isGrouped} may have a decimal comma instead: `1,234`. */
 export function isAmbiguousGroup(text: string): boolean {
   return ONE_COMMA.test(text)
 }
 
-/** A number of {@link isGrouped} without its separators. */
+/** Returns a number of {@link isGrouped} without its separators. */
 export function withoutGroups(text: string): string {
   return text.replace(/[,'’]/g, '')
 }
 
-/** A decimal comma, perhaps with points between thousands; not {@link ONE_COMMA}. */
+/** Matches a decimal comma, optionally with points between thousands; not {@link ONE_COMMA}. */
 const DECIMAL_COMMA = /^[+-]?(?:\d+|[1-9]\d{0,2}(?:\.\d{3})+),\d+$/
 
-/** Whether a text is a number with a decimal comma, and nothing else. */
+/** Whether a text can only be a number with a decimal comma. */
 export function isDecimalComma(text: string): boolean {
   return DECIMAL_COMMA.test(text) && !ONE_COMMA.test(text)
 }
 
 const ONE_POINT = /^[+-]?[1-9]\d{0,2}\.\d{3}$/
 
-/** Whether a number with a point may have it between thousands, where files have decimal commas: `1.000`. */
+/** Whether the point of a number may separate thousands in files with decimal commas: `1.000`. */
 export function isPointGroup(text: string): boolean {
   return ONE_POINT.test(text)
 }
 
 const WITH_UNIT = /^(?:[$€£¥₹]\s?[+-]?|[+-][$€£¥₹])?\d[\d.,'’\s]*(?:\s?(?:%|[$€£¥₹]|CHF|EUR|USD|GBP))?$/
 
-/** Whether a text is a number with a sign of a currency or of percent: `$1,234.50`, `12%`. */
+/** Whether a text is a number with a currency sign or a percent sign: `$1,234.50`, `12%`. */
 export function hasUnit(text: string): boolean {
   return WITH_UNIT.test(text) && /[$€£¥₹%A-Z]/.test(text)
 }
 
-/** What programs write for no value where they have a number, a date or a truth value otherwise; in small letters. */
+/** Words of programs for no value among numbers, dates or booleans, in lower case. */
 const MISSING: ReadonlySet<string> = new Set([
   'na',
   'n/a',
@@ -55,14 +55,14 @@ const MISSING: ReadonlySet<string> = new Set([
   '\\n',
 ])
 
-/** Whether a text is what programs write for no value. A column of texts may have it as a value. */
+/** Whether a text is such a word for no value. In a column of texts it may be a value. */
 export function isMissingText(text: string): boolean {
   return text.length <= 4 && MISSING.has(text.toLowerCase())
 }
 
 const INFINITE = /^[+-]?(?:inf(?:inity)?|∞|1\.#inf)$/i
 
-/** Whether a text is an infinity, which numbers of JSON lack. */
+/** Whether a text is an infinity, which JSON numbers cannot represent. */
 export function isInfinite(text: string): boolean {
   return INFINITE.test(text)
 }

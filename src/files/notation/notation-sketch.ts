@@ -9,54 +9,57 @@ import {
 } from './foreign-number.ts'
 import { countOccurrence, type Occurrence } from './occurrence.ts'
 
-/** How the texts of a column are read where one alone has several meanings, or stands for no value. */
+/** The interpretation of a column's texts that are ambiguous, or mean no value. */
 export interface Reading {
-  /** The order of day and month; null where only dates with one meaning are read. */
+  /** The order of day and month; null reads unambiguous dates only. */
   readonly dateOrder: DateOrder | null
-  /** Whether a comma before three digits is between thousands. */
+  /** Whether a comma before three digits separates thousands. */
   readonly commaGroups: boolean
-  /** Whether texts such as `NA` are no value, and numbers and truth values are texts where a field has texts. */
+  /** Whether texts such as `NA` are no value, and numbers and booleans become texts in text fields. */
   readonly lenient: boolean
 }
 
-/** Reads only what has one meaning, whatever else the column has. */
+/** Reads only unambiguous texts, whatever else the column has. */
 export const STRICT: Reading = { dateOrder: null, commaGroups: false, lenient: false }
 
-/** What the texts of a column that are neither numbers nor moments of a contract could be, in memory that does not grow. */
+/**
+ * Collects the possible interpretations of a column's texts that are neither numbers nor dates of a contract, in
+ * constant memory.
+ */
 export class NotationSketch {
-  /** `NA`, `NaN` and the like. */
+  /** `NA`, `NaN` and similar words. */
   missing: Occurrence | null = null
   infinite: Occurrence | null = null
-  /** Numbers with separators between thousands. */
+  /** Numbers with thousands separators. */
   grouped: Occurrence | null = null
-  /** Those of them that could have a decimal comma instead. */
+  /** Those of them that may have a decimal comma instead. */
   ambiguousGroup: Occurrence | null = null
-  /** Those of them that have a fraction. */
+  /** Those of them with a fraction. */
   fraction: Occurrence | null = null
-  /** Texts that are none of these. */
+  /** Texts of none of these kinds. */
   otherText: Occurrence | null = null
-  /** Those of them that are numbers with a decimal comma, and with a unit. */
+  /** Those of them that are numbers with a decimal comma, or with a unit. */
   decimalComma: Occurrence | null = null
   withUnit: Occurrence | null = null
-  /** Dates, with a time or without. */
+  /** Dates, with or without a time. */
   moments: Occurrence | null = null
-  /** Those of them with a time, without an offset behind it, and at another time than midnight. */
+  /** Those of them with a time, without an offset, and with a time other than midnight. */
   timed: Occurrence | null = null
   local: Occurrence | null = null
   late: Occurrence | null = null
-  /** Those of them that are dates by one order only, and by both. */
+  /** Those of them that are dates in one order only, and in both. */
   dmy: Occurrence | null = null
   mdy: Occurrence | null = null
   ambiguous: Occurrence | null = null
 
   readonly #groups: boolean
 
-  /** `groups` false takes numbers with separators between thousands for texts, as in files that have types. */
+  /** With `groups` false, numbers with thousands separators are texts, as in files that have types. */
   constructor({ groups }: { readonly groups: boolean }) {
     this.#groups = groups
   }
 
-  /** Notes a text without white space around it. */
+  /** Adds a trimmed text. */
   add(text: string, at: number): void {
     if (isMissingText(text)) this.missing = countOccurrence(this.missing, text, at)
     else if (isInfinite(text)) this.infinite = countOccurrence(this.infinite, text, at)
@@ -64,7 +67,10 @@ export class NotationSketch {
     else if (!this.#addMoment(text, at)) this.#addOther(text, at)
   }
 
-  /** How the column is read; `dateOrder` is for dates whose order no other date shows. `hasPoint` where it has numbers with a decimal point. */
+  /**
+   * Returns the reading of the column. `dateOrder` applies to dates whose order no other date shows; `hasPoint` says
+   * that it has numbers with a decimal point.
+   */
   reading(dateOrder: DateOrder | null, hasPoint: boolean): Reading {
     return {
       dateOrder: this.#evidentOrder() ?? dateOrder,
@@ -73,7 +79,7 @@ export class NotationSketch {
     }
   }
 
-  /** Whether each date of the column has one meaning by a reading. */
+  /** Whether a reading makes each date of the column unambiguous. */
   isSettled({ dateOrder }: Reading): boolean {
     return (this.dmy === null || this.mdy === null) && (this.ambiguous === null || dateOrder !== null)
   }

@@ -1,15 +1,15 @@
 import type { JsonValue } from '../../contract/json/json.ts'
 import type { WrittenNumber } from '../../contract/json/written-number.ts'
 
-/** Values of one kind, with the first of them. */
+/** The number of values of one kind, and the first of them. */
 export interface Occurrence {
   count: number
   readonly value: JsonValue | WrittenNumber
-  /** Where in the file, in its unit. */
+  /** Its place in the file's unit. */
   readonly at: number
 }
 
-/** Counts a value: the occurrence so far, or the first one. */
+/** Adds a value to an occurrence, or begins a new one. */
 export function countOccurrence(
   earlier: Occurrence | null,
   value: JsonValue | WrittenNumber,
@@ -20,7 +20,7 @@ export function countOccurrence(
   return earlier
 }
 
-/** The text of a value that was seen, without white space around it. */
+/** Returns the trimmed text of the first value. */
 export function textOf({ value }: Occurrence): string {
   return typeof value === 'string' ? value.trim() : JSON.stringify(value)
 }

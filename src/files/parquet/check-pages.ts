@@ -4,26 +4,26 @@ import type { PageHeader } from 'hyparquet/src/types.js'
 import { ValidationError } from '../../errors/service-error.ts'
 import { deltaByteArrayBytes, type LevelsOfColumn } from './delta-byte-array.ts'
 
-/** What a row group may come to in memory: bytes once decompressed, and values of all columns together. */
+/** The memory limits of a row group: decompressed bytes, and values of all columns together. */
 export const MAX_GROUP_BYTES = 1024 << 20
 export const MAX_GROUP_VALUES = 64 << 20
 
-/** What is left of the limits for the rest of a row group. */
+/** The rest of the limits for a row group. */
 export interface PageBudget {
   bytes: number
   values: number
 }
 
 export interface PageCheck {
-  /** What messages call the file. */
+  /** The name of the file in messages. */
   readonly name: string
   readonly budget: PageBudget
   readonly levels: LevelsOfColumn
 }
 
 /**
- * Goes through the headers of a column's pages before anything is made of them: a few bytes can claim to be millions of
- * values. Throws ValidationError for pages that claim more than the column has, or more than is left of the budget.
+ * Checks the headers of a column's pages before memory is allocated: a few bytes can declare millions of values.
+ * Throws ValidationError for pages that declare more than the column has, or more than the budget has left.
  */
 export function checkPages(
   chunk: ArrayBuffer,
@@ -69,7 +69,7 @@ function checkBudget({ bytes, values }: PageBudget, name: string): void {
   )
 }
 
-/** Whether a header says all that reading the page goes by: where something is missing, the library may never end. */
+/** Whether a header is complete: with missing members, the library may loop without end. */
 function isComplete(header: PageHeader): boolean {
   const { data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: dictionary } = header
   const { compressed_page_size: packed, uncompressed_page_size: unpacked } = header
@@ -95,7 +95,7 @@ function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0
 }
 
-/** One that the library does not know it leaves out. */
+/** Whether the library knows an encoding: it omits unknown ones. */
 function isEncoding(value: unknown): boolean {
   return typeof value === 'string'
 }

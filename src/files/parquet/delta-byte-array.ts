@@ -5,15 +5,15 @@ import { readVarInt } from 'hyparquet/src/thrift.js'
 import type { DataReader, PageHeader } from 'hyparquet/src/types.js'
 import { COMPRESSORS } from './parquet-codecs.ts'
 
-/** The levels before the values of a page: whether the column has any of each kind. */
+/** Whether the column has levels of each kind before the values of a page. */
 export interface LevelsOfColumn {
   readonly repetition: boolean
   readonly definition: boolean
 }
 
 /**
- * Returns the bytes that the values of a page in DELTA_BYTE_ARRAY come to, without making them: each value can repeat the
- * whole value before it, so that a small page can stand for gigabytes. Throws for a page that is damaged.
+ * Returns the number of bytes of the values of a page in DELTA_BYTE_ARRAY, without decoding them: each value can
+ * repeat the previous one, so that a small page can decode to gigabytes. Throws for a damaged page.
  */
 export function deltaByteArrayBytes(
   page: Uint8Array,
@@ -23,7 +23,7 @@ export function deltaByteArrayBytes(
   const reader = valuesOf(page, header, column)
   const most = (header.data_page_header ?? header.data_page_header_v2)?.num_values ?? 0
   let bytes = 0
-  // First the lengths of what is repeated, then the lengths of what is new.
+  // The lengths of repeated prefixes precede the lengths of new suffixes.
   for (const _part of ['prefixes', 'suffixes']) {
     const count = countOf(reader)
     if (count > most) throw new Error('a page has more values than it states')
@@ -38,7 +38,7 @@ export function deltaByteArrayBytes(
   return bytes
 }
 
-/** The values of a page, once decompressed. */
+/** Returns the values of a page, decompressed. */
 function valuesOf(
   page: Uint8Array,
   header: PageHeader,
@@ -62,7 +62,7 @@ function readerOf({ buffer, byteOffset, byteLength }: Uint8Array): DataReader {
   return { view: new DataView(buffer, byteOffset, byteLength), offset: 0 }
 }
 
-/** How many numbers a DELTA_BINARY_PACKED run has by its header; the reader stays where it is. */
+/** Returns the number of values of a DELTA_BINARY_PACKED run by its header, without moving the reader. */
 function countOf(reader: DataReader): number {
   const header = { ...reader }
   readVarInt(header)

@@ -1,7 +1,7 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { ValidationError } from '../../errors/service-error.ts'
 
-/** A file that is read here and there. */
+/** Reads a file at random offsets. */
 export class FileBuffer {
   readonly byteLength: number
   readonly #file: FileHandle
@@ -18,7 +18,7 @@ export class FileBuffer {
     return new FileBuffer(file, (await file.stat()).size, name)
   }
 
-  /** The bytes from one place to another. Throws ValidationError where the file has none. */
+  /** Returns the bytes between two offsets. Throws ValidationError if the file is shorter. */
   async slice(start: number, end: number = this.byteLength): Promise<ArrayBuffer> {
     const from = start < 0 ? Math.max(0, this.byteLength + start) : start
     if (!Number.isSafeInteger(from) || !Number.isSafeInteger(end) || from > end || end > this.byteLength) {

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import type { Compressors } from 'hyparquet/src/types.js'
 import { decompressLz4, decompressLz4Raw } from 'hyparquet-compressors'
 
-/** A block of LZ4 ends in so many bytes that are copied as they are (LZ4 block format, end of block conditions). */
+/** The least number of literal bytes at the end of an LZ4 block (LZ4 block format, end of block conditions). */
 const LZ4_LITERALS = 5
 
 /**
@@ -17,7 +17,7 @@ export const COMPRESSORS: Compressors = {
   LZ4_RAW: (input, length) => wholeLz4(input, decompressLz4Raw(input, length)),
 }
 
-/** The output itself. Throws when the input ended before the output was full, which the library does not notice. */
+/** Returns the output. Throws if the input ended before the output was full, which the library does not detect. */
 function wholeLz4(input: Uint8Array, output: Uint8Array): Uint8Array {
   const literals = Math.min(LZ4_LITERALS, output.length)
   const [ending, expected] = [

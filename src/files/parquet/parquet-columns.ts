@@ -2,19 +2,19 @@ import type { SchemaElement } from 'hyparquet'
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 
-/** How a field is kept in a Parquet file. */
+/** The representation of a field in a Parquet file. */
 export interface ParquetColumn {
   readonly name: string
   readonly schema: SchemaElement
-  /** A value of the field as the writer takes it. */
+  /** Converts a value of the field for the writer. */
   toStored(value: JsonValue): unknown
 }
 
 const DAY_MS = 86_400_000
 
 /**
- * The column of a field. Timestamps and times are texts: they have an offset and as many digits as they like, which the
- * types of Parquet would lose. Arrays and objects are JSON.
+ * Returns the column of a field. Timestamps and times are texts: the types of Parquet would lose their offset and
+ * digits. Arrays and objects are JSON.
  */
 export function parquetColumn({ name, type }: Field): ParquetColumn {
   const column = (
@@ -38,7 +38,7 @@ export function parquetColumn({ name, type }: Field): ParquetColumn {
       )
     case 'array':
     case 'object':
-      // Not with the older `converted_type` as well: the library would then make the JSON, and lose keys such as `__proto__`.
+      // Without the older `converted_type`: the library would then serialize the JSON, and lose keys such as `__proto__`.
       return column({ type: 'BYTE_ARRAY', logical_type: { type: 'JSON' } }, (value) =>
         Buffer.from(JSON.stringify(value)),
       )
@@ -49,7 +49,7 @@ export function parquetColumn({ name, type }: Field): ParquetColumn {
   }
 }
 
-/** The date that is so many days after 1970-01-01, as contracts write dates. */
+/** Returns the date that is a number of days after 1970-01-01. */
 export function dateFromDays(days: number): string {
   const date = new Date(days * DAY_MS)
   return Number.isNaN(date.getTime()) ? String(days) : date.toISOString().replace(/T.*$/, '')

@@ -15,19 +15,19 @@ import { COMPRESSORS } from './parquet-codecs.ts'
 import { settleByteArrays, settleDecimals } from './parquet-schema.ts'
 import { jsonOf, PARSERS } from './parquet-values.ts'
 
-/** Most bytes of what a file says about itself. */
+/** The most bytes of the metadata of a file. */
 const MAX_METADATA = 64 << 20
 
-/** A Parquet file that has been looked into. */
+/** An opened Parquet file. */
 export interface ParquetFile {
   readonly fields: readonly string[]
-  /** How many records it says it has. */
+  /** The number of records that the file declares. */
   readonly total: number
-  /** Its records, one row group after the other. */
+  /** Yields its records, one row group after the other. */
   batches(): AsyncGenerator<readonly RawRecord[]>
 }
 
-/** Looks into a Parquet file. Throws ValidationError for one that is damaged, or too large once it is decompressed. */
+/** Opens a Parquet file. Throws ValidationError for a damaged file, or one that is too large when decompressed. */
 export function openParquet(source: FileSource): Promise<ParquetFile> {
   return withFile(source, async (file) => {
     const metadata = await readMetadata(file, source)
@@ -60,7 +60,7 @@ async function readMetadata(file: FileBuffer, { name }: FileSource): Promise<Fil
       'unreadable_file',
     )
   }
-  // Without the parsers of values: statistics may have bytes that are no text, or the start of a text.
+  // Without converting values: statistics may contain invalid or truncated texts.
   return parquetMetadataAsync(file, { geoparquet: false })
 }
 
@@ -121,7 +121,7 @@ async function readColumns(
 ): Promise<DecodedArray[]> {
   const { name, metadata, columns, rowStart, rowEnd } = range
   if (rowStart === rowEnd) return columns.map(() => [])
-  // One for each row group: it keeps what it has read.
+  // One buffer for each row group: it caches what it has read.
   const scan = await parquetScan({
     file,
     metadata,
@@ -129,7 +129,7 @@ async function readColumns(
     parsers: PARSERS,
     geoparquet: false,
     useOffsetIndex: false,
-    // Bytes that the file does not call text stay bytes.
+    // Byte arrays that the file does not declare as text stay bytes.
     utf8: false,
   })
   const data: DecodedArray[] = []
@@ -187,7 +187,7 @@ function sizeOf(value: JsonValue): number {
     : Object.entries(value).reduce<number>((sum, [key, item]) => sum + key.length + sizeOf(item), 2)
 }
 
-/** Names the column in what the library throws while it reads one. */
+/** Adds the column to the errors of the library. */
 async function aboutColumn<T>(name: string, path: readonly string[], read: () => T | Promise<T>): Promise<T> {
   try {
     return await read()
@@ -201,7 +201,7 @@ async function aboutColumn<T>(name: string, path: readonly string[], read: () =>
   }
 }
 
-/** Opens the file for as long as something is read from it. What the library throws is about the file. */
+/** Opens the file while it is read, and converts errors of the library to errors of the file. */
 async function withFile<T>(source: FileSource, read: (file: FileBuffer) => Promise<T>): Promise<T> {
   let file: FileBuffer
   try {

@@ -2,12 +2,12 @@ import type { FileMetaData, SchemaElement } from 'hyparquet'
 import { isMapLike } from 'hyparquet/src/schema.js'
 import type { SchemaTree } from 'hyparquet/src/types.js'
 
-/** Writers that leave out that their byte arrays are texts. */
+/** Writers that do not declare their byte arrays as texts. */
 const WRITES_BARE_TEXT = /^impala\b/i
 
 /**
- * Settles which byte arrays of a file are texts: those that the file calls so (strings, enums, JSON), and those of writers
- * that never say it. All others are bytes, as BSON and intervals are.
+ * Decides which byte arrays are texts: those that the file declares (strings, enums, JSON), and those of writers that
+ * never declare any. All others are bytes, like BSON and intervals.
  */
 export function settleByteArrays({ schema, created_by: writer }: FileMetaData): void {
   const bareIsText = WRITES_BARE_TEXT.test(writer ?? '')
@@ -20,8 +20,8 @@ export function settleByteArrays({ schema, created_by: writer }: FileMetaData): 
 }
 
 /**
- * Has the library hand out decimals as it finds them, since it would round them: integers, or their bytes. What is left for
- * `jsonOf` is in the logical type. Not the keys of maps, which the library turns into texts.
+ * Makes the library return decimals unchanged, as integers or bytes, since it would round them. The logical type
+ * keeps what `jsonOf` needs. Keys of maps are excluded: the library converts them to texts.
  */
 export function settleDecimals(column: SchemaTree): void {
   const [keyAndValue] = isMapLike(column) ? column.children : []
@@ -33,7 +33,7 @@ export function settleDecimals(column: SchemaTree): void {
   if (logical?.type !== 'DECIMAL') element.logical_type = { type: 'DECIMAL', precision, scale }
 }
 
-/** Whether an element is a text that the library would otherwise take for bytes. */
+/** Whether an element is a text that the library would read as bytes. */
 function isText(
   { type, converted_type: converted, logical_type: logical }: SchemaElement,
   bareIsText: boolean,

@@ -4,15 +4,15 @@ import type { FileSource } from '../io/raw-records.ts'
 import { threadError, ThreadMessages } from '../io/thread-messages.ts'
 import type { ParquetReply, ParquetThreadData } from './parquet-protocol.ts'
 
-/** What reading a file may take. */
+/** The limits for reading a file. */
 export interface ParquetLimits {
-  /** Memory for what a row group comes to, in MiB. */
+  /** The memory for a row group, in MiB. */
   readonly heapMiB: number
-  /** Milliseconds for a row group. */
+  /** The time for a row group, in milliseconds. */
   readonly deadlineMs: number
 }
 
-/** A thread that reads a Parquet file, as the other threads see it. */
+/** Controls a thread that reads a Parquet file. */
 export class ParquetThread {
   readonly #name: string
   readonly #limits: ParquetLimits
@@ -22,7 +22,7 @@ export class ParquetThread {
   constructor(source: FileSource, limits: ParquetLimits) {
     this.#name = source.name
     this.#limits = limits
-    // The same extension as this file's: TypeScript in the repository, JavaScript in the package.
+    // The same extension as this file: TypeScript in the repository, JavaScript in the package.
     const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.'))
     this.#worker = new Worker(new URL(`./parquet-thread${extension}`, import.meta.url), {
       workerData: { source: { path: source.path, name: source.name } } satisfies ParquetThreadData,
@@ -31,12 +31,12 @@ export class ParquetThread {
     this.#messages = new ThreadMessages(this.#worker, (error) => this.#explain(error))
   }
 
-  /** Has the thread make its next answer. */
+  /** Requests the next message. */
   ask(): void {
     this.#worker.postMessage(null)
   }
 
-  /** The next answer. Throws ValidationError for a file that is none, or goes past the limits. */
+  /** Returns the next message. Throws ValidationError for an invalid file, and for one beyond the limits. */
   async next(): Promise<ParquetReply> {
     const timer = setTimeout(() => this.#messages.fail(this.#tooLong()), this.#limits.deadlineMs)
     try {

@@ -5,8 +5,8 @@ import type { ParquetReply, ParquetThreadData } from './parquet-protocol.ts'
 import { openParquet } from './parquet-records.ts'
 
 /**
- * Reads a Parquet file for another thread, a batch whenever it asks for one. In a thread of its own, which may have so much
- * memory and no more: a few bytes can have the library make gigabytes of them.
+ * Reads a Parquet file for another thread, one batch per request. The thread has a memory limit: a few bytes can make
+ * the library allocate gigabytes.
  */
 async function read(port: MessagePort): Promise<void> {
   const { source } = workerData as ParquetThreadData

@@ -6,7 +6,7 @@ import { dateFromDays } from './parquet-columns.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** How texts, dates and times of a file become JSON values: as contracts write them, with every digit. */
+/** Converters of texts, dates and times to JSON values in the notation of contracts, with every digit. */
 export const PARSERS: Partial<ParquetParsers> = {
   stringFromBytes: (bytes: Uint8Array | undefined) => bytes && UTF8.decode(bytes),
   jsonFromBytes: (bytes: Uint8Array | undefined) =>
@@ -18,7 +18,7 @@ export const PARSERS: Partial<ParquetParsers> = {
   timestampFromNanoseconds: (time: bigint | null | undefined) => timestampOf(time, 9),
 }
 
-/** A moment counted in parts of a second since 1970: `digits` of 3 is milliseconds. */
+/** Converts a time in fractions of a second since 1970; 3 `digits` are milliseconds. */
 function timestampOf(time: bigint | null | undefined, digits: 3 | 6 | 9): string | undefined {
   if (time === null || time === undefined) return undefined
   const unit = 10n ** BigInt(digits)
@@ -54,7 +54,7 @@ export function jsonOf(value: unknown, column: SchemaTree): JsonValue {
   return leafOf(value, column.element)
 }
 
-/** The part of the schema that an item of a list, or of a repeated column, has. */
+/** Returns the schema of an item of a list or of a repeated column. */
 function itemOf(column: SchemaTree): SchemaTree {
   const [repeated] = column.children
   if (!isListLike(column) || repeated === undefined) return column
@@ -67,13 +67,13 @@ function leafOf(value: unknown, element: SchemaElement): JsonValue {
   const digits = timeDigits(element)
   if (digits !== null && (typeof value === 'number' || typeof value === 'bigint'))
     return timeOf(BigInt(value), digits)
-  // With the older `converted_type` the library has parsed it.
+  // With the older `converted_type` the library has already parsed it.
   const isJson = logical?.type === 'JSON' && element.converted_type !== 'JSON'
   if (isJson && typeof value === 'string') return parseExactly(value, { writtenIntegers: true }) as JsonValue
   return plain(value)
 }
 
-/** A decimal as the file has it: an integer of so many digits behind the point, as bytes with the highest first or as a number. */
+/** Converts a decimal, an integer with a scale, from big-endian bytes or a number. */
 function decimalOf(value: unknown, scale: number): JsonValue {
   if (typeof value !== 'number' && typeof value !== 'bigint' && !(value instanceof Uint8Array))
     return plain(value)
@@ -84,7 +84,7 @@ function decimalOf(value: unknown, scale: number): JsonValue {
   return readNumber(`${unscaled < 0n ? '-' : ''}${digits.slice(0, point)}${fraction}`) as JsonValue
 }
 
-/** An integer in two's complement, with the highest byte first. */
+/** Converts a big-endian integer in two's complement. */
 function integerOf(bytes: Uint8Array): bigint {
   if (bytes.length === 0) return 0n
   return BigInt.asIntN(bytes.length * 8, BigInt(`0x${Buffer.from(bytes).toString('hex')}`))
@@ -124,7 +124,7 @@ function timeDigits({ converted_type: converted, logical_type: logical }: Schema
   return converted === 'TIME_MICROS' ? 6 : null
 }
 
-/** A time of day counted in parts of a second since midnight. */
+/** Converts a time of day in fractions of a second since midnight. */
 function timeOf(time: bigint, digits: 3 | 6 | 9): string {
   const unit = 10n ** BigInt(digits)
   const seconds = time / unit

@@ -4,13 +4,13 @@ import { sizeOfFile } from '../io/source-error.ts'
 import type { ParquetReply } from './parquet-protocol.ts'
 import { ParquetThread, type ParquetLimits } from './parquet-thread-client.ts'
 
-/** What reading a Parquet file may take, unless it is told otherwise. */
+/** The default limits for reading a Parquet file. */
 export const PARQUET_LIMITS: ParquetLimits = { heapMiB: 2048, deadlineMs: 120_000 }
 
 /**
- * Reads a Parquet file, one row group at a time. Integers and decimals that JSON does not keep are a
- * `WrittenNumber`, bytes become texts. Throws
- * ValidationError for a file that is damaged, or that comes to more than fits into memory once it is decompressed.
+ * Reads a Parquet file, one row group at a time. Integers and decimals that JSON cannot represent are a
+ * `WrittenNumber`, bytes become texts. Throws ValidationError for a damaged file, or one that does not fit into
+ * memory when decompressed.
  */
 export async function readParquetFile(
   source: FileSource,
@@ -52,7 +52,7 @@ async function* repliesOf(source: FileSource, limits: ParquetLimits): AsyncGener
     for (;;) {
       const answer = await thread.next()
       if (answer.kind === 'end') return
-      // It makes the next one while this one is looked at.
+      // The thread reads the next batch while this one is processed.
       thread.ask()
       yield answer
     }

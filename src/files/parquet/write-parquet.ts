@@ -4,11 +4,11 @@ import type { JsonObject } from '../../contract/json/json.ts'
 import { parsePage, type RecordPages } from '../io/record-pages.ts'
 import { parquetColumn } from './parquet-columns.ts'
 
-/** A row group ends after so many records, or so many bytes of them. */
+/** The limits of a row group, in records and bytes. */
 export const GROUP_RECORDS = 10_000
 const GROUP_BYTES = 16 << 20
 
-/** The records as Parquet, one row group after the other; every column may be null. */
+/** Writes the records as Parquet, one row group after the other; every column is nullable. */
 export async function* writeParquet(
   fields: readonly Field[],
   pages: RecordPages,
@@ -24,7 +24,7 @@ export async function* writeParquet(
     const columnData = columns.map(({ name, toStored }) => ({
       name,
       data: records.map((record) => toStored(record[name] ?? null)),
-      // These say where pages begin, and would be kept until the end.
+      // Page indexes would be kept in memory until the end.
       offsetIndex: false,
     }))
     void file.write({ columnData, rowGroupSize: records.length })

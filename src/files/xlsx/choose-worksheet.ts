@@ -3,26 +3,26 @@ import { ValidationError } from '../../errors/service-error.ts'
 import { countAbove, type SampleRow } from '../columns/table-head.ts'
 import type { Worksheet } from './read-workbook.ts'
 
-/** Worksheets that are looked into. */
+/** The most worksheets that are examined. */
 const MAX_LOOKS = 20
 
-/** What worksheets are called that are about the others. */
+/** Names of worksheets that describe the others. */
 const ABOUT =
   /^(?:read[ _-]?me|about|notes?|info(?:rmation)?|cover|(?:table of )?contents?|index|toc|legend|key|instructions?|metadata|documentation|glossary|(?:data )?dictionary|changelog|sources?)$/i
 
-/** The worksheet that is read. */
+/** The chosen worksheet. */
 export interface ChosenWorksheet {
   readonly worksheet: Worksheet
   /** Its first rows. */
   readonly sample: readonly SampleRow[]
-  /** The guess, where a workbook has several that are not hidden and not empty; null otherwise. */
+  /** The guess, if several visible worksheets have contents; null otherwise. */
   readonly guess: string | null
 }
 
 /**
- * Chooses the worksheet of a workbook that has the records: the one asked for, else the first that is not hidden and has a
- * table, those last whose name says that they are about others. Throws ValidationError for a workbook without worksheets,
- * and without the one that was asked for.
+ * Chooses the worksheet with the records: the requested one, else the first visible one with a table, with those
+ * whose name describes the others last. Throws ValidationError for a workbook without worksheets, and without the
+ * requested one.
  */
 export async function chooseWorksheet(
   worksheets: readonly Worksheet[],
@@ -59,7 +59,7 @@ export async function chooseWorksheet(
   return { ...chosen, guess }
 }
 
-/** Whether some rows of several values stand below each other. */
+/** Whether several consecutive rows have several values. */
 function isTable(sample: readonly SampleRow[]): boolean {
   const width = Math.max(...sample.map(({ cells }) => cells.length))
   const rows = sample.slice(countAbove(sample, width))

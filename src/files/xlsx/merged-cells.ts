@@ -3,7 +3,7 @@ import type { WorkbookArchive } from './workbook-archive.ts'
 import type { CellValue, WorksheetRow } from './worksheet-rows.ts'
 import { columnOf } from './xlsx-cells.ts'
 
-/** Cells of one column that are merged over several rows, all from 1 but the column. */
+/** Cells of one column that are merged over several rows; row numbers count from 1, the column from 0. */
 interface Range {
   readonly reference: string
   readonly column: number
@@ -14,8 +14,8 @@ interface Range {
 const MAX_RANGES = 200_000
 
 /**
- * Cells of a worksheet that are merged over rows: the file has a value in the first of them only, and each of the rows shows
- * it. Merged columns are left alone, since their value belongs to the first of them.
+ * The cells of a worksheet that are merged over rows: the file has the value only in the first, and each of the rows
+ * shows it. Cells merged over columns are not filled, since their value belongs to the first column.
  */
 export class MergedCells {
   static readonly NONE = new MergedCells([])
@@ -27,8 +27,8 @@ export class MergedCells {
   }
 
   /**
-   * Reads the merged cells of a worksheet, which stand behind its rows; most worksheets have none, and are only looked
-   * through. Throws ValidationError for more of them than people make.
+   * Reads the merged cells of a worksheet, which follow its rows; most worksheets have none, and are only searched.
+   * Throws ValidationError for an excessive number.
    */
   static async read(archive: WorkbookArchive, worksheet: string, name: string): Promise<MergedCells> {
     const ranges: Range[] = []
@@ -55,12 +55,12 @@ export class MergedCells {
     return new MergedCells(ranges)
   }
 
-  /** The reference of the first of them that begins at a row or below, such as `A2:A5`; null for none. */
+  /** Returns the first range at or below a row, such as `A2:A5`; null for none. */
   firstFrom(row: number): string | null {
     return this.#ranges.find(({ top }) => top >= row)?.reference ?? null
   }
 
-  /** Fills the rows of a worksheet, which come from the first on. */
+  /** Returns a function that fills the rows of a worksheet, in ascending order. */
   filler(): (row: WorksheetRow) => WorksheetRow {
     const open = new Map<number, { readonly bottom: number; readonly value: CellValue }>()
     let next = 0
@@ -83,7 +83,7 @@ export class MergedCells {
   }
 }
 
-/** The part of a reference such as `B2:C5` that is filled: its first column, when it has several rows. */
+/** Returns the part of a reference such as `B2:C5` that is filled: its first column, if it has several rows. */
 function rangeOf(reference: string): Range | null {
   const match = /^\$?([A-Z]{1,3})\$?(\d{1,7}):\$?[A-Z]{1,3}\$?(\d{1,7})$/.exec(reference)
   const column = columnOf(match?.[1] ?? '')

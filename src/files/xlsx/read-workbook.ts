@@ -7,24 +7,24 @@ import { decodeText } from './xlsx-text.ts'
 /** A worksheet of a workbook. */
 export interface Worksheet {
   readonly name: string
-  /** The part of the archive that has it. */
+  /** The part of the archive with its cells. */
   readonly part: string
   readonly visible: boolean
 }
 
-/** What reading a worksheet takes. */
+/** The data for reading worksheets. */
 export interface Workbook {
-  /** In the order in which they are shown. */
+  /** The worksheets in the order of their tabs. */
   readonly worksheets: readonly Worksheet[]
   readonly texts: readonly string[]
-  /** What a cell of a style shows, by the style's number. */
+  /** The kind of date of each cell style, by the number of the style. */
   readonly shapes: readonly (DateShape | null)[]
   readonly from1904: boolean
 }
 
 type Attributes = Readonly<Record<string, string>>
 
-/** Reads what the parts of a workbook say about its worksheets. Throws ValidationError for what is no workbook. */
+/** Reads the worksheets and styles of a workbook. Throws ValidationError for an invalid workbook. */
 export async function readWorkbook(archive: WorkbookArchive, name: string): Promise<Workbook> {
   const root = await readRelationships(archive, '')
   const part = root.find(({ type }) => type.endsWith('/officeDocument'))?.target ?? 'xl/workbook.xml'
@@ -51,7 +51,7 @@ export async function readWorkbook(archive: WorkbookArchive, name: string): Prom
 interface Relationship {
   readonly id: string
   readonly type: string
-  /** The part that is meant. */
+  /** The part that the relationship refers to. */
   readonly target: string
 }
 
@@ -97,7 +97,7 @@ async function readSheets(
   return { sheets, from1904 }
 }
 
-/** Whatever prefix the namespace of relationships has. */
+/** Returns the id of a relationship, with any prefix of its namespace. */
 function relationId(attributes: Attributes): string {
   const [, id = ''] = Object.entries(attributes).find(([name]) => /(?:^|:)id$/.test(name)) ?? []
   return id
@@ -107,7 +107,7 @@ function isHidden({ state }: Attributes): boolean {
   return state === 'hidden' || state === 'veryHidden'
 }
 
-/** The table of texts that cells refer to by number. */
+/** Reads the shared strings, which cells refer to by number. */
 async function readTexts(archive: WorkbookArchive, part: string | undefined): Promise<readonly string[]> {
   const texts: string[] = []
   if (part === undefined) return texts
@@ -123,7 +123,7 @@ async function readTexts(archive: WorkbookArchive, part: string | undefined): Pr
   return texts
 }
 
-/** Puts the runs of a rich text together, without how its characters are pronounced. */
+/** Joins the runs of a rich text, without phonetic ones. */
 export class TextCollector {
   #text = ''
   #inText = false
@@ -143,7 +143,7 @@ export class TextCollector {
     if (this.#inText) this.#text += text
   }
 
-  /** The text so far; there is none afterwards. */
+  /** Returns the text so far and empties the collector. */
   take(): string {
     const text = decodeText(this.#text)
     this.#text = ''
@@ -151,7 +151,7 @@ export class TextCollector {
   }
 }
 
-/** What cells of each style show. */
+/** Reads the kind of date of each cell style. */
 async function readShapes(
   archive: WorkbookArchive,
   part: string | undefined,

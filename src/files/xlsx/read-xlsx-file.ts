@@ -9,17 +9,17 @@ import { WorkbookArchive } from './workbook-archive.ts'
 import { UnreadFormulas, WorksheetRows, type WorksheetRow } from './worksheet-rows.ts'
 import { columnName } from './xlsx-cells.ts'
 
-/** Rows that tell how a table begins. */
+/** The number of rows from which the head of a table is detected. */
 const SAMPLE_ROWS = 100
 
-/** A worksheet, and how far it has been read. */
+/** A worksheet while it is read. */
 interface Reading {
   readonly source: FileSource
   readonly workbook: Workbook
-  /** The part of the archive. */
+  /** The part of the archive with its cells. */
   readonly part: string
   readonly merged: MergedCells
-  /** Rows up to this one are left out. */
+  /** The number of rows that are skipped. */
   readonly skip: number
   readonly nulls: readonly string[]
   readonly formulas: UnreadFormulas
@@ -27,9 +27,9 @@ interface Reading {
 }
 
 /**
- * Reads a worksheet of an XLSX file: which one, the names of the columns and what stands above them are found out, as far as
- * the options do not say them. A formula counts as the value that it was stored with, a date as its text, and merged rows
- * all have their value. Throws ValidationError naming row and cell.
+ * Reads a worksheet of an XLSX file. The worksheet, the column names and the rows above them are detected unless the
+ * options set them. A formula has its stored value, a date is text, and merged rows all have their value. Throws
+ * ValidationError naming row and cell.
  */
 export async function readXlsxFile(source: FileSource, options: ReadFileOptions = {}): Promise<RawRecords> {
   const { skip = null, header = null, sheet = null, nulls = [] } = options
@@ -103,7 +103,7 @@ async function* rowsOf(reading: Reading): AsyncGenerator<readonly WorksheetRow[]
   }
 }
 
-/** The first rows, up to what is wrong with one of them. */
+/** Returns the first rows, up to the first error. */
 async function sampleOf(reading: Reading): Promise<readonly SampleRow[]> {
   const sample: SampleRow[] = []
   try {

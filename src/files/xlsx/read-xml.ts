@@ -3,34 +3,33 @@ import { TextDecoder } from 'node:util'
 import { SaxesParser } from 'saxes'
 import { ServiceError, ValidationError } from '../../errors/service-error.ts'
 
-/** What is done with the elements of a part, whose names come without prefixes. */
+/** Handlers of the elements of a part, whose names have no prefix. */
 export interface XmlHandlers {
   open(name: string, attributes: Readonly<Record<string, string>>): void
   close(name: string): void
-  /** Text in an element, whole or in parts. */
+  /** Receives the text of an element, whole or in parts. */
   text(text: string): void
 }
 
 export interface XmlSource {
-  /** What messages call it. */
+  /** The name of the part in messages. */
   readonly name: string
   readonly stream: Readable
-  /** The most bytes that it may have once it is decompressed. */
+  /** The most decompressed bytes. */
   readonly limit: number
-  /** Told of every piece, in bytes once decompressed. */
+  /** Receives the number of decompressed bytes of each piece. */
   onRead?(bytes: number): void
 }
 
-/** Elements inside each other; SpreadsheetML has about ten. */
+/** The most levels of elements; SpreadsheetML has about ten. */
 const MAX_DEPTH = 100
 
-/** Characters of one text, tag or attribute: parsers keep these whole. */
+/** The most characters of a text, tag or attribute, which parsers store whole. */
 const MAX_TOKEN = 4 << 20
 
 /**
- * Reads XML piece by piece, and after each piece lets the caller take what it came to. Refuses what no spreadsheet program
- * writes and what can be used to make a little into a lot: document types, deep nesting, endless texts. Throws
- * ValidationError.
+ * Reads XML piece by piece; the caller can process the results after each piece. Refuses document types, deep nesting
+ * and endless texts, which no spreadsheet program writes and which expand a small file. Throws ValidationError.
  */
 export async function* readXml(source: XmlSource, handlers: XmlHandlers): AsyncGenerator<void> {
   const { name, stream, limit, onRead } = source
@@ -75,7 +74,7 @@ class GuardedParser {
   readonly #name: string
   readonly #parser = new SaxesParser<{ position: false; xmlns: false }>({ position: false, xmlns: false })
   #depth = 0
-  /** Characters since the parser last had something to say. */
+  /** The number of characters since the last event of the parser. */
   #silent = 0
 
   constructor(name: string, handlers: XmlHandlers) {

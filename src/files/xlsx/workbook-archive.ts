@@ -6,14 +6,14 @@ import type { FileSource } from '../io/raw-records.ts'
 import { asSourceError, sizeOfFile } from '../io/source-error.ts'
 import { readXml, type XmlHandlers } from './read-xml.ts'
 
-/** Parts of a workbook. */
+/** The most parts of a workbook. */
 const MAX_PARTS = 10_000
 
-/** Bytes that a part may have once it is decompressed: those that are kept whole, and worksheets, which are not. */
+/** The most decompressed bytes of a part that is stored whole, and of a worksheet, which is not. */
 export const MAX_KEPT_PART = 256 << 20
 export const MAX_WORKSHEET = 16 * 1024 ** 3
 
-/** What compound files begin with: workbooks of before 2007, and encrypted ones. */
+/** The first bytes of compound files: workbooks from before 2007, and encrypted ones. */
 const COMPOUND_FILE = 'd0cf11e0'
 
 /** The parts of an XLSX file. */
@@ -28,7 +28,7 @@ export class WorkbookArchive {
     this.#entries = entries
   }
 
-  /** Opens an archive for as long as `read` takes. Throws ValidationError for what is none. */
+  /** Opens an archive while `read` runs. Throws ValidationError for an invalid one. */
   static async with<T>(source: FileSource, read: (archive: WorkbookArchive) => Promise<T>): Promise<T> {
     const archive = await WorkbookArchive.open(source)
     try {
@@ -38,7 +38,7 @@ export class WorkbookArchive {
     }
   }
 
-  /** To be closed. Throws ValidationError for what is no archive. */
+  /** Opens an archive, which the caller must close. Throws ValidationError for an invalid one. */
   static async open(source: FileSource): Promise<WorkbookArchive> {
     await checkKind(source)
     let zip: ZipFile | null = null
@@ -61,23 +61,26 @@ export class WorkbookArchive {
     return this.#entries.has(part.toLowerCase())
   }
 
-  /** How large a part claims to be. */
+  /** Returns the declared size of a part. */
   sizeOf(part: string): number {
     return this.#entries.get(part.toLowerCase())?.uncompressedSize ?? 0
   }
 
-  /** Reads a part that is small, or kept in memory. Nothing happens when there is none. */
+  /** Reads a part that is small or stored in memory. Does nothing if it does not exist. */
   async read(part: string, handlers: XmlHandlers): Promise<void> {
     if (!this.has(part)) return
     for await (const _piece of this.#read(part, handlers, { limit: MAX_KEPT_PART })) continue
   }
 
-  /** Reads a worksheet; the caller takes what it came to after each piece. */
+  /** Reads a worksheet; the caller can process the results after each piece. */
   readWorksheet(part: string, handlers: XmlHandlers, onRead: (bytes: number) => void): AsyncGenerator<void> {
     return this.#read(part, handlers, { limit: MAX_WORKSHEET, onRead })
   }
 
-  /** Whether the bytes of a part have a text somewhere; quicker than reading its XML. Counts its bytes as that does. */
+  /**
+   * Whether the bytes of a part contain a text, which is faster to find than by reading its XML. Counts its bytes
+   * too.
+   */
   async contains(part: string, text: string): Promise<boolean> {
     const stream = await this.#streamOf(part)
     const needle = Buffer.from(text)
@@ -88,7 +91,7 @@ export class WorkbookArchive {
         const piece = Buffer.concat([rest, chunk as Buffer])
         if (piece.includes(needle)) return true
         bytes += (chunk as Buffer).length
-        // The reading of it says that it is too large.
+        // Reading the part reports that it is too large.
         if (bytes > MAX_WORKSHEET) return false
         rest = piece.subarray(Math.max(0, piece.length - needle.length + 1))
       }

@@ -11,24 +11,24 @@ import { decodeText } from './xlsx-text.ts'
 
 export type CellValue = string | number | boolean | WrittenNumber
 
-/** A row with something in it. */
+/** A row with values. */
 export interface WorksheetRow {
-  /** From 1. */
+  /** The row number, from 1. */
   readonly number: number
-  /** By column, from 0; columns without a value are missing. */
+  /** The cells by column, from 0; columns without a value are missing. */
   readonly cells: readonly (CellValue | undefined)[]
-  /** About how many characters it has. */
+  /** Its approximate length in characters. */
   readonly size: number
-  /** Columns with a formula whose value the file does not have. */
+  /** Columns with a formula without a stored value. */
   readonly unread: readonly number[]
 }
 
-/** The formulas of a worksheet that the file has no values of, as far as it has been read. */
+/** The formulas without a stored value, as far as the worksheet has been read. */
 export class UnreadFormulas {
   #count = 0
   #first = ''
 
-  /** Begins with the first row again; what was found so far is not forgotten before more is found. */
+  /** Begins again with the first row, and keeps the results until there are more. */
   restart(): void {
     this.#counted = 0
   }
@@ -53,7 +53,7 @@ export class UnreadFormulas {
 
 export interface WorksheetOptions {
   readonly workbook: Workbook
-  /** Errors of cells that stand for no value, among other texts. */
+  /** Texts, including error values, that mean no value. */
   readonly nulls: readonly string[]
   readonly formulas: UnreadFormulas
 }
@@ -63,11 +63,11 @@ interface OpenCell {
   readonly type: string
   readonly style: number
   hasFormula: boolean
-  /** Of its value, as it stands in the XML; null when there is none. */
+  /** The value as written in the XML; null if there is none. */
   value: string | null
 }
 
-/** Gathers the rows of a worksheet from its elements. A formula counts as the value that it was stored with. */
+/** Collects the rows of a worksheet from its elements. A formula has its stored value. */
 export class WorksheetRows implements XmlHandlers {
   readonly #name: string
   readonly #workbook: Workbook
@@ -90,7 +90,7 @@ export class WorksheetRows implements XmlHandlers {
     this.#formulas = formulas
   }
 
-  /** The rows that have ended since it was last asked. */
+  /** Returns the rows that have ended since the last call. */
   take(): readonly WorksheetRow[] {
     const rows = this.#rows
     this.#rows = []

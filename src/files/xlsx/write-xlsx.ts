@@ -9,27 +9,27 @@ import { parsePage, type RecordPages } from '../io/record-pages.ts'
 import { cellXml } from './xlsx-cells.ts'
 import { PARTS, SHEET_END, sheetStart } from './xlsx-parts.ts'
 
-/** What a worksheet takes, with its header. */
+/** The most rows of a worksheet, with its header. */
 export const MAX_ROWS = 1_048_576
 
-/** Beyond this the archive would need a form that not every program reads. */
+/** The size beyond which the archive would need ZIP64, which some programs cannot read. */
 const MAX_SHEET_BYTES = 0xff_ff_ff_ff - (1 << 20)
 
-/** Speed before size: the default level takes three times as long for a tenth less. */
+/** Prefers speed: the default level takes three times as long and saves a tenth. */
 const COMPRESSION = 3
 
 /**
- * The records as an XLSX workbook of one worksheet, under a header with the names of the fields. Texts are texts, never
- * formulas. Throws ValidationError for more records than a worksheet has rows, and for a text that is too long for a cell.
+ * Writes the records as an XLSX workbook of one worksheet, with a header of field names. Texts are never formulas.
+ * Throws ValidationError for more records than a worksheet has rows, and for a text that is too long for a cell.
  */
 export async function* writeXlsx(fields: readonly Field[], pages: RecordPages): AsyncGenerator<Uint8Array> {
   const rows = sheetXml(fields, pages)
-  // Before the archive is begun: a fault of the first records then comes before its first byte.
+  // Read before the archive begins: an error of the first records then precedes its first byte.
   const first = await rows.next()
   const sheet = Readable.from(after(first, rows), { objectMode: false, highWaterMark: 1 << 20 })
   const zip = new ZipFile()
   const output = readable(zip.outputStream)
-  // What goes wrong must end the whole archive, which would wait for the rest of the worksheet for ever.
+  // An error must end the archive, which would otherwise wait for the rest of the worksheet for ever.
   for (const source of [sheet, zip]) source.on('error', (error: Error) => output.destroy(error))
   for (const [name, xml] of PARTS) zip.addBuffer(Buffer.from(xml), name, { mtime: EPOCH })
   zip.addReadStream(sheet, 'xl/worksheets/sheet1.xml', { mtime: EPOCH, compressionLevel: COMPRESSION })
@@ -44,13 +44,13 @@ export async function* writeXlsx(fields: readonly Field[], pages: RecordPages): 
   }
 }
 
-/** The types of the library promise less than it has. */
+/** Corrects the type of a stream: the library declares less than it returns. */
 function readable(stream: NodeJS.ReadableStream): Readable {
   if (!(stream instanceof Readable)) throw new Error('an archive is written to something that is no stream')
   return stream
 }
 
-/** Files that are the same inside are the same outside. */
+/** A fixed time: equal contents make equal files. */
 const EPOCH = new Date(1980, 0, 1)
 
 async function* after<T>(first: IteratorResult<T>, rest: AsyncGenerator<T>): AsyncGenerator<T> {

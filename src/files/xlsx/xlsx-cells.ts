@@ -3,20 +3,20 @@ import type { JsonValue } from '../../contract/json/json.ts'
 import { serialOfDate } from './xlsx-dates.ts'
 import { encodeText, MAX_CELL_LENGTH } from './xlsx-text.ts'
 
-/** Styles of cells by their place in `styles.xml`. */
+/** The positions of cell styles in `styles.xml`. */
 const DATE_STYLE = 1
 export const HEADER_STYLE = 2
 
-/** A place in a worksheet: the row from 1, the column from 0. */
+/** A place in a worksheet: row from 1, column from 0. */
 export interface CellPlace {
   readonly row: number
   readonly column: number
 }
 
-/** Spreadsheets calculate with 15 digits; integers with more are kept as texts. */
+/** The largest integer that spreadsheets calculate exactly, with 15 digits; larger ones are texts. */
 const MAX_EXACT = 999_999_999_999_999
 
-/** The XML of a cell with a value; `tooLong` is the length of a text that no cell can hold. */
+/** Returns the XML of a cell; `tooLong` is the length of a text that exceeds a cell, else null. */
 export function cellXml(
   { type }: Field,
   value: Exclude<JsonValue, null>,
@@ -38,18 +38,21 @@ function done(xml: string): { readonly xml: string; readonly tooLong: null } {
   return { xml, tooLong: null }
 }
 
-/** The XML of a cell with a text. In the cell itself, since a table of texts would have to be kept until the end. */
+/**
+ * Returns the XML of a text cell. The text is in the cell, since shared strings would have to be stored until the
+ * end.
+ */
 export function textCell(place: string, text: string, style = ''): string {
   return `<c r="${place}"${style} t="inlineStr"><is><t xml:space="preserve">${encodeText(text)}</t></is></c>`
 }
 
-/** The letters of a column, from 0: A, B, … Z, AA. */
+/** Returns the letters of a column, from 0: A, B, … Z, AA. */
 export function columnName(index: number): string {
   const letter = String.fromCharCode(65 + (index % 26))
   return index < 26 ? letter : columnName(Math.floor(index / 26) - 1) + letter
 }
 
-/** The column of a reference such as `AB12`, from 0; null for none. */
+/** Returns the column of a reference such as `AB12`, from 0; null if invalid. */
 export function columnOf(reference: string): number | null {
   const letters = /^[A-Z]{1,3}/.exec(reference)?.[0]
   if (letters === undefined) return null

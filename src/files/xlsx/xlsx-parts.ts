@@ -7,7 +7,7 @@ const RELATIONSHIPS = 'http://schemas.openxmlformats.org/package/2006/relationsh
 const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
 const CONTENT = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
-/** Every part of the workbook but the worksheet (ISO 29500-1, 12). */
+/** All parts of the workbook except the worksheet (ISO 29500-1, 12). */
 export const PARTS: readonly (readonly [name: string, xml: string])[] = [
   [
     '[Content_Types].xml',
@@ -48,7 +48,7 @@ export const PARTS: readonly (readonly [name: string, xml: string])[] = [
   ],
 ]
 
-/** The worksheet up to its first record: the header stays in view. */
+/** Returns the worksheet up to its first record; the header is fixed. */
 export function sheetStart(fields: readonly Field[]): string {
   const header = fields
     .map(({ name }, index) => textCell(`${columnName(index)}1`, name, ` s="${HEADER_STYLE}"`))
@@ -60,7 +60,7 @@ export function sheetStart(fields: readonly Field[]): string {
   )
 }
 
-/** Dates need more than the usual width, or are shown as a row of number signs. */
+/** Returns the widths of columns: dates that do not fit are shown as number signs. */
 function widths(fields: readonly Field[]): string {
   const columns = fields.map(({ type, name }, index) => {
     const width = Math.min(40, Math.max(type === 'date' ? 11 : 9, name.length + 2))
