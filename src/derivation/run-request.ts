@@ -10,6 +10,7 @@ import type { SheetStore, WorkState } from '../store/sheet-store.ts'
 import type { RunId, RunProgress } from '../store/stored-run.ts'
 import type { Derivation } from './definition/derivation-kind.ts'
 import type { FailureStreak } from './failure-streak.ts'
+import type { Limiter } from './limiter/limiter.ts'
 import type { HostPolicies } from './definition/host-policies.ts'
 
 /** What planning a run needs of a store. */
@@ -44,6 +45,8 @@ export interface PlanRequest {
   /** Failures in a row at one host that end the run; null for no such bound. */
   readonly stopAfterFailures: number | null
   readonly policies: HostPolicies
+  /** Limits calls beside those of other runs of this process. */
+  readonly limiter: Limiter
   /** The time by which failures are left alone, in milliseconds since 1970. */
   readonly now: number
   readonly store: PlanStore

@@ -1,5 +1,6 @@
 import type { Contract } from '../contract/contract.ts'
 import type { Derivation, Resource } from '../derivation/definition/derivation-kind.ts'
+import { Limiter } from '../derivation/limiter/limiter.ts'
 import type { HostPolicies } from '../derivation/definition/host-policies.ts'
 import type { DerivationSource } from '../derivation/parse-derivation.ts'
 import { ContractError, ServiceError, StoppingError } from '../errors/service-error.ts'
@@ -79,6 +80,8 @@ export class Sheet {
   /** The runs that this process has under way. */
   readonly runs = new ActiveRuns()
   readonly logger: Logger
+  /** Limits the calls of this process to each resource. */
+  readonly limiter = new Limiter()
   /** Whether runs under way continue in another process when the sheet is closed, where processes share runs. */
   readonly handsRunsOver: boolean
   readonly #parts: SheetParts
@@ -207,6 +210,7 @@ export class Sheet {
     await this.#refreshing?.catch(() => undefined)
     await this.#store?.close()
     await this.#parts.files.close()
+    this.limiter.close()
     await this.#parts.closeTransport()
   }
 

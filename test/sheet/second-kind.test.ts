@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { evidenceOf } from '../../src/derivation/definition/evidence.ts'
-import { COST_OF_CHARACTER, MeasureKind, METER } from '../../src/derivation/testing/measure-kind.ts'
+import {
+  COST_OF_CHARACTER,
+  MeasureKind,
+  METER,
+  METER_LIMITS,
+} from '../../src/derivation/testing/measure-kind.ts'
 import { createApp } from '../../src/http/app.ts'
 import { usedResources } from '../../src/sheet/calls/used-resources.ts'
 import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
@@ -9,6 +14,7 @@ import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { listRuns } from '../../src/sheet/runs/read-runs.ts'
 import { NetworkTransport } from '../../src/sheet/transports.ts'
 import { checkAnswers } from '../support/check-answers.ts'
+import { perEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
@@ -78,6 +84,15 @@ test('max_cost holds for what is reserved and what was settled, whatever the est
   assert.equal(totalCost, Math.round(materialized * 10 * COST_OF_CHARACTER * 1e9) / 1e9)
   const [stored] = (await listRuns(run.sheet, { limit: 1, cursor: null })).runs
   assert.equal(stored?.totalCost, totalCost)
+})
+
+test('a kind uses the limiter that all kinds share', async (t) => {
+  const kind = new MeasureKind()
+  const texts = Array.from({ length: 40 }, (_, index) => `text ${index}`)
+  const run = await openMeasured(t, texts, { kind })
+  assert.equal((await run.run()).materialized, 40)
+  // Where processes share a limit, the parts of it arrive one after the other.
+  assert.ok(kind.peak <= METER_LIMITS.concurrency && kind.peak >= perEngine({ sqlite: 3, postgres: 1 }))
 })
 
 test('what a computation cost less than its estimate is there for the next', async (t) => {

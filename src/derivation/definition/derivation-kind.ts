@@ -4,6 +4,7 @@ import type { Failure } from '../../errors/failure.ts'
 import type { Result } from '../../errors/result.ts'
 import type { KeptResponse, ReceivedResponse } from '../../store/stored-responses.ts'
 import type { SharedHosts } from '../../store/shared-hosts.ts'
+import { NotWanted, type Limiter } from '../limiter/limiter.ts'
 import type { HostPolicies } from './host-policies.ts'
 
 /** The values of a derivation's inputs in one record; a field without a value is null. */
@@ -43,16 +44,18 @@ export interface Computed {
   readonly response?: ReceivedResponse | undefined
 }
 
-/** What a computation may use of the world. */
+/** The means of a computation. */
 export interface RunContext {
   /** Aborts calls under way when the run is stopped. */
   readonly signal: AbortSignal
   readonly policies: HostPolicies
-  /** Where the limits of hosts hold for several processes together. */
+  /** Limits the calls of all kinds to a resource together. */
+  readonly limiter: Limiter
+  /** Where the limits of resources hold for several processes together. */
   readonly hosts?: SharedHosts | undefined
-  /** To be called when the call begins, once: from then on it counts. A kind that does not call it begins with `onSent`. */
+  /** To be called once when the call begins, from which on it counts. A kind that does not call it begins with `onSent`. */
   onBegun?(): void
-  /** To be called when the call reaches whom it is for, once: from then on it counts, and may cost. */
+  /** To be called once when the call is sent, from which on it counts and may cost. */
   onSent(): void
   /**
    * Whether anybody still needs what the call would bring; asked before every try. Where not, the kind rejects with
@@ -63,10 +66,7 @@ export interface RunContext {
   readonly stored: Promise<void>
 }
 
-/** What a call that nobody needs any more comes to. */
-export class NotWanted extends Error {}
-
-/** The same for one that the bounds of the run leave no room for. */
+/** The error with which a call rejects that the bounds of the run leave no room for. */
 export class NoRoom extends NotWanted {}
 
 /**

@@ -1,29 +1,17 @@
+import { DEFAULT_LIMITS, type LimitPolicy } from '../limiter/limit-policy.ts'
 import { siteOf } from './host-key.ts'
 
-/** How calls to a host are made; `transport.yaml` says so for each. Not part of the input hash. */
-export interface HostPolicy {
-  /** Calls at a time. */
-  readonly concurrency: number
-  /** At most so many tries begin within any `perMs` milliseconds; null for no bound. */
-  readonly rateLimit: RateLimit | null
-  /** Further tries after one that failed for a reason that may pass. */
-  readonly retries: number
+/** The policy for calls to a host, from `transport.yaml`. Not part of the input hash. */
+export interface HostPolicy extends LimitPolicy {
   /** Deadline of one try, in milliseconds. */
   readonly timeoutMs: number
-  /** Dollars that a call costs, however often it is tried; null when nobody has said. */
+  /** Dollars that a call costs, however often it is tried; null when that is not known. */
   readonly costPerCall: number | null
 }
 
-export interface RateLimit {
-  readonly calls: number
-  readonly perMs: number
-}
-
-/** What holds for a host that nothing is said of. */
+/** The policy for a host that `transport.yaml` does not have. */
 export const DEFAULT_HOST_POLICY: HostPolicy = {
-  concurrency: 8,
-  rateLimit: null,
-  retries: 0,
+  ...DEFAULT_LIMITS,
   timeoutMs: 30_000,
   costPerCall: null,
 }

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../contract/json/json.ts'
-import type { HostPolicy, RateLimit } from './host-policies.ts'
+import type { RateLimit } from '../limiter/limit-policy.ts'
+import type { HostPolicy } from './host-policies.ts'
 
 /** A key that a host can have in `transport.yaml`. */
 export interface HostSetting {

@@ -13,6 +13,7 @@ import type {
 } from '../definition/derivation-kind.ts'
 import { DEFAULT_HOST_POLICIES } from '../definition/host-policies.ts'
 import { refuseCommonMembers } from '../definition/evidence.ts'
+import { Limiter } from '../limiter/limiter.ts'
 import { inputHash } from '../plan/input-hash.ts'
 import { Kinds } from '../kinds.ts'
 import { parseDerivation } from '../parse-derivation.ts'
@@ -204,6 +205,7 @@ function run(
   return kind.run(spec, planOf(derivation, inputs), {
     signal: new AbortController().signal,
     policies: DEFAULT_HOST_POLICIES,
+    limiter: new Limiter(),
     onSent: () => undefined,
     wanted: () => Promise.resolve(true),
     stored: Promise.resolve(),

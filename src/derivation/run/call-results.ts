@@ -8,13 +8,13 @@ import type { CacheEntry, WorkCell, WorkItem } from '../../store/cell-work.ts'
 import type { ReceivedResponse } from '../../store/stored-responses.ts'
 import {
   NoRoom,
-  NotWanted,
   type Computed,
   type Derivation,
   type Plan,
   type RunContext,
 } from '../definition/derivation-kind.ts'
 import { refuseCommonMembers } from '../definition/evidence.ts'
+import { NotWanted } from '../limiter/limiter.ts'
 import type { Price } from '../plan/budget.ts'
 import { digestOf } from '../plan/hash-digest.ts'
 import type { Brought, MadeCall, ReusedResponses } from './reused-responses.ts'

@@ -281,6 +281,7 @@ export class DerivationRun {
       {
         signal,
         policies: planner.request.policies,
+        limiter: planner.request.limiter,
         hosts: planner.request.store.hosts,
         onBegun,
         onSent: () => {

@@ -1,6 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { err, ok } from '../../errors/result.ts'
 import type { DerivationKind, ParseContext, ParsedSpec, Plan } from '../definition/derivation-kind.ts'
+import { DEFAULT_LIMITS } from '../limiter/limit-policy.ts'
 
 /** A derivation file of kind `measure`. */
 export interface MeasureSpec {
@@ -17,6 +19,9 @@ interface MeasurePlan extends Plan {
 export const MOST_COST = 0.1
 export const COST_OF_CHARACTER = 0.001
 
+/** The limits of the meter. */
+export const METER_LIMITS = { ...DEFAULT_LIMITS, concurrency: 3 }
+
 /** The host that a measurement claims to call. */
 export const METER = 'meter.example:443'
 
@@ -30,6 +35,9 @@ export class MeasureKind implements DerivationKind<MeasureSpec, MeasurePlan> {
   readonly name: string
   /** The texts that were measured, in order. */
   readonly measured: string[] = []
+  /** The most measurements at a time. */
+  peak = 0
+  #underWay = 0
 
   constructor(name = 'measure') {
     this.name = name
@@ -70,17 +78,36 @@ export class MeasureKind implements DerivationKind<MeasureSpec, MeasurePlan> {
     { request, hashed: { text } }: MeasurePlan,
     context: Parameters<DerivationKind['run']>[2],
   ): ReturnType<DerivationKind['run']> {
-    context.signal.throwIfAborted()
-    context.onSent()
-    this.measured.push(text)
-    if (text === 'boundless') return err({ reason: 'computation', request, detail: 'it has no end' })
-    const { length } = text
-    return ok({
-      values: Object.fromEntries(targets.map((target) => [target, ok(length)])),
-      evidence: { characters: length },
-      cost: length * COST_OF_CHARACTER,
-    })
+    const { limiter, hosts, signal, wanted } = context
+    const busy: Outcome = err({ reason: 'computation', request, detail: 'the meter asks for a pause' })
+    return limiter.run<Outcome>(
+      { resource: 'meter', policy: METER_LIMITS, hosts, signal, wanted: wanted.bind(context) },
+      async (turn) => {
+        turn.sent()
+        context.onSent()
+        this.measured.push(text)
+        this.#underWay += 1
+        this.peak = Math.max(this.peak, this.#underWay)
+        await setImmediate()
+        this.#underWay -= 1
+        turn.end()
+        return { result: measure(text, targets, request), mayPass: false, retryAfterMs: null }
+      },
+      () => busy,
+    )
   }
+}
+
+type Outcome = Awaited<ReturnType<DerivationKind['run']>>
+
+function measure(text: string, targets: readonly string[], request: string): Outcome {
+  if (text === 'boundless') return err({ reason: 'computation', request, detail: 'it has no end' })
+  const { length } = text
+  return ok({
+    values: Object.fromEntries(targets.map((target) => [target, ok(length)])),
+    evidence: { characters: length },
+    cost: length * COST_OF_CHARACTER,
+  })
 }
 
 function textOf(key: string, file: JsonObject, context: ParseContext): string {

@@ -14,6 +14,7 @@ import type {
   RunContext,
 } from '../definition/derivation-kind.ts'
 import { orderDerivations } from '../definition/graph.ts'
+import { Limiter } from '../limiter/limiter.ts'
 import { DEFAULT_HOST_POLICIES } from '../definition/host-policies.ts'
 import type { CellChange, PlanRequest, RunObserver, RunRequest, RunStore } from '../run-request.ts'
 import { testContract } from './test-contract.ts'
@@ -204,6 +205,7 @@ export function testRequest(
     reuseResponses: false,
     stopAfterFailures: null,
     policies: DEFAULT_HOST_POLICIES,
+    limiter: new Limiter(),
     now: 0,
     signal: new AbortController().signal,
   }

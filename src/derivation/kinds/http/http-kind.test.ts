@@ -7,6 +7,7 @@ import { renderFailure, responseBodyOf, type Failure } from '../../../errors/fai
 import { OperationError } from '../../../errors/service-error.ts'
 import type { Computed, Derivation, InputValues, Planned } from '../../definition/derivation-kind.ts'
 import { DEFAULT_HOST_POLICIES, hostPolicies } from '../../definition/host-policies.ts'
+import { Limiter } from '../../limiter/limiter.ts'
 import type { HostPolicy } from '../../definition/host-policies.ts'
 import { createKinds } from '../../kinds.ts'
 import { parseDerivation } from '../../parse-derivation.ts'
@@ -25,6 +26,7 @@ const CONTEXT = {
   policies: DEFAULT_HOST_POLICIES,
   onSent: () => undefined,
   wanted: () => Promise.resolve(true),
+  limiter: new Limiter(),
   stored: Promise.resolve(),
 }
 const SECRET = 'geheim-0123456789'

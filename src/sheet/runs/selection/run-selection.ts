@@ -88,6 +88,7 @@ export async function resolveSelection(
     reuseResponses,
     stopAfterFailures: stopAfterOf(selection),
     policies: sheet.policies(),
+    limiter: sheet.limiter,
     now: await sheet.now(),
     store,
     signal,

@@ -47,6 +47,7 @@ export async function computeTask(
     stopAfterFailures: run.stopAfterFailures,
     streak,
     policies: sheet.policies(),
+    limiter: sheet.limiter,
     now: await sheet.now(),
     store: taskStore,
     signal,

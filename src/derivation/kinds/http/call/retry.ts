@@ -1,25 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { TransportRequest } from './transport.ts'
 
-const BASE_MS = 500
-
-const CAP_MS = 30_000
-
 /** Whether an error of this status may pass by itself. */
 export function statusMayPass(status: number): boolean {
   return status === 429 || (status >= 500 && status <= 599)
 }
 
-/** A host that wants to be left alone for longer is not waited for. */
-export const LONGEST_PAUSE_MS = 3_600_000
-
 /** Who asks for more than a day has not understood the header: it is a point in time as a number, or a typing error. */
 const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000
-
-/** How long to wait after a failed try; `tries` counts those before it. Exponential, with full jitter. */
-export function backoffMs(tries: number, random: () => number): number {
-  return random() * Math.min(CAP_MS, BASE_MS * 2 ** tries)
-}
 
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/
 

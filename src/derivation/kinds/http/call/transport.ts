@@ -2,6 +2,7 @@ import type { JsonValue } from '../../../../contract/json/json.ts'
 import type { Failure } from '../../../../errors/failure.ts'
 import type { Result } from '../../../../errors/result.ts'
 import type { SharedHosts } from '../../../../store/shared-hosts.ts'
+import type { Limiter } from '../../../limiter/limiter.ts'
 import type { HostPolicy } from '../../../definition/host-policies.ts'
 
 export const HTTP_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -38,6 +39,8 @@ export interface SendOptions {
   readonly signal: AbortSignal
   /** How its host is treated. */
   readonly policy: HostPolicy
+  /** The limiter that the call goes through; by default the transport's own. */
+  readonly limiter?: Limiter | undefined
   /** Where the limits of the policy hold for several processes together; without it they hold for this one. */
   readonly hosts?: SharedHosts | undefined
   /** Called when the first try begins. */

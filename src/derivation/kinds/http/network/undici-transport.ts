@@ -1,29 +1,21 @@
 import { Agent, Pool } from 'undici'
 import { err } from '../../../../errors/result.ts'
-import type { SharedHosts } from '../../../../store/shared-hosts.ts'
-import { NotWanted } from '../../../definition/derivation-kind.ts'
 import { siteOf } from '../../../definition/host-key.ts'
 import { BodyRoom } from '../response/body-memory.ts'
 import type { BodyShare } from '../response/body-memory.ts'
 import { CallGuard } from '../guard/call-guard.ts'
 import type { AllowedHosts } from '../guard/call-guard.ts'
-import { systemClock } from '../call/clock.ts'
-import type { Clock } from '../call/clock.ts'
 import { tryOnce } from './exchange.ts'
 import type { Tried } from './exchange.ts'
 import { guardedConnector } from '../guard/guarded-connector.ts'
 import type { Lookup } from '../guard/guarded-connector.ts'
-import { HostQueue } from '../limits/host-queue.ts'
-import type { Turn } from '../limits/host-queue.ts'
-import { backoffMs, LONGEST_PAUSE_MS, withIdempotencyKey } from '../call/retry.ts'
+import { Limiter, type LimiterOptions, type Try } from '../../../limiter/limiter.ts'
+import type { Turn } from '../../../limiter/resource-queue.ts'
+import { withIdempotencyKey } from '../call/retry.ts'
 import { requestLabel } from '../call/transport.ts'
 import type { SendOptions, SendResult, Transport, TransportRequest } from '../call/transport.ts'
 
-export interface UndiciTransportOptions {
-  /** What waiting goes by. */
-  readonly clock?: Clock
-  /** A number from 0 up to 1, as `Math.random` makes them. */
-  readonly random?: () => number
+export interface UndiciTransportOptions extends LimiterOptions {
   /** The only hosts that are called; by default all. */
   readonly allowedHosts?: AllowedHosts
   /** Finds the addresses of a name; by default that of the system. */
@@ -45,22 +37,16 @@ const CONNECT_TIMEOUT_MS = 60_000
  * connects to {@link isRefusedAddress | refused addresses}.
  */
 export class UndiciTransport implements Transport {
-  readonly #clock: Clock
-  readonly #random: () => number
-  /** By whom they are shared with, and by origin. */
-  readonly #queues = new Map<SharedHosts | null, Map<string, HostQueue>>()
+  readonly #limiter: Limiter
   readonly #guard: CallGuard
   readonly #room = new BodyRoom(BODY_ROOM)
   readonly #agent: Agent
   /** Tries that are over, and whose places are to be given back. */
   #over: Turn[] = []
-  #calls = 0
-  #closed = false
 
   constructor(options: UndiciTransportOptions = {}) {
-    const { clock = systemClock, random = Math.random, allowedHosts = null, lookup } = options
-    this.#clock = clock
-    this.#random = random
+    const { allowedHosts = null, lookup } = options
+    this.#limiter = new Limiter(options)
     this.#guard = new CallGuard(allowedHosts)
     this.#agent = new Agent({
       pipelining: 1,
@@ -78,45 +64,21 @@ export class UndiciTransport implements Transport {
   }
 
   async send(request: TransportRequest, options: SendOptions): Promise<SendResult> {
-    const { signal, policy, hosts = null, onBegun, wanted } = options
+    const { signal, policy, limiter = this.#limiter, hosts, onBegun, wanted } = options
     const { origin, host } = siteOf(request.url)
     const refusal = this.refusal(host)
     if (refusal !== null) return err({ reason: 'refused', request: requestLabel(request), detail: refusal })
-    const queue = this.#queue(origin, hosts)
-    queue.adopt(policy)
     const call = policy.retries > 0 ? withIdempotencyKey(request) : request
-    const order = this.#calls++
-    let notBefore = -Infinity
-    let last: SendResult | null = null
-    for (let tries = 0; ; tries++) {
-      const turn = await queue.turn({ order, notBefore, signal })
-      if (!turn.ok) return last ?? err({ reason: 'status', request: requestLabel(call), status: turn.error })
-      const isWanted = wanted === undefined || wanted()
-      if (isWanted !== true) await stillWanted(isWanted, turn.value)
-      if (tries === 0) onBegun?.()
-      const tried = await this.#try(call, turn.value, options)
-      if (policy.retries === 0 || !tried.mayPass) return tried.result
-      const waitMs = this.#heed(tried, tries, queue)
-      if (tries === policy.retries || waitMs > LONGEST_PAUSE_MS) return tried.result
-      notBefore = this.#clock.now() + waitMs
-      last = tried.result
-    }
+    return limiter.run<SendResult>(
+      { resource: origin, policy, hosts, signal, onBegun, wanted },
+      async (turn) => asTry(await this.#try(call, turn, options)),
+      (status) => err({ reason: 'status', request: requestLabel(call), status }),
+    )
   }
 
   async close(): Promise<void> {
-    this.#closed = true
-    for (const queues of this.#queues.values()) for (const queue of queues.values()) queue.close()
+    this.#limiter.close()
     await this.#agent.destroy()
-  }
-
-  #queue(origin: string, hosts: SharedHosts | null): HostQueue {
-    const queues = this.#queues.get(hosts) ?? new Map<string, HostQueue>()
-    const known = queues.get(origin)
-    if (known) return known
-    const queue = new HostQueue(this.#clock, hosts === null ? undefined : hosts.join.bind(hosts, origin))
-    if (this.#closed) queue.close()
-    this.#queues.set(hosts, queues.set(origin, queue))
-    return queue
   }
 
   #try(request: TransportRequest, turn: Turn, options: SendOptions): Promise<Tried> {
@@ -150,28 +112,16 @@ export class UndiciTransport implements Transport {
       for (const { end } of over) end()
     })
   }
+}
 
-  /** Leaves the host alone as a failed try asks for; answers with how long its own call has to wait. */
-  #heed({ result, retryAfterMs }: Tried, tries: number, queue: HostQueue): number {
-    const waitMs = Math.max(backoffMs(tries, this.#random), retryAfterMs ?? 0)
-    const status = !result.ok && result.error.reason === 'status' ? result.error.status : 0
-    if (status === 429) queue.pause(retryAfterMs ?? waitMs, status)
-    if (status === 503 && retryAfterMs !== null) queue.pause(retryAfterMs, status)
-    return waitMs
-  }
+/** Returns a try of a call with what its host asked for: 429 pauses all calls, and so does 503 with `Retry-After`. */
+function asTry({ result, mayPass, retryAfterMs }: Tried): Try<SendResult> {
+  const status = !result.ok && result.error.reason === 'status' ? result.error.status : 0
+  const isPause = status === 429 || (status === 503 && retryAfterMs !== null)
+  return { result, mayPass, retryAfterMs, pause: isPause ? { status, ms: retryAfterMs } : undefined }
 }
 
 function giveBackAfter(stored: Promise<void>, share: BodyShare): void {
   const giveBack = (): void => share.giveBack()
   void stored.then(giveBack, giveBack)
-}
-
-/** Throws {@link NotWanted}, and frees the place, when nobody needs the call any more. */
-async function stillWanted(wanted: boolean | Promise<boolean>, turn: Turn): Promise<void> {
-  try {
-    if (!(await wanted)) throw new NotWanted()
-  } catch (error) {
-    turn.end()
-    throw error
-  }
 }

@@ -7,6 +7,7 @@ import type { Failure } from '../../../../errors/failure.ts'
 import type { Result } from '../../../../errors/result.ts'
 import type { Computed, Derivation } from '../../../definition/derivation-kind.ts'
 import { hostPolicies } from '../../../definition/host-policies.ts'
+import { Limiter } from '../../../limiter/limiter.ts'
 import { createKinds } from '../../../kinds.ts'
 import { parseDerivation } from '../../../parse-derivation.ts'
 import { startHttp } from '../testing/local-server.ts'
@@ -39,6 +40,7 @@ async function run({ kind, spec }: Derivation): Promise<Result<Computed, Failure
     policies: hostPolicies(new Map([['*', { retries: 3 }]])),
     onSent: () => undefined,
     wanted: () => true,
+    limiter: new Limiter(),
     stored: Promise.resolve(),
   })
 }

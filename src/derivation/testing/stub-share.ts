@@ -1,4 +1,4 @@
-import type { HostLimits, HostListener, HostShare, SharedHosts } from '../../../../store/shared-hosts.ts'
+import type { HostLimits, HostListener, HostShare, SharedHosts } from '../../store/shared-hosts.ts'
 
 /** Test support: a share that has what a test gives it. */
 export class StubShare implements HostShare, SharedHosts {

@@ -1,4 +1,4 @@
-import type { HostShare } from '../../../../store/shared-hosts.ts'
+import type { HostShare } from '../../store/shared-hosts.ts'
 
 function nothing(): void {}
 
@@ -7,7 +7,7 @@ function isNeverOver(): boolean {
 }
 
 /** The part of a process that calls a host alone: all of it. */
-export const ALONE: HostShare = {
+export const UNSHARED: HostShare = {
   setLimits: nothing,
   hasPlace: () => true,
   slotWait: () => 0,

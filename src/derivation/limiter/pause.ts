@@ -1,10 +1,10 @@
-import { LONGEST_PAUSE_MS } from '../call/retry.ts'
+import { LONGEST_PAUSE_MS } from './backoff.ts'
 
 /** While all are turned away, one is let in this often all the same, to see whether the host still wants that. */
 const PROBE_MS = 60_000
 
 /** For how long a host has asked to be left alone. Times are milliseconds of one clock. */
-export class HostPause {
+export class Pause {
   #from = -Infinity
   #until = -Infinity
   #status = 0

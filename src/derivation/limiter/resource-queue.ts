@@ -1,12 +1,11 @@
-import { err, ok } from '../../../../errors/result.ts'
-import type { Result } from '../../../../errors/result.ts'
-import type { HostLimits, HostListener, HostShare } from '../../../../store/shared-hosts.ts'
-import { DEFAULT_HOST_POLICY } from '../../../definition/host-policies.ts'
-import type { HostPolicy } from '../../../definition/host-policies.ts'
-import type { Clock } from '../call/clock.ts'
-import { AbortWatch } from '../call/abort-watch.ts'
-import { ALONE } from './unshared-host.ts'
-import { HostPause } from './host-pause.ts'
+import { err, ok } from '../../errors/result.ts'
+import type { Result } from '../../errors/result.ts'
+import type { HostLimits, HostListener, HostShare } from '../../store/shared-hosts.ts'
+import { DEFAULT_LIMITS, type LimitPolicy } from './limit-policy.ts'
+import type { Clock } from './clock.ts'
+import { AbortWatch } from './abort-watch.ts'
+import { UNSHARED } from './unshared.ts'
+import { Pause } from './pause.ts'
 import { RateLimiter, slotRate } from './rate-limiter.ts'
 
 /** Where a call stands in line for its next try. */
@@ -48,7 +47,7 @@ function nothing(): void {}
  * their turn or to be tried again, take up none of the concurrency. Where processes share the host, they let in as many and as
  * fast together: each takes of that what its share has.
  */
-export class HostQueue {
+export class ResourceQueue {
   readonly #clock: Clock
   readonly #limiter = new RateLimiter()
   readonly #share: HostShare
@@ -56,15 +55,15 @@ export class HostQueue {
   readonly #waiting: Waiting[] = []
   /** In the order of their coming; before all that have not been let in. */
   readonly #hops: WaitingHop[] = []
-  readonly #pause = new HostPause()
+  readonly #pause = new Pause()
   readonly #aborts = new AbortWatch()
-  #policy = DEFAULT_HOST_POLICY
+  #policy = DEFAULT_LIMITS
   #underWay = 0
   #closed = false
   #callOffWake = nothing
 
   /** `join` takes part where processes share the host. */
-  constructor(clock: Clock, join: (listener: HostListener) => HostShare = () => ALONE) {
+  constructor(clock: Clock, join: (listener: HostListener) => HostShare = () => UNSHARED) {
     this.#clock = clock
     this.#share = join({
       waiting: () => this.#ready(),
@@ -82,7 +81,7 @@ export class HostQueue {
   }
 
   /** Sets the policy that holds from now on, also for those who wait. */
-  adopt(policy: HostPolicy): void {
+  adopt(policy: LimitPolicy): void {
     if (policy === this.#policy) return
     this.#policy = policy
     this.#limiter.setLimit(policy.rateLimit)
@@ -252,6 +251,6 @@ export class HostQueue {
   }
 }
 
-function limitsOf({ concurrency, rateLimit }: HostPolicy): HostLimits {
+function limitsOf({ concurrency, rateLimit }: LimitPolicy): HostLimits {
   return { concurrency, rate: rateLimit === null ? null : slotRate(rateLimit) }
 }

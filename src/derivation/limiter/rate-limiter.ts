@@ -1,5 +1,5 @@
-import type { SlotRate } from '../../../../store/shared-hosts.ts'
-import type { RateLimit } from '../../../definition/host-policies.ts'
+import type { SlotRate } from '../../store/shared-hosts.ts'
+import type { RateLimit } from './limit-policy.ts'
 
 /**
  * So much longer than its period is the window in which the limit holds for what goes out, as part of the period and at

@@ -3,31 +3,30 @@ import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import type { TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { DEFAULT_HOST_POLICY } from '../../../definition/host-policies.ts'
-import type { HostPolicy } from '../../../definition/host-policies.ts'
-import { systemClock } from '../call/clock.ts'
-import { HostQueue } from './host-queue.ts'
-import type { Place, Turn } from './host-queue.ts'
+import { DEFAULT_LIMITS, type LimitPolicy } from './limit-policy.ts'
+import { systemClock } from './clock.ts'
+import { ResourceQueue } from './resource-queue.ts'
+import type { Place, Turn } from './resource-queue.ts'
 
 const HOUR = 3_600_000
 
 /** A line on a clock that stands still until `pass` is called. */
 class Line {
-  readonly queue = new HostQueue({ ...systemClock, now: () => Date.now() })
+  readonly queue = new ResourceQueue({ ...systemClock, now: () => Date.now() })
   /** The names of those let in, or turned away with a status, in order. */
   readonly log: string[] = []
   readonly turns = new Map<string, Turn>()
   readonly #t: TestContext
   #order = 0
 
-  constructor(t: TestContext, policy: Partial<HostPolicy> = {}) {
+  constructor(t: TestContext, policy: Partial<LimitPolicy> = {}) {
     this.#t = t
     t.mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 })
     this.adopt(policy)
   }
 
-  adopt(policy: Partial<HostPolicy>): void {
-    this.queue.adopt({ ...DEFAULT_HOST_POLICY, ...policy })
+  adopt(policy: Partial<LimitPolicy>): void {
+    this.queue.adopt({ ...DEFAULT_LIMITS, ...policy })
   }
 
   /** Lines somebody up; `sent` says whether their request goes out as soon as they are let in. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../call/clock.ts'
+import type { Clock } from '../limiter/clock.ts'
 
 interface Alarm {
   readonly at: number

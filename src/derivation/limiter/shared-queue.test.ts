@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { DEFAULT_HOST_POLICY, type HostPolicy } from '../../../definition/host-policies.ts'
-import { HostQueue, type Turn } from './host-queue.ts'
-import { startHttp } from '../testing/local-server.ts'
+import { DEFAULT_HOST_POLICY, type HostPolicy } from '../definition/host-policies.ts'
+import { ResourceQueue, type Turn } from './resource-queue.ts'
+import { startHttp } from '../kinds/http/testing/local-server.ts'
 import { StubShare } from '../testing/stub-share.ts'
 import { JumpingClock, StoppedClock } from '../testing/test-clock.ts'
-import type { SendResult } from '../call/transport.ts'
-import { UndiciTransport } from '../network/undici-transport.ts'
+import type { SendResult } from '../kinds/http/call/transport.ts'
+import { UndiciTransport } from '../kinds/http/network/undici-transport.ts'
 
 const HOUR = 3_600_000
 
 /** A line whose share is a stub, and who has been let in. */
 class SharedLine {
   readonly share = new StubShare()
-  readonly queue: HostQueue
+  readonly queue: ResourceQueue
   readonly log: string[] = []
   readonly turns: Turn[] = []
   #order = 0
 
   constructor(policy: Partial<HostPolicy> = {}) {
     const clock = new StoppedClock(() => undefined)
-    this.queue = new HostQueue(clock, (listener) => this.share.join('here', listener))
+    this.queue = new ResourceQueue(clock, (listener) => this.share.join('here', listener))
     this.queue.adopt({ ...DEFAULT_HOST_POLICY, ...policy })
   }
 
@@ -70,7 +70,7 @@ test('the limits of the newest policy are those of the share, a rate as moments 
   line.queue.adopt({ ...DEFAULT_HOST_POLICY, concurrency: 5 })
   assert.deepEqual(line.share.limits, { concurrency: 5, rate: null })
   const share = new StubShare()
-  new HostQueue(new JumpingClock(), (listener) => share.join('here', listener)).adopt(DEFAULT_HOST_POLICY)
+  new ResourceQueue(new JumpingClock(), (listener) => share.join('here', listener)).adopt(DEFAULT_HOST_POLICY)
   assert.deepEqual(share.limits, { concurrency: 8, rate: null })
 })
 

@@ -1,0 +1,124 @@
+import type { SharedHosts } from '../../store/shared-hosts.ts'
+import { backoffMs, LONGEST_PAUSE_MS } from './backoff.ts'
+import { systemClock, type Clock } from './clock.ts'
+import type { LimitPolicy } from './limit-policy.ts'
+import { ResourceQueue, type Turn } from './resource-queue.ts'
+
+/** The error with which a call rejects that nobody needs any more. */
+export class NotWanted extends Error {}
+
+/** A call to make within the limits of a resource. */
+export interface LimitedCall {
+  /** The resource: for a host its origin (scheme, host and port), for anything else a name of its own. */
+  readonly resource: string
+  /** The limits of the resource; those of the newest call hold for all that wait for it. */
+  readonly policy: LimitPolicy
+  /** Where the limits hold for several processes together; without it they hold for this one. */
+  readonly hosts?: SharedHosts | undefined
+  /** Ends the wait. */
+  readonly signal: AbortSignal
+  /** Called when the first try begins. */
+  readonly onBegun?: (() => void) | undefined
+  /** Asked before every try; where it is false, the call rejects with {@link NotWanted}. */
+  readonly wanted?: (() => boolean | Promise<boolean>) | undefined
+}
+
+/** One try of a call. */
+export interface Try<Result> {
+  readonly result: Result
+  /** Whether it failed for a reason that may pass. */
+  readonly mayPass: boolean
+  /** The wait that the resource asks this call for, in milliseconds; null when it asks for none. */
+  readonly retryAfterMs: number | null
+  /**
+   * The wait that it asks all calls for, with the status that it asked with; `ms` is null for as long as this call waits. Absent
+   * where it asks for none.
+   */
+  readonly pause?: { readonly status: number; readonly ms: number | null } | undefined
+}
+
+export interface LimiterOptions {
+  /** The clock of all waits. */
+  readonly clock?: Clock
+  /** Returns a number from 0 up to 1, as `Math.random` does. */
+  readonly random?: () => number
+}
+
+/**
+ * Limits the calls to resources: so many at a time, so many in a period, with retries, and with pauses that a resource asks
+ * for. Knows nothing of what a call is, so that any kind can use it.
+ */
+export class Limiter {
+  readonly #clock: Clock
+  readonly #random: () => number
+  /** By the processes that share the limits, and by resource. */
+  readonly #queues = new Map<SharedHosts | null, Map<string, ResourceQueue>>()
+  #calls = 0
+  #closed = false
+
+  constructor({ clock = systemClock, random = Math.random }: LimiterOptions = {}) {
+    this.#clock = clock
+    this.#random = random
+  }
+
+  /**
+   * Makes a call, in as many tries as its policy allows and it takes, and returns the result of the last. `attempt` makes a try
+   * once it may begin, and ends its turn. `turnedAway` returns the result of a call that is not tried, since the resource asked with
+   * this status for a longer pause than calls wait for. Rejects with the signal's reason, and with {@link NotWanted}.
+   */
+  async run<Result>(
+    { resource, policy, hosts, signal, onBegun, wanted }: LimitedCall,
+    attempt: (turn: Turn) => Promise<Try<Result>>,
+    turnedAway: (status: number) => Result,
+  ): Promise<Result> {
+    const queue = this.#queue(resource, hosts ?? null)
+    queue.adopt(policy)
+    const order = this.#calls++
+    let notBefore = -Infinity
+    let last: { readonly result: Result } | null = null
+    for (let tries = 0; ; tries++) {
+      const turn = await queue.turn({ order, notBefore, signal })
+      if (!turn.ok) return last === null ? turnedAway(turn.error) : last.result
+      const isWanted = wanted === undefined || wanted()
+      if (isWanted !== true) await stillWanted(isWanted, turn.value)
+      if (tries === 0) onBegun?.()
+      const tried = await attempt(turn.value)
+      if (policy.retries === 0 || !tried.mayPass) return tried.result
+      const { retryAfterMs, pause } = tried
+      const waitMs = Math.max(backoffMs(tries, this.#random), retryAfterMs ?? 0)
+      if (pause !== undefined) queue.pause(pause.ms ?? waitMs, pause.status)
+      if (tries === policy.retries || waitMs > LONGEST_PAUSE_MS) return tried.result
+      notBefore = this.#clock.now() + waitMs
+      last = tried
+    }
+  }
+
+  /** Lets all waiting calls begin at once, now and later: for when there is nothing behind the queues any more. */
+  close(): void {
+    this.#closed = true
+    for (const queues of this.#queues.values()) for (const queue of queues.values()) queue.close()
+  }
+
+  #queue(resource: string, hosts: SharedHosts | null): ResourceQueue {
+    const queues = this.#queues.get(hosts) ?? new Map<string, ResourceQueue>()
+    const known = queues.get(resource)
+    if (known) return known
+    const queue = new ResourceQueue(
+      this.#clock,
+      hosts === null ? undefined : hosts.join.bind(hosts, resource),
+    )
+    if (this.#closed) queue.close()
+    this.#queues.set(hosts, queues.set(resource, queue))
+    return queue
+  }
+}
+
+/** Throws {@link NotWanted}, and ends the turn, when nobody needs the call any more. */
+async function stillWanted(wanted: boolean | Promise<boolean>, turn: Turn): Promise<void> {
+  try {
+    if (!(await wanted)) throw new NotWanted()
+  } catch (error) {
+    turn.end()
+    throw error
+  }
+}
