@@ -2,17 +2,17 @@ import type { Contract, Field } from './contract.ts'
 import type { JsonObject } from './json/json.ts'
 import { parseYamlFile } from './yaml/yaml-file.ts'
 
-/** How a field is computed, as the contract's readers are told. */
+/** The derivation of a field in the responses about the contract. */
 export interface Derived {
-  /** Name of the derivation file. */
+  /** The name of the derivation file. */
   readonly derivation: string
   readonly kind: string
   readonly inputs: readonly string[]
 }
 
 /**
- * The contract as `GET /api/contract` returns it (D8): the document with its defaults, and `derived` on each property
- * that a derivation targets.
+ * Returns the contract as `GET /api/contract` does (D8): the document with its defaults, and `derived` on each
+ * property that a derivation targets.
  */
 export function describeContract(contract: Contract, derived: ReadonlyMap<string, Derived>): JsonObject {
   const [entry] = contract.document['schema'] as readonly [JsonObject]
@@ -26,8 +26,8 @@ export function describeContract(contract: Contract, derived: ReadonlyMap<string
 }
 
 /**
- * Checks that `x-derived` and `x-inputs` agree with the derivations (D7); the order of inputs does not matter. Throws
- * ContractError with the line in the contract, whose name is `file`.
+ * Checks that `x-derived` and `x-inputs` match the derivations (D7), inputs in any order. Throws ContractError with
+ * the line in the contract, whose name is `file`.
  */
 export function checkDeclared(
   contract: Contract,

@@ -15,22 +15,22 @@ export const LOGICAL_TYPES = [
 
 export type LogicalType = (typeof LOGICAL_TYPES)[number]
 
-/** What the contract holds against a value, at any depth (D6). */
+/** The rule for a value, at any depth (D6). */
 export interface ValueRule {
-  /** Null below the top level when the contract leaves the type open: any JSON value goes. */
+  /** The type; null below the top level if the contract leaves it open, so that any JSON value is valid. */
   readonly type: LogicalType | null
-  /** Whether null is a fault; for a property of an object also its absence. */
+  /** Whether null is refused, and for a property of an object its absence. */
   readonly required: boolean
   /**
-   * `logicalTypeOptions` as the contract has them, with defaults left out. Exclusive bounds are always values:
-   * the `exclusiveMaximum: true` of ODCS v3.0 has become one.
+   * The `logicalTypeOptions` of the contract without defaults. Exclusive bounds are always values; the
+   * `exclusiveMaximum: true` of ODCS v3.0 is converted.
    */
   readonly options: JsonObject
-  /** The closed list of values (`quality` rule `invalidValues`), or null when any value goes (D6). */
+  /** The values of the closed list (`quality` rule `invalidValues`), or null for no list (D6). */
   readonly validValues: readonly (string | number | boolean)[] | null
-  /** The rule for each item of an array; absent when the contract has none. */
+  /** The rule for the items of an array; absent if the contract has none. */
   readonly items?: ValueRule
-  /** The rules for properties of an object; absent when the contract has none. Other properties are free. */
+  /** The rules for the properties of an object; absent if the contract has none. Other properties are allowed. */
   readonly properties?: readonly PropertyRule[]
 }
 
@@ -45,24 +45,24 @@ export interface Field extends PropertyRule {
   /** True for `id` (D5). */
   readonly primaryKey: boolean
   readonly unique: boolean
-  /** Whether the store keeps an index of its values, so that finding and sorting by them need not look at every record. */
+  /** Whether the store keeps an index of its values for searching and sorting. */
   readonly indexed: boolean
-  /** Patterns of the actors who may write the field by hand, or null when the contract names none (D7). */
+  /** The patterns of actors who may write the field by hand, or null if the contract has none (D7). */
   readonly editableBy: readonly string[] | null
-  /** What the contract itself says of derivation (`x-derived`, `x-inputs`); must agree with the derivations (D7). */
+  /** The declared derivation (`x-derived`, `x-inputs`), which must match the derivation files (D7). */
   readonly declaredDerived: boolean | null
   readonly declaredInputs: readonly string[] | null
 }
 
-/** A validated contract. Immutable; a changed file makes a new one. */
+/** A validated, immutable contract. A changed file is parsed to a new one. */
 export interface Contract {
-  /** The document with defaults filled in, as `GET /api/contract` returns it but for `derived` (D8). */
+  /** The document with defaults, as `GET /api/contract` returns it without `derived` (D8). */
   readonly document: JsonObject
-  /** In the contract's order; every field of every record. */
+  /** The fields in the order of the contract; every record has all of them. */
   readonly fields: readonly Field[]
   readonly fieldByName: ReadonlyMap<string, Field>
-  /** Patterns of the actors who may delete records, or null when everybody may (D7). */
+  /** The patterns of actors who may delete records, or null if everybody may (D7). */
   readonly deletableBy: readonly string[] | null
-  /** The text it was parsed from. */
+  /** The source text. */
   readonly text: string
 }

@@ -1,11 +1,11 @@
-/** Longer words are not compared: it takes time by the product of their lengths, and nobody wrote them by hand. */
+/** The most characters of a compared word: the time grows with the product of both lengths. */
 const MAX_LENGTH = 100
 
-/** The candidate that `word` was most likely meant to be, or null when none is close. */
+/** Returns the candidate most similar to `word`, or null if none is similar. */
 export function nearest(word: string, candidates: Iterable<string>): string | null {
   if (word.length > MAX_LENGTH) return null
   const meant = word.toLowerCase()
-  // Two slips in a long word, one in a short one, none in a letter; case never counts as a slip.
+  // Two edits in a long word, one in a short one, none in a letter; case is ignored.
   const tolerance = word.length > 4 ? 2 : Math.min(1, word.length - 1)
   let best: string | null = null
   let bestDistance = tolerance + 1
@@ -20,7 +20,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   return best
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours between two words; `limit` when that many or more. */
+/** Returns the number of insertions, deletions, replacements and transpositions between two words, at most `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let beforeLast: number[] = []
@@ -35,7 +35,7 @@ function editDistance(a: string, b: string, limit: number): number {
       if (swapped) cost = Math.min(cost, beforeLast[j - 2]! + 1)
       current.push(cost)
     }
-    // A row builds on the two before it: when both are past the limit, all others are.
+    // A row depends on the two before it: if both exceed the limit, all others do.
     const least = Math.min(...current)
     if (least >= limit && lastLeast >= limit) return limit
     lastLeast = least

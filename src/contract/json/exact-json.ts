@@ -3,13 +3,13 @@ import { nestsTooDeep } from './json-depth.ts'
 import { WrittenNumber } from './written-number.ts'
 
 export interface ParseOptions {
-  /** True has every integer in plain digits beyond ±(2^53−1) as it is written, also one that a double holds. */
+  /** Keeps every plain integer beyond ±(2^53−1) as written, also one that a double represents. */
   readonly writtenIntegers: boolean
 }
 
 /**
- * Parses JSON, and has a {@link WrittenNumber} for each number that would lose digits; not in a value that nests too deep,
- * which is for the caller to refuse. Throws SyntaxError as `JSON.parse` does.
+ * Parses JSON with a {@link WrittenNumber} for each number that would lose digits, except in values that nest too
+ * deep, which the caller refuses. Throws SyntaxError like `JSON.parse`.
  */
 export function parseExactly(text: string, options: ParseOptions = { writtenIntegers: false }): unknown {
   const value: unknown = JSON.parse(text)
@@ -17,7 +17,7 @@ export function parseExactly(text: string, options: ParseOptions = { writtenInte
   return JSON.parse(text, reviverOf(options))
 }
 
-/** The reason why a JSON text cannot be parsed without loss of digits; null where it can, and for what is no JSON. */
+/** Returns the reason why a JSON text cannot be parsed without loss of digits; null if it can, and for invalid JSON. */
 export function lossyNumberFault(text: string): string | null {
   if (!holdsLossyNumber(text, { writtenIntegers: false })) return null
   try {
@@ -27,12 +27,12 @@ export function lossyNumberFault(text: string): string | null {
   }
 }
 
-/** A number of JSON: with digits before a point, and no zeros before these. */
+/** Matches a JSON number: digits before the point, without leading zeros. */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /**
- * The number that a decimal text of a file denotes: a {@link WrittenNumber} for an integer beyond ±(2^53−1) and where digits would
- * be lost; null for what is no number.
+ * Parses a number of a file: a {@link WrittenNumber} for an integer beyond ±(2^53−1) and if digits would be lost;
+ * null for any other text.
  */
 export function readNumber(text: string): number | WrittenNumber | null {
   const number = numberFrom(text)
@@ -40,7 +40,7 @@ export function readNumber(text: string): number | WrittenNumber | null {
   return JSON_NUMBER.test(text) ? new WrittenNumber(text) : number
 }
 
-/** The first number of a parsed value, at any depth, that no double keeps; null where there is none. */
+/** Returns the first number of a parsed value, at any depth, that a double cannot represent; null if there is none. */
 export function firstWrittenNumber(value: unknown): WrittenNumber | null {
   if (typeof value !== 'object' || value === null) return null
   if (value instanceof WrittenNumber) return value
@@ -53,7 +53,7 @@ export function firstWrittenNumber(value: unknown): WrittenNumber | null {
 
 type Reviver = (this: unknown, key: string, value: unknown) => unknown
 
-/** A reviver that is told how a primitive is written, in its third argument. */
+/** A reviver with the source text of primitives as its third argument. */
 function reviverOf(options: ParseOptions): Reviver {
   const revive = (_key: string, value: unknown, { source }: { readonly source?: string }): unknown =>
     typeof value === 'number' && source !== undefined && isLossy(source, options)
@@ -62,10 +62,10 @@ function reviverOf(options: ParseOptions): Reviver {
   return revive as Reviver
 }
 
-/** Numbers with 16 digits or more, and those with an exponent of three digits; some of what texts hold looks alike. */
+/** Matches numbers with 16 digits or more, or a three-digit exponent, and some similar texts in strings. */
 const SUSPECT = /(?:^|[[:,\s])(-?(?:\d[\d.]{15,}(?:[eE][+-]?\d+)?|[\d.]+[eE][+-]?\d{3,}))/g
 
-/** Looks for numbers that lose digits without a reviver, which takes many times as long. */
+/** Searches for numbers that lose digits without a reviver, which is many times slower. */
 function holdsLossyNumber(text: string, options: ParseOptions): boolean {
   SUSPECT.lastIndex = 0
   for (let found = SUSPECT.exec(text); found !== null; found = SUSPECT.exec(text)) {

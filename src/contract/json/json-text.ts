@@ -8,9 +8,9 @@ import { DepthError, PART_BYTES, parseInParts, UNCUT_BYTES, UncutError } from '.
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * Parses the body of a request, which is a stranger's, in parts between which other requests have their turn: at once, 32 MiB
- * may take seconds. Throws ValidationError for what is no JSON in UTF-8 (D36), for numbers that would lose digits, and for more
- * than `mostValues` items of arrays and members of objects together: what has millions of them cannot be checked in parts.
+ * Parses the body of a request in parts, between which other requests are served: 32 MiB at once may take seconds.
+ * Throws ValidationError for invalid JSON or UTF-8 (D36), for numbers that would lose digits, and for more than
+ * `mostValues` items and members: millions of them cannot be validated in parts.
  */
 export function parseJsonBodyInTurns(body: Uint8Array, mostValues: number): Promise<unknown> {
   let values = 0
@@ -25,7 +25,7 @@ export function parseJsonBodyInTurns(body: Uint8Array, mostValues: number): Prom
   })
 }
 
-/** The items and members of a value, at any depth. */
+/** Counts the items and members of a value, at any depth. */
 function countValues(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const values = Object.values(value)
@@ -33,8 +33,8 @@ function countValues(value: unknown): number {
 }
 
 /**
- * Parses a body whose numbers are checked against a contract: those that would lose digits are a `WrittenNumber`. Throws
- * ValidationError for what is no JSON in UTF-8.
+ * Parses a body whose numbers the contract validates: those that would lose digits are a `WrittenNumber`. Throws
+ * ValidationError for invalid JSON or UTF-8.
  */
 export function parseRecordsBody(body: Uint8Array | string): unknown {
   const text = typeof body === 'string' ? body : decode(body)
@@ -48,14 +48,14 @@ export function parseRecordsBody(body: Uint8Array | string): unknown {
   return value
 }
 
-/** The same in turns, as {@link parseJsonBodyInTurns}. */
+/** Does the same in parts, like {@link parseJsonBodyInTurns}. */
 export async function parseRecordsBodyInTurns(body: Uint8Array | string): Promise<unknown> {
   if (typeof body !== 'string') return parseInTurns(body, () => undefined)
-  // Bytes would have another character for what is not well-formed, and is refused.
+  // In bytes, another character would replace malformed ones, and is refused.
   return body.isWellFormed() ? parseInTurns(Buffer.from(body), () => undefined) : parseRecordsBody(body)
 }
 
-/** Parses JSON that the store made, in turns as {@link parseJsonBodyInTurns}. */
+/** Parses JSON of the store in parts, like {@link parseJsonBodyInTurns}. */
 export async function parseStoredJsonInTurns(json: Uint8Array): Promise<unknown> {
   const text = (): unknown => JSON.parse(Buffer.from(json.buffer, json.byteOffset, json.length).toString())
   if (json.length <= PART_BYTES) return text()
@@ -71,7 +71,7 @@ export async function parseStoredJsonInTurns(json: Uint8Array): Promise<unknown>
   }
 }
 
-/** `check` is called with each part of the value. */
+/** Parses in parts; `check` is called with each. */
 async function parseInTurns(body: Uint8Array, check: (part: unknown) => void): Promise<unknown> {
   if (body.length <= PART_BYTES) {
     const value = parseRecordsBody(body)

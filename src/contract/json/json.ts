@@ -8,14 +8,14 @@ export interface JsonObject {
   readonly [key: string]: JsonValue
 }
 
-/** Whether a parsed JSON value is an object (not null, not an array, not a number that no double keeps). */
+/** Whether a parsed JSON value is an object: not null, not an array, not a {@link WrittenNumber}. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof WrittenNumber)
   )
 }
 
-/** Whether two JSON values are the same value: objects regardless of the order of their keys, numbers by `===`. */
+/** Whether two JSON values are equal: objects in any order of keys, numbers by `===`. */
 export function jsonEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a)) {

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { parseExactly } from './exact-json.ts'
 import { JSON_DEPTH_LIMIT, nestsTooDeep } from './json-depth.ts'
 
-/** Bytes of JSON that are parsed at once, and a little more, up to where they can be cut. */
+/** The bytes of JSON that are parsed at once, before extending to a possible cut. */
 export const PART_BYTES: number = 32 << 10
 
-/** Bytes that cannot be cut: of a number, the name of a member, or white space. */
+/** The most bytes that cannot be cut: of a number, the name of a member, or white space. */
 export const UNCUT_BYTES: number = 1 << 20
 
-/** Thrown for what nests deeper than {@link JSON_DEPTH_LIMIT}. */
+/** Thrown for JSON that nests deeper than {@link JSON_DEPTH_LIMIT}. */
 export class DepthError extends Error {}
 
 /** Thrown for more than {@link UNCUT_BYTES} that cannot be cut. */
@@ -16,19 +16,19 @@ export class UncutError extends Error {}
 
 type Container = unknown[] | Record<string, unknown>
 
-/** An array or object that is open where the text is cut. */
+/** An array or object that is open at the cut. */
 interface Frame {
   readonly isArray: boolean
-  /** Where the name of the last member is, with its quotes. */
+  /** The offset of the name of the last member, with its quotes. */
   keyStart: number
   keyEnd: number
   awaitsKey: boolean
 }
 
-/** A container of the whole value to which the next part adds. */
+/** A container of the whole value that continues in the next part. */
 interface OpenContainer {
   readonly container: Container
-  /** The member whose value goes on; null in an array, and where the next part starts with another member. */
+  /** The member whose value continues; null in an array, and if the next part starts with another member. */
   readonly key: string | null
 }
 
@@ -38,10 +38,9 @@ const LETTER_U = 0x75
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 /**
- * Parses JSON in UTF-8 as {@link parseExactly} does, part by part: yields after each of them what it parsed, and returns the
- * whole value. The time between is the caller's. A part begins and ends with what is open there, so that each is a text of its own for
- * `JSON.parse`; arrays, objects and strings may be cut. Throws SyntaxError, {@link DepthError} and
- * {@link UncutError}.
+ * Parses JSON in UTF-8 like {@link parseExactly}, part by part: yields each parsed part, and returns the whole value.
+ * The caller decides when to continue. A part begins and ends with the open brackets, so that `JSON.parse` reads
+ * each; arrays, objects and strings may be cut. Throws SyntaxError, {@link DepthError} and {@link UncutError}.
  */
 export function* parseInParts(bytes: Uint8Array): Generator<unknown, unknown> {
   const parts = new PartParser(bytes)
@@ -52,17 +51,17 @@ export function* parseInParts(bytes: Uint8Array): Generator<unknown, unknown> {
 class PartParser {
   readonly #bytes: Buffer
   readonly #frames: Frame[] = []
-  /** The name that stands for that of a member whose value goes on from the part before. */
+  /** A placeholder for the name of a member whose value continues from the previous part. */
   readonly #continued = randomUUID()
   #at = 0
-  /** Where the part starts, and what opens it. */
+  /** The start of the part, and its opening brackets. */
   #start = 0
   #prefix = ''
   #inString = false
-  /** Whether nothing but white space follows the comma at which the part before ended. */
+  /** Whether only white space has followed the comma at which the previous part ended. */
   #afterCut = false
   #lastSignificant = 0
-  /** The containers that the part before left open, outermost first. */
+  /** The containers that the previous part left open, outermost first. */
   #open: readonly OpenContainer[] = []
   #endedInString = false
   #hasEnded = false
@@ -73,7 +72,7 @@ class PartParser {
     if (BYTE_ORDER_MARK.every((byte, index) => bytes[index] === byte)) this.#start = this.#at = 3
   }
 
-  /** Parses the next part; null when there is none. */
+  /** Parses the next part; returns null if there is none. */
   next(): { readonly value: unknown } | null {
     if (this.#hasEnded) return null
     const cut = this.#findCut()
@@ -101,13 +100,13 @@ class PartParser {
       return value
     } catch (error) {
       if (!(error instanceof SyntaxError) || this.#prefix === '') throw error
-      // Without the place in the part, which is not that in the text.
+      // Without the offset, which is relative to the part.
       const fault = error.message.replace(/(?:, [^]* is not valid JSON| in JSON at position [^]*)$/, '')
       throw new SyntaxError(`${fault} after byte ${this.#start}`)
     }
   }
 
-  /** Goes on to where the part may end; null where the text does. */
+  /** Advances to the end of the part; returns null at the end of the text. */
   #findCut(): { readonly suffix: string; readonly next: number } | null {
     const bytes = this.#bytes
     const { length } = bytes
@@ -159,7 +158,7 @@ class PartParser {
     if (frame !== undefined) frame.awaitsKey = !frame.isArray
   }
 
-  /** Goes on to the end of a string; true where the part ends before that. */
+  /** Advances to the end of a string; returns true if the part ends before. */
   #skipString(): boolean {
     const bytes = this.#bytes
     const { length } = bytes
@@ -171,7 +170,7 @@ class PartParser {
     for (; at < length; at += 1) {
       const byte = bytes[at] as number
       if (byte === QUOTE) break
-      // Between two characters, neither of which is an escape.
+      // Between two characters, outside of escapes.
       if (at >= most && (byte & 0xc0) !== 0x80) {
         if (isKey) throw new UncutError()
         this.#inString = true
@@ -209,7 +208,7 @@ class PartParser {
       .join('')
   }
 
-  /** The containers of the whole that are open where the part ends. */
+  /** Returns the containers of the whole value that are open at the end of the part. */
   #openContainers(): OpenContainer[] {
     const open: OpenContainer[] = []
     const last = this.#frames.length - 1
@@ -225,12 +224,12 @@ class PartParser {
     return open
   }
 
-  /** Adds a part to the whole; its outermost containers are those that the part before left open. */
+  /** Adds a part to the whole value; its outermost containers are those that the previous part left open. */
   #add(part: unknown): void {
     this.whole = this.#prefix === '' ? part : this.#joined(this.whole, part, 0)
   }
 
-  /** A value that goes on in the part: a container that is open, or a string. */
+  /** Joins a value that continues in the part: an open container, or a string. */
   #joined(before: unknown, more: unknown, level: number): unknown {
     const open = this.#open[level]
     if (open === undefined) return String(before) + String(more)
@@ -252,7 +251,7 @@ class PartParser {
   }
 }
 
-/** As JSON.parse does, for which `__proto__` is a name as any. */
+/** Sets a member like JSON.parse, for which `__proto__` is an ordinary name. */
 function setMember(container: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true })

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonObject, JsonValue } from './json.ts'
 
-/** Bytes of JSON from which on a value of the log is kept as its text. */
+/** The size in bytes from which a value of the log is kept as JSON text. */
 const RAW_JSON_BYTES: number = 64 << 10
 
 /**
- * A long JSON value that is kept as its text in UTF-8. It stands for the value where that is only serialized: the value of an
- * array with millions of items could neither be built nor serialized without keeping other requests waiting.
+ * A long JSON value kept as UTF-8 text, for values that are only serialized: building or serializing an array of
+ * millions of items would block other requests.
  */
 export class RawJson {
   readonly bytes: Buffer
@@ -27,15 +27,15 @@ export function rawValue(json: Buffer): JsonValue {
   return new RawJson(json) as unknown as JsonObject
 }
 
-/** Bytes that are scanned at once. */
+/** The number of bytes that are scanned at once. */
 const PART_BYTES = 256 << 10
 
 const [QUOTE, COLON, COMMA, BACKSLASH, SPACE] = [0x22, 0x3a, 0x2c, 0x5c, 0x20]
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * Reads the members of a JSON object in UTF-8 without parsing their values: the text of each by its name; null for another value.
- * Yields after each part; the time between is the caller's. The text must be valid JSON.
+ * Reads the members of a JSON object in UTF-8 without parsing their values: the text of each by its name; null for
+ * another value. Yields after each part; the caller decides when to continue. The text must be valid JSON.
  */
 export function* rawMembers(json: Buffer): Generator<void, ReadonlyMap<string, Buffer> | null> {
   const members = new Map<string, Buffer>()
@@ -70,7 +70,7 @@ function skipSpace(json: Buffer, from: number): number {
   return at
 }
 
-/** The place after a value. That of a number or a word is where the next comma, bracket or space is. */
+/** Returns the offset after a value. A number or a word ends at the next comma, bracket or space. */
 function* endOfValue(json: Buffer, start: number): Generator<void, number> {
   let depth = 0
   let isInString = false

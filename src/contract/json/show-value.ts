@@ -4,8 +4,8 @@ const MAX_SHOWN = 80
 const MAX_NAMES = 20
 
 /**
- * A value as messages show it: JSON, at most about 80 characters of it. Arrays and objects are only named, since
- * what a stranger sends can be of any size and depth.
+ * Returns a value for messages: JSON of at most about 80 characters. Arrays and objects are only named, since they
+ * can have any size and depth.
  */
 export function showValue(value: unknown): string {
   if (Array.isArray(value))
@@ -17,7 +17,7 @@ export function showValue(value: unknown): string {
   return `${JSON.stringify(value.slice(0, MAX_SHOWN).replace(/[\uD800-\uDBFF]$/, ''))}…`
 }
 
-/** Names that a stranger sent as messages show them: each as {@link showValue} does, and the first twenty only. */
+/** Returns names for messages, each like {@link showValue}; only the first twenty. */
 export function showNames(names: readonly string[]): string {
   const shown = names.slice(0, MAX_NAMES).map(showValue).join(', ')
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { RawJson } from './raw-json.ts'
 
-/** Values that are serialized at once, and characters of strings among them. */
+/** The number of values that are serialized at once, and of characters in their strings. */
 const PART_VALUES = 2000
 const PART_LENGTH = 32 << 10
 
 /**
- * Serializes a value as `JSON.stringify` does, part by part; the time between is the caller's. For values that came from JSON: a
+ * Serializes a value like `JSON.stringify`, part by part; the caller decides when to continue. Expects parsed JSON: a
  * value with `toJSON` is serialized at once, unless it is a {@link RawJson}.
  */
 export function* stringifyInParts(value: unknown): Generator<string, void> {
@@ -17,12 +17,12 @@ export function* stringifyInParts(value: unknown): Generator<string, void> {
   else yield* objectParts(value)
 }
 
-/** Characters that are made into bytes before other requests have their turn. */
+/** The number of characters that are encoded before other requests are served. */
 const LENGTH_A_TURN = 64 << 10
 
 /**
- * Serializes a value that may be large, in turns between which other requests are served. It is text, or bytes where it has more
- * than one part.
+ * Serializes a value that may be large, in parts between which other requests are served. Returns text, or bytes if
+ * it has more than one part.
  */
 export async function jsonInTurns(value: unknown): Promise<string | Uint8Array> {
   const bytes: Buffer[] = []
@@ -49,7 +49,7 @@ function* arrayParts(items: readonly unknown[]): Generator<string, void> {
   yield ']'
 }
 
-/** The end of the items that together are no more than a part; the start where the first of them is more. */
+/** Returns the end of the items that fit into a part; the start if the first does not fit. */
 function endOfPart(items: readonly unknown[], start: number): number {
   let left = PART_VALUES
   for (let end = start; end < items.length; end += 1) {
@@ -102,7 +102,7 @@ function* rawParts(bytes: Buffer): Generator<string, void> {
   }
 }
 
-/** How much of a part a value takes; no more is looked at than tells that it is more than `most`. */
+/** Returns the share of a part that a value needs; stops counting beyond `most`. */
 function costOf(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + Math.floor((value.length * PART_VALUES) / PART_LENGTH)
   if (value instanceof RawJson) return PART_VALUES + 1

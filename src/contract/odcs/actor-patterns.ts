@@ -5,8 +5,8 @@ import type { JsonObject, JsonValue } from '../json/json.ts'
 import { showValue } from '../json/show-value.ts'
 
 /**
- * The list of actor patterns in a custom property of an element, or null when the element has none by that name
- * (D7). Throws ContractError when it is there twice or is no list of patterns.
+ * Returns the list of actor patterns in a custom property of an element, or null if the element has none by that name
+ * (D7). Throws ContractError if it is repeated or not a list of patterns.
  */
 export function actorPatterns(
   element: JsonObject,
@@ -18,7 +18,7 @@ export function actorPatterns(
   return custom === null ? null : patternList(custom.value, name, custom.path, context)
 }
 
-/** Checks a list of actor patterns; `name` is what messages call it. */
+/** Validates a list of actor patterns; `name` is its name in messages. */
 export function patternList(
   value: JsonValue,
   name: string,

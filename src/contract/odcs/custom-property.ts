@@ -3,8 +3,8 @@ import type { Path, ShapeContext } from './document-shape.ts'
 import type { JsonObject, JsonValue } from '../json/json.ts'
 
 /**
- * The value of a custom property of an element, and where it stands; null when the element has none by that name. Throws
- * ContractError when it is there twice.
+ * Returns the value of a custom property of an element and its path; null if the element has none by that name.
+ * Throws ContractError if it is repeated.
  */
 export function customProperty(
   element: JsonObject,
@@ -26,7 +26,7 @@ export function customProperty(
   }
 }
 
-/** The values of all custom properties of an element by this name. */
+/** Returns the values of all custom properties of an element by this name. */
 export function customValues(element: JsonObject, name: string): JsonValue[] {
   return placesOf(element, name).map((index) => own(customProperties(element)[index]!, 'value'))
 }

@@ -4,7 +4,7 @@ import { nearest } from '../nearest.ts'
 import { showValue } from '../json/show-value.ts'
 import type { YamlFile } from '../yaml/yaml-file.ts'
 
-/** What a key of the standard may hold, as far as its structure goes. */
+/** The structure of the value of a key in the standard. */
 export type Shape =
   | 'any'
   | 'string'
@@ -14,46 +14,46 @@ export type Shape =
   | { readonly oneOf: readonly string[] }
   | { readonly listOf: Shape }
   | MapShape
-  /** The first for lists, the second for maps, the third for texts; null refuses that form. */
+  /** The shapes of lists, maps and texts; null refuses that form. */
   | { readonly list: Shape | null; readonly map: Shape | null; readonly text: boolean }
 
 export interface MapShape {
   readonly keys: Readonly<Record<string, Shape>>
-  /** Keys that must be there. */
+  /** The required keys. */
   readonly required?: readonly string[]
   /**
-   * Since which version the standard refuses further keys here; where it only came to with 3.1, it asked for less
-   * before too, so `required` counts from then on. Absent: further keys are always free.
+   * The version from which the standard refuses other keys. For 3.1, `required` also applies only from then on. If
+   * absent, other keys are always allowed.
    */
   readonly closedSince?: '3.0' | '3.1'
 }
 
 export type Path = readonly (string | number)[]
 
-/** What a check needs to know of the document beside the value. */
+/** The facts about the document that a check needs. */
 export interface ShapeContext {
   readonly file: YamlFile
   /** False for ODCS v3.0.x. */
   readonly since31: boolean
-  /** Whether it passed before: then what may be too large, or costs much, is not looked at again. */
+  /** Whether it was validated before: limits and expensive checks are then skipped. */
   readonly stored: boolean
-  /** What the contract's patterns have taken so far, of what they may. */
+  /** The work that the patterns of the contract have used of their limits. */
   readonly work: PatternWork
 }
 
-/** Counts up as a contract is read. */
+/** The counters of a contract while it is read. */
 export interface PatternWork {
-  /** Those that were compiled. */
+  /** The compiled patterns. */
   readonly patterns: Set<string>
-  /** Their parts, written out. */
+  /** Their parts, with repetitions expanded. */
   compiled: number
-  /** Characters of closed lists times the parts of the pattern that they were held against. */
+  /** The sum of characters of closed lists times the parts of their pattern. */
   matched: number
 }
 
 /**
- * Checks a value against a shape. Throws ContractError at the first fault. Keys that start with `x-` are free
- * everywhere (D4); a null for a key means that the key is absent, as the standard's documentation has it.
+ * Checks a value against a shape. Throws ContractError at the first error. Keys that start with `x-` are allowed
+ * everywhere (D4); null means that the key is absent, as in the documentation of the standard.
  */
 export function checkShape(value: JsonValue, shape: Shape, path: Path, context: ShapeContext): void {
   if (typeof shape === 'string') return checkSimple(value, shape, path, context)
@@ -70,7 +70,7 @@ export function checkShape(value: JsonValue, shape: Shape, path: Path, context: 
   context.file.fail(path, `${at(path)} must be ${forms.join(' or ')}, but is ${showValue(value)}`)
 }
 
-/** Checks that the value is a map with known keys and the required ones; what the keys hold is not looked at. */
+/** Checks that a value is a map with known keys and the required ones, but not their values. */
 export function checkKeys(value: JsonValue, shape: MapShape, path: Path, context: ShapeContext): JsonObject {
   if (!isJsonObject(value)) {
     return context.file.fail(path, `${at(path)} must be a map of keys, but is ${showValue(value)}`)
@@ -82,19 +82,19 @@ export function checkKeys(value: JsonValue, shape: MapShape, path: Path, context
     context.file.fail([...path, key], unknownKey(key, Object.keys(shape.keys), at(path)))
   }
   for (const key of shape.required ?? []) {
-    // A key that is there but holds null counts where the standard lets it hold anything.
+    // A key with null is present if the standard allows any value.
     const there = shape.keys[key] === 'any' ? Object.hasOwn(value, key) : own(value, key) !== null
     if (!there) context.file.fail(path, `${at(path)} lacks the key "${key}"`)
   }
   return value
 }
 
-/** The value of a key, null when the key is absent. */
+/** Returns the value of a key, null if it is absent. */
 export function own(map: JsonObject, key: string): JsonValue {
   return Object.hasOwn(map, key) ? (map[key] ?? null) : null
 }
 
-/** How messages name a place: `schema[0].properties[2]`, or `the contract` for its root. */
+/** Returns a path for messages: `schema[0].properties[2]`, or `the contract` for its root. */
 export function at(path: Path): string {
   if (path.length === 0) return 'the contract'
   return path

@@ -5,17 +5,17 @@ import { own } from './document-shape.ts'
 import type { JsonObject, JsonValue } from '../json/json.ts'
 import { showValue } from '../json/show-value.ts'
 
-/** The custom property of `id` that says how ids come about that no column of a file has. */
+/** The custom property of `id` that defines the id of records without one in their file. */
 export const ID_FROM = 'idFrom'
 
-/** The value of {@link ID_FROM} for ids that are the numbers of records in their file, from 1. */
+/** The value of {@link ID_FROM} for ids that are record numbers of the file, from 1. */
 export const ROW_NUMBER = 'rowNumber'
 
-/** How the id of a record comes about when its file has none: by its number, or joined from fields. */
+/** The source of the id of a record whose file has none: its number, or fields to join. */
 export type IdSource =
   { readonly kind: 'rowNumber' } | { readonly kind: 'fields'; readonly fields: readonly string[] }
 
-/** The custom property {@link ID_FROM} of `id`; null when the ids of all records are in their files. */
+/** Reads the custom property {@link ID_FROM} of `id`; null if files have all ids. */
 export function idSourceOf({ document }: Contract): IdSource | null {
   const [entry] = document['schema'] as readonly JsonObject[]
   const properties = (entry === undefined ? [] : own(entry, 'properties')) as readonly JsonObject[]
@@ -25,7 +25,7 @@ export function idSourceOf({ document }: Contract): IdSource | null {
   return isListOfTexts(value) ? { kind: 'fields', fields: value } : null
 }
 
-/** Throws ContractError for a custom property `idFrom` that names no way to an id. */
+/** Throws ContractError for an invalid custom property `idFrom`. */
 export function checkIdSource(
   id: JsonObject,
   fields: readonly Field[],

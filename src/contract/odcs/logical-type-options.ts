@@ -66,8 +66,8 @@ const COUNT_PAIRS = [
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']
 
 /**
- * Reads the `logicalTypeOptions` of a property (D6): without nulls, exclusive bounds as values. Throws ContractError
- * for unknown keys, wrong types, patterns that do not compile, and options that no value could meet together.
+ * Parses the `logicalTypeOptions` of a property (D6): without nulls, exclusive bounds as values. Throws ContractError
+ * for unknown keys, wrong types, patterns that do not compile, and options that exclude every value.
  */
 export function parseOptions(
   type: LogicalType | null,
@@ -88,7 +88,7 @@ export function parseOptions(
   return options
 }
 
-/** ODCS v3.0 writes an exclusive bound as `maximum: 5, exclusiveMaximum: true`. */
+/** Converts exclusive bounds of ODCS v3.0, such as `maximum: 5, exclusiveMaximum: true`. */
 function withBoundsAsValues(value: JsonValue, path: Path, context: ShapeContext): JsonValue {
   const written =
     typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null

@@ -2,7 +2,7 @@ import type { Shape } from './document-shape.ts'
 
 const TAGS: Shape = { listOf: 'string' }
 
-// Closed in every version, other than the standard: a misspelt "property" would silently undo an `editableBy`.
+// Closed in every version, unlike in the standard: a misspelt "property" would silently disable an `editableBy`.
 const CUSTOM_PROPERTIES: Shape = {
   listOf: {
     keys: { id: 'string', property: 'string', value: 'any', description: 'string' },
@@ -19,7 +19,7 @@ const AUTHORITATIVE_DEFINITIONS: Shape = {
   },
 }
 
-/** Keys that elements of the document share. */
+/** The keys that many elements of the document have. */
 export const ANNOTATIONS = {
   tags: TAGS,
   customProperties: CUSTOM_PROPERTIES,

@@ -31,7 +31,10 @@ const SERVER_BASE = {
   customProperties: ANNOTATIONS.customProperties,
 } as const satisfies Record<string, Shape>
 
-/** The shape of a server of this type. Without a known type all keys pass, so that the type is what gets blamed. */
+/**
+ * Returns the shape of a server of this type. With an unknown type all keys are allowed, so that the error is about
+ * the type.
+ */
 export function serverShape(type: unknown): MapShape {
   const known = typeof type === 'string' && Object.hasOwn(SERVER_KEYS, type)
   const names = (known ? SERVER_KEYS[type]! : Object.values(SERVER_KEYS).join(' ')).split(' ')
@@ -109,7 +112,7 @@ const SLA_PROPERTIES: Shape = {
   },
 }
 
-/** The whole document but `servers` and `schema`, whose entries are checked one by one. */
+/** The whole document except `servers` and `schema`, whose entries are checked individually. */
 export const DOCUMENT: MapShape = {
   keys: {
     version: 'string',

@@ -35,7 +35,7 @@ const ELEMENT = {
   ...ANNOTATIONS,
 } as const satisfies Record<string, Shape>
 
-/** The one entry of `schema`; its properties and quality rules are checked one by one. */
+/** The only entry of `schema`; its properties and quality rules are checked individually. */
 export const SCHEMA_ENTRY: MapShape = {
   keys: {
     ...ELEMENT,
@@ -48,7 +48,7 @@ export const SCHEMA_ENTRY: MapShape = {
   closedSince: '3.0',
 }
 
-/** What a property may hold whatever its type; `items` and `properties` come with the type. */
+/** The keys of a property of any type; `items` and `properties` depend on the type. */
 export const PROPERTY: MapShape = {
   keys: {
     ...ELEMENT,
@@ -118,7 +118,7 @@ const QUALITY_BY_TYPE: Record<string, MapShape> = {
   },
 }
 
-/** The shape of a quality rule of this type; a rule that names a metric is a library rule. */
+/** Returns the shape of a quality rule of this type; a rule with a metric is a library rule. */
 export function qualityShape(type: unknown, hasMetric: boolean): MapShape {
   const types = [hasMetric ? 'library' : '', typeof type === 'string' ? type : '']
   const parts = [...new Set(types)].flatMap((name) =>
@@ -131,5 +131,5 @@ export function qualityShape(type: unknown, hasMetric: boolean): MapShape {
   }
 }
 
-/** The names of the comparisons, of which a library or sql rule has exactly one. */
+/** The names of the comparisons; a library or sql rule has exactly one. */
 export const OPERATOR_NAMES: readonly string[] = Object.keys(OPERATORS)

@@ -1,6 +1,6 @@
 /**
- * The keys that each type of server has beside the common ones; `!` marks those that must be there. `port` is an
- * integer, all others are texts. The service connects to none of these: they are checked for their spelling.
+ * The keys of each type of server besides the common ones; `!` marks required keys. `port` is an integer, all others
+ * are texts. The service connects to none of these and only validates them.
  */
 export const SERVER_KEYS: Readonly<Record<string, string>> = {
   api: 'location!',

@@ -8,14 +8,14 @@ import { nearest } from '../nearest.ts'
 /** The custom property of a field with the name of its column in files, or a list of such names. */
 export const ORIGINAL_NAME = 'originalName'
 
-/** The keys of the standard whose texts are names that files may have for a field, too. */
+/** The keys of the standard that are also column names in files. */
 const NAME_KEYS = ['businessName', 'physicalName'] as const
 
 const KNOWN = new WeakMap<Contract, ReadonlyMap<string, readonly string[]>>()
 
 /**
- * The names that the columns of files may have for each field, beside the field's own: those of the custom property
- * `originalName`, `businessName` and `physicalName`.
+ * Returns the column names of each field in files besides its own: those of the custom property `originalName`,
+ * `businessName` and `physicalName`.
  */
 export function originalNames(contract: Contract): ReadonlyMap<string, readonly string[]> {
   const known = KNOWN.get(contract) ?? new Map(propertiesOf(contract).map(namesOf))
@@ -23,16 +23,16 @@ export function originalNames(contract: Contract): ReadonlyMap<string, readonly 
   return known
 }
 
-/** An original name that several fields have. */
+/** An original name of several fields. */
 export interface SharedName {
   readonly name: string
-  /** In the contract's order. */
+  /** The fields in the order of the contract. */
   readonly fields: readonly [first: string, second: string, ...more: string[]]
-  /** The place of the second field in the document. */
+  /** The path of the second field in the document. */
   readonly path: Path
 }
 
-/** The original names that several fields have, so that a column of such a name belongs to none of them. */
+/** Returns the original names of several fields. A column with such a name belongs to none of them. */
 export function sharedNames(contract: Contract): SharedName[] {
   const owners = new Map<string, string[]>()
   for (const [field, names] of originalNames(contract)) {
@@ -45,19 +45,19 @@ export function sharedNames(contract: Contract): SharedName[] {
   })
 }
 
-/** The message for a name that no field has. */
+/** Returns the message for an unknown field. */
 export function unknownFieldFault(contract: Contract, name: string): string {
   const meant = meantField(contract, name)
   return `the contract has no such field${meant === null ? '' : `; was ${meant} meant?`}`
 }
 
-/** The message for a column of a file that no field has: lists the names that there are where none is like it. */
+/** Returns the message for an unknown column of a file, with the existing names if none is similar. */
 export function unknownColumnFault(contract: Contract, name: string): string {
   const list = meantField(contract, name) === null ? `; it has ${knownNames(contract)}` : ''
   return `${unknownFieldFault(contract, name)}${list}`
 }
 
-/** The fields of a contract, each with its original names: `id ("zip_code")`. */
+/** Lists the fields of a contract with their original names: `id ("zip_code")`. */
 function knownNames(contract: Contract): string {
   const names = Array.from(originalNames(contract), ([field, others]) => withOthers(field, others))
   const shown = names.slice(0, SHOWN).join(', ')
@@ -98,7 +98,7 @@ function namesOf(property: JsonObject): readonly [field: string, names: readonly
   const name = own(property, 'name') as string
   const given: readonly JsonValue[] = [
     ...customValues(property, ORIGINAL_NAME).flat(),
-    // A blank heading is none.
+    // A blank heading is not a name.
     ...NAME_KEYS.map((key) => own(property, key)).filter(
       (text) => typeof text === 'string' && text.trim() !== '',
     ),

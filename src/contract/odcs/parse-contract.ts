@@ -14,24 +14,22 @@ import { parseYamlFile } from '../yaml/yaml-file.ts'
 import type { YamlFile } from '../yaml/yaml-file.ts'
 import { STORED_LIMITS } from '../yaml/yaml-limits.ts'
 
-/** SQLite's own limit is 2000 columns. */
+/** The most fields of a contract; SQLite has 2000 columns. */
 export const MAX_FIELDS = 1000
 
 /**
- * Reads a contract: an Open Data Contract Standard document of v3.0.x or v3.1.x (D4–D7). Throws ContractError
- * `<file>:<line>: …` at its first fault.
- *
- * `Contract.document` is the whole document with the standard's defaults for what the service reads: on each field
- * `primaryKey`, `required` and `unique`, false unless said (`required` is true on the primary key). `status` has no
- * default in the standard and stays absent.
+ * Parses a contract: an Open Data Contract Standard document of v3.0.x or v3.1.x (D4–D7). Throws ContractError
+ * `<file>:<line>: …` at its first error. `Contract.document` is the whole document with the standard's defaults for
+ * the keys that the service uses: `primaryKey`, `required` and `unique` on each field, false by default (`required`
+ * is true on the primary key). `status` has no default in the standard and stays absent.
  */
 export function parseContract(text: string, file = 'contract.yaml'): Contract {
   return contractOf(text, parseYamlFile(text, file), false)
 }
 
 /**
- * Reads the contract that a store keeps. It passed when it was written, so nothing is held to limits that may have come
- * since, and patterns and what they go with are not looked at. Throws ContractError for what is no contract.
+ * Parses the contract in a store, which was validated when it was written: limits and patterns are not checked again.
+ * Throws ContractError for an invalid document.
  */
 export function parseStoredContract(text: string): Contract {
   return contractOf(text, parseYamlFile(text, 'contract.yaml', STORED_LIMITS), true)
@@ -60,7 +58,7 @@ function noWork(): PatternWork {
   return { patterns: new Set(), compiled: 0, matched: 0 }
 }
 
-/** Looks at the version first: the wrong one explains most other faults. */
+/** Reads the version first: a wrong one causes most other errors. */
 function versionOf(yaml: YamlFile): '3.0' | '3.1' {
   const { file, value } = yaml
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -121,7 +119,7 @@ function checkNames(
   }
 }
 
-/** D5. Returns the index of the key. */
+/** Checks the primary key (D5) and returns its index. */
 function checkPrimaryKey(
   fields: readonly Field[],
   path: readonly (string | number)[],
@@ -148,7 +146,7 @@ function checkPrimaryKey(
   return index
 }
 
-/** D7: on the contract or on its schema entry. */
+/** Reads `deletableBy` of the contract or its schema entry (D7). */
 function deletableBy(
   document: JsonObject,
   entry: JsonObject,

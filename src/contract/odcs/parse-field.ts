@@ -14,18 +14,18 @@ import { parseOptions } from './logical-type-options.ts'
 
 const FIELD_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** Where a rule of the contract stands: what each level allows and demands differs. */
+/** The level of a rule in the contract, which decides its allowed and required keys. */
 type Level = 'field' | 'property' | 'items'
 
 /**
- * Names that go wrong whatever is done: an object cannot be given the key `__proto__` by plain assignment, and SQLite
- * takes `true` and `false` for the values, so that a view has no column of that name.
+ * Names that cannot work: `__proto__` cannot be set by plain assignment, and SQLite reads `true` and `false` as
+ * values, so that a view has no column of that name.
  */
 const UNUSABLE_NAMES: ReadonlySet<string> = new Set(['__proto__', 'true', 'false'])
 
 /**
- * Makes a field of an entry of `schema[0].properties` (D5–D7). Throws ContractError where the entry is not what the
- * standard or the service asks for. `id` may leave `required` out: being the primary key says it.
+ * Parses an entry of `schema[0].properties` (D5–D7). Throws ContractError if it violates the standard or the rules of
+ * the service. `id` may omit `required`, which the primary key implies.
  */
 export function parseField(value: JsonValue, path: Path, context: ShapeContext): Field {
   const { property, rule } = parseProperty(value, path, context, 'field')
@@ -99,7 +99,7 @@ function parseProperties(list: readonly JsonValue[], path: Path, context: ShapeC
 function propertyShape(type: LogicalType | null, level: Level): MapShape {
   const keys: Record<string, Shape> = { ...PROPERTY.keys }
   if (type === 'array' || type === null) keys['items'] = 'any'
-  // The standard allows `properties` in `items` of any type; they mean something in an object only.
+  // The standard allows `properties` in `items` of any type; they have a meaning in an object only.
   if (type === 'object' || type === null || level === 'items') keys['properties'] = { listOf: 'any' }
   return { ...PROPERTY, keys, required: level === 'items' ? [] : ['name'] }
 }
@@ -123,7 +123,7 @@ function missingType(name: string, path: Path, context: ShapeContext): never {
   return context.file.fail(path, `the field "${name}" has no logicalType; ${advice}`)
 }
 
-/** D7: the custom property `editableBy`, or `x-editable-by` on the property itself. */
+/** Reads the custom property `editableBy`, or `x-editable-by` of the property itself (D7). */
 function editableBy(property: JsonObject, path: Path, context: ShapeContext): readonly string[] | null {
   const custom = actorPatterns(property, 'editableBy', path, context)
   const key = 'x-editable-by'
@@ -135,8 +135,8 @@ function editableBy(property: JsonObject, path: Path, context: ShapeContext): re
 }
 
 /**
- * The custom property `indexed`, or `x-indexed` on the property itself. Stored contracts may be older than these: whatever
- * makes no sense is none there.
+ * Reads the custom property `indexed`, or `x-indexed` of the property itself. Stored contracts may be older than
+ * these keys: invalid values are ignored there.
  */
 function indexed(property: JsonObject, type: LogicalType | null, path: Path, context: ShapeContext): boolean {
   const key = 'x-indexed'

@@ -8,12 +8,12 @@ import { showValue } from '../json/show-value.ts'
 import { checkOf } from '../values/validate-value.ts'
 
 /**
- * Characters of closed lists times the sizes of their patterns, in a contract: a fraction of a second at worst. Lists beyond
- * are not held against their patterns: a value that the field refuses is refused when somebody writes it.
+ * The most characters of closed lists times the sizes of their patterns in a contract, a fraction of a second at
+ * worst. Longer lists are not checked against their patterns: an invalid value is refused when it is written.
  */
 const MAX_LIST_WORK = 4_000_000
 
-/** The values that all `invalidValues` rules with `mustBe: 0` allow, or null when there is none such (D6). */
+/** Returns the values that all `invalidValues` rules with `mustBe: 0` allow, or null if there is no such rule (D6). */
 export function closedList(
   quality: JsonValue,
   rule: ValueRule,
@@ -49,7 +49,7 @@ function validValues(
   const check = checkOf(isTooMuch(list as readonly JsonValue[], rule, context) ? withoutPattern(rule) : rule)
   const values: (string | number | boolean)[] = []
   for (const [index, value] of (list as readonly JsonValue[]).entries()) {
-    // Whether null is allowed is for `required` to say.
+    // `required` decides whether null is allowed.
     if (value === null) continue
     const fault = typeof value === 'object' ? `${showValue(value)} is not a single value` : check(value)
     if (fault !== null) context.file.fail([...path, index], `in validValues, ${fault}`)
@@ -58,7 +58,7 @@ function validValues(
   return values
 }
 
-/** Whether a list is too long to be held against the field's pattern: both may be a stranger's. */
+/** Whether a list is too long to check against the field's pattern; both may come from a stranger. */
 function isTooMuch(
   list: readonly JsonValue[],
   { options }: ValueRule,
@@ -79,7 +79,7 @@ function withoutPattern(rule: ValueRule): ValueRule {
   return { ...rule, options }
 }
 
-/** Checks a quality rule, of which the service uses the closed list of values only. */
+/** Validates a quality rule; the service uses only closed lists of values. */
 export function checkQuality(value: JsonValue, path: Path, context: ShapeContext): JsonObject {
   const rule = checkKeys(value, { keys: {} }, path, context)
   const type = own(rule, 'type')

@@ -3,22 +3,22 @@ import type { Contract, Field, ValueRule } from '../contract.ts'
 import { isMultipleOf } from '../values/decimal.ts'
 import type { JsonValue } from '../json/json.ts'
 
-/** What must happen to stored records for a contract to follow another one (D9). */
+/** The changes from one contract to the next, and their consequences for stored records (D9). */
 export interface ContractChange {
-  /** New fields. A required one among them breaks every stored record. */
+  /** The new fields. A required one among them is violated by every stored record. */
   readonly added: readonly Field[]
   readonly removed: readonly Field[]
   readonly retyped: readonly { readonly before: Field; readonly after: Field }[]
-  /** Fields, as they are now, that may refuse values that they took before: stored values must be checked. */
+  /** The fields, as they are now, that may refuse values that they accepted before: stored values must be checked. */
   readonly recheck: readonly Field[]
   readonly uniqueAdded: readonly Field[]
   readonly uniqueRemoved: readonly Field[]
 }
 
 /**
- * Compares two contracts (D9). A renamed field is one removed and one added. Loosened constraints, descriptions,
- * permissions and the order of fields are no change. Where it is not plain that a constraint got looser, the field
- * is in `recheck`.
+ * Compares two contracts (D9). A renamed field is one removed and one added. Relaxed constraints, descriptions,
+ * permissions and the order of fields are not changes. If a constraint is not clearly relaxed, the field is in
+ * `recheck`.
  */
 export function compareContracts(before: Contract, after: Contract): ContractChange {
   const kept = after.fields.flatMap((field) => {
@@ -26,7 +26,7 @@ export function compareContracts(before: Contract, after: Contract): ContractCha
     return earlier ? [{ before: earlier, after: field }] : []
   })
   const sameType = kept.filter((pair) => pair.before.type === pair.after.type)
-  // The primary key is unique whatever it says.
+  // The primary key is always unique.
   const uniqueness = sameType.filter((pair) => !pair.after.primaryKey)
   return {
     added: after.fields.filter((field) => !before.fieldByName.has(field.name)),
@@ -42,7 +42,7 @@ export function compareContracts(before: Contract, after: Contract): ContractCha
   }
 }
 
-/** Whether a value that the rule `before` takes may be a fault under `after`. */
+/** Whether `after` may refuse a value that the rule `before` accepts. */
 function mayRefuse(before: ValueRule, after: ValueRule): boolean {
   return (
     (after.required && !before.required) ||
@@ -85,7 +85,7 @@ function optionsRefuse(before: ValueRule, after: ValueRule): boolean {
     !withinBounds(boundsOf(before.type, from), boundsOf(after.type, to)) ||
     stepRefuses(from['multipleOf'], to['multipleOf']) ||
     isNew(from['pattern'], to['pattern']) ||
-    // The format of a number is a range, compared above; that of a moment constrains nothing.
+    // The format of a number is a range, compared above; that of a date or time has no effect.
     (after.type === 'string' && isNew(from['format'], to['format'])) ||
     (to['uniqueItems'] === true && from['uniqueItems'] !== true) ||
     !new Set(names(to['required'])).isSubsetOf(new Set(names(from['required'])))

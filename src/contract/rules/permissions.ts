@@ -4,14 +4,14 @@ import { matchesGlob } from '../values/glob.ts'
 import { codePoints } from '../values/scalar-checks.ts'
 
 /**
- * Whether the actor may write the field by hand (D7): where the contract names who may, one of its patterns must
- * match the whole actor; else everybody may write an ordinary field and nobody a derived one.
+ * Whether the actor may write the field by hand (D7). If the contract has patterns, one must match the whole actor;
+ * else everybody may write an ordinary field and nobody a derived one.
  */
 export function mayWrite(field: Field, actor: string, derived: boolean): boolean {
   return field.editableBy ? matchesAny(field.editableBy, actor) : !derived
 }
 
-/** Why {@link mayWrite} says no. */
+/** Returns the reason for which {@link mayWrite} is false. */
 export function writeDenial(field: Field, actor: string): string {
   const denial = `actor ${JSON.stringify(actor)} may not write it`
   if (field.editableBy === null) return `${denial}; it is derived, so materialize computes it`
@@ -23,7 +23,7 @@ export function mayDelete(contract: Contract, actor: string): boolean {
   return contract.deletableBy === null || matchesAny(contract.deletableBy, actor)
 }
 
-/** Throws PermissionDeniedError when the actor may not delete records, and so may not `act` either (D7). */
+/** Throws PermissionDeniedError if the actor may not delete records, and therefore may not `act` (D7). */
 export function checkMayDelete(contract: Contract, actor: string, act: string): void {
   if (mayDelete(contract, actor)) return
   throw new PermissionDeniedError(
@@ -33,7 +33,7 @@ export function checkMayDelete(contract: Contract, actor: string, act: string): 
   )
 }
 
-/** What is wrong with an actor, or null (D39). */
+/** Returns the error of an actor, or null if it is valid (D39). */
 export function checkActor(actor: string): string | null {
   if (actor === '') return 'an actor must have at least 1 character'
   if (actor.length > 200 && codePoints(actor) > 200) return 'an actor must have at most 200 characters'
@@ -45,7 +45,10 @@ function matchesAny(patterns: readonly string[], actor: string): boolean {
   return patterns.some((pattern) => matchesGlob(pattern, actor))
 }
 
-/** Who an operation is from: the actor it names, else the default. Throws ValidationError for none, or a bad one (D39). */
+/**
+ * Returns the actor of an operation: the given one, else the default. Throws ValidationError if it is missing or
+ * invalid (D39).
+ */
 export function requireActor(given: string | null, defaultActor: string | null): string {
   const actor = given === null || given === '' ? defaultActor : given
   if (actor === null) throw new ValidationError('actor is required', 'actor_required')

@@ -18,12 +18,12 @@ const TYPES = {
   object: { type: 'object' },
 } as const
 
-/** The forms of temporal values in a body; `format` alone means something else here and there. */
+/** The notation of dates and times in a body; `format` alone has other meanings elsewhere. */
 const OFFSET = '(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])'
 const CLOCK = String.raw`([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?`
 const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}'
 
-/** A time with offset, as bodies and `as_of` have it. */
+/** A time with an offset, as in bodies and `as_of`. */
 export const TIMESTAMP_SCHEMA: JsonSchema = {
   type: 'string',
   format: 'date-time',
@@ -38,10 +38,10 @@ const PATTERNS: Readonly<Record<string, string>> = {
   string: String.raw`^[^\u0000]*$`,
 }
 
-/** Every id (D14). */
+/** The pattern of every id (D14). */
 const ID_PATTERN = String.raw`^[^\s,\u0000-\u001f\u007f-\u009f]([^,\u0000-\u001f\u007f-\u009f]*[^\s,\u0000-\u001f\u007f-\u009f])?$`
 
-/** What an id must meet, beside what the contract says of it (D14). */
+/** Returns the keywords for an id, in addition to those of the contract (D14). */
 function idKeywords({ options }: Field): JsonSchema {
   const { minLength = 1, maxLength = 512, pattern } = options
   const isOwn = typeof pattern === 'string' && isEcmaPattern(pattern)
@@ -52,7 +52,7 @@ function idKeywords({ options }: Field): JsonSchema {
   }
 }
 
-/** Options of the contract that JSON Schema has under the same name and with the same meaning. */
+/** Options of the contract with the same name and meaning in JSON Schema. */
 const SHARED_OPTIONS = [
   'minLength',
   'maxLength',
@@ -63,19 +63,19 @@ const SHARED_OPTIONS = [
   'minProperties',
   'maxProperties',
 ]
-/** Formats of strings that JSON Schema calls the same. */
+/** Formats of strings with the same name in JSON Schema. */
 const FORMATS: readonly unknown[] = ['email', 'uuid', 'uri', 'hostname', 'ipv4', 'ipv6']
 
 /**
- * A record in an answer, by the contract. No field must be there, since a request may choose its fields; and of what the
- * contract holds against values only types and closed lists are told, which is what a reader goes by.
+ * Returns the schema of a record in a response. No field is required, since a request may choose its fields, and only
+ * types and closed lists are included, for readers.
  */
 export function recordSchema(contract: Contract): JsonSchema {
   const properties = fieldSchemas(contract, (field) => valueSchema(field, false))
   return { type: 'object', description: 'A record of the sheet.', properties, ...exampleOf(properties) }
 }
 
-/** A record in a body, by the contract: all that it holds against the values. */
+/** Returns the schema of a record in a body, with all constraints of the contract. */
 export function recordInputSchema(contract: Contract): JsonSchema {
   const properties = fieldSchemas(contract, (field) => ({
     ...valueSchema(field, true),
@@ -101,7 +101,7 @@ function fieldSchemas(
   return Object.fromEntries(
     contract.fields.map((field, index) => {
       const { description, examples } = notes[index] ?? {}
-      // What the contract gives as examples it does not check.
+      // Examples in the contract are not validated.
       const good = (Array.isArray(examples) ? (examples as JsonValue[]) : []).filter(
         (value) => value !== null && faultOf(field, value) === null,
       )
@@ -122,7 +122,7 @@ function propertiesOf({ document }: Contract): readonly JsonObject[] {
   return (entry?.['properties'] ?? []) as readonly JsonObject[]
 }
 
-/** An example of a whole record from those of its fields; none without one for the first, the key. */
+/** Returns an example record from the examples of its fields; none if the key has no example. */
 function exampleOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const example: Record<string, unknown> = {}
   for (const [name, { examples }] of Object.entries(properties)) {
@@ -171,14 +171,14 @@ function constraintsOf({ type, options }: ValueRule): JsonSchema {
   }
 }
 
-/** The properties that an object must have. */
+/** Returns the required properties of an object. */
 function requiredOf({ options, properties = [] }: ValueRule): JsonSchema {
   const listed = Array.isArray(options['required']) ? (options['required'] as readonly string[]) : []
   const names = new Set([...listed, ...properties.filter(({ required }) => required).map(({ name }) => name)])
   return names.size === 0 ? {} : { required: [...names] }
 }
 
-/** The range of a number; integers are those that JSON parsers keep (D13). */
+/** Returns the range of a number; integers are those that JSON parsers keep (D13). */
 function rangeOf(type: ValueRule['type'], options: ValueRule['options']): JsonSchema {
   if (type !== 'integer' && type !== 'number') return {}
   const { lower, upper } = boundsOf(type, options)
@@ -198,7 +198,7 @@ function endOf(
   return otherwise === undefined ? {} : { [inclusive]: otherwise }
 }
 
-/** Patterns of contracts are those of RE2; nearly all of them mean the same here. */
+/** Whether a pattern means the same in ECMA-262: contracts use RE2, and nearly all of its patterns do. */
 function isEcmaPattern(pattern: string): boolean {
   try {
     return new RegExp(pattern, 'u').source !== ''
@@ -207,21 +207,21 @@ function isEcmaPattern(pattern: string): boolean {
   }
 }
 
-/** What the contract says that the sheet is for; an empty text when it does not. */
+/** Returns the purpose of the contract; empty if it has none. */
 export function purposeOf({ document }: Contract): string {
   const { description } = document
   const purpose = isJsonObject(description) ? description['purpose'] : description
   return typeof purpose === 'string' ? purpose : ''
 }
 
-/** A value that a field of the type, or an item of it, can be compared with. */
+/** Returns the schema of a value to compare with a field of the type, or an item of it. */
 export function operandSchema(type: LogicalType): JsonSchema {
   if (type === 'array' || type === 'object') {
     return { anyOf: [operandSchema('string'), { type: 'number' }, { type: 'boolean' }] }
   }
   const pattern = PATTERNS[type]
   const { type: jsonType, ...rest } = TYPES[type]
-  // Integers are compared with any number.
+  // Integers can be compared with any number.
   const isInteger = jsonType === 'integer'
   return { type: isInteger ? 'number' : jsonType, ...rest, ...(pattern === undefined ? {} : { pattern }) }
 }

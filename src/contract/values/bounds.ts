@@ -4,36 +4,36 @@ import type { Moment } from './date-time.ts'
 import type { JsonObject, JsonValue } from '../json/json.ts'
 import { showValue } from '../json/show-value.ts'
 
-/** What values of an ordered type compare by; within one type always the same of the two. */
+/** A comparable form of a value; values of one type always have the same form. */
 export type Ordered = number | Moment
 
 /** One end of a range. */
 export interface Bound {
   readonly value: Ordered
   readonly inclusive: boolean
-  /** As the contract has it. */
+  /** The bound as written in the contract. */
   readonly shown: string
 }
 
-/** The range that values of a type must lie in; null where it is open. */
+/** The allowed range of a type's values; null where it is open. */
 export interface Bounds {
   readonly lower: Bound | null
   readonly upper: Bound | null
 }
 
-/** What a value of the type compares by; null when it is none, or the type has no order. */
+/** Returns the comparable form of a value of the type; null if the value is invalid or the type has no order. */
 export function ordered(type: LogicalType | null, value: unknown): Ordered | null {
   if (type === 'integer' || type === 'number') return typeof value === 'number' ? value : null
   if (type !== 'date' && type !== 'timestamp' && type !== 'time') return null
   return typeof value === 'string' ? parseMoment(type, value) : null
 }
 
-/** Below zero when `a` comes before `b`, zero when they are equal, else above. */
+/** Compares like a comparator: negative if `a` precedes `b`, zero if they are equal, else positive. */
 export function compareOrdered(a: Ordered, b: Ordered): number {
   return typeof a === 'number' || typeof b === 'number' ? Number(a) - Number(b) : compareMoments(a, b)
 }
 
-/** The narrowest range of minimum, exclusiveMinimum, maximum, exclusiveMaximum and a number's `format`. */
+/** Returns the narrowest range of minimum, exclusiveMinimum, maximum, exclusiveMaximum and a number's `format`. */
 export function boundsOf(type: LogicalType | null, options: JsonObject): Bounds {
   const [lowest, highest] = formatRange(type, options['format'])
   const bound = (value: JsonValue | undefined, inclusive: boolean): Bound | null => {
@@ -54,7 +54,7 @@ export function withinBounds(inner: Bounds, outer: Bounds): boolean {
   return endWithin(inner.lower, outer.lower, 1) && endWithin(inner.upper, outer.upper, -1)
 }
 
-/** Whether no value at all can lie in the range. */
+/** Whether the range excludes every value. */
 export function isEmptyRange(type: LogicalType | null, { lower, upper }: Bounds): boolean {
   if (!lower || !upper) return false
   const order = compareOrdered(lower.value, upper.value)
@@ -67,7 +67,7 @@ export function isEmptyRange(type: LogicalType | null, { lower, upper }: Bounds)
   return first > last
 }
 
-/** 1 for lower ends, where the higher is the narrower; -1 for upper ends. */
+/** 1 for lower ends, where the higher is narrower; -1 for upper ends. */
 type Side = 1 | -1
 
 function narrowest(bounds: readonly (Bound | null)[], side: Side): Bound | null {
@@ -87,7 +87,7 @@ function endWithin(inner: Bound | null, outer: Bound | null, side: Side): boolea
 
 const MAX_F32 = 3.4028234663852886e38
 
-/** The range that a `format` of the standard means (Rust's names of types); 64 bits and more end where D13 does. */
+/** Returns the range of a `format` of the standard (Rust's type names); 64 bits and more end at the limit of D13. */
 function formatRange(type: LogicalType | null, format: JsonValue | undefined): readonly [number?, number?] {
   if (type === 'number') return format === 'f32' ? [-MAX_F32, MAX_F32] : []
   if (type !== 'integer' || typeof format !== 'string') return []

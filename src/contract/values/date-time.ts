@@ -5,10 +5,10 @@ const DAYS_IN_MONTH = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const DAYS_BEFORE_MONTH = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
 const DAY = 86_400
 
-/** Types whose values are texts with an order in time (D6). */
+/** The types of texts with an order in time (D6). */
 export type TemporalType = 'date' | 'timestamp' | 'time'
 
-/** What a value of the type looks like, for messages. */
+/** The notation of each type, for messages. */
 export const TEMPORAL_FORMS: Readonly<Record<TemporalType, string>> = {
   date: 'a date (YYYY-MM-DD)',
   timestamp: 'a timestamp (ISO 8601 with offset, such as 2024-03-10T14:22:35Z)',
@@ -22,9 +22,9 @@ export interface Moment {
 }
 
 /**
- * The moment that a text of the type means, or null when it is none: `YYYY-MM-DD`; ISO 8601 with `T` and an offset
- * `Z` or `±HH:MM`; a time of day, which without an offset counts as UTC. Seconds may be left out, fractions may have
- * any number of digits.
+ * Parses a text of the type, null if it is invalid: `YYYY-MM-DD`; ISO 8601 with `T` and an offset `Z` or `±HH:MM`; a
+ * time of day, which without an offset counts as UTC. Seconds may be omitted, fractions may have any number of
+ * digits.
  */
 export function parseMoment(type: TemporalType, text: string): Moment | null {
   if (type === 'time') return parseTime(text, 0, false)
@@ -34,7 +34,7 @@ export function parseMoment(type: TemporalType, text: string): Moment | null {
   return text[10] === 'T' ? parseTime(text.slice(11), day, true) : null
 }
 
-/** Below zero when `a` is before `b`, zero when they are the same, else above. */
+/** Compares like a comparator: negative if `a` precedes `b`, zero if they are equal, else positive. */
 export function compareMoments(a: Moment, b: Moment): number {
   if (a.seconds !== b.seconds) return a.seconds - b.seconds
   const length = Math.max(a.fraction.length, b.fraction.length)
@@ -42,7 +42,7 @@ export function compareMoments(a: Moment, b: Moment): number {
   return left < right ? -1 : Number(left > right)
 }
 
-/** Days since 0000-01-01. */
+/** Returns the days since 0000-01-01. */
 function parseDay(text: string): number | null {
   if (!DATE.test(text)) return null
   const year = digits(text, 0) * 100 + digits(text, 2)
@@ -54,7 +54,7 @@ function parseDay(text: string): number | null {
   return year * 365 + leapDaysBefore + DAYS_BEFORE_MONTH[month - 1]! + (month > 2 ? leap : 0) + day - 1
 }
 
-/** The two digits at an index, as a number. Much cheaper than a group of the expression, and dates are many. */
+/** Returns the two digits at an index as a number. Much faster than a capturing group. */
 function digits(text: string, index: number): number {
   return (text.charCodeAt(index) - 48) * 10 + text.charCodeAt(index + 1) - 48
 }
@@ -71,7 +71,7 @@ function parseTime(text: string, day: number, needsOffset: boolean): Moment | nu
   return { seconds: minuteStart + Number(seconds), fraction }
 }
 
-/** A 60th second exists at the end of a UTC day alone (RFC 3339, 5.7). */
+/** Whether a 60th second is valid: only at the end of a UTC day (RFC 3339, 5.7). */
 function isLeapSecond(minuteStart: number, seconds: string): boolean {
   return seconds === '60' && ((minuteStart % DAY) + DAY) % DAY === DAY - 60
 }

@@ -8,13 +8,13 @@ type Token =
       readonly ranges: readonly (readonly [string, string])[]
     }
 
-/** Far beyond what can match an actor (D39), and short enough to be looked at with every write. */
+/** The most characters of a pattern: far beyond any actor (D39), and fast to match with every write. */
 export const MAX_GLOB_LENGTH = 500
 
 /**
  * Whether the whole text matches the pattern: `*` any characters, also none and also `/` and `:`; `?` one; `[ab]`,
- * `[a-z]` one of these; `[!ab]` one other. Case-sensitive. A special character stands for itself in brackets, `]`
- * when it comes first. Never backtracks beyond the last `*`, so no pattern is slow.
+ * `[a-z]` one of these; `[!ab]` one other. Case-sensitive. In brackets a special character is literal, `]` if it is
+ * the first. Never backtracks beyond the last `*`, so no pattern is slow.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   const tokens = tokensOf(pattern)
@@ -33,7 +33,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
       token += 1
       position += 1
     } else if (afterStar >= 0) {
-      // The last star takes one character more; earlier stars need no second try.
+      // The last star matches one more character; earlier stars need no second attempt.
       starTook += 1
       token = afterStar
       position = starTook
@@ -44,7 +44,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
   return tokens.slice(token).every(({ kind }) => kind === 'star')
 }
 
-/** What is wrong with a pattern, or null. */
+/** Returns the error of a pattern, or null. */
 export function globFault(pattern: string): string | null {
   if (pattern.length > MAX_GLOB_LENGTH) {
     return `it is longer than ${MAX_GLOB_LENGTH} characters; an actor has at most 200`
@@ -85,7 +85,7 @@ function tokensOf(pattern: string): Token[] {
   return tokens
 }
 
-/** Index of the bracket that closes the one at `open`, or -1. */
+/** Returns the index of the bracket that closes the one at `open`, or -1. */
 function setEnd(characters: readonly string[], open: number): number {
   const first = open + (characters[open + 1] === '!' ? 2 : 1)
   return characters.indexOf(']', first + 1)

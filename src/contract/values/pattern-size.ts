@@ -1,18 +1,19 @@
-/** A quantifier `{n}`, `{n,}` or `{n,m}`. */
+/** Matches a quantifier `{n}`, `{n,}` or `{n,m}`. */
 const COUNTED = /\{(\d{1,6})(,?)(\d{0,6})\}/y
 
-/** What an escape such as `\p{Letter}` or `\u{1F600}` has in braces. */
+/** Matches the braces of an escape such as `\p{Letter}` or `\u{1F600}`. */
 const BRACED_ESCAPE = /\\[pPuxk]\{[^{}]*\}/y
 
-/** What has been read of a group: its parts, but for the last, which a quantifier may follow. */
+/** The parts of a group so far, except the last, which a quantifier may follow. */
 interface Group {
   size: number
   last: number
 }
 
 /**
- * About how many instructions a regular expression compiles to, before it is compiled: a character or class is one, and
- * `{n}` has what stands before it n times. Takes time in proportion to the text, which need not be well-formed.
+ * Estimates the number of instructions that a regular expression compiles to, without compiling it: a character or
+ * class is one, and `{n}` multiplies what precedes it by n. Takes time in proportion to the text, which may be
+ * malformed.
  */
 export function patternSize(pattern: string): number {
   const groups: Group[] = []
@@ -64,7 +65,7 @@ export function patternSize(pattern: string): number {
   return groups.reduce((sum, { size, last }) => sum + size + last, group.size + group.last)
 }
 
-/** Optional repetitions have an instruction more each. */
+/** Multiplies by a quantifier; optional repetitions have one more instruction each. */
 function repeated(size: number, [, least = '0', comma, most = '']: RegExpExecArray): number {
   const fewest = Number(least)
   if (comma === '') return size * fewest
@@ -72,7 +73,7 @@ function repeated(size: number, [, least = '0', comma, most = '']: RegExpExecArr
   return size * fewest + (size + 1) * Math.max(0, Number(most) - fewest)
 }
 
-/** Index after the bracket that closes a class. */
+/** Returns the index after the bracket that closes a class. */
 function classEnd(pattern: string, open: number): number {
   let index = open + 1
   while (index < pattern.length && pattern[index] !== ']') index += pattern[index] === '\\' ? 2 : 1

@@ -1,29 +1,29 @@
 import { RE2JS } from 're2js'
 import { patternSize } from './pattern-size.ts'
 
-/** A pattern may have this many characters. */
+/** The most characters of a pattern. */
 export const MAX_PATTERN_LENGTH = 5000
 
-/** A pattern may compile to about this many instructions, each of which may look at each character of a text. */
+/** The most instructions of a pattern, each of which may examine each character of a text. */
 export const MAX_PATTERN_SIZE = 5000
 
-/** The patterns of a contract may together compile to about this many. */
+/** The most instructions of all patterns of a contract. */
 export const MAX_PATTERN_SIZE_TOGETHER = 40_000
 
-/** A text may have so many characters that, times the size of the pattern, this comes out: some seconds at worst. */
+/** The most characters of a text times the size of its pattern: some seconds at worst. */
 export const MAX_PATTERN_WORK = 250_000_000
 
 /** A compiled pattern. */
 export interface Pattern {
-  /** About how many instructions it has. */
+  /** Its approximate number of instructions. */
   readonly size: number
   matches(text: string): boolean
 }
 
 /**
  * Compiles a `pattern` of the contract. As in the standard it is ECMA-262 and matches anywhere in the text; it runs
- * in linear time, since neither pattern nor text is to be trusted. Throws the engine's syntax error, also for what
- * no such engine has (look-around, back-references), and RangeError for one that is too large.
+ * in linear time, since neither pattern nor text is trusted. Throws the engine's syntax error, also for unsupported
+ * syntax (look-around, back-references), and RangeError for one that is too large.
  */
 export function compilePattern(pattern: string): Pattern {
   const size = patternSize(pattern)

@@ -11,16 +11,16 @@ import { stringFormat, type StringFormat } from './string-format.ts'
 import { textFault } from './value-structure.ts'
 import { unsafeInteger, WrittenNumber } from '../json/written-number.ts'
 
-/** What is wrong with a value that is not null, as a text that can stand alone, or null. */
+/** Returns the error of a value that is not null, as a complete message, or null. */
 export type Check = (value: unknown) => string | null
 
-/** What `logicalType: string` and its options hold against a value; lengths count code points. */
+/** Returns the checks of `logicalType: string` and its options; lengths count code points. */
 export function stringChecks(options: JsonObject): Check[] {
   const { minLength, maxLength, pattern, format } = options
   const checks: Check[] = [
     (value) => (typeof value === 'string' ? textFault(value) : `${showValue(value)} is not a string`),
   ]
-  // Code points lie between half the length and the length: mostly there is nothing to count.
+  // The number of code points is between half the length and the length: mostly nothing has to be counted.
   if (typeof minLength === 'number') {
     checks.push((value) => {
       const text = value as string
@@ -78,7 +78,7 @@ function numberFault(value: unknown): string | null {
   return value instanceof WrittenNumber ? value.fault : `${showValue(value)} is not a number`
 }
 
-/** What `logicalType: integer` or `number` and its options hold against a value. */
+/** Returns the checks of `logicalType: integer` or `number` and its options. */
 export function numberChecks(type: 'integer' | 'number', options: JsonObject): Check[] {
   const range = rangeFault(type, options)
   const step = options['multipleOf']
@@ -92,7 +92,7 @@ export function numberChecks(type: 'integer' | 'number', options: JsonObject): C
   return checks
 }
 
-/** What `logicalType: date`, `timestamp` or `time` and its options hold against a value. */
+/** Returns the check of `logicalType: date`, `timestamp` or `time` and its options. */
 export function temporalCheck(type: TemporalType, options: JsonObject): Check {
   const range = rangeFault(type, options)
   return (value) => {
@@ -102,7 +102,7 @@ export function temporalCheck(type: TemporalType, options: JsonObject): Check {
   }
 }
 
-/** The check against the bounds in the options, null when there are none. `shown` is the value for the message. */
+/** Checks the bounds in the options; null if there are none. `shown` is the value for the message. */
 function rangeFault(
   type: LogicalType,
   options: JsonObject,
@@ -126,7 +126,7 @@ function characters(count: number): string {
   return count === 1 ? '1 character' : `${count} characters`
 }
 
-/** The length of a text in code points. */
+/** Returns the length of a text in code points. */
 export function codePoints(text: string): number {
   let count = 0
   for (const _ of text) count += 1

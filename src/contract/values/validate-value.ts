@@ -10,26 +10,24 @@ import { firstFault, freeIntegerFault, keyStep, located, structureFault } from '
 const compiled = new WeakMap<ValueRule, Check>()
 
 /**
- * What the contract holds against a value of the field, or null when it is fine (D6, D13, D14). `undefined` counts as
- * null. The text says what is wrong, shows the value, shortened, and says what is allowed; it does not name the
- * field. Uniqueness and permissions are not looked at.
- *
- * A rule is compiled at its first use and kept for as long as the contract.
+ * Returns the error of a value of the field, or null if it is valid (D6, D13, D14). `undefined` counts as null. The
+ * message says what is wrong, the value seen, shortened, and what is allowed, without the name of the field.
+ * Uniqueness and permissions are not checked. A rule is compiled at its first use and cached with the contract.
  */
 export function faultOf(field: Field, value: unknown): string | null {
   return checkOf(field)(value)
 }
 
 /**
- * A computed value as it is stored (D26): a number or boolean for a string field becomes its JSON text, everything
- * else stays as it is, to be judged by {@link faultOf}.
+ * Converts a computed value for storage (D26): a number or boolean for a string field becomes its JSON text; {@link
+ * faultOf} validates the result.
  */
 export function coerceComputed(field: Field, value: JsonValue): JsonValue {
   const textual = typeof value === 'number' || typeof value === 'boolean'
   return field.type === 'string' && textual ? JSON.stringify(value) : value
 }
 
-/** The check behind {@link faultOf}, for those who check many values, and for rules that belong to no field yet. */
+/** Returns the check of {@link faultOf}, for callers with many values and for rules without a field. */
 export function checkOf(rule: ValueRule): Check {
   let check = compiled.get(rule)
   if (!check) {
@@ -42,7 +40,7 @@ export function checkOf(rule: ValueRule): Check {
 function compile(rule: ValueRule): Check {
   const checks = checksOf(rule)
   if ('primaryKey' in rule) {
-    // A field: once for the whole value, however deep, before anything else walks it.
+    // Once for the whole value of a field, before other code walks it.
     if (rule.type === 'array' || rule.type === 'object') checks.unshift((value) => structureFault(value))
     if (rule.primaryKey) checks.push((value) => idFault(value as string))
   }
@@ -57,7 +55,7 @@ function compile(rule: ValueRule): Check {
       }
       return null
     } catch (error) {
-      // Such as a regular expression of a library that runs out of stack: the value's failure, not the run's.
+      // For example a regular expression of a library that exhausts the stack: it fails the value, not the run.
       return `${showValue(value)} cannot be checked: ${(error as Error).message}`
     }
   }
@@ -160,13 +158,13 @@ function repeatFault(items: readonly JsonValue[]): string | null {
   })
 }
 
-/** D14. */
+/** Returns the error of an id (D14), or null. */
 function idFault(id: string): string | null {
   if (id === '') return 'an id must have at least 1 character'
   if (id.length > 1024 || (id.length > 512 && codePoints(id) > 512))
     return `${showValue(id)} is longer than the 512 characters of an id`
   if (/\p{Cc}/u.test(id)) return `${showValue(id)} contains a control character, which an id must not`
   if (id.includes(',')) return `${showValue(id)} contains a comma, which an id must not`
-  // Whatever `trim` takes away: lists of ids are trimmed (D12), so such an id could never be named in one.
+  // Every character that `trim` removes: lists of ids are trimmed (D12), so such an id could not be named in one.
   return id.trim() === id ? null : `${showValue(id)} starts or ends with white space, which an id must not`
 }

@@ -1,12 +1,15 @@
 import { showValue } from '../json/show-value.ts'
 import { unsafeInteger, WrittenNumber } from '../json/written-number.ts'
 
-/** Deeper values are refused, so that nothing that walks a value later runs out of stack. */
+/** The most levels of a value, so that no code that walks it exhausts the stack. */
 const MAX_DEPTH = 100
 
 const NUL = String.fromCharCode(0)
 
-/** Text that cannot be stored (D13), numbers that JSON lacks or a double does not keep, and too many levels, at any place of a value. */
+/**
+ * Returns the error of a value's structure: text that cannot be stored (D13), numbers that JSON or a double cannot
+ * represent, and too many levels, at any depth.
+ */
 export function structureFault(value: unknown, depth = 0): string | null {
   if (typeof value === 'string') return textFault(value)
   if (typeof value === 'number') return Number.isFinite(value) ? null : `${value} is not a JSON number`
@@ -23,8 +26,8 @@ export function structureFault(value: unknown, depth = 0): string | null {
 }
 
 /**
- * Integers that have lost digits (D13) where the contract leaves the type open. Numbers of type `number` may be
- * larger: they are floating point by contract.
+ * Returns the error of an integer that has lost digits (D13) where the contract leaves the type open. Numbers of type
+ * `number` may be larger: they are floating point by contract.
  */
 export function freeIntegerFault(value: unknown): string | null {
   if (typeof value === 'number') {
@@ -37,13 +40,13 @@ export function freeIntegerFault(value: unknown): string | null {
   return firstFault(Object.entries(value), ([key, item]) => located(keyStep(key), freeIntegerFault(item)))
 }
 
-/** What is wrong with a text whatever its type (D13), or null. */
+/** Returns the error of a text of any type (D13), or null. */
 export function textFault(text: string): string | null {
   if (text.includes(NUL)) return `${showValue(text)} contains the character U+0000`
   return text.isWellFormed() ? null : `${showValue(text)} contains a lone surrogate, which is no character`
 }
 
-/** The first fault that the check finds in the items. */
+/** Returns the first error that the check finds in the items. */
 export function firstFault<T>(
   items: readonly T[],
   check: (item: T, index: number) => string | null,
@@ -55,13 +58,13 @@ export function firstFault<T>(
   return null
 }
 
-/** Puts the place inside the value in front: `at .lines[2].sku: …`. */
+/** Prefixes an error with its path inside the value: `at .lines[2].sku: …`. */
 export function located(step: string, fault: string | null): string | null {
   if (fault === null) return null
   return fault.startsWith('at ') ? `at ${step}${fault.slice(3)}` : `at ${step}: ${fault}`
 }
 
-/** A property as part of a place: `.sku`, or in brackets when it is no plain word. */
+/** Returns a property as part of a path: `.sku`, or in brackets if it is not a plain word. */
 export function keyStep(key: string): string {
   return /^[\w$-]{1,80}$/.test(key) ? `.${key}` : `[${showValue(key)}]`
 }

@@ -2,9 +2,9 @@ import { Composer, Parser } from 'yaml'
 import type { CST, Document } from 'yaml'
 import { MAX_DIRECTIVES, tooDeep } from './yaml-limits.ts'
 
-/** Where a text is no YAML, and why. Never leaves the reading of a file. */
+/** The position and message of a YAML error. Only used while reading a file. */
 export class YamlFault extends Error {
-  /** Index of the first character that is at fault. */
+  /** The index of the first invalid character. */
   readonly offset: number
 
   constructor(offset: number, message: string) {
@@ -14,8 +14,8 @@ export class YamlFault extends Error {
 }
 
 /**
- * Parses the tokens of a YAML 1.2 text (core schema), one document; `onLine` is told where each line starts. Throws YamlFault at the first
- * fault. Whether keys are there twice is not looked at: the parser compares each with each.
+ * Parses the tokens of a YAML 1.2 text (core schema), one document; `onLine` receives the offset of each line. Throws
+ * YamlFault at the first error. Repeated keys are not detected: the parser compares each with each.
  */
 export function parseDocument(tokens: readonly string[], onLine: (offset: number) => void): Document.Parsed {
   const composer = new Composer({
@@ -38,7 +38,7 @@ export function parseDocument(tokens: readonly string[], onLine: (offset: number
       document = next
     }
   } catch (error) {
-    // The parser recurses; nesting beyond its stack shows as a RangeError.
+    // The parser is recursive; nesting beyond its stack is a RangeError.
     throw error instanceof RangeError ? new YamlFault(0, tooDeep()) : error
   }
   if (document === null) throw new Error('the YAML parser gave no document')
@@ -47,20 +47,21 @@ export function parseDocument(tokens: readonly string[], onLine: (offset: number
   return document
 }
 
-/** Where a fault is, in the forms in which the parser says it. */
+/** The position of an error, in the forms of the parser. */
 type FaultSource = number | readonly number[] | { readonly offset: number }
 
-/** What the composer calls for each fault. */
+/** The handler that the composer calls for each error. */
 type FaultHandler = (source: FaultSource, code: string, message: string) => void
 
 /**
- * The composer goes on after a fault and makes an error of each, with a stack trace; a text can have a million. The
- * member it calls is private in its types, and errors in the document are looked at as well, should it be renamed.
+ * Stops at the first error. The composer continues after an error and makes an object with a stack trace for each; a
+ * text can have a million. The member that is replaced is private in its types, so errors in the document are checked
+ * as well, should it be renamed.
  */
 function stopAtFirstFault(composer: Composer): void {
   let first: YamlFault | undefined
   const onError: FaultHandler = (source, code, message) => {
-    // It catches errors of what is inside a collection, and calls this again.
+    // It catches errors inside a collection, and calls this again.
     first ??= new YamlFault(offsetOf(source), code === 'RESOURCE_EXHAUSTION' ? tooDeep() : message)
     throw first
   }
@@ -72,7 +73,7 @@ function offsetOf(source: FaultSource): number {
   return 'offset' in source ? source.offset : (source[0] ?? 0)
 }
 
-/** The parts of the text that tokens make. Throws YamlFault where they make none. */
+/** Returns the syntax elements of the tokens. Throws YamlFault if they are invalid. */
 function* syntaxOf(tokens: readonly string[], onLine: (offset: number) => void): Generator<CST.Token> {
   const parser = new Parser(onLine)
   onLine(0)

@@ -6,31 +6,31 @@ import { parseDocument, YamlFault } from './yaml-document.ts'
 import { checkFileSize, FILE_LIMITS, tokensOf } from './yaml-limits.ts'
 import { keyOf, startOf, YamlValue } from './yaml-value.ts'
 
-/** Messages hold keys and values of the file, which can be long; what to do about them stands at the end. */
+/** The most characters of a message with keys and values of the file, which can be long; the advice is at the end. */
 const MAX_MESSAGE = 1000
 const MESSAGE_END = 300
 
-/** What YAML does not allow in a text as it is; NUL in every second place is what UTF-16 looks like. */
+/** Matches characters that YAML does not allow unescaped; NUL in every second position indicates UTF-16. */
 const CONTROL_CHARACTER = /[^\P{Cc}\t\n\r\x80-\x9f]/u
 
 type Path = readonly (string | number)[]
 
-/** A YAML file of the sheet as plain data, which can still tell where in the file a value came from. */
+/** A YAML file of the sheet as plain data, with the line of each value. */
 export interface YamlFile {
-  /** The file's name inside the sheet. */
+  /** The name of the file inside the sheet. */
   readonly file: string
-  /** JSON values only; every key is an own property, `__proto__` too. */
+  /** JSON values only; every key is an own property, also `__proto__`. */
   readonly value: JsonValue
-  /** The 1-based line of the key or list item at `path`, or of its nearest ancestor that the file has. */
+  /** Returns the line, from 1, of the key or list item at `path`, or of its nearest ancestor in the file. */
   lineOf(path: readonly (string | number)[]): number
   /** Throws a ContractError `<file>:<line>: <message>`. */
   fail(path: readonly (string | number)[], message: string): never
 }
 
 /**
- * Reads YAML 1.2 (core schema), one document. Throws ContractError with file and line for syntax errors, keys that
- * are there twice, tags beyond the core schema, values that JSON does not have, and files past the limits on size,
- * tokens, depth and aliases (yaml-limits.ts). Takes time in proportion to the text, whatever it holds.
+ * Parses YAML 1.2 (core schema), one document. Throws ContractError with file and line for syntax errors, repeated
+ * keys, tags beyond the core schema, values that JSON does not have, and files beyond the limits on size, tokens,
+ * depth and aliases (yaml-limits.ts). Takes time in proportion to the text.
  */
 export function parseYamlFile(text: string, file: string, limits = FILE_LIMITS): YamlFile {
   checkFileSize(text.length, file, limits.bytes)
@@ -70,7 +70,7 @@ interface Parsed {
   readonly content: YamlValue
 }
 
-/** Where the deepest node of `path` that the document has starts: for a key the key itself, for an item the item. */
+/** Returns the offset of the deepest existing node of `path`: for a key the key itself, for an item the item. */
 function offsetOf({ document, content }: Parsed, path: Path): number {
   let node: unknown = document.contents
   let offset = startOf(node) ?? 0

@@ -2,41 +2,41 @@ import { Lexer } from 'yaml'
 import { ContractError } from '../../errors/service-error.ts'
 
 /**
- * What a definition file may be: these stop a file that keeps the server busy, not one that somebody wrote by hand.
- * With all of them a file is read, or refused, within a quarter of a second.
+ * The most bytes of a definition file. The limits stop files that would block the server, not ones written by hand: a
+ * file is read or refused within a quarter of a second.
  */
 export const MAX_FILE_BYTES = 1024 * 1024
 
-/** Words, signs, line breaks and indents, as YAML counts them: a line `key: value` is about eight, `- value` six. */
+/** The most tokens: words, signs, line breaks and indents. A line `key: value` has about eight, `- value` six. */
 export const MAX_TOKENS = 125_000
 
-/** Texts of many lines cost by the line. */
+/** The most lines. */
 export const MAX_LINES = 50_000
 
-/** Maps and lists inside each other. */
+/** The most levels of maps and lists. */
 export const MAX_DEPTH = 100
 
-/** Keys are not counted. What an alias stands for is counted each time. */
+/** The most values without keys, with aliases expanded. */
 export const MAX_VALUES = 100_000
 
-/** Characters of all keys and texts together. What an alias stands for is counted each time. */
+/** The most characters of all keys and texts, with aliases expanded. */
 export const MAX_CHARACTERS = 1024 * 1024
 
-/** Lines such as `%YAML 1.2`, of which a file of the sheet needs none. */
+/** The most directives, such as `%YAML 1.2`; a file of the sheet needs none. */
 export const MAX_DIRECTIVES = 10
 
-/** How large a text may be that is read as YAML. */
+/** The limits of a YAML text. */
 export interface YamlLimits {
   readonly bytes: number
   readonly tokens: number
   readonly lines: number
   readonly values: number
   readonly characters: number
-  /** Whether control characters are let through. */
+  /** Whether control characters are allowed. */
   readonly anyCharacter: boolean
 }
 
-/** Of a file of the sheet. */
+/** The limits of a file of the sheet. */
 export const FILE_LIMITS: YamlLimits = {
   bytes: MAX_FILE_BYTES,
   tokens: MAX_TOKENS,
@@ -47,8 +47,8 @@ export const FILE_LIMITS: YamlLimits = {
 }
 
 /**
- * Of a contract that the store keeps. It passed when it was written, and no later version may find it too large: these
- * are above all that there ever were, and only keep a stranger's store from taking all memory.
+ * The limits of a contract in the store. It was validated when it was written, and no later version may refuse it:
+ * these exceed all earlier limits, and only protect the memory from a stranger's store.
  */
 export const STORED_LIMITS: YamlLimits = {
   bytes: 4 * 1024 * 1024,
@@ -59,7 +59,7 @@ export const STORED_LIMITS: YamlLimits = {
   anyCharacter: true,
 }
 
-/** Throws ContractError where a file is larger than this, or than {@link MAX_FILE_BYTES}. */
+/** Throws ContractError if a file is larger than this, or than {@link MAX_FILE_BYTES}. */
 export function checkFileSize(bytes: number, file: string, most = MAX_FILE_BYTES): void {
   if (bytes <= most) return
   throw new ContractError(
@@ -69,8 +69,9 @@ export function checkFileSize(bytes: number, file: string, most = MAX_FILE_BYTES
 }
 
 /**
- * The tokens of a YAML text. Throws ContractError when tokens or lines are more than may be, or brackets nest deeper
- * than MAX_DEPTH; `file` is what messages call it. Costs a tenth of parsing them, so that a file that is refused costs little.
+ * Returns the tokens of a YAML text. Throws ContractError for too many tokens or lines, or brackets nested deeper
+ * than MAX_DEPTH; `file` is its name in messages. Takes a tenth of the time of parsing, so that a refused file costs
+ * little.
  */
 export function tokensOf(text: string, file: string, limits = FILE_LIMITS): readonly string[] {
   if (lineCount(text) > limits.lines) {
@@ -93,7 +94,7 @@ export function tokensOf(text: string, file: string, limits = FILE_LIMITS): read
   return tokens
 }
 
-/** What messages say of more tokens than may be. */
+/** Returns the message for too many tokens. */
 export function tooManyTokens(): string {
   return `more than ${MAX_TOKENS} tokens of YAML (a line "key: value" has about eight); make it smaller`
 }
@@ -104,7 +105,7 @@ function lineCount(text: string): number {
   return count
 }
 
-/** What messages say of a value inside too many others. */
+/** Returns the message for too deep nesting. */
 export function tooDeep(): string {
   return `nested more than ${MAX_DEPTH} levels deep`
 }

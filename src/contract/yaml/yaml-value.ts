@@ -5,20 +5,20 @@ import { showValue } from '../json/show-value.ts'
 import { YamlFault } from './yaml-document.ts'
 import { FILE_LIMITS, MAX_DEPTH, tooDeep, type YamlLimits } from './yaml-limits.ts'
 
-/** What an anchor stands for: a value, and what it counts as wherever an alias repeats it. */
+/** The value of an anchor, and what it counts for each alias. */
 interface Anchored {
   readonly node: Node
   readonly value: JsonValue
   readonly values: number
   readonly characters: number
-  /** Levels of maps and lists in it. */
+  /** The number of levels of maps and lists in it. */
   readonly height: number
 }
 
 /**
- * A document as plain JSON values; every key is an own property, `__proto__` too, and what aliases stand for is
- * shared. Throws YamlFault for keys that are there twice, values that JSON does not have, aliases of nothing or of
- * what they stand in, and content past the limits. Takes time in proportion to the document.
+ * Converts a document to plain JSON values; every key is an own property, also `__proto__`, and values of aliases are
+ * shared. Throws YamlFault for repeated keys, values that JSON does not have, undefined or recursive aliases, and
+ * content beyond the limits. Takes time in proportion to the document.
  */
 export class YamlValue {
   readonly value: JsonValue
@@ -27,7 +27,7 @@ export class YamlValue {
   readonly #targets = new Map<Alias, Node>()
   #values = 0
   #characters = 0
-  /** Levels of the value that was converted last. */
+  /** The number of levels of the last converted value. */
   #height = 0
 
   constructor(document: Document.Parsed, limits = FILE_LIMITS) {
@@ -35,7 +35,7 @@ export class YamlValue {
     this.value = this.#convert(document.contents, 0)
   }
 
-  /** The node that an alias stands for. */
+  /** Returns the node of an alias. */
   target(alias: Alias): Node | undefined {
     return this.#targets.get(alias)
   }
@@ -153,18 +153,18 @@ export class YamlValue {
   }
 }
 
-/** Where a node starts in the text. */
+/** Returns the start of a node in the text. */
 export function startOf(node: unknown): number | undefined {
   return (node as Node | null | undefined)?.range?.[0]
 }
 
-/** The key of a pair; the parser lets only scalars of text be keys. */
+/** Returns the key of a pair; the parser allows only text scalars. */
 export function keyOf(pair: Pair): string {
   return isScalar(pair.key) ? String(pair.key.value) : ''
 }
 
 function setOwn(map: Record<string, JsonValue>, key: string, value: JsonValue): void {
-  // Assigned, this one key would become the object's prototype.
+  // A plain assignment of this key would set the object's prototype.
   if (key !== '__proto__') map[key] = value
   else Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true })
 }
