@@ -10,15 +10,14 @@ import type {
   ProposalsQuery,
   StoredProposal,
 } from '../stored-proposal.ts'
+import { proposalById, PROPOSAL_COUNTS, proposalsBefore } from '../rows/proposal-queries.ts'
+import { acceptProposal, rejectProposal } from '../rules/decide-proposal.ts'
+import type { ProposedRecord } from '../rules/proposal-difference.ts'
+import { proposalDetail } from '../rules/proposal-detail.ts'
+import { propose } from '../rules/propose.ts'
+import { inTurn } from '../rules/steps.ts'
+import { readPresentRecords } from './read/present-records.ts'
 import type { Connection } from './database/connection.ts'
-import { acceptProposal, rejectProposal } from './write/decide-proposal.ts'
-import {
-  readProposal,
-  readProposalCounts,
-  readProposalDetail,
-  readProposals,
-} from './read/proposal-reader.ts'
-import { propose } from './write/propose.ts'
 import type { Writer } from './write/writer.ts'
 
 /** The proposals of a store in PostgreSQL. */
@@ -35,30 +34,42 @@ export class PostgresProposals implements ProposalStore {
   }
 
   propose(proposal: NewProposal): Promise<ProposalId> {
-    return this.#writer.change((change) => propose(change, proposal))
+    return this.#writer.change((change) => inTurn(propose(change, proposal)))
   }
 
   accept(decision: ProposalDecision): Promise<void> {
-    return this.#writer.change((change) => acceptProposal(change, decision))
+    return this.#writer.change((change) => inTurn(acceptProposal(change, decision)))
   }
 
   reject(rejection: ProposalRejection): Promise<void> {
-    return this.#writer.change((change) => rejectProposal(change, rejection))
+    return this.#writer.change((change) => inTurn(rejectProposal(change, rejection)))
   }
 
   get(id: ProposalId): Promise<StoredProposal | null> {
-    return readProposal(this.#db, id)
+    return this.#db.ask(proposalById(id))
   }
 
   detail(id: ProposalId): Promise<ProposalDetail | null> {
-    return readProposalDetail(this.#db, this.#contract(), id)
+    const [db, contract] = [this.#db, this.#contract()]
+    const source = {
+      contract,
+      ask: db.ask.bind(db),
+      present: (proposed: readonly ProposedRecord[]) =>
+        readPresentRecords(
+          db,
+          contract.fields,
+          proposed.map(({ recordId }) => recordId),
+        ),
+      pause: () => undefined,
+    }
+    return inTurn(proposalDetail(source, id))
   }
 
   list(query: ProposalsQuery): Promise<readonly StoredProposal[]> {
-    return readProposals(this.#db, query)
+    return this.#db.ask(proposalsBefore(query))
   }
 
   counts(): Promise<ProposalCounts> {
-    return readProposalCounts(this.#db)
+    return this.#db.ask(PROPOSAL_COUNTS)
   }
 }

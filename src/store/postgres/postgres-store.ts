@@ -52,13 +52,13 @@ import type {
   RunPruning,
   StoredRun,
 } from '../stored-run.ts'
-import { readCacheEntries } from './write/cache-entries.ts'
+import { readCacheEntries } from './changes/cache-entries.ts'
 import { readCellFailure, readDerivationVersions } from './read/cell-reader.ts'
 import type { ChangeSet } from './changes/change-set.ts'
 import { commitCells } from './write/commit-cells.ts'
 import { readEntryTime } from './database/database-clock.ts'
 import { Database } from './database/database.ts'
-import { deleteRecords } from './write/delete-records.ts'
+import { deleteRecords } from '../rules/delete-records.ts'
 import { sortIndexOf } from './database/field-indexes.ts'
 import { followIndexes } from './database/follow-indexes.ts'
 import { FrameFeed } from './frames/frame-feed.ts'
@@ -69,8 +69,6 @@ import { PostgresProposals } from './postgres-proposals.ts'
 import { PostgresResponses } from './postgres-responses.ts'
 import { ProvenanceReader } from './log/provenance-reader.ts'
 import { RecordReader } from './read/record-reader.ts'
-import { restore } from './write/restore.ts'
-import { revert } from './write/revert.ts'
 import { takeRunLock, type HeldRunLock } from './database/run-lock.ts'
 import { readRunEntries } from './read/run-entries.ts'
 import { beginRun, endRun, interruptRuns, noteCalls, startRun } from './write/run-writer.ts'
@@ -95,7 +93,9 @@ import {
 } from '../rows/run-queries.ts'
 import { requestCancel } from '../rows/run-updates.ts'
 import { readBodyInTurns } from '../rules/upsert-body.ts'
-import { idsOf, isLarge, tryUpsert, upsert } from './write/upsert.ts'
+import { idsOf, isLarge, tryUpsert, upsert } from '../rules/upsert.ts'
+import { restore } from '../rules/restore.ts'
+import { revert } from '../rules/revert.ts'
 import { canBeId } from './database/values.ts'
 import { keepWaiting } from './write/waiting-runs.ts'
 import { readDeletions } from './log/read-deletions.ts'
@@ -257,18 +257,21 @@ export class PostgresStore implements SheetStore {
     const read = readBodyInTurns(request)
     // Without a turn for a short one: writes are made in the order in which they were asked for.
     const body = read instanceof Promise ? await read : read
-    const operation = (change: ChangeSet): Promise<UpsertResult> => upsert(change, body, request.ifMatch)
+    const operation = (change: ChangeSet): Promise<UpsertResult> =>
+      inTurn(upsert(change, body, request.ifMatch))
     if (isLarge(body.records)) return this.#writer.change(operation)
     return this.#writer.changeRecords(idsOf(body.records), operation)
   }
 
   async tryUpsert(request: Upsert): Promise<UpsertTrial> {
     const body = await readBodyInTurns(request)
-    return this.#writer.changeRecords(idsOf(body.records), (change) => tryUpsert(change, body))
+    return this.#writer.changeRecords(idsOf(body.records), (change) =>
+      change.tryOut((trial) => tryUpsert(trial, body)),
+    )
   }
 
   delete(ids: readonly string[], actor: string, ifMatch: Upsert['ifMatch'] = null): Promise<DeleteResult> {
-    return this.#writer.changeRecords(ids, (change) => deleteRecords(change, { ids, actor, ifMatch }))
+    return this.#writer.changeRecords(ids, (change) => inTurn(deleteRecords(change, { ids, actor, ifMatch })))
   }
 
   status(): Promise<StoreStatus> {
@@ -296,7 +299,7 @@ export class PostgresStore implements SheetStore {
   }
 
   revert(request: RevertRequest): Promise<RevertResult> {
-    return this.#changeInRun((change) => revert(change, request), request.run)
+    return this.#changeInRun((change) => inTurn(revert(change, request)), request.run)
   }
 
   deletions(asked: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]> {
@@ -304,7 +307,7 @@ export class PostgresStore implements SheetStore {
   }
 
   restore(request: RestoreRequest): Promise<RestoreResult> {
-    return this.#writer.change((change) => restore(change, request))
+    return this.#writer.change((change) => inTurn(restore(change, request)))
   }
 
   startRun(run: NewRun): Promise<RunId> {

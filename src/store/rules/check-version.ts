@@ -1,5 +1,6 @@
 import { PreconditionFailedError } from '../../errors/service-error.ts'
 import type { Upsert } from '../sheet-store.ts'
+import type { StoredRecord } from './store-change.ts'
 
 /** What a write says of the versions that it is for. */
 type Condition = Upsert['ifMatch']
@@ -8,22 +9,17 @@ type Condition = Upsert['ifMatch']
 const SHOWN = 80
 
 /**
- * Holds a record to the condition of a write. `versionOf` tells the version of a record in the write's own transaction,
- * null where there is none. Throws PreconditionFailedError when the record does not exist, or not in one of these versions.
+ * Validates the condition of a write on the version of a record, `undefined` where there is none. Throws
+ * PreconditionFailedError when the record does not exist, or has another version.
  */
-export function checkVersion(
-  id: string,
-  condition: Condition,
-  versionOf: (id: string) => number | null,
-): void {
+export function checkVersion(id: string, condition: Condition, record: StoredRecord | undefined): void {
   if (condition === null) return
-  const stored = versionOf(id)
-  if (stored === null) {
+  if (record === undefined) {
     throw new PreconditionFailedError(
       `record ${shorten(JSON.stringify(id))} does not exist, and the write is for ${wanted(condition)}; nothing was changed`,
     )
   }
-  const version = String(stored)
+  const version = String(record.version)
   if (condition === '*' || condition.includes(version)) return
   throw new PreconditionFailedError(
     `record ${shorten(JSON.stringify(id))} has version ${version} by now, and the write is for ${wanted(condition)}; ` +

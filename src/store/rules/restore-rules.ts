@@ -3,23 +3,18 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/js
 import { checkMayDelete } from '../../contract/rules/permissions.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { ConflictError, SheetError } from '../../errors/service-error.ts'
-import type { RecordChange, RevertLine, Unnumbered } from '../../provenance/log-line.ts'
 import type { RecordKey } from '../cell-work.ts'
 import { memberOf } from '../sheet-files/import-lines.ts'
 import { computedBy, type Undoing } from './revert-rules.ts'
 import type { Deletion, DeletionRef, RecordToRestore, RestoreRequest } from '../sheet-store.ts'
 import { hashBytes } from '../rows/stored-rows.ts'
 import type { StoredTarget, StoredTargets } from '../rows/stored-targets.ts'
+import type { ChangedCells, LoggedDeletion, StoreChange } from './store-change.ts'
 import { UpsertJudge, type RecordWrite } from './upsert-validation.ts'
 import { Faults } from './upsert-body.ts'
 
 /** What a computed value was computed with. */
 type Computation = NonNullable<Undoing['computed']>
-
-/** A deletion in the log, and the life of the record that it ended; null for one in a log of before the store. */
-export interface LoggedDeletion extends Deletion {
-  readonly life: RecordKey | null
-}
 
 /** A cell as it was before the deletion of its record, computed and not written by hand since. */
 export interface ComputedBefore {
@@ -117,18 +112,9 @@ export function restoreJudge(contract: Contract, actor: string, targets: StoredT
   )
 }
 
-/** What a record and its cells need to be restored in an engine. */
-export interface RestoredCells<Key> extends StoredTargets {
-  restored(target: StoredTarget, record: Key, restored: { hash: Uint8Array; seq: number }): void
-  unchanged(target: StoredTarget, record: Key): void
-}
-
 /** Adds the lines of a restored record, whose key is `record`; returns the seq of each computed cell's, and the last of all. */
 export function logRestored(
-  change: {
-    logRecord(change: RecordChange, record: RecordKey): number
-    logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number
-  },
+  change: Pick<StoreChange, 'logRecord' | 'logRevert'>,
   record: RecordKey,
   { restoring, actor }: { readonly restoring: Restoring; readonly actor: string },
 ): { readonly last: number; readonly cells: readonly (ComputedBefore & { readonly seq: number })[] } {
@@ -184,9 +170,9 @@ function writtenFields({ write, computed }: Pick<Restoring, 'write' | 'computed'
  * Gives the computed cells of a restored record their state: fresh where the derivation of now makes the hash that the value
  * was computed with, else stale, and the next run finds out (D32).
  */
-export function markRestored<Key>(
-  states: RestoredCells<Key>,
-  record: Key,
+export function markRestored(
+  states: ChangedCells,
+  record: RecordKey,
   {
     cells,
     hashes,

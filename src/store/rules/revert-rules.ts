@@ -4,9 +4,10 @@ import { writeDenial } from '../../contract/rules/permissions.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { PermissionDeniedError, SheetError } from '../../errors/service-error.ts'
 import type { RevertLine, Unnumbered } from '../../provenance/log-line.ts'
+import type { RecordKey } from '../cell-work.ts'
 import type { EntryRef, RevertRequest, RevertResult } from '../sheet-store.ts'
 import { hashBytes } from '../rows/stored-rows.ts'
-import type { StoredTarget, StoredTargets } from '../rows/stored-targets.ts'
+import type { ChangedCells } from './store-change.ts'
 import { UniqueClaims } from './unique-claims.ts'
 import { Faults } from './upsert-body.ts'
 
@@ -73,16 +74,10 @@ export function revertLine(
   }
 }
 
-/** What is kept of the states of cells, as far as undoings change it. */
-interface UndoneCells<Key> extends StoredTargets {
-  restored(target: StoredTarget, record: Key, restored: { hash: Uint8Array; seq: number }): void
-  writtenByHand(target: StoredTarget, record: Key, write: { hasValue: boolean; seq: number }): void
-}
-
 /** Gives the cell of an undoing, which is of this record, the state from before, with the line `seq`. */
-export function markUndone<Key>(
-  cells: UndoneCells<Key>,
-  record: Key,
+export function markUndone(
+  cells: ChangedCells,
+  record: RecordKey,
   { undoing, seq }: { undoing: Undoing; seq: number },
 ): void {
   const { field, value, computed } = undoing

@@ -9,6 +9,7 @@ import type {
   ProposalsQuery,
   StoredProposal,
 } from '../stored-proposal.ts'
+import { proposalById, PROPOSAL_COUNTS, proposalsBefore } from '../rows/proposal-queries.ts'
 import type { Reader } from './read/reader.ts'
 import { reading, readingOn } from './database/reading.ts'
 import type { WriterClient } from './write/writer-client.ts'
@@ -36,7 +37,7 @@ export class SqliteProposals implements ProposalStore {
   }
 
   async get(id: ProposalId): Promise<StoredProposal | null> {
-    return reading(() => this.#reader.proposal(id))
+    return reading(() => this.#reader.connection.ask(proposalById(id)))
   }
 
   detail(id: ProposalId): Promise<ProposalDetail | null> {
@@ -44,10 +45,10 @@ export class SqliteProposals implements ProposalStore {
   }
 
   async list(query: ProposalsQuery): Promise<readonly StoredProposal[]> {
-    return reading(() => this.#reader.proposals(query))
+    return reading(() => this.#reader.connection.ask(proposalsBefore(query)))
   }
 
   async counts(): Promise<ProposalCounts> {
-    return reading(() => this.#reader.proposalCounts())
+    return reading(() => this.#reader.connection.ask(PROPOSAL_COUNTS))
   }
 }

@@ -1,4 +1,5 @@
-import type { Contract } from '../../../contract/contract.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Contract, Field } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import {
   formatLine,
@@ -12,8 +13,14 @@ import type { RecordKey } from '../../cell-work.ts'
 import { CellStates } from './cell-states.ts'
 import type { Connection } from '../database/connection.ts'
 import type { PendingChanges, ProvenanceRow } from './pending-changes.ts'
-import type { NewRecord, StoredRecord } from './stored-record.ts'
 import { StoredRecords } from './stored-records.ts'
+import { forgetResults } from './forget-results.ts'
+import { StoredLog } from './change-log.ts'
+import { UniqueHolders } from './unique-holders.ts'
+import type { ProposedRow } from '../../rows/proposal-queries.ts'
+import { inTurn, type Steps } from '../../rules/steps.ts'
+import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
+import type { UniqueClaims } from '../../rules/unique-claims.ts'
 import { runNumber } from '../../rows/stored-rows.ts'
 
 /** What is numbered and counted in a store, up to some point of a transaction. */
@@ -40,11 +47,12 @@ export interface ChangeStart {
  * through one of these. It is kept in memory, so that an operation that stops half-way has changed nothing, and that there
  * is a statement for many records, and for many operations, and not one for each.
  */
-export class ChangeSet {
+export class ChangeSet implements StoreChange {
   readonly db: Connection
   readonly contract: Contract
   readonly cells: CellStates
   readonly records: StoredRecords
+  readonly log: StoredLog
   readonly at: string
   readonly #start: ChangeStart
   #lines: ProvenanceRow[] = []
@@ -59,6 +67,7 @@ export class ChangeSet {
     this.contract = contract
     this.cells = new CellStates(pending.cells)
     this.records = new StoredRecords(pending.records)
+    this.log = new StoredLog(db)
     this.at = at
     this.#lastSeq = counts.lastSeq
     this.#recordCount = counts.records
@@ -105,19 +114,25 @@ export class ChangeSet {
     return this.#lastSeq
   }
 
-  /** The key of a record that is about to be inserted, which no record has had before. */
+  async load(ids: readonly string[]): Promise<void> {
+    await this.records.load(ids)
+    const keys = ids.map((id) => this.records.get(id)?.key).filter((key) => key !== undefined)
+    await this.cells.load(keys)
+  }
+
   newKey(): RecordKey {
     return this.#lastKey + 1
   }
 
-  /** Creates a record, whose key is that of {@link newKey}. */
   insert(record: NewRecord): void {
+    const { key, seq } = record
     this.records.insert(record)
-    this.#lastKey = record.key
+    this.cells.created(key, (field) => record.written(field), seq)
+    this.#lastKey = key
     this.#recordCount += 1
   }
 
-  /** Deletes a record; its cells are the caller's to see to. */
+  /** Deletes a record; the states of its cells are deleted by themselves. */
   delete(record: StoredRecord): void {
     this.records.delete(record)
     this.#recordCount -= 1
@@ -128,12 +143,49 @@ export class ChangeSet {
     return this.#recordCount
   }
 
-  /**
-   * Runs an operation in a change set of its own, to see what it comes to; nothing of it is kept. It does not see what this
-   * change set has changed since it was kept.
-   */
-  async tryOut<T>(operation: (trial: ChangeSet) => Promise<T>): Promise<T> {
-    return operation(new ChangeSet({ ...this.#start, counts: this.counts() }))
+  /** Carries out steps in a change set of their own, which has nothing of what this one has changed since it was kept. */
+  tryOut<T>(steps: (trial: StoreChange) => Steps<T>): Promise<T> {
+    return inTurn(steps(new ChangeSet({ ...this.#start, counts: this.counts() })))
+  }
+
+  async together<T>(steps: readonly Steps<T>[]): Promise<T[]> {
+    // All of them settle before anything is thrown, so that no statement of them runs on after that.
+    const outcomes = await Promise.allSettled(steps.map(inTurn))
+    return outcomes.map((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason
+      return outcome.value
+    })
+  }
+
+  async holders(claims: UniqueClaims): Promise<Holders> {
+    await this.#start.pending.flush()
+    const holders = new Map<Field, UniqueHolders>()
+    for (const [field, values] of claims.values())
+      holders.set(field, await UniqueHolders.read(this.db, field, values))
+    return (field, value) => (holders.get(field)?.of(value) ?? []).map(({ id }) => id)
+  }
+
+  forgetResults(results: readonly CachedResult[]): Promise<void> {
+    return forgetResults(this.db, results)
+  }
+
+  async insertProposed(proposal: number, records: readonly ProposedRow[]): Promise<void> {
+    await this.db.run(
+      `INSERT INTO "$proposal_record" (proposal, number, record_id, record, version, was, change)
+       SELECT $1, place - 1, record_id, record, version, was, change
+       FROM unnest($2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[])
+         WITH ORDINALITY AS proposed(record_id, record, version, was, change, place)`,
+      proposal,
+      records.map(({ recordId }) => recordId),
+      records.map(({ key }) => key),
+      records.map(({ version }) => version),
+      records.map(({ was }) => was),
+      records.map(({ change }) => change),
+    )
+  }
+
+  pause(): Promise<void> {
+    return nextTurn()
   }
 
   /** Has the transaction go on from what was changed so far. */
@@ -148,11 +200,6 @@ export class ChangeSet {
   #value(key: RecordKey, name: string): JsonValue {
     const field = this.contract.fieldByName.get(name)
     return field === undefined ? null : (this.records.byKey(key)?.value(field) ?? null)
-  }
-
-  /** Writes into the tables what operations before this one have changed, for who looks for something in all records. */
-  flushEarlier(): Promise<void> {
-    return this.#start.pending.flush()
   }
 
   /** Writes into the tables what was changed so far, but for counters. */

@@ -1,24 +1,9 @@
 import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import type { RecordKey } from '../../cell-work.ts'
+import type { FieldChange, NewRecord, StoredRecord } from '../../rules/store-change.ts'
+import { memberOf } from '../../sheet-files/import-lines.ts'
 import type { StoredRow } from '../database/connection.ts'
 import { fieldValue, type TypedField } from '../database/values.ts'
-
-/** A record as a change set leaves it. */
-export interface StoredRecord {
-  readonly key: RecordKey
-  readonly id: string
-  /** The seq of its last change. */
-  readonly version: number
-  value(field: TypedField): JsonValue
-}
-
-/** A record that is being created. */
-export interface NewRecord {
-  readonly id: string
-  readonly key: RecordKey
-  readonly seq: number
-  value(field: TypedField): JsonValue
-}
 
 /** A record with what was changed of it. */
 export class RecordUnderChange implements StoredRecord {
@@ -27,7 +12,7 @@ export class RecordUnderChange implements StoredRecord {
   /** As it is in the table; of one that is not there yet, its key and id. */
   readonly #row: StoredRow
   /** What one that is not there yet was created with; null for any other. */
-  readonly #created: NewRecord['value'] | null
+  readonly #created: JsonObject | null
   readonly #values: Map<string, JsonValue>
   readonly #changed: Set<string>
   #version: number
@@ -35,7 +20,7 @@ export class RecordUnderChange implements StoredRecord {
 
   private constructor(parts: {
     row: StoredRow
-    created: NewRecord['value'] | null
+    created: JsonObject | null
     values: Map<string, JsonValue>
     changed: Set<string>
     version: number
@@ -66,7 +51,7 @@ export class RecordUnderChange implements StoredRecord {
   static created(record: NewRecord): RecordUnderChange {
     return new RecordUnderChange({
       row: { $seq: record.key, id: record.id },
-      created: (field) => record.value(field),
+      created: record.record,
       values: new Map(),
       changed: new Set(),
       version: record.seq,
@@ -98,16 +83,16 @@ export class RecordUnderChange implements StoredRecord {
   value(field: TypedField): JsonValue {
     let value = this.#values.get(field.name)
     if (value !== undefined) return value
-    if (this.#created !== null) return this.#created(field)
+    if (this.#created !== null) return memberOf(this.#created, field.name)
     value = fieldValue(field, this.#row)
     this.#values.set(field.name, value)
     return value
   }
 
-  change(values: JsonObject, seq: number): void {
+  change({ fields, values, seq }: FieldChange): void {
     this.#version = seq
-    for (const [name, value] of Object.entries(values)) {
-      this.#values.set(name, value)
+    for (const { name } of fields) {
+      this.#values.set(name, memberOf(values, name))
       this.#changed.add(name)
     }
   }

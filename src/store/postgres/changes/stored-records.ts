@@ -1,13 +1,13 @@
-import type { JsonObject } from '../../../contract/json/json.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import type { KnownRecords } from './known-records.ts'
-import { RecordUnderChange, type NewRecord, type StoredRecord } from './stored-record.ts'
+import type { ChangedRecords, FieldChange, NewRecord, StoredRecord } from '../../rules/store-change.ts'
+import { RecordUnderChange } from './stored-record.ts'
 
 /**
  * The records that one operation is about, over those that its transaction knows. What is asked for by id or key must have
  * been loaded. Nothing of what the operation changes counts before {@link keep}.
  */
-export class StoredRecords {
+export class StoredRecords implements ChangedRecords {
   readonly #known: KnownRecords
   readonly #byId = new Map<string, RecordUnderChange | null>()
   readonly #byKey = new Map<RecordKey, RecordUnderChange | null>()
@@ -25,11 +25,6 @@ export class StoredRecords {
   /** Reads what exists of these keys. */
   loadKeys(keys: readonly RecordKey[]): Promise<void> {
     return this.#known.loadKeys(keys)
-  }
-
-  /** The version of a record that is loaded; null when there is no such record. */
-  versionOf(id: string): number | null {
-    return this.get(id)?.version ?? null
   }
 
   /** The record with this id; `undefined` when there is none. */
@@ -52,12 +47,11 @@ export class StoredRecords {
     this.#put(RecordUnderChange.created(created))
   }
 
-  /** Gives fields other values; `seq` is that of the line that tells of it. */
-  update({ key }: StoredRecord, values: JsonObject, seq: number): void {
+  update({ key }: StoredRecord, change: FieldChange): void {
     const known = this.#find(key)
     if (known === null) throw new Error('a record was changed that does not exist')
     const record = this.#byKey.has(key) ? known : known.copy()
-    record.change(values, seq)
+    record.change(change)
     this.#put(record)
   }
 

@@ -1,7 +1,6 @@
 import type { Field } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
 import type { RecordKey } from '../../cell-work.ts'
-import type { UniqueClaims } from '../../rules/unique-claims.ts'
 import type { Connection } from '../database/connection.ts'
 import { columnType, quoted } from '../database/schema.ts'
 import { fieldValue, toColumnText } from '../database/values.ts'
@@ -55,15 +54,4 @@ export class UniqueHolders {
       this.of(value).filter((holder) => holder.key !== key),
     )
   }
-}
-
-/** Reads which records have the values that are claimed, for {@link UniqueClaims.conflicts}. */
-export async function readHolders(
-  db: Connection,
-  claims: UniqueClaims,
-): Promise<(field: Field, value: JsonValue) => string[]> {
-  const holders = new Map<Field, UniqueHolders>()
-  for (const [field, values] of claims.values())
-    holders.set(field, await UniqueHolders.read(db, field, values))
-  return (field, value) => (holders.get(field)?.of(value) ?? []).map(({ id }) => id)
 }

@@ -1,5 +1,5 @@
 import type { Field, LogicalType } from '../../../contract/contract.ts'
-import { jsonEqual, type JsonObject, type JsonValue } from '../../../contract/json/json.ts'
+import type { JsonObject, JsonValue } from '../../../contract/json/json.ts'
 import type { StoredRow, StoredValue } from './connection.ts'
 
 /** As much of a field as its column takes. */
@@ -75,18 +75,6 @@ export function fromColumn({ type }: TypedField, stored: StoredValue | undefined
     case 'time':
       return stored as boolean | number | string
   }
-}
-
-/** Whether a value sent for a field, possibly of a wrong type, is the one that the field has. */
-export function isStored(sent: unknown, value: JsonValue): boolean {
-  if (typeof value !== 'object' || value === null) return sent === value
-  return typeof sent === 'object' && sent !== null && jsonEqual(sent, value)
-}
-
-/** Whether two values of a field are the same to the letter, with the order of keys. */
-export function sameValue(a: JsonValue, b: JsonValue): boolean {
-  if (a === b) return true
-  return typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b)
 }
 
 /** Whether a text is worth looking up as an id: PostgreSQL knows no U+0000, and no lone surrogates. */

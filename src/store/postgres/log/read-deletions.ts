@@ -1,5 +1,6 @@
 import { parseLine } from '../../../provenance/log-line.ts'
-import { deletionIn, selectDeletion, type LoggedDeletion } from '../../rules/restore-rules.ts'
+import { deletionIn, selectDeletion } from '../../rules/restore-rules.ts'
+import type { LoggedDeletion } from '../../rules/store-change.ts'
 import type { DeletionRef } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'
 import { canBeId } from '../database/values.ts'

@@ -2,14 +2,13 @@ import type { Field } from '../../../contract/contract.ts'
 import { faultOf } from '../../../contract/values/validate-value.ts'
 import type { CellCommit, CellOutcome, CellResult } from '../../cell-work.ts'
 import type { FailedCell } from '../../stored-run.ts'
-import { storeCacheEntries } from './cache-entries.ts'
+import { storeCacheEntries } from '../changes/cache-entries.ts'
 import { keepResponses } from './response-writer.ts'
 import type { StoredTarget } from '../../rows/stored-targets.ts'
 import type { ChangeSet } from '../changes/change-set.ts'
 import { addGain } from './run-writer.ts'
-import type { StoredRecord } from '../changes/stored-record.ts'
 import { UniqueHolders } from '../changes/unique-holders.ts'
-import { sameValue } from '../database/values.ts'
+import { sameValue, type StoredRecord } from '../../rules/store-change.ts'
 import { hashBytes, overwrittenIn } from '../../rows/stored-rows.ts'
 
 /**
@@ -122,7 +121,7 @@ class CommitGroup {
     }
     const { overridden } = cells.cell(target, record.key)
     const seq = this.#log(computed)
-    if (!same) records.update(record, { [field.name]: value }, seq)
+    if (!same) records.update(record, { fields: [field], values: { [field.name]: value }, seq })
     cells.computed(target, record.key, { hash: hashBytes(inputHash), seq, current })
     if (!same) cells.inputWritten(field.name, record.key, seq)
     return { outcome: 'stored', ...(overridden && { overwrote: true }) }

@@ -1,5 +1,4 @@
 import type { CellCommit } from '../../cell-work.ts'
-import type { RevertResult } from '../../sheet-store.ts'
 import type { FailedCell, NewRun, RunBegin, RunEnd, RunId } from '../../stored-run.ts'
 import { failureRows } from '../../rows/run-failures.ts'
 import {
@@ -8,7 +7,6 @@ import {
   runEnded,
   runGained,
   runGrew,
-  runReverted,
   updateRun,
   type RunGain,
   type RunUpdate,
@@ -59,11 +57,6 @@ export async function addGain(change: ChangeSet, id: RunId, gain: RunGain): Prom
 export async function addTaskGain(change: ChangeSet, id: RunId, gain: RunGain): Promise<void> {
   await update(change, id, runGrew(gain, change.at))
   await addFailures(change, id, gain.failures)
-}
-
-/** Adds a part of a revert to the counts of its run. */
-export function addReverted(change: ChangeSet, id: RunId, result: RevertResult): Promise<void> {
-  return update(change, id, runReverted(result, change.at))
 }
 
 /** Stores how a run ended, with its last counts. */

@@ -1,6 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import type { JsonValue } from '../../../contract/json/json.ts'
 import type { RecordKey } from '../../cell-work.ts'
+import type { NewRecord } from '../../rules/store-change.ts'
 import type { CellFailureNote } from '../../sheet-store.ts'
 import { BlockedCells } from './blocked-cells.ts'
 import type { Connection, StoredTuple } from '../database/connection.ts'
@@ -16,15 +16,6 @@ export interface CellRow {
   readonly todo: TodoState | null
   /** See {@link WorkCell.mark}. */
   readonly mark: string
-}
-
-/** A record that is there now. */
-export interface CreatedRecord {
-  readonly record: RecordKey
-  /** Of the entry that it came with. */
-  readonly seq: number
-  /** The value that it came with for a field; null for none. */
-  value(field: string): JsonValue
 }
 
 /** Of a statement that inserts cells, each of which takes four. */
@@ -92,16 +83,16 @@ export class CellStates extends StoredTargets {
   }
 
   /** Records have been created: their derived cells are missing, or overridden where a value came with them (D2). */
-  created(records: readonly CreatedRecord[]): void {
+  created(records: readonly NewRecord[]): void {
     const missing: SQLInputValue[] = []
-    for (const { record, seq, value } of records) {
-      const isBlocked = this.#blocked.ofNewRecord(value)
+    for (const { key, seq, written } of records) {
+      const isBlocked = this.#blocked.ofNewRecord(written)
       for (const target of this.targets) {
-        if (value(target.field) !== null) {
-          this.#putOverride(target, record, seq)
+        if (written(target.field) !== null) {
+          this.#putOverride(target, key, seq)
         } else {
           const blocked = isBlocked(target) ? 1 : 0
-          missing.push(target.id, record, seq, blocked)
+          missing.push(target.id, key, seq, blocked)
           this.#count(target, 'missing', 1)
           this.#count(target, 'blocked', blocked)
         }

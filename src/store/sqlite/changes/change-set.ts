@@ -13,6 +13,14 @@ import {
 } from '../../../provenance/log-line.ts'
 import type { RecordKey } from '../../cell-work.ts'
 import { countDeleted } from '../../rows/deleted-blocks.ts'
+import type { ProposedRow } from '../../rows/proposal-queries.ts'
+import { atOnce, type Steps } from '../../rules/steps.ts'
+import type { CachedResult, Holders, NewRecord, StoreChange, StoredRecord } from '../../rules/store-change.ts'
+import { quoted } from '../database/schema.ts'
+import { toColumn } from '../database/values.ts'
+import { StoredLog } from './change-log.ts'
+import { forgetResults } from './forget-results.ts'
+import { StoredRecords } from './stored-records.ts'
 import type { CellStates } from './cell-states.ts'
 import type { Connection } from '../database/connection.ts'
 import { lastEntry } from '../database/last-entry.ts'
@@ -32,9 +40,9 @@ interface RecordCounters {
   readonly lastKey: RecordKey
 }
 
-/** Thrown by what went well and is to be taken back. */
 const COUNT_DELETED = countDeleted('?1')
 
+/** Thrown by what went well and is to be taken back. */
 const TRIED = new Error('this was tried out only')
 
 /** Lines that go into the table with one statement. */
@@ -44,10 +52,12 @@ const LINES_AT_ONCE = 64
  * What a transaction is making: record writes, cell states, provenance lines. Everything that must change together
  * goes through one of these; numbering and counters are kept here, and written at its end.
  */
-export class ChangeSet {
+export class ChangeSet implements StoreChange {
   readonly db: Connection
   readonly contract: Contract
+  readonly records: StoredRecords
   readonly cells: CellStates
+  readonly log: StoredLog
   /** Time of the change, UTC with milliseconds (D40); never before that of the last entry. */
   readonly at: string
   /** What the clock shows, in the same form: deadlines count from it. */
@@ -63,6 +73,8 @@ export class ChangeSet {
     this.db = db
     this.contract = contract
     this.cells = states
+    this.records = new StoredRecords({ db, contract, cells: states })
+    this.log = new StoredLog(db, () => this.insertLines())
     const last = lastEntry(db)
     this.now = new Date().toISOString()
     this.at = entryTime(this.now, last.line)
@@ -137,19 +149,26 @@ export class ChangeSet {
     this.#inserted = this.#lines.length
   }
 
-  /** Counts a record that is being created; answers with its key, which no record has had before. */
-  newRecord(): RecordKey {
-    const { records, lastKey } = this.#recordCounters()
-    this.#counters = { records: records + 1, lastKey: lastKey + 1 }
-    return lastKey + 1
+  load(ids: readonly string[]): void {
+    this.records.load(ids)
   }
 
-  /** Counts a record that is being deleted, and remembers the key that its id had. */
-  recordDeleted(id: string, key: RecordKey): void {
+  newKey(): RecordKey {
+    return this.#recordCounters().lastKey + 1
+  }
+
+  insert(record: NewRecord): void {
+    this.#counters = { records: this.#recordCounters().records + 1, lastKey: record.key }
+    this.records.insert(record)
+  }
+
+  /** Deletes a record and keeps the key that its id had. */
+  delete(record: StoredRecord): void {
     const { records, lastKey } = this.#recordCounters()
     this.#counters = { records: records - 1, lastKey }
-    this.db.run('INSERT INTO "$deleted" (record_id, record) VALUES (?, ?)', id, key)
-    this.db.run(COUNT_DELETED, key)
+    this.records.delete(record)
+    this.db.run('INSERT INTO "$deleted" (record_id, record) VALUES (?, ?)', record.id, record.key)
+    this.db.run(COUNT_DELETED, record.key)
   }
 
   /** The number of records, as this change set leaves it. */
@@ -176,10 +195,12 @@ export class ChangeSet {
     this.db.run('SAVEPOINT operation')
     try {
       const result = operation()
+      this.flush()
       this.db.run('RELEASE operation')
       return result
     } catch (error) {
       this.db.exec('ROLLBACK TO operation; RELEASE operation')
+      this.records.drop()
       this.#lines.length = before.lines
       // Lines of earlier operations that went into the table during this one are out of it again.
       this.#inserted = before.inserted
@@ -189,20 +210,63 @@ export class ChangeSet {
     }
   }
 
-  /** Runs an operation to see whether it throws, and takes back whatever it did. */
-  tryOut(operation: () => void): void {
+  tryOut<T>(steps: (trial: StoreChange) => Steps<T>): T {
+    const tried: { result?: T } = {}
     try {
       this.atomically(() => {
-        operation()
+        tried.result = atOnce(steps(this))
         throw TRIED
       })
     } catch (error) {
       if (error !== TRIED) throw error
     }
+    return tried.result as T
   }
+
+  together<T>(steps: readonly Steps<T>[]): T[] {
+    return steps.map(atOnce)
+  }
+
+  /** Finds the ids of the records that have a value, one after the other as they are asked for. */
+  holders(): Holders {
+    this.flush()
+    const { db } = this
+    return function* (field, value) {
+      const holding = db.prepare(`SELECT id FROM "$data" WHERE ${quoted(field.name)} = ?`)
+      for (const row of holding.iterate(toColumn(value))) yield String(row['id'])
+    }
+  }
+
+  forgetResults(results: readonly CachedResult[]): void {
+    forgetResults(this.db, results)
+  }
+
+  insertProposed(proposal: number, records: readonly ProposedRow[]): void {
+    for (const [number, { recordId, key, version, was, change }] of records.entries()) {
+      this.db.run(
+        `INSERT INTO "$proposal_record" (proposal, number, record_id, record, version, was, change)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+        proposal,
+        number,
+        recordId,
+        key,
+        version === null ? null : Number(version),
+        was,
+        change,
+      )
+    }
+  }
+
+  flush(): void {
+    this.records.flush()
+  }
+
+  /** Nothing else runs in the writing thread. */
+  pause(): void {}
 
   /** Writes what is held back until the end of the transaction: the last lines, and counters. */
   finish(): void {
+    this.flush()
     this.insertLines()
     this.cells.flushCounters()
     if (this.#counters === null) return

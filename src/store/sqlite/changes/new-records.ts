@@ -1,9 +1,8 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Contract } from '../../../contract/contract.ts'
-import type { JsonValue } from '../../../contract/json/json.ts'
-import type { RecordKey } from '../../cell-work.ts'
-import type { CreatedRecord } from './cell-states.ts'
-import type { ChangeSet } from './change-set.ts'
+import type { NewRecord } from '../../rules/store-change.ts'
+import type { Connection } from '../database/connection.ts'
+import type { CellStates } from './cell-states.ts'
 import { quoted } from '../database/schema.ts'
 import { toColumn } from '../database/values.ts'
 
@@ -13,24 +12,19 @@ import { toColumn } from '../database/values.ts'
  */
 const AT_ONCE = 16
 
-/** A record that is being created. */
-export interface NewRecord extends CreatedRecord {
-  readonly record: RecordKey
-  /** For each field of the contract, in its order. */
-  readonly values: readonly JsonValue[]
-}
-
 /** The new records of a batch, with the states of their cells. The last of them are in the tables once they are flushed. */
 export class NewRecords {
-  readonly #change: ChangeSet
+  readonly #db: Connection
+  readonly #cells: CellStates
   readonly #sql: InsertSql
   /** That of as many as go in together: to look it up by its text would take long. */
   #insertAll: StatementSync | null = null
   #waiting: NewRecord[] = []
 
-  constructor(change: ChangeSet) {
-    this.#change = change
-    this.#sql = insertSql(change.contract)
+  constructor({ db, contract, cells }: { db: Connection; contract: Contract; cells: CellStates }) {
+    this.#db = db
+    this.#cells = cells
+    this.#sql = insertSql(contract)
   }
 
   add(record: NewRecord): void {
@@ -43,17 +37,21 @@ export class NewRecords {
     if (records.length === 0) return
     this.#waiting = []
     const row: SQLInputValue[] = []
-    for (const { record, seq, values } of records) {
-      row.push(record, seq)
+    for (const { key, seq, values } of records) {
+      row.push(key, seq)
       for (const value of values) row.push(toColumn(value))
     }
     this.#insert(records.length).run(...row)
-    this.#change.cells.created(records)
+    this.#cells.created(records)
+  }
+
+  drop(): void {
+    this.#waiting = []
   }
 
   #insert(count: number): StatementSync {
     const { first, further } = this.#sql
-    const prepare = (): StatementSync => this.#change.db.prepare(first + further.repeat(count - 1))
+    const prepare = (): StatementSync => this.#db.prepare(first + further.repeat(count - 1))
     if (count < AT_ONCE) return prepare()
     this.#insertAll ??= prepare()
     return this.#insertAll

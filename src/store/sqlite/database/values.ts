@@ -1,6 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import type { Field } from '../../../contract/contract.ts'
-import { jsonEqual, type JsonValue } from '../../../contract/json/json.ts'
+import type { JsonValue } from '../../../contract/json/json.ts'
 import type { JsonBytes } from '../../sheet-store.ts'
 
 /** Turns a value that the contract has accepted into what its column holds. */
@@ -17,15 +17,6 @@ export function fromColumn({ type }: Pick<Field, 'type'>, stored: SQLOutputValue
   if (type === 'boolean') return stored === 1
   if (type === 'array' || type === 'object') return JSON.parse(String(stored)) as JsonValue
   return stored as string | number
-}
-
-/** Whether a value sent for a field, possibly of a wrong type, is the one that its column holds. */
-export function isStored(field: Field, sent: unknown, stored: SQLOutputValue | undefined): boolean {
-  if (sent === null || stored === null || stored === undefined)
-    return sent === null && (stored ?? null) === null
-  if (field.type === 'boolean') return sent === (stored === 1)
-  if (field.type !== 'array' && field.type !== 'object') return sent === stored
-  return typeof sent === 'object' && jsonEqual(sent, JSON.parse(String(stored)))
 }
 
 /** Whether a text is worth looking up as an id: SQLite would take a lone surrogate for U+FFFD, and find another record. */

@@ -1,4 +1,5 @@
-import { deletionIn, selectDeletion, type LoggedDeletion } from '../../rules/restore-rules.ts'
+import { deletionIn, selectDeletion } from '../../rules/restore-rules.ts'
+import type { LoggedDeletion } from '../../rules/store-change.ts'
 import { parseStoredInTurns } from '../../../provenance/log-line.ts'
 import type { Deletion, DeletionRef } from '../../sheet-store.ts'
 import { textOrNull } from '../../rows/stored-rows.ts'

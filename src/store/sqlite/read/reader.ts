@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import type { CacheEntry, RecordKey, WorkItem, WorkQuery } from '../../cell-work.ts'
 import type {
@@ -15,7 +16,7 @@ import type {
   StoreStatus,
   VersionedRecord,
 } from '../../sheet-store.ts'
-import type { ProposalCounts, ProposalDetail, ProposalsQuery, StoredProposal } from '../../stored-proposal.ts'
+import type { ProposalDetail } from '../../stored-proposal.ts'
 import { answerCache } from '../../rows/result-cache.ts'
 import type { CellLog } from '../../cell-log.ts'
 import { keyAtPosition } from '../../rows/deleted-blocks.ts'
@@ -23,7 +24,10 @@ import { PAGE_BYTES } from '../../page-bytes.ts'
 import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import { Connection } from '../database/connection.ts'
 import { historyRange } from '../log/history-reader.ts'
-import { readProposal, readProposalCounts, readProposalDetail, readProposals } from './proposal-reader.ts'
+import { presentRecord } from './present-record.ts'
+import type { ProposedRecord } from '../../rules/proposal-difference.ts'
+import { comparedFields, proposalDetail } from '../../rules/proposal-detail.ts'
+import { inTurn } from '../../rules/steps.ts'
 import { LogReader } from '../log/log-reader.ts'
 import { readDeletionInTurns } from '../log/read-deletion.ts'
 import { ReadingClient } from '../log/reading-client.ts'
@@ -235,20 +239,22 @@ export class Reader {
     return { ...page, records: jsonBytes(page.records) }
   }
 
-  proposal(id: string): StoredProposal | null {
-    return readProposal(this.#db, id)
-  }
-
   proposalDetail(id: string): Promise<ProposalDetail | null> {
-    return readProposalDetail(this.#db, this.#contract, id)
-  }
-
-  proposals(query: ProposalsQuery): StoredProposal[] {
-    return readProposals(this.#db, query)
-  }
-
-  proposalCounts(): ProposalCounts {
-    return readProposalCounts(this.#db)
+    const [db, contract] = [this.#db, this.#contract]
+    const source = {
+      contract,
+      ask: db.ask.bind(db),
+      present: (proposed: readonly ProposedRecord[]) =>
+        new Map(
+          proposed.flatMap((record) => {
+            const { recordId } = record
+            const present = presentRecord(db, { id: recordId, fields: comparedFields(contract, record) })
+            return present === null ? [] : [[recordId, present] as const]
+          }),
+        ),
+      pause: () => nextTurn(),
+    }
+    return inTurn(proposalDetail(source, id))
   }
 
   /** Reads with several statements from one state of the store. */

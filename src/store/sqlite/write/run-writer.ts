@@ -1,5 +1,4 @@
 import type { CellCommit } from '../../cell-work.ts'
-import type { RevertResult } from '../../sheet-store.ts'
 import type { FailedCell, NewRun, RunEnd, RunId } from '../../stored-run.ts'
 import { failureRows } from '../../rows/run-failures.ts'
 import {
@@ -7,7 +6,6 @@ import {
   runBegun,
   runEnded,
   runGained,
-  runReverted,
   updateRun,
   type RunGain,
   type RunUpdate,
@@ -80,11 +78,6 @@ export function noteCalls(change: ChangeSet, { id, note }: RunNote<CellCommit['p
 export function addGain(change: ChangeSet, id: RunId, gain: RunGain): void {
   update(change, id, runGained(gain, change.at))
   addFailures(change, id, gain.failures)
-}
-
-/** Adds a part of a revert to the counts of its run. */
-export function addReverted(change: ChangeSet, id: RunId, result: RevertResult): void {
-  update(change, id, runReverted(result, change.at))
 }
 
 /** Stores how a run ended, with its last counts. */

@@ -11,11 +11,10 @@ import type {
   UpsertResult,
   UpsertTrial,
 } from '../../sheet-store.ts'
-import type { ProposalDecision, ProposalId, ProposalRejection } from '../../stored-proposal.ts'
+import type { NewProposal, ProposalDecision, ProposalId, ProposalRejection } from '../../stored-proposal.ts'
 import type { ResponseTrim, TrimResult } from '../../stored-responses.ts'
 import type { NewRun, PruneStep, RunEnd, RunId, RunPruning } from '../../stored-run.ts'
-import type { Deletion } from './delete-records.ts'
-import type { ProposeRequest } from './propose.ts'
+import type { DeleteRequest } from '../../rules/delete-records.ts'
 import type { RunBeginText, RunNote } from './run-writer.ts'
 import type { ThreadAnswer, ThreadRequest } from '../database/thread-client.ts'
 
@@ -25,14 +24,14 @@ export interface WriterOperations {
   define(request: DefineRequest): null
   upsert(request: Upsert): UpsertResult
   tryUpsert(request: Upsert): UpsertTrial
-  delete(request: Deletion): DeleteResult
+  delete(request: DeleteRequest): DeleteResult
   /** {@link commitText} of a `CellCommit`. */
   commitCells(request: string): readonly CellOutcome[]
   revert(request: RevertRequest): RevertResult
   restore(request: RestoreRequest): RestoreResult
   propose(request: ProposeRequest): ProposalId
-  acceptProposal(request: ProposalDecision): null
-  rejectProposal(request: ProposalRejection): null
+  acceptProposal(request: ProposalDecision): void
+  rejectProposal(request: ProposalRejection): void
   trimResponses(request: ResponseTrim): TrimResult
   limitResponses(bytes: number): TrimResult
   startRun(request: NewRun): RunId
@@ -45,6 +44,9 @@ export interface WriterOperations {
   pruneRuns(which: RunPruning): PruneStep
   close(request: null): null
 }
+
+/** A proposal with its change as JSON text, which crosses several times as fast. */
+export type ProposeRequest = Omit<NewProposal, 'change'> & { readonly change: string }
 
 export interface DefineRequest {
   readonly contractText: string

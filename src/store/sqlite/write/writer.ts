@@ -13,23 +13,25 @@ import { beginWhenFree, isDiskFault, type Connection, type StoredRow } from '../
 import { sourceDiffers, type ImportedSource } from '../../sheet-files/import-lines.ts'
 import { createStore, storePaths, type StorePaths } from '../definition/create-store.ts'
 import { applyContract, applyTargets, loadTargets } from '../definition/apply-contract.ts'
-import { acceptProposal, rejectProposal } from './decide-proposal.ts'
-import { deleteRecords } from './delete-records.ts'
 import { IdleTimer } from '../database/idle-timer.ts'
 import { logSource } from '../log/log-source.ts'
 import { openDatabase } from '../database/open-database.ts'
-import { propose } from './propose.ts'
 import { limitResponses, trimResponses } from './response-writer.ts'
-import { restore } from './restore.ts'
-import { revert } from './revert.ts'
 import { takeRunLock } from '../database/run-lock.ts'
+import { acceptProposal, rejectProposal } from '../../rules/decide-proposal.ts'
+import { deleteRecords } from '../../rules/delete-records.ts'
+import { propose } from '../../rules/propose.ts'
 import { pruneRuns } from '../../rules/prune-runs.ts'
+import { restore } from '../../rules/restore.ts'
+import { revert } from '../../rules/revert.ts'
+import { tryUpsert, upsert } from '../../rules/upsert.ts'
+import { readBody } from '../../rules/upsert-body.ts'
+import type { ProposedChange } from '../../stored-proposal.ts'
 import { atOnce } from '../../rules/steps.ts'
 import { requestCancel } from '../../rows/run-updates.ts'
 import { beginRun, endRun, interruptRuns, keepWaiting, noteCalls, startRun } from './run-writer.ts'
 import { StoreFile } from '../database/store-file.ts'
 import { wasStoreClosed } from '../definition/was-store-closed.ts'
-import { tryUpsert, upsert } from './upsert.ts'
 import type {
   DefineRequest,
   OpenRequest,
@@ -55,14 +57,15 @@ type Changes = Omit<WriterOperations, 'open' | 'define' | 'tryUpsert' | 'close'>
 const CHANGES: {
   [Op in keyof Changes]: (change: ChangeSet, request: Parameters<Changes[Op]>[0]) => ReturnType<Changes[Op]>
 } = {
-  upsert,
-  delete: deleteRecords,
+  upsert: (change, request) => atOnce(upsert(change, readBody(request), request.ifMatch)),
+  delete: (change, request) => atOnce(deleteRecords(change, request)),
   commitCells: (change, commit) => commitCells(change, readCommit(commit)),
-  revert,
-  restore,
-  propose,
-  acceptProposal,
-  rejectProposal,
+  revert: (change, request) => atOnce(revert(change, request)),
+  restore: (change, request) => atOnce(restore(change, request)),
+  propose: (change, { change: text, ...proposal }) =>
+    atOnce(propose(change, { ...proposal, change: JSON.parse(text) as ProposedChange })),
+  acceptProposal: (change, decision) => atOnce(acceptProposal(change, decision)),
+  rejectProposal: (change, rejection) => atOnce(rejectProposal(change, rejection)),
   trimResponses,
   limitResponses,
   startRun,
@@ -172,7 +175,7 @@ export class Writer {
   async #tryUpsert(request: Upsert): Promise<UpsertTrial> {
     const { store, change } = await this.#begin()
     try {
-      return tryUpsert(change, request)
+      return atOnce(tryUpsert(change, readBody(request)))
     } finally {
       this.#rollBack(store)
     }

@@ -1,16 +1,11 @@
 import { readCacheEntries } from './cache-entries.ts'
 import type { Connection } from '../database/connection.ts'
+import type { CachedResult } from '../../rules/store-change.ts'
 import { cacheEntryText, hashBytes } from '../../rows/stored-rows.ts'
 
-/** An answer of a derivation for one target. */
-export interface Answer {
-  readonly inputHash: string
-  readonly target: string
-}
-
-/** Takes answers out of the cache, lest the next run bring them back, or other records get them. */
-export async function forgetAnswers(db: Connection, answers: readonly Answer[]): Promise<void> {
-  const targets = Map.groupBy(answers, ({ inputHash }) => inputHash)
+/** Removes results of derivations from the cache, so that no later run uses them for these or other records. */
+export async function forgetResults(db: Connection, results: readonly CachedResult[]): Promise<void> {
+  const targets = Map.groupBy(results, ({ inputHash }) => inputHash)
   const entries = await readCacheEntries(db, [...targets.keys()])
   if (entries.size === 0) return
   const left = [...entries.values()].map(({ inputHash, values, provenance }) => {

@@ -1,0 +1,31 @@
+import type { Field } from '../../../contract/contract.ts'
+import type { CellLog } from '../../cell-log.ts'
+import type { ChangeLog, LoggedDeletion } from '../../rules/store-change.ts'
+import type { DeletionRef } from '../../sheet-store.ts'
+import type { Connection } from '../database/connection.ts'
+import { logOfCell } from '../log/log-of-cell.ts'
+import { LogQueries, type EntryOfLife } from '../log/log-queries.ts'
+import { readDeletions } from '../log/read-deletions.ts'
+
+/** The log as a change set reads it. */
+export class StoredLog implements ChangeLog {
+  readonly #db: Connection
+  readonly #queries: LogQueries
+
+  constructor(db: Connection) {
+    this.#db = db
+    this.#queries = new LogQueries(db)
+  }
+
+  cell(recordId: string, field: Field): Promise<CellLog | null> {
+    return logOfCell(this.#queries, recordId, field)
+  }
+
+  isOfLife(entry: EntryOfLife): Promise<boolean> {
+    return this.#queries.isOfLife(entry)
+  }
+
+  deletions(refs: readonly DeletionRef[]): Promise<readonly (LoggedDeletion | null)[]> {
+    return readDeletions(this.#db, refs)
+  }
+}

@@ -1,0 +1,132 @@
+import type { JsonObject } from '../../contract/json/json.ts'
+import type { ProposedRecord } from '../rules/proposal-difference.ts'
+import type { WaitingProposals } from '../rules/proposal-rules.ts'
+import type {
+  ProposalCounts,
+  ProposalId,
+  ProposalRejection,
+  ProposalsQuery,
+  ProposalState,
+  StoredProposal,
+} from '../stored-proposal.ts'
+import type { Query, Statement } from './query.ts'
+import { runNumber, storedProposal } from './stored-rows.ts'
+
+const COLUMNS = 'id, kind, state, actor, note, at, records, decided_by, decided_at, reason'
+
+/** Reads a proposal; null where the id is that of none, whatever text it is. */
+export function proposalById(id: ProposalId): Query<StoredProposal | null> {
+  return {
+    sql: `SELECT ${COLUMNS} FROM "$proposal" WHERE id = ?1`,
+    params: [runNumber(id)],
+    result: ([row]) => (row === undefined ? null : storedProposal(row)),
+  }
+}
+
+/** Reads proposals, newest first. */
+export function proposalsBefore({ state, before, limit }: ProposalsQuery): Query<readonly StoredProposal[]> {
+  const end = before === null ? Number.MAX_SAFE_INTEGER : runNumber(before)
+  const inState = state === null ? '' : 'AND state = ?3'
+  return {
+    sql: `SELECT ${COLUMNS} FROM "$proposal" WHERE id < ?1 ${inState} ORDER BY id DESC LIMIT ?2`,
+    params: [end, limit, ...(state === null ? [] : [state])],
+    result: (rows) => rows.map(storedProposal),
+  }
+}
+
+const ALL = { after: -1, limit: Number.MAX_SAFE_INTEGER }
+
+/** Reads what a proposal does to its records, in order: at most `limit` of them after the number `after`, or all. */
+export function proposedRecords(
+  id: ProposalId,
+  { after, limit }: { readonly after: number; readonly limit: number } = ALL,
+): Query<readonly ProposedRecord[]> {
+  return {
+    sql: `SELECT record_id, record, version, was, change FROM "$proposal_record"
+      WHERE proposal = ?1 AND number > ?2 ORDER BY number LIMIT ?3`,
+    params: [runNumber(id), after, limit],
+    result: (rows) =>
+      rows.map((row) => ({
+        recordId: String(row['record_id']),
+        key: row['record'] === null ? null : Number(row['record']),
+        version: row['version'] === null ? null : String(row['version']),
+        was: JSON.parse(String(row['was'])) as JsonObject,
+        change: row['change'] === null ? null : (JSON.parse(String(row['change'])) as JsonObject),
+      })),
+  }
+}
+
+/** Counts the proposals that wait, and the changes of proposals so far. */
+export const PROPOSAL_COUNTS: Query<ProposalCounts> = {
+  sql: `SELECT (SELECT count(*) FROM "$proposal" WHERE state = 'waiting') AS waiting, proposal_changes AS changes FROM "$sheet"`,
+  params: [],
+  result: ([row]) => ({ waiting: Number(row?.['waiting']), changes: Number(row?.['changes']) }),
+}
+
+/** Counts the proposals that wait, and their bytes. */
+export const WAITING_PROPOSALS: Query<WaitingProposals> = {
+  sql: `SELECT count(*) AS waiting, coalesce(sum(bytes), 0) AS bytes FROM "$proposal" WHERE state = 'waiting'`,
+  params: [],
+  result: ([row]) => ({ waiting: Number(row?.['waiting']), bytes: Number(row?.['bytes']) }),
+}
+
+/** Takes the id of a new proposal; ids are given in ascending order and never twice. */
+export const NEXT_PROPOSAL: Query<number> = {
+  sql: `UPDATE "$sheet" SET last_proposal = last_proposal + 1, proposal_changes = proposal_changes + 1
+    RETURNING last_proposal AS id`,
+  params: [],
+  result: ([row]) => Number(row?.['id']),
+}
+
+/** A row of `$proposal`. */
+interface ProposalToInsert {
+  readonly id: number
+  readonly kind: StoredProposal['kind']
+  readonly actor: string
+  readonly note: string | null
+  readonly at: string
+  readonly bytes: number
+  /** The number of its records. */
+  readonly records: number
+}
+
+/** A row of `$proposal_record`. */
+export interface ProposedRow extends Omit<ProposedRecord, 'was' | 'change'> {
+  readonly was: string
+  readonly change: string | null
+}
+
+/** Inserts the row of a proposal, without those of its records. */
+export function insertProposal(proposal: ProposalToInsert): Statement {
+  const { id, kind, actor, note, at, bytes, records } = proposal
+  return {
+    sql: `INSERT INTO "$proposal" (id, kind, state, actor, note, at, records, bytes)
+      VALUES (?1, ?2, 'waiting', ?3, ?4, ?5, ?6, ?7)`,
+    params: [id, kind, actor, note, at, records, bytes],
+  }
+}
+
+/** Stores the decision about a proposal. */
+export function decideProposal(
+  { id, actor, reason }: ProposalRejection,
+  state: Exclude<ProposalState, 'waiting'>,
+  at: string,
+): Statement {
+  return {
+    sql: 'UPDATE "$proposal" SET state = ?1, decided_by = ?2, decided_at = ?3, reason = ?4 WHERE id = ?5',
+    params: [state, actor, at, reason, runNumber(id)],
+  }
+}
+
+/** Counts a change of a proposal. */
+export const COUNT_PROPOSAL_CHANGE: Statement = {
+  sql: 'UPDATE "$sheet" SET proposal_changes = proposal_changes + 1',
+  params: [],
+}
+
+/** Reads the names of the fields that are derived now. */
+export const DERIVED_FIELDS: Query<ReadonlySet<string>> = {
+  sql: 'SELECT field FROM "$target" WHERE active',
+  params: [],
+  result: (rows) => new Set(rows.map(({ field }) => String(field))),
+}

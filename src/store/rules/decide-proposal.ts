@@ -1,0 +1,71 @@
+import { showValue } from '../../contract/json/show-value.ts'
+import { PermissionDeniedError, SheetError } from '../../errors/service-error.ts'
+import type { AcceptedProposal } from '../../provenance/log-line.ts'
+import {
+  COUNT_PROPOSAL_CHANGE,
+  decideProposal,
+  proposalById,
+  proposedRecords,
+} from '../rows/proposal-queries.ts'
+import type {
+  ProposalDecision,
+  ProposalRejection,
+  ProposalState,
+  StoredProposal,
+} from '../stored-proposal.ts'
+import { deleteRecords } from './delete-records.ts'
+import { differenceOf } from './proposal-difference.ts'
+import { checkWaiting, refuseMoved } from './proposal-rules.ts'
+import { load, type Steps } from './steps.ts'
+import type { StoreChange } from './store-change.ts'
+import { writeRecords } from './upsert.ts'
+
+/** Makes the proposed change, together with the decision; see {@link ProposalStore.accept}. */
+export function* acceptProposal(change: StoreChange, { id, actor }: ProposalDecision): Steps<void> {
+  const { kind, proposedBy } = yield* waitingProposal(change, id)
+  const records = yield* load(change.db.ask(proposedRecords(id)))
+  const ids = records.map(({ recordId }) => recordId)
+  yield* load(change.load(ids))
+  const { contract, cells } = change
+  const present = { contract, isDerived: (field: string) => cells.isDerived(field) }
+  refuseMoved(
+    id,
+    records.map((record) => differenceOf(present, record, change.records.get(record.recordId) ?? null)),
+  )
+  if (actor === proposedBy) {
+    throw new PermissionDeniedError(
+      `actor ${JSON.stringify(actor)} made proposal ${id}, and somebody else has to accept it`,
+      'own_proposal',
+    )
+  }
+  const proposal: AcceptedProposal = { id, by: proposedBy }
+  if (kind === 'delete') {
+    yield* deleteRecords(change, { ids, actor, ifMatch: null }, proposal)
+  } else {
+    const written = records.map(({ recordId, change: values }) => ({ ...values, id: recordId }))
+    yield* writeRecords(change, written, { actor, proposal, anyField: false })
+  }
+  yield* decide(change, { id, actor, reason: null }, 'accepted')
+}
+
+/** Decides against a proposal; see {@link ProposalStore.reject}. */
+export function* rejectProposal(change: StoreChange, rejection: ProposalRejection): Steps<void> {
+  yield* waitingProposal(change, rejection.id)
+  yield* decide(change, rejection, 'rejected')
+}
+
+function* waitingProposal({ db }: StoreChange, id: string): Steps<StoredProposal> {
+  const proposal = yield* load(db.ask(proposalById(id)))
+  if (proposal === null) throw new SheetError(`no proposal ${showValue(id)}`, 'unknown_proposal')
+  checkWaiting(proposal)
+  return proposal
+}
+
+function* decide(
+  { db, at }: StoreChange,
+  rejection: ProposalRejection,
+  state: Exclude<ProposalState, 'waiting'>,
+): Steps<void> {
+  yield* load(db.change(decideProposal(rejection, state, at)))
+  yield* load(db.change(COUNT_PROPOSAL_CHANGE))
+}

@@ -1,0 +1,155 @@
+import type { Contract, Field } from '../../contract/contract.ts'
+import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
+import type { RecordChange, RevertLine, Unnumbered } from '../../provenance/log-line.ts'
+import type { PlacedEntry } from '../cell-entries.ts'
+import type { RecordKey } from '../cell-work.ts'
+import type { ProposedRow } from '../rows/proposal-queries.ts'
+import type { Query, Statement } from '../rows/query.ts'
+import type { StoredTarget, StoredTargets } from '../rows/stored-targets.ts'
+import type { Deletion, DeletionRef } from '../sheet-store.ts'
+import type { Loaded, Steps } from './steps.ts'
+import type { UniqueClaims } from './unique-claims.ts'
+
+/** A record as a change finds and leaves it. */
+export interface StoredRecord {
+  readonly key: RecordKey
+  readonly id: string
+  /** The seq of its last change. */
+  readonly version: number
+  value(field: Field): JsonValue
+}
+
+/** A record to be created. */
+export interface NewRecord {
+  readonly id: string
+  /** From {@link StoreChange.newKey}. */
+  readonly key: RecordKey
+  readonly seq: number
+  readonly record: JsonObject
+  /** The values of the fields of the contract, in its order. */
+  readonly values: readonly JsonValue[]
+  /** The value of a field that was written and not computed; null for none. */
+  written(field: string): JsonValue
+}
+
+/** New values of fields of a record. */
+export interface FieldChange {
+  readonly fields: readonly Field[]
+  /** Their values, perhaps among others. */
+  readonly values: JsonObject
+  /** That of the line of the change. */
+  readonly seq: number
+}
+
+/** The records of a change. */
+export interface ChangedRecords {
+  /** Returns the record with an id that was loaded; `undefined` when there is none. */
+  get(id: string): StoredRecord | undefined
+  update(record: StoredRecord, change: FieldChange): void
+}
+
+/** The states of the cells of records that were loaded or created (D32). */
+export interface ChangedCells extends StoredTargets {
+  deleted(record: RecordKey): void
+  writtenByHand(
+    target: StoredTarget,
+    record: RecordKey,
+    write: { readonly hasValue: boolean; readonly seq: number },
+  ): void
+  restored(
+    target: StoredTarget,
+    record: RecordKey,
+    computed: { readonly hash: Uint8Array; readonly seq: number },
+  ): void
+  unchanged(target: StoredTarget, record: RecordKey): void
+  inputWritten(field: string, record: RecordKey, seq: number): void
+}
+
+/** What the log has of one cell, over all lives of its record. */
+export interface CellHistory {
+  /** Returns the entry with this seq if its value is that of the cell; see `CellLog.inForce`. */
+  inForce(seq: number): Loaded<PlacedEntry | null>
+  /** Returns the entry of the cell with this seq; null when it has none. */
+  at(seq: number): Loaded<JsonObject | null>
+  /** Returns the latest entry of the cell before a seq; null when there is none. */
+  latestBefore(seq: number): Loaded<JsonObject | null>
+}
+
+/** A deletion in the log, and the life of the record that it ended; null for one in a log of before the store. */
+export interface LoggedDeletion extends Deletion {
+  readonly life: RecordKey | null
+}
+
+/** The log, with the entries of earlier changes of the transaction. */
+export interface ChangeLog {
+  /** Returns the history of a cell; null for a record that never existed. */
+  cell(recordId: string, field: Field): Loaded<CellHistory | null>
+  /** Whether an entry is of this life of its record, or of one that the life continues after a restore. */
+  isOfLife(entry: { readonly seq: number; readonly key: RecordKey }): Loaded<boolean>
+  /** Returns deletions in the order of the references; null for each that the log does not have. */
+  deletions(refs: readonly DeletionRef[]): Loaded<readonly (LoggedDeletion | null)[]>
+}
+
+/** Returns the ids of the records that have a value in a unique field. */
+export type Holders = (field: Field, value: JsonValue) => Iterable<string>
+
+/**
+ * A change of the store in a transaction of an engine. The rules load what they decide on, decide, and leave records,
+ * cells and lines of the log with their new state. All of it happens or nothing.
+ */
+export interface StoreChange {
+  readonly contract: Contract
+  /** Time of the change, UTC with milliseconds (D40). */
+  readonly at: string
+  readonly db: {
+    ask<T>(query: Query<T>): Loaded<T>
+    change(statement: Statement): Loaded<number>
+  }
+  readonly records: ChangedRecords
+  readonly cells: ChangedCells
+  readonly log: ChangeLog
+  /** Reads the records with these ids and the states of their cells, as far as they exist. */
+  load(ids: readonly string[]): Loaded<void>
+  /** Returns the key of a record that is about to be inserted, which no record has had before. */
+  newKey(): RecordKey
+  insert(record: NewRecord): void
+  delete(record: StoredRecord): void
+  /** Returns the number of records, as the change leaves it. */
+  totalRecords(): number
+  /** Adds the line of a record's change to the log, and returns its seq. */
+  logRecord(change: RecordChange, record: RecordKey): number
+  /** Adds the line of a reverted cell to the log, and returns its seq. */
+  logRevert(line: Unnumbered<RevertLine>, record: RecordKey): number
+  /** Reads which records have the values that are claimed. */
+  holders(claims: UniqueClaims): Loaded<Holders>
+  /** Inserts the rows of a proposal's records. */
+  insertProposed(proposal: number, records: readonly ProposedRow[]): Loaded<void>
+  /** Removes results of derivations from the cache. */
+  forgetResults(results: readonly CachedResult[]): Loaded<void>
+  /** Carries out steps and takes back what they changed. */
+  tryOut<T>(steps: (trial: StoreChange) => Steps<T>): Loaded<T>
+  /** Carries out steps of several questions, together where that saves round trips. */
+  together<T>(steps: readonly Steps<T>[]): Loaded<readonly T[]>
+  /** Writes what was changed so far into the tables, so that a large change does not take up memory. */
+  flush(): Loaded<void>
+  /** Lets other requests of the thread have their turn. */
+  pause(): Loaded<void>
+}
+
+/** The result of a derivation for one target, in the cache. */
+export interface CachedResult {
+  readonly inputHash: string
+  readonly target: string
+}
+
+/** Whether a value sent for a field, possibly of a wrong type, is the one that the field has. */
+export function isStored(sent: unknown, value: JsonValue): boolean {
+  if (typeof value !== 'object' || value === null) return sent === value
+  return typeof sent === 'object' && sent !== null && jsonEqual(sent, value)
+}
+
+/** Whether two values of a field are the same to the letter, with the order of keys. */
+export function sameValue(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true
+  return typeof a === 'object' && typeof b === 'object' && JSON.stringify(a) === JSON.stringify(b)
+}

@@ -1,0 +1,183 @@
+import type { JsonObject } from '../../contract/json/json.ts'
+import { memberOf } from '../sheet-files/import-lines.ts'
+import type { Upsert, UpsertResult, UpsertTrial } from '../sheet-store.ts'
+import { checkVersion } from './check-version.ts'
+import { load, type Steps } from './steps.ts'
+import { isStored, type StoreChange, type StoredRecord } from './store-change.ts'
+import type { UpsertBody } from './upsert-body.ts'
+import { UpsertTally } from './upsert-counts.ts'
+import { idOf, UpsertJudge, type RecordWrite, type RecordWriter } from './upsert-validation.ts'
+
+/**
+ * Inserts or merges records (D13). Validates the whole batch before it throws, so that the message lists all violations:
+ * PermissionDeniedError and ValidationError, and before these PreconditionFailedError, since a client that has not seen the
+ * present version does not need them.
+ */
+export function* upsert(
+  change: StoreChange,
+  { records, actor }: UpsertBody,
+  ifMatch: Upsert['ifMatch'],
+): Steps<UpsertResult> {
+  const id = idOf(records[0] ?? {})
+  // A record without an id is refused in any case.
+  if (id !== null && ifMatch !== null) {
+    yield* load(change.load([id]))
+    checkVersion(id, ifMatch, change.records.get(id))
+  }
+  return yield* writeRecords(change, records, {
+    actor,
+    proposal: null,
+    anyField: false,
+    writesEarly: isLarge(records),
+  })
+}
+
+/** Whether {@link upsert} writes records before it has validated all. */
+export function isLarge(records: readonly JsonObject[]): boolean {
+  return records.length > RECORDS_AT_ONCE
+}
+
+/** Returns what {@link upsert} would do, with all violations. The caller takes back what was changed. */
+export function* tryUpsert(change: StoreChange, { records, actor }: UpsertBody): Steps<UpsertTrial> {
+  const batch = new UpsertBatch(change, { actor, proposal: null, anyField: false })
+  yield* batch.addAll(records)
+  return yield* batch.trial()
+}
+
+/** Inserts or merges records, as {@link upsert} does. */
+export function* writeRecords(
+  change: StoreChange,
+  records: readonly JsonObject[],
+  writer: BatchWriter,
+): Steps<UpsertResult> {
+  const batch = new UpsertBatch(change, writer)
+  yield* batch.addAll(records)
+  return yield* batch.finish()
+}
+
+/** Returns the ids that records from outside have. */
+export function idsOf(records: readonly JsonObject[]): string[] {
+  return [...new Set(records.map(idOf).filter((id) => id !== null))]
+}
+
+/** The writer of a batch, and whether records may be written into the tables before all are validated. */
+interface BatchWriter extends RecordWriter {
+  readonly writesEarly?: boolean
+}
+
+/** Records that are loaded together, and of a larger batch written together. */
+const RECORDS_AT_ONCE = 5000
+
+/** Records between two pauses, unless these take longer. */
+const RECORDS_A_TURN = 200
+const TURN_MS = 5
+
+class UpsertBatch {
+  readonly #change: StoreChange
+  readonly #writer: BatchWriter
+  readonly #judge: UpsertJudge
+  readonly #tally = new UpsertTally()
+
+  constructor(change: StoreChange, writer: BatchWriter) {
+    this.#change = change
+    this.#writer = writer
+    this.#judge = new UpsertJudge(change.contract, writer, (field) => change.cells.isDerived(field))
+  }
+
+  *addAll(records: readonly JsonObject[]): Steps<void> {
+    const change = this.#change
+    for (let start = 0; start < records.length; start += RECORDS_AT_ONCE) {
+      if (start > 0 && this.#canWriteEarly) yield* load(change.flush())
+      const some = records.slice(start, start + RECORDS_AT_ONCE)
+      yield* load(change.load(some.map(idOf).filter((id) => id !== null)))
+      yield* this.#addSome(some, start)
+    }
+  }
+
+  /** Whether the end of the batch cannot refuse what was added so far: records may swap unique values. */
+  get #canWriteEarly(): boolean {
+    return this.#writer.writesEarly === true && this.#judge.claims.isEmpty && !this.#judge.hasFaults
+  }
+
+  *#addSome(records: readonly JsonObject[], start: number): Steps<void> {
+    let since = performance.now()
+    for (let index = 0; index < records.length; index += 1) {
+      if ((index > 0 && index % RECORDS_A_TURN === 0) || performance.now() - since > TURN_MS) {
+        yield* load(this.#change.pause())
+        since = performance.now()
+      }
+      this.#add(records[index] as JsonObject, start + index)
+    }
+  }
+
+  #add(record: JsonObject, position: number): void {
+    const id = idOf(record)
+    const stored = id === null ? undefined : this.#change.records.get(id)
+    const write = this.#judge.judge(
+      record,
+      position,
+      stored === undefined ? null : (field, value) => isStored(value, stored.value(field)),
+    )
+    if (write === null) return
+    if (stored === undefined) this.#insert(write)
+    else this.#update(write, stored)
+  }
+
+  *finish(): Steps<UpsertResult> {
+    yield* this.#checkUnique()
+    this.#judge.throwFaults()
+    return this.#tally.result(this.#change.totalRecords())
+  }
+
+  *trial(): Steps<UpsertTrial> {
+    yield* this.#checkUnique()
+    return this.#tally.trial(this.#judge)
+  }
+
+  *#checkUnique(): Steps<void> {
+    const { claims } = this.#judge
+    if (!claims.isEmpty) this.#judge.refuse(claims.conflicts(yield* load(this.#change.holders(claims))))
+  }
+
+  #insert(write: RecordWrite): void {
+    const { id, record, values } = write
+    const key = this.#change.newKey()
+    const seq = this.#log(key, write, null)
+    this.#change.insert({ id, key, seq, record, values, written: (field) => memberOf(record, field) })
+    this.#tally.inserted(seq)
+  }
+
+  #update(write: RecordWrite, stored: StoredRecord): void {
+    const { record, fields } = write
+    if (fields.length === 0) {
+      this.#tally.updated(stored.version, { changed: false })
+      return
+    }
+    const { records, cells } = this.#change
+    const { key } = stored
+    const seq = this.#log(key, write, stored)
+    this.#tally.updated(seq, { changed: true })
+    records.update(stored, { fields, values: record, seq })
+    for (const { name } of fields) {
+      const target = cells.target(name)
+      if (target !== undefined)
+        cells.writtenByHand(target, key, { hasValue: memberOf(record, name) !== null, seq })
+      cells.inputWritten(name, key, seq)
+    }
+  }
+
+  #log(key: number, { id, record, fields }: RecordWrite, stored: StoredRecord | null): number {
+    return this.#change.logRecord(
+      {
+        actor: this.#writer.actor,
+        proposal: this.#writer.proposal,
+        source: 'write',
+        recordId: id,
+        fields,
+        values: record,
+        previous: stored === null ? null : (field) => stored.value(field),
+      },
+      key,
+    )
+  }
+}

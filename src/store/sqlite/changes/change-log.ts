@@ -1,0 +1,35 @@
+import type { Field } from '../../../contract/contract.ts'
+import type { ChangeLog, LoggedDeletion } from '../../rules/store-change.ts'
+import type { DeletionRef } from '../../sheet-store.ts'
+import { canBeId } from '../database/values.ts'
+import type { CellLog } from '../log/cell-log-reader.ts'
+import { isOfLife, type EntryOfLife } from '../log/life-entries.ts'
+import { ProvenanceReader } from '../log/provenance-reader.ts'
+import { readDeletion } from '../log/read-deletion.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** The log as a change set reads it: from the table, into which it puts its own lines first. */
+export class StoredLog implements ChangeLog {
+  readonly #db: Connection
+  readonly #insertLines: () => void
+
+  constructor(db: Connection, insertLines: () => void) {
+    this.#db = db
+    this.#insertLines = insertLines
+  }
+
+  cell(recordId: string, field: Field): CellLog | null {
+    this.#insertLines()
+    return canBeId(recordId) ? new ProvenanceReader(this.#db).log(recordId, field) : null
+  }
+
+  isOfLife(entry: EntryOfLife): boolean {
+    this.#insertLines()
+    return isOfLife(this.#db, entry)
+  }
+
+  deletions(refs: readonly DeletionRef[]): readonly (LoggedDeletion | null)[] {
+    this.#insertLines()
+    return refs.map((ref) => readDeletion(this.#db, ref))
+  }
+}
