@@ -7,7 +7,7 @@ import { onEnd } from '../support/on-end.ts'
 import { RestartableViewer } from '../support/restartable-viewer.ts'
 import { cellAt, eventually, picture, settled, shows } from '../support/viewer.ts'
 
-const AWAY = /^The server does not answer\./
+const AWAY = /^No connection to the server\./
 /** The page tries to connect again after longer and longer, at most 15 seconds. */
 const BACK = { state: 'detached' } as const
 
@@ -38,7 +38,7 @@ test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) =
   const viewer = await RestartableViewer.serving(t, sheet.path)
   const page = await viewer.open('/?cell=AD~capital&panel=1')
   const notice = page.getByText(AWAY)
-  const panel = page.getByRole('complementary', { name: 'Where this came from' })
+  const panel = page.getByRole('complementary', { name: 'Provenance' })
   const title = await cellAt(page, 0, 'Capital')
   const before = await title.innerText()
   assert.notEqual(before, '')
@@ -111,7 +111,7 @@ test('a server that goes away and comes back', { skip: NO_BROWSER }, async (t) =
     await page.getByRole('link', { name: 'Runs' }).click()
     await viewer.restart()
     await notice.waitFor(BACK)
-    await page.getByRole('heading', { name: 'There have been no runs yet' }).waitFor()
+    await page.getByRole('heading', { name: 'No runs yet' }).waitFor()
   })
 
   await t.test('without a network a server on this machine is there all the same', async () => {
@@ -186,9 +186,9 @@ test('a page that cannot be fetched says so, and the rest stands', { skip: NO_BR
   await page.getByRole('link', { name: 'Contract' }).click()
   await page.getByRole('heading', { name: 'This page cannot be shown' }).waitFor()
   await page.getByRole('link', { name: 'Runs' }).click()
-  await page.getByRole('heading', { name: 'There have been no runs yet' }).waitFor()
+  await page.getByRole('heading', { name: 'No runs yet' }).waitFor()
   await page.getByRole('link', { name: 'Contract' }).click()
   await context.unroute(/\/assets\/contract-page/)
   await page.getByRole('button', { name: 'Reload' }).click()
-  await page.getByRole('searchbox', { name: 'Search the fields' }).waitFor()
+  await page.getByRole('searchbox', { name: 'Search fields' }).waitFor()
 })

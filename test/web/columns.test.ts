@@ -107,7 +107,7 @@ test('columns by mouse', { skip: NO_BROWSER }, async (t) => {
   await t.test('a column is pinned by its menu, and stays when the others scroll', async () => {
     await page.getByRole('columnheader', { name: 'Region', exact: true }).hover()
     await page.getByRole('button', { name: 'Menu of Region' }).click()
-    await page.getByRole('menuitem', { name: 'Pin to the left' }).click()
+    await page.getByRole('menuitem', { name: 'Pin left' }).click()
     await eventually(async () => assert.deepEqual((await order(page)).slice(0, 2), ['Code', 'Region']))
     await reloaded(page)
     assert.deepEqual((await order(page)).slice(0, 2), ['Code', 'Region'])
@@ -157,14 +157,14 @@ test('columns by keyboard', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('to another place', async () => {
-    await choose(page, first, 'Move to the right')
+    await choose(page, first, 'Move right')
     await eventually(async () => assert.deepEqual((await order(page)).slice(1, 3), [second, first]))
     await reloaded(page)
     assert.deepEqual((await order(page)).slice(1, 3), [second, first])
   })
 
   await t.test('pinned, and not pinned', async () => {
-    await choose(page, second, 'Pin to the left')
+    await choose(page, second, 'Pin left')
     const pinned = [before[0], second]
     await eventually(async () => assert.deepEqual((await order(page)).slice(0, 2), pinned))
     const isStill = async (): Promise<boolean> => {
@@ -177,17 +177,17 @@ test('columns by keyboard', { skip: NO_BROWSER }, async (t) => {
     }
     await reloaded(page)
     assert.equal(await isStill(), true)
-    await choose(page, second, 'Do not pin')
+    await choose(page, second, 'Unpin')
     await eventually(async () => assert.equal(await isStill(), false))
   })
 
   await t.test('hidden, and all back as the contract has them', async () => {
-    await choose(page, first, 'Hide this column')
+    await choose(page, first, 'Hide column')
     await eventually(async () => assert.ok(!(await order(page)).includes(first)))
     await reloaded(page)
     assert.ok(!(await order(page)).includes(first))
     await page.keyboard.press('Control+k')
-    await page.keyboard.type('as the contract has them')
+    await page.keyboard.type('Reset the columns')
     await page.keyboard.press('Enter')
     await eventually(async () => assert.deepEqual(await order(page), before))
   })

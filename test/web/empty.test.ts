@@ -34,7 +34,7 @@ test('a sheet without records', { skip: NO_BROWSER }, async (t) => {
   const page = await viewer.open()
 
   await t.test('says so, and how records come into it', async () => {
-    await page.getByRole('heading', { name: 'There are no records yet' }).waitFor()
+    await page.getByRole('heading', { name: 'No records yet' }).waitFor()
     await page.getByText('colophon import <sheet> data.csv --actor you').waitFor()
     await page.getByText('POST /api/records').waitFor()
     await picture(page, 'empty-light')

@@ -246,7 +246,7 @@ test(`${shown(COUNT)} records`, { skip: NO_BROWSER, timeout: TEST_PATIENCE_MS },
       assert.match(why, /took longer than 0\.001 s/)
     }, SERVER_PATIENCE_MS)
     assert.equal(await other.locator('.grid-row').count(), 0)
-    await fault.getByRole('button', { name: 'Do not sort' }).click()
+    await fault.getByRole('button', { name: 'Clear the sort order' }).click()
     await assertRow(other, 0, 0)
     hasty.assertCalm()
   })

@@ -14,7 +14,7 @@ import { cellAt, eventually, SheetViewer, shows } from '../support/viewer.ts'
 const PLACE = '/?cell=AD~currency_name&panel=1'
 /** All of other currencies. Where all fail, only frames tell that anything has changed. */
 const RECORDS = ['AD', 'AE', 'AF', 'AG', 'AL', 'AM', 'AO', 'AR', 'AU', 'AZ', 'BA']
-const GOES_ON = { name: /^Run \d+ goes on$/ }
+const GOES_ON = { name: /^Run \d+ is running$/ }
 
 /** Forgets the frames of a store, as a server does with those that are too old. */
 async function forgetFrames(store: string): Promise<void> {

@@ -16,7 +16,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
   const page = await viewer.open('/')
   const pages = page.getByRole('navigation', { name: 'Pages' })
   const list = page.getByRole('region', { name: 'Proposals' })
-  const messages = page.getByRole('region', { name: 'Messages' })
+  const messages = page.getByRole('region', { name: 'Notifications' })
   const dialog = page.getByRole('dialog')
   const propose = (change: object, actor = AGENT): Promise<Proposal> =>
     viewer.post('/api/proposals', { actor, ...change })
@@ -26,7 +26,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
 
   await t.test('without any, the page says what they are', async () => {
     await pages.getByRole('link', { name: 'Proposals', exact: true }).click()
-    await page.getByRole('heading', { name: 'No proposals wait' }).waitFor()
+    await page.getByRole('heading', { name: 'No waiting proposals' }).waitFor()
   })
 
   await t.test('one that is made shows in the header, and in the list, by itself', async () => {
@@ -60,14 +60,14 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
 
   await t.test('it is accepted by keyboard, and the cells tell of both', async () => {
     await page.keyboard.press('Control+Enter')
-    await messages.getByText('Proposal 1 is accepted').waitFor()
+    await messages.getByText('Proposal 1 accepted').waitFor()
     await detail('1')
       .getByText(/^Accepted by human:me/)
       .waitFor()
     assert.equal(await viewer.value('AT', 'capital'), 'Wien')
     await pages.getByRole('link', { name: 'Proposals', exact: true }).waitFor()
     await detail('1').getByRole('link', { name: 'AT' }).click()
-    const panel = page.getByRole('complementary', { name: 'Where this came from' })
+    const panel = page.getByRole('complementary', { name: 'Provenance' })
     await panel
       .getByText(/^Written as proposed by agent:editor, accepted by human:me, /)
       .first()
@@ -88,15 +88,15 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
       const accept = detail('2').getByRole('button', { name: /^Accept/ })
       assert.ok(await accept.isEnabled())
       await viewer.post('/api/records', { actor: 'human:bob', records: [{ id: 'BE', capital: 'Brüssel' }] })
-      await detail('2').getByText('The sheet has moved since this was proposed,').waitFor()
-      await record('BE', '2').getByText('has other values since').waitFor()
+      await detail('2').getByText('The data has changed since this was proposed,').waitFor()
+      await record('BE', '2').getByText('was changed in the meantime').waitFor()
       await record('BE', '2').getByText('Now Brüssel').waitFor()
       assert.ok(await accept.isDisabled())
       await picture(page, 'proposal-moved-light')
       await page.keyboard.press('Control+Enter')
       await page.keyboard.press('r')
-      const why = dialog.getByRole('textbox', { name: 'Why?' })
-      assert.equal(await why.inputValue(), 'The sheet has moved since: capital of BE')
+      const why = dialog.getByRole('textbox', { name: 'Reason (optional)' })
+      assert.equal(await why.inputValue(), 'Changed since the proposal: capital of BE')
       await picture(page, 'proposal-reject-light')
       await page.keyboard.press('End')
       await page.keyboard.type('. Ask again')
@@ -107,7 +107,7 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
       const { state, decided_by: by, reason } = await stateOf('2')
       assert.deepEqual(
         [state, by, reason],
-        ['rejected', 'human:me', 'The sheet has moved since: capital of BE. Ask again'],
+        ['rejected', 'human:me', 'Changed since the proposal: capital of BE. Ask again'],
       )
       assert.equal(await viewer.value('BE', 'capital'), 'Brüssel')
     },
@@ -154,16 +154,16 @@ test('proposals', { skip: NO_BROWSER }, async (t) => {
       await propose({ records: [{ id: 'CH', capital: 'Bern BE' }] })
       await page.goto(`${viewer.url}/proposals/5`)
       const own = detail('5')
-      await own.getByText('You have proposed this yourself: somebody else has to accept it.').waitFor()
+      await own.getByText('You proposed this yourself: someone else has to accept it.').waitFor()
       assert.ok(await own.getByRole('button', { name: /^Accept/ }).isDisabled())
-      await own.getByRole('button', { name: /^Take back/ }).click()
-      await dialog.getByRole('button', { name: 'Take it back' }).click()
+      await own.getByRole('button', { name: /^Withdraw/ }).click()
+      await dialog.getByRole('button', { name: 'Withdraw' }).click()
       await own.getByText(/^Rejected by human:me/).waitFor()
       await page.getByRole('button', { name: 'You are human:me' }).click()
       await page.getByRole('textbox', { name: 'Who are you?' }).fill('agent:reviewer')
       await page.keyboard.press('Enter')
       await list.getByRole('link', { name: /^Proposal 6/ }).click()
-      await detail('6').getByText('The contract does not let agent:reviewer write Capital.').waitFor()
+      await detail('6').getByText('The contract does not allow agent:reviewer to write Capital.').waitFor()
       assert.ok(
         await detail('6')
           .getByRole('button', { name: /^Accept/ })

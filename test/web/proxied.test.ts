@@ -18,8 +18,8 @@ test('where a reverse proxy says who writes', { skip: NO_BROWSER }, async (t) =>
 
   await t.test('the page shows whom the proxy names, and says why that cannot be chosen', async () => {
     await page.getByRole('button', { name: 'You are human:ann' }).click()
-    const popover = page.getByRole('dialog', { name: 'Who you are' })
-    await popover.getByText(/The reverse proxy before this server says who you are/).waitFor()
+    const popover = page.getByRole('dialog', { name: 'Actor' })
+    await popover.getByText(/The reverse proxy in front of this server sets this name/).waitFor()
     assert.equal(await popover.getByRole('textbox').count(), 0)
     await picture(page, 'actor-fixed-light')
     await page.keyboard.press('Escape')
@@ -41,7 +41,7 @@ test('where a reverse proxy says who writes', { skip: NO_BROWSER }, async (t) =>
     const direct = await viewer.open('/', await viewer.newContext())
     await direct.getByRole('button', { name: /^You are/ }).click()
     await shows(
-      direct.getByRole('dialog', { name: 'Who you are' }).getByRole('alert'),
+      direct.getByRole('dialog', { name: 'Actor' }).getByRole('alert'),
       /the header x-forwarded-user says who writes, and it is not there/,
     )
   })

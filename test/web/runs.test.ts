@@ -19,11 +19,11 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   const { gate } = viewer
   const page = await viewer.open('/?cell=AD~week_starts_on')
   const dialog = page.getByRole('dialog')
-  const goesOn = page.getByRole('group', { name: /^Run \d+ goes on$/ })
+  const goesOn = page.getByRole('group', { name: /^Run \d+ is running$/ })
   const ended = page.getByRole('link', { name: /^Last run/ })
 
   await t.test('the plan tells calls and cost before anything is spent', async () => {
-    await plan(page, /^This column: Week starts on/)
+    await plan(page, /^Compute this column: Week starts on/)
     await dialog.getByText('249 calls').first().waitFor()
     await dialog.getByRole('button', { name: /^Run 249 calls · \$0\.02/ }).waitFor()
     await picture(page, 'plan-light')
@@ -59,8 +59,8 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('where responses are kept, the dialog offers them with both prices', async () => {
-    await plan(page, /^This column: Week starts on/)
-    await dialog.getByRole('checkbox', { name: /^(Compute again|Recompute)/ }).check()
+    await plan(page, /^Compute this column: Week starts on/)
+    await dialog.getByRole('checkbox', { name: /^Recompute fresh/ }).check()
     await dialog.getByRole('radio', { name: /^Call again: \$0\.02/ }).waitFor()
     await dialog.getByRole('radio', { name: 'Reuse 249 kept responses: $0' }).check()
     await dialog.getByRole('button', { name: 'Fill 249 cells from the cache' }).waitFor()
@@ -71,14 +71,14 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('a run is cancelled; what is stored stays', async () => {
-    await plan(page, 'All that is to be computed')
+    await plan(page, 'Compute missing and outdated cells')
     gate.close()
     await dialog.getByRole('button', { name: /^Run at most/ }).click()
     await eventually(() => assert.ok(gate.waiting >= 4))
     await goesOn.getByRole('button', { name: /^Cancel run/ }).click()
-    await dialog.getByRole('button', { name: 'Cancel the run' }).click()
+    await dialog.getByRole('button', { name: 'Cancel run' }).click()
     await page
-      .getByRole('region', { name: 'Messages' })
+      .getByRole('region', { name: 'Notifications' })
       .getByText(/was cancelled/)
       .waitFor()
     gate.open()
@@ -93,8 +93,8 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await plan(page, 'The selected record')
     await dialog.getByRole('button', { name: /^Run / }).click()
     await page
-      .getByRole('region', { name: 'Messages' })
-      .getByText(/Run 3 is done/)
+      .getByRole('region', { name: 'Notifications' })
+      .getByText(/Run 3 finished/)
       .waitFor()
     await page.goto(`${viewer.url}/?cell=AD~currency_name`)
     const cell = await cellAt(page, 0, 'Currency name')
@@ -105,11 +105,11 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   await t.test('a failed cell says why, and is tried again', async () => {
     await page.getByRole('grid').focus()
     await page.keyboard.press('Space')
-    const panel = page.getByRole('complementary', { name: 'Where this came from' })
+    const panel = page.getByRole('complementary', { name: 'Provenance' })
     await panel.getByRole('heading', { name: 'Why it failed' }).waitFor()
     await panel.getByText(/418/).first().waitFor()
     gate.refuse(null)
-    await panel.getByRole('button', { name: 'Try again' }).click()
+    await panel.getByRole('button', { name: 'Retry' }).click()
     // It costs something: the plan comes first.
     await dialog.getByRole('button', { name: /^Run 1 call/ }).click()
     const cell = await cellAt(page, 0, 'Currency name')
@@ -122,10 +122,10 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('the panel tells where a value came from', async () => {
-    const panel = page.getByRole('complementary', { name: 'Where this came from' })
+    const panel = page.getByRole('complementary', { name: 'Provenance' })
     await panel.getByRole('link', { name: 'currency.yaml' }).first().waitFor()
     await panel.getByText(/\/currencies\/EUR$/).waitFor()
-    await panel.getByText(/No, it was called for/).waitFor()
+    await panel.getByText(/No, with a call/).waitFor()
     await panel
       .getByText(/sha256:|…$/)
       .first()
@@ -141,13 +141,13 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await eventually(async () => assert.equal(await viewer.value('AD', 'name_de'), 'Andorrra'))
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Space')
-    const panel = page.getByRole('complementary', { name: 'Where this came from' })
+    const panel = page.getByRole('complementary', { name: 'Provenance' })
     await (await cellAt(page, 0, 'Name in German')).getByRole('img', { name: 'overridden' }).waitFor()
-    await panel.getByRole('button', { name: 'Put back this value' }).click()
-    await panel.getByRole('button', { name: 'Put it back' }).click()
+    await panel.getByRole('button', { name: 'Restore this value' }).click()
+    await panel.getByRole('button', { name: 'Undo change' }).click()
     await eventually(async () => assert.equal(await viewer.value('AD', 'name_de'), 'Andorra'))
     await panel
-      .getByText(/Put back by/)
+      .getByText(/Reverted by/)
       .first()
       .waitFor()
     const mark = (await cellAt(page, 0, 'Name in German')).getByRole('img', { name: 'overridden' })
@@ -155,7 +155,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
   })
 
   await t.test('the panel tells of the whole record as well', async () => {
-    const panel = page.getByRole('complementary', { name: 'Where this came from' })
+    const panel = page.getByRole('complementary', { name: 'Provenance' })
     await panel.getByRole('tab', { name: 'Record' }).click()
     await eventually(async () => assert.equal(await panel.getByRole('listitem').count(), 22))
     const row = panel.getByRole('listitem').filter({ hasText: 'Week starts on' })
@@ -174,9 +174,9 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     const run = page.getByRole('region', { name: 'Run 1' })
     await run.getByText('Week starts on').first().waitFor()
     await picture(page, 'run-light')
-    await run.getByRole('button', { name: 'Revert this run…' }).click()
-    await dialog.getByRole('button', { name: 'Put back 249 cells' }).click()
-    await dialog.getByText(/249 cells put back, without conflicts/).waitFor()
+    await run.getByRole('button', { name: 'Revert run…' }).click()
+    await dialog.getByRole('button', { name: 'Revert 249 cells' }).click()
+    await dialog.getByText(/249 cells reverted, without conflicts/).waitFor()
     await dialog.getByRole('button', { name: 'Done' }).click()
     assert.equal(await viewer.value('AD', 'week_starts_on'), null)
     await list.getByRole('link', { name: 'Revert of run 1' }).waitFor()
@@ -196,9 +196,9 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await viewer.post('/api/records', { records, actor: 'human:ann' })
     await page.goto(`${viewer.url}/?cell=AD~name_de`)
     await settled(page)
-    await plan(page, /^This column: Name in German/)
+    await plan(page, /^Compute this column: Name in German/)
     await dialog.getByText('Keeps 1 manual value.').waitFor()
-    await dialog.getByRole('checkbox', { name: /^Compute again/ }).check()
+    await dialog.getByRole('checkbox', { name: /^Recompute fresh/ }).check()
     assert.equal(await dialog.getByRole('radio', { name: 'Keep 1 manual value' }).isChecked(), true)
     await dialog.getByRole('radio', { name: 'Recompute everything, overwriting 1 manual value' }).check()
     await dialog.getByText('Overwrites 1 manual value.').waitFor()

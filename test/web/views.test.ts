@@ -153,7 +153,7 @@ test('sorting, filtering and the address bar', { skip: NO_BROWSER }, async (t) =
   await t.test('columns are hidden, and that is remembered', async () => {
     await page.getByRole('columnheader', { name: 'Alpha-3', exact: true }).hover()
     await page.getByRole('button', { name: 'Menu of Alpha-3' }).click()
-    await page.getByRole('menuitem', { name: 'Hide this column' }).click()
+    await page.getByRole('menuitem', { name: 'Hide column' }).click()
     const head = page.getByRole('columnheader', { name: 'Alpha-3', exact: true })
     await eventually(async () => assert.equal(await head.count(), 0))
     await page.reload()

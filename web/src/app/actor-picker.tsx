@@ -22,7 +22,7 @@ export function ActorPicker() {
         </Button>
       </Popover.Trigger>
       <Popover.Portal>
-        <Popover.Content className="popover" align="end" sideOffset={6} aria-label="Who you are">
+        <Popover.Content className="popover" align="end" sideOffset={6} aria-label="Actor">
           {setActor === null ? (
             <FixedActor actor={actor} />
           ) : (
@@ -48,8 +48,7 @@ function FixedActor({ actor }: { readonly actor: string }) {
         You are <strong>{actor}</strong>.
       </p>
       <p className="form-hint">
-        The reverse proxy before this server says who you are, so it cannot be chosen here: what you write
-        bears this name.
+        The reverse proxy in front of this server sets this name. Your changes are logged under it.
       </p>
     </div>
   )
@@ -78,7 +77,7 @@ function ActorForm({ actor, fault, onChoose }: ActorFormProps) {
       </label>
       <FormFault text={fault} />
       <p className="form-hint">
-        What you write bears this name, and the contract may let only some names write a field. For example
+        Your changes are logged under this name. The contract can limit who may write a field. Example:
         human:ann.
       </p>
       <Button look="primary" type="submit">

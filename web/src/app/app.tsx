@@ -71,7 +71,7 @@ export function App() {
                   <ContractPage contract={contract} />
                 </Route>
                 <Route>
-                  <Notice title="There is no such page">The address may be misspelt.</Notice>
+                  <Notice title="Page not found">Check the address.</Notice>
                 </Route>
               </Switch>
             </Suspense>

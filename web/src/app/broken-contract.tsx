@@ -18,15 +18,12 @@ export function BrokenContract({ error }: { readonly error: Error }) {
   }, [client])
   const isAway = isUnreachable(error)
   return (
-    <Notice
-      kind="error"
-      title={isAway ? 'The server cannot be reached' : 'The sheet cannot be read as it is'}
-    >
+    <Notice kind="error" title={isAway ? 'Cannot reach the server' : 'Cannot read the sheet'}>
       <p>{messageOf(error)}</p>
       <p>
         {isAway
-          ? 'The page goes on by itself as soon as it answers.'
-          : 'Mend the file and save it: the page goes on by itself.'}
+          ? 'This page reconnects automatically.'
+          : 'Fix and save the file; this page reloads automatically.'}
       </p>
     </Notice>
   )

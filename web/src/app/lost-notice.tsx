@@ -11,8 +11,8 @@ export function LostNotice() {
         <p className="lost-notice">
           <CloudOff size={15} aria-hidden="true" />
           <span>
-            <strong>The server does not answer.</strong> What is shown may be out of date, and nothing can be
-            saved. The page goes on by itself when it is back.
+            <strong>No connection to the server.</strong> The data shown may be outdated, and changes cannot
+            be saved. This page reconnects automatically.
           </span>
         </p>
       )}

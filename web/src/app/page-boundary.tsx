@@ -42,7 +42,7 @@ function PageFault({ error }: { readonly error: unknown }) {
       }
     >
       <p>{messageOf(error)}</p>
-      {isLost && <p>It can be loaded again when the server is back.</p>}
+      {isLost && <p>Reload it when the server is reachable again.</p>}
     </Notice>
   )
 }

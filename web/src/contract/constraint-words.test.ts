@@ -33,7 +33,7 @@ test('lengths and counts', () => {
   assert.deepEqual(wordsOf('string', { minLength: 2, maxLength: 2 }), ['exactly 2 characters'])
   assert.deepEqual(wordsOf('string', { minLength: 0 }), [])
   assert.deepEqual(wordsOf('string', { minLength: 0, maxLength: 1 }), ['at most 1 character'])
-  assert.deepEqual(wordsOf('array', { minItems: 1, uniqueItems: true }), ['at least 1 item', 'no item twice'])
+  assert.deepEqual(wordsOf('array', { minItems: 1, uniqueItems: true }), ['at least 1 item', 'unique items'])
   assert.deepEqual(wordsOf('object', { maxProperties: 2, required: ['x', 'y'] }), [
     'at most 2 properties',
     'has x, y',
@@ -89,8 +89,8 @@ test('closed lists and patterns are not words', () => {
 test('who may write', () => {
   const derived = { derivation: 'x.yaml', kind: 'http', inputs: [] }
   assert.equal(writersWords(fieldOf({})), 'anybody')
-  assert.equal(writersWords(fieldOf({ derived })), 'nobody by hand')
-  assert.equal(writersWords(fieldOf({ 'x-editable-by': [] })), 'nobody by hand')
+  assert.equal(writersWords(fieldOf({ derived })), 'read-only')
+  assert.equal(writersWords(fieldOf({ 'x-editable-by': [] })), 'read-only')
   assert.equal(writersWords(fieldOf({ 'x-editable-by': ['human:*', '*'] })), 'anybody')
   assert.equal(writersWords(fieldOf({ 'x-editable-by': ['human:*'], derived })), 'human:*')
   assert.equal(writersWords(fieldOf({ 'x-editable-by': ['a', 'b', 'c'] })), 'a, b or c')

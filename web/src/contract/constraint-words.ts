@@ -22,7 +22,7 @@ export function constraintsOf(field: SheetField): readonly Constraint[] {
       : null,
     ...boundsWords(field),
     options['multipleOf'] === undefined ? null : `a multiple of ${plain(options['multipleOf'])}`,
-    options['uniqueItems'] === true ? 'no item twice' : null,
+    options['uniqueItems'] === true ? 'unique items' : null,
     Array.isArray(options['required']) ? `has ${options['required'].map(plain).join(', ')}` : null,
     formatWords(type, options['format']),
   ]
@@ -102,8 +102,8 @@ function plain(value: unknown): string {
 
 /** Who may write a field by hand, in words. */
 export function writersWords({ editableBy, derived }: SheetField): string {
-  if (editableBy === null) return derived === null ? 'anybody' : 'nobody by hand'
-  if (editableBy.length === 0) return 'nobody by hand'
+  if (editableBy === null) return derived === null ? 'anybody' : 'read-only'
+  if (editableBy.length === 0) return 'read-only'
   return editableBy.includes('*') ? 'anybody' : listWords(editableBy)
 }
 

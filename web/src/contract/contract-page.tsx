@@ -34,7 +34,7 @@ export default function ContractPage({ contract }: { readonly contract: SheetCon
         </p>
       </header>
       <Tabs.Root defaultValue="fields">
-        <Tabs.List className="contract-tabs" aria-label="Show the contract as">
+        <Tabs.List className="contract-tabs" aria-label="View">
           <Tabs.Trigger value="fields">Fields</Tabs.Trigger>
           <Tabs.Trigger value="document">Document</Tabs.Trigger>
         </Tabs.List>
@@ -43,8 +43,7 @@ export default function ContractPage({ contract }: { readonly contract: SheetCon
         </Tabs.Content>
         <Tabs.Content value="document" tabIndex={-1}>
           <p className="contract-hint">
-            The document as the server has it, defaults filled in. It is changed by editing{' '}
-            <code>contract.yaml</code>.
+            The contract with all defaults filled in. To change it, edit <code>contract.yaml</code>.
           </p>
           <DerivationText text={text} />
         </Tabs.Content>
@@ -64,8 +63,8 @@ function Fields({ contract }: { readonly contract: SheetContract }) {
         <input
           className="input"
           type="search"
-          aria-label="Search the fields"
-          placeholder="Search the fields"
+          aria-label="Search fields"
+          placeholder="Search fields"
           value={search}
           onChange={(event) => setSearch(event.currentTarget.value)}
         />
@@ -73,10 +72,10 @@ function Fields({ contract }: { readonly contract: SheetContract }) {
       </div>
       {found.length === 0 ? (
         <Notice
-          title="No field fits"
+          title="No matching field"
           actions={<Button onClick={() => setSearch('')}>Show all fields</Button>}
         >
-          Names, types, constraints, descriptions and derivations are searched.
+          The search covers names, types, constraints, descriptions and derivations.
         </Notice>
       ) : (
         <FieldsTable fields={found} hrefOf={hrefOf} />

@@ -33,7 +33,7 @@ function FieldRow({ field, href }: { readonly field: SheetField; readonly href: 
   return (
     <tr role="row">
       <th scope="row" role="rowheader">
-        <Link href={href} title="Show the column">
+        <Link href={href} title="Show the column in the grid">
           {title}
         </Link>
         {title !== name && <code>{name}</code>}
@@ -103,7 +103,7 @@ function Writers({ field }: { readonly field: SheetField }) {
   return (
     <>
       <Link href={`/derivations?file=${encodeURIComponent(derivation)}`}>{derivation}</Link>
-      <span className="field-writers">{writers === 'nobody by hand' ? writers : `by hand: ${writers}`}</span>
+      <span className="field-writers">{writers === 'read-only' ? writers : `by hand: ${writers}`}</span>
     </>
   )
 }

@@ -105,23 +105,27 @@ function RunButtons({ file, targets, status }: RunButtonsProps) {
       <Button
         look={counts.missing > 0 ? 'primary' : 'plain'}
         disabled={counts.missing === 0}
-        onClick={() => open({ only: 'missing' }, 'run what is missing')}
+        onClick={() => open({ only: 'missing' }, 'compute missing cells')}
       >
-        Run what is missing{inBrackets(counts.missing)}
+        {' '}
+        Compute missing cells{inBrackets(counts.missing)}
       </Button>
       {counts.stale > 0 && (
-        <Button onClick={() => open({ only: 'stale' }, 'run what is stale')}>
-          Run what is stale{inBrackets(counts.stale)}
+        <Button onClick={() => open({ only: 'stale' }, 'compute stale cells')}>
+          {' '}
+          Compute stale cells{inBrackets(counts.stale)}
         </Button>
       )}
-      <Button disabled={counts.failed === 0} onClick={() => open({ only: 'failed' }, 'run only what failed')}>
-        Run only what failed{inBrackets(counts.failed)}
+      <Button disabled={counts.failed === 0} onClick={() => open({ only: 'failed' }, 'retry failed cells')}>
+        {' '}
+        Retry failed cells{inBrackets(counts.failed)}
       </Button>
       <Button
         disabled={counts.total_records === 0}
-        onClick={() => open({ force: true }, 'compute all again')}
+        onClick={() => open({ force: true }, 'recompute all cells')}
       >
-        Compute all again…
+        {' '}
+        Recompute all cells…
       </Button>
     </div>
   )

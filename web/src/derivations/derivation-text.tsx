@@ -53,7 +53,7 @@ function CopyButton({ text }: { readonly text: string }) {
       setIsDone(true)
       setTimeout(() => setIsDone(false), SHOWN_MS)
     } catch {
-      tellError('the browser does not let the page copy')
+      tellError('The browser blocked copying')
     }
   }
   return (

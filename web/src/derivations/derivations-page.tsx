@@ -34,7 +34,7 @@ export default function DerivationsPage({ contract }: { readonly contract: Sheet
 
   if (error !== null) {
     return (
-      <Notice kind="error" title="The derivations cannot be read">
+      <Notice kind="error" title="Cannot read the derivations">
         {messageOf(error)}
       </Notice>
     )

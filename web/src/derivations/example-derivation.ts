@@ -13,9 +13,9 @@ inputs: [${from}]
 kind: http
 url: https://api.example.com/lookup/{{ ${from} }}
 headers:
-  # An environment variable of the server; it is never shown or written down.
+  # An environment variable of the server; it is never shown or logged.
   Authorization: Bearer {{ env.API_KEY }}
-# Where in the answer the value is.
+# Path to the value in the response.
 response_path: result.value
 `
 }

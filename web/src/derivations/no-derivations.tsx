@@ -8,13 +8,12 @@ export function NoDerivations({ contract }: { readonly contract: SheetContract }
     <div className="no-derivations">
       <h2>This sheet has no derivations</h2>
       <p>
-        A derivation is a file that says how fields are computed from other fields: by a call of an HTTP
-        interface, with the values of the record in it. Every value it makes is written down with the call
-        that made it.
+        A derivation is a file that defines how fields are computed from other fields, for example by a call
+        to an HTTP API. Each computed value is stored with the call that returned it.
       </p>
       <p>
-        Put a file such as this into the folder <code>derivations</code> of the sheet, next to{' '}
-        <code>contract.yaml</code>, and change it to your fields. The page shows it as soon as it is saved.
+        Add a file like this to the folder <code>derivations</code> of the sheet, next to{' '}
+        <code>contract.yaml</code>, and adapt it to your fields. This page shows it as soon as you save it.
       </p>
       <DerivationText text={exampleDerivation(contract)} />
     </div>

@@ -118,8 +118,11 @@ test('a text that makes no sense is refused without being sent', async () => {
 test('a batch is refused as a whole; the fault put right, all of it is written and undone as one', async () => {
   await store.commit([change('DE', -5, 1), change('FR', 9, 2)], server)
   assert.equal(pending('DE')?.message, '-5 is too low')
-  assert.match(pending('FR')?.message ?? '', /together with another cell: area of DE: -5 is too low/)
-  assert.match(server.told[0] ?? '', /^None of the 2 cells was saved/)
+  assert.match(
+    pending('FR')?.message ?? '',
+    /because another cell of the same change was refused: area of DE: -5 is too low/,
+  )
+  assert.match(server.told[0] ?? '', /^None of the 2 cells were saved/)
   assert.deepEqual(areas(), [1, 2])
   await store.commit([change('DE', 5, 1)], server)
   assert.deepEqual(areas(), [5, 9])
@@ -137,10 +140,7 @@ test('discarding one cell of a refused batch discards the batch', async () => {
 test('what somebody else has changed is not overwritten; having been told, one may', async () => {
   server.set('DE', { area: 100 })
   await store.commit([change('DE', 5, 1)], server)
-  assert.equal(
-    pending('DE')?.message,
-    'somebody else has changed this meanwhile, to 100; it was not set to 5',
-  )
+  assert.equal(pending('DE')?.message, 'changed by someone else to 100; not set to 5')
   assert.equal(server.stored[0]?.after, 100, 'the page shows it when the edit is discarded')
   assert.deepEqual(areas(), [100, 2])
   await store.saveAgain({ recordId: 'DE', field: 'area' }, server)
@@ -165,7 +165,7 @@ test('a change of another cell of the record is no conflict', async () => {
 test('an edit of a record that is gone does not create it anew', async () => {
   server.records.delete('DE')
   await store.commit([change('DE', 5, 1)], server)
-  assert.match(pending('DE')?.message ?? '', /is gone/)
+  assert.match(pending('DE')?.message ?? '', /deleted by someone else/)
   assert.equal(server.records.has('DE'), false)
 })
 
@@ -211,10 +211,7 @@ test('undoing does not overwrite what somebody else has written since, and says 
   server.set('DE', { area: 100 })
   await store.move('undo', server)
   assert.deepEqual(areas(), [100, 2])
-  assert.match(
-    server.told[0] ?? '',
-    /^Not undone: area of DE: somebody else has changed this meanwhile, to 100/,
-  )
+  assert.match(server.told[0] ?? '', /^Not undone: area of DE: changed by someone else to 100/)
   assert.equal(store.snapshot.pending.size, 0)
   assert.equal(store.snapshot.canUndo, false, 'it can never be undone')
 })
@@ -246,7 +243,7 @@ test('an answer that never came leaves doubt, and trying again is safe', async (
     },
   })
   await store.commit([change('DE', 5, 1)], lossy)
-  assert.match(pending('DE')?.message ?? '', /not known whether this was saved/)
+  assert.match(pending('DE')?.message ?? '', /may or may not have been saved/)
   await store.saveAgain({ recordId: 'DE', field: 'area' }, server)
   assert.deepEqual(areas(), [5, 2])
   assert.equal(store.snapshot.pending.size, 0)

@@ -160,13 +160,15 @@ export class EditStore {
   #refuse(batch: Batch, { refused, faults, found }: Refusal, port: EditPort): void {
     if (found.length > 0) port.known(found)
     const because =
-      faults.size === 0 ? refused : `not saved, since it goes together with another cell: ${refused}`
+      faults.size === 0
+        ? refused
+        : `not saved, because another cell of the same change was refused: ${refused}`
     for (const edit of batch.edits) {
       edit.state = 'refused'
       edit.message = faults.get(edit) ?? because
     }
     const [only, ...others] = batch.edits
-    if (others.length > 0) port.tell(`None of the ${batch.edits.length} cells was saved. ${refused}`)
+    if (others.length > 0) port.tell(`None of the ${batch.edits.length} cells were saved. ${refused}`)
     else if (only !== undefined && this.#pending.get(only.key) !== only) {
       // The cell shows a later edit already.
       port.tell(`${nameOf(only)} was not saved as ${String(only.value)}: ${only.message ?? ''}`)

@@ -22,16 +22,13 @@ test('each column is read as its field has it', () => {
 test('a cell that cannot be read is named, and nothing is pasted', () => {
   assert.throws(() => parsePaste('a\t1\nb\tmany', [NAME, AREA]), {
     constructor: PasteError,
-    message: 'nothing was pasted: line 2, Area: "many" is not a number',
+    message: 'Nothing pasted: 1 of 4 cells could not be read: line 2, Area: "many" is not a number',
   })
   assert.throws(() => parsePaste(Array(5).fill('x').join('\n'), [AREA]), /line 3, .*; and 2 more$/)
 })
 
 test('columns that do not fit are not dropped', () => {
-  assert.throws(
-    () => parsePaste('a\t1\tb', [NAME, AREA]),
-    /3 columns were copied, but only 2 columns are there/,
-  )
+  assert.throws(() => parsePaste('a\t1\tb', [NAME, AREA]), /3 columns were copied, but only 2 are available/)
 })
 
 test('a single value fills the selection, read for each field', () => {

@@ -86,9 +86,9 @@ function widthOf(lines: readonly (readonly TsvCell[])[]): number {
 function readRows(lines: readonly (readonly TsvCell[])[], fields: readonly SheetField[]): unknown[][] {
   const width = widthOf(lines)
   if (width > fields.length) {
-    const there = fields.length === 1 ? 'one column is' : `${fields.length} columns are`
+    const available = fields.length === 1 ? '1 is' : `${fields.length} are`
     throw new PasteError(
-      `${width} columns were copied, but only ${there} there from the selected one on; nothing was pasted`,
+      `Nothing pasted: ${width} columns were copied, but only ${available} available from the selected column on`,
     )
   }
   const faults: string[] = []
@@ -101,7 +101,11 @@ function readRows(lines: readonly (readonly TsvCell[])[], fields: readonly Sheet
       return null
     }),
   )
-  if (faults.length > 0) throw new PasteError(`nothing was pasted: ${listed(faults)}`)
+  if (faults.length > 0) {
+    throw new PasteError(
+      `Nothing pasted: ${faults.length} of ${lines.flat().length} cells could not be read: ${listed(faults)}`,
+    )
+  }
   return rows
 }
 

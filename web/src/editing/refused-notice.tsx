@@ -46,8 +46,7 @@ export function RefusedNotice({ editing, cell, onEdit }: RefusedNoticeProps) {
           </p>
           {others > 0 && (
             <p className="form-hint">
-              {others === 1 ? 'Another cell waits' : `${others} other cells wait`} for this one: they are
-              saved together.
+              {others === 1 ? '1 other cell is' : `${others} other cells are`} saved together with this one.
             </p>
           )}
           <div className="refused-actions">

@@ -89,12 +89,12 @@ function patchesOf(edits: readonly Edit[]): readonly RecordPatch[] {
 /** What stands against writing the cell, and remembers what it has now: whoever tries again has been told. */
 function conflictOf(edit: Edit, { records }: Reading, found: DoneChange[]): string | null {
   const record = records.get(edit.recordId)
-  if (record === undefined) return 'the record is gone: somebody else has deleted it'
+  if (record === undefined) return 'the record was deleted by someone else'
   const current = record[edit.field.name] ?? null
   if (sameValue(current, edit.stored) || sameValue(current, edit.value)) return null
   found.push({ recordId: edit.recordId, field: edit.field, before: edit.stored, after: current })
   edit.stored = current
-  return `somebody else has changed this meanwhile, to ${shownValue(current)}; it was not set to ${shownValue(edit.value)}`
+  return `changed by someone else to ${shownValue(current)}; not set to ${shownValue(edit.value)}`
 }
 
 function changeOf({ recordId, field, value }: Edit, { records }: Reading): DoneChange {
@@ -134,7 +134,7 @@ function refusalOf(error: unknown, { edits, patches, isWriting }: Attempt): Save
   const faults = serverFaults(messageOf(error), edits, patches)
   if (faults.size > 0) return refusal(faults, mayPass)
   const doubt =
-    status === 0 && isWriting ? '. It is not known whether this was saved: save it again to be sure' : ''
+    status === 0 && isWriting ? '. The change may or may not have been saved: save it again to be sure' : ''
   return { refused: messageOf(error) + doubt, faults, mayPass, found: [] }
 }
 

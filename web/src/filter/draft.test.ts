@@ -64,8 +64,8 @@ suite('a condition that is being written', () => {
 
   test('what is wrong is said', () => {
     assert.match(String(written('number', 'atLeast', 'abc')), /not a number/)
-    assert.match(String(written('number', 'between', '1', '')), /missing/)
-    assert.match(String(written('string', 'contains', '  ')), /missing/)
+    assert.match(String(written('number', 'between', '1', '')), /Enter a value/)
+    assert.match(String(written('string', 'contains', '  ')), /Enter a value/)
     assert.match(String(written('date', 'below', '2024-02-30')), /2024-03-10/)
     assert.match(String(written('string', 'anyOf', 'x')), /at least one/)
   })

@@ -46,7 +46,7 @@ export function toCondition(field: SheetField, draft: Draft): Drafted {
     }
     case 'range': {
       const [from, to] = texts.map((text) => parseOne(field, text))
-      if (from === undefined || to === undefined) return { fault: 'A range has two ends' }
+      if (from === undefined || to === undefined) return { fault: 'Enter both ends of the range' }
       if ('fault' in from) return from
       if ('fault' in to) return to
       return of(inOrder(from.value, to.value))
@@ -67,7 +67,7 @@ function placeOf(value: Scalar): number | string | boolean {
 type Parsed = { readonly value: Scalar } | { readonly fault: string }
 
 function parseOne({ type }: SheetField, written: string): Parsed {
-  if (written.trim() === '') return { fault: 'A value is missing' }
+  if (written.trim() === '') return { fault: 'Enter a value' }
   switch (type) {
     case 'integer':
     case 'number': {
@@ -79,7 +79,7 @@ function parseOne({ type }: SheetField, written: string): Parsed {
     case 'timestamp':
     case 'time': {
       const value = normalTemporal(type, written)
-      return value === null ? { fault: `Write it like ${TEMPORAL_EXAMPLES[type]}` } : { value }
+      return value === null ? { fault: `Expected format: ${TEMPORAL_EXAMPLES[type]}` } : { value }
     }
     default:
       return { value: written }

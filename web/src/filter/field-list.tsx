@@ -14,7 +14,7 @@ export function FieldList({ fields, onChoose }: FieldListProps) {
     <Command className="filter-menu" label="Field">
       <Command.Input placeholder="Filter by…" autoFocus />
       <Command.List>
-        <Command.Empty>No field is called so.</Command.Empty>
+        <Command.Empty>No matching field</Command.Empty>
         {fields.map((field) => (
           <Command.Item
             key={field.name}

@@ -105,7 +105,7 @@ function SqlForm({ contract, view, change, onClose, before, initialFault }: SqlF
       </button>
       {fault === null ? (
         <p className="form-hint" id={hintId}>
-          One SQL expression over the fields. Enter applies it, Shift Enter begins a new line.
+          One SQL expression over the fields. Enter applies, Shift+Enter adds a line.
         </p>
       ) : (
         <FormFault text={fault} id={hintId} />

@@ -69,13 +69,11 @@ export function ValuePicker({ field, filter, picked, onPick }: ValuePickerProps)
             onToggle={() => toggle(other)}
           />
         )}
-        {typed === '' && unseen > 0 && <p className="filter-menu-hint">Type to find one of the others.</p>}
+        {typed === '' && unseen > 0 && <p className="filter-menu-hint">Type to search the other values.</p>}
         {options.length === 0 && (other === null || field.values !== null) && !isWaiting && (
-          <p className="filter-menu-hint">There is no such value.</p>
+          <p className="filter-menu-hint">No matching value</p>
         )}
-        {error !== null && (
-          <p className="filter-menu-hint">The values cannot be listed: {messageOf(error)}</p>
-        )}
+        {error !== null && <p className="filter-menu-hint">Cannot list the values: {messageOf(error)}</p>}
       </Command.List>
     </Command>
   )

@@ -17,14 +17,14 @@ export function GoToDialog({ count, open, onClose, onGo }: GoToDialogProps) {
   return (
     <Dialog
       title="Go to record number"
-      description={`A number from 1 to ${count.toLocaleString('en')}, as it stands at the left of the row.`}
+      description={`A number from 1 to ${count.toLocaleString('en')}.`}
       open={open}
       onClose={onClose}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" type="submit" form={FORM}>
-            Go there
+            Go
           </Button>
         </>
       }

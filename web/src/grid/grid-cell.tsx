@@ -84,9 +84,9 @@ function CellEnd({ pending, state, isActive }: Pick<GridCellProps, 'pending' | '
           tabIndex={-1}
           className="grid-cell-button"
           data-do="panel"
-          title="Where did this come from? (Space)"
+          title="Show provenance (Space)"
         >
-          <PanelRight size={13} aria-label="Where did this come from?" />
+          <PanelRight size={13} aria-label="Show provenance" />
         </button>
       )}
       {state !== undefined && <StateMark state={state} />}

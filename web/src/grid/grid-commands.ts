@@ -26,24 +26,24 @@ export function gridCommands(contract: SheetContract, latest: Latest): readonly 
     { group: 'Records', name: 'Select all records', run: () => model().ticks.all() },
     { group: 'Records', name: 'Delete the selected records…', run: () => deleteTicked(now()) },
     { group: 'Records', name: 'Edit the selected cell', run: () => now().editor.begin(null) },
-    { group: 'Records', name: 'Where did the selected cell come from?', run: () => openPanel(model()) },
+    { group: 'Records', name: 'Show the provenance of the selected cell', run: () => openPanel(model()) },
     { group: 'Records', name: 'Undo the last edit', run: () => model().editing.undo() },
-    { group: 'Records', name: 'Redo the edit', run: () => model().editing.redo() },
+    { group: 'Records', name: 'Redo the last edit', run: () => model().editing.redo() },
     { group: 'Records', name: 'Clear the filter', run: () => model().change({ conditions: [], sql: null }) },
   ]
   const columns: MenuCommand[] = [
     { group: 'Columns', name: 'Show all columns', run: () => showAll(model()) },
     {
       group: 'Columns',
-      name: 'Put the columns back as the contract has them',
+      name: 'Reset the columns to the contract',
       run: () => model().columns.reset(),
     },
     {
       group: 'Columns',
-      name: 'Show or hide the summaries of columns',
+      name: 'Show or hide column summaries',
       run: () => model().columns.showSummaries(!model().columns.showsSummaries),
     },
-    { group: 'Columns', name: 'Do not sort', run: () => model().change({ sort: null }) },
+    { group: 'Columns', name: 'Clear the sort order', run: () => model().change({ sort: null }) },
     ...contract.fields.filter(isSortable).map(({ name, title }) => ({
       group: 'Columns',
       name: `Sort by ${title}`,
@@ -54,25 +54,13 @@ export function gridCommands(contract: SheetContract, latest: Latest): readonly 
 }
 
 function runCommands({ fields }: SheetContract): readonly MenuCommand[] {
-  const derived = fields.filter((field) => field.derived !== null)
-  if (derived.length === 0) return []
-  return [
-    {
-      group: 'Compute',
-      name: 'Compute what is to be computed…',
-      run: () => openRunDialog({}, 'Compute all'),
-    },
-    {
-      group: 'Compute',
-      name: 'Compute again what failed…',
-      run: () => openRunDialog({ only: 'failed' }, 'Compute again what failed'),
-    },
-    ...derived.map(({ name, title }) => ({
+  return fields
+    .filter((field) => field.derived !== null)
+    .map(({ name, title }) => ({
       group: 'Compute',
       name: `Compute ${title}…`,
       run: () => openRunDialog({ targets: [name] }, `Compute ${title}`),
-    })),
-  ]
+    }))
 }
 
 function goToRow({ selecting, scroller }: GridModel, row: number): void {

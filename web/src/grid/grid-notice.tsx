@@ -26,13 +26,13 @@ export function GridNotice({ model: { view, change, rows }, onAdd }: GridNoticeP
       return (
         <Notice
           kind="error"
-          title={isFiltered ? 'The filter cannot be used as it is' : 'The records cannot be read'}
+          title={isFiltered ? 'The filter is invalid' : 'Cannot read the records'}
           actions={
             <>
               <Button onClick={rows.retry}>Try again</Button>
               {isFiltered && clearFilter}
               {!isFiltered && view.sort !== null && (
-                <Button onClick={() => change({ sort: null })}>Do not sort</Button>
+                <Button onClick={() => change({ sort: null })}>Clear the sort order</Button>
               )}
             </>
           }
@@ -44,24 +44,24 @@ export function GridNotice({ model: { view, change, rows }, onAdd }: GridNoticeP
     if (isFiltered) {
       return (
         <Notice title="No record matches the filter" actions={clearFilter}>
-          Change a condition, or look at all records.
+          Change a condition, or clear the filter.
         </Notice>
       )
     }
     return (
       <Notice
-        title="There are no records yet"
+        title="No records yet"
         actions={
           <Button look="primary" icon={<Plus size={15} />} onClick={onAdd}>
             Add the first record
           </Button>
         }
       >
-        <p>Add them here, one by one, or bring many at once:</p>
+        <p>Add records one by one here, or import many at once:</p>
         <ul className="grid-ways">
           <li>
             Import a file, also while the server runs:{' '}
-            <code>colophon import &lt;sheet&gt; data.csv --actor you</code> takes CSV, JSON, NDJSON, Parquet
+            <code>colophon import &lt;sheet&gt; data.csv --actor you</code> accepts CSV, JSON, NDJSON, Parquet
             and XLSX.
           </li>
           <li>
@@ -78,7 +78,7 @@ export function PageFault({ rows }: { readonly rows: Rows }) {
   if (rows.pageError === null) return null
   return (
     <div className="grid-page-fault" role="alert">
-      <span>Some of these rows cannot be read: {messageOf(rows.pageError)}</span>
+      <span>Cannot read some of these rows: {messageOf(rows.pageError)}</span>
       <Button onClick={rows.retry}>Try again</Button>
     </div>
   )

@@ -52,13 +52,15 @@ function TickActions({ tickedIds, onUntick, mayDelete, onDialog }: GridToolbarPr
     <div className="grid-ticks" role="group" aria-label="Selected records">
       <span>{tickedIds.size.toLocaleString('en')} selected</span>
       <IconButton
-        label={mayDelete ? 'Delete the selected records' : 'The contract does not let you delete records'}
+        label={
+          mayDelete ? 'Delete the selected records' : 'The contract does not allow you to delete records'
+        }
         disabled={!mayDelete}
         onClick={() => onDialog('delete')}
       >
         <Trash2 size={15} />
       </IconButton>
-      <IconButton label="Select no records" onClick={onUntick}>
+      <IconButton label="Clear selection" onClick={onUntick}>
         <X size={15} />
       </IconButton>
     </div>

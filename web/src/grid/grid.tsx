@@ -68,7 +68,7 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
       role="grid"
       tabIndex={0}
       aria-label={`Records of ${contract.name}`}
-      aria-description="Arrows go from cell to cell, Enter edits, Space tells where a value came from, Escape and then Tab leave the table. In the heads Enter sorts, Space opens the menu, and F2 goes into the summary."
+      aria-description="Arrow keys move between cells, Enter edits, Space shows the provenance of a value, Escape and then Tab leave the table. In column heads, Enter sorts, Space opens the menu, and F2 moves into the summary."
       aria-rowcount={rows.count === null ? -1 : count + 1}
       aria-colcount={layout.columns.length + 1}
       aria-multiselectable="true"

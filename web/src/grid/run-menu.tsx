@@ -1,7 +1,7 @@
 import { Play } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import type { SheetContract, SheetField } from '../api/contract.ts'
-import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
+import { openPendingRun, openRetryRun, openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import { Button } from '../ui/button.tsx'
 import '../ui/menu.css'
 
@@ -19,7 +19,7 @@ export function RunMenu({ contract, field, tickedIds }: RunMenuProps) {
   const column = field?.derived === null ? null : field
   const ids = [...tickedIds]
   const records =
-    ids.length === 1 ? 'the selected record' : `the ${ids.length.toLocaleString('en')} selected records`
+    ids.length === 1 ? '1 selected record' : `${ids.length.toLocaleString('en')} selected records`
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>
@@ -27,32 +27,31 @@ export function RunMenu({ contract, field, tickedIds }: RunMenuProps) {
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className="menu" align="end" sideOffset={6} collisionPadding={8}>
-          <DropdownMenu.Item className="menu-item" onSelect={() => openRunDialog({}, 'Compute all')}>
-            All that is to be computed
+          <DropdownMenu.Item className="menu-item" onSelect={openPendingRun}>
+            {' '}
+            Compute missing and outdated cells
           </DropdownMenu.Item>
-          <DropdownMenu.Item
-            className="menu-item"
-            onSelect={() => openRunDialog({ only: 'failed' }, 'Compute again what failed')}
-          >
-            Only what failed
+          <DropdownMenu.Item className="menu-item" onSelect={openRetryRun}>
+            {' '}
+            Retry failed cells
           </DropdownMenu.Item>
           <DropdownMenu.Item
             className="menu-item"
             disabled={ids.length === 0}
             onSelect={() => openRunDialog({ record_ids: ids }, `Compute ${records}`)}
           >
-            {ids.length === 0 ? 'The selected records (none are)' : capitalised(records)}
+            {ids.length === 0 ? 'Selected records (none selected)' : `Compute ${records}`}
           </DropdownMenu.Item>
           {column !== null && (
             <DropdownMenu.Item
               className="menu-item"
               onSelect={() => openRunDialog({ targets: [column.name] }, `Compute ${column.title}`)}
             >
-              This column: {column.title}
+              Compute this column: {column.title}
             </DropdownMenu.Item>
           )}
           <DropdownMenu.Separator className="menu-line" />
-          <DropdownMenu.Label className="menu-label">One column</DropdownMenu.Label>
+          <DropdownMenu.Label className="menu-label">Compute one column</DropdownMenu.Label>
           {derived.map(({ name, title }) => (
             <DropdownMenu.Item
               key={name}
@@ -66,8 +65,4 @@ export function RunMenu({ contract, field, tickedIds }: RunMenuProps) {
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
   )
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -32,16 +32,16 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
   const hasMoved = movedRecords(proposal).length > 0
   const mayAccept = hindrance === null && !hasMoved && !isAccepting
   const isOwn = proposal.proposed_by === actor
-  const meaning = `Accepted, it is written as ${actor}, with ${proposal.proposed_by} beside.`
+  const meaning = `If you accept, the log names you (${actor}) and ${proposal.proposed_by}, who proposed it.`
 
   const accept = async (): Promise<void> => {
     setIsAccepting(true)
     setFault(null)
     try {
       await server.proposals.accept(proposal.id, { actor })
-      tellDone(`${proposalName(proposal)} is accepted`, {
+      tellDone(`${proposalName(proposal)} accepted`, {
         href: `/proposals/${proposal.id}`,
-        name: 'Show it',
+        name: 'Show',
       })
     } catch (error) {
       setFault(messageOf(error))
@@ -69,7 +69,7 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
       {fault !== null ? (
         <FormFault text={fault} />
       ) : (
-        <p>{hasMoved ? 'It does not fit the sheet any more.' : (hindrance ?? meaning)}</p>
+        <p>{hasMoved ? 'It conflicts with later changes.' : (hindrance ?? meaning)}</p>
       )}
       <div className="decision-buttons">
         <Button
@@ -78,7 +78,7 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
           onClick={() => setIsRejecting(true)}
           aria-keyshortcuts="R"
         >
-          {isOwn ? 'Take back…' : 'Reject…'} <kbd aria-hidden="true">R</kbd>
+          {isOwn ? 'Withdraw…' : 'Reject…'} <kbd aria-hidden="true">R</kbd>
         </Button>
         <Button
           look={hasMoved ? 'plain' : 'primary'}

@@ -95,8 +95,8 @@ function Moved({ proposal }: { readonly proposal: ProposalAnswer }) {
   return (
     <div className="proposal-moved" role="status">
       <p>
-        <strong>The sheet has moved since this was proposed,</strong> so it cannot be accepted as it is.
-        Reject it, and have it proposed again for what is there now.
+        <strong>The data has changed since this was proposed,</strong> so it cannot be accepted. Reject it,
+        and have it proposed again.
       </p>
       <ul>
         {moved.slice(0, NAMED).map(({ record_id: id, moved: how }) => (

@@ -21,7 +21,7 @@ export function ProposalList({ selected }: { readonly selected: string | null })
   const { data: waiting } = useQuery(waitingQuery)
   return (
     <section className="proposal-list" aria-label="Proposals">
-      <nav className="proposal-filters" aria-label="Which proposals">
+      <nav className="proposal-filters" aria-label="State of the proposals">
         {Object.entries(FILTERS).map(([name, title]) => (
           <Link
             key={name}
@@ -53,7 +53,7 @@ function Proposals({ filter, selected, pathOf }: ProposalsProps) {
     return (
       <Notice
         kind="error"
-        title="The proposals cannot be read"
+        title="Cannot read the proposals"
         actions={<Button onClick={() => void refetch()}>Try again</Button>}
       >
         {messageOf(error)}
@@ -115,16 +115,12 @@ function ProposalLink({ proposal, path, isSelected }: ProposalLinkProps) {
 
 function NoProposals({ filter }: { readonly filter: ProposalFilter }) {
   const title =
-    filter === 'waiting'
-      ? 'No proposals wait'
-      : filter === 'all'
-        ? 'There are no proposals'
-        : `None ${filter} yet`
+    filter === 'waiting' ? 'No waiting proposals' : filter === 'all' ? 'No proposals' : `None ${filter} yet`
   return (
     <Notice title={title}>
       <p>
-        A program that is not to write by itself, such as an agent with <code>--propose</code>, proposes its
-        changes. They wait here until somebody accepts or rejects them.
+        A program that may not write directly, such as an agent with <code>--propose</code>, proposes its
+        changes. They wait here until someone accepts or rejects them.
       </p>
     </Notice>
   )

@@ -38,11 +38,11 @@ test('a reason names what has moved, and not all of many', () => {
   const records = [recordOf('kept'), moved('a'), recordOf('gone', { moved: 'deleted' })]
   assert.equal(
     reasonForMoved(movedRecords(proposalOf({ records }))),
-    'The sheet has moved since: price of a; gone',
+    'Changed since the proposal: price of a; gone',
   )
   assert.equal(
     reasonForMoved(['a', 'b', 'c', 'd', 'e'].map(moved)),
-    'The sheet has moved since: price of a; price of b; price of c and 2 more records',
+    'Changed since the proposal: price of a; price of b; price of c and 2 more records',
   )
 })
 
@@ -52,7 +52,7 @@ test('who may not accept a proposal is told why', () => {
     whyNotAllowed(proposal, 'human:ann', { actor: 'human:ann', write, delete: mayDelete }, titleOf)
   assert.match(String(why(proposalOf({ proposed_by: 'human:ann' }), ['price'], true)), /yourself/)
   assert.equal(why(proposalOf(), ['price'], false), null)
-  assert.match(String(why(proposalOf(), ['name'], true)), /does not let human:ann write PRICE\.$/)
+  assert.match(String(why(proposalOf(), ['name'], true)), /does not allow human:ann to write PRICE\.$/)
   assert.equal(why(proposalOf({ kind: 'delete' }), [], true), null)
   assert.match(String(why(proposalOf({ kind: 'delete' }), ['price'], false)), /delete records/)
   assert.equal(whyNotAllowed(proposalOf(), 'human:ann', undefined, titleOf), null)

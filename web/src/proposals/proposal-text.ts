@@ -18,10 +18,10 @@ export function changeText({ kind, record_count: count }: ProposalSummary): stri
 
 /** How a record has moved under a proposal, as the end of a sentence about it. */
 export const MOVES: Readonly<Record<Exclude<RecordDifferenceAnswer['moved'], null>, string>> = {
-  created: 'has been created by somebody else since',
-  deleted: 'has been deleted since',
-  recreated: 'has been deleted and created again since',
-  changed: 'has other values since',
+  created: 'was created by someone else in the meantime',
+  deleted: 'was deleted in the meantime',
+  recreated: 'was deleted and created again in the meantime',
+  changed: 'was changed in the meantime',
 }
 
 /** The records that keep a proposal from being accepted. */
@@ -40,7 +40,7 @@ export function reasonForMoved(records: readonly RecordDifferenceAnswer[]): stri
     return moved.length === 0 ? id : `${moved.join(', ')} of ${id}`
   })
   const more = records.length > NAMED ? ` and ${countOf(records.length - NAMED, 'more record')}` : ''
-  return `The sheet has moved since: ${named.join('; ')}${more}`
+  return `Changed since the proposal: ${named.join('; ')}${more}`
 }
 
 /**
@@ -53,16 +53,15 @@ export function whyNotAllowed(
   permissions: PermissionsAnswer | undefined,
   titleOf: (field: string) => string,
 ): string | null {
-  if (proposal.proposed_by === actor)
-    return 'You have proposed this yourself: somebody else has to accept it.'
+  if (proposal.proposed_by === actor) return 'You proposed this yourself: someone else has to accept it.'
   if (permissions === undefined || permissions.actor !== actor) return null
   if (proposal.kind === 'delete') {
-    return permissions.delete ? null : `The contract does not let ${actor} delete records.`
+    return permissions.delete ? null : `The contract does not allow ${actor} to delete records.`
   }
   const fields = new Set(proposal.records.flatMap((record) => record.fields.map(({ field }) => field)))
   const denied = [...fields].filter((field) => !permissions.write.includes(field))
   if (denied.length === 0) return null
-  return `The contract does not let ${actor} write ${denied.map(titleOf).join(', ')}.`
+  return `The contract does not allow ${actor} to write ${denied.map(titleOf).join(', ')}.`
 }
 
 /** Whether a field of a difference has anything to show: a deletion of a record that is gone has fields without values. */

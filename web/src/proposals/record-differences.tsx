@@ -44,7 +44,7 @@ export function RecordDifferences({ contract, proposal }: RecordDifferencesProps
       ))}
       {more > 0 && (
         <Button onClick={() => setMost(most + SHOWN_AT_ONCE)}>
-          Show more of the other {countOf(more, 'record')}
+          Show more ({countOf(more, 'record')} left)
         </Button>
       )}
     </div>

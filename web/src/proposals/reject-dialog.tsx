@@ -31,8 +31,8 @@ export function RejectDialog({ proposal, onClose }: RejectDialogProps) {
     setFault(null)
     try {
       await server.proposals.reject(proposal.id, reason, { actor })
-      const done = isOwn ? 'taken back' : 'rejected'
-      tellDone(`${proposalName(proposal)} is ${done}`, { href: `/proposals/${proposal.id}`, name: 'Show it' })
+      const done = isOwn ? 'withdrawn' : 'rejected'
+      tellDone(`${proposalName(proposal)} ${done}`, { href: `/proposals/${proposal.id}`, name: 'Show' })
       onClose()
     } catch (error) {
       setFault(messageOf(error))
@@ -50,23 +50,23 @@ export function RejectDialog({ proposal, onClose }: RejectDialogProps) {
     <Dialog
       title={
         isOwn
-          ? `Take back ${proposalName(proposal).toLowerCase()}?`
+          ? `Withdraw ${proposalName(proposal).toLowerCase()}?`
           : `Reject ${proposalName(proposal).toLowerCase()}?`
       }
       open
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Let it wait</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look="danger" disabled={isRejecting} onClick={() => void reject()}>
-            {isOwn ? 'Take it back' : 'Reject it'}
+            {isOwn ? 'Withdraw' : 'Reject'}
           </Button>
         </>
       }
     >
       <div className="form reject-form">
         <label>
-          Why?
+          Reason (optional)
           <textarea
             value={reason}
             rows={3}
@@ -77,8 +77,7 @@ export function RejectDialog({ proposal, onClose }: RejectDialogProps) {
           />
         </label>
         <p className="form-hint">
-          For {isOwn ? 'whoever reads it' : proposal.proposed_by}; it may be left empty. Nothing in the sheet
-          changes, and the proposal stays to be read.
+          The sheet does not change, and the proposal stays readable with this reason.
         </p>
         <FormFault text={fault} />
       </div>

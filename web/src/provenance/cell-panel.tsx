@@ -43,7 +43,7 @@ export function CellPanel({ contract, cell, onClose, onSelect }: CellPanelProps)
   return (
     <aside
       className="cell-panel"
-      aria-label="Where this came from"
+      aria-label="Provenance"
       style={style}
       onFocus={onFocus}
       onKeyDown={onKeyDown}
@@ -52,7 +52,7 @@ export function CellPanel({ contract, cell, onClose, onSelect }: CellPanelProps)
       <Tabs.Root value={tab} onValueChange={setTab} className="panel-tabs">
         <header className="panel-head">
           <RecordName contract={contract} recordId={shown.recordId} />
-          <Tabs.List className="panel-tab-list" aria-label="What to tell of">
+          <Tabs.List className="panel-tab-list" aria-label="View">
             <Tabs.Trigger value="cell">Cell</Tabs.Trigger>
             <Tabs.Trigger value="record">Record</Tabs.Trigger>
           </Tabs.List>

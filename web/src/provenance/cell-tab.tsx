@@ -25,7 +25,7 @@ export function CellTab({ contract, cell, onSelect }: CellTabProps) {
   const facts = useCellFacts(contract, cell)
   const field = contract.fieldByName.get(cell.field)
   if (field === undefined) {
-    return <Notice title="There is no such field">The contract has no field {cell.field} (any more).</Notice>
+    return <Notice title="Field not found">The contract has no field {cell.field} (any more).</Notice>
   }
   const { record, history, why, isGone } = facts
   return (

@@ -13,7 +13,7 @@ export function DeletedNote({ recordId }: { readonly recordId: string }) {
   const restore = useMutation({ mutationFn: () => restoreRecords(client, { ids: [recordId], actor }) })
   return (
     <div className="panel-note deleted-note">
-      <p>This record is deleted. The log has its last values and its history.</p>
+      <p>This record is deleted. The log keeps its last values and its history.</p>
       {permissions?.delete === true && (
         <Button
           icon={<Undo2 size={14} aria-hidden="true" />}

@@ -25,22 +25,23 @@ export function RunActions({ run }: { readonly run: RunAnswer }) {
         <Button
           look="primary"
           icon={<Play size={14} />}
-          onClick={() => openRunDialog(orderOf(run), `Go on with run ${run.id}`)}
+          onClick={() => openRunDialog(orderOf(run), `Continue run ${run.id}`)}
         >
-          Go on…
+          {' '}
+          Continue…{' '}
         </Button>
       )}
       {isMaterialize && run.state !== 'running' && run.failed > 0 && (
         <Button
           icon={<RotateCcw size={14} />}
-          onClick={() => openRunDialog(retryOrderOf(run), `Retry what failed in run ${run.id}`)}
+          onClick={() => openRunDialog(retryOrderOf(run), `Retry failed cells of run ${run.id}`)}
         >
-          Retry what failed ({formatCount(run.failed)})…
+          Retry failed cells ({formatCount(run.failed)})…
         </Button>
       )}
       {canRevert(run) && (
         <Button icon={<Undo2 size={14} />} onClick={() => setAsking('revert')}>
-          {isMaterialize ? 'Revert this run…' : 'Undo this revert…'}
+          {isMaterialize ? 'Revert run…' : 'Undo revert…'}
         </Button>
       )}
       <CancelRunDialog run={run} open={asking === 'cancel'} onClose={close} />

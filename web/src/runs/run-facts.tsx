@@ -16,11 +16,12 @@ interface RunFactsProps {
 /** What a run was asked for, by whom, and when. */
 export function RunFacts({ run, contract }: RunFactsProps) {
   return (
-    <section aria-label="What was asked for" className="run-section">
-      <h3>What was asked for</h3>
+    <section aria-label="Details" className="run-section">
+      {' '}
+      <h3>Details</h3>
       <dl className="run-facts">
         {run.kind === 'revert' ? (
-          <Fact name="Puts back">
+          <Fact name="Reverts">
             {run.reverts === null ? '–' : <Link href={`/runs/${run.reverts}`}>Run {run.reverts}</Link>}
           </Fact>
         ) : (
@@ -37,7 +38,7 @@ export function RunFacts({ run, contract }: RunFactsProps) {
             <span className="run-exact">{firstLine(exactTime(run.ended_at))}</span>
           </Fact>
         )}
-        <Fact name="Took">
+        <Fact name="Duration">
           {run.ended_at === null ? <Since run={run} /> : formatDuration(tookMs(run, 0))}
         </Fact>
       </dl>
@@ -47,12 +48,12 @@ export function RunFacts({ run, contract }: RunFactsProps) {
 
 function Order({ run, contract }: RunFactsProps) {
   const bounds = [
-    run.limit === null ? null : `the first ${formatCount(run.limit)} records with work`,
+    run.limit === null ? null : `the first ${formatCount(run.limit)} records with pending cells`,
     run.max_calls === null ? null : `at most ${formatCount(run.max_calls)} calls`,
     run.max_cost === null ? null : `at most ${formatMoney(run.max_cost)}`,
     run.stop_after_failures === null
       ? null
-      : `stops after ${formatCount(run.stop_after_failures)} failures in a row`,
+      : `stops after ${formatCount(run.stop_after_failures)} consecutive failures`,
   ].filter((bound) => bound !== null)
   return (
     <>
@@ -63,9 +64,9 @@ function Order({ run, contract }: RunFactsProps) {
       </Fact>
       <Fact name="Records">{run.record_ids === null ? 'all' : <Records ids={run.record_ids} />}</Fact>
       <Fact name="Cells">
-        {run.only === null ? (run.force ? 'all' : 'all that need it') : `only ${run.only}`}
+        {run.only === null ? (run.force ? 'all' : 'missing, stale or failed') : `only ${run.only}`}
         {run.force &&
-          `, even what is fresh${run.overwrite_manual ? ', cached or written by hand' : ' or cached'}`}
+          `, including fresh and cached${run.overwrite_manual ? ', overwriting manual values' : ''}`}
       </Fact>
       {(run.manual_left > 0 || run.manual_overwritten > 0) && (
         <Fact name="Manual values">
@@ -75,7 +76,7 @@ function Order({ run, contract }: RunFactsProps) {
           ].join(', ')}
         </Fact>
       )}
-      {run.reuse_responses && <Fact name="Responses">kept ones are reused</Fact>}
+      {run.reuse_responses && <Fact name="Responses">kept responses are reused</Fact>}
       {run.keep_fresh !== undefined && <Fact name="Marks as fresh">{run.keep_fresh}</Fact>}
       {bounds.length > 0 && <Fact name="Limits">{bounds.join(', ')}</Fact>}
     </>

@@ -31,7 +31,7 @@ export function RunFailures({ run, contract }: RunFailuresProps) {
   return (
     <section aria-label="Failures" className="run-section">
       <h3>
-        What failed <small>{formatCount(run.failed)}</small>
+        Failures <small>{formatCount(run.failed)}</small>
       </h3>
       {error !== null && (
         <p className="form-fault" role="alert">
@@ -49,7 +49,7 @@ export function RunFailures({ run, contract }: RunFailuresProps) {
       ))}
       {hasNextPage && (
         <Button disabled={isFetching} onClick={() => void fetchNextPage()}>
-          More ({formatCount(failures.length)} of {formatCount(run.failed)} are shown)
+          More ({formatCount(failures.length)} of {formatCount(run.failed)} shown)
         </Button>
       )}
     </section>

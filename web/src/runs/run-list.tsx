@@ -5,7 +5,7 @@ import { messageOf } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { openRunDialog } from './dialogs/run-dialog.tsx'
+import { openPendingRun } from './dialogs/run-dialog.tsx'
 import './run-list.css'
 import { runPagesQuery } from './run-queries.ts'
 import { RunRow } from './run-row.tsx'
@@ -23,9 +23,9 @@ const COLUMNS: readonly HeadColumn[] = [
   { name: 'Started' },
   { name: 'By', className: 'wide' },
   { name: 'Fields', className: 'wide' },
-  { name: 'Took', className: 'number' },
+  { name: 'Duration', className: 'number' },
   { name: 'Computed', className: 'number' },
-  { name: 'Left alone', className: 'number wide' },
+  { name: 'Skipped', className: 'number wide' },
   { name: 'Failed', className: 'number' },
   { name: 'Calls', className: 'number wide' },
   { name: 'Cost', className: 'number' },
@@ -41,7 +41,7 @@ export function RunList({ contract, selected }: RunListProps) {
     return (
       <Notice
         kind="error"
-        title="The runs cannot be read"
+        title="Cannot read the runs"
         actions={<Button onClick={() => void refetch()}>Try again</Button>}
       >
         {messageOf(error)}
@@ -86,7 +86,7 @@ export function RunList({ contract, selected }: RunListProps) {
 function RunAllButton({ contract }: { readonly contract: SheetContract }) {
   if (!contract.fields.some(({ derived }) => derived !== null)) return null
   return (
-    <Button icon={<Play size={14} />} onClick={() => openRunDialog({}, 'Run all derivations')}>
+    <Button icon={<Play size={14} />} onClick={openPendingRun}>
       Run…
     </Button>
   )
@@ -131,27 +131,24 @@ function NoRuns({ contract }: { readonly contract: SheetContract }) {
   const hasDerived = contract.fields.some(({ derived }) => derived !== null)
   return (
     <Notice
-      title="There have been no runs yet"
+      title="No runs yet"
       actions={
         hasDerived && (
-          <Button
-            look="primary"
-            icon={<Play size={14} />}
-            onClick={() => openRunDialog({}, 'Run all derivations')}
-          >
-            See what a run would do
+          <Button look="primary" icon={<Play size={14} />} onClick={openPendingRun}>
+            {' '}
+            Plan a run…{' '}
           </Button>
         )
       }
     >
       <p>
-        A run computes derived fields: it makes the calls that the derivations describe, and stores each
-        answer with where it came from. What is fresh already is left alone.
+        A run computes derived fields: it makes the calls that the derivations define, and stores each result
+        with its provenance. Fresh cells are skipped.
       </p>
       <p>
         {hasDerived
-          ? 'Before anything is called you see how many calls that is and what it costs.'
-          : 'This sheet has no derived fields yet: put a file into its folder derivations.'}
+          ? 'Before the first call, you see the number of calls and their cost.'
+          : 'This sheet has no derived fields yet: add a file to its folder derivations.'}
       </p>
     </Notice>
   )

@@ -17,8 +17,8 @@ export function RunOutcome({ run, perSecond }: RunOutcomeProps) {
       {run.state === 'running' && <Going run={run} perSecond={perSecond} />}
       <WhyEnded run={run} />
       <dl className="run-counts">
-        <Count name={isRevert ? 'put back' : 'computed'} count={run.materialized} />
-        <Count name={isRevert ? 'conflicts' : 'left alone'} count={run.skipped} />
+        <Count name={isRevert ? 'reverted' : 'computed'} count={run.materialized} />
+        <Count name={isRevert ? 'conflicts' : 'skipped'} count={run.skipped} />
         {!isRevert && <Count name="failed" count={run.failed} isBad={run.failed > 0} />}
         {!isRevert && <Count name={run.calls === 1 ? 'call' : 'calls'} count={run.calls} />}
         {!isRevert && (
@@ -30,7 +30,7 @@ export function RunOutcome({ run, perSecond }: RunOutcomeProps) {
       </dl>
       {run.left > 0 && (
         <p className="run-why">
-          The limits left no room for {countOf(run.left, 'cell')} that could have been computed.
+          The limits excluded {countOf(run.left, 'cell')} that could have been computed.
         </p>
       )}
     </>
@@ -57,7 +57,7 @@ function Count({
 function Going({ run, perSecond }: RunOutcomeProps) {
   const left = secondsLeft(run, perSecond)
   const parts = [
-    run.total === 0 ? 'Waiting to begin' : `${formatCount(run.done)} of ${countOf(run.total, 'cell')}`,
+    run.total === 0 ? 'Waiting to start' : `${formatCount(run.done)} of ${countOf(run.total, 'cell')}`,
     perSecond === null ? null : formatRate(perSecond, 'cells'),
     left === null ? null : `${formatTimeLeft(left)} left`,
   ]
@@ -71,26 +71,26 @@ function Going({ run, perSecond }: RunOutcomeProps) {
 
 function WhyEnded({ run }: { readonly run: RunSummary }) {
   const { state, done, total, error, cancelled_by: cancelledBy } = run
-  const reached = total > 0 ? ` It had settled ${formatCount(done)} of ${countOf(total, 'cell')}.` : ''
+  const reached = total > 0 ? ` It had processed ${formatCount(done)} of ${countOf(total, 'cell')}.` : ''
   switch (state) {
     case 'interrupted':
       return (
         <p className="run-why">
-          The server ended before this run did.{reached} What it had stored stays; the rest is as it was
-          before. Calls that were under way may have been paid for without their answers being stored.
-          {run.force && ' It was to compute again what is fresh: going on begins that anew.'}
+          The server stopped before this run ended.{reached} Stored results are kept. Calls in flight may have
+          been charged without their results being stored.{' '}
+          {run.force && ' This run recomputes fresh cells: continuing it starts from the beginning.'}
         </p>
       )
     case 'cancelled':
       return (
         <p className="run-why">
-          Cancelled{cancelledBy === null ? '' : ` by ${cancelledBy}`}.{reached} What it had stored stays.
+          Cancelled{cancelledBy === null ? '' : ` by ${cancelledBy}`}.{reached} Stored results are kept.
         </p>
       )
     case 'failed':
       return (
         <p className="run-why bad">
-          {error === null ? 'Something stopped it.' : `${error.type}: ${error.message}`}
+          {error === null ? 'The run was stopped by an error.' : `${error.type}: ${error.message}`}
           {reached}
         </p>
       )

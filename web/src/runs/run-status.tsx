@@ -6,7 +6,7 @@ import type { SheetContract } from '../api/contract.ts'
 import { useCommands, type MenuCommand } from '../ui/command-menu.tsx'
 import { formatCount } from '../ui/format.ts'
 import { CancelRunDialog } from './dialogs/cancel-run-dialog.tsx'
-import { openRunDialog, RunDialog } from './dialogs/run-dialog.tsx'
+import { openPendingRun, openRetryRun, RunDialog } from './dialogs/run-dialog.tsx'
 import './run-status.css'
 import { Moment } from '../ui/moment.tsx'
 import { runName, runStateOf } from './display/run-text.ts'
@@ -64,13 +64,13 @@ function commandsFor(run: RunSummary | null, cancel: (run: RunSummary) => void):
   const commands: MenuCommand[] = [
     {
       group: 'Runs',
-      name: 'Compute all that is missing, stale or failed…',
-      run: () => openRunDialog({}, 'Run all derivations'),
+      name: 'Compute missing and outdated cells…',
+      run: openPendingRun,
     },
     {
       group: 'Runs',
-      name: 'Try again what failed…',
-      run: () => openRunDialog({ only: 'failed' }, 'Retry what failed'),
+      name: 'Retry failed cells…',
+      run: openRetryRun,
     },
   ]
   if (run !== null)

@@ -40,7 +40,7 @@ export function HistoryButton({ history, onPick }: HistoryButtonProps) {
           className="popover sql-history"
           align="start"
           sideOffset={6}
-          aria-label="Statements run before"
+          aria-label="Statement history"
           onCloseAutoFocus={(event) => {
             if (picked.current === null) return
             // Only now may the focus go elsewhere: into the editor.
@@ -50,7 +50,9 @@ export function HistoryButton({ history, onPick }: HistoryButtonProps) {
           }}
         >
           {history.statements.length === 0 ? (
-            <p className="sql-history-empty">Statements that you run are kept here, in this browser only.</p>
+            <p className="sql-history-empty">
+              Statements that you run are stored here, in this browser only.
+            </p>
           ) : (
             <HistoryList history={history} onPick={pick} />
           )}
@@ -75,14 +77,15 @@ function HistoryList({ history, onPick }: HistoryButtonProps) {
               <code>{statement.sql.replaceAll(/\s+/g, ' ')}</code>
               <span>{summaryOf(statement)}</span>
             </button>
-            <IconButton label="Forget this statement" onClick={() => history.remove(statement.sql)}>
+            <IconButton label="Remove this statement" onClick={() => history.remove(statement.sql)}>
               <X size={14} />
             </IconButton>
           </li>
         ))}
       </ul>
       <Button look="quiet" onClick={history.clear}>
-        Forget all
+        {' '}
+        Clear history{' '}
       </Button>
     </>
   )

@@ -32,7 +32,7 @@ export function Results({ contract, result, isOld }: ResultsProps) {
     >
       <div className="results-bar">
         {chart !== null && (
-          <Tabs.List className="results-tabs" aria-label="Show the result as">
+          <Tabs.List className="results-tabs" aria-label="View">
             <Tabs.Trigger value="table">Table</Tabs.Trigger>
             <Tabs.Trigger value="chart">Chart</Tabs.Trigger>
           </Tabs.List>
@@ -48,9 +48,7 @@ export function Results({ contract, result, isOld }: ResultsProps) {
       {/* Not focusable by itself: what is in it is. */}
       <Tabs.Content value="table" className="results-content" tabIndex={-1}>
         <ResultsGrid columns={columns} rows={rows} />
-        {rows.length === 0 && (
-          <Notice title="No rows">Nothing in the sheet meets the conditions of the statement.</Notice>
-        )}
+        {rows.length === 0 && <Notice title="No rows">The statement returned no rows.</Notice>}
       </Tabs.Content>
       {chart !== null && (
         <Tabs.Content value="chart" className="results-content" tabIndex={-1}>

@@ -51,7 +51,7 @@ export default function SqlPage({ contract }: { readonly contract: SheetContract
       />
       {statement.isUnshared && (
         <p className="sql-note">
-          The statement is too long for the address: it is gone when the page is reloaded.
+          The statement is too long for the URL and is lost when you reload the page.
         </p>
       )}
       <Outcome contract={contract} query={query} />
@@ -84,9 +84,9 @@ function Outcome({
     return <Results contract={contract} result={result} isOld={outcome?.kind === 'running'} />
   if (outcome?.kind === 'running') return <div className="sql-waiting" aria-busy="true" />
   return (
-    <Notice title="Ask the sheet anything">
-      One SELECT over the table <code>records</code>, whose columns are the fields. Nothing can be changed
-      from here.
+    <Notice title="Query the sheet">
+      One SELECT over the table <code>records</code>, whose columns are the fields. Queries cannot change
+      data.
     </Notice>
   )
 }

@@ -7,7 +7,7 @@ export const STATE_LABELS: Readonly<Record<CellStateName, string>> = {
   fresh: 'Fresh: computed, and nothing has changed since',
   stale: 'Stale: an input or the derivation has changed since it was computed',
   missing: 'Missing: never computed',
-  failed: 'Failed: the last try failed',
+  failed: 'Failed: the last attempt failed',
   overridden: 'Overridden: written by hand, not computed',
   blocked: 'Blocked: cannot be computed because of an input',
   running: 'Running: being computed now',

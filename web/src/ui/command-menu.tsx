@@ -76,9 +76,9 @@ export function CommandMenu({ contract }: { readonly contract: SheetContract | n
       className="command-menu"
       overlayClassName="dialog-overlay"
     >
-      <Command.Input placeholder={`What do you want to do with ${contract?.name ?? 'the sheet'}?`} />
+      <Command.Input placeholder={`Search commands for ${contract?.name ?? 'the sheet'}`} />
       <Command.List>
-        <Command.Empty>No command fits.</Command.Empty>
+        <Command.Empty>No matching command</Command.Empty>
         {[...groups].map(([group, items]) => (
           <Command.Group key={group} heading={group}>
             {items.map(({ name, run }) => (

@@ -33,6 +33,6 @@ async function writeClipboard(text: string): Promise<void> {
   // Not there on pages that came over plain HTTP from another machine.
   const clipboard = navigator.clipboard as Clipboard | undefined
   if (clipboard === undefined)
-    throw new Error('the browser lets only pages of this machine, or over HTTPS, copy')
+    throw new Error('The browser allows copying only on HTTPS pages and on localhost')
   await clipboard.writeText(text)
 }

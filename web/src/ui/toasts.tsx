@@ -76,7 +76,7 @@ export function Toasts() {
     return () => removeEventListener('keydown', onKey)
   }, [])
   return (
-    <div className="toasts" role="region" aria-label="Messages" aria-live="polite">
+    <div className="toasts" role="region" aria-label="Notifications" aria-live="polite">
       {shown.map(({ id, text, kind, more }) => (
         <div key={id} className={`toast ${kind}`}>
           <span>

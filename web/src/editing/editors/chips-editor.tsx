@@ -154,9 +154,9 @@ interface ChipsHintProps {
 
 function ChipsHint({ items, text, active, isNull, mayBeNull }: ChipsHintProps) {
   if (active !== null) {
-    return <EditorHint>{String(items[active] ?? '')}: Enter edits it · Delete removes it</EditorHint>
+    return <EditorHint>{String(items[active] ?? '')}: Enter edits · Delete removes</EditorHint>
   }
-  if (text !== '') return <EditorHint>Enter adds it</EditorHint>
+  if (text !== '') return <EditorHint>Enter adds</EditorHint>
   if (items.length > 0) return <EditorHint>Type to add · Backspace removes the last · Enter saves</EditorHint>
   const present = isNull ? 'No value' : 'Empty list'
   return (

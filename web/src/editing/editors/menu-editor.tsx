@@ -66,10 +66,8 @@ export function MenuEditor(props: CellEditorProps) {
         {...{ found, active, value, listId }}
         onChoose={(option) => session.commit(option.value, 'none')}
       />
-      {found.length === 0 && <EditorHint kind="fault">None of the {options.length} values fits</EditorHint>}
-      {found.length > DRAWN && (
-        <EditorHint>and {found.length - DRAWN} more: type to narrow them down</EditorHint>
-      )}
+      {found.length === 0 && <EditorHint kind="fault">No match in {options.length} values</EditorHint>}
+      {found.length > DRAWN && <EditorHint>{found.length - DRAWN} more: type to filter</EditorHint>}
     </EditorOverlay>
   )
 }

@@ -142,6 +142,6 @@ function TextHint({ field, text, parsed, tried, isEmptyText, mayBeEmpty, isUntou
   }
   if (text === '' && field.required) return <EditorHint kind="fault">a value is required</EditorHint>
   return text.includes('\n') ? (
-    <EditorHint>Enter saves · Shift+Enter starts a line · Esc cancels</EditorHint>
+    <EditorHint>Enter saves · Shift+Enter adds a line · Esc cancels</EditorHint>
   ) : null
 }

@@ -20,7 +20,7 @@ export async function createRecord(
 ): Promise<CreateFaults | null> {
   try {
     if (await exists(record.id)) {
-      return { byField: { id: `there is a record ${record.id} already` }, other: null }
+      return { byField: { id: `record ${record.id} already exists` }, other: null }
     }
     await server.records.upsert([record], { actor })
     return null

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import '../../ui/form.css'
 import { tellDone } from '../../ui/toasts.tsx'
-import { countOf } from './count-of-records.ts'
+import { countOf } from '../../ui/format.ts'
 import { inParts } from './delete-in-parts.ts'
 import './dialogs.css'
 import { restoreRecords } from './restore-records.ts'
@@ -30,7 +30,7 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
   const [actor] = useActor()
   const [isDeleting, setIsDeleting] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
-  const what = countOf(ids.length)
+  const what = countOf(ids.length, 'record')
 
   const close = (): void => {
     if (isDeleting) return
@@ -46,7 +46,7 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
         deleted += (await server.records.delete(part, { actor })).deleted
         forgetRecords(part)
       }
-      tellDone(`${countOf(deleted)} deleted`, {
+      tellDone(`${countOf(deleted, 'record')} deleted`, {
         name: 'Undo',
         run: () => void restoreRecords(client, { ids, actor }),
       })
@@ -54,7 +54,7 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
     } catch (error) {
       setFault(
         deleted > 0
-          ? `${countOf(deleted)} of ${ids.length} deleted, then: ${messageOf(error)}`
+          ? `${countOf(deleted, 'record')} of ${ids.length} deleted, then: ${messageOf(error)}`
           : messageOf(error),
       )
     } finally {
@@ -70,7 +70,7 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
       actions={
         <>
           <Button onClick={close} disabled={isDeleting} autoFocus>
-            Keep {ids.length === 1 ? 'it' : 'them'}
+            Cancel
           </Button>
           <Button look="danger" onClick={() => void remove()} disabled={isDeleting || ids.length === 0}>
             {isDeleting ? 'Deleting…' : `Delete ${what}`}
@@ -85,8 +85,8 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
         {ids.length > NAMED && <li className="more">and {(ids.length - NAMED).toLocaleString('en')} more</li>}
       </ul>
       <p className="delete-meaning">
-        The {ids.length === 1 ? 'record leaves' : 'records leave'} the sheet. The provenance log keeps all
-        values with their history, so that you can restore {ids.length === 1 ? 'it' : 'them'} later.
+        The provenance log keeps the values and their history, so you can restore{' '}
+        {ids.length === 1 ? 'it' : 'them'} later.
       </p>
       <FormFault text={fault} />
     </Dialog>

@@ -92,14 +92,14 @@ function Control({ field, control }: ControlProps) {
 
 function hintOf(field: SheetField): string | null {
   const form = hasLines(field)
-    ? 'One item on each line.'
+    ? 'One item per line.'
     : field.type === 'array'
       ? 'A JSON array.'
       : field.type === 'object'
         ? 'A JSON object.'
         : ''
   const derived =
-    field.derived === null ? '' : `Computed by ${field.derived.derivation} unless you give a value.`
+    field.derived === null ? '' : `Computed by ${field.derived.derivation} unless you enter a value.`
   const hint = [field.description ?? '', form, derived].filter((part) => part !== '').join(' ')
   return hint === '' ? null : hint
 }

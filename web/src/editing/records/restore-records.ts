@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { server } from '../../api/server.ts'
 import { tellDone, tellError } from '../../ui/toasts.tsx'
-import { countOf } from './count-of-records.ts'
+import { countOf } from '../../ui/format.ts'
 
 /** Records that one request restores. */
 const RECORDS_AT_ONCE = 10_000
@@ -19,9 +19,10 @@ export async function restoreRecords(client: QueryClient, { ids, actor }: Restor
       const some = ids.slice(from, from + RECORDS_AT_ONCE)
       restored += (await server.records.restore(some, { actor })).reverted
     }
-    tellDone(`${countOf(restored)} restored`)
+    tellDone(`${countOf(restored, 'record')} restored`)
   } catch (error) {
-    if (restored > 0) tellDone(`${countOf(restored)} of ${ids.length.toLocaleString('en')} restored`)
+    if (restored > 0)
+      tellDone(`${countOf(restored, 'record')} of ${ids.length.toLocaleString('en')} restored`)
     tellError(error)
   } finally {
     void client.invalidateQueries({ queryKey: ['records'] })

@@ -112,6 +112,6 @@ function tooltipOf({ column: { field }, isLocked }: ColumnHeadProps): string {
   if (field.description !== null) lines.push(field.description)
   if (field.derived !== null)
     lines.push(`Computed by ${field.derived.derivation} from ${field.derived.inputs.join(', ')}`)
-  else if (isLocked && !field.primaryKey) lines.push('The contract does not let you write this field.')
+  else if (isLocked && !field.primaryKey) lines.push('The contract does not allow you to edit this field.')
   return lines.join('\n')
 }

@@ -57,10 +57,10 @@ function SortItems({ host, column: { field }, sortTerm }: ColumnMenuProps) {
       <Item onSelect={sort(false, false)}>Sort ascending</Item>
       <Item onSelect={sort(true, false)}>Sort descending</Item>
       {sortTerm === null && terms.length > 0 && (
-        <Item onSelect={sort(false, true)}>Sort by this as well</Item>
+        <Item onSelect={sort(false, true)}>Add to the sort order</Item>
       )}
       {sortTerm !== null && (
-        <Item onSelect={() => change({ sort: formatSort(others) })}>Do not sort by this</Item>
+        <Item onSelect={() => change({ sort: formatSort(others) })}>Remove from the sort order</Item>
       )}
       <DropdownMenu.Separator className="menu-line" />
     </>
@@ -82,7 +82,7 @@ function FilterItems({ host, column: { field } }: ColumnMenuProps) {
             Only “{shortened(formatValue(field.type, value))}”
           </Item>
           <Item onSelect={add({ is: 'differs', value })}>
-            All but “{shortened(formatValue(field.type, value))}”
+            Exclude “{shortened(formatValue(field.type, value))}”
           </Item>
         </>
       )}
@@ -101,17 +101,15 @@ function PlaceItems({ columns, column: { field, isPinned, index, width }, onFit 
   return (
     <>
       {!(primaryKey && isAlone) && (
-        <Item onSelect={() => columns.pin(name, !isPinned)}>
-          {isPinned ? 'Do not pin' : 'Pin to the left'}
-        </Item>
+        <Item onSelect={() => columns.pin(name, !isPinned)}>{isPinned ? 'Unpin' : 'Pin left'}</Item>
       )}
       <Item isDisabled={!mayShift(-1)} onSelect={() => columns.shift(name, -1)}>
-        Move to the left
+        Move left
       </Item>
       <Item isDisabled={!mayShift(1)} onSelect={() => columns.shift(name, 1)}>
-        Move to the right
+        Move right
       </Item>
-      <Item onSelect={onFit}>Fit to what is in sight</Item>
+      <Item onSelect={onFit}>Fit to visible values</Item>
       <Item stays onSelect={() => columns.resize(name, width + WIDTH_STEP)}>
         Wider
       </Item>
@@ -120,10 +118,10 @@ function PlaceItems({ columns, column: { field, isPinned, index, width }, onFit 
       </Item>
       <DropdownMenu.Separator className="menu-line" />
       <Item onSelect={() => columns.showSummaries(!columns.showsSummaries)}>
-        {columns.showsSummaries ? 'Hide the summaries' : 'Show the summaries'}
+        {columns.showsSummaries ? 'Hide summaries' : 'Show summaries'}
       </Item>
       <Item isDisabled={layout.columns.length === 1} onSelect={() => columns.hide(name)}>
-        Hide this column
+        Hide column
       </Item>
     </>
   )

@@ -62,7 +62,7 @@ export function ColumnsMenu({ columns }: { readonly columns: Columns }) {
               Show all
             </Button>
             <Button look="quiet" onClick={columns.reset}>
-              As in the contract
+              Reset columns
             </Button>
           </div>
           <label className="columns-summaries">
@@ -71,7 +71,7 @@ export function ColumnsMenu({ columns }: { readonly columns: Columns }) {
               checked={columns.showsSummaries}
               onChange={(event) => columns.showSummaries(event.target.checked)}
             />
-            Summaries in the heads
+            Show summaries
           </label>
         </Popover.Content>
       </Popover.Portal>

@@ -92,7 +92,7 @@ function TickAll({ ticked, host }: GridHeadProps) {
         if (ticked === 'none') ticks.all()
         else ticks.none()
       }}
-      aria-label={ticked === 'none' ? 'Select all records' : 'Select no records'}
+      aria-label={ticked === 'none' ? 'Select all records' : 'Clear selection'}
     />
   )
 }

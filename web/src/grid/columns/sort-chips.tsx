@@ -33,8 +33,8 @@ export function SortChips({ contract, view, change }: SortChipsProps) {
             </button>
             <button
               type="button"
-              aria-label={`Do not sort by ${title}`}
-              title={`Do not sort by ${title}`}
+              aria-label={`Remove ${title} from the sort order`}
+              title={`Remove ${title} from the sort order`}
               onClick={() => change({ sort: formatSort(terms.filter((each) => each !== term)) })}
             >
               <X size={13} />

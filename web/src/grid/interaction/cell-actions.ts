@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query'
 import type { RecordAnswer } from '../../../../src/wire/records/records.ts'
 import type { SheetField } from '../../api/contract.ts'
 import type { CellEdit, Editing } from '../../editing/use-editing.ts'
+import { countOf } from '../../ui/format.ts'
 import { tellDone } from '../../ui/toasts.tsx'
 import type { CellRange } from '../selection/cell-range.ts'
 import type { ColumnLayout } from '../layout/column-layout.ts'
@@ -67,8 +68,8 @@ export async function pasteAt(context: CellContext, text: string, range: CellRan
       }),
     ),
   )
-  if (plan.headed) tellDone('The first line names the columns: it was not pasted.')
-  if (plan.linesLeft > 0) tellDone(`${plan.linesLeft} lines had no record to go to and were left out.`)
+  if (plan.headed) tellDone('The first line names the columns and was not pasted')
+  if (plan.linesLeft > 0) tellDone(`${countOf(plan.linesLeft, 'line')} not pasted: no more records below`)
   const places = targets.map((field) => fields.indexOf(field))
   return { ...range, bottom, left: range.left + Math.min(...places), right: range.left + Math.max(...places) }
 }
@@ -77,11 +78,11 @@ export async function pasteAt(context: CellContext, text: string, range: CellRan
 export function whyNot(fields: readonly SheetField[]): string {
   const titles = fields.map(({ title }) => title).join(', ')
   if (fields.every(({ primaryKey }) => primaryKey))
-    return `${titles} is what a record is known by: it cannot be changed.`
+    return `${titles} identifies the record and cannot be changed`
   const isDerived = fields.some(({ derived, editableBy }) => derived !== null && editableBy === null)
   return isDerived
-    ? `${titles}: computed by a derivation, and not written by hand.`
-    : `${titles}: the contract does not let you write this. Whom it lets is on the contract's page.`
+    ? `${titles}: computed by a derivation, not editable`
+    : `${titles}: the contract does not allow you to edit this (see the page Contract)`
 }
 
 function fieldsOf({ columns }: ColumnLayout, { left, right }: CellRange): readonly SheetField[] {

@@ -43,7 +43,7 @@ export function useTicks(rows: Rows): Ticks {
         setIds(new Set(found))
         if (found.length < (rows.count ?? 0)) {
           tellDone(
-            `The first ${found.length.toLocaleString('en')} records are selected: more cannot be at once.`,
+            `Only the first ${found.length.toLocaleString('en')} records are selected: this is the maximum`,
           )
         }
       }

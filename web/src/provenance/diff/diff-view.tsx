@@ -45,7 +45,7 @@ function wordStretch({ is, text }: Stretch, place: 'start' | 'middle' | 'end') {
 export function LineDiff({ was, is }: DiffProps) {
   const lines = useMemo(() => aroundChanges(diffLines(was.trimEnd(), is.trimEnd()), KEPT_LINES), [was, is])
   return (
-    <pre className="line-diff" tabIndex={0} aria-label="What changed">
+    <pre className="line-diff" tabIndex={0} aria-label="Changes">
       {lines.map((line, index) => (
         // oxlint-disable-next-line react/no-array-index-key
         <Line key={index} line={line} />
@@ -59,7 +59,7 @@ function Line({ line }: { readonly line: Excerpt }) {
     case 'omitted':
       return (
         <span className="line omitted">
-          {line.count === 1 ? '1 line' : `${line.count} lines`} without a change
+          {line.count === 1 ? '1 unchanged line' : `${line.count} unchanged lines`}
         </span>
       )
     case 'same':

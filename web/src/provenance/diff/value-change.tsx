@@ -21,7 +21,7 @@ export function ValueChange({ type, was, is }: ValueChangeProps) {
     return (
       <p className="value-change">
         <CellValueView type={type} value={is} />
-        <span className="panel-faint">as before</span>
+        <span className="panel-faint">unchanged</span>
       </p>
     )
   }
@@ -39,7 +39,7 @@ export function ValueChange({ type, was, is }: ValueChangeProps) {
       <span className="value-was">
         <CellValueView type={type} value={was} />
       </span>
-      <ArrowRight size={13} role="img" aria-label="became" />
+      <ArrowRight size={13} role="img" aria-label="changed to" />
       <span className="value-is">
         <CellValueView type={type} value={is} />
       </span>

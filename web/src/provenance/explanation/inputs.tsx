@@ -38,9 +38,9 @@ export function Inputs({ contract, field, cell, record, onSelect }: InputsProps)
       </div>
     )
   return (
-    <section className="panel-section" aria-label="Computed from and for">
+    <section className="panel-section" aria-label="Inputs and dependent cells">
       {list('Computed from', inputs)}
-      {list('Other cells computed from it', users)}
+      {list('Used to compute', users)}
     </section>
   )
 }

@@ -19,7 +19,7 @@ export function Origin({ field, history }: OriginProps) {
   const [entry] = history
   return (
     <section className="panel-section origin" aria-labelledby="origin-title">
-      <h3 id="origin-title">Where it came from</h3>
+      <h3 id="origin-title">Origin</h3>
       {entry === undefined ? (
         <p className="panel-faint">{nothingKnown(field)}</p>
       ) : (
@@ -40,9 +40,7 @@ export function Origin({ field, history }: OriginProps) {
 }
 
 function nothingKnown({ derived }: SheetField): string {
-  return derived === null
-    ? 'Nothing has been written to this cell since its record was made.'
-    : 'Nothing: it has never been computed, and nobody has written it.'
+  return derived === null ? 'Not written since the record was created.' : 'Never computed or written.'
 }
 
 /** What is on record of an entry, one line each. */
@@ -56,9 +54,9 @@ function EntryFacts({ entry }: { readonly entry: ProvenanceEntryAnswer }) {
           </code>
         </Fact>
       )}
-      {entry.status !== undefined && <Fact name="Answer">{answerText(entry)}</Fact>}
+      {entry.status !== undefined && <Fact name="Response">{answerText(entry)}</Fact>}
       {entry.cached !== undefined && (
-        <Fact name="Cached">{entry.cached ? 'Yes, no call was made for it' : 'No, it was called for'}</Fact>
+        <Fact name="Cached">{entry.cached ? 'Yes, without a call' : 'No, with a call'}</Fact>
       )}
       {entry.derivation !== undefined && (
         <Fact name="Derivation">

@@ -35,7 +35,7 @@ export function ReasonItem({ contract, derivation, reason, onSelect }: ReasonIte
     case 'url':
       return (
         <>
-          <p>{reason.is === null ? 'No request can be made any more' : 'The request changed'}</p>
+          <p>{reason.is === null ? 'The inputs no longer give a request' : 'The request changed'}</p>
           <p className="url-change">
             {reason.is === null ? <del>{reason.was}</del> : <WordDiff was={reason.was} is={reason.is} />}
           </p>
@@ -80,14 +80,14 @@ function DerivationEdited({
         <Link href={derivationPath(derivation)}>{derivation}</Link> was edited
       </p>
       {was === null || wasText === undefined || isText === undefined ? (
-        <p className="panel-faint">How it was then is not known any more.</p>
+        <p className="panel-faint">The earlier text of the file is not stored.</p>
       ) : (
         <>
           <p className="panel-faint">
             From <code title={was}>{shortHash(was)}</code> to <code title={is}>{shortHash(is)}</code>
           </p>
           {wasText === isText ? (
-            <p className="panel-faint">Its text is the same: only a byte order mark came or went.</p>
+            <p className="panel-faint">Only the byte order mark changed.</p>
           ) : (
             <LineDiff was={wasText} is={isText} />
           )}

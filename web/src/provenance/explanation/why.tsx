@@ -53,7 +53,7 @@ export function Why({ contract, cell, explanation, onSelect }: WhyProps) {
         </>
       )}
       {state === 'stale' && reasons.length === 0 && (
-        <p>What was changed has been changed back. The next run finds it fresh, without a call.</p>
+        <p>The changes were undone. The next run marks this cell as fresh, without a call.</p>
       )}
       {state !== 'blocked' && (state !== 'failed' || waitsFor.length > 0) && (
         <div className="why-actions">
@@ -61,7 +61,8 @@ export function Why({ contract, cell, explanation, onSelect }: WhyProps) {
             icon={<Play size={14} />}
             onClick={() => openRunDialog(...orderOf(contract, cell, waitsFor))}
           >
-            Compute it
+            {' '}
+            Compute cell{' '}
           </Button>
         </div>
       )}
@@ -142,20 +143,20 @@ function Failure({ cell, failure, hasValue, canRetry }: FailureProps) {
     <div className="failure">
       <p className="failure-text">{failure.error}</p>
       {failure.response_body !== undefined && (
-        <pre className="failure-body" aria-label="What the response said">
+        <pre className="failure-body" aria-label="Response body">
           {failure.response_body}
         </pre>
       )}
       <p className="panel-faint">
-        {failure.error_type}, <Moment at={failure.at} />.{hasValue && ' The value from before is kept.'}
+        {failure.error_type}, <Moment at={failure.at} />.{hasValue && ' The earlier value is kept.'}
       </p>
       {failure.retry_at !== undefined && (
         <p className="panel-faint">
           {failure.retry_at === null ? (
-            'Runs do not try it again.'
+            'Runs do not retry it.'
           ) : (
             <>
-              Runs try it again <Moment at={failure.retry_at} />.
+              Runs retry it <Moment at={failure.retry_at} />.
             </>
           )}
         </p>
@@ -163,7 +164,7 @@ function Failure({ cell, failure, hasValue, canRetry }: FailureProps) {
       {canRetry && (
         <div className="why-actions">
           <Button icon={<RotateCw size={14} />} disabled={retry.isPending} onClick={() => retry.mutate()}>
-            {retry.isPending ? 'Trying…' : 'Try again'}
+            {retry.isPending ? 'Retrying…' : 'Retry'}
           </Button>
         </div>
       )}

@@ -53,7 +53,7 @@ export function HistoryEntry({ field, cell, entry, undone, current, putBack, und
         </p>
         {undo !== null && (
           <PutBackAction
-            label="Undo this"
+            label="Undo this change"
             field={field}
             cell={cell}
             how={undo}
@@ -63,7 +63,7 @@ export function HistoryEntry({ field, cell, entry, undone, current, putBack, und
         )}
         {putBack !== null && putBack.by !== 'nothing' && (
           <PutBackAction
-            label="Put back this value"
+            label="Restore this value"
             field={field}
             cell={cell}
             how={putBack}

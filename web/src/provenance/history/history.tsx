@@ -47,7 +47,7 @@ export function History({ field, cell, history, value }: HistoryProps) {
       </h3>
       {[...obstacles].map((why) => (
         <p key={why} className="panel-faint">
-          Not every value can be put back. {why}
+          Some values cannot be restored. {why}
         </p>
       ))}
       <ol className="timeline">

@@ -18,7 +18,7 @@ function tell(entry: ProvenanceEntryAnswer, about = telling(false)): string {
 test('a computed value tells its file, for whom, when, the request and its answer', () => {
   assert.equal(
     tell(COMPUTED, telling(true)),
-    'Computed by rate.yaml for agent:pricing, 3 minutes ago — GET https://rates.example/… answered 200 in 120 ms.',
+    'Computed by rate.yaml for agent:pricing, 3 minutes ago — GET https://rates.example/… returned 200 in 120 ms.',
   )
   assert.equal(
     plainSentence(originLine(COMPUTED, telling(true)), NOW),
@@ -51,7 +51,7 @@ test('a write tells who, and that it overrides where a derivation would compute'
   assert.equal(tell(entryOf({ seq: 1, value: null })), 'Emptied by human:ann, 3 minutes ago.')
   assert.equal(
     tell(entryOf({ seq: 1, value: null }), telling(true)),
-    'Override ended by human:ann, 3 minutes ago.',
+    'Override removed by human:ann, 3 minutes ago.',
   )
 })
 
@@ -75,14 +75,14 @@ test('imports and deletions', () => {
 
 test('a revert tells what it undid, as far as that is known', () => {
   const revert = entryOf({ seq: 3, source: 'revert', actor: 'human:bob', reverts: 2 })
-  assert.equal(tell(revert), 'Put back by human:bob, 3 minutes ago.')
+  assert.equal(tell(revert), 'Reverted by human:bob, 3 minutes ago.')
   assert.equal(
     tell(revert, telling(true, [COMPUTED])),
-    'Put back by human:bob, 3 minutes ago, undoing what was computed for agent:pricing 3 minutes ago.',
+    'Reverted by human:bob, 3 minutes ago, undoing what was computed for agent:pricing 3 minutes ago.',
   )
   assert.equal(
     tell({ ...revert, reverts: 1 }, telling(false, [WRITTEN])),
-    'Put back by human:bob, 3 minutes ago, undoing what was written by human:ann 3 minutes ago.',
+    'Reverted by human:bob, 3 minutes ago, undoing what was written by human:ann 3 minutes ago.',
   )
 })
 
@@ -97,5 +97,5 @@ test('a restored record tells who had deleted it', () => {
 
 test('a revert that gives back a computed value is none of the derivation', () => {
   const revert = entryOf({ seq: 3, source: 'revert', derivation: 'rate.yaml', input_hash: 'sha256:ab' })
-  assert.equal(tell(revert, telling(true)), 'Put back by human:ann, 3 minutes ago.')
+  assert.equal(tell(revert, telling(true)), 'Reverted by human:ann, 3 minutes ago.')
 })

@@ -40,7 +40,7 @@ function deed(entry: ProvenanceEntryAnswer, { derived, find }: Telling): Sentenc
   const { source, value, file, derivation, reverts } = entry
   switch (source) {
     case 'write':
-      if (value === null) return [derived ? 'Override ended' : 'Emptied']
+      if (value === null) return [derived ? 'Override removed' : 'Emptied']
       return [derived ? 'Overridden' : 'Written']
     case 'import':
       // The kind of this name is told apart by its derivation.
@@ -51,7 +51,7 @@ function deed(entry: ProvenanceEntryAnswer, { derived, find }: Telling): Sentenc
     case 'revert':
       return reverts !== undefined && find(reverts)?.source === 'delete'
         ? ['Restored with its record']
-        : ['Put back']
+        : ['Reverted']
     default:
       return derivation === undefined
         ? [`Computed (${source})`]
@@ -100,11 +100,11 @@ const VERBS: Readonly<Record<string, string>> = {
   write: 'written by',
   import: 'imported by',
   delete: 'deleted by',
-  revert: 'put back by',
+  revert: 'reverted by',
 }
 
 function answered({ status, duration_ms: duration }: ProvenanceEntryAnswer): string {
-  const answer = status === undefined ? '' : ` answered ${status}`
+  const answer = status === undefined ? '' : ` returned ${status}`
   return duration === undefined ? answer : `${answer} in ${formatDuration(duration)}`
 }
 

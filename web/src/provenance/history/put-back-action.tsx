@@ -36,7 +36,7 @@ export function PutBackAction({ label, field, cell, how, value, current }: PutBa
       // The button will be gone: the focus stays in the panel all the same.
       question.current?.closest<HTMLElement>('[role=tabpanel]')?.focus({ preventScroll: true })
       setIsAsking(false)
-      tellDone(`${field.title} of ${cell.recordId} has its earlier value back.`)
+      tellDone(`${field.title} of ${cell.recordId} restored`)
     },
     onSettled: async (_done, error) => {
       // Also when it was refused: what is shown may be what is out of date.
@@ -71,7 +71,7 @@ export function PutBackAction({ label, field, cell, how, value, current }: PutBa
       <FormFault text={change.error === null ? null : messageOf(change.error)} />
       <div className="put-back-buttons">
         <Button look="primary" autoFocus disabled={change.isPending} onClick={() => change.mutate()}>
-          {how.by === 'undo' ? 'Put it back' : 'Write it'}
+          {how.by === 'undo' ? 'Undo change' : 'Write value'}
         </Button>
         <Button look="quiet" disabled={change.isPending} onClick={cancel}>
           Cancel
@@ -85,15 +85,15 @@ export function PutBackAction({ label, field, cell, how, value, current }: PutBa
 function consequence(field: SheetField, how: WayBack): string {
   if (how.by === 'undo') {
     const state = field.derived === null ? '' : ` ${LEAVES[how.leaves]}`
-    return `The change is undone.${state} This is written down like any other, and can be undone too.`
+    return `Undoes the latest change.${state} The undo is logged and can itself be undone.`
   }
-  const anew = 'More has happened since, so the value is written anew, in your name.'
-  return field.derived === null ? anew : `${anew} The cell is overridden then: runs leave it alone.`
+  const anew = 'The cell has changed since, so the value is written as a new change under your name.'
+  return field.derived === null ? anew : `${anew} The cell becomes overridden: runs skip it.`
 }
 
 const LEAVES: Readonly<Record<Leaves, string>> = {
-  missing: 'The cell is missing then: the next run computes it.',
-  overridden: 'The cell is overridden then: runs leave it alone.',
+  missing: 'The cell becomes missing: the next run computes it.',
+  overridden: 'The cell becomes overridden: runs skip it.',
   computed:
-    'The cell is stale then, unless it is fresh now and this value came from the very same inputs: the next run finds out whether it must be computed.',
+    'The cell becomes stale, unless it is fresh now and this value was computed from the same inputs. The next run computes it if needed.',
 }

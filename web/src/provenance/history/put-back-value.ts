@@ -30,6 +30,6 @@ export async function putBackValue({ cell, how, value, seen, actor }: PutBackOrd
 }
 
 const CONFLICT =
-  'Nothing was put back. Either the cell has been changed meanwhile, or the contract does not allow the old value any more, such as one that must be unique and that another record has by now.'
+  'Nothing restored: the cell was changed in the meantime, or the contract no longer allows the earlier value (for example, another record has the same unique value).'
 
-const CHANGED = 'Nothing was written: somebody has changed the cell meanwhile.'
+const CHANGED = 'Nothing written: someone changed the cell in the meantime.'

@@ -46,7 +46,7 @@ test('who may not write a field may undo what was computed, and nothing else', (
   const refused = putBackOf(FIRST, past({ ...who, history }))
   assert.match(
     refused.by === 'nothing' ? String(refused.why) : '',
-    /^Only human:\* may write Rate by hand; you are agent:x\.$/,
+    /^Only human:\* may edit Rate; you are agent:x\.$/,
   )
   assert.equal(putBackOf(SECOND, past({ ...who, value: 3 })).by, 'nothing')
 })
@@ -62,7 +62,7 @@ test('what nobody may write says so', () => {
   const found = putBackOf(oldest, past({ field: DERIVED, history: computed, mayWrite: false }))
   assert.match(
     found.by === 'nothing' ? String(found.why) : '',
-    /lets nobody write it by hand: only the latest/,
+    /is computed and not editable: only the latest/,
   )
 })
 

@@ -79,8 +79,8 @@ function leavesOf(undone: ProvenanceEntryAnswer, history: readonly ProvenanceEnt
 function whyNot({ field, actor }: CellPast): string {
   const allowed = field.editableBy ?? []
   return allowed.length === 0
-    ? `${field.title} is computed, and the contract lets nobody write it by hand: only the latest change can be undone.`
-    : `Only ${allowed.join(', ')} may write ${field.title} by hand; you are ${actor}.`
+    ? `${field.title} is computed and not editable: only the latest change can be undone.`
+    : `Only ${allowed.join(', ')} may edit ${field.title}; you are ${actor}.`
 }
 
 /**

@@ -42,9 +42,9 @@ export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Let it go on</Button>
+          <Button onClick={onClose}>Keep running</Button>
           <Button look="danger" disabled={isEnding} onClick={() => void cancel()}>
-            {isEnding ? 'Cancelling…' : 'Cancel the run'}
+            {isEnding ? 'Cancelling…' : 'Cancel run'}
           </Button>
         </>
       }
@@ -52,8 +52,8 @@ export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
       <p className="run-dialog-text">{whatStays(run)}</p>
       <p className="run-dialog-text soft">
         {run.kind === 'revert'
-          ? 'To put back the rest, revert the same run again.'
-          : 'No new call starts, and calls under way are given up. A later run goes on from there.'}
+          ? 'To revert the remaining cells, revert the same run again.'
+          : 'No new calls start, and calls in flight are aborted. A later run continues from there.'}
       </p>
       <FormFault text={fault} />
     </Dialog>
@@ -62,7 +62,7 @@ export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
 
 function whatStays(run: RunSummary): string {
   const { kind, materialized, calls } = run
-  if (kind === 'revert') return `What has been put back stays: ${countOf(materialized, 'cell')} so far.`
+  if (kind === 'revert') return `${countOf(materialized, 'reverted cell')} so far will stay reverted.`
   const spent = calls > 0 ? `; ${countOf(calls, 'call')} made, ${runCost(run)}` : ''
-  return `What has been stored stays: ${countOf(materialized, 'cell')} so far${spent}.`
+  return `${countOf(materialized, 'stored result')} so far will be kept${spent}.`
 }

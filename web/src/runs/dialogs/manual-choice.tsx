@@ -35,7 +35,7 @@ export function ManualChoice({ values, overwrites, denied, actor, onChange }: Ma
       </label>
       {isDenied && (
         <p className="form-hint">
-          {actor} may not write {denied.join(', ')} by hand, and so not overwrite these values.
+          {actor} may not edit {denied.join(', ')}, and so cannot overwrite these values.
         </p>
       )}
     </fieldset>

@@ -84,7 +84,7 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button look="primary" type="submit" form={FORM} disabled={!isReady} icon={<Play size={14} />}>
             {plan === null || isNothing(plan) ? 'Run' : isStarting ? 'Starting…' : runButtonText(plan)}
           </Button>
@@ -114,7 +114,7 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
         <RunPlan plan={plan} isCurrent={isCurrent} error={error} order={order} titleOf={titleOf} />
         {running !== null && (
           <p className="form-hint">
-            Another run goes on. This one waits until that has ended, and gives up if it takes too long.
+            Another run is in progress. This run waits until it ends, and fails if that takes too long.
           </p>
         )}
         <FormFault text={fault} />

@@ -48,7 +48,7 @@ export function RevertRunDialog({ run, onClose }: RevertRunDialogProps) {
         outcome !== null
           ? 'Reverted'
           : isRevert
-            ? `Undo this revert (run ${run.id})?`
+            ? `Undo the revert of run ${run.reverts ?? ''}?`
             : `Revert ${runName(run).toLowerCase()}?`
       }
       open
@@ -60,9 +60,9 @@ export function RevertRunDialog({ run, onClose }: RevertRunDialogProps) {
           </Button>
         ) : (
           <>
-            <Button onClick={onClose}>{isReverting ? 'Close' : 'Leave it'}</Button>
+            <Button onClick={onClose}>{isReverting ? 'Close' : 'Cancel'}</Button>
             <Button look="danger" disabled={isReverting} onClick={() => void revert()}>
-              {isReverting ? 'Putting back…' : `Put back ${countOf(run.materialized, 'cell')}`}
+              {isReverting ? 'Reverting…' : `Revert ${countOf(run.materialized, 'cell')}`}
             </Button>
           </>
         )
@@ -78,15 +78,15 @@ function WhatItDoes({ run }: { readonly run: RunSummary }) {
   return (
     <>
       <p className="run-dialog-text">
-        {run.kind === 'revert' ? 'The values from before this revert' : 'The values from before this run'} are
-        put back in {countOf(run.materialized, 'cell')}.
+        Restores the values from before this {run.kind === 'revert' ? 'revert' : 'run'} in{' '}
+        {countOf(run.materialized, 'cell')}.
       </p>
       <p className="run-dialog-text soft">
-        Cells that have been written, computed or reverted since are conflicts, and are left as they are. So
-        are those whose old value the contract no longer allows.
+        Cells that have changed since, and cells whose earlier value the contract no longer allows, are
+        conflicts and are skipped.{' '}
         {run.kind === 'materialize' &&
-          ' What was spent stays spent; answers that are taken back leave the cache too.'}{' '}
-        A revert is a run itself, and can be undone in the same way.
+          ' Reverted results are removed from the cache; the cost of their calls remains.'}{' '}
+        A revert is itself a run and can be reverted.
       </p>
     </>
   )
@@ -104,10 +104,10 @@ function Outcome({
   return (
     <div role="status">
       <p className="run-dialog-text">
-        {countOf(reverted, 'cell')} put back
+        {countOf(reverted, 'cell')} reverted
         {conflicts.length === 0
           ? ', without conflicts.'
-          : `; ${countOf(conflicts.length, 'conflict')} left as they are.`}{' '}
+          : `; ${countOf(conflicts.length, 'conflict')} skipped.`}{' '}
         {id !== null && (
           <Link href={`/runs/${id}`} onClick={onClose}>
             Open this revert

@@ -21,12 +21,20 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Shows what a run would do and cost, and runs it if somebody wants that. */
+/** Opens the dialog that shows the plan and cost of a run and starts it on request. */
 export function openRunDialog(order: RunOrder, title: string): void {
   replace({ order, title })
 }
 
-/** Where the dialog is; once on the page. */
+/** Opens the dialog for a run of all pending cells. */ export function openPendingRun(): void {
+  openRunDialog({}, 'Compute missing and outdated cells')
+}
+
+/** Opens the dialog for a run of all failed cells. */ export function openRetryRun(): void {
+  openRunDialog({ only: 'failed' }, 'Retry failed cells')
+}
+
+/** Renders the dialog that {@link openRunDialog} opens; mounted once. */
 export function RunDialog({ contract }: { readonly contract: SheetContract }) {
   const shown = useSyncExternalStore(subscribe, () => asked)
   if (shown === null) return null

@@ -15,17 +15,17 @@ export function RunOptionsForm({ options, faults, onChange }: RunOptionsFormProp
     <>
       <div className="run-which">
         <label>
-          Which cells
+          Cells{' '}
           <select
             className="input"
             value={options.only}
             autoFocus
             onChange={(event) => onChange({ ...options, only: event.currentTarget.value })}
           >
-            <option value="">{options.force ? 'All of them' : 'All that need it'}</option>
+            <option value="">{options.force ? 'All' : 'Missing, stale or failed'}</option>
             {ONLY.map((only) => (
               <option key={only} value={only}>
-                Only {only === 'failed' ? 'what failed' : `what is ${only}`}
+                Only {only}
               </option>
             ))}
           </select>
@@ -36,7 +36,7 @@ export function RunOptionsForm({ options, faults, onChange }: RunOptionsFormProp
             checked={options.force}
             onChange={(event) => onChange({ ...options, force: event.currentTarget.checked })}
           />
-          Compute again even what is fresh or cached
+          Recompute fresh and cached cells
         </label>
       </div>
       <details className="run-limits" open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
@@ -65,7 +65,7 @@ export function RunOptionsForm({ options, faults, onChange }: RunOptionsFormProp
           />
           <Bound
             name="Failures"
-            hint="in a row at one host"
+            hint="consecutive, per host"
             value={options.stopAfter}
             fault={faults.stopAfter}
             onChange={(stopAfter) => onChange({ ...options, stopAfter })}

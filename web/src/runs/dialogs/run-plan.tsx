@@ -30,7 +30,7 @@ export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps
       </p>
     )
   }
-  if (plan === null) return <p className="run-plan-wait">Finding out what there is to do…</p>
+  if (plan === null) return <p className="run-plan-wait">Planning…</p>
   return (
     <section className={`run-plan ${isCurrent ? '' : 'old'}`} aria-label="Plan" aria-busy={!isCurrent}>
       <div role="status">{isNothing(plan) ? <Nothing order={order} /> : <Sum plan={plan} />}</div>
@@ -39,13 +39,13 @@ export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps
       {!isNothing(plan) && <TargetTable plan={plan} titleOf={titleOf} />}
       {totalsOf(plan).left > 0 && (
         <p className="form-hint">
-          The limits leave no room for {countOf(totalsOf(plan).left, 'cell')} that could be computed.
+          The limits exclude {countOf(totalsOf(plan).left, 'cell')} that could be computed.
         </p>
       )}
       {plan.stop_after_failures !== undefined && plan.calls > 0 && (
         <p className="form-hint">
-          Stops after {countOf(plan.stop_after_failures, 'failure')} in a row at one host, and at once when a
-          call is refused (401, 402, 403).
+          Stops after {countOf(plan.stop_after_failures, 'consecutive failure')} at one host, and immediately
+          when a call is refused (401, 402, 403).
         </p>
       )}
       {plan.not_ready?.map((message) => (
@@ -100,14 +100,13 @@ function Sum({ plan }: { readonly plan: RunPlanAnswer }) {
       </p>
       {unpriced > 0 && (
         <p className="form-hint">
-          What {unpriced === 1 ? 'a call' : 'calls'} to some hosts cost is not known: set cost_per_call in
+          The cost of {countOf(unpriced, 'call')} is unknown: set cost_per_call of the hosts in
           transport.yaml.
         </p>
       )}
       {plan.at_most === true && (
         <p className="form-hint">
-          Some inputs are themselves computed in this run: what depends on them is known only then, and never
-          more than this.
+          This run also computes some of the inputs, so these numbers are upper bounds.
         </p>
       )}
     </>
@@ -117,24 +116,24 @@ function Sum({ plan }: { readonly plan: RunPlanAnswer }) {
 function Nothing({ order }: { readonly order: RunOrder }) {
   return (
     <p className="run-plan-nothing">
-      <strong>There is nothing to do.</strong> {whyNothing(order)}
+      <strong>Nothing to compute.</strong> {whyNothing(order)}
     </p>
   )
 }
 
 function whyNothing({ only, force, max_calls, max_cost }: RunOrder): string {
   if (max_calls !== undefined || max_cost !== undefined)
-    return 'The limits leave no room for a call, or no cell needs one.'
-  if (only !== undefined) return `There is no ${only} cell that could be computed.`
-  if (force === true) return 'Every cell was written by hand, which is kept, or is blocked by an input.'
-  return 'Every cell is fresh, was written by hand, is blocked by an input, or failed and is tried again later.'
+    return 'The limits allow no call, or no cell needs one.'
+  if (only !== undefined) return `No ${only} cell can be computed.`
+  if (force === true) return 'Every cell has a manual value, which is kept, or is blocked by an input.'
+  return 'Every cell is fresh, has a manual value, is blocked by an input, or failed and is retried later.'
 }
 
 const COLUMNS: readonly HeadColumn[] = [
   { name: 'Field' },
   { name: 'Compute', title: 'Cells to be computed by a call' },
   { name: 'Cached', title: 'Cells to be filled from the cache, without a call' },
-  { name: 'Skipped', title: 'Cells left as they are' },
+  { name: 'Skipped', title: 'Cells that the run does not change' },
 ]
 
 function TargetTable({

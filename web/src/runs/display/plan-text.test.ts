@@ -46,7 +46,7 @@ test('cells that an input blocks are told with the reasons', () => {
   }
   assert.equal(
     blockedText({ targets: blocked, calls: 0, cost: 0 }),
-    '1,203 cells wait: 1,202 for an input that failed, 1 for an input that is empty.',
+    '1,203 cells are blocked: 1,202 by a failed input, 1 by an empty input.',
   )
 })
 
@@ -57,12 +57,12 @@ test('a plan tells of failed cells that are not tried again yet', () => {
     cost: 0,
   })
   assert.equal(retryText({ targets, calls: 0, cost: 0 }), null)
-  assert.equal(retryText(plan(1, null)), '1 failed cell is not tried again. Run what failed to try now.')
-  const next = new Date(Date.now() + 7 * 86_400_000).toISOString()
-  assert.match(
-    retryText(plan(1200, next)) ?? '',
-    /^1,200 failed cells are not tried again yet, the first on \d/,
+  assert.equal(
+    retryText(plan(1, null)),
+    '1 failed cell is not retried. To retry now, choose only failed cells.',
   )
+  const next = new Date(Date.now() + 7 * 86_400_000).toISOString()
+  assert.match(retryText(plan(1200, next)) ?? '', /^1,200 failed cells are not retried yet, the first on \d/)
 })
 
 test('a plan is nothing when no cell would change', () => {

@@ -29,9 +29,9 @@ export function isNothing(plan: RunPlanAnswer): boolean {
 }
 
 const BLOCKED_WORDS = [
-  ['input_failed', 'an input that failed'],
-  ['input_empty', 'an input that is empty'],
-  ['input_blocked', 'an input that is blocked itself'],
+  ['input_failed', 'a failed input'],
+  ['input_empty', 'an empty input'],
+  ['input_blocked', 'a blocked input'],
   ['input_missing', 'an input that this run does not compute'],
 ] as const
 
@@ -43,8 +43,8 @@ export function blockedText({ targets }: RunPlanAnswer): string | null {
   }).filter(({ count }) => count > 0)
   if (counts.length === 0) return null
   const total = counts.reduce((sum, { count }) => sum + count, 0)
-  const reasons = counts.map(({ count, words }) => `${formatCount(count)} for ${words}`)
-  return `${countOf(total, 'cell')} ${total === 1 ? 'waits' : 'wait'}: ${reasons.join(', ')}.`
+  const reasons = counts.map(({ count, words }) => `${formatCount(count)} by ${words}`)
+  return `${countOf(total, 'cell')} ${total === 1 ? 'is' : 'are'} blocked: ${reasons.join(', ')}.`
 }
 
 /** The failed cells that a run does not try again yet: Null for none. */
@@ -54,7 +54,7 @@ export function retryText({ targets }: RunPlanAnswer): string | null {
   if (cells === 0) return null
   const next = all.flatMap((later) => later.next ?? []).toSorted()[0]
   const when = next === undefined ? '' : ` yet, the first ${relativeTime(next, Date.now())}`
-  return `${countOf(cells, 'failed cell')} ${cells === 1 ? 'is' : 'are'} not tried again${when}. Run what failed to try now.`
+  return `${countOf(cells, 'failed cell')} ${cells === 1 ? 'is' : 'are'} not retried${when}. To retry now, choose only failed cells.`
 }
 
 /** What the button of a run says: what it does and what that costs. */

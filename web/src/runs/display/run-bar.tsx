@@ -7,7 +7,7 @@ import { runName } from './run-text.ts'
 export function RunBar({ run }: { readonly run: RunSummary }) {
   const { done, total, failed } = run
   const isKnown = total > 0
-  const text = isKnown ? `${formatCount(done)} of ${countOf(total, 'cell')}` : 'waiting to begin'
+  const text = isKnown ? `${formatCount(done)} of ${countOf(total, 'cell')}` : 'waiting to start'
   return (
     <span
       className={`run-bar ${isKnown ? '' : 'waiting'}`}

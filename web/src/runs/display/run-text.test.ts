@@ -7,7 +7,7 @@ import { runOf } from '../test-runs.ts'
 test('the end of a run is told with its counts, and with what stopped it', () => {
   assert.equal(
     endText(runOf({ id: '1', state: 'finished', materialized: 1 })),
-    'Run 1 is done: 1 cell computed',
+    'Run 1 finished: 1 cell computed',
   )
   assert.equal(
     endText(runOf({ id: '2', state: 'cancelled', materialized: 1340, failed: 8 })),
@@ -21,11 +21,11 @@ test('the end of a run is told with its counts, and with what stopped it', () =>
         error: { type: 'LockTimeoutError', message: 'another run goes on' },
       }),
     ),
-    'Run 3 was stopped: 0 cells computed. another run goes on',
+    'Run 3 failed: 0 cells computed. another run goes on',
   )
   assert.equal(
     countsText(runOf({ id: '4', kind: 'revert', reverts: '1', materialized: 5, skipped: 2 })),
-    '5 cells put back, 2 left as they are',
+    '5 cells reverted, 2 skipped',
   )
 })
 

@@ -7,11 +7,11 @@ export type RunStateName = (typeof RUN_STATES)[number]
 
 /** What each state means. */
 export const RUN_STATE_LABELS: Readonly<Record<RunStateName, string>> = {
-  running: 'Running: it goes on, or waits for another run',
-  finished: 'Finished: it came to its end; some cells may have failed',
-  failed: 'Failed: something stopped it',
-  cancelled: 'Cancelled: somebody ended it',
-  interrupted: 'Interrupted: the server ended before the run did',
+  running: 'Running: in progress, or waiting for another run',
+  finished: 'Finished: all cells were processed; some may have failed',
+  failed: 'Failed: an error stopped the run',
+  cancelled: 'Cancelled: someone stopped the run',
+  interrupted: 'Interrupted: the server stopped before the run ended',
 }
 
 /** The server may know more states than this page. */
@@ -25,9 +25,9 @@ export function runName({ id, kind, reverts }: Pick<RunSummary, 'id' | 'kind' | 
 }
 
 const ENDS: Readonly<Record<RunStateName, string>> = {
-  running: 'goes on',
-  finished: 'is done',
-  failed: 'was stopped',
+  running: 'is running',
+  finished: 'finished',
+  failed: 'failed',
   cancelled: 'was cancelled',
   interrupted: 'was interrupted',
 }
@@ -41,8 +41,8 @@ export function endText(run: RunSummary): string {
 /** What a run has done: `134 computed, 3 failed`. */
 export function countsText({ kind, materialized, skipped, failed }: RunSummary): string {
   if (kind === 'revert') {
-    const back = `${countOf(materialized, 'cell')} put back`
-    return skipped === 0 ? back : `${back}, ${formatCount(skipped)} left as they are`
+    const back = `${countOf(materialized, 'cell')} reverted`
+    return skipped === 0 ? back : `${back}, ${formatCount(skipped)} skipped`
   }
   const computed = `${countOf(materialized, 'cell')} computed`
   return failed === 0 ? computed : `${computed}, ${formatCount(failed)} failed`

@@ -23,17 +23,17 @@ export function RunningNow({ running: { perSecond, waiting }, run, isLost, onCan
   const left = secondsLeft(run, perSecond)
   const name = runName(run)
   return (
-    <div className="run-status" role="group" aria-label={`${name} goes on`}>
+    <div className="run-status" role="group" aria-label={`${name} is running`}>
       <Link href={`/runs/${run.id}`} className="run-status-link" title={`${name}, started by ${run.actor}`}>
         <RunBar run={run} />
         {run.total === 0 ? (
-          <span>waiting to begin</span>
+          <span>waiting to start</span>
         ) : (
           <span className="run-status-count">
             {formatCount(run.done)} / {formatCount(run.total)}
           </span>
         )}
-        {isLost && <span className="run-status-bad">the server does not answer</span>}
+        {isLost && <span className="run-status-bad">no connection</span>}
         {run.failed > 0 && <span className="run-status-bad">{formatCount(run.failed)} failed</span>}
         {left !== null && !isLost && <span>{formatTimeLeft(left)} left</span>}
         {run.kind === 'materialize' && run.total > 0 && <span>{runCost(run)}</span>}

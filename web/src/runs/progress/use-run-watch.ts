@@ -85,7 +85,7 @@ const CHANGED: ReadonlySet<unknown> = new Set(['page', 'one', 'cells', 'status',
 function announceEnd(client: QueryClient, run: RunSummary): void {
   for (const first of ['records', 'runs', 'plan']) readAgain(client, { queryKey: [first] })
   if (isReportedElsewhere(run)) return
-  const link = { href: `/runs/${run.id}`, name: 'Look at it' }
+  const link = { href: `/runs/${run.id}`, name: 'Show' }
   const isBad =
     run.state === 'failed' || run.state === 'interrupted' || (run.failed > 0 && run.materialized === 0)
   if (isBad) tellError(new Error(endText(run)), link)

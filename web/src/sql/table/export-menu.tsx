@@ -21,9 +21,9 @@ export function ExportMenu({ name, columns, rows }: ExportMenuProps) {
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(asTsv(columns, rows))
-      tellDone(`${countOf(rows.length, 'row')} copied, to paste into a spreadsheet`)
+      tellDone(`${countOf(rows.length, 'row')} copied`)
     } catch {
-      tellError('the browser does not let the page copy; download the result instead')
+      tellError('The browser blocked copying; download the result instead')
     }
   }
   return (
