@@ -1,19 +1,19 @@
 import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
 
-/** A field of the sheet, as the page needs it. */
+/** A field of the sheet. */
 export interface SheetField {
   readonly name: string
-  /** What people call it. */
+  /** The business name; the field name if the contract has none. */
   readonly title: string
   readonly description: string | null
   readonly type: FieldType
   readonly primaryKey: boolean
   readonly required: boolean
   readonly unique: boolean
-  /** A closed list of values, from the contract's quality rule (D6). */
+  /** The allowed values, from the contract's quality rule (D6); null if any are allowed. */
   readonly values: readonly (string | number | boolean)[] | null
   readonly options: Readonly<Record<string, unknown>>
-  /** What the items of an array are, where the contract says so. */
+  /** The type of the items of an array, if the contract has one. */
   readonly itemType?: FieldType | undefined
   readonly editableBy: readonly string[] | null
   readonly derived: {
@@ -27,18 +27,18 @@ export type FieldType =
   'string' | 'integer' | 'number' | 'boolean' | 'date' | 'timestamp' | 'time' | 'array' | 'object'
 
 export interface SheetContract {
-  /** The dialect of SQL of the sheet. */
+  /** The SQL dialect of the store. */
   readonly dialect: SqlDialect
-  /** Of the sheet. */
+  /** The name of the sheet. */
   readonly name: string
   readonly description: string | null
   readonly fields: readonly SheetField[]
   readonly fieldByName: ReadonlyMap<string, SheetField>
-  /** The document as the server has it. */
+  /** The contract as the server returned it. */
   readonly document: ContractDocument
 }
 
-/** As much of `GET /api/contract` as the page looks at. */
+/** The part of `GET /api/contract` that the viewer reads. */
 export interface ContractDocument {
   readonly name?: string
   readonly description?: string | { readonly purpose?: string }

@@ -1,6 +1,6 @@
 import type { FieldType } from './contract.ts'
 
-/** Whether a value in JSON is one that a field of the type has; for null, which each may have, ask before. */
+/** Whether a JSON value other than null has the type of a field. */
 export function isOfType(type: FieldType, value: unknown): boolean {
   switch (type) {
     case 'integer':

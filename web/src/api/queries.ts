@@ -8,8 +8,8 @@ import { wholePage } from './whole-page.ts'
 import { server } from './server.ts'
 
 /**
- * Everything the page reads, by key. The first word of a key says what makes it out of date: `records`, `runs`,
- * `proposals` or `contract` (see live/).
+ * The queries of the viewer. The first word of a key is what invalidates it: `records`, `runs`, `proposals` or
+ * `contract` (see live/).
  */
 
 export const contractQuery = queryOptions({
@@ -30,7 +30,7 @@ export const derivationsQuery = queryOptions({
   staleTime: Infinity,
 })
 
-/** A condition as an SQL expression in the sheet's dialect, for people who go on from there. */
+/** A condition as an SQL expression in the dialect of the store. */
 export function conditionTextQuery(where: Condition) {
   return queryOptions({
     queryKey: ['contract', 'condition text', where],
@@ -39,11 +39,11 @@ export function conditionTextQuery(where: Condition) {
   })
 }
 
-/** Whom the server takes requests to be from that name nobody. */
+/** The actor of requests that name none. */
 export interface ServerActor {
-  /** Null where it has no default. */
+  /** Null if the server has no default actor. */
   readonly actor: string | null
-  /** Whether it takes all requests to be from them, whomever they name: a reverse proxy says who it is. */
+  /** Whether the server ignores the actor that a request names, because a reverse proxy sets it. */
   readonly isFixed: boolean
 }
 
@@ -71,7 +71,7 @@ export function permissionsQuery(actor: string) {
   })
 }
 
-/** What a list of records shows: which of them, and in which order. */
+/** The filter and sort order of a list of records. */
 export interface RecordSelection {
   readonly filter: RecordFilter | null
   /** `-area,name`; null for creation order. */
@@ -79,20 +79,20 @@ export interface RecordSelection {
 }
 
 const PAGE_SIZE = 100
-/** Where the server looks through all records for a page, a long one costs it no more. */
+/** A filtered or sorted page makes the server scan all records, so a longer page costs no more. */
 const LONG_PAGE_SIZE = 500
 
-/** How many records a page of a list has. */
+/** Returns the number of records of a page. */
 export function pageSizeOf(selection: RecordSelection): number {
   return isSearched(selection) ? LONG_PAGE_SIZE : PAGE_SIZE
 }
 
-/** Whether the server has to look for the records of a page. */
+/** Whether the server scans records to find a page. */
 export function isSearched({ filter, sort }: RecordSelection): boolean {
   return filter !== null || sort !== null
 }
 
-/** The records from `page * pageSizeOf(selection)` on. */
+/** The records from position `page * pageSizeOf(selection)`. */
 export function pageQuery(selection: RecordSelection, page: number) {
   const { filter, sort } = selection
   return queryOptions({
@@ -113,8 +113,8 @@ function pageKey({ filter, sort }: RecordSelection, page: number) {
 }
 
 /**
- * Where a page starts. To find a position in a filtered or sorted list, the server goes through all records before it;
- * after a page that is there, or on its way, its cursor is quicker.
+ * Returns the start of a page. Finding a position in a filtered or sorted list makes the server scan all records
+ * before it, so the cursor of the previous page is preferred, if that page is loaded or loading.
  */
 async function placeOf(
   client: QueryClient,
@@ -136,7 +136,7 @@ async function cursorAfter(
     if (fetchStatus === 'idle') return isInvalidated ? null : (data?.next_cursor ?? null)
     return (await query.promise)?.next_cursor ?? null
   } catch {
-    // It has failed, or is not wanted any more.
+    // The previous page failed or was cancelled.
     return null
   }
 }
@@ -151,7 +151,7 @@ export function cellStatesQuery(ids: readonly string[]) {
   })
 }
 
-/** How many records a filter lets through. */
+/** The number of records that match a filter. */
 export function countQuery(filter: RecordFilter | null) {
   return queryOptions({
     queryKey: ['records', 'count', filter],
@@ -186,7 +186,7 @@ export function recordQuery(id: string) {
   })
 }
 
-/** The entries of a cell, the newest first. */
+/** The provenance entries of a cell, newest first. */
 export function historyQuery(recordId: string, field: string) {
   return queryOptions({
     queryKey: ['records', 'history', recordId, field],
@@ -196,7 +196,7 @@ export function historyQuery(recordId: string, field: string) {
   })
 }
 
-/** Why a derived cell is as it is. */
+/** The explanation of a cell's state. */
 export function explanationQuery(recordId: string, field: string) {
   return queryOptions({
     queryKey: ['records', 'why', recordId, field],

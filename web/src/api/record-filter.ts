@@ -3,19 +3,18 @@ import type { Condition } from '../../../src/wire/schema/conditions.ts'
 declare const isFilter: unique symbol
 
 /**
- * What records are filtered by: JSON of what the server takes, so that two filters are the same where their texts are. It is
- * made by {@link recordFilter} and read by {@link filterParameters}.
+ * A filter of records as JSON text, so that equal filters are equal strings. Made by {@link recordFilter}, read by
+ * {@link filterParameters}.
  */
 export type RecordFilter = string & { readonly [isFilter]: true }
 
 interface FilterParameters {
-  /** As data. */
   readonly where?: Condition
-  /** SQL that somebody wrote; beside a condition, both must hold. */
+  /** An SQL condition from the user, combined with `where` by AND. */
   readonly filter?: string
 }
 
-/** The filter of a condition and of SQL; null for all records. */
+/** Returns the filter of a condition and of SQL; null for all records. */
 export function recordFilter({
   where,
   sql,
@@ -32,7 +31,7 @@ export function recordFilter({
   return JSON.stringify(parameters) as RecordFilter
 }
 
-/** What is sent to the server for a filter. */
+/** Returns the request parameters of a filter. */
 export function filterParameters(filter: RecordFilter | null): FilterParameters {
   return filter === null ? {} : (JSON.parse(filter) as FilterParameters)
 }

@@ -1,10 +1,10 @@
 import { server } from './server.ts'
 
-/** A condition has so many values at most, and an address so many characters. */
+/** The server's limit of ids in a condition, and a limit that keeps a URL short enough. */
 const IDS_AT_ONCE = 1000
 const CHARACTERS_AT_ONCE = 50_000
 
-/** The records that there are of these ids, with `id` and some fields. Throws ApiError. */
+/** Reads the records that exist among these ids, with `id` and the given fields. Throws ApiError. */
 export async function readRecordsById(
   ids: readonly string[],
   fields: readonly string[],
@@ -20,7 +20,7 @@ export async function readRecordsById(
   return found
 }
 
-/** The ids in parts that fit into an address. */
+/** Divides ids into parts that fit into a condition and a URL. */
 export function partsOf(ids: readonly string[]): readonly (readonly string[])[] {
   const parts: string[][] = []
   let part: string[] = []

@@ -1,4 +1,4 @@
 import { createClient } from '../../../src/client/client.ts'
 
-/** The server that the page is from. */
+/** The client of the server that served the page. */
 export const server = createClient()

@@ -1,6 +1,6 @@
 import type { SheetField } from './contract.ts'
 
-/** A field as tests need it: like any other but for what they say. */
+/** Returns a field for tests, with defaults for what is not given. */
 export function testField(given: Partial<SheetField> = {}): SheetField {
   const name = given.name ?? 'word'
   return {

@@ -2,8 +2,7 @@ import type { PageSelection } from '../../../src/client/records-client.ts'
 import type { RecordListAnswer } from '../../../src/wire/records/records.ts'
 
 /**
- * Reads a page with as many records as were asked for, if there are so many: the server ends a page earlier where its
- * records are large.
+ * Reads a page until it has `limit` records or the list ends: the server ends a page early if its records are large.
  */
 export async function wholePage(
   query: PageSelection & { readonly limit: number },

@@ -9,7 +9,7 @@ import { Button } from '../ui/button.tsx'
 import '../ui/form.css'
 import '../ui/popover.css'
 
-/** Says who works here, and lets them say otherwise where that counts. */
+/** Shows the actor, and changes it unless the server fixes it. */
 export function ActorPicker() {
   const [actor, setActor] = useActor()
   const { error } = useQuery(permissionsQuery(actor))
@@ -56,7 +56,7 @@ function FixedActor({ actor }: { readonly actor: string }) {
 
 interface ActorFormProps {
   readonly actor: string
-  /** What the server has against it. */
+  /** Why the server refused the actor. */
   readonly fault: string | null
   readonly onChoose: (actor: string) => void
 }

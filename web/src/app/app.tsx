@@ -21,19 +21,18 @@ const fetchProposals = () => import('../proposals/proposals-page.tsx')
 const fetchDerivations = () => import('../derivations/derivations-page.tsx')
 const fetchContract = () => import('../contract/contract-page.tsx')
 
-// The first view need not wait for them.
+// Loaded after the first view.
 const SqlPage = lazy(fetchSql)
 const RunsPage = lazy(fetchRuns)
 const ProposalsPage = lazy(fetchProposals)
 const DerivationsPage = lazy(fetchDerivations)
 const ContractPage = lazy(fetchContract)
 
-/** The whole page. */
 export function App() {
   useLive()
   const [path] = useLocation()
   const { data: contract, error } = useQuery(contractQuery)
-  // What is shown stays while the server is away.
+  // Loaded content stays visible while the server is unreachable.
   const isThere = contract !== undefined
   useEffect(() => {
     if (isThere) fetchWhenIdle([fetchSql, fetchRuns, fetchProposals, fetchDerivations, fetchContract])

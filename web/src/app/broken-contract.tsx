@@ -6,7 +6,7 @@ import { Notice } from '../ui/notice.tsx'
 
 const LOOK_AGAIN_MS = 1000
 
-/** Stands for the page while the sheet cannot be read, and looks again until it can. */
+/** Replaces the page while the sheet cannot be read, and retries every second. */
 export function BrokenContract({ error }: { readonly error: Error }) {
   const client = useQueryClient()
   useEffect(() => {

@@ -10,7 +10,7 @@ import { openCommandMenu } from '../ui/command-menu.tsx'
 import './header.css'
 import { PAGES } from '../ui/pages.ts'
 
-/** What is always at the top: the sheet, the pages, what runs, and who works here. */
+/** The bar with the sheet's name, the pages, the current run and the actor. */
 export function Header({ contract }: { readonly contract: SheetContract | null }) {
   return (
     <header className="header">

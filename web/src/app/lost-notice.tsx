@@ -2,7 +2,7 @@ import { CloudOff } from 'lucide-react'
 import { useIsLost } from '../live/connection.ts'
 import './lost-notice.css'
 
-/** Says that the server is away, for as long as it is. */
+/** Warns while the server is unreachable. */
 export function LostNotice() {
   const isLost = useIsLost()
   return (

@@ -12,7 +12,7 @@ interface PageBoundaryState {
   readonly fault: { readonly error: unknown } | null
 }
 
-/** Around what may not come, or break, so that the rest of the page stands. */
+/** Shows an error in place of its children if they fail to load or to render. */
 export class PageBoundary extends Component<PageBoundaryProps, PageBoundaryState> {
   override state: PageBoundaryState = { fault: null }
 
@@ -33,7 +33,7 @@ function PageFault({ error }: { readonly error: unknown }) {
       kind="error"
       title="This page cannot be shown"
       actions={
-        // Without a server nothing would be left of the page.
+        // Without a server, a reload would show an empty page.
         !isLost && (
           <Button look="primary" onClick={() => location.reload()}>
             Reload

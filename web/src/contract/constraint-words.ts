@@ -1,7 +1,7 @@
 import type { SheetField } from '../api/contract.ts'
 import { countOf, formatCount } from '../ui/format.ts'
 
-/** What the contract demands of a field, each in a few words; values and patterns are told apart from the words. */
+/** A constraint of a field as text; patterns and value lists are separate kinds, which the table formats itself. */
 export type Constraint =
   | { readonly kind: 'words'; readonly text: string }
   | { readonly kind: 'values'; readonly values: readonly (string | number | boolean)[] }
@@ -52,14 +52,14 @@ function betweenWords(
     : `${formatCount(least)} to ${countOf(most, one, many)}`
 }
 
-/** `from 0 to 4`, `above 0`, `at most 20,000,000`; of dates and times with the words that suit them. */
+/** `from 0 to 4`, `above 0`, `at most 20,000,000`; "not before" and "not after" for dates and times. */
 function boundsWords({ type, options }: SheetField): readonly (string | null)[] {
   const isTime = type === 'date' || type === 'timestamp' || type === 'time'
   const words = isTime
     ? { from: 'not before', above: 'after', to: 'not after', below: 'before' }
     : { from: 'at least', above: 'above', to: 'at most', below: 'below' }
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = options
-  // In version 3.0 of the standard these may be true, and say how the others are meant.
+  // In version 3.0 of the standard these are booleans that make `minimum` and `maximum` exclusive.
   const above = exclusiveMinimum === true ? minimum : isBound(exclusiveMinimum) ? exclusiveMinimum : undefined
   const below = exclusiveMaximum === true ? maximum : isBound(exclusiveMaximum) ? exclusiveMaximum : undefined
   const from = exclusiveMinimum === true ? undefined : minimum
@@ -88,7 +88,7 @@ const CHECKED_FORMATS: Readonly<Record<string, string>> = {
   byte: 'base64',
 }
 
-/** Other formats are kept in the contract and demand nothing. */
+/** Other formats are stored but not validated. */
 function formatWords(type: SheetField['type'], format: unknown): string | null {
   if (typeof format !== 'string') return null
   if (type === 'string') return CHECKED_FORMATS[format] ?? null
@@ -100,14 +100,14 @@ function plain(value: unknown): string {
   return typeof value === 'number' ? value.toLocaleString('en', { maximumFractionDigits: 20 }) : String(value)
 }
 
-/** Who may write a field by hand, in words. */
+/** Returns who may edit a field, as text. */
 export function writersWords({ editableBy, derived }: SheetField): string {
   if (editableBy === null) return derived === null ? 'anybody' : 'read-only'
   if (editableBy.length === 0) return 'read-only'
   return editableBy.includes('*') ? 'anybody' : listWords(editableBy)
 }
 
-/** `a`, `a or b`, `a, b or c`. */
+/** Joins names: `a`, `a or b`, `a, b or c`. */
 export function listWords(names: readonly string[]): string {
   if (names.length < 2) return names.join('')
   return `${names.slice(0, -1).join(', ')} or ${names.at(-1) ?? ''}`

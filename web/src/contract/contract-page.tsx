@@ -17,7 +17,7 @@ import { listWords } from './constraint-words.ts'
 import { deletersOf } from './deleters.ts'
 import { toYaml } from './to-yaml.ts'
 
-/** What the sheet promises: its fields, what their values must be, and who may write them. */
+/** The page with the fields of the contract, their constraints and writers, and the contract as YAML. */
 export default function ContractPage({ contract }: { readonly contract: SheetContract }) {
   const { name, description, fields, document } = contract
   const text = useMemo(() => toYaml(document), [document])
@@ -84,7 +84,7 @@ function Fields({ contract }: { readonly contract: SheetContract }) {
   )
 }
 
-/** Where a column is shown: its first cell is selected, which brings it into sight. */
+/** Returns the URL that shows a column: it selects the first cell, which scrolls it into view. */
 function useColumnHref(): (field: SheetField) => string {
   const { data } = useQuery(pageQuery({ filter: null, sort: null }, 0))
   const first = data?.records[0]?.['id']

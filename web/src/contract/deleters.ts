@@ -4,9 +4,9 @@ interface WithProperties {
   readonly customProperties?: readonly { readonly property: string; readonly value: unknown }[]
 }
 
-/** Who may delete records, as patterns; null when anybody may. */
+/** Returns the patterns of actors that may delete records; null if all may. */
 export function deletersOf(document: ContractDocument & WithProperties): readonly string[] | null {
-  // It stands in one of the two places, never in both.
+  // The contract has it in one of two places, never in both.
   const schema = document.schema[0] as WithProperties
   const properties = [...(document.customProperties ?? []), ...(schema.customProperties ?? [])]
   const value = properties.find(({ property }) => property === 'deletableBy')?.value

@@ -7,13 +7,13 @@ import './fields-table.css'
 
 interface FieldsTableProps {
   readonly fields: readonly SheetField[]
-  /** Where the column of a field is. */
+  /** The URL of a field's column in the grid. */
   readonly hrefOf: (field: SheetField) => string
 }
 
 const COLUMNS = ['Field', 'Type', 'Constraints', 'Written by', 'Description'].map((name) => ({ name }))
 
-/** The fields of the sheet; one card for each where there is little room. */
+/** The table of the fields, on narrow screens as one card per field. */
 export function FieldsTable({ fields, hrefOf }: FieldsTableProps) {
   return (
     <table className="fields-table" role="table">

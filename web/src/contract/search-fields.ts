@@ -1,6 +1,6 @@
 import type { SheetField } from '../api/contract.ts'
 
-/** The fields in which every word is found: in a name, title, type, description, derivation, or who may write. */
+/** Returns the fields that contain every word in their name, title, type, description, derivation or writers. */
 export function searchFields(fields: readonly SheetField[], search: string): readonly SheetField[] {
   const words = search
     .toLowerCase()

@@ -1,10 +1,10 @@
-/** JSON as YAML that is easy to read. Reading it gives the same JSON. */
+/** Formats JSON as readable YAML, which parses to the same JSON. */
 export function toYaml(value: unknown): string {
   return `${blockOf(value, 0)}\n`
 }
 
 const PAD = '  '
-/** Lists of plain values up to that many letters stay on one line. */
+/** The maximum length of a list of plain values on one line. */
 const LINE = 80
 
 function blockOf(value: unknown, depth: number): string {
@@ -28,7 +28,7 @@ function listOf(items: readonly unknown[], depth: number): string {
     .join(`\n${PAD.repeat(depth)}`)
 }
 
-/** Null for what needs several lines. */
+/** Returns null for a value that needs several lines. */
 function onOneLine(value: unknown): string | null {
   if (typeof value !== 'object' || value === null) return scalarOf(value)
   if (!Array.isArray(value)) return Object.keys(value).length === 0 ? '{}' : null
@@ -41,7 +41,7 @@ function scalarOf(value: unknown): string {
   return typeof value === 'string' ? textOf(value, /^$/) : String(value)
 }
 
-/** What YAML would take for something else than a text, or for the end of one. */
+/** Matches texts that YAML would not read as the same string unless quoted. */
 const NOT_PLAIN =
   /^$|^[\s\-?:,[\]{}#&*!|>'"%@`]|\s$|: |:$| #|[\p{Cc}\u2028\u2029\ufeff]|^(?:null|true|false|~|[-+]?\.?(?:\d|inf|nan).*|---.*|\.\.\..*)$/iu
 

@@ -20,7 +20,7 @@ interface DerivationGraphProps {
   readonly onSelect: (file: string) => void
 }
 
-/** Fields and derivations, from left to right. For who does not see it, it is a list of the derivations. */
+/** The graph of fields and derivations, left to right; for assistive technology, a list of the derivations. */
 export function DerivationGraph({ contract, derivations, status, selected, onSelect }: DerivationGraphProps) {
   const graph = useMemo(() => layOut(derivations, SIZES), [derivations])
   const [room, size] = useSize<HTMLDivElement>()
@@ -105,7 +105,7 @@ export function DerivationGraph({ contract, derivations, status, selected, onSel
   )
 }
 
-/** Keeps the selected derivation in sight, also when there is less room than before. */
+/** Keeps the selected derivation in view, also when the panel opens and leaves less space. */
 function useScrollTo(
   room: { readonly current: HTMLElement | null },
   selected: string | null,

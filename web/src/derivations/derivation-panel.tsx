@@ -16,7 +16,7 @@ interface DerivationPanelProps {
   readonly onClose: () => void
 }
 
-/** All about one derivation, and what can be run of it. */
+/** The details of a derivation, with buttons that run it. */
 export function DerivationPanel({ derivation, status, onClose }: DerivationPanelProps) {
   const { file, kind, inputs, targets, hosts, resources = [], text } = derivation
   return (
@@ -80,7 +80,7 @@ function Target({ name, status }: { readonly name: string; readonly status: Targ
         <>
           <StatusBar counts={status} />
           <span className="derivation-counts">{countsText(status)}</span>
-          {/* The last failure stays known after the cell was computed; it is of interest while there are any. */}
+          {/* The server keeps the last error after the cell was computed; it matters only while cells are failed. */}
           {status.failed > 0 && status.last_error !== null && (
             <p className="derivation-error">{status.last_error}</p>
           )}

@@ -7,13 +7,13 @@ import { tokenizeYaml, type YamlToken } from './yaml-tokens.ts'
 
 const SHOWN_MS = 1500
 
-/** A derivation file's text, read-only, with line numbers. */
+/** The text of a YAML file, read-only, highlighted, with line numbers. */
 export function DerivationText({ text }: { readonly text: string }) {
   const lines = useMemo(() => tokenizeYaml(text.replace(/\n$/, '')), [text])
   return (
     <div className="derivation-text">
       <CopyButton text={text} />
-      {/* It scrolls, so it can be scrolled by keyboard. */}
+      {/* A scrollable element must be focusable to be scrolled by keyboard. */}
       <pre tabIndex={0} aria-label="File">
         <code>
           {lines.map((tokens, index) => (
@@ -26,7 +26,7 @@ export function DerivationText({ text }: { readonly text: string }) {
   )
 }
 
-/** Its number is of the style sheet, so that it is not copied. */
+/** The style sheet adds the line number, so that it is not copied. */
 function Line({ tokens }: { readonly tokens: readonly YamlToken[] }) {
   return (
     <span className="line">

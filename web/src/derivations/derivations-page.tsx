@@ -12,7 +12,7 @@ import { NoDerivations } from './no-derivations.tsx'
 
 const NONE = {}
 
-/** How fields are computed from each other: as a drawing, and each derivation file at its side. */
+/** The page with the graph of derivations and the panel of the selected one. */
 export default function DerivationsPage({ contract }: { readonly contract: SheetContract }) {
   const { data, error } = useQuery(derivationsQuery)
   const { data: status } = useQuery(statusQuery)
@@ -27,7 +27,7 @@ export default function DerivationsPage({ contract }: { readonly contract: Sheet
     })
   }
   const close = (): void => {
-    // Back to where the panel was opened from, before the panel takes the focus with it.
+    // Returns the focus to the node that opened the panel, before the panel is removed with the focus.
     page.current?.querySelector<HTMLElement>('.graph-node[aria-current]')?.focus()
     select(null)
   }

@@ -1,6 +1,6 @@
 import type { SheetContract } from '../api/contract.ts'
 
-/** A derivation file with the fields of a sheet, as far as it has any to spare. */
+/** Returns an example derivation file that uses fields of the sheet where possible. */
 export function exampleDerivation({ fields }: SheetContract): string {
   const input = fields.find(({ primaryKey, derived }) => !primaryKey && derived === null) ?? fields[0]
   const target = fields.find(

@@ -1,4 +1,4 @@
-/** What is drawn: a derivation between its inputs and its targets. */
+/** A derivation with the fields that it reads and computes. */
 export interface GraphDerivation {
   readonly file: string
   readonly inputs: readonly string[]
@@ -7,7 +7,7 @@ export interface GraphDerivation {
 
 export interface GraphNode {
   readonly kind: 'field' | 'derivation'
-  /** Of the field or the file. */
+  /** The name of the field or the file. */
   readonly name: string
   readonly x: number
   readonly y: number
@@ -19,22 +19,22 @@ export interface GraphEdge {
   readonly derivation: string
   readonly field: string
   readonly kind: 'input' | 'target'
-  /** Where it goes through, from left to right. */
+  /** The points that the edge passes, from left to right. */
   readonly points: readonly { readonly x: number; readonly y: number }[]
 }
 
 export interface GraphLayout {
-  /** Column by column, each from the top. */
+  /** Ordered by layer, then top to bottom. */
   readonly nodes: readonly GraphNode[]
   readonly edges: readonly GraphEdge[]
   readonly width: number
   readonly height: number
 }
 
-/** How large things are, in CSS pixels. */
+/** The sizes of nodes and gaps in CSS pixels. */
 export interface GraphSizes {
   readonly field: number
-  /** Of a field that a derivation computes. */
+  /** The height of a derived field. */
   readonly target: number
   readonly derivation: number
   readonly width: number
@@ -42,7 +42,7 @@ export interface GraphSizes {
   readonly gapY: number
 }
 
-/** A place in a layer: a node, or where an edge passes through on its way to a layer further on. */
+/** An item of a layer: a node, or a dummy node where an edge crosses the layer. */
 interface Place {
   readonly key: string
   readonly layer: number
@@ -61,7 +61,7 @@ interface Path {
 const SWEEPS = 12
 const PASSING = 10
 
-/** Places fields and derivations so that everything goes from left to right, with few crossings. */
+/** Computes a layered layout, left to right, with few crossings. */
 export function layOut(derivations: readonly GraphDerivation[], sizes: GraphSizes): GraphLayout {
   const { layers, paths } = buildLayers(derivations, layersOf(derivations), sizes)
   order(layers)
@@ -75,7 +75,10 @@ export function layOut(derivations: readonly GraphDerivation[], sizes: GraphSize
   return draw(layers, paths, sizes)
 }
 
-/** The layer of each derivation: the longest way to it. Its inputs are before it, and its targets right after it. */
+/**
+ * Returns the layer of each derivation: the length of the longest path to it. Its inputs are in earlier layers, its
+ * targets in the next.
+ */
 export function layersOf(derivations: readonly GraphDerivation[]): ReadonlyMap<string, number> {
   const byTarget = new Map(
     derivations.flatMap((each) => each.targets.map((target) => [target, each] as const)),
@@ -84,7 +87,7 @@ export function layersOf(derivations: readonly GraphDerivation[]): ReadonlyMap<s
   const layerOf = (derivation: GraphDerivation): number => {
     const known = layers.get(derivation.file)
     if (known !== undefined) return known
-    // Should there be a cycle after all, which the server refuses: it ends here.
+    // Ends the recursion at a cycle, which the server should have refused.
     layers.set(derivation.file, 1)
     const layer = derivation.inputs.reduce((most, input) => {
       const from = byTarget.get(input)
@@ -147,7 +150,10 @@ function buildLayers(
   return { layers, paths }
 }
 
-/** Orders each layer by where its neighbours are, there and back, and keeps the order with the fewest crossings. */
+/**
+ * Orders each layer by the mean position of its neighbours, sweeping in both directions; keeps the order with the
+ * fewest crossings.
+ */
 function order(layers: readonly Place[][]): void {
   let best = layers.map((layer) => [...layer])
   let fewest = countCrossings(layers)
@@ -201,9 +207,10 @@ function stack(layer: readonly Place[], gap: number): void {
   for (const place of layer) place.y -= y / 2
 }
 
-/** Moves a layer's places to the middle of their neighbours, as near as their order and distance allow. */
+/** Moves the items of a layer as close to the mean position of their neighbours as order and gaps allow. */
 function align(layer: readonly Place[], side: 'before' | 'after', gap: number): void {
-  // Relative to where each would be in a stack, the places must only not go down: a matter of averaging runs.
+  // Relative to their offsets in a stack, positions must only not decrease: isotonic regression by pooling
+  // adjacent violators.
   let stacked = 0
   const runs: { sum: number; count: number }[] = []
   const offsets = layer.map((place, index) => {
@@ -265,7 +272,7 @@ function mean(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length
 }
 
-/** An edge as a path of SVG: level where it starts, ends and passes. */
+/** Returns an edge as an SVG path that is horizontal at each point. */
 export function curveOf(points: GraphEdge['points']): string {
   return points
     .map(({ x, y }, index) => {

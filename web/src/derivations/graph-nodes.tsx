@@ -9,13 +9,13 @@ import { countsText, headline, sumCounts, type StatusCounts } from './status-wor
 interface FieldNodeProps {
   readonly name: string
   readonly field: SheetField | null
-  /** Of a field that is derived, as far as known. */
+  /** The counts of a derived field; null if they are not loaded. */
   readonly counts: StatusCounts | null
   readonly style: CSSProperties
   readonly onSelect: (file: string) => void
 }
 
-/** A field; of a derived one, how far it is computed. */
+/** The node of a field; for a derived field, with the counts of its cell states. */
 export function FieldNode({ name, field, counts, style, onSelect }: FieldNodeProps) {
   const derived = field?.derived ?? null
   const label = (
@@ -32,7 +32,7 @@ export function FieldNode({ name, field, counts, style, onSelect }: FieldNodePro
     )
   }
   return (
-    // By keyboard, and for screen readers, the derivation is what is opened.
+    // Keyboard and screen reader users open the derivation itself.
     <button
       type="button"
       tabIndex={-1}
@@ -74,7 +74,7 @@ export function DerivationNode({
   const { file, kind, inputs, targets } = derivation
   const counts = sumCounts(targets.flatMap((target) => status[target] ?? []))
   const name = file.replace(/\.yaml$/, '')
-  // Begins with what can be seen, by which people call it who speak to the browser.
+  // Starts with the visible text, as speech input requires (WCAG 2.5.3).
   const words = `${name} ${kind}: computes ${targets.join(', ')} from ${inputs.join(', ') || 'nothing'}. Cells: ${countsText(counts)}`
   return (
     <li>

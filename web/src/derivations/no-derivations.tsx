@@ -2,7 +2,7 @@ import type { SheetContract } from '../api/contract.ts'
 import { DerivationText } from './derivation-text.tsx'
 import { exampleDerivation } from './example-derivation.ts'
 
-/** What a derivation is, for a sheet that has none, with one to begin with. */
+/** The empty state of a sheet without derivations, with an example file. */
 export function NoDerivations({ contract }: { readonly contract: SheetContract }) {
   return (
     <div className="no-derivations">

@@ -1,7 +1,7 @@
 import './status-bar.css'
 import { COUNTED_STATES, countsText, type StatusCounts } from './status-words.ts'
 
-/** How many cells are in which state, as a bar; in words for who points at it or cannot see it. */
+/** A bar of the counts of cell states, with a text alternative. */
 export function StatusBar({ counts }: { readonly counts: StatusCounts }) {
   const words = countsText(counts)
   return (
@@ -9,7 +9,7 @@ export function StatusBar({ counts }: { readonly counts: StatusCounts }) {
       {COUNTED_STATES.map(
         (state) =>
           counts[state] > 0 && (
-            // The least there is stays visible beside a million.
+            // A minimum width keeps a small count visible beside a large one.
             <span key={state} className={state} style={{ flexGrow: counts[state], minWidth: 3 }} />
           ),
       )}

@@ -1,7 +1,7 @@
 import type { TargetStatusAnswer } from '../../../src/wire/runs/status.ts'
 import { formatCount } from '../ui/format.ts'
 
-/** In the order of a bar: what is well first, what needs somebody last. */
+/** In the order of the bar: the states that need attention are last. */
 export const COUNTED_STATES = ['fresh', 'overridden', 'stale', 'missing', 'failed'] as const
 
 export type StatusCounts = Pick<
@@ -9,7 +9,7 @@ export type StatusCounts = Pick<
   (typeof COUNTED_STATES)[number] | 'blocked' | 'total_records'
 >
 
-/** All counts that are not zero: `240 fresh, 2 failed`; of these, cells that an input blocks: `(1 blocked)`. */
+/** All counts that are not zero: `240 fresh, 2 failed (1 blocked)`. */
 export function countsText(counts: StatusCounts): string {
   const parts = COUNTED_STATES.filter((state) => counts[state] > 0).map(
     (state) => `${formatCount(counts[state])} ${state}`,
@@ -18,7 +18,7 @@ export function countsText(counts: StatusCounts): string {
   return `${parts.join(', ')}${blocked}` || 'no records'
 }
 
-/** What is most worth knowing, in a few letters: `2 failed`, `all fresh`. */
+/** The most important count: `2 failed`, `all fresh`. */
 export function headline(counts: StatusCounts): string {
   if (counts.total_records === 0) return 'no records'
   const whole = COUNTED_STATES.find((state) => counts[state] === counts.total_records)
@@ -27,7 +27,7 @@ export function headline(counts: StatusCounts): string {
   return worst === undefined ? 'all fresh' : `${formatCount(counts[worst])} ${worst}`
 }
 
-/** Of several targets together. */
+/** Adds the counts of several targets. */
 export function sumCounts(all: readonly StatusCounts[]): StatusCounts {
   const sum = (name: keyof StatusCounts): number => all.reduce((total, counts) => total + counts[name], 0)
   return {

@@ -5,7 +5,10 @@ interface Size {
   readonly height: number
 }
 
-/** The inner size of an element in CSS pixels, kept up to date; 0 until it is known. */
+/**
+ * Returns the size of an element in CSS pixels with scroll bars, updated by a ResizeObserver; 0 before the first
+ * measurement.
+ */
 export function useSize<T extends HTMLElement>(): readonly [ref: RefObject<T | null>, size: Size] {
   const ref = useRef<T>(null)
   const [size, setSize] = useState<Size>({ width: 0, height: 0 })
@@ -13,7 +16,7 @@ export function useSize<T extends HTMLElement>(): readonly [ref: RefObject<T | n
     if (ref.current === null) return
     const observer = new ResizeObserver(([entry]) => {
       if (entry === undefined) return
-      // With what a scroll bar takes, which comes and goes with the scale.
+      // Includes the scroll bars, which appear and disappear with the scale.
       const { offsetWidth, offsetHeight } = entry.target as HTMLElement
       setSize({ width: offsetWidth, height: offsetHeight })
     })

@@ -11,11 +11,11 @@ const PLACEHOLDER = /\{\{[^}]*\}\}/g
 const BLOCK = /(?:^|\s)[|>][+-]?\d?\s*(?:#.*)?$/
 
 /**
- * The lines of a YAML text in pieces to colour. No parser: good enough to read by, and all the pieces together are
- * always the text.
+ * Splits YAML into tokens for highlighting, line by line. A heuristic, not a parser; the tokens always add up to the
+ * text.
  */
 export function tokenizeYaml(text: string): readonly (readonly YamlToken[])[] {
-  /** How far the key of a block of text is indented; null outside of such a block. */
+  /** The indentation of the key of a block scalar; null outside of one. */
   let block: number | null = null
   return text.split('\n').map((line) => {
     const indent = line.search(/\S/)

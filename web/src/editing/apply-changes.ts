@@ -3,8 +3,8 @@ import type { RecordAnswer, RecordListAnswer } from '../../../src/wire/records/r
 import type { DoneChange } from './undo-stack.ts'
 
 /**
- * Puts values that are known to be stored where the page shows them, at once: the order of a sorted page and what a filter lets through
- * follow with the next look at the server, which the live stream brings about.
+ * Writes stored values into the query cache at once. Sort order and filter matches follow when the live stream
+ * invalidates the pages.
  */
 export function applyChanges(client: QueryClient, changes: readonly DoneChange[]): void {
   const byRecord = Map.groupBy(changes, ({ recordId }) => recordId)
@@ -25,9 +25,9 @@ export function applyChanges(client: QueryClient, changes: readonly DoneChange[]
     }
     void client.invalidateQueries({ queryKey: ['records', 'why', id] })
   }
-  // What is computed from these cells is stale now; how far is for the server to say.
+  // Dependent cells are stale now; only the server knows which.
   void client.invalidateQueries({ queryKey: ['records', 'cells'] })
-  // An answer that is on its way may be from before the write.
+  // A response in flight may be older than the write.
   void client.invalidateQueries({
     queryKey: ['records', 'page'],
     predicate: ({ state }) => state.fetchStatus === 'fetching',

@@ -7,7 +7,7 @@ import type { EditPort } from './edit-store.ts'
 import type { Reading, StoredRecord } from './save-edits.ts'
 import { ApiError } from '../api/api-error.ts'
 
-/** The way to the server for edits that an actor makes on this page. */
+/** Returns the connection to the server for the edits of an actor. */
 export function editPort(client: QueryClient, actor: string): EditPort {
   return {
     read: readRecords,
@@ -21,7 +21,7 @@ export function editPort(client: QueryClient, actor: string): EditPort {
 
 function readRecords(ids: readonly string[], fields: readonly string[]): Promise<Reading> {
   const [only, ...others] = ids
-  // These two ids cannot be in a path, where they mean another directory.
+  // In a URL path, these two ids would be relative path segments.
   const isInPath = only !== undefined && others.length === 0 && only !== '.' && only !== '..'
   return isInPath ? readOne(only, fields) : readMany(ids, fields)
 }

@@ -5,11 +5,11 @@ import { nameOf, saveEdits, type EditServer, type SaveResult } from './save-edit
 import * as stacks from './undo-stack.ts'
 import type { Direction, DoneChange, DoneEdit, UndoStack } from './undo-stack.ts'
 
-/** Where edits go, and who hears of them. */
+/** The server connection and the callbacks for results. */
 export interface EditPort extends EditServer {
-  /** What cells are known to have now: what the page shows of them is to be put right at once. */
+  /** Called with values that are known to be stored, so that the page can show them. */
   known(changes: readonly DoneChange[]): void
-  /** Tells people what cannot be shown at a cell. */
+  /** Shows a message that belongs to no single cell. */
   tell(message: string): void
 }
 
@@ -22,8 +22,8 @@ export interface EditSnapshot {
 type Refusal = Extract<SaveResult, { readonly refused: string }>
 
 /**
- * The edits of this page: what is on its way, what was refused, and what can be undone. Edits are written one after the
- * other, in the order in which they were made.
+ * The edits of the page: in flight, refused, and undoable. Edits are written one after the other, in the order in
+ * which they were made.
  */
 export class EditStore {
   readonly #pending = new Map<string, Edit>()
@@ -42,7 +42,7 @@ export class EditStore {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Writes cells. Together with a cell that was refused goes all that was refused because of it. */
+  /** Writes cells. If one of them was refused before, the cells that were refused with it are written again too. */
   commit(changes: readonly CellEdit[], port: EditPort): Promise<void> {
     const batch = this.#newBatch()
     const wanted = new Map(changes.map((change) => [keyOf(change), change]))
@@ -62,20 +62,20 @@ export class EditStore {
     return this.#save(batch, port)
   }
 
-  /** Tries again what was refused together with a cell. */
+  /** Retries the edits that were refused together with a cell. */
   saveAgain(cell: CellRef, port: EditPort): Promise<void> {
     const edit = this.#pending.get(cellKey(cell))
     if (edit?.state !== 'refused') return Promise.resolve()
     return this.commit([{ ...edit, previous: edit.stored }], port)
   }
 
-  /** Takes back a refused edit, and what was refused together with it. */
+  /** Discards a refused edit and the edits refused together with it. */
   discard(cell: CellRef): void {
     for (const key of this.#refusedWith([cellKey(cell)])) this.#pending.delete(key)
     this.#changed()
   }
 
-  /** Forgets the edits of records that are gone. */
+  /** Discards the edits of deleted records. */
   forgetRecords(ids: readonly string[]): void {
     const gone = new Set(ids)
     for (const [key, edit] of this.#pending) {
@@ -86,12 +86,11 @@ export class EditStore {
   }
 
   /**
-   * Puts back what the last edit changed, or what its undoing did. That is a write like any other, by whoever works
-   * here now: it has its own provenance entries, the history of the cells only ever grows. Cells that somebody else has
-   * changed since are not overwritten. When the last thing done was refused, undoing takes that back.
+   * Undoes or redoes an edit by a normal write under the present actor, so it has its own provenance entries. Cells
+   * that someone else has changed since are not overwritten. If the latest edit was refused, undo discards it.
    */
   move(direction: Direction, port: EditPort): Promise<void> {
-    // In its turn, since the last edit may still be on its way.
+    // Queued, because the last edit may still be in flight.
     return this.#enqueue(async () => {
       const next = stacks.nextOf(this.#stack, direction)
       const refused = direction === 'undo' ? this.#lastRefused() : null
@@ -170,7 +169,7 @@ export class EditStore {
     const [only, ...others] = batch.edits
     if (others.length > 0) port.tell(`None of the ${batch.edits.length} cells were saved. ${refused}`)
     else if (only !== undefined && this.#pending.get(only.key) !== only) {
-      // The cell shows a later edit already.
+      // The cell already shows a later edit.
       port.tell(`${nameOf(only)} was not saved as ${String(only.value)}: ${only.message ?? ''}`)
     }
   }
@@ -181,7 +180,7 @@ export class EditStore {
     }
   }
 
-  /** Of the cells those that were refused, and those that were refused together with them. */
+  /** The keys of refused cells among these, and of the cells refused together with them. */
   #refusedWith(keys: Iterable<string>): ReadonlySet<string> {
     const found = new Set<string>()
     for (const key of keys) {
@@ -204,7 +203,7 @@ export class EditStore {
 
   #enqueue(task: () => Promise<void>): Promise<void> {
     const done = this.#queue.then(task)
-    // A fault of the program in one edit must not hold up those that follow.
+    // An unexpected error in one edit must not block those that follow.
     this.#queue = done.catch(() => undefined)
     return done
   }

@@ -1,48 +1,48 @@
 import type { SheetField } from '../api/contract.ts'
 import type { CellRef } from '../state/view-state.ts'
 
-/** A cell that somebody changes. */
+/** A change of a cell by the user. */
 export interface CellEdit {
   readonly recordId: string
   readonly field: SheetField
   readonly value: unknown
-  /** What the cell had when it was changed, as far as the page knew. */
+  /** The value that the page showed when the cell was changed. */
   readonly previous: unknown
 }
 
-/** What a cell shows instead of what was read: an edit on its way, or one that was refused. */
+/** The value that a cell shows while an edit is in flight or refused. */
 export interface PendingEdit {
   readonly value: unknown
   readonly state: 'saving' | 'refused'
-  /** Why it was refused. */
+  /** Why the edit was refused. */
   readonly message: string | null
-  /** How many cells are saved, or were refused, together with this one; itself included. */
+  /** The number of cells that are saved or were refused together, including this one. */
   readonly together: number
 }
 
-/** An edit on its way to the server. */
+/** An edit in flight. */
 export interface Edit {
   readonly key: string
   readonly recordId: string
   readonly field: SheetField
   readonly value: unknown
-  /** The edit of the same cell that was on its way before. */
+  /** The edit of the same cell that was in flight before. */
   readonly after: Edit | null
   readonly batch: Batch
-  /** What the server is known to have: what was seen when editing began, or what somebody else has written since. */
+  /** The latest known stored value: as seen when editing began, or as someone else wrote it since. */
   stored: unknown
   state: 'saving' | 'refused'
   message: string | null
 }
 
-/** Edits that are written together: all of them or none. */
+/** Edits that are written atomically. */
 export interface Batch {
-  /** Counts up. */
+  /** Increases with every batch. */
   readonly order: number
   readonly edits: Edit[]
 }
 
-/** Ids hold no control characters. */
+/** Returns a unique key; ids contain no control characters. */
 export function cellKey({ recordId, field }: CellRef): string {
   return `${field}\0${recordId}`
 }

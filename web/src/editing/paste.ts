@@ -2,44 +2,43 @@ import type { SheetField } from '../api/contract.ts'
 import { parseTsv, type TsvCell } from '../values/tsv.ts'
 import { parseText } from '../values/value-text.ts'
 
-/** Why a text cannot be pasted: which of its cells cannot be read, or that it has too many columns. */
+/** The reason that a text cannot be pasted: unreadable cells, or too many columns. */
 export class PasteError extends Error {}
 
-/** How many cells that cannot be read a message names. */
+/** The number of unreadable cells that a message names. */
 const NAMED_FAULTS = 3
 
 /**
- * The values that a pasted text means for these fields, line by line. Throws PasteError, so that nothing is pasted
- * when a part of it cannot be read.
+ * Parses a pasted text into rows of values. Throws PasteError if any cell cannot be read, so that nothing is pasted.
  */
 export function parsePaste(text: string, fields: readonly SheetField[]): readonly (readonly unknown[])[] {
   return readRows(parseTsv(text), fields)
 }
 
-/** Where a text is pasted: from the first selected cell on. */
+/** The target of a paste, from the first selected cell. */
 export interface PastePlace {
-  /** From the first selected column to the last column of all. */
+  /** From the first selected column to the last column. */
   readonly fields: readonly SheetField[]
-  /** How many records there are from the first selected one on. */
+  /** The number of records from the first selected one. */
   readonly records: number
-  /** How large the selection is. */
+  /** The size of the selection. */
   readonly selected: { readonly rows: number; readonly columns: number }
 }
 
 export interface PastePlan {
   /** The field of each column. */
   readonly fields: readonly SheetField[]
-  /** Whether the first line had the headings of the columns, and is not pasted. */
+  /** Whether the first line has the column names and is not pasted. */
   readonly headed: boolean
-  /** By record from the first selected one on, by field. */
+  /** The values by record, from the first selected one, and by field. */
   readonly rows: readonly (readonly unknown[])[]
-  /** Lines for which there is no record. */
+  /** The number of lines beyond the last record. */
   readonly linesLeft: number
 }
 
 /**
- * What pasting a text writes. What fits the selection several times fills it, a single value above all. A first line of
- * headings says which column is which field. Throws PasteError.
+ * Plans a paste. A text that divides the selection evenly is repeated to fill it. A first line of column names maps
+ * columns to fields. Throws PasteError.
  */
 export function planPaste(text: string, { fields: all, records, selected }: PastePlace): PastePlan {
   const pasted = parseTsv(text)
@@ -57,8 +56,8 @@ export function planPaste(text: string, { fields: all, records, selected }: Past
 }
 
 /**
- * The fields that a first line names, by heading or name; null when it is a line of values: some cell of it names no field,
- * or one that another names, or there is only one cell, which a value may look like.
+ * Returns the fields that a first line names, by title or name; null if a cell names no field or one named before, or
+ * if there is only one cell, which may be a value.
  */
 function fieldsOfHeadings(
   [first = [], ...rest]: readonly (readonly TsvCell[])[],
@@ -110,7 +109,7 @@ function readRows(lines: readonly (readonly TsvCell[])[], fields: readonly Sheet
 }
 
 function readCell(field: SheetField, { text, quoted }: TsvCell): ReturnType<typeof parseText> {
-  // In quotes, nothing is an empty text rather than no value.
+  // A quoted empty cell is an empty text; an unquoted one is no value.
   return text === '' && quoted && field.type === 'string' ? { value: '' } : parseText(field, text)
 }
 

@@ -9,13 +9,13 @@ import './refused-notice.css'
 interface RefusedNoticeProps {
   readonly editing: Editing
   readonly cell: CellRef
-  /** Opens the editor of the cell with the value that was refused. */
+  /** Opens the editor of the cell with the refused value. */
   readonly onEdit: () => void
 }
 
 /**
- * Why an edit of the cell was refused, and what to do about it. It goes over the cell when that is selected, and leaves
- * the focus in the grid, where Enter edits the cell again and undoing discards the edit.
+ * Shows at the selected cell why its edit was refused, with the actions. The focus stays in the grid, where Enter
+ * edits the cell again and undo discards the edit.
  */
 export function RefusedNotice({ editing, cell, onEdit }: RefusedNoticeProps) {
   const place = useRef<HTMLSpanElement>(null)
@@ -62,7 +62,6 @@ export function RefusedNotice({ editing, cell, onEdit }: RefusedNoticeProps) {
   )
 }
 
-/** Of the cell. */
 function rectOf(place: HTMLElement | null): DOMRect {
   return place?.parentElement?.getBoundingClientRect() ?? new DOMRect()
 }

@@ -8,45 +8,44 @@ import { senseFault, shownValue } from '../values/value-text.ts'
 
 export type StoredRecord = Readonly<Record<string, unknown>>
 
-/** What there is of some records. */
+/** The stored state of records. */
 export interface Reading {
-  /** By id; those that do not exist are missing. */
+  /** By id; deleted records are absent. */
   readonly records: ReadonlyMap<string, StoredRecord>
-  /** The version, of a single record. */
+  /** The version, if one record was read. */
   readonly tag: string | null
 }
 
-/** The way to the server. All of it throws ApiError. */
+/** The requests that saving needs. All throw ApiError. */
 export interface EditServer {
   read(ids: readonly string[], fields: readonly string[]): Promise<Reading>
-  /** Writes all or nothing; a tag is the version that the one record must still have. */
+  /** Writes all records or none; `tag` is the version that a single record must still have. */
   write(records: readonly RecordPatch[], tag: string | null): Promise<void>
 }
 
 export type SaveResult =
   | {
-      /** What each cell had and has, also where that is the same. */
+      /** The previous and the present value of each cell, also if they are equal. */
       readonly saved: readonly DoneChange[]
     }
   | {
-      /** What is wrong, as a text that can stand alone. */
+      /** A complete message. */
       readonly refused: string
-      /** By edit, where something is wrong with it in particular. */
+      /** The violations of single edits. */
       readonly faults: ReadonlyMap<Edit, string>
-      /** Whether the same could succeed another time. */
+      /** Whether the same write could succeed later. */
       readonly mayPass: boolean
-      /** What somebody else was found to have written. */
+      /** The values that others have written. */
       readonly found: readonly DoneChange[]
     }
 
-/** How often a record is read again because something else in it changes all the time. */
+/** How often a save is retried because other fields of the record change. */
 const TRIES = 5
 
 /**
- * Writes edits, unless a cell has another value by now than its editor saw: nobody overwrites what they have not seen.
- * A single record is written for the version that was compared, so that nothing can come in between; of several, the
- * server knows no versions, and what is written in the instant between comparing and writing is overwritten (and in
- * the cells' histories).
+ * Writes edits, unless a cell has changed since its editor opened. A single record is written with If-Match, so
+ * nothing can change in between. Several records have no common version: a change between comparing and writing is
+ * overwritten, and remains in the history.
  */
 export async function saveEdits(edits: readonly Edit[], server: EditServer): Promise<SaveResult> {
   const senseless = faultsOf(edits, (edit) => senseFault(edit.field, edit.value))
@@ -86,7 +85,7 @@ function patchesOf(edits: readonly Edit[]): readonly RecordPatch[] {
   }))
 }
 
-/** What stands against writing the cell, and remembers what it has now: whoever tries again has been told. */
+/** Returns the conflict of an edit and adopts the stored value, so that saving again overwrites it. */
 function conflictOf(edit: Edit, { records }: Reading, found: DoneChange[]): string | null {
   const record = records.get(edit.recordId)
   if (record === undefined) return 'the record was deleted by someone else'
@@ -129,7 +128,7 @@ interface Attempt {
 
 function refusalOf(error: unknown, { edits, patches, isWriting }: Attempt): SaveResult {
   const status = error instanceof ApiError ? error.status : 0
-  // The name of another actor may do it, and a server that has trouble now may not have it later.
+  // Another actor may be allowed to write, and a server error may be temporary.
   const mayPass = status === 0 || status === 403 || status >= 500
   const faults = serverFaults(messageOf(error), edits, patches)
   if (faults.size > 0) return refusal(faults, mayPass)
@@ -147,14 +146,14 @@ function serverFaults(
   for (const { position, field, text } of parseFaults(message, patches)) {
     const ofRecord = edits.filter(({ recordId }) => recordId === patches[position]?.id)
     const edit = ofRecord.find((each) => each.field.name === field)
-    // A fault of a field that was not written belongs to what was written of the record.
+    // A violation of another field of the record applies to all its edits.
     if (edit !== undefined) faults.set(edit, text)
     else for (const each of ofRecord) faults.set(each, `${field}: ${text}`)
   }
   return faults
 }
 
-/** How messages name the cell of an edit. */
+/** Names the cell of an edit in messages. */
 export function nameOf({ field, recordId }: Pick<Edit, 'field' | 'recordId'>): string {
   return `${field.title} of ${recordId}`
 }

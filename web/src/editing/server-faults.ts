@@ -1,17 +1,17 @@
-/** A fault that the server names in a batch: which record and field of the request it is about. */
+/** A violation in a batch that the server names by record and field. */
 export interface CellFault {
-  /** Of the record in the batch. */
+  /** The position of the record in the batch. */
   readonly position: number
   readonly field: string
   readonly text: string
 }
 
-/** What there is to know of a request to read the faults that the server finds in it. */
+/** The parts of a request that parsing its violations needs. */
 export interface SentRecord {
   readonly id: string
 }
 
-/** A JSON text as the server writes it. */
+/** A JSON string as the server formats it. */
 const JSON_TEXT = String.raw`"(?:[^"\\]|\\.)*"`
 const HEAD = new RegExp(
   String.raw`(^|; )records\[(\d+)\] \((?:no id|id (${JSON_TEXT}))\), field (${JSON_TEXT}): `,
@@ -20,9 +20,9 @@ const HEAD = new RegExp(
 const MORE = /; and \d+ more$/
 
 /**
- * The faults that a message of `POST /api/records` lists; empty when it is of another form, and so about the request as
- * a whole. Faults look like `records[0] (id "DE"), field "area": 0 is too low`, with `; ` between them, which a
- * fault's text may hold too: a new fault begins only where record, id and position fit the request.
+ * Parses the violations in a message of `POST /api/records`; empty for a message of another form, which concerns the
+ * whole request. Violations look like `records[0] (id "DE"), field "area": 0 is too low`, separated by `; `. Their
+ * text may contain that too, so a new one begins only where record, id and position match the request.
  */
 export function parseFaults(message: string, sent: readonly SentRecord[]): readonly CellFault[] {
   const heads = [...message.matchAll(HEAD)].filter(([, , position, id]) => fits(sent[Number(position)], id))
@@ -51,7 +51,7 @@ function unquote(json: string): string {
   }
 }
 
-/** Ids and names of fields as messages have them. */
+/** Shortens ids and field names as the server does in messages. */
 export function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }

@@ -1,6 +1,6 @@
 import type { SheetField } from '../api/contract.ts'
 
-/** A cell that was written, with what it had before and has since. */
+/** A written cell with its previous and its new value. */
 export interface DoneChange {
   readonly recordId: string
   readonly field: SheetField
@@ -8,9 +8,9 @@ export interface DoneChange {
   readonly after: unknown
 }
 
-/** What was written at once, and is undone at once. */
+/** Changes that are undone together. */
 export interface DoneEdit {
-  /** Counts up with every edit of the page. */
+  /** Increases with every edit of the page. */
   readonly order: number
   readonly changes: readonly DoneChange[]
 }
@@ -23,10 +23,10 @@ export interface UndoStack {
 
 export const EMPTY_STACK: UndoStack = { done: [], undone: [] }
 
-/** How far back can be gone. */
+/** The maximum number of edits to undo. */
 const DEPTH = 200
 
-/** A new edit: what was undone before can no longer be redone. */
+/** Adds an edit and clears the redo list. */
 export function withEdit({ done }: UndoStack, edit: DoneEdit): UndoStack {
   return edit.changes.length === 0
     ? { done, undone: [] }
@@ -35,12 +35,12 @@ export function withEdit({ done }: UndoStack, edit: DoneEdit): UndoStack {
 
 export type Direction = 'undo' | 'redo'
 
-/** What comes next in a direction. */
+/** Returns the next edit to undo or redo. */
 export function nextOf(stack: UndoStack, direction: Direction): DoneEdit | undefined {
   return (direction === 'undo' ? stack.done : stack.undone).at(-1)
 }
 
-/** After the next edit has been undone or redone. */
+/** Moves the next edit to the other list. */
 export function afterMove({ done, undone }: UndoStack, direction: Direction): UndoStack {
   const [from, to] = direction === 'undo' ? [done, undone] : [undone, done]
   const moved = from.at(-1)
@@ -49,12 +49,12 @@ export function afterMove({ done, undone }: UndoStack, direction: Direction): Un
   return direction === 'undo' ? { done: rest, undone: grown } : { done: grown, undone: rest }
 }
 
-/** Without the next edit, which can never be undone or redone any more. */
+/** Removes the next edit, which can no longer be undone or redone. */
 export function withoutNext({ done, undone }: UndoStack, direction: Direction): UndoStack {
   return direction === 'undo' ? { done: done.slice(0, -1), undone } : { done, undone: undone.slice(0, -1) }
 }
 
-/** Without the changes of records that are gone. */
+/** Removes the changes of deleted records. */
 export function withoutRecords({ done, undone }: UndoStack, ids: ReadonlySet<string>): UndoStack {
   const kept = (edits: readonly DoneEdit[]): readonly DoneEdit[] =>
     edits

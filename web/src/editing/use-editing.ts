@@ -19,38 +19,38 @@ export interface CellValue {
 }
 
 export interface Editing {
-  /** Whether the actor may write the field by hand (GET /api/permissions). */
+  /** Whether the actor may write the field (GET /api/permissions). */
   mayWrite(field: SheetField): boolean
   readonly mayDelete: boolean
-  /** What a cell shows instead of what was read: an edit on its way, or one that was refused. Undefined for most. */
+  /** Returns the edit of a cell that is in flight or refused. */
   pending(cell: CellRef): PendingEdit | undefined
-  /** Writes cells, all or nothing for each call; the values are optimistic until the server has answered. */
+  /** Writes cells atomically; their new values are shown before the server responds. */
   commit(changes: readonly CellEdit[]): Promise<void>
-  /** Takes back a refused edit, and what was refused together with it. */
+  /** Discards a refused edit and the edits refused together with it. */
   discard(cell: CellRef): void
-  /** Tries a refused edit again; what somebody else has written meanwhile is then overwritten. */
+  /** Retries a refused edit, overwriting a value that someone else wrote in the meantime. */
   saveAgain(cell: CellRef): void
   readonly canUndo: boolean
   readonly canRedo: boolean
   undo(): void
   redo(): void
-  /** The selected cells as tab-separated text (as spreadsheets have it). */
+  /** Formats the selected cells as tab-separated text. */
   copy(cells: readonly (readonly CellValue[])[]): string
-  /** The rectangle of values that a pasted text means for these fields. Throws PasteError: why it cannot be pasted. */
+  /** Parses a pasted text into rows of values. Throws PasteError. */
   parsePaste(text: string, fields: readonly SheetField[]): readonly (readonly unknown[])[]
-  /** What pasting a text at a selection writes, and how many lines have no place. Throws PasteError. */
+  /** Plans a paste at a selection. Throws PasteError. */
   planPaste(text: string, place: PastePlace): PastePlan
 }
 
-/** Of this tab, whatever of it is shown: leaving the grid loses nothing. */
+/** One per tab, so that leaving the grid loses no edits. */
 const store = new EditStore()
 
-/** Forgets the edits of records that were deleted. */
+/** Discards the edits of deleted records. */
 export function forgetRecords(ids: readonly string[]): void {
   store.forgetRecords(ids)
 }
 
-/** The edits of the grid: what is being saved, what was refused, and what can be undone. One for the page. */
+/** Returns the editing operations of the grid under the present actor. */
 export function useEditing(_contract: SheetContract): Editing {
   const client = useQueryClient()
   const [actor] = useActor()
@@ -60,7 +60,7 @@ export function useEditing(_contract: SheetContract): Editing {
     const port = editPort(client, actor)
     const writable = new Set(permissions?.write)
     return {
-      // An id never changes: writing another would create another record.
+      // An id cannot change: writing another would create another record.
       mayWrite: ({ name, primaryKey }) => !primaryKey && writable.has(name),
       mayDelete: permissions?.delete === true,
       pending: (cell) => (pending.size === 0 ? undefined : pending.get(cellKey(cell))),

@@ -12,7 +12,7 @@ import { useClosing } from './use-closing.ts'
 
 interface AddFilterProps {
   readonly contract: SheetContract
-  /** What the records are filtered by already. */
+  /** The present filter. */
   readonly filter: RecordFilter | null
   readonly hasOthers: boolean
   readonly isOpen: boolean
@@ -20,7 +20,7 @@ interface AddFilterProps {
   readonly onAdd: (condition: Condition) => void
 }
 
-/** Adds a condition: first its field, then what about it. */
+/** Adds a condition: first its field, then its operator and value. */
 export function AddFilter({ contract, filter, hasOthers, isOpen, onOpen, onAdd }: AddFilterProps) {
   const [field, setField] = useState<SheetField | null>(null)
   const { closing, onEscapeKeyDown, onClose } = useClosing()

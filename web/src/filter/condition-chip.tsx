@@ -11,9 +11,9 @@ import { useClosing } from './use-closing.ts'
 
 interface ConditionChipProps {
   readonly condition: Condition
-  /** Null when the contract has no such field. */
+  /** Null if the contract has no such field. */
   readonly field: SheetField | null
-  /** What the records are filtered by beside this condition. */
+  /** The filter without this condition. */
   readonly otherFilter: RecordFilter | null
   readonly isOpen: boolean
   readonly onOpen: (isOpen: boolean) => void
@@ -21,7 +21,7 @@ interface ConditionChipProps {
   readonly onRemove: () => void
 }
 
-/** A condition: a click changes it, its cross or Backspace removes it. */
+/** A chip of a condition: a click edits it, its cross or Backspace removes it. */
 export function ConditionChip(props: ConditionChipProps) {
   const { condition, field, otherFilter, isOpen, onOpen, onChange, onRemove } = props
   const { closing, onEscapeKeyDown, onClose } = useClosing()

@@ -17,21 +17,21 @@ import type { Closing } from './use-closing.ts'
 
 interface ConditionFormProps {
   readonly field: SheetField
-  /** The one to change; null to make one. */
+  /** The condition to edit; null for a new one. */
   readonly condition: Condition | null
-  /** What the records are filtered by beside it. */
+  /** The filter without this condition. */
   readonly otherFilter: RecordFilter | null
   readonly closing: RefObject<Closing | null>
-  /** With the condition as it is now; null to leave everything as it was. */
+  /** Called with the condition; null to change nothing. */
   readonly onDone: (condition: Condition | null) => void
   readonly onRemove?: () => void
   readonly onBack?: () => void
 }
 
-/** The operator and the value of a condition. */
+/** The form of the operator and the value of a condition. */
 export function ConditionForm(props: ConditionFormProps) {
   const { field, condition, otherFilter, closing, onDone, onRemove, onBack } = props
-  // Only texts begin differently when they have few values, and those are shown next.
+  // Only the first operator of text fields depends on the summary.
   const { data: summary, isPending } = useQuery({
     ...summaryQuery(field.name, otherFilter),
     enabled: hasTop(field),
@@ -50,7 +50,7 @@ export function ConditionForm(props: ConditionFormProps) {
   }
   useEffect(() => {
     closing.current = (by) => {
-      // What was picked is picked; what was typed counts only when it is left, not when it is given up.
+      // Picked values apply at once; typed text applies unless it was cancelled by Escape.
       if (written !== null && 'condition' in drafted && (isList || by === 'outside'))
         onDone(drafted.condition)
     }
@@ -60,7 +60,7 @@ export function ConditionForm(props: ConditionFormProps) {
   })
   const offered = operatorsFor(field)
   const operators = offered.includes(draft.is) ? offered : [draft.is, ...offered]
-  // The first operator depends on it: nothing should jump under the hands.
+  // The first operator depends on the summary, so the form waits for it instead of changing under the user.
   const isWaiting = condition === null && hasTop(field) && field.values === null && isPending
   return (
     <form
@@ -105,7 +105,7 @@ export function ConditionForm(props: ConditionFormProps) {
       </div>
       {!isWaiting && (
         <OperandInput
-          // Each has the focus when it comes.
+          // Remounted, so that the new input gets the focus.
           key={inputOf(draft.is)}
           field={field}
           draft={draft}

@@ -3,17 +3,17 @@ import { formatValue } from '../values/format-value.ts'
 import { OPERATORS, type Condition, type Scalar } from '../state/conditions.ts'
 import { conditionLabel } from './operators-for.ts'
 
-/** So many items of a list are named. */
+/** The number of list items that a sentence names. */
 const NAMED = 3
 
-/** The parts of a condition as people read it; the value is empty where the operator needs none. */
+/** A condition as text; `value` is empty if the operator has no operand. */
 interface ConditionText {
   readonly field: string
   readonly operator: string
   readonly value: string
 }
 
-/** `field` is what the contract has, null when it has no such field. */
+/** Formats a condition; `field` is null if the contract has no such field. */
 export function conditionText(
   condition: Condition,
   field: { readonly title: string; readonly type: FieldType } | null,
@@ -26,7 +26,7 @@ export function conditionText(
   }
 }
 
-/** The same in one line. */
+/** Formats a condition in one line. */
 export function conditionSentence(condition: Condition, field: Parameters<typeof conditionText>[1]): string {
   const text = conditionText(condition, field)
   return [text.field, text.operator, text.value].filter((part) => part !== '').join(' ')
@@ -49,12 +49,12 @@ function valueText({ is, value }: Condition, type: FieldType | null): string {
   }
 }
 
-/** Ends that nobody wrote, but a histogram has, may have many digits. */
+/** Rounds bounds of histogram ranges, which have many digits. */
 function roughly(value: Scalar | null): Scalar | null {
   return typeof value === 'number' ? Number(value.toPrecision(6)) : value
 }
 
-/** A value in a sentence, where nothing and an empty text would not be seen. */
+/** Formats a value in a sentence, naming null and the empty text. */
 export function scalarText(value: Scalar | null, type: FieldType | null): string {
   if (value === null) return 'no value'
   if (value === '') return 'an empty text'

@@ -4,10 +4,10 @@ import { normalTemporal, TEMPORAL_EXAMPLES } from '../values/temporal-text.ts'
 import { OPERATORS, type Condition, type Operator, type Scalar } from '../state/conditions.ts'
 import { FEW_VALUES, itemsOf, operatorsFor } from './operators-for.ts'
 
-/** A condition that is being written: what was entered so far, for whatever operator. */
+/** A condition that is being edited, with the input of all operators. */
 export interface Draft {
   readonly is: Operator
-  /** As they were typed; the second is the end of a range. */
+  /** The typed texts; the second is the end of a range. */
   readonly texts: readonly [string, string]
   readonly flag: boolean
   readonly items: readonly (Scalar | null)[]
@@ -15,7 +15,7 @@ export interface Draft {
 
 type Drafted = { readonly condition: Condition } | { readonly fault: string }
 
-/** For a condition on a field: one that is there, or a new one. */
+/** Returns the draft of a condition; of a new one if it is null. */
 export function draftOf(field: SheetField, condition: Condition | null): Draft {
   const { is, value } = condition ?? { is: operatorsFor(field)[0] ?? 'filled', value: null }
   const ends = Array.isArray(value) ? (value as readonly (Scalar | null)[]) : [value as Scalar | null]
@@ -24,13 +24,13 @@ export function draftOf(field: SheetField, condition: Condition | null): Draft {
   return { is, texts: [text(0), text(1)], flag: value !== false, items: itemsOf(is, value) }
 }
 
-/** Where a text field has few different values, they are picked rather than typed. */
+/** Returns the operator of a new condition: a list for text fields with few distinct values. */
 export function firstOperator(field: SheetField, distinct: number | null): Operator {
   const [first = 'filled'] = operatorsFor(field)
   return field.type === 'string' && distinct !== null && distinct <= FEW_VALUES ? 'anyOf' : first
 }
 
-/** The condition that a draft comes to, or what is wrong with it. */
+/** Parses a draft, or returns the error. */
 export function toCondition(field: SheetField, draft: Draft): Drafted {
   const { is, texts, items } = draft
   const of = (value: Condition['value']): Drafted => ({ condition: { field: field.name, is, value } })
@@ -54,7 +54,7 @@ export function toCondition(field: SheetField, draft: Draft): Drafted {
   }
 }
 
-/** People may name the ends either way round. Moments with different offsets are left to the server. */
+/** Orders the ends of a range, except timestamps, which may have different offsets. */
 function inOrder(from: Scalar, to: Scalar): readonly [Scalar, Scalar] {
   return placeOf(from) > placeOf(to) ? [to, from] : [from, to]
 }
@@ -71,7 +71,7 @@ function parseOne({ type }: SheetField, written: string): Parsed {
   switch (type) {
     case 'integer':
     case 'number': {
-      // Integers too are compared with numbers of any kind.
+      // Integers are compared with numbers of any kind.
       const parsed = parseNumber('number', written)
       return 'fault' in parsed ? parsed : { value: Number(parsed.value) }
     }
@@ -86,7 +86,7 @@ function parseOne({ type }: SheetField, written: string): Parsed {
   }
 }
 
-/** The value that somebody typed to be picked; null when it is none of the field's type. */
+/** Parses a typed value to pick; null if it does not have the field's type. */
 export function typedItem(field: SheetField, written: string): Scalar | null {
   const { type, itemType } = field
   const kind = type === 'array' ? (itemType ?? 'string') : type

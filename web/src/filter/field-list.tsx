@@ -8,7 +8,7 @@ interface FieldListProps {
   readonly onChoose: (field: SheetField) => void
 }
 
-/** The fields, to be found by what people call them or by their names. */
+/** A list of fields that can be searched by title or name. */
 export function FieldList({ fields, onChoose }: FieldListProps) {
   return (
     <Command className="filter-menu" label="Field">

@@ -20,10 +20,10 @@ interface FilterBarProps {
   readonly change: (change: ViewChange) => void
 }
 
-/** Which part of the bar is open: a chip by its place, the menu that adds one, or the SQL. */
+/** The open part: a chip by index, the menu that adds one, or the SQL editor. */
 type Open = number | 'add' | 'sql' | null
 
-/** Which records are shown: a chip for each condition, SQL for those who want more, and how many match. */
+/** The bar with a chip for each condition, the SQL filter and the number of matching records. */
 export function FilterBar({ contract, view, change }: FilterBarProps) {
   const [open, setOpen] = useState<Open>(null)
   const line = useRef<HTMLDivElement>(null)
@@ -51,7 +51,7 @@ export function FilterBar({ contract, view, change }: FilterBarProps) {
           <div className="filter-chips">
             {conditions.map((condition, index) => (
               <ConditionChip
-                // Conditions have no name of their own, and may be equal.
+                // Conditions have no keys and may be equal.
                 // oxlint-disable-next-line react/no-array-index-key
                 key={`${index} ${condition.field}`}
                 condition={condition}
@@ -130,7 +130,7 @@ export function FilterBar({ contract, view, change }: FilterBarProps) {
   )
 }
 
-/** Gives the focus to the chip that takes the place of a removed one, or to what adds one when there is none. */
+/** Focuses the chip after a removed one, or the button that adds one. */
 function useFocusAfterRemoval(line: RefObject<HTMLElement | null>, count: number): (index: number) => void {
   const wanted = useRef<number | null>(null)
   useEffect(() => {

@@ -5,7 +5,7 @@ import type { RecordFilter } from '../api/record-filter.ts'
 
 const NUMBERS = new Intl.NumberFormat()
 
-/** How many records the filter lets through, of how many; greyed while it is being counted anew. */
+/** The number of matching records of all records; greyed while it is loading. */
 export function MatchCount({ filter }: { readonly filter: RecordFilter | null }) {
   const matching = useQuery(countQuery(filter))
   const all = useQuery(countQuery(null))

@@ -13,7 +13,7 @@ interface OperandInputProps {
   readonly onDraft: (draft: Draft) => void
 }
 
-/** What a condition compares with, entered as fits the field and the operator. */
+/** The input of a condition's value, by field and operator. */
 export function OperandInput({ field, draft, otherFilter, onDraft }: OperandInputProps) {
   const setText = (place: 0 | 1, text: string): void =>
     onDraft({ ...draft, texts: place === 0 ? [text, draft.texts[1]] : [draft.texts[0], text] })
@@ -107,7 +107,7 @@ function ValueInput({ field: { type }, label, text, onText, autoFocus = false }:
           {...common}
           type={type === 'timestamp' ? 'datetime-local' : type}
           step={type === 'date' ? undefined : 1}
-          // What was not touched stays as exact as it was.
+          // An untouched value keeps its precision.
           value={toPicker(type, text)}
           onChange={(event) => onText(fromPicker(type, event.target.value))}
         />

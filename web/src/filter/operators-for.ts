@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<FieldType, Kind>> = {
 
 const COMPARISONS = ['equals', 'differs', 'below', 'atMost', 'above', 'atLeast', 'between'] as const
 
-/** The first is what a new condition has. */
+/** The first operator is the default. */
 const BY_KIND: Readonly<Record<Kind, readonly Operator[]>> = {
   text: ['contains', 'excludes', 'begins', 'equals', 'differs', 'anyOf', 'noneOf'],
   number: ['atLeast', 'above', 'atMost', 'below', 'between', 'equals', 'differs'],
@@ -28,10 +28,10 @@ const BY_KIND: Readonly<Record<Kind, readonly Operator[]>> = {
   object: ['contains', 'excludes'],
 }
 
-/** Texts of which there are no more values than this are picked from a list at first. */
+/** The maximum number of distinct values for which a text is picked from a list by default. */
 export const FEW_VALUES = 10
 
-/** The operators that fit a field, the one that a new condition has first. */
+/** Returns the operators of a field, the default first. */
 export function operatorsFor(field: Pick<SheetField, 'type' | 'values'>): readonly Operator[] {
   const kind = KINDS[field.type]
   const others = BY_KIND[kind]
@@ -85,19 +85,19 @@ const OF_ONE: Partial<Record<Operator, string>> = {
   lacks: 'does not have',
 }
 
-/** What an operator is called for a field of a type; of no type when the contract has no such field. */
+/** Returns the label of an operator; `type` is null if the contract has no such field. */
 export function operatorLabel(is: Operator, type: FieldType | null): string {
   const numeric = type === null || KINDS[type] === 'number' ? NUMERIC[is] : undefined
   return numeric ?? PLAIN[is]
 }
 
-/** What a condition says, between its field and its value. */
+/** Returns the label of a condition, between its field and its value. */
 export function conditionLabel({ is, value }: Condition, type: FieldType | null): string {
   const isOne = Array.isArray(value) && value.length === 1
   return (isOne ? OF_ONE[is] : undefined) ?? operatorLabel(is, type)
 }
 
-/** The items of a list; none for other values. */
+/** Returns the items of a list; empty for other values. */
 export function itemsOf(is: Operator, value: ConditionValue): readonly (string | number | boolean | null)[] {
   return OPERATORS[is] === 'list' && Array.isArray(value)
     ? (value as readonly (string | number | boolean | null)[])

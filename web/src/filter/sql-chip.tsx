@@ -6,7 +6,7 @@ interface SqlChipProps {
   readonly onRemove: () => void
 }
 
-/** A filter that was written by hand: a click edits it, its cross or Backspace removes it. */
+/** A chip of an SQL filter: a click edits it, its cross or Backspace removes it. */
 export function SqlChip({ sql, onOpen, onRemove }: SqlChipProps) {
   return (
     <div className="filter-chip">

@@ -1,18 +1,18 @@
 import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
 import { quotedName, quoteName } from '../sql/editor/sql-words.ts'
 
-/** What can stand at the caret instead of the word that is being typed. */
+/** The options for the word before the caret. */
 export interface Completion {
-  /** The place of the word in the text; it ends at the caret. */
+  /** The start of the word; it ends at the caret. */
   readonly from: number
   readonly options: readonly CompletionOption[]
 }
 
 export interface CompletionOption {
-  /** As it is written in SQL. */
+  /** The SQL text. */
   readonly insert: string
   readonly label: string
-  /** What people call the field; null for words of SQL. */
+  /** The title of a field; null for keywords. */
   readonly title: string | null
 }
 
@@ -39,7 +39,7 @@ const WORDS_OF: Readonly<Record<SqlDialect, readonly string[]>> = {
 
 const MOST = 8
 
-/** What can be completed at a place of an SQL expression; null within texts and where no word is being typed. */
+/** Returns the completions at a position; null within strings and where no word is being typed. */
 export function completionAt(
   text: string,
   caret: number,
@@ -74,12 +74,12 @@ export function completionAt(
     (each) => !starting.includes(each) && each.keys.some((key) => key.includes(typed)),
   )
   const options = [...starting, ...within].map(({ option }) => option).slice(0, MOST)
-  // A word that is written out already needs no menu.
+  // A complete word needs no menu.
   const isWhole = options.length === 0 || (options.length === 1 && options[0]?.insert === before.slice(from))
   return isWhole ? null : { from, options }
 }
 
-/** The quote that is open at the end of a text. A doubled one within a text closes and opens again, which is the same. */
+/** Returns the open quote at the end of a text. A doubled quote closes and reopens, with the same result. */
 function openQuote(text: string): { readonly mark: string; readonly at: number } | null {
   let open: { mark: string; at: number } | null = null
   for (let at = 0; at < text.length; at += 1) {
@@ -90,7 +90,7 @@ function openQuote(text: string): { readonly mark: string; readonly at: number }
   return open
 }
 
-/** The text with an option chosen, and where the caret then is. */
+/** Returns the text with an option inserted, and the caret position. */
 export function complete(
   text: string,
   caret: number,

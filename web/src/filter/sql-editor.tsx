@@ -20,8 +20,8 @@ interface SqlEditorProps {
 }
 
 /**
- * The whole filter as one SQL expression. It is tried before it is used: what the server has against it is told here, and
- * the records stay as they are. A text that was not changed leaves the conditions as they are.
+ * Edits the whole filter as one SQL expression. The server tests it first; errors are shown here and leave the filter
+ * unchanged. An unchanged text keeps the conditions.
  */
 export function SqlEditor(props: SqlEditorProps) {
   const { conditions, sql } = props.view
@@ -33,11 +33,11 @@ export function SqlEditor(props: SqlEditorProps) {
   return <SqlForm {...props} before={sql === null ? data : `(${data}) AND (${sql})`} />
 }
 
-/** Stands for none: it is never asked for. */
+/** A placeholder for a disabled query. */
 const NO_CONDITION = { and: [] }
 
 interface SqlFormProps extends SqlEditorProps {
-  /** The filter as it is. */
+  /** The filter before editing. */
   readonly before: string
   readonly initialFault?: string
 }
@@ -86,7 +86,7 @@ function SqlForm({ contract, view, change, onClose, before, initialFault }: SqlF
         isInvalid={fault !== null}
         describedBy={hintId}
         onEnter={() => void apply()}
-        // What was written is not thrown away by one key.
+        // One key must not discard the input.
         onEscape={() => (isChanged ? cancel.current?.focus() : onClose())}
       />
       <Button look="primary" aria-disabled={isTrying} onClick={() => void (isTrying || apply())}>

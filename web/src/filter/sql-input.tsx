@@ -8,14 +8,14 @@ interface SqlInputProps {
   readonly text: string
   readonly onText: (text: string) => void
   readonly isInvalid: boolean
-  /** The id of what is said about the text. */
+  /** The id of the element that describes the input. */
   readonly describedBy: string
   readonly onEnter: () => void
-  /** When there was no menu to close. */
+  /** Called if no menu was open. */
   readonly onEscape: () => void
 }
 
-/** A text of SQL in which the names of fields complete themselves. */
+/** An input of SQL with completion of field names. */
 export function SqlInput(props: SqlInputProps) {
   const { fields, dialect, text, onText, isInvalid, describedBy, onEnter, onEscape } = props
   const [caret, setCaret] = useState(text.length)
@@ -36,7 +36,7 @@ export function SqlInput(props: SqlInputProps) {
     onText(done.text)
     setCaret(done.caret)
     setIsMenuWanted(false)
-    // After the text is there.
+    // After React has rendered the text.
     requestAnimationFrame(() => input.current?.setSelectionRange(done.caret, done.caret))
   }
   const onMenuKey = (event: KeyboardEvent): boolean => {
@@ -96,7 +96,7 @@ export function SqlInput(props: SqlInputProps) {
               role="option"
               aria-selected={index === active}
               className="filter-sql-option"
-              // The text keeps the focus.
+              // Keeps the focus in the input.
               onMouseDown={(event) => {
                 event.preventDefault()
                 choose(option)

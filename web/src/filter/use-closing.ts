@@ -1,17 +1,17 @@
 import { useRef, type RefObject } from 'react'
 
-/** Called when what a form stands in is about to be closed. */
+/** Called when the popover of a form is about to close. */
 export type Closing = (by: 'escape' | 'outside') => void
 
 interface ClosingForm {
-  /** For the form: what it does then. */
+  /** Set by the form. */
   readonly closing: RefObject<Closing | null>
   readonly onEscapeKeyDown: () => void
-  /** To be called when the popover is closed in any way but by the form itself. */
+  /** Call when the popover closes other than by the form. */
   onClose(): void
 }
 
-/** Tells the form in a popover how it was closed: by Escape, which gives up what was typed, or otherwise. */
+/** Tells a form in a popover whether it was closed by Escape, which discards the input, or otherwise. */
 export function useClosing(): ClosingForm {
   const closing = useRef<Closing>(null)
   const isEscape = useRef(false)

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-/** Calls back when somebody presses `/` where it means nothing else. */
+/** Calls back on `/`, unless it is typed into an input. */
 export function useSlashKey(onSlash: () => void): void {
   const latest = useRef(onSlash)
   useEffect(() => {

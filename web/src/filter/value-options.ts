@@ -3,17 +3,17 @@ import type { Scalar } from '../state/conditions.ts'
 import { scalarText } from './condition-text.ts'
 import type { CountedValue } from './values-query.ts'
 
-/** What is known of the values of a field. */
+/** The known values of a field. */
 export interface KnownValues {
   readonly nulls: number
   readonly top: readonly CountedValue[]
-  /** Different values; null where it is not counted. */
+  /** The number of distinct values; null if unknown. */
   readonly distinct: number | null
 }
 
 /**
- * The values to pick from: those of the contract's closed list or the most frequent ones, those picked already, and no
- * value where records have none. What was typed narrows them down.
+ * Returns the values to pick from: the closed list or the most frequent values, the picked ones, and null if records
+ * have none; filtered by the typed text.
  */
 export function valueOptions(
   field: SheetField,
@@ -36,19 +36,19 @@ export function valueOptions(
     option,
     place: scalarText(option.value, field.type).toLowerCase().indexOf(wanted),
   }))
-  // Those that begin so come first.
+  // Values that begin with the typed text come first.
   return placed
     .filter(({ place }) => place >= 0)
     .toSorted((a, b) => Math.sign(a.place) - Math.sign(b.place))
     .map(({ option }) => option)
 }
 
-/** Whether every value that there is has been counted. */
+/** Whether all values are counted. */
 export function isComplete({ top, distinct }: KnownValues): boolean {
   return distinct !== null && distinct <= top.length
 }
 
-/** Options found by another way after those that are there, none of them twice. */
+/** Adds options that are not yet in the list. */
 export function joinOptions(
   options: readonly CountedValue[],
   found: readonly CountedValue[],

@@ -16,13 +16,13 @@ import { isScalarCount, valuesQuery } from './values-query.ts'
 
 interface ValuePickerProps {
   readonly field: SheetField
-  /** Counts are those of the records that it lets through. */
+  /** The filter of the counted records. */
   readonly filter: RecordFilter | null
   readonly picked: readonly (Scalar | null)[]
   readonly onPick: (picked: readonly (Scalar | null)[]) => void
 }
 
-/** Picks any number of values: those that records have, and others by typing them. */
+/** Picks any number of values, from a list or by typing. */
 export function ValuePicker({ field, filter, picked, onPick }: ValuePickerProps) {
   const [typed, setTyped] = useState('')
   const input = useRef<HTMLInputElement>(null)
@@ -35,7 +35,7 @@ export function ValuePicker({ field, filter, picked, onPick }: ValuePickerProps)
   const other = typedItem(field, typed.trim())
   const isOffered = other !== null && options.some(({ value }) => String(value) === String(other))
   const toggle = (value: Scalar | null): void => {
-    // What is typed next looks for another one.
+    // The next input starts a new search.
     input.current?.select()
     onPick(picked.includes(value) ? picked.filter((each) => each !== value) : [...picked, value])
   }

@@ -4,13 +4,13 @@ import { filterParameters, type RecordFilter } from '../api/record-filter.ts'
 import { server } from '../api/server.ts'
 import type { Scalar } from '../state/conditions.ts'
 
-/** A value that records have, and how many of them. */
+/** A value with the number of records that have it. */
 export interface CountedValue {
   readonly value: Scalar | null
   readonly count: number | null
 }
 
-/** The most frequent values of a text field, or items of a list, that have a text in them; first those that begin so. */
+/** The most frequent values of a text field, or list items, that contain a text; those that begin with it first. */
 export function valuesQuery({ name }: SheetField, filter: RecordFilter | null, wanted: string) {
   return queryOptions({
     queryKey: ['records', 'values', name, filter, wanted],
@@ -25,7 +25,7 @@ export function valuesQuery({ name }: SheetField, filter: RecordFilter | null, w
   })
 }
 
-/** Whether a counted value is one that a condition can name: lists and objects within lists are not. */
+/** Whether a counted value can be used in a condition; lists and objects within lists cannot. */
 export function isScalarCount(each: {
   readonly value: unknown
   readonly count: number

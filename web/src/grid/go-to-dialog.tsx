@@ -6,13 +6,13 @@ interface GoToDialogProps {
   readonly count: number
   readonly open: boolean
   readonly onClose: () => void
-  /** The row, from 0. */
+  /** Called with the row, from 0. */
   readonly onGo: (row: number) => void
 }
 
 const FORM = 'go-to-record'
 
-/** Asks for a record's number and goes there. */
+/** Asks for a row number and scrolls there. */
 export function GoToDialog({ count, open, onClose, onGo }: GoToDialogProps) {
   return (
     <Dialog

@@ -8,11 +8,11 @@ import type { GridModel } from './interaction/use-grid.ts'
 
 interface GridBodyProps {
   readonly model: GridModel
-  /** Lies over the rows and moves with them. */
+  /** Rendered over the rows and scrolled with them. */
   readonly children: ReactNode
 }
 
-/** The rows that are in sight. */
+/** The visible rows. */
 export function GridBody({ model, children }: GridBodyProps) {
   const { scroll, columns, rows, selecting, ticks, editing, running } = model
   const { selection } = selecting
@@ -57,8 +57,8 @@ function isWithin(range: CellRange | null, row: number): boolean {
 }
 
 /**
- * Elements of rows that go out of sight are used for those that come in. After a jump the first element is the first
- * row again, so that none has to change its place.
+ * Maps rows to slots, so that elements of rows that leave the view are reused. After a jump the first slot is the
+ * first row again, so that no element moves.
  */
 function useSlots({ first, end, size }: RowWindow): (row: number) => number {
   const before = useRef({ first, end, base: first })
@@ -70,7 +70,7 @@ function useSlots({ first, end, size }: RowWindow): (row: number) => number {
   return (row) => (((row - base) % size) + size) % size
 }
 
-/** Edits of a record, of the columns that are drawn. */
+/** The pending edits of the rendered cells of a record. */
 function pendingOf(
   { editing, columns: { layout }, scroll }: GridModel,
   record: RecordAnswer,

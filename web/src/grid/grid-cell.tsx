@@ -13,14 +13,14 @@ interface GridCellProps {
   readonly isLoaded: boolean
   readonly value: unknown
   readonly pending: PendingEdit | undefined
-  /** Of a derived cell, when it is known. */
+  /** The state of a derived cell, once loaded. */
   readonly state: CellStateName | undefined
   readonly isSelected: boolean
   readonly isActive: boolean
   readonly isReadOnly: boolean
 }
 
-/** One cell, drawn again only when it looks different. Presses of what is in it are told by `data-do` to the grid, which listens for all of them. */
+/** A cell, rendered only when it changes. Its buttons are identified by `data-do` for the grid's event delegation. */
 export const GridCell = memo(function GridCell(props: GridCellProps) {
   const { row, column, isLoaded, value, pending, state, isSelected, isActive, isReadOnly } = props
   const { field, index, width } = column
@@ -58,7 +58,7 @@ function classOf({ column: { field }, isSelected, isActive, isReadOnly, pending 
     .join(' ')
 }
 
-/** What stands at the right of a cell: how its edit fares, its state, and the way to where it came from. */
+/** The right end of a cell: the state of its edit, its cell state, and the provenance button. */
 function CellEnd({ pending, state, isActive }: Pick<GridCellProps, 'pending' | 'state' | 'isActive'>) {
   return (
     <>

@@ -14,7 +14,7 @@ interface Latest {
   }
 }
 
-/** What the grid offers in the command menu. */
+/** Returns the grid's commands for the command menu. */
 export function gridCommands(contract: SheetContract, latest: Latest): readonly MenuCommand[] {
   const now = () => latest.current
   const model = () => latest.current.model

@@ -1,2 +1,2 @@
-/** The dialog that is open over the grid. */
+/** The open dialog. */
 export type GridDialog = 'new' | 'delete' | 'goTo' | null

@@ -11,7 +11,7 @@ interface GridNoticeProps {
   readonly onAdd: () => void
 }
 
-/** Stands for the rows when there are none to show: why, and what to do about it. */
+/** Replaces the rows if there are none to show, with the reason and the next steps. */
 export function GridNotice({ model: { view, change, rows }, onAdd }: GridNoticeProps) {
   const isFiltered = view.conditions.length > 0 || view.sql !== null
   const clearFilter = (
@@ -73,7 +73,7 @@ export function GridNotice({ model: { view, change, rows }, onAdd }: GridNoticeP
   }
 }
 
-/** Tells that some of the rows in sight cannot be read. */
+/** Warns that some of the visible rows could not be loaded. */
 export function PageFault({ rows }: { readonly rows: Rows }) {
   if (rows.pageError === null) return null
   return (

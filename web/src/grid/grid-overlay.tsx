@@ -12,7 +12,7 @@ interface GridOverlayProps {
   readonly editor: Editor
 }
 
-/** What lies over cells: the editor of one, and why the edit of another was refused. */
+/** The elements over cells: the editor, and the reason for a refused edit. */
 export function GridOverlay({ model, editor }: GridOverlayProps) {
   const { open } = editor
   if (open !== null)
@@ -36,7 +36,7 @@ function OpenCellEditor({ model: { columns, scroll, scroller }, editor }: GridOv
   )
 }
 
-/** The server's words about the selected cell, and what can be done about it. */
+/** The refusal of the selected cell's edit. */
 function Refusal({ model, editor }: GridOverlayProps) {
   const { columns, editing, selecting, scroll, scroller } = model
   const { selection, cell } = selecting
@@ -53,12 +53,12 @@ interface OverProps {
   readonly scroller: ScrollController
   readonly columns: GridModel['columns']
   readonly place: Place
-  /** The first row that is drawn, from which places are counted. */
+  /** The first rendered row, from which positions count. */
   readonly firstRow: number
   readonly children: ReactNode
 }
 
-/** Lies exactly over a cell, and scrolls with it. */
+/** Covers a cell exactly and scrolls with it. */
 function Over({ columns: { layout }, scroller, place, firstRow, children }: OverProps) {
   const element = useRef<HTMLDivElement>(null)
   const column = layout.columns[place.column]
@@ -66,7 +66,7 @@ function Over({ columns: { layout }, scroller, place, firstRow, children }: Over
   useLayoutEffect(() => {
     const move = (): void => {
       if (element.current !== null) element.current.style.left = `${isPinned ? left : left - scroller.left}px`
-      // What follows the cell by itself listens for scrolls; rows may move without one, when the scroll is scaled.
+      // Popovers follow their anchor on scroll events; with a scaled scroll bar, rows may move without one.
       queueMicrotask(() => dispatchEvent(new Event('scroll')))
     }
     move()

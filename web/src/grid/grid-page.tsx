@@ -14,7 +14,7 @@ import { useEditor } from './interaction/use-editor.ts'
 import { useGrid } from './interaction/use-grid.ts'
 import { useLatest } from '../ui/use-latest.ts'
 
-/** The records of the sheet: all of them, to look at, to sort, to filter and to write. */
+/** The page with the records. */
 export function GridPage({ contract }: { readonly contract: SheetContract }) {
   const model = useGrid(contract)
   const editor = useEditor(model)

@@ -13,25 +13,25 @@ export interface GridRowProps {
   readonly record: RecordAnswer | undefined
   readonly states: CellStates | undefined
   readonly layout: ColumnLayout
-  /** The columns that are drawn, of those that scroll. */
+  /** The rendered range of the scrolling columns. */
   readonly firstColumn: number
   readonly endColumn: number
-  /** The selected columns of the row, and the one that has the focus; -1 for none. */
+  /** The selected columns of the row, and the active one; -1 for none. */
   readonly selectedFrom: number
   readonly selectedTo: number
   readonly activeColumn: number
   readonly isTicked: boolean
   readonly gutter: number
-  /** Edits of the row on their way or refused, by field; null for most rows. */
+  /** The edits of the row that are in flight or refused, by field; null for none. */
   readonly pending: Readonly<Record<string, PendingEdit>> | null
-  /** What a run computes just now. */
+  /** The cells that the current run computes. */
   readonly running: RunningScope
   readonly mayWrite: (field: SheetField) => boolean
 }
 
 const NUMBER = new Intl.NumberFormat('en')
 
-/** A record, or the place where it will be. Drawn again only when something of it is another. */
+/** A row, or its placeholder while loading; rendered only when it changes. */
 export const GridRow = memo(function GridRow(props: GridRowProps) {
   const { row, record, layout, firstColumn, endColumn, isTicked, gutter } = props
   const others = layout.others.slice(firstColumn, endColumn)

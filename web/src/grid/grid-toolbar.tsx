@@ -16,16 +16,16 @@ interface GridToolbarProps {
   readonly view: ViewState
   readonly change: (change: ViewChange) => void
   readonly columns: Columns
-  /** Of the records that are ticked. */
+  /** The checked records. */
   readonly tickedIds: ReadonlySet<string>
   readonly onUntick: () => void
   readonly mayDelete: boolean
-  /** Of the selected cell. */
+  /** The field of the selected cell. */
   readonly field: SheetField | null
   readonly onDialog: (dialog: GridDialog) => void
 }
 
-/** What is above the grid: which records, in which order, and what can be done with them. */
+/** The toolbar: filter, sort order, and actions on records. */
 export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
   const { contract, view, change, columns, tickedIds, field, onDialog } = props
   return (
@@ -46,7 +46,7 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
   )
 })
 
-/** For the records that are ticked. */
+/** The actions on checked records. */
 function TickActions({ tickedIds, onUntick, mayDelete, onDialog }: GridToolbarProps) {
   return (
     <div className="grid-ticks" role="group" aria-label="Selected records">

@@ -25,7 +25,7 @@ interface GridProps {
   readonly onGoToRecord: () => void
 }
 
-/** The table itself: it scrolls, and has the keyboard focus for all of its cells. */
+/** The scrolling table. It has the keyboard focus for all of its cells. */
 export function Grid({ model, editor, onGoToRecord }: GridProps) {
   const { contract, view, change, scroller, scroll, columns, rows, selecting, ticks } = model
   const [element, setElement] = useState<HTMLElement | null>(null)
@@ -115,14 +115,14 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
   )
 }
 
-/** Cells far from what is in sight have no element. */
+/** Whether a cell has an element; only cells near the view have. */
 function isDrawn({ row, column }: Place, { scroll, columns: { layout } }: GridModel): boolean {
   const isRow = row === HEAD_ROW || (row >= scroll.rows.first && row < scroll.rows.end)
   const place = column - layout.pinned.length
   return isRow && (place < 0 || (place >= scroll.columns.first && place < scroll.columns.end))
 }
 
-/** What is pressed in heads and rows leaves the keyboard with the grid. */
+/** Keeps the keyboard focus on the grid when a head or row is pressed. */
 function keepFocus(event: MouseEvent<HTMLElement>): void {
   const { target, currentTarget } = event
   if (!(target instanceof Element) || !currentTarget.contains(target)) return

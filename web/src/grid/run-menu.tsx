@@ -7,12 +7,14 @@ import '../ui/menu.css'
 
 interface RunMenuProps {
   readonly contract: SheetContract
-  /** Of the selected cell. */
+  /** The field of the selected cell. */
   readonly field: SheetField | null
   readonly tickedIds: ReadonlySet<string>
 }
 
-/** What can be computed: all, a column, the selected records, or what failed. Each shows its plan first. */
+/**
+ * The menu of runs: all pending cells, failed cells, checked records, or a column. Each opens a dialog with its plan.
+ */
 export function RunMenu({ contract, field, tickedIds }: RunMenuProps) {
   const derived = contract.fields.filter((each) => each.derived !== null)
   if (derived.length === 0) return null

@@ -8,14 +8,14 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Notes whether anything is heard of the server. */
+/** Records whether the server is unreachable. */
 export function setLost(lost: boolean): void {
   if (lost === isLost) return
   isLost = lost
   for (const listener of listeners) listener()
 }
 
-/** Whether nothing is heard of the server: what is shown may then be out of date, and nothing can be saved. */
+/** Whether the server is unreachable: the data shown may be outdated, and nothing can be saved. */
 export function useIsLost(): boolean {
   return useSyncExternalStore(subscribe, () => isLost)
 }

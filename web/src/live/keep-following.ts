@@ -1,8 +1,8 @@
 const AGAIN_MS = 500
 
 /**
- * Reads a stream to its end, from the start again for as long as that fails: the client connects again by itself, but
- * takes a first connection that does not come about for a fault of whoever asked.
+ * Reads a stream until it ends. Retries the first connection, which the client does not: it reconnects only after a
+ * success.
  */
 export async function keepFollowing(
   signal: AbortSignal,

@@ -3,20 +3,20 @@ import { server } from '../api/server.ts'
 import { keepFollowing } from './keep-following.ts'
 
 const NAME = 'colophon.live'
-/** What a tab that has just been opened asks the others. */
+/** The message with which a new tab asks for the state. */
 const WHAT_IS_IT = 'what is it?'
 
-/** What is known of the sheet. */
+/** The latest state that was received. */
 export interface LiveState {
-  /** How it stood when it was last heard of; null before that. */
+  /** The latest frame of the sheet; null before the first. */
   readonly sheet: SheetFrame | null
-  /** Whether nothing is heard of it: the connection is gone, and a new one has not come about yet. */
+  /** Whether the connection is lost. */
   readonly isLost: boolean
 }
 
 /**
- * Listens to what changes in the sheet. Browsers allow few connections to a host, so one tab holds the stream and tells
- * the others; when it is closed, another takes over.
+ * Subscribes to changes of the sheet. Browsers limit connections per host, so one tab holds the stream and broadcasts
+ * to the others; when it is closed, another takes over.
  */
 export function listenToChanges(onState: (state: LiveState) => void): () => void {
   const stop = new AbortController()
@@ -26,7 +26,7 @@ export function listenToChanges(onState: (state: LiveState) => void): () => void
     if (data !== WHAT_IS_IT) onState(data as LiveState)
     else if (mine !== null) channel.postMessage(mine)
   })
-  // Until it knows what there was, a tab cannot tell what has changed.
+  // A tab compares changes with the state before, so it needs that first.
   channel.postMessage(WHAT_IS_IT)
   const lead = (): Promise<void> =>
     follow(stop.signal, (state) => {
@@ -34,7 +34,7 @@ export function listenToChanges(onState: (state: LiveState) => void): () => void
       onState(state)
       channel.postMessage(state)
     })
-  // Over plain HTTP under another name than localhost there are no locks: then each tab has a stream of its own.
+  // Locks need a secure context; without them, each tab has its own stream.
   if (isSecureContext) navigator.locks.request(NAME, { signal: stop.signal }, lead).catch(() => undefined)
   else void lead()
   return () => {
@@ -43,7 +43,7 @@ export function listenToChanges(onState: (state: LiveState) => void): () => void
   }
 }
 
-/** Follows the sheet until the signal aborts, whatever becomes of the server. */
+/** Follows the sheet until the signal aborts, also across server restarts. */
 function follow(signal: AbortSignal, onState: (state: LiveState) => void): Promise<void> {
   let sheet: SheetFrame | null = null
   const onLost = (): void => onState({ sheet, isLost: true })

@@ -1,8 +1,8 @@
 import type { InvalidateQueryFilters, Query, QueryClient } from '@tanstack/react-query'
 
 /**
- * Has what is out of date read again. What is just being read comes to its end first, and is then read once more:
- * otherwise something that takes long would never be shown of a sheet that changes all the time.
+ * Refetches invalidated queries. A request in flight completes first and is then repeated, because cancelling it would
+ * starve slow queries of a sheet that changes continually.
  */
 export function readAgain(client: QueryClient, filters: InvalidateQueryFilters = {}): void {
   const underWay = client.getQueryCache().findAll({ ...filters, fetchStatus: 'fetching' })
@@ -11,7 +11,7 @@ export function readAgain(client: QueryClient, filters: InvalidateQueryFilters =
 }
 
 async function thenAgain(client: QueryClient, { promise, queryKey }: Query): Promise<void> {
-  // How it ends is told where it is shown.
+  // Errors are shown by the component that uses the query.
   await promise?.catch(() => undefined)
   await client.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: false })
 }

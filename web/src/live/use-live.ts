@@ -5,10 +5,10 @@ import { setLost } from './connection.ts'
 import { listenToChanges } from './live-channel.ts'
 import { readAgain } from './read-again.ts'
 
-/** During a run values change all the time: so often at most are the records read again. */
+/** The minimum interval of refetching records during a run. */
 const RECORDS_MS = 2000
 
-/** Keeps what the page shows up to date with what anybody writes; once on the page. */
+/** Refetches the data that changes; mounted once. */
 export function useLive(): void {
   const client = useQueryClient()
   useEffect(() => {
@@ -16,12 +16,12 @@ export function useLive(): void {
     let wasLost = false
     const records = new Throttle(RECORDS_MS, () => {
       readAgain(client, { queryKey: ['records'] })
-      // What it says of a proposal is against the records of now.
+      // Its differences refer to the present records.
       readAgain(client, { queryKey: ['proposals', 'one'] })
     })
     const stop = listenToChanges(({ sheet, isLost }) => {
       setLost(isLost)
-      // Whatever was asked for meanwhile comes to nothing.
+      // Requests made while the connection was lost have failed.
       if (wasLost && !isLost) void client.invalidateQueries()
       else if (known !== null && sheet !== null) refresh(client, records, { before: known, now: sheet })
       wasLost = isLost
@@ -39,7 +39,7 @@ interface Change {
   readonly now: SheetFrame
 }
 
-/** The first word of a query's key says what makes it out of date (see api/queries.ts). */
+/** Invalidates by the first word of the query keys (see api/queries.ts). */
 function refresh(client: QueryClient, records: Throttle, { before, now }: Change): void {
   if (before.definition !== now.definition) {
     readAgain(client)
@@ -50,7 +50,7 @@ function refresh(client: QueryClient, records: Throttle, { before, now }: Change
   if (before.runs !== now.runs) readAgain(client, { queryKey: ['runs'] })
 }
 
-/** Runs something at once, and then again as soon as it may be when it was wanted meanwhile. */
+/** Calls a function at once, and again after the interval if it was requested in the meantime. */
 class Throttle {
   readonly #ms: number
   readonly #action: () => void

@@ -19,7 +19,7 @@ interface DecisionBarProps {
   readonly proposal: ProposalAnswer
 }
 
-/** Accepts a proposal that waits, or rejects it with a reason; Ctrl-Enter and R do the same. */
+/** The buttons that accept or reject a waiting proposal, with the keys Ctrl+Enter and R. */
 export function DecisionBar({ contract, proposal }: DecisionBarProps) {
   const client = useQueryClient()
   const [actor] = useActor()
@@ -96,12 +96,12 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
 }
 
 interface DecisionKeys {
-  /** Null while the proposal cannot be accepted. */
+  /** Null if the proposal cannot be accepted. */
   readonly accept: (() => void) | null
   readonly reject: () => void
 }
 
-/** Decides by keyboard, wherever the focus is but where somebody writes or is asked something. */
+/** Handles the keys, except in inputs, dialogs and menus. */
 function useDecisionKeys({ accept, reject }: DecisionKeys): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {

@@ -20,7 +20,7 @@ interface ProposalDetailProps {
   readonly id: string
 }
 
-/** One proposal: who proposes what and why, the differences it would make, and what can be done with it. */
+/** A proposal with its author, note, differences and decision. */
 export function ProposalDetail({ contract, id }: ProposalDetailProps) {
   const { data: proposal, error, refetch } = useQuery(proposalQuery(id))
   const { pathOf } = useProposalFilter()
@@ -64,7 +64,7 @@ export function ProposalDetail({ contract, id }: ProposalDetailProps) {
   )
 }
 
-/** Who proposed it, why, and what became of it. */
+/** The author, the note and the decision of a proposal. */
 function Story({ proposal }: { readonly proposal: ProposalAnswer }) {
   const { state, note, reason, decided_by: decidedBy, decided_at: decidedAt } = proposal
   return (
@@ -85,10 +85,10 @@ function Story({ proposal }: { readonly proposal: ProposalAnswer }) {
   )
 }
 
-/** How many records that have moved are named. */
+/** The number of changed records that the notice names. */
 const NAMED = 5
 
-/** Why a proposal cannot be accepted any more, as it is. */
+/** Explains that records have changed since the proposal. */
 function Moved({ proposal }: { readonly proposal: ProposalAnswer }) {
   const moved = movedRecords(proposal)
   if (moved.length === 0) return null

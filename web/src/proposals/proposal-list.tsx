@@ -15,7 +15,7 @@ import { useProposalFilter } from './use-proposal-filter.ts'
 
 const FILTERS = { waiting: 'Waiting', accepted: 'Accepted', rejected: 'Rejected', all: 'All' } as const
 
-/** The proposals in a state, newest first. */
+/** The list of proposals in a state, newest first. */
 export function ProposalList({ selected }: { readonly selected: string | null }) {
   const { filter, pathOf, pathFor } = useProposalFilter()
   const { data: waiting } = useQuery(waitingQuery)
@@ -126,7 +126,7 @@ function NoProposals({ filter }: { readonly filter: ProposalFilter }) {
   )
 }
 
-/** Up and down go from proposal to proposal. */
+/** Moves the focus with the arrow keys. */
 function moveFocus(event: KeyboardEvent<HTMLAnchorElement>): void {
   const item = event.currentTarget.closest('li')
   const next =

@@ -4,10 +4,10 @@ import { server } from '../api/server.ts'
 
 const PROPOSALS_AT_ONCE = 50
 
-/** Which proposals a list shows. */
+/** The states that a list shows. */
 export type ProposalFilter = 'waiting' | 'accepted' | 'rejected' | 'all'
 
-/** How many proposals wait for somebody. */
+/** The number of waiting proposals. */
 export const waitingQuery = queryOptions({
   queryKey: ['proposals', 'waiting'],
   queryFn: async ({ signal }) =>
@@ -15,7 +15,7 @@ export const waitingQuery = queryOptions({
   staleTime: Infinity,
 })
 
-/** The proposals, newest first, as far as they have been scrolled to. */
+/** The pages of proposals, newest first. */
 export function proposalPagesQuery(filter: ProposalFilter) {
   return infiniteQueryOptions({
     queryKey: ['proposals', 'pages', filter],
@@ -30,7 +30,7 @@ export function proposalPagesQuery(filter: ProposalFilter) {
   })
 }
 
-/** One proposal, with its differences to the records as they are. */
+/** A proposal with its differences to the present records. */
 export function proposalQuery(id: string) {
   return queryOptions({
     queryKey: ['proposals', 'one', id],
@@ -39,7 +39,7 @@ export function proposalQuery(id: string) {
   })
 }
 
-/** What people call these records, by id: what they have in a field. */
+/** The values of a field of these records, by id. */
 export function recordNamesQuery(ids: readonly string[], field: string) {
   return queryOptions({
     queryKey: ['records', 'names', field, ...ids],

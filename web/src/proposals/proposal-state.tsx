@@ -4,7 +4,7 @@ import './proposal-state.css'
 
 const ICONS = { waiting: Hourglass, accepted: CircleCheck, rejected: CircleX } as const
 
-/** The state of a proposal, as an icon and a word. */
+/** An icon and a label for the state of a proposal. */
 export function ProposalState({ state }: Pick<ProposalSummary, 'state'>) {
   const Icon = ICONS[state]
   return (

@@ -11,12 +11,12 @@ export function proposalName({ id }: Pick<ProposalSummary, 'id'>): string {
   return `Proposal ${id}`
 }
 
-/** What a proposal is about, in a few words. */
+/** Returns the kind and size of a proposal: `Write 2 records`. */
 export function changeText({ kind, record_count: count }: ProposalSummary): string {
   return `${kind === 'delete' ? 'Delete' : 'Write'} ${countOf(count, 'record')}`
 }
 
-/** How a record has moved under a proposal, as the end of a sentence about it. */
+/** How a record has changed since a proposal, as the predicate of a sentence. */
 export const MOVES: Readonly<Record<Exclude<RecordDifferenceAnswer['moved'], null>, string>> = {
   created: 'was created by someone else in the meantime',
   deleted: 'was deleted in the meantime',
@@ -24,15 +24,15 @@ export const MOVES: Readonly<Record<Exclude<RecordDifferenceAnswer['moved'], nul
   changed: 'was changed in the meantime',
 }
 
-/** The records that keep a proposal from being accepted. */
+/** Returns the records that have changed since the proposal, which prevent accepting it. */
 export function movedRecords({ records }: ProposalAnswer): readonly RecordDifferenceAnswer[] {
   return records.filter(({ moved }) => moved !== null)
 }
 
-/** How many records a reason names. */
+/** The number of records that a reason names. */
 const NAMED = 3
 
-/** Why somebody would reject what has moved; they may say it otherwise. */
+/** Returns the default reason for rejecting an outdated proposal. */
 export function reasonForMoved(records: readonly RecordDifferenceAnswer[]): string {
   if (records.length === 0) return ''
   const named = records.slice(0, NAMED).map(({ record_id: id, fields }) => {
@@ -44,8 +44,8 @@ export function reasonForMoved(records: readonly RecordDifferenceAnswer[]): stri
 }
 
 /**
- * Why this actor cannot accept the proposal, by who they are or what the contract lets them write; null when they can, as
- * far as is known.
+ * Returns why an actor may not accept the proposal: their own proposal, or missing permissions. Null if they may, or
+ * if the permissions are not loaded.
  */
 export function whyNotAllowed(
   proposal: ProposalAnswer,
@@ -64,7 +64,7 @@ export function whyNotAllowed(
   return `The contract does not allow ${actor} to write ${denied.map(titleOf).join(', ')}.`
 }
 
-/** Whether a field of a difference has anything to show: a deletion of a record that is gone has fields without values. */
+/** Whether a difference has a value to show; deleting a deleted record has none. */
 export function isShown({ was, now, proposed }: FieldDifferenceAnswer): boolean {
   return [was, now, proposed].some((value) => value !== null)
 }

@@ -5,11 +5,11 @@ import './proposals-page.css'
 
 interface ProposalsPageProps {
   readonly contract: SheetContract
-  /** The proposal that is looked at; null for none. */
+  /** The selected proposal. */
   readonly proposalId: string | null
 }
 
-/** Writes that somebody proposed, and beside them the one that is looked at. */
+/** The page with the list of proposals and the selected one. */
 export default function ProposalsPage({ contract, proposalId }: ProposalsPageProps) {
   return (
     <div className={`proposals-page ${proposalId === null ? '' : 'with-detail'}`}>

@@ -18,7 +18,7 @@ import { recordNamesQuery } from './proposal-queries.ts'
 import { isShown, MOVES } from './proposal-text.ts'
 import './record-differences.css'
 
-/** Records that are shown before somebody asks for more. */
+/** The number of records shown at first. */
 const SHOWN_AT_ONCE = 50
 
 interface RecordDifferencesProps {
@@ -26,7 +26,7 @@ interface RecordDifferencesProps {
   readonly proposal: ProposalAnswer
 }
 
-/** What a proposal does to each record. */
+/** The changes of a proposal, by record. */
 export function RecordDifferences({ contract, proposal }: RecordDifferencesProps) {
   const [most, setMost] = useState(SHOWN_AT_ONCE)
   const shown = proposal.records.slice(0, most)
@@ -51,7 +51,7 @@ export function RecordDifferences({ contract, proposal }: RecordDifferencesProps
   )
 }
 
-/** What people call the records that are there, by id. */
+/** Returns the names of existing records, by id. */
 function useNames(
   contract: SheetContract,
   records: readonly RecordDifferenceAnswer[],

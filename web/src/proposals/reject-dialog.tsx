@@ -17,7 +17,7 @@ interface RejectDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks why a proposal is rejected, and rejects it. */
+/** Asks for a reason and rejects a proposal. */
 export function RejectDialog({ proposal, onClose }: RejectDialogProps) {
   const client = useQueryClient()
   const [actor] = useActor()

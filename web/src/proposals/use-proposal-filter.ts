@@ -3,10 +3,10 @@ import type { ProposalFilter } from './proposal-queries.ts'
 
 const FILTERS: readonly ProposalFilter[] = ['waiting', 'accepted', 'rejected', 'all']
 
-/** Which proposals are listed, as the address bar says; and addresses with the same, or another, list. */
+/** Returns the state filter of the URL, and URLs with the same or another filter. */
 export function useProposalFilter(): {
   readonly filter: ProposalFilter
-  /** The list with a proposal beside it; with null, the list alone. */
+  /** The URL of a proposal beside the list; null for the list alone. */
   pathOf(id: string | null): string
   pathFor(filter: ProposalFilter): string
 } {

@@ -3,7 +3,7 @@ import { formatCount } from '../ui/format.ts'
 import { waitingQuery } from './proposal-queries.ts'
 import './waiting-badge.css'
 
-/** How many proposals wait; nothing when none does. */
+/** The number of waiting proposals, if any. */
 export function WaitingBadge() {
   const { data: waiting = 0 } = useQuery(waitingQuery)
   if (waiting === 0) return null

@@ -6,16 +6,16 @@ import type { SheetContract } from '../api/contract.ts'
 import { explanationQuery, historyQuery, recordQuery } from '../api/queries.ts'
 import type { CellRef } from '../state/view-state.ts'
 
-/** What is known of a cell, as far as it has come. */
+/** The data of a cell, as far as it is loaded. */
 export interface CellFacts {
   readonly record: UseQueryResult<Record<string, unknown>>
-  /** The newest entry first. */
+  /** Newest first. */
   readonly history: UseQueryResult<ProvenanceEntryAnswer[]>
-  /** Of a derived cell. */
+  /** The explanation of a derived cell. */
   readonly why: UseQueryResult<CellExplanationAnswer>
-  /** Whether the record does not exist (any more). */
+  /** Whether the record does not exist. */
   readonly isGone: boolean
-  /** Whether all of it has come, or has turned out not to. */
+  /** Whether all queries have succeeded or failed. */
   readonly isComplete: boolean
 }
 

@@ -22,7 +22,7 @@ interface CellPanelProps {
   readonly onSelect: (cell: CellRef) => void
 }
 
-/** Where did this come from? Tells it of the selected cell, and of its whole record. */
+/** The provenance panel of the selected cell and its record. */
 export function CellPanel({ contract, cell, onClose, onSelect }: CellPanelProps) {
   const [width, setWidth] = usePanelWidth()
   const [tab, setTab] = useState('cell')
@@ -88,7 +88,7 @@ function RecordName({ contract, recordId }: { readonly contract: SheetContract; 
   )
 }
 
-/** Remembers where the focus was before it came into the panel, to give it back when the panel goes. */
+/** Returns the focus to where it was before it entered the panel, when the panel closes. */
 function useFocusFromOutside() {
   const before = useRef<HTMLElement | null>(null)
   const onFocus = ({ relatedTarget, currentTarget }: FocusEvent): void => {

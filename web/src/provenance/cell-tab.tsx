@@ -20,7 +20,7 @@ interface CellTabProps {
   readonly onSelect: (cell: CellRef) => void
 }
 
-/** All there is to tell of one cell. */
+/** The value, state, origin and history of a cell. */
 export function CellTab({ contract, cell, onSelect }: CellTabProps) {
   const facts = useCellFacts(contract, cell)
   const field = contract.fieldByName.get(cell.field)
@@ -102,7 +102,7 @@ function CellHead({
   )
 }
 
-/** The state, and what it means. */
+/** The state with its meaning. */
 function StateWords({ state }: { readonly state: CellStateName }) {
   const [word, ...meaning] = STATE_LABELS[state].split(': ')
   return (

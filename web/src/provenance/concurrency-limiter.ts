@@ -1,4 +1,4 @@
-/** Lets so many tasks go on at a time; the others wait for their turn. */
+/** Limits how many tasks run at a time; others wait in order. */
 export class ConcurrencyLimiter {
   readonly #waiting: (() => void)[] = []
   #free: number
@@ -7,7 +7,7 @@ export class ConcurrencyLimiter {
     this.#free = places
   }
 
-  /** Does the task when there is a place; rejects without doing it when it has been aborted by then. */
+  /** Runs the task when a permit is free; rejects without running it if aborted before. */
   async pass<T>(signal: AbortSignal, task: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -16,7 +16,7 @@ export class ConcurrencyLimiter {
       return await task()
     } finally {
       const next = this.#waiting.shift()
-      // The place goes straight to the next in line.
+      // A waiting task takes over the permit.
       if (next === undefined) this.#free += 1
       else next()
     }

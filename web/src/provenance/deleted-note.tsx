@@ -5,7 +5,7 @@ import { restoreRecords } from '../editing/records/restore-records.ts'
 import { useActor } from '../state/actor.ts'
 import { Button } from '../ui/button.tsx'
 
-/** Says that a record is deleted, and restores it for an actor that may delete. */
+/** Shows that a record is deleted, with a button to restore it for actors that may delete. */
 export function DeletedNote({ recordId }: { readonly recordId: string }) {
   const client = useQueryClient()
   const [actor] = useActor()

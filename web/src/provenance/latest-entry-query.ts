@@ -2,10 +2,10 @@ import { queryOptions } from '@tanstack/react-query'
 import { server } from '../api/server.ts'
 import { ConcurrencyLimiter } from './concurrency-limiter.ts'
 
-/** Browsers allow six connections to a host: some are left for the rest of the page. */
+/** Browsers allow six connections per host; the others remain for the rest of the page. */
 const limiter = new ConcurrencyLimiter(3)
 
-/** The latest entry of a cell; null when nothing is known of it. */
+/** The latest entry of a cell; null if there is none. */
 export function latestEntryQuery(recordId: string, field: string) {
   return queryOptions({
     queryKey: ['records', 'latest', recordId, field],

@@ -2,7 +2,7 @@ import type { SheetField } from '../api/contract.ts'
 
 const NAMES = ['name', 'title', 'label', 'full_name', 'display_name']
 
-/** The field that people know a record by, beside its id; null when none looks like it. */
+/** Returns the field that names a record for people; null if none does. */
 export function nameField(fields: readonly SheetField[]): SheetField | null {
   const texts = fields.filter(({ type, primaryKey }) => type === 'string' && !primaryKey)
   for (const name of NAMES) {

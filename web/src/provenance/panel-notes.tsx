@@ -1,7 +1,7 @@
 import { messageOf } from '../api/api-error.ts'
 import { Button } from '../ui/button.tsx'
 
-/** What could not be read, in the server's words. */
+/** A message that data could not be loaded. */
 export function PanelError({ error, onRetry }: { readonly error: Error; readonly onRetry: () => void }) {
   return (
     <div className="panel-error" role="alert">
@@ -11,7 +11,7 @@ export function PanelError({ error, onRetry }: { readonly error: Error; readonly
   )
 }
 
-/** Grey lines in the place of what is still to come; seen only when that takes long. */
+/** A placeholder that becomes visible if loading takes long. */
 export function PanelLoading() {
   return (
     <div className="panel-loading" aria-busy="true" aria-label="Loading">

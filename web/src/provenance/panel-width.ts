@@ -8,7 +8,7 @@ const stored = new Stored('panel-width', (value) =>
   typeof value === 'number' ? clampWidth(value) : DEFAULT_WIDTH,
 )
 
-/** How wide the panel is, in CSS pixels; remembered. */
+/** Returns the stored width of the panel in CSS pixels, and its setter. */
 export function usePanelWidth(): readonly [width: number, set: (width: number) => void] {
   const [width, set] = useStored(stored)
   return [width, (wanted) => set(clampWidth(wanted))]

@@ -12,13 +12,13 @@ interface RecordRowProps {
   readonly recordId: string
   readonly field: SheetField
   readonly value: unknown
-  /** Of a derived cell, once it is known. */
+  /** The state of a derived cell, once loaded. */
   readonly state: CellStateName | null
   readonly isSelected: boolean
   readonly onSelect: () => void
 }
 
-/** One field of a record; where it came from is asked for when the row comes into sight. */
+/** A field of a record; its latest entry is loaded when the row is visible. */
 export function RecordRow({ recordId, field, value, state, isSelected, onSelect }: RecordRowProps) {
   const row = useRef<HTMLLIElement>(null)
   const isNear = useHasBeenNear(row)
@@ -55,7 +55,7 @@ export function RecordRow({ recordId, field, value, state, isSelected, onSelect 
   )
 }
 
-/** Whether an element is, or has been, in sight or close to it. */
+/** Whether an element is or was near the viewport. */
 function useHasBeenNear(element: RefObject<Element | null>): boolean {
   const [isNear, setIsNear] = useState(false)
   useEffect(() => {

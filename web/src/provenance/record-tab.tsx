@@ -19,7 +19,7 @@ interface RecordTabProps {
   readonly onSelect: (cell: CellRef) => void
 }
 
-/** The whole record: each field with its value, its state, and where it came from. */
+/** All fields of a record with their values, states and origins. */
 export function RecordTab({ contract, cell, onSelect }: RecordTabProps) {
   const { recordId } = cell
   const { data: record, error, refetch } = useQuery(recordQuery(recordId))

@@ -8,9 +8,9 @@ interface ResizeHandleProps {
 
 const STEP = 16
 
-/** The left edge of the panel: dragged, or moved with the arrow keys; a double click gives the first width back. */
+/** The left edge of the panel: resizes by dragging or arrow keys; a double click resets the width. */
 export function ResizeHandle({ width, onResize }: ResizeHandleProps) {
-  /** The right edge of the panel while its left one is dragged. */
+  /** The right edge of the panel during a drag. */
   const [right, setRight] = useState<number | null>(null)
   const start = (event: PointerEvent<HTMLDivElement>): void => {
     if (event.button !== 0) return
@@ -47,7 +47,7 @@ export function ResizeHandle({ width, onResize }: ResizeHandleProps) {
   )
 }
 
-/** The panel is at the right: it grows to the left. */
+/** The panel is at the right, so it grows to the left. */
 function widthByKey(key: string, width: number): number | null {
   switch (key) {
     case 'ArrowLeft':

@@ -4,7 +4,7 @@ import type { CellRef } from '../state/view-state.ts'
 const PACE_MS = 120
 const PATIENCE_MS = 200
 
-/** The selected cell, but not more often than the eye can follow while somebody holds down an arrow key. */
+/** Returns the selected cell, throttled while an arrow key is held down. */
 export function usePacedCell({ recordId, field }: CellRef): CellRef {
   const [paced, setPaced] = useState<CellRef>({ recordId, field })
   const lastAt = useRef(0)
@@ -25,8 +25,8 @@ export function usePacedCell({ recordId, field }: CellRef): CellRef {
 }
 
 /**
- * The cell to show: the one wanted as soon as all is known of it, and the one before until then, so that nothing jumps
- * or flickers; but not for long.
+ * Returns the wanted cell once its data is loaded or a short time has passed, and the previous one until then, to
+ * avoid flicker.
  */
 export function useSettledCell(wanted: CellRef, isComplete: boolean): CellRef {
   const [shown, setShown] = useState(wanted)

@@ -3,15 +3,15 @@ import type { RunFailuresAnswer } from '../../../src/wire/runs/runs.ts'
 export type RunFailure = RunFailuresAnswer['failures'][number]
 
 export interface FailureGroup {
-  /** What they have in common; the whole error where there is one only. */
+  /** The common part of the errors; the whole error of a single one. */
   readonly text: string
   readonly errorType: string
-  /** What the response of the first said, if anything. */
+  /** The response body of the first failure, if any. */
   readonly body: string | undefined
   readonly failures: readonly RunFailure[]
 }
 
-/** Failures of the same kind together, in the order in which each kind came first. */
+/** Groups failures by error pattern, in the order of first occurrence. */
 export function groupFailures(failures: readonly RunFailure[]): readonly FailureGroup[] {
   const groups = Map.groupBy(failures, ({ error, error_type }) => `${error_type} ${errorPattern(error)}`)
   return [...groups.values()].map((alike) => {
@@ -28,7 +28,7 @@ export function groupFailures(failures: readonly RunFailure[]): readonly Failure
 
 const CALL = /^(?<method>[A-Z]+) (?<url>\S+) -> (?<reason>.*)$/s
 
-/** The error without what is of one record only: of a URL, all but the host. */
+/** Returns an error without the parts that are specific to a record: of URLs, all but the host. */
 export function errorPattern(error: string): string {
   const { method, url, reason } = CALL.exec(error)?.groups ?? {}
   if (method === undefined || url === undefined || reason === undefined) return error

@@ -8,7 +8,7 @@ import { RevertRunDialog } from './dialogs/revert-run-dialog.tsx'
 import { openRunDialog } from './dialogs/run-dialog.tsx'
 import { canRevert, orderOf, retryOrderOf } from './dialogs/run-order.ts'
 
-/** What can be done with a run. */
+/** The buttons of a run. */
 export function RunActions({ run }: { readonly run: RunAnswer }) {
   const [asking, setAsking] = useState<'cancel' | 'revert' | null>(null)
   const isMaterialize = run.kind === 'materialize'

@@ -21,7 +21,7 @@ interface RunDetailProps {
   readonly id: string
 }
 
-/** One run: what it was asked for, what came of it, what failed, and what can be done about it. */
+/** A run with its options, outcome, failures and actions. */
 export function RunDetail({ contract, id }: RunDetailProps) {
   const { data, error, refetch } = useQuery(runQuery(id))
   const { run: running, perSecond } = useRunningRun()
@@ -64,7 +64,7 @@ export function RunDetail({ contract, id }: RunDetailProps) {
   )
 }
 
-/** Whether the run may be there in spite of the error. */
+/** Whether the run may exist in spite of the error. */
 function isThere(error: Error): boolean {
   return !(error instanceof ApiError && error.status === 404)
 }

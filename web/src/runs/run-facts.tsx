@@ -13,7 +13,7 @@ interface RunFactsProps {
   readonly contract: SheetContract
 }
 
-/** What a run was asked for, by whom, and when. */
+/** The order of a run, its actor and times. */
 export function RunFacts({ run, contract }: RunFactsProps) {
   return (
     <section aria-label="Details" className="run-section">

@@ -15,10 +15,10 @@ interface RunFailuresProps {
   readonly contract: SheetContract
 }
 
-/** While a run goes on, its failures are read again so often. */
+/** The interval of refetching failures during a run. */
 const AGAIN_MS = 3000
 
-/** The cells that failed in a run, those of a kind together, each leading to the cell in the grid. */
+/** The failed cells of a run, grouped by error, with links to the cells. */
 export function RunFailures({ run, contract }: RunFailuresProps) {
   const { data, error, hasNextPage, isFetching, fetchNextPage, refetch } = useInfiniteQuery({
     ...failurePagesQuery(run.id),
@@ -62,7 +62,7 @@ interface GroupProps {
   readonly isOnly: boolean
 }
 
-/** From so many on, failures of a kind are folded. */
+/** The size from which a group is collapsed. */
 const FOLDED_FROM = 4
 
 function Group({ group: { text, errorType, body, failures }, contract, isOnly }: GroupProps) {
@@ -99,7 +99,7 @@ function ofFields(failures: FailureGroup['failures'], titleOf: (field: string) =
   return more.length === 0 ? `of ${titleOf(first)}` : `of ${more.length + 1} fields`
 }
 
-/** No line ends at the arrow of `GET https://… -> 404`. */
+/** Prevents a line break at the arrow of `GET https://… -> 404`. */
 function ErrorText({ text }: { readonly text: string }) {
   const at = text.indexOf(ARROW)
   if (at < 0) return text

@@ -31,7 +31,7 @@ const COLUMNS: readonly HeadColumn[] = [
   { name: 'Cost', className: 'number' },
 ]
 
-/** The runs, newest first; more are read as one scrolls. */
+/** The list of runs, newest first, loaded on scrolling. */
 export function RunList({ contract, selected }: RunListProps) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } =
     useInfiniteQuery(runPagesQuery)
@@ -63,7 +63,7 @@ export function RunList({ contract, selected }: RunListProps) {
             {runs.map((run) => (
               <RunRow
                 key={run.id}
-                // What the stream tells is newer than the list.
+                // The stream is newer than the list.
                 run={running?.id === run.id && run.state === 'running' ? running : run}
                 contract={contract}
                 isSelected={run.id === selected}
@@ -99,7 +99,7 @@ interface MoreProps {
   readonly read: () => void
 }
 
-/** The end of the list: when it comes into sight, more is read. */
+/** The end of the list, which loads more when it is visible. */
 function More({ hasMore, isReading, error, read }: MoreProps) {
   const end = useRef<HTMLDivElement>(null)
   const latest = useRef(read)

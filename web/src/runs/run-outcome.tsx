@@ -9,7 +9,7 @@ interface RunOutcomeProps {
   readonly perSecond: number | null
 }
 
-/** What has come of a run, and why it ended where it did. */
+/** The counts of a run, and why it ended early. */
 export function RunOutcome({ run, perSecond }: RunOutcomeProps) {
   const isRevert = run.kind === 'revert'
   return (

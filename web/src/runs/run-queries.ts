@@ -2,10 +2,10 @@ import { infiniteQueryOptions } from '@tanstack/react-query'
 import { server } from '../api/server.ts'
 
 const RUNS_AT_ONCE = 50
-/** Many, since they are grouped. */
+/** A large page, because failures are grouped. */
 const FAILURES_AT_ONCE = 1000
 
-/** The runs, newest first, as far as they have been scrolled to. */
+/** The pages of runs, newest first. */
 export const runPagesQuery = infiniteQueryOptions({
   queryKey: ['runs', 'pages'],
   queryFn: ({ pageParam, signal }) =>
@@ -15,7 +15,7 @@ export const runPagesQuery = infiniteQueryOptions({
   staleTime: Infinity,
 })
 
-/** The cells that failed in a run, in the order in which they did. */
+/** The failed cells of a run, in order of failure. */
 export function failurePagesQuery(id: string) {
   return infiniteQueryOptions({
     queryKey: ['runs', 'failure-pages', id],

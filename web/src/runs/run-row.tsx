@@ -16,7 +16,7 @@ interface RunRowProps {
   readonly isSelected: boolean
 }
 
-/** A run in the list; all of the row leads to it. */
+/** A run in the list; the whole row is a link. */
 export function RunRow({ run, contract, isSelected }: RunRowProps) {
   const fields = fieldsText(run, contract)
   return (
@@ -56,7 +56,7 @@ export function RunRow({ run, contract, isSelected }: RunRowProps) {
   )
 }
 
-/** Where there is no room for columns. */
+/** Replaces the columns on narrow screens. */
 function summaryText(run: RunSummary): string {
   const parts = [countsText(run)]
   if (run.ended_at !== null) parts.push(formatDuration(tookMs(run, 0)))
@@ -70,7 +70,7 @@ function fieldsText({ kind, targets }: RunSummary, contract: SheetContract): str
   return targets.map((name) => contract.fieldByName.get(name)?.title ?? name).join(', ')
 }
 
-/** Up and down go from run to run. */
+/** Moves the focus with the arrow keys. */
 function moveFocus(event: KeyboardEvent<HTMLAnchorElement>): void {
   const row = event.currentTarget.closest('tr')
   const next =

@@ -14,7 +14,7 @@ import { useRunningRun } from './progress/running-cells.ts'
 import { RunningNow } from './progress/running-now.tsx'
 import { useRunWatch } from './progress/use-run-watch.ts'
 
-/** The run that goes on, in the header; else the last one. Also watches the runs, and holds the dialog that starts them. */
+/** The current run in the header, else the last one. Also watches runs and mounts the run dialog. */
 export function RunStatus({ contract }: { readonly contract: SheetContract }) {
   const { list, isLost } = useRunWatch()
   const running = useRunningRun()
@@ -34,7 +34,7 @@ export function RunStatus({ contract }: { readonly contract: SheetContract }) {
       )}
       {cancelling !== null && (
         <CancelRunDialog
-          // With what it has done by now.
+          // With the latest counts.
           run={run?.id === cancelling.id ? run : cancelling}
           open
           onClose={() => setCancelling(null)}

@@ -5,11 +5,11 @@ import './runs-page.css'
 
 interface RunsPageProps {
   readonly contract: SheetContract
-  /** The run that is looked at; null for none. */
+  /** The selected run; null for none. */
   readonly runId: string | null
 }
 
-/** The runs of the sheet, and beside them the one that is looked at. */
+/** The page with the list of runs and the selected one. */
 export default function RunsPage({ contract, runId }: RunsPageProps) {
   return (
     <div className={`runs-page ${runId === null ? '' : 'with-detail'}`}>

@@ -1,6 +1,6 @@
 import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 
-/** A run for tests. */
+/** Returns a run for tests. */
 export function runOf(given: Partial<RunSummary> & { readonly id: string }): RunSummary {
   return {
     kind: 'materialize',

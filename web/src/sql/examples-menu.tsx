@@ -10,7 +10,7 @@ interface ExamplesMenuProps {
   readonly onPick: (sql: string) => void
 }
 
-/** Opens the list of statements to begin with. */
+/** The menu of example statements. */
 export function ExamplesMenu({ examples, onPick }: ExamplesMenuProps) {
   const picked = useRef<string>(null)
   return (
@@ -27,7 +27,7 @@ export function ExamplesMenu({ examples, onPick }: ExamplesMenuProps) {
           sideOffset={6}
           onCloseAutoFocus={(event) => {
             if (picked.current === null) return
-            // Only now may the focus go elsewhere: into the editor.
+            // The focus moves into the editor instead of back to the button.
             event.preventDefault()
             onPick(picked.current)
             picked.current = null

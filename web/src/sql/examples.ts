@@ -2,13 +2,13 @@ import type { SqlDialect } from '../../../src/wire/schema/dialect.ts'
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { quoteName } from './editor/sql-words.ts'
 
-/** A statement to begin with. */
+/** An example statement. */
 export interface Example {
   readonly name: string
   readonly sql: string
 }
 
-/** Statements that make sense for the fields of a sheet, each where there are such fields. */
+/** Returns example statements for the fields of a sheet. */
 export function examplesFor({ dialect, fields }: SheetContract): readonly Example[] {
   const group =
     fields.find(({ values, primaryKey }) => values !== null && !primaryKey) ?? ofType(fields, 'boolean')
@@ -25,13 +25,13 @@ export function examplesFor({ dialect, fields }: SheetContract): readonly Exampl
   ]
 }
 
-/** Of this type, rather written than derived: what is derived may not be computed yet. */
+/** Returns a field of a type, preferring fields that are not derived, which may be empty. */
 function ofType(fields: readonly SheetField[], type: SheetField['type']): SheetField | undefined {
   const found = fields.filter((field) => field.type === type)
   return found.find(({ derived }) => derived === null) ?? found[0]
 }
 
-/** What tells people which record it is. */
+/** Returns the column that names a record. */
 function labelOf(fields: readonly SheetField[]): string {
   const label = fields.find(
     ({ type, primaryKey, required, values, derived }) =>

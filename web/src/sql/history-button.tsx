@@ -20,7 +20,7 @@ interface HistoryButtonProps {
   readonly onPick: (sql: string) => void
 }
 
-/** Opens the list of statements that were run before. */
+/** The menu of statements that were run before. */
 export function HistoryButton({ history, onPick }: HistoryButtonProps) {
   const [isOpen, setIsOpen] = useState(false)
   const picked = useRef<string>(null)
@@ -43,7 +43,7 @@ export function HistoryButton({ history, onPick }: HistoryButtonProps) {
           aria-label="Statement history"
           onCloseAutoFocus={(event) => {
             if (picked.current === null) return
-            // Only now may the focus go elsewhere: into the editor.
+            // The focus moves into the editor instead of back to the button.
             event.preventDefault()
             onPick(picked.current)
             picked.current = null

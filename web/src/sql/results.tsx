@@ -14,11 +14,11 @@ import type { QueryResult } from './use-query-run.ts'
 interface ResultsProps {
   readonly contract: SheetContract
   readonly result: QueryResult
-  /** Whether a newer statement runs. */
+  /** Whether a newer statement is running. */
   readonly isOld: boolean
 }
 
-/** What a statement came to: as a table, and as a chart where it makes one. */
+/** The result of a statement as a table and, if possible, a chart. */
 export function Results({ contract, result, isOld }: ResultsProps) {
   const { rows, columns: names } = result
   const columns = useMemo(() => columnsOf(names, rows, contract), [names, rows, contract])
@@ -45,7 +45,7 @@ export function Results({ contract, result, isOld }: ResultsProps) {
         </p>
         {rows.length > 0 && <ExportMenu name={`${contract.name} result`} columns={names} rows={rows} />}
       </div>
-      {/* Not focusable by itself: what is in it is. */}
+      {/* Not focusable, because its content is. */}
       <Tabs.Content value="table" className="results-content" tabIndex={-1}>
         <ResultsGrid columns={columns} rows={rows} />
         {rows.length === 0 && <Notice title="No rows">The statement returned no rows.</Notice>}

@@ -13,7 +13,7 @@ import { useStatementHistory } from './use-statement-history.ts'
 
 const INITIAL = 'SELECT *\nFROM records\nLIMIT 100'
 
-/** A console: asks the sheet by SQL. */
+/** The SQL console. */
 export default function SqlPage({ contract }: { readonly contract: SheetContract }) {
   const statement = useStatement(INITIAL)
   const history = useStatementHistory(contract.name)

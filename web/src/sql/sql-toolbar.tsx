@@ -19,13 +19,13 @@ interface SqlToolbarProps {
   readonly onPick: (sql: string) => void
 }
 
-/** What can be done with the statement. */
+/** The buttons of the statement. */
 export function SqlToolbar(props: SqlToolbarProps) {
   const { runButton, outcome, canRun, examples, history, onRun, onCancel, onPick } = props
   const isRunning = outcome?.kind === 'running'
   return (
     <div className="sql-toolbar">
-      {/* One button, so that who has pressed it by keyboard can cancel at once. */}
+      {/* One button, so that the focus stays for cancelling. */}
       <Button
         ref={runButton}
         look={isRunning ? 'danger' : 'primary'}
@@ -48,7 +48,7 @@ export function SqlToolbar(props: SqlToolbarProps) {
 }
 
 const TICK_MS = 100
-/** Sooner it would only flicker. */
+/** The delay of the timer display, which avoids flicker. */
 const SHOWN_AFTER_MS = 300
 
 function Elapsed({ since }: { readonly since: number }) {

@@ -1,19 +1,19 @@
 /** A statement that was run. */
 export interface PastStatement {
   readonly sql: string
-  /** When, in ISO 8601. */
+  /** The time in ISO 8601. */
   readonly at: string
-  /** Of the result; null when it came to none. */
+  /** The number of rows; null for a failed statement. */
   readonly rows: number | null
-  /** How long it took. */
+  /** The duration in milliseconds. */
   readonly ms: number
 }
 
 const KEPT = 50
-/** Longer ones would fill what a browser stores. */
+/** The maximum length of a stored statement. */
 const LONGEST = 20_000
 
-/** With one more at the top. The same statement is there once. */
+/** Adds a statement at the top and removes earlier copies. */
 export function withStatement(
   history: readonly PastStatement[],
   statement: PastStatement,
@@ -27,7 +27,7 @@ export function withoutStatement(history: readonly PastStatement[], sql: string)
   return history.filter((each) => each.sql !== sql)
 }
 
-/** What the browser has stored, without what is no statement. */
+/** Parses the stored history, omitting invalid entries. */
 export function parseHistory(value: unknown): readonly PastStatement[] {
   return Array.isArray(value) ? value.filter(isStatement).slice(0, KEPT) : []
 }

@@ -26,7 +26,7 @@ export const CONTRACT: SheetContract = toSheetContract({
   ],
 })
 
-/** A contract with these fields only. */
+/** Returns a contract with these fields. */
 export function contractOf(properties: ContractDocument['schema'][0]['properties']): SheetContract {
   return toSheetContract({ schema: [{ name: 'sheet', properties }] })
 }

@@ -3,13 +3,13 @@ import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
 import type { ResultRow } from './table/result-columns.ts'
 
-/** What a statement came to. */
+/** The result of a statement. */
 export interface QueryResult {
   readonly sql: string
-  /** Their names, in the order of the statement. */
+  /** Column names in the order of the statement. */
   readonly columns: readonly string[]
   readonly rows: readonly ResultRow[]
-  /** Whether there are more rows than the server gives. */
+  /** Whether there are more rows than the server returned. */
   readonly isTruncated: boolean
   readonly ms: number
 }
@@ -21,18 +21,18 @@ export type QueryOutcome =
   | { readonly kind: 'done' }
 
 export interface QueryRun {
-  /** Of the last statement; null before there was one. */
+  /** The outcome of the last statement; null before the first. */
   readonly outcome: QueryOutcome | null
-  /** Of the last statement that came to one: it stays while the next runs. */
+  /** The last successful result, which stays while the next statement runs. */
   readonly result: QueryResult | null
   run(sql: string): void
   cancel(): void
 }
 
-/** Called when a statement has ended; `rows` is null when it came to no result. */
+/** Called when a statement has ended; `rows` is null if it failed. */
 type OnEnd = (sql: string, rows: number | null, ms: number) => void
 
-/** Runs one statement at a time: the next ends the one before. */
+/** Runs one statement at a time; a new one cancels the previous one. */
 export function useQueryRun(onEnd: OnEnd): QueryRun {
   const [outcome, setOutcome] = useState<QueryOutcome | null>(null)
   const [result, setResult] = useState<QueryResult | null>(null)
@@ -60,7 +60,7 @@ export function useQueryRun(onEnd: OnEnd): QueryRun {
         columns: true,
         signal: controller.signal,
       })
-      // Aborted after the answer had come: a newer one runs, or the page is left.
+      // Aborted after the response arrived: a newer statement runs, or the page was left.
       if (controller.signal.aborted) return
       const ms = performance.now() - since
       setResult({ sql, columns, rows, isTruncated: truncated === true, ms })

@@ -10,7 +10,7 @@ export interface StatementHistory {
   clear(): void
 }
 
-/** The statements that were run on a sheet, remembered by its name. */
+/** Returns the stored history of a sheet's statements. */
 export function useStatementHistory(sheet: string): StatementHistory {
   let stored = bySheet.get(sheet)
   if (stored === undefined) {
@@ -19,7 +19,7 @@ export function useStatementHistory(sheet: string): StatementHistory {
   }
   const history = stored
   const [statements, set] = useStored(history)
-  // Not from what was drawn last: another may have been added since.
+  // Reads the stored value, because the rendered one may be outdated.
   return {
     statements,
     add: (statement) => set(withStatement(history.value, statement)),

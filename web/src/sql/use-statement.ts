@@ -3,24 +3,24 @@ import { useSearchParams } from 'wouter'
 
 const PARAMETER = 'q'
 const WAIT_MS = 300
-/** Longer addresses are refused on the way to a reload. */
+/** The maximum length of a statement in the URL, which servers limit. */
 const LONGEST = 8000
 
 export interface Statement {
   readonly text: string
   set(text: string): void
-  /** Whether it is too long for the address. */
+  /** Whether the statement is too long for the URL. */
   readonly isUnshared: boolean
 }
 
-/** The statement in the editor, kept in the address as well, so that it can be shared and reloaded. */
+/** The statement in the editor, synchronized with the URL. */
 export function useStatement(initial: string): Statement {
   const [params, setParams] = useSearchParams()
   const inAddress = params.get(PARAMETER)
   const [text, setText] = useState(inAddress ?? initial)
   const [written, setWritten] = useState(inAddress)
 
-  // Somebody has followed a link to another statement, or gone back to one.
+  // The URL has changed by navigation.
   if (inAddress !== written) {
     setWritten(inAddress)
     if (inAddress !== null) setText(inAddress)

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { serverActorQuery } from '../api/queries.ts'
 import { Stored, useStored } from './stored.ts'
 
-/** Who writes when neither the person nor the server has said who. */
+/** The actor if neither the user nor the server sets one. */
 const NOBODY_SAID = 'human:me'
 
 const stored = new Stored<string | null>('actor', (value) =>
@@ -10,8 +10,8 @@ const stored = new Stored<string | null>('actor', (value) =>
 )
 
 /**
- * Who works with the page: named as the actor of everything it writes. Until somebody says, it is the server's default
- * actor. There is nothing to set where a reverse proxy says who it is.
+ * Returns the actor of all writes of the page, by default the server's, and its setter; null if a reverse proxy sets
+ * the actor.
  */
 export function useActor(): readonly [actor: string, set: ((actor: string) => void) | null] {
   const [chosen, set] = useStored(stored)

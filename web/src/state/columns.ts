@@ -1,12 +1,12 @@
 import type { SheetContract, SheetField } from '../api/contract.ts'
 import { Stored, useStored } from './stored.ts'
 
-/** How somebody wants the columns of a sheet. Fields that are not named are as the contract has them. */
+/** The user's column settings of a sheet. Fields without settings follow the contract. */
 export interface ColumnSettings {
-  /** Names in the order wanted. */
+  /** Field names in order. */
   readonly order: readonly string[]
   readonly hidden: readonly string[]
-  /** Kept in sight at the left when the rest scrolls. */
+  /** Columns that stay at the left when the grid scrolls. */
   readonly pinned: readonly string[]
   /** In CSS pixels. */
   readonly widths: Readonly<Record<string, number>>
@@ -16,7 +16,7 @@ const NONE: ColumnSettings = { order: [], hidden: [], pinned: [], widths: {} }
 
 const settingsBySheet = new Map<string, Stored<ColumnSettings>>()
 
-/** The settings for a sheet, remembered by its name. */
+/** Returns the stored settings of a sheet, by its name, and their setter. */
 export function useColumnSettings(
   sheet: string,
 ): readonly [ColumnSettings, (change: Partial<ColumnSettings>) => void] {
@@ -46,7 +46,7 @@ function namesOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : []
 }
 
-/** The fields to show, the pinned ones first; the primary key is pinned unless something else is. */
+/** Returns the visible fields, pinned ones first; by default the primary key is pinned. */
 export function shownFields(
   { fields }: SheetContract,
   settings: ColumnSettings,

@@ -1,7 +1,7 @@
 import type { Condition as ConditionData, ConditionOperator } from '../../../src/wire/schema/conditions.ts'
 import type { Condition, ConditionValue, Operator, Scalar } from './conditions.ts'
 
-/** What the server takes for an operator of the address bar; a range without its second end is made of two conditions. */
+/** Maps operators of the URL to those of the API; a range without its end is two conditions. */
 const OPERATORS: Readonly<Record<Exclude<Operator, 'within' | 'during'>, ConditionOperator>> = {
   equals: 'equals',
   differs: 'not_equals',
@@ -24,7 +24,7 @@ const OPERATORS: Readonly<Record<Exclude<Operator, 'within' | 'during'>, Conditi
   filled: 'not_empty',
 }
 
-/** The condition that the server takes for all conditions together; null for none. */
+/** Returns one condition for the API from all conditions; null for none. */
 export function conditionsToData(conditions: readonly Condition[]): ConditionData | null {
   const [first, ...others] = conditions.map(toData)
   if (first === undefined) return null

@@ -1,19 +1,19 @@
-/** One condition that a record must meet. */
+/** A condition of the filter. */
 export interface Condition {
   readonly field: string
   readonly is: Operator
-  /** What the value is compared with, in the form that the operator takes. */
+  /** The operand, in the form that the operator requires. */
   readonly value: ConditionValue
 }
 
 export type Scalar = string | number | boolean
 
-/** One value, the two ends of a range, or a list in which null stands for no value; null where nothing is compared. */
+/** One value, the two ends of a range, or a list in which null means no value; null for operators without operand. */
 export type ConditionValue = Scalar | readonly (Scalar | null)[] | null
 
 /**
- * What each operator takes. Their names stand in addresses that people keep, so they never change. `within` and
- * `during` leave out the second end of the range; `before`, `since` and `during` compare moments.
+ * The operators with the operand that each requires. Their names are part of URLs and must not change. `within` and
+ * `during` exclude the end of the range; `before`, `since` and `during` compare timestamps.
  */
 export const OPERATORS = {
   equals: 'one',
@@ -43,7 +43,7 @@ export type Operator = keyof typeof OPERATORS
 
 const LONGEST_LIST = 1000
 
-/** The conditions of the address bar; those that are none are left out. */
+/** Parses the conditions of the URL; invalid ones are omitted. */
 export function parseConditions(text: string | null): readonly Condition[] {
   if (text === null || text === '') return []
   try {
@@ -101,8 +101,8 @@ function isScalar(value: unknown): value is Scalar {
 }
 
 /**
- * The conditions with one that was picked in the picture of a column. A range that was picked before is narrowed, not
- * added to, and what holds already stays as it is.
+ * Adds a condition picked in a column summary. It narrows an existing range; a condition that holds already changes
+ * nothing.
  */
 export function withCondition(conditions: readonly Condition[], added: Condition): readonly Condition[] {
   if (conditions.some((each) => isSame(each, added))) return conditions

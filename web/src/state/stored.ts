@@ -1,8 +1,8 @@
 import { useSyncExternalStore } from 'react'
 
 /**
- * A value that the browser remembers, shared by all that use it on the page and by other tabs. What is stored and is no
- * longer valid counts as absent; where nothing can be stored, it lasts as long as the page.
+ * A value in localStorage, shared by all components and tabs. Invalid stored data counts as absent; without storage,
+ * the value lasts as long as the page.
  */
 export class Stored<T> {
   readonly #key: string
@@ -11,7 +11,7 @@ export class Stored<T> {
   #text: string | null
   #value: T
 
-  /** `parse` makes a value of whatever was stored, undefined when nothing was; it must not throw. */
+  /** `parse` returns a value for any stored data, which is undefined if absent; it must not throw. */
   constructor(key: string, parse: (value: unknown) => T) {
     this.#key = `colophon.${key}`
     this.#parse = parse
@@ -31,7 +31,7 @@ export class Stored<T> {
     try {
       localStorage.setItem(this.#key, text)
     } catch {
-      // Full or forbidden: remembered until the page goes.
+      // Storage is full or forbidden: the value lasts as long as the page.
     }
     this.#take(text)
   }
@@ -65,7 +65,7 @@ export class Stored<T> {
   }
 }
 
-/** The value, and a component that shows it is drawn again when it changes. */
+/** Returns the value and its setter; the component renders again on changes. */
 export function useStored<T>(stored: Stored<T>): readonly [value: T, set: (value: T) => void] {
   const value = useSyncExternalStore(stored.subscribe, () => stored.value)
   return [value, (next) => stored.set(next)]

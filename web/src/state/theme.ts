@@ -6,7 +6,7 @@ export type Theme = (typeof THEMES)[number]
 
 const stored = new Stored<Theme>('theme', (value) => THEMES.find((theme) => theme === value) ?? 'system')
 
-/** Puts the chosen theme on the page, now and whenever it changes. */
+/** Applies the chosen theme to the page, now and on changes. */
 export function followTheme(): void {
   const apply = (): void => {
     if (stored.value === 'system') delete document.documentElement.dataset['theme']

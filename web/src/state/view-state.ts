@@ -4,16 +4,16 @@ import { recordFilter, type RecordFilter } from '../api/record-filter.ts'
 import { conditionsToData } from './condition-data.ts'
 import { parseConditions, type Condition } from './conditions.ts'
 
-/** What the address bar says of the grid, so that a view can be shared and reloaded. */
+/** The state of the grid in the URL. */
 export interface ViewState {
   /** `-area,name`; null for creation order. */
   readonly sort: string | null
   readonly conditions: readonly Condition[]
-  /** SQL that somebody wrote; beside the conditions, both must hold. */
+  /** An SQL condition from the user, combined with `conditions` by AND. */
   readonly sql: string | null
-  /** The cell that is selected: its record and its field. */
+  /** The selected cell. */
   readonly cell: CellRef | null
-  /** Whether the panel that tells where the cell came from is open. */
+  /** Whether the provenance panel is open. */
   readonly panel: boolean
 }
 
@@ -26,7 +26,7 @@ export type ViewChange = Partial<ViewState>
 
 const SEPARATOR = '~'
 
-/** The view and how to change it. Changes of the selected cell leave no trace in the browser's history. */
+/** Returns the view of the URL and its setter. Changes of the selected cell replace the history entry. */
 export function useViewState(): readonly [view: ViewState, change: (change: ViewChange) => void] {
   const [params, setParams] = useSearchParams()
   const text = params.toString()
@@ -38,7 +38,7 @@ export function useViewState(): readonly [view: ViewState, change: (change: View
   return [view, change]
 }
 
-/** What the server filters by; null for all records. */
+/** Returns the filter of a view; null for all records. */
 export function filterOf({ conditions, sql }: Pick<ViewState, 'conditions' | 'sql'>): RecordFilter | null {
   return recordFilter({ where: conditionsToData(conditions), sql })
 }

@@ -9,19 +9,19 @@ import { pictureOf } from './picture.ts'
 import { SummaryPicture } from './summary-picture.tsx'
 import { useSummary } from './use-summary.ts'
 
-/** A column that scrolls by is not asked for. */
+/** The time that a column must be visible before its summary is requested. */
 const STAYS_MS = 150
 
 interface ColumnSummaryProps {
   readonly field: SheetField
-  /** Of the records that are summarized; null for all. */
+  /** The filter of the summarized records; null for all. */
   readonly filter: RecordFilter | null
   readonly onFilter: (condition: Condition) => void
-  /** Only what is in sight is asked for. */
+  /** Only visible columns request summaries. */
   readonly visible: boolean
 }
 
-/** What a column has, at a glance; nothing while it is not known. */
+/** The summary of a column as a small chart; empty until loaded. */
 export function ColumnSummary({ field, filter, onFilter, visible }: ColumnSummaryProps) {
   const { data, error, isWaiting, retry } = useSummary(field.name, filter, useHasStayed() && visible)
   if (error !== null) {
@@ -52,7 +52,7 @@ function useHasStayed(): boolean {
   return hasStayed
 }
 
-/** The server stops a search at its deadline (D19). */
+/** Whether the server stopped the query at its deadline (D19). */
 function isTooSlow(error: Error): boolean {
   return error instanceof ApiError && error.code === 'query_timeout'
 }

@@ -4,19 +4,19 @@ import type { Condition } from '../state/conditions.ts'
 
 export type Histogram = NonNullable<FieldSummaryAnswer['histogram']>
 
-/** A range of a histogram: what is in it, first to last; `isOpen` when the last is not in it. */
+/** A range of a histogram; `isOpen` if it excludes its last value. */
 interface HistogramRange {
   readonly from: number | string
   readonly to: number | string
   readonly isOpen: boolean
   readonly count: number
-  /** That a value is in it. */
+  /** The condition that matches the range. */
   readonly condition: Omit<Condition, 'field'>
 }
 
 const DAY_MS = 86_400_000
 
-/** The ranges of a histogram, with conditions that let through what they count. */
+/** Returns the ranges of a histogram with conditions that match the counted records. */
 export function histogramRanges(
   type: FieldType,
   { from, to, step, counts }: Histogram,
@@ -39,7 +39,7 @@ export function histogramRanges(
       case 'timestamp': {
         const start = Date.parse(`${from}`)
         const moment = (ms: number): string => new Date(ms).toISOString()
-        // The first whole millisecond of each range; of the last one, the first after it.
+        // The first whole millisecond of each range, or the end of the last one.
         const edge = (place: number): string => moment(Math.ceil(start + place * step * 1000 - 1e-4))
         const range = [edge(index), isLast ? moment(Date.parse(`${to}`) + 1) : edge(index + 1)] as const
         const shownTo = isLast ? `${to}` : range[1]
@@ -75,8 +75,8 @@ function closed<T extends number | string>(from: T, to: T, count: number): Histo
 const MOST_STEPS = 8
 
 /**
- * The least number that the server counts to a range: it divides, `(value - from) / step`, and what that comes to may be
- * beside `from + index * step` by the rounding of floating-point numbers.
+ * Returns the least number that the server counts to a range: it computes `(value - from) / step`, which may differ
+ * from `from + index * step` by floating-point rounding.
  */
 function edgeOf(from: number, step: number, index: number): number {
   const isIn = (value: number): boolean => (value - from) / step >= index
@@ -92,7 +92,7 @@ function edgeOf(from: number, step: number, index: number): number {
 
 const bits = new DataView(new ArrayBuffer(8))
 
-/** The next greater floating-point number, or the next smaller one. */
+/** Returns the next greater or smaller floating-point number. */
 function neighbour(value: number, by: 1n | -1n): number {
   if (value === 0) return Number(by) * Number.MIN_VALUE
   bits.setFloat64(0, value)

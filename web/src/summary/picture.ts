@@ -6,16 +6,16 @@ import { histogramRanges, type Histogram } from './histogram-ranges.ts'
 import { exactPlace, percent, recordsText, shortened, shortEnds } from './summary-text.ts'
 import type { CountedSummary } from './use-summary.ts'
 
-/** What is drawn in the head of a column. */
+/** The chart in a column head. */
 export interface Picture {
-  /** `bars` beside each other, `segments` of one bar, or nothing but the caption. */
+  /** `bars` side by side, `segments` of one bar, or only a caption. */
   readonly kind: 'bars' | 'segments' | 'plain'
   readonly parts: readonly Part[]
-  /** Records without a value; null when there are none. */
+  /** Records without a value; null for none. */
   readonly empty: Part | null
   readonly left: string
   readonly right: string
-  /** All of it in a sentence. */
+  /** The accessible name. */
   readonly name: string
 }
 
@@ -23,15 +23,15 @@ export interface Picture {
 export interface Part {
   readonly key: string
   readonly look: 'value' | 'others' | 'empty'
-  /** Of all there is, or of the highest bar, from 0 to 1. */
+  /** The fraction of the total or of the highest bar, from 0 to 1. */
   readonly size: number
   readonly label: string
   readonly note: string
-  /** What a click filters by; null when it would change nothing or let nothing through. */
+  /** The condition that a click adds; null if it would change nothing or match nothing. */
   readonly condition: Condition | null
 }
 
-/** Null when there is nothing to draw: no records. */
+/** Returns the chart of a summary; null without records. */
 export function pictureOf(field: SheetField, counted: CountedSummary): Picture | null {
   const { count, summary } = counted
   if (count === 0) return null
@@ -107,7 +107,7 @@ function histogramPicture(
   return { kind: 'bars', parts, empty, left, right, name: `${field.title}: ${left} to ${right}${emptyText}` }
 }
 
-/** All parts, the empty one among them, as segments of one bar. */
+/** Returns all parts, including the empty one, as segments of one bar. */
 function oneBar(
   parts: readonly Part[],
   empty: Part | null,
@@ -172,7 +172,7 @@ function othersPart(
     label:
       top.length === 0 ? 'Long texts' : `${formatCount(others)} other ${others === 1 ? 'value' : 'values'}`,
     note: noteOf(rest, count),
-    // Without null in the list, records without a value would pass too.
+    // Without null in the list, records without a value would match too.
     condition:
       top.length === 0
         ? null
@@ -180,7 +180,7 @@ function othersPart(
   }
 }
 
-/** A record has any number of items: they make no whole of which they could be parts. */
+/** Items are bars, not segments: a record has any number of items, so they have no total. */
 function itemBars(
   field: SheetField,
   { count, summary: { top = [], distinct = 0 } }: CountedSummary,

@@ -5,21 +5,20 @@ import { SummaryTip } from './summary-tip.tsx'
 
 interface SummaryPictureProps {
   readonly picture: Picture
-  /** It is being made anew. */
+  /** Whether the chart is being reloaded. */
   readonly isWaiting: boolean
   readonly onFilter: (condition: Condition) => void
 }
 
 /**
- * The picture: each part tells what it is, and filters when it is pressed. With the focus, arrows go from part to part,
- * and Escape goes back to the table.
+ * The chart: a click on a part adds a filter. With the focus, arrow keys select parts, and Escape returns to the grid.
  */
 export function SummaryPicture({ picture, isWaiting, onFilter }: SummaryPictureProps) {
   const { kind, parts, empty, left, right, name } = picture
   const [active, setActive] = useState<number | null>(null)
   const root = useRef<HTMLDivElement>(null)
   const id = useId()
-  // Where they are not among the parts, the empty ones are the last.
+  // Empty values come last if they are not among the parts.
   const all = empty === null ? parts : [...parts, empty]
   const shown = active === null ? undefined : all[active]
 
@@ -59,7 +58,7 @@ export function SummaryPicture({ picture, isWaiting, onFilter }: SummaryPictureP
       aria-label={name}
       aria-busy={isWaiting}
       aria-activedescendant={shown === undefined ? undefined : `${id}-${active}`}
-      // It stands for that of the head, which would cover the picture's own.
+      // Overrides the title of the head, which would cover the tooltip.
       title=""
       tabIndex={-1}
       data-summary
@@ -91,7 +90,7 @@ export function SummaryPicture({ picture, isWaiting, onFilter }: SummaryPictureP
 }
 
 const HEIGHT = 18
-/** A single value can be seen beside thousands. */
+/** The minimum size in percent, which keeps a single value visible. */
 const LEAST = 1.5
 
 function Bars({ parts, active }: { readonly parts: readonly Part[]; readonly active: number | null }) {

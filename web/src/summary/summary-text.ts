@@ -5,11 +5,11 @@ import { formatCount } from '../ui/format.ts'
 const SHORT = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
 const SCIENTIFIC = new Intl.NumberFormat('en', { notation: 'scientific', maximumSignificantDigits: 3 })
 
-/** Compact forms have no words beyond. */
+/** The limit of compact notation. */
 const GREATEST_SHORT = 1e15
 const LEAST_SHORT = 1e-3
 
-/** The ends of a histogram, where there is little room: of dates and moments as much as tells them apart. */
+/** Formats the ends of a histogram briefly: dates only as far as they differ. */
 export function shortEnds(
   type: FieldType,
   from: number | string,
@@ -43,7 +43,7 @@ function shortNumber(place: number): string {
   return (isPlain ? SHORT : SCIENTIFIC).format(place).replace('E', 'e')
 }
 
-/** An end of one range of it, to as many digits as tell it from the next. */
+/** Formats an end of a range with the digits that distinguish it from the next. */
 export function exactPlace(type: FieldType, place: number | string, step: number): string {
   if (typeof place === 'string' || type === 'integer') return formatValue(type, place)
   const size = Math.max(Math.abs(place), step)
@@ -52,7 +52,7 @@ export function exactPlace(type: FieldType, place: number | string, step: number
   return formatValue('number', Number(place.toFixed(digits)))
 }
 
-/** A part of all: `53%`, `0.4%`, and never all or nothing when it is not. */
+/** Formats a fraction: `53%`, `0.4%`; 0% and 100% only if exact. */
 export function percent(part: number, all: number): string {
   if (part === 0 || all === 0) return '0%'
   if (part === all) return '100%'
@@ -64,7 +64,7 @@ export function percent(part: number, all: number): string {
 
 const LONGEST = 80
 
-/** A value where nobody reads more than its beginning. */
+/** Shortens a value. */
 export function shortened(text: string): string {
   const letters = [...text]
   return letters.length > LONGEST ? `${letters.slice(0, LONGEST).join('')}…` : text

@@ -4,7 +4,7 @@ import type { Part } from './picture.ts'
 
 interface SummaryTipProps {
   readonly part: Part
-  /** The id of what it is about. */
+  /** The id of the described element. */
   readonly anchor: string
 }
 
@@ -12,7 +12,7 @@ const GAP = 6
 const MARGIN = 8
 const WIDTH = 240
 
-/** Says what a part of a picture is, below the picture and over everything else. */
+/** The tooltip of a part, below the chart. */
 export function SummaryTip({ part, anchor }: SummaryTipProps) {
   const [place, setPlace] = useState<{ readonly left: number; readonly top: number } | null>(null)
   useLayoutEffect(() => {
@@ -27,7 +27,7 @@ export function SummaryTip({ part, anchor }: SummaryTipProps) {
   }, [anchor, part])
   if (place === null) return null
   return createPortal(
-    // The part itself is read out: it has the same words.
+    // Hidden from screen readers, because the part has the same text.
     <div className="summary-tip" style={place} aria-hidden="true">
       <strong>{part.label}</strong>
       <span>{part.note}</span>

@@ -1,18 +1,18 @@
-/** So many at once while answers come quickly. */
+/** The maximum number of concurrent requests while responses are fast. */
 const MOST = 3
-/** An answer that takes longer than this, in milliseconds, shows that the sheet is a large one. */
+/** The duration in milliseconds from which a response counts as slow. */
 const SLOW_MS = 200
 
 /**
- * Lets a few requests go at a time, in the order in which they came; on a large sheet one by one, so that the records
- * do not wait for the pictures above them.
+ * Limits concurrent requests in order of arrival; one at a time after a slow response, so that summaries do not delay
+ * records.
  */
 export class Turns {
   #running = 0
   #wasSlow = false
   readonly #waiting: (() => void)[] = []
 
-  /** Runs `action` when it is its turn. One that is given up while it waits never runs, and rejects. */
+  /** Runs `action` when a permit is free. Rejects without running it if aborted before. */
   async take<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#turn(signal)
     const began = performance.now()

@@ -5,32 +5,32 @@ import { filterParameters, type RecordFilter } from '../api/record-filter.ts'
 import { server } from '../api/server.ts'
 import { Turns } from './turns.ts'
 
-/** A summary of a field, and of how many records it is. */
+/** A summary of a field with the number of records. */
 export interface CountedSummary {
   readonly count: number
   readonly summary: FieldSummaryAnswer
-  /** How long it took, in milliseconds. */
+  /** The duration of the request in milliseconds. */
   readonly took: number
 }
 
 interface SummaryState {
   readonly data: CountedSummary | null
   readonly error: Error | null
-  /** What is shown is of another filter, or nothing is there yet. */
+  /** Whether the summary is of another filter, or not loaded. */
   readonly isWaiting: boolean
   retry(): void
 }
 
 const turns = new Turns()
 
-/** While records keep changing, a summary is made anew after so long, and longer when it takes long. */
+/** The minimum interval of refetching a summary while records change; longer for slow summaries. */
 const LEAST_AGE_MS = 2000
 const AGE_PER_MS = 12
 const GREATEST_AGE_MS = 60_000
 
 /**
- * A summary of the records that the filter lets through; what was known stays until the new is there. It is asked for
- * by turns and not whenever anybody writes, since each may go through all records.
+ * Loads the summary of the matching records; the previous one stays while loading. Requests are limited and not
+ * repeated at each change, because each may scan all records.
  */
 export function useSummary(field: string, filter: RecordFilter | null, isEnabled: boolean): SummaryState {
   const { data, error, isFetching, isPlaceholderData, dataUpdatedAt, refetch } = useQuery({
@@ -55,7 +55,7 @@ export function useSummary(field: string, filter: RecordFilter | null, isEnabled
   }
 }
 
-/** Not among `records`, which are read anew at each change. */
+/** Not under the key `records`, which is invalidated at each change. */
 function countedSummaryQuery(field: string, filter: RecordFilter | null) {
   return queryOptions({
     queryKey: ['summary', field, filter],
@@ -65,7 +65,7 @@ function countedSummaryQuery(field: string, filter: RecordFilter | null) {
   })
 }
 
-/** When nobody wants to know any more, the server does not go on either. */
+/** Aborts the request on the server when no component needs it. */
 async function read(
   field: string,
   filter: RecordFilter | null,
@@ -79,7 +79,7 @@ async function read(
   return { count, summary: fields[field] ?? { nulls: 0 }, took: performance.now() - began }
 }
 
-/** When the records last changed, as far as the page knows: it is read anew together with all that is about them. */
+/** The time of the last change of records, refetched with all record queries. */
 const changedAtQuery = queryOptions({
   queryKey: ['records', 'changed at'],
   queryFn: () => Date.now(),

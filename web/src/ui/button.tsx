@@ -2,12 +2,11 @@ import type { ComponentProps, ReactNode } from 'react'
 import './button.css'
 
 interface ButtonProps extends ComponentProps<'button'> {
-  /** `plain` unless given. */
   readonly look?: 'plain' | 'primary' | 'danger' | 'quiet'
   readonly icon?: ReactNode
 }
 
-/** A button with a text, and perhaps an icon before it. */
+/** A button with a text and an optional icon. */
 export function Button({ look = 'plain', icon, className = '', children, ...rest }: ButtonProps) {
   return (
     <button type="button" className={`button ${look} ${className}`} {...rest}>
@@ -18,12 +17,12 @@ export function Button({ look = 'plain', icon, className = '', children, ...rest
 }
 
 interface IconButtonProps extends ComponentProps<'button'> {
-  /** What it does: its name for screen readers, and its tooltip. */
+  /** The accessible name and tooltip. */
   readonly label: string
   readonly children: ReactNode
 }
 
-/** A button that is an icon only. */
+/** A button with only an icon. */
 export function IconButton({ label, className = '', children, ...rest }: IconButtonProps) {
   return (
     <button

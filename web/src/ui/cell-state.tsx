@@ -2,7 +2,7 @@ import './cell-state.css'
 
 export type CellStateName = 'fresh' | 'stale' | 'missing' | 'failed' | 'overridden' | 'blocked' | 'running'
 
-/** What each state means, in a few words. */
+/** The meaning of each state. */
 export const STATE_LABELS: Readonly<Record<CellStateName, string>> = {
   fresh: 'Fresh: computed, and nothing has changed since',
   stale: 'Stale: an input or the derivation has changed since it was computed',
@@ -13,7 +13,7 @@ export const STATE_LABELS: Readonly<Record<CellStateName, string>> = {
   running: 'Running: being computed now',
 }
 
-/** The mark of a state: told by its form as well as its colour. */
+/** The symbol of a state, distinct in shape and colour. */
 export function StateMark({ state }: { readonly state: CellStateName }) {
   return <span className={`state-mark ${state}`} role="img" aria-label={state} title={STATE_LABELS[state]} />
 }

@@ -6,15 +6,15 @@ import { THEMES, useTheme } from '../state/theme.ts'
 import './command-menu.css'
 import { PAGES } from './pages.ts'
 
-/** Something that can be done from the command menu. */
+/** A command of the command menu. */
 export interface MenuCommand {
-  /** What it does, as a short imperative. */
+  /** A short imperative. */
   readonly name: string
   readonly group: string
   run(): void
 }
 
-/** The commands of what is on the page just now, by who offers them. */
+/** The commands of the mounted components, by component. */
 const offered = new Map<string, readonly MenuCommand[]>()
 let all: readonly MenuCommand[] = []
 let isOpen = false
@@ -38,7 +38,7 @@ export function openCommandMenu(): void {
   setOpen(true)
 }
 
-/** Offers commands for as long as the component is on the page. */
+/** Offers commands while the component is mounted. */
 export function useCommands(from: string, commands: readonly MenuCommand[]): void {
   useEffect(() => {
     offered.set(from, commands)
@@ -52,7 +52,7 @@ export function useCommands(from: string, commands: readonly MenuCommand[]): voi
   }, [from, commands])
 }
 
-/** The menu that Ctrl-K opens: pages, and what those who are on the page offer. */
+/** The menu of pages and commands, opened by Ctrl+K. */
 export function CommandMenu({ contract }: { readonly contract: SheetContract | null }) {
   const open = useSyncExternalStore(subscribe, () => isOpen)
   const commands = useSyncExternalStore(subscribe, () => all)

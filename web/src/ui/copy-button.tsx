@@ -5,7 +5,7 @@ import { tellError } from './toasts.tsx'
 
 const SHOWN_MS = 1500
 
-/** Copies a text to the clipboard, and says so with a tick. `what` completes "Copy …". */
+/** Copies a text to the clipboard and confirms it with a tick. `what` completes "Copy …". */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const [copied, copy] = useCopy(text)
   return (
@@ -15,7 +15,7 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
   )
 }
 
-/** Whether it has just been copied, and how to. */
+/** Returns whether the text was just copied, and a function that copies it. */
 export function useCopy(text: string): readonly [copied: boolean, copy: () => void] {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
@@ -30,7 +30,7 @@ export function useCopy(text: string): readonly [copied: boolean, copy: () => vo
 }
 
 async function writeClipboard(text: string): Promise<void> {
-  // Not there on pages that came over plain HTTP from another machine.
+  // Missing on pages without a secure context.
   const clipboard = navigator.clipboard as Clipboard | undefined
   if (clipboard === undefined)
     throw new Error('The browser allows copying only on HTTPS pages and on localhost')

@@ -6,16 +6,16 @@ import './dialog.css'
 
 interface DialogProps {
   readonly title: string
-  /** One sentence below the title. */
+  /** A sentence below the title. */
   readonly description?: string
   readonly open: boolean
   readonly onClose: () => void
   readonly children: ReactNode
-  /** Buttons, the main one last. */
+  /** The buttons, the main one last. */
   readonly actions?: ReactNode
 }
 
-/** A dialog over the page: the rest waits until it is closed. */
+/** A modal dialog. */
 export function Dialog({ title, description, open, onClose, children, actions }: DialogProps) {
   return (
     <Parts.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>

@@ -1,6 +1,6 @@
 import './form.css'
 
-/** What is wrong, told as soon as it is; nothing when nothing is. */
+/** An error message, announced by screen readers; nothing for null. */
 export function FormFault({ text, id }: { readonly text: string | null; readonly id?: string }) {
   if (text === null) return null
   return (

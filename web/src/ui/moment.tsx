@@ -2,9 +2,9 @@ import './moment.css'
 import { useNow } from './use-now.ts'
 import { exactTime, relativeTime } from './time-text.ts'
 
-/** How long ago something was, with the exact time in the tooltip. */
+/** A relative time with the exact time as tooltip. */
 export function Moment({ at }: { readonly at: string }) {
-  // An entry may be younger than the last tick of the clock.
+  // An entry may be newer than the last tick of the clock.
   const now = Math.max(useNow('coarse'), Math.min(Date.parse(at) || 0, Date.now()))
   return (
     <time className="moment" dateTime={at} title={exactTime(at)}>

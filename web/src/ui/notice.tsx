@@ -3,14 +3,13 @@ import './notice.css'
 
 interface NoticeProps {
   readonly title: string
-  /** What is wrong, or what there is to do. */
+  /** The explanation. */
   readonly children?: ReactNode
-  /** Buttons. */
   readonly actions?: ReactNode
   readonly kind?: 'empty' | 'error'
 }
 
-/** Fills a place that has nothing to show: why, and what to do about it. */
+/** Fills an empty area with an explanation and actions. */
 export function Notice({ title, children, actions, kind = 'empty' }: NoticeProps) {
   return (
     <div className={`notice ${kind}`} role={kind === 'error' ? 'alert' : 'status'}>

@@ -1,4 +1,4 @@
-/** The pages, in the order of the header. */
+/** The pages in the order of the header. */
 export const PAGES = [
   { path: '/', name: 'Records' },
   { path: '/derivations', name: 'Derivations' },

@@ -1,11 +1,13 @@
 export interface HeadColumn {
   readonly name: string
-  /** What it means, for the tooltip. */
+  /** The tooltip. */
   readonly title?: string
   readonly className?: string
 }
 
-/** The heads of a table. The roles are said, since a table that is laid out as cards is none for some browsers. */
+/**
+ * The head of a table. The roles are explicit, because some browsers drop them for tables that CSS lays out as cards.
+ */
 export function TableHead({ columns }: { readonly columns: readonly HeadColumn[] }) {
   return (
     <thead role="rowgroup">

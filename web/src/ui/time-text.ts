@@ -3,9 +3,9 @@ const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** From then on a moment is told by its date: nobody counts back that far. */
+/** The age from which a time is shown as a date. */
 const RELATIVE_FOR = 7 * DAY
-/** Clocks of two machines differ by as much. */
+/** The tolerated difference between the clocks of two machines. */
 const CLOCKS_DIFFER = MINUTE
 
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
@@ -20,7 +20,7 @@ const LOCAL = new Intl.DateTimeFormat('en-GB', {
   timeZoneName: 'short',
 })
 
-/** How long ago, in words: `3 minutes ago`, `yesterday`; after a week, and of what is to come, `on 3 Mar 2026`. */
+/** Formats a relative time: `3 minutes ago`, `yesterday`; after a week or in the future, `on 3 Mar 2026`. */
 export function relativeTime(at: string, now: number): string {
   const moment = Date.parse(at)
   if (Number.isNaN(moment)) return at
@@ -33,7 +33,7 @@ export function relativeTime(at: string, now: number): string {
   return RELATIVE.format(-Math.floor(ago / DAY), 'day')
 }
 
-/** The exact moment, in local time and in UTC, one line each. */
+/** Formats a time in local time and in UTC, on a line each. */
 export function exactTime(at: string): string {
   const moment = new Date(at)
   if (Number.isNaN(moment.getTime())) return at

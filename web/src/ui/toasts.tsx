@@ -12,13 +12,13 @@ interface Toast {
   readonly more: ToastLink | ToastAction | null
 }
 
-/** Where there is more to see. */
+/** A link to details. */
 interface ToastLink {
   readonly href: string
   readonly name: string
 }
 
-/** Something to do about what was said. */
+/** An action such as Undo. */
 interface ToastAction {
   readonly name: string
   run(): void
@@ -26,7 +26,7 @@ interface ToastAction {
 
 const SHOWN_MS = 6000
 
-/** A message with something to do stays long enough to be read and reached with the keyboard. */
+/** Long enough to read a message with an action and reach it by keyboard. */
 const SHOWN_WITH_ACTION_MS = 20_000
 
 let toasts: readonly Toast[] = []
@@ -45,17 +45,17 @@ function dismiss(id: number): void {
 function show(text: string, kind: Toast['kind'], more: Toast['more']): void {
   const id = ++lastId
   replace([...toasts.slice(-3), { id, text, kind, more }])
-  // What went wrong stays until somebody has seen it, and closes it or presses Escape.
+  // Errors stay until they are closed, by Escape or the button.
   const isAction = more !== null && 'run' in more
   if (kind === 'done') setTimeout(() => dismiss(id), isAction ? SHOWN_WITH_ACTION_MS : SHOWN_MS)
 }
 
-/** Says in a corner of the page that something was done. */
+/** Shows a success message. */
 export function tellDone(text: string, more: Toast['more'] = null): void {
   show(text, 'done', more)
 }
 
-/** Says that something went wrong, in the words of what was thrown. */
+/** Shows the message of an error. */
 export function tellError(error: unknown, link: ToastLink | null = null): void {
   show(messageOf(error), 'error', link)
 }
@@ -65,7 +65,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Where these are shown; once on the page. */
+/** Renders the messages; mounted once. */
 export function Toasts() {
   const shown = useSyncExternalStore(subscribe, () => toasts)
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'react'
 
-/** Always what it was when last drawn, for listeners and components that are not to be drawn again because of it. */
+/** Returns a ref to the value of the last render, for callbacks that must not cause renders. */
 export function useLatest<T>(value: T): { readonly current: T } {
   const latest = useRef(value)
   useLayoutEffect(() => {

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** One clock for all that show the same: a list of a thousand times has no thousand timers. */
+/** A clock shared by all components, so that a long list of times needs no timer each. */
 class Clock {
   readonly #everyMs: number
   readonly #listeners = new Set<() => void>()
@@ -36,7 +36,7 @@ class Clock {
 const seconds = new Clock(1000)
 const coarse = new Clock(10_000)
 
-/** The time, again and again: `seconds` for what is counted, else for what tells how long ago something was. */
+/** Returns the time, updated each second for `seconds`, else as relative times need. */
 export function useNow(step: 'seconds' | 'coarse'): number {
   const clock = step === 'seconds' ? seconds : coarse
   return useSyncExternalStore(clock.subscribe, () => clock.now)

@@ -3,7 +3,7 @@ import type { FieldType } from '../api/contract.ts'
 import './cell-value-view.css'
 import { formatUtc, formatValue } from './format-value.ts'
 
-/** More of a text no cell is wide enough for. */
+/** The maximum rendered length of a text in a cell. */
 const LONGEST_TEXT = 300
 const MOST_CHIPS = 12
 
@@ -53,7 +53,7 @@ function ArrayValue({ items }: { readonly items: readonly unknown[] }) {
   return (
     <span className="value chips">
       {items.slice(0, MOST_CHIPS).map((item, index) => (
-        // Items have no names of their own, and may be there twice.
+        // Items have no keys and may repeat.
         // oxlint-disable-next-line react/no-array-index-key
         <span key={index} className="chip">
           {item === null ? 'null' : cut(formatValue(null, item))}
@@ -68,7 +68,7 @@ function cut(text: string): string {
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text
 }
 
-/** What is left is text; anything else would be a fault of the server, and is shown all the same. */
+/** The remaining values are text; others would violate the API, but are shown. */
 function formatPlain(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }

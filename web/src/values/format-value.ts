@@ -11,7 +11,7 @@ const TIMESTAMP = new Intl.DateTimeFormat('en-CA', {
   hourCycle: 'h23',
 })
 
-/** A value as plain text, as a cell shows it; of no type when `type` is null. Nothing gives an empty text. */
+/** Formats a value as a cell shows it; `type` is null if unknown. Null gives an empty text. */
 export function formatValue(type: FieldType | null, value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return formatNumber(value)
@@ -23,7 +23,7 @@ export function formatValue(type: FieldType | null, value: unknown): string {
   return JSON.stringify(value)
 }
 
-/** Digits in threes, and as many after the point as there are. */
+/** Groups digits in threes and keeps all decimals. */
 function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return String(value)
   const plain = String(value)
@@ -35,13 +35,13 @@ function formatNumber(value: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
 }
 
-/** A moment in the time of whoever looks at it: `2026-03-01 14:05:09`. */
+/** Formats a timestamp in local time: `2026-03-01 14:05:09`. */
 export function formatTimestamp(text: string): string {
   const moment = new Date(text)
   return Number.isNaN(moment.getTime()) ? text : TIMESTAMP.format(moment).replace(', ', ' ')
 }
 
-/** The same moment in UTC, for the tooltip. */
+/** Formats a timestamp in UTC, for the tooltip. */
 export function formatUtc(text: string): string {
   const moment = new Date(text)
   return Number.isNaN(moment.getTime())

@@ -1,18 +1,18 @@
 export type Parsed = { readonly value: unknown } | { readonly fault: string }
 
-/** As JSON has it, and what people write besides: `+5`, `.5`, `5.`. */
+/** Numbers as in JSON, and `+5`, `.5`, `5.`. */
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
-/** Groups of three digits, and perhaps a fraction. */
+/** Groups of three digits, with an optional fraction. */
 const SPACED = /^[+-]?\d{1,3}(?:([ \u00a0\u2009\u202f'’])\d{3})(?:\1\d{3})*(?:[.,]\d+)?$/
 const COMMAS_THEN_POINT = /^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d+|(?:,\d{3}){2,})$/
 const POINTS_THEN_COMMA = /^[+-]?\d{1,3}(?:(?:\.\d{3})+,\d+|(?:\.\d{3}){2,})$/
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/
-/** Where the comma may be either. */
+/** A comma that may be a decimal or a thousands separator. */
 const AMBIGUOUS = /^[+-]?[1-9]\d{0,2},\d{3}$/
 
 /**
- * The number that a text means, written in any way that can be read in one way only: a point is always a decimal point,
- * a comma only where it cannot separate thousands. Percentages and currencies are none.
+ * Parses a number in any unambiguous notation: a point is always the decimal point, a comma only if it cannot separate
+ * thousands. Percentages and currencies are refused.
  */
 export function parseNumber(type: 'integer' | 'number', written: string): Parsed {
   const text = written.trim().replaceAll('\u2212', '-')
@@ -23,7 +23,7 @@ export function parseNumber(type: 'integer' | 'number', written: string): Parsed
   const plain = plainForm(text)
   if (plain === null) return { fault: `${quote(written)} is not a number` }
   const value = Number(plain)
-  // JSON knows no infinity: it would arrive as no value.
+  // JSON has no infinity; it would become null.
   if (!Number.isFinite(value)) return { fault: `${quote(written)} is too large a number` }
   const isUnsafe = type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)
   if (isUnsafe || !keepsDigits(plain, value)) {
@@ -40,7 +40,7 @@ function plainForm(text: string): string | null {
   return DECIMAL_COMMA.test(text) ? text.replace(',', '.') : null
 }
 
-/** Whether a double gives back the digits that were written; the server refuses numbers where it does not. */
+/** Whether a double keeps the digits of the text; the server refuses numbers that lose digits. */
 function keepsDigits(plain: string, value: number): boolean {
   const written = significantDigits(plain)
   if (written.length <= 15 || significantDigits(String(value)) === written) return true
@@ -52,7 +52,7 @@ function significantDigits(text: string): string {
   return mantissa.replaceAll(/\D/g, '').replaceAll(/^0+|0+$/g, '')
 }
 
-/** A text as messages show it. */
+/** Quotes a text for messages. */
 export function quote(text: string): string {
   const shown = Array.from(text)
   return shown.length > 60 ? `"${shown.slice(0, 60).join('')}…"` : `"${text}"`

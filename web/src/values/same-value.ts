@@ -1,4 +1,4 @@
-/** Whether two values of a cell are the same; an absent one is null, and the order of an object's keys does not count. */
+/** Whether two values of a cell are equal; undefined equals null, and the order of object keys does not count. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b || (a ?? null) === (b ?? null)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

@@ -9,12 +9,12 @@ export const TEMPORAL_EXAMPLES: Readonly<Record<TemporalType, string>> = {
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/
 
-/** The text in the form that the server keeps, or null when it is not of the type. */
+/** Returns the text in the server's format, or null if it is not of the type. */
 export function normalTemporal(type: TemporalType, written: string): string | null {
   const text = written.trim()
   if (type === 'date') return isDate(text) ? text : null
   if (type === 'time') return TIME.test(text) ? text : null
-  // Spreadsheets and databases write a space between day and time; it can be read in one way only.
+  // Spreadsheets and databases write a space between date and time.
   const match = /^(\S{10})(?:T|\s)(\S+)$/.exec(text)
   const [, day = '', time = ''] = match ?? []
   return isDate(day) && TIME.exec(time)?.[1] !== undefined ? `${day}T${time}` : null
@@ -27,7 +27,7 @@ function isDate(text: string): boolean {
   return date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day)
 }
 
-/** What the value of a field of the type is in a native picker; empty when it has none there. */
+/** Returns the value for a native picker; empty if it has none. */
 export function toPicker(type: TemporalType, text: string): string {
   const normal = normalTemporal(type, text)
   if (normal === null) return ''
@@ -38,7 +38,7 @@ export function toPicker(type: TemporalType, text: string): string {
   return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }
 
-/** What was picked as a value of the type: a timestamp has the offset that this machine has at that moment. */
+/** Converts a picked value; a timestamp gets the local UTC offset at that time. */
 export function fromPicker(type: TemporalType, picked: string): string {
   if (type !== 'timestamp' || picked === '') return picked
   const withSeconds = picked.length === 16 ? `${picked}:00` : picked

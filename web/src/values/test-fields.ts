@@ -1,7 +1,7 @@
 import type { FieldType, SheetField } from '../api/contract.ts'
 import { testField as anyField } from '../api/test-field.ts'
 
-/** A field for tests. */
+/** Returns a field for tests. */
 export function testField(name: string, type: FieldType, more: Partial<SheetField> = {}): SheetField {
   return anyField({ name, type, ...more })
 }

@@ -1,17 +1,17 @@
 /** A cell of tab-separated text. */
 export interface TsvCell {
   readonly text: string
-  /** Whether it was written in quotes: `""` is an empty text, nothing at all is no value. */
+  /** Whether the cell was quoted: `""` is an empty text, nothing is no value. */
   readonly quoted: boolean
 }
 
 /**
- * Writes tab-separated text as spreadsheets do: in quotes is what holds a tab, a line break or a quote. Null is
- * nothing, and an empty text is `""`, which spreadsheets read as an empty cell and {@link parseTsv} as what it is.
+ * Formats tab-separated text like spreadsheets: cells with a tab, line break or quote are quoted. Null is empty; an
+ * empty text is `""`, which spreadsheets read as an empty cell and {@link parseTsv} as an empty text.
  */
 export function writeTsv(rows: readonly (readonly (string | null)[])[]): string {
   const text = rows.map((row) => row.map(writeCell).join('\t')).join('\n')
-  // An empty clipboard says nothing at all; a line says one empty cell.
+  // An empty clipboard has no cells; a line end marks one empty cell.
   return text === '' && rows.length > 0 ? '\n' : text
 }
 
@@ -21,8 +21,8 @@ function writeCell(text: string | null): string {
 }
 
 /**
- * Reads tab-separated text as spreadsheets write it. A quote means something only at the start of a cell, and only when
- * its partner ends the cell: what is quoted otherwise is taken as it stands. A line break at the end starts no line.
+ * Parses tab-separated text of spreadsheets. A quote counts only at the start of a cell and if its partner ends the
+ * cell. A trailing line break starts no line.
  */
 export function parseTsv(text: string): TsvCell[][] {
   const rows: TsvCell[][] = []
@@ -34,7 +34,7 @@ export function parseTsv(text: string): TsvCell[][] {
     at = end
     if (text[at] === '\t') {
       at += 1
-      // A tab at the very end is followed by an empty cell.
+      // A trailing tab is followed by an empty cell.
       if (at === text.length) row.push({ text: '', quoted: false })
       else continue
     } else {
@@ -59,7 +59,7 @@ function readCell(text: string, start: number): { readonly cell: TsvCell; readon
   return { cell: { text: plain, quoted: false }, end: start + plain.length }
 }
 
-/** Where the quote is that ends the cell which starts with one; -1 when none does. */
+/** Returns the position of the quote that ends a quoted cell; -1 for none. */
 function closingQuote(text: string, start: number): number {
   let at = text.indexOf('"', start + 1)
   while (at >= 0 && text[at + 1] === '"') at = text.indexOf('"', at + 2)

@@ -13,7 +13,7 @@ const ICONS: Readonly<Record<SheetField['type'], typeof Type>> = {
   object: Braces,
 }
 
-/** The type of a field at a glance; its name is in the tooltip of the head. */
+/** An icon for the type of a field. */
 export function TypeIcon({ field }: { readonly field: SheetField }) {
   const Icon = field.primaryKey ? Key : ICONS[field.type]
   return <Icon className="type-icon" size={13} aria-hidden="true" />

@@ -3,12 +3,12 @@ import type { SheetField } from '../api/contract.ts'
 import { parseNumber, quote, type Parsed } from './parse-number.ts'
 import { normalTemporal, TEMPORAL_EXAMPLES } from './temporal-text.ts'
 
-/** What reading a text takes to know of a field. */
+/** The properties of a field that parsing needs. */
 export type TextField = Pick<SheetField, 'type'>
 
 /**
- * The value that a text means for a field, or why it means none: what would make no sense to send. Everything else is
- * for the server to judge. An empty text is no value; who can tell an empty text from none does so before.
+ * Parses a text as a value of a field, or returns an error for a text that makes no sense to send; the server
+ * validates the rest. An empty text is no value.
  */
 export function parseText({ type }: TextField, text: string): Parsed {
   if (type === 'string') return { value: text === '' ? null : text }
@@ -54,7 +54,7 @@ function parseJson(type: 'array' | 'object', text: string): Parsed {
   }
 }
 
-/** Why a value makes no sense for the field, or null: an editor was left with such a text in it. */
+/** Returns the error of a value that could not be parsed in an editor; null for others. */
 export function senseFault({ type }: TextField, value: unknown): string | null {
   if (value === null || value === undefined || isOfType(type, value)) return null
   const parsed =
@@ -62,7 +62,7 @@ export function senseFault({ type }: TextField, value: unknown): string | null {
   return 'fault' in parsed ? parsed.fault : null
 }
 
-/** A value as it is copied, and edited as text; null for no value. */
+/** Returns a value as text to copy and edit; null for no value. */
 export function copyText(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'string') return value
@@ -70,7 +70,7 @@ export function copyText(value: unknown): string | null {
   return JSON.stringify(value)
 }
 
-/** A value as messages name it. */
+/** Returns a value as text for messages. */
 export function shownValue(value: unknown): string {
   const text = copyText(value)
   if (text === null) return 'no value'
@@ -78,7 +78,7 @@ export function shownValue(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
-/** Whether a string field may hold an empty text, as far as can be told here. */
+/** Whether a string field may hold an empty text, as far as the viewer can check. */
 export function allowsEmptyText({ type, values, options, primaryKey }: SheetField): boolean {
   if (type !== 'string' || primaryKey) return false
   if (values !== null) return values.includes('')
@@ -92,7 +92,7 @@ function matchesEmpty(pattern: string): boolean {
   try {
     return new RegExp(pattern, 'u').test('')
   } catch {
-    // Patterns are the server's dialect, not the browser's.
+    // Patterns use the server's dialect, so they are not checked here.
     return true
   }
 }

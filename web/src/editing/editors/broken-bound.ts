@@ -1,6 +1,9 @@
 import type { SheetField } from '../../api/contract.ts'
 
-/** Which bound of the contract a value breaks, or null. A hint for who types: the server has the last word. */
+/**
+ * Returns the constraint of the contract that a value violates, or null. Only a hint while typing: the server
+ * validates.
+ */
 export function brokenBound(
   { type, options }: Pick<SheetField, 'type' | 'options'>,
   value: unknown,

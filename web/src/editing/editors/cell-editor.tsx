@@ -5,8 +5,8 @@ import { MenuEditor } from './menu-editor.tsx'
 import { TextEditor } from './text-editor.tsx'
 
 /**
- * Edits a cell in place: it goes into the cell, and lies over it. Enter commits and goes down, Tab to the side, Escape
- * cancels, leaving commits.
+ * Edits a cell in place. Enter commits and moves down, Tab commits and moves sideways, Escape cancels, losing the
+ * focus commits.
  */
 export function CellEditor(props: CellEditorProps) {
   const Editor = editorOf(props.field, props.value)
@@ -19,7 +19,7 @@ function editorOf(field: SheetField, value: unknown): typeof TextEditor {
   return type === 'array' && hasChips(field, value) ? ChipsEditor : TextEditor
 }
 
-/** Only what each chip can show and be typed as; everything else is edited as JSON. */
+/** Whether each item can be shown and typed as a chip; other arrays are edited as JSON. */
 function hasChips({ itemType }: SheetField, value: unknown): boolean {
   if (itemType !== 'string' && itemType !== 'integer' && itemType !== 'number') return false
   const kind = itemType === 'string' ? 'string' : 'number'

@@ -7,7 +7,7 @@ import { parseNumber } from '../../values/parse-number.ts'
 
 type Item = string | number
 
-/** Edits an array item by item: Enter adds what was typed, and commits when nothing was. */
+/** Edits an array item by item: Enter adds the typed item, or commits if nothing was typed. */
 export function ChipsEditor(props: CellEditorProps) {
   const { field, value, typed } = props
   const session = useEditorSession(props)
@@ -16,7 +16,7 @@ export function ChipsEditor(props: CellEditorProps) {
   const [isNull, setIsNull] = useState(!Array.isArray(value))
   const [text, setText] = useState(typed ?? '')
   const [fault, setFault] = useState<string | null>(null)
-  /** The chip that the keyboard is at; at none, it is in the text. */
+  /** The chip that the keyboard selects; null while the caret is in the text. */
   const [active, setActive] = useState<number | null>(null)
   const input = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
@@ -28,7 +28,7 @@ export function ChipsEditor(props: CellEditorProps) {
     setIsTouched(true)
     setIsNull(false)
   }
-  /** The items with those that the lines mean; null when one of them means none. */
+  /** Returns the items with those parsed from the lines; null if a line cannot be parsed. */
   const withLines = (lines: readonly string[]): readonly Item[] | null => {
     const added: Item[] = []
     for (const line of lines) {
@@ -64,7 +64,7 @@ export function ChipsEditor(props: CellEditorProps) {
     change(next)
     setText('')
   }
-  /** Takes a chip back into the text, to be edited. */
+  /** Moves a chip back into the text to edit it. */
   const take = (index: number): void => {
     setText(String(items[index] ?? ''))
     change(items.toSpliced(index, 1))
@@ -95,7 +95,7 @@ export function ChipsEditor(props: CellEditorProps) {
     event.preventDefault()
     add(lines)
   }
-  // What is no number stays at the cell, as refused.
+  // An item that cannot be parsed is committed as typed, and shown as refused.
   const leave = (): void => {
     const cannotBeRead = text !== '' && 'fault' in itemOf(field.itemType, text)
     if (cannotBeRead) session.commit([...items, text], 'none')
@@ -105,7 +105,7 @@ export function ChipsEditor(props: CellEditorProps) {
     <EditorOverlay label={`Edit ${field.title}`} wide onKeyDown={onKeyDown} onLeave={leave}>
       <div className="editor-surface editor-chips">
         {items.map((item, index) => (
-          // Items may repeat, and have no name of their own.
+          // Items may repeat and have no keys.
           // oxlint-disable-next-line react/no-array-index-key
           <span key={index} className={index === active ? 'editor-chip active' : 'editor-chip'}>
             {String(item)}

@@ -5,7 +5,7 @@ interface EditorHintProps {
   readonly children: ReactNode
 }
 
-/** A line below an editor: what is wrong with what is in it, or which keys do what. */
+/** A line below an editor with an error or the available keys. */
 export function EditorHint({ kind = 'hint', children }: EditorHintProps) {
   return (
     <p className={`editor-hint ${kind}`} role="status">

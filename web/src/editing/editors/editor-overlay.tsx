@@ -11,12 +11,12 @@ import { createPortal } from 'react-dom'
 import './editor.css'
 
 interface EditorOverlayProps {
-  /** What is edited. */
+  /** The accessible name. */
   readonly label: string
-  /** `wide`: gives long texts room. */
+  /** `wide` gives long texts more space. */
   readonly wide?: boolean
   readonly onKeyDown: (event: KeyboardEvent) => void
-  /** The focus has left for something else on the page. */
+  /** Called when another element of the page gets the focus. */
   readonly onLeave: () => void
   readonly children: ReactNode
 }
@@ -24,8 +24,8 @@ interface EditorOverlayProps {
 const MARGIN = 8
 
 /**
- * Lies over the element that it is put into, and may grow beyond it: over everything else, since cells cut off what
- * does not fit. What happens in it is none of the grid's business.
+ * Covers its parent element and may grow beyond it, in a portal because cells clip their content. Events do not reach
+ * the grid.
  */
 export function EditorOverlay({ label, wide = false, onKeyDown, onLeave, children }: EditorOverlayProps) {
   const place = useRef<HTMLSpanElement>(null)
@@ -37,7 +37,7 @@ export function EditorOverlay({ label, wide = false, onKeyDown, onLeave, childre
   }, [])
   usePressElsewhere(box, onLeave)
   const leave = (event: FocusEvent): void => {
-    // When the whole window loses the focus, its element has not.
+    // When the window loses the focus, the active element stays the same.
     if (event.currentTarget.contains(event.relatedTarget) || document.activeElement === event.target) return
     onLeave()
   }
@@ -52,7 +52,7 @@ export function EditorOverlay({ label, wide = false, onKeyDown, onLeave, childre
           aria-label={label}
           onBlur={leave}
           onKeyDown={(event) => {
-            // The command menu can be opened from everywhere.
+            // The shortcut of the command menu works everywhere.
             if (event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)) return
             event.stopPropagation()
             if (!event.nativeEvent.isComposing) onKeyDown(event)
@@ -75,8 +75,8 @@ export function EditorOverlay({ label, wide = false, onKeyDown, onLeave, childre
 }
 
 /**
- * Hears of a press outside before anybody else: what is pressed may close the editor, and an element that is taken away
- * is never left.
+ * Calls back on a press outside before other handlers run: they may remove the editor, and a removed element gets no
+ * blur event.
  */
 function usePressElsewhere(box: RefObject<HTMLElement | null>, onPress: () => void): void {
   const latest = useRef(onPress)
@@ -94,7 +94,7 @@ function usePressElsewhere(box: RefObject<HTMLElement | null>, onPress: () => vo
   }, [box])
 }
 
-/** Scrolling is not leaving. */
+/** Scrolling does not end editing. */
 function isOnScrollbar({ target, offsetX, offsetY }: PointerEvent): boolean {
   return (
     target instanceof HTMLElement &&
@@ -103,7 +103,7 @@ function isOnScrollbar({ target, offsetX, offsetY }: PointerEvent): boolean {
   )
 }
 
-/** Events of a portal reach those in whose tree it is. */
+/** React events bubble from a portal to the parents of its component. */
 function stop(event: SyntheticEvent): void {
   event.stopPropagation()
 }
@@ -123,7 +123,7 @@ function keepOver(cell: HTMLElement, editor: HTMLElement): () => void {
   }
 }
 
-/** Grows downwards, or upwards where there is more room. */
+/** Grows downwards, or upwards if there is more space. */
 function putOver(cell: DOMRect, editor: HTMLElement): void {
   const { style } = editor
   style.setProperty('--cell-width', `${cell.width}px`)

@@ -6,9 +6,9 @@ export type Move = 'down' | 'right' | 'left' | 'none'
 export interface CellEditorProps {
   readonly field: SheetField
   readonly value: unknown
-  /** The character that was typed to begin with, which replaces the value; null edits what is there. */
+  /** The typed character that replaces the value; null to edit the present value. */
   readonly typed: string | null
-  /** `move`: where the selection goes afterwards. */
+  /** `move` is where the selection moves afterwards. */
   readonly onCommit: (value: unknown, move: Move) => void
   readonly onCancel: () => void
 }
@@ -18,7 +18,7 @@ export interface EditorSession {
   cancel(): void
 }
 
-/** Calls back once and no more: leaving an editor that is being closed must not commit it again. */
+/** Returns callbacks of which only the first call counts: losing the focus on closing must not commit again. */
 export function useEditorSession({ onCommit, onCancel }: CellEditorProps): EditorSession {
   const isOver = useRef(false)
   const once = (callBack: () => void): void => {
@@ -32,7 +32,7 @@ export function useEditorSession({ onCommit, onCancel }: CellEditorProps): Edito
   }
 }
 
-/** Where a key that ends editing goes; null for all others. */
+/** Returns the move of a key that ends editing; null for other keys. */
 export function moveOf({ key, shiftKey, altKey, ctrlKey, metaKey }: KeyboardEvent): Move | null {
   if (key === 'Tab') return shiftKey ? 'left' : 'right'
   if (key !== 'Enter' || shiftKey || altKey) return null

@@ -5,10 +5,10 @@ import { EditorOverlay } from './editor-overlay.tsx'
 import { moveOf, useEditorSession, type CellEditorProps } from './editor-session.ts'
 import { matchingOptions, optionsOf, stepIn, type MenuOption } from './menu-options.ts'
 
-/** How many options are drawn; typing narrows them down. */
+/** The maximum number of rendered options. */
 const DRAWN = 200
 
-/** Chooses from a closed list by arrows or by typing; Space toggles a boolean. */
+/** Chooses from a closed list with arrow keys or by typing; Space toggles a boolean. */
 export function MenuEditor(props: CellEditorProps) {
   const { field, value, typed } = props
   const session = useEditorSession(props)
@@ -116,7 +116,7 @@ interface OptionsProps {
 function Options({ found, active, value, listId, onChoose }: OptionsProps) {
   const list = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    // Not as an arrow without braces: newer browsers return a promise, which an effect must not.
+    // Braces, because scrollIntoView returns a promise in newer browsers, which an effect must not return.
     list.current?.children[active]?.scrollIntoView({ block: 'nearest' })
   }, [active])
   return (
@@ -135,7 +135,7 @@ function Options({ found, active, value, listId, onChoose }: OptionsProps) {
           role="option"
           aria-selected={index === active}
           className={option.value === null ? 'editor-option none' : 'editor-option'}
-          // The input keeps the focus.
+          // Keeps the focus in the input.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => onChoose(option)}
         >

@@ -6,7 +6,7 @@ export interface MenuOption {
   readonly label: string
 }
 
-/** What a cell of the field may be set to: its closed list, and no value where that is allowed. */
+/** Returns the values that a cell may have: the closed list, and no value if the field is not required. */
 export function optionsOf({
   type,
   values,
@@ -22,7 +22,7 @@ function labelOf(value: string | number | boolean): string {
   return value === '' ? 'Empty text' : (copyText(value) ?? '')
 }
 
-/** The options that fit what was typed, those that begin so first. */
+/** Returns the options that contain the typed text, those that begin with it first. */
 export function matchingOptions(options: readonly MenuOption[], typed: string): readonly MenuOption[] {
   const wanted = typed.trim().toLowerCase()
   if (wanted === '') return options
@@ -33,7 +33,7 @@ export function matchingOptions(options: readonly MenuOption[], typed: string): 
   )
 }
 
-/** Where a key goes in a list of so many, from a place in it; null for keys that go nowhere. */
+/** Returns the position after a navigation key in a list; null for other keys. */
 export function stepIn(key: string, at: number, count: number): number | null {
   const last = count - 1
   switch (key) {

@@ -11,7 +11,7 @@ interface PickerButtonProps {
 
 const INPUT_TYPES = { date: 'date', timestamp: 'datetime-local', time: 'time' } as const
 
-/** Opens the browser's own picker of dates and times, for those who would rather not type. */
+/** Opens the browser's picker of dates and times. */
 export function PickerButton({ type, text, onPick }: PickerButtonProps) {
   const input = useRef<HTMLInputElement>(null)
   const Icon = type === 'time' ? Clock : Calendar

@@ -9,7 +9,7 @@ import { PickerButton } from './picker-button.tsx'
 import { TEMPORAL_EXAMPLES } from '../../values/temporal-text.ts'
 import { allowsEmptyText, copyText, parseText } from '../../values/value-text.ts'
 
-/** Edits a value as text: texts, numbers, dates and times, and JSON. */
+/** Edits texts, numbers, dates, times and JSON as text. */
 export function TextEditor(props: CellEditorProps) {
   const { field, value, typed } = props
   const session = useEditorSession(props)
@@ -37,7 +37,7 @@ export function TextEditor(props: CellEditorProps) {
       setIsEmptyText(!isEmptyText)
     }
   }
-  // What cannot be read stays at the cell as it was typed, as refused: nothing typed is lost.
+  // A text that cannot be parsed is committed as typed and shown as refused, so that no input is lost.
   const leave = (move: Move = 'none'): void => session.commit('value' in parsed ? parsed.value : text, move)
   const isJson = field.type === 'array' || field.type === 'object'
   const isTemporal = field.type === 'date' || field.type === 'timestamp' || field.type === 'time'
@@ -63,12 +63,12 @@ function textOf({ type }: SheetField, value: unknown): string {
   return isLong ? JSON.stringify(value, null, 2) : text
 }
 
-/** Shift-Enter does so by itself. */
+/** Shift+Enter inserts a line natively. */
 function insertLine(event: KeyboardEvent): void {
   const area = event.target
   if (!(area instanceof HTMLTextAreaElement)) return
   event.preventDefault()
-  // Unlike a change of the value, this can be undone with Ctrl-Z in the editor.
+  // Unlike a change of the value, this can be undone with Ctrl+Z.
   document.execCommand('insertText', false, '\n')
 }
 
@@ -124,7 +124,7 @@ interface TextHintProps {
   readonly isUntouched: boolean
 }
 
-/** What is wrong, and what may not be obvious. */
+/** Shows the parse error, the violated constraint, or keys that are not obvious. */
 function TextHint({ field, text, parsed, tried, isEmptyText, mayBeEmpty, isUntouched }: TextHintProps) {
   const { type } = field
   if ('fault' in parsed) {

@@ -3,15 +3,15 @@ import { server } from '../../api/server.ts'
 import type { RecordPatch } from '../../../../src/client/client.ts'
 import { parseFaults } from '../server-faults.ts'
 
-/** What stands against a new record: by field, and what is about none that the form has. */
+/** The violations of a new record: by field of the form, and others. */
 export interface CreateFaults {
   readonly byField: Readonly<Record<string, string>>
   readonly other: string | null
 }
 
 /**
- * Creates a record. A write to an id that exists would change that record, so it is looked for first; null when the
- * record is there.
+ * Creates a record and returns null, or the violations. Checks first that the id is free, because a write to an
+ * existing id would update that record.
  */
 export async function createRecord(
   record: RecordPatch,
@@ -30,7 +30,7 @@ export async function createRecord(
 }
 
 async function exists(id: string): Promise<boolean> {
-  // An id that is no id, which the server will say in better words; these two cannot stand in a path.
+  // Invalid in a URL path; the upsert reports them as invalid ids.
   if (id === '.' || id === '..') return false
   try {
     await server.records.get(id, { fields: ['id'] })
@@ -41,7 +41,7 @@ async function exists(id: string): Promise<boolean> {
   }
 }
 
-/** Sorts the faults that the server names by the fields of the form. */
+/** Assigns the violations in a server message to the fields of the form. */
 export function faultsOf(message: string, record: RecordPatch, shown: ReadonlySet<string>): CreateFaults {
   const faults = parseFaults(message, [record])
   if (faults.length === 0) return { byField: {}, other: message }

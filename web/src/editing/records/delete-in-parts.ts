@@ -1,7 +1,7 @@
-/** How long the list of ids of one request may be: an address has at most 65,536 bytes. */
+/** The maximum bytes of ids in a URL, below the server's limit of 65,536 bytes. */
 const LIST_BYTES = 48_000
 
-/** The ids in as few lists as go into an address each. */
+/** Divides ids into as few lists as fit into a URL each. */
 export function inParts(ids: readonly string[]): readonly (readonly string[])[] {
   const parts: string[][] = []
   let size = Infinity

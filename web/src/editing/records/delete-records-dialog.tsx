@@ -21,10 +21,10 @@ interface DeleteRecordsDialogProps {
   readonly onDeleted: () => void
 }
 
-/** How many of the records are named. */
+/** The number of records that the dialog names. */
 const NAMED = 5
 
-/** Asks before records are deleted. */
+/** Confirms and deletes records. */
 export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRecordsDialogProps) {
   const client = useQueryClient()
   const [actor] = useActor()

@@ -9,12 +9,12 @@ interface FieldInputProps {
   readonly field: SheetField
   readonly draft: string
   readonly onDraft: (draft: string) => void
-  /** What is wrong with it. */
+  /** The violation to show. */
   readonly fault: string | null
   readonly autoFocus?: boolean
 }
 
-/** A field of a form, by type. */
+/** The input of a field in a form, by type. */
 export function FieldInput({ field, draft, onDraft, fault, autoFocus = false }: FieldInputProps) {
   const id = useId()
   const hint = hintOf(field)

@@ -21,7 +21,7 @@ interface NewRecordDialogProps {
 
 const NO_FAULTS: CreateFaults = { byField: {}, other: null }
 
-/** Asks for the values of a new record. What was typed is kept when the dialog is closed by accident. */
+/** The form for a new record. Closing it keeps the input. */
 export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecordDialogProps) {
   const client = useQueryClient()
   const [actor] = useActor()
@@ -54,7 +54,7 @@ export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecor
   }
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
-    // The page that the dialog is on must not take this as its own.
+    // The page behind the dialog must not handle this key.
     event.stopPropagation()
     if (!isSaving) void create()
   }
@@ -96,7 +96,7 @@ export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecor
   )
 }
 
-/** Ctrl-Enter, also from a text of several lines. */
+/** Submits on Ctrl+Enter, also in a text of several lines. */
 function submitByKey(event: React.KeyboardEvent<HTMLFormElement>): void {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit()
 }

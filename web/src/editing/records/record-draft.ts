@@ -2,12 +2,12 @@ import type { SheetField } from '../../api/contract.ts'
 import { parseNumber, type Parsed } from '../../values/parse-number.ts'
 import { parseText } from '../../values/value-text.ts'
 
-/** How a field is typed in a form. */
+/** Whether the field is typed as several lines. */
 export function hasLines({ type, itemType }: SheetField): boolean {
   return type === 'array' && (itemType === 'string' || itemType === 'integer' || itemType === 'number')
 }
 
-/** The value that was typed for a field of a new record: arrays have an item on each line. */
+/** Parses the input of a field; arrays have one item per line. */
 export function parseDraft(field: SheetField, draft: string): Parsed {
   if (!hasLines(field) || draft.trim() === '') return parseText(field, draft)
   const lines = draft.split('\n').filter((line) => line.trim() !== '')
@@ -22,7 +22,7 @@ export function parseDraft(field: SheetField, draft: string): Parsed {
   return { value: items }
 }
 
-/** The record that was typed; or what is wrong, by field. Fields without a value are left out. */
+/** Parses the inputs of a record, or returns the errors by field. Fields without a value are omitted. */
 export function parseDrafts(
   fields: readonly SheetField[],
   drafts: Readonly<Record<string, string>>,
@@ -40,7 +40,7 @@ export function parseDrafts(
   return faults.length > 0 ? { faults: Object.fromEntries(faults) } : { record: Object.fromEntries(record) }
 }
 
-/** The fields of the form: the id first, then what is required, then the rest that the actor may write. */
+/** Returns the fields of the form: the id, then required fields, then others that the actor may write. */
 export function formFields(
   fields: readonly SheetField[],
   mayWrite: ReadonlySet<string>,

@@ -3,7 +3,7 @@ import { server } from '../../api/server.ts'
 import { tellDone, tellError } from '../../ui/toasts.tsx'
 import { countOf } from '../../ui/format.ts'
 
-/** Records that one request restores. */
+/** The number of records in one request. */
 const RECORDS_AT_ONCE = 10_000
 
 export interface RestoreOrder {
@@ -11,7 +11,7 @@ export interface RestoreOrder {
   readonly actor: string
 }
 
-/** Restores deleted records and says what came of it. */
+/** Restores deleted records and shows the result. */
 export async function restoreRecords(client: QueryClient, { ids, actor }: RestoreOrder): Promise<void> {
   let restored = 0
   try {

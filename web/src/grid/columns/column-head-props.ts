@@ -6,12 +6,12 @@ import type { SortTerm } from './sort-order.ts'
 import type { Columns } from '../layout/use-columns.ts'
 import type { GridModel } from '../interaction/use-grid.ts'
 
-/** What heads do things with: always the latest, so that they are drawn again only when they look different. */
+/** The callbacks of column heads, behind a stable object so that heads render only when they look different. */
 export interface HeadHost {
   readonly current: {
     readonly model: GridModel
     readonly openMenu: (name: string | null) => void
-    /** The name was pressed, which sorts. */
+    /** Called when the name is pressed, which sorts. */
     readonly press: (column: number, add: boolean) => void
   }
 }
@@ -20,22 +20,22 @@ export interface ColumnHeadProps {
   readonly host: HeadHost
   readonly columns: Columns
   readonly column: Column
-  /** What the records in sight are filtered by. */
+  /** The filter of the shown records. */
   readonly filter: RecordFilter | null
-  /** Whether it is known that there is anything to summarize. */
+  /** Whether the records are loaded, so that summaries may be requested. */
   readonly isReady: boolean
   readonly sortTerm: SortTerm | null
-  /** Among several fields that are sorted by, from 1; null when it is the only one. */
+  /** The position among several sort fields, from 1; null for a single one. */
   readonly sortPlace: number | null
   readonly isActive: boolean
-  /** The actor may not write the field. */
+  /** Whether the actor may not edit the field. */
   readonly isLocked: boolean
   readonly isMenuOpen: boolean
   readonly onFit: () => void
   readonly drag: HeadDrag
 }
 
-/** Lists and structures have no order. */
+/** Whether the server can sort by the field; it cannot by arrays and objects. */
 export function isSortable({ type }: SheetField): boolean {
   return type !== 'array' && type !== 'object'
 }

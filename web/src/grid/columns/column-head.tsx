@@ -8,7 +8,7 @@ import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
 import { ColumnMenu } from './column-menu.tsx'
 import { TypeIcon } from '../../values/type-icon.tsx'
 
-/** The head of a column: its name, which sorts; its menu; its picture; and its edge, which is dragged. */
+/** A column head: the name, which sorts; the menu; the summary; and the edge, which resizes. */
 export function ColumnHead(props: ColumnHeadProps) {
   const { host, columns, column, filter, isReady, sortTerm, isLocked, isMenuOpen, onFit, drag } = props
   const { field, index, width } = column
@@ -72,7 +72,7 @@ export function ColumnHead(props: ColumnHeadProps) {
   )
 }
 
-/** A menu is made only when it is opened: there are many heads. */
+/** Mounts the menu only when it is opened: there are many heads. */
 function MenuButton({ title, ...rest }: ComponentProps<'button'> & { readonly title: string }) {
   return (
     <button

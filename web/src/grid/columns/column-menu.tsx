@@ -10,11 +10,11 @@ import { formatSort, parseSort, withSort } from './sort-order.ts'
 const WIDTH_STEP = 40
 
 type ColumnMenuProps = ColumnHeadProps & {
-  /** The button that opens it. */
+  /** The trigger. */
   readonly children: ReactNode
 }
 
-/** What can be done with a column: all that the mouse can, and more. */
+/** The menu of a column, with all that the mouse can do. */
 export function ColumnMenu(props: ColumnMenuProps) {
   const { host, columns, column, children } = props
   const toPicture = useRef(false)
@@ -28,7 +28,7 @@ export function ColumnMenu(props: ColumnMenuProps) {
           sideOffset={4}
           collisionPadding={8}
           onCloseAutoFocus={(event) => {
-            // The keyboard stays with the grid.
+            // The focus stays in the grid.
             event.preventDefault()
             if (toPicture.current && focusPicture(column.index)) return
             host.current.model.scroller.element?.focus({ preventScroll: true })
@@ -131,7 +131,7 @@ interface ItemProps {
   readonly children: ReactNode
   readonly onSelect: () => void
   readonly isDisabled?: boolean
-  /** The menu stays open, for what is often done several times. */
+  /** Whether the menu stays open, for actions that are repeated. */
   readonly stays?: boolean
 }
 

@@ -7,10 +7,10 @@ import '../../ui/popover.css'
 import { TypeIcon } from '../../values/type-icon.tsx'
 import type { Columns } from '../layout/use-columns.ts'
 
-/** With fewer columns than this, looking is quicker than typing. */
+/** The number of columns from which the menu has a search field. */
 const SEARCHED_FROM = 12
 
-/** Which columns are shown. */
+/** The menu of shown and hidden columns. */
 export function ColumnsMenu({ columns }: { readonly columns: Columns }) {
   const [text, setText] = useState('')
   const shown = columns.layout.columns.map(({ field }) => field)
@@ -82,7 +82,7 @@ export function ColumnsMenu({ columns }: { readonly columns: Columns }) {
 interface ColumnBoxProps {
   readonly field: SheetField
   readonly columns: Columns
-  /** The last column cannot be hidden. */
+  /** The last visible column cannot be hidden. */
   readonly isOnly: boolean
 }
 

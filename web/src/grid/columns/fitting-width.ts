@@ -4,14 +4,14 @@ import type { RowWindow } from '../layout/row-window.ts'
 import type { Rows } from '../rows/use-rows.ts'
 
 const GREATEST = 640
-/** Of a cell beside its text: padding and border; and what stands at its end. */
+/** The width of a cell beside its text: padding and border. */
 const AROUND = 24
 const MARK = 18
 const CHIP = 22
-/** Icon, arrow and menu of a head. */
+/** The width of the icon, arrow and menu of a head. */
 const HEAD = 82
 
-/** How wide a column must be for what is in sight of it. */
+/** Returns the width that fits the visible values of a column. */
 export function fittingWidth(field: SheetField, rows: Rows, { first, end }: RowWindow): number {
   const measure = textMeasure()
   let width = measure(field.title) + HEAD

@@ -13,22 +13,22 @@ import { useHeadDrag } from './use-head-drag.ts'
 interface GridHeadProps {
   readonly host: HeadHost
   readonly columns: Columns
-  /** The columns that are drawn, of those that scroll. */
+  /** The rendered range of the scrolling columns. */
   readonly firstColumn: number
   readonly endColumn: number
   readonly sort: string | null
   readonly filter: RecordFilter | null
-  /** Whether it is known that there is anything to summarize. */
+  /** Whether the records are loaded, so that summaries may be requested. */
   readonly isReady: boolean
   readonly mayWrite: (field: SheetField) => boolean
   readonly ticked: 'none' | 'some' | 'all'
   /** The column whose head has the focus; -1 for none. */
   readonly activeColumn: number
-  /** The column whose menu is open. */
+  /** The column with an open menu. */
   readonly openMenu: string | null
 }
 
-/** The heads of the columns. Scrolling up and down does not draw them again. */
+/** The row of column heads. It does not render on vertical scrolling. */
 export const GridHead = memo(function GridHead(props: GridHeadProps) {
   const { host, columns, firstColumn, endColumn, sort, filter, isReady, mayWrite, activeColumn, openMenu } =
     props

@@ -1,15 +1,15 @@
 import type { PointerEvent } from 'react'
 import type { Column } from '../layout/column-layout.ts'
 
-/** Dragging the heads of columns, and their edges. */
+/** Dragging of column heads and their edges. */
 export interface HeadDrag {
-  /** Where the column would be put, from the left of the row; null while none is dragged. */
+  /** The left position of the drop mark; null while no column is dragged. */
   readonly mark: number | null
   readonly name: string | null
-  /** Begins to drag a column to another place. */
+  /** Starts moving a column. */
   beginMove(event: PointerEvent<HTMLElement>, column: Column): void
-  /** Begins to drag a column's edge. */
+  /** Starts resizing a column. */
   beginResize(event: PointerEvent<HTMLElement>, column: Column): void
-  /** Whether the press that ends just now was a drag, and not a click. */
+  /** Whether the press that just ended was a drag, not a click. */
   wasDrag(): boolean
 }

@@ -9,7 +9,7 @@ interface SortChipsProps {
   readonly change: (change: ViewChange) => void
 }
 
-/** What the records are sorted by; a press turns it round, the cross takes it away. */
+/** The sort order as chips: a click reverses a field, the cross removes it. */
 export function SortChips({ contract, view, change }: SortChipsProps) {
   const terms = parseSort(view.sort)
   if (terms.length === 0) return null

@@ -1,13 +1,13 @@
-/** What a list is sorted by, the most important first. */
+/** A field of the sort order. */
 export interface SortTerm {
   readonly field: string
   readonly descending: boolean
 }
 
-/** As many fields as the server sorts by. */
+/** The server's limit of sort fields. */
 const MOST_TERMS = 8
 
-/** Reads `-area,name`. */
+/** Parses `-area,name`. */
 export function parseSort(sort: string | null): readonly SortTerm[] {
   if (sort === null) return []
   return sort
@@ -17,14 +17,14 @@ export function parseSort(sort: string | null): readonly SortTerm[] {
     .map((term) => ({ field: term.replace(/^-/, ''), descending: term.startsWith('-') }))
 }
 
-/** Writes `-area,name`; null for creation order. */
+/** Formats `-area,name`; null for creation order. */
 export function formatSort(terms: readonly SortTerm[]): string | null {
   return terms.length === 0
     ? null
     : terms.map(({ field, descending }) => `${descending ? '-' : ''}${field}`).join(',')
 }
 
-/** The next of ascending, descending and none for a field; `add` keeps the other fields. */
+/** Advances a field from ascending to descending to none; `add` keeps the other fields. */
 export function cycleSort(terms: readonly SortTerm[], field: string, add: boolean): readonly SortTerm[] {
   const now = terms.find((term) => term.field === field)
   if (now === undefined) return withSort(terms, { field, descending: false }, add)
@@ -32,7 +32,7 @@ export function cycleSort(terms: readonly SortTerm[], field: string, add: boolea
   return withoutSort(terms, field, add)
 }
 
-/** Sorts by a field, in its place when it is sorted by already. */
+/** Sorts by a field, keeping its position if it has one. */
 export function withSort(terms: readonly SortTerm[], wanted: SortTerm, add: boolean): readonly SortTerm[] {
   if (!add) return [wanted]
   const isThere = terms.some(({ field }) => field === wanted.field)

@@ -4,7 +4,7 @@ import type { HeadDrag } from './head-drag.ts'
 import type { HeadHost } from './column-head-props.ts'
 import type { ScrollController } from '../layout/scroll-controller.ts'
 
-/** Less than this is a click with an unsteady hand. */
+/** The movement in CSS pixels from which a press is a drag. */
 const LEAST_MOVE = 6
 
 interface Target {
@@ -12,7 +12,7 @@ interface Target {
   readonly side: 'before' | 'after'
 }
 
-/** Dragging the heads of columns: to another place, or wider and narrower. */
+/** Moves and resizes columns by dragging their heads. */
 export function useHeadDrag(host: HeadHost): HeadDrag {
   const [moving, setMoving] = useState<{ readonly name: string; readonly target: Target | null } | null>(null)
   const moved = useRef(false)
@@ -73,11 +73,11 @@ function markOf({ beside, side }: Target, scroller: ScrollController): number {
 
 interface Following {
   readonly onMove: (by: number, x: number) => void
-  /** False when Escape ended it. */
+  /** False if Escape cancelled it. */
   readonly onEnd: (isDone: boolean) => void
 }
 
-/** Follows a pointer until it is let go, wherever it goes. */
+/** Follows a pointer until it is released. */
 function follow(event: PointerEvent<HTMLElement>, { onMove, onEnd }: Following): void {
   const element: HTMLElement = event.currentTarget
   const start = event.clientX

@@ -9,7 +9,7 @@ import type { ColumnLayout } from '../layout/column-layout.ts'
 import { readRange } from '../rows/read-range.ts'
 import type { Rows } from '../rows/use-rows.ts'
 
-/** What the actions on cells work with. */
+/** The state that cell actions need. */
 export interface CellContext {
   readonly client: QueryClient
   readonly rows: Rows
@@ -17,7 +17,7 @@ export interface CellContext {
   readonly editing: Editing
 }
 
-/** The selected cells as text for a spreadsheet; at once when all of them are there. */
+/** Formats the selected cells as tab-separated text; synchronously if all are loaded. */
 export function textOfRange(context: CellContext, range: CellRange): string | Promise<string> {
   const fields = fieldsOf(context.layout, range)
   const toText = (records: readonly RecordAnswer[]): string =>
@@ -30,7 +30,7 @@ export function textOfRange(context: CellContext, range: CellRange): string | Pr
     : toText(loaded)
 }
 
-/** Takes the values out of the selected cells that may be written. Throws. */
+/** Clears the selected cells that may be edited. Throws if none may. */
 export async function clearRange(context: CellContext, range: CellRange): Promise<void> {
   const fields = fieldsOf(context.layout, range)
   const writable = fields.filter((field) => context.editing.mayWrite(field))
@@ -45,7 +45,7 @@ export async function clearRange(context: CellContext, range: CellRange): Promis
   )
 }
 
-/** Writes a text of a spreadsheet from the first selected cell on, and returns what it covers. Throws. */
+/** Pastes a text from the first selected cell on, and returns the covered range. Throws. */
 export async function pasteAt(context: CellContext, text: string, range: CellRange): Promise<CellRange> {
   const { layout, rows, editing } = context
   const fields = layout.columns.slice(range.left).map(({ field }) => field)
@@ -74,7 +74,7 @@ export async function pasteAt(context: CellContext, text: string, range: CellRan
   return { ...range, bottom, left: range.left + Math.min(...places), right: range.left + Math.max(...places) }
 }
 
-/** Why nobody, or not this actor, may write fields by hand. */
+/** Explains why fields are not editable: for everyone, or for this actor. */
 export function whyNot(fields: readonly SheetField[]): string {
   const titles = fields.map(({ title }) => title).join(', ')
   if (fields.every(({ primaryKey }) => primaryKey))
@@ -93,7 +93,7 @@ async function recordsOf({ client, rows }: CellContext, range: CellRange): Promi
   return loadedRange(rows, range) ?? readRange(client, rows.selection, range.top, range.bottom)
 }
 
-/** The records of a range when all of them are there. */
+/** Returns the records of a range if all are loaded. */
 function loadedRange(rows: Rows, { top, bottom }: CellRange): readonly RecordAnswer[] | null {
   if (bottom - top > 1000) return null
   const records: RecordAnswer[] = []

@@ -10,9 +10,9 @@ interface ClipboardHandlers {
   onPaste(event: ClipboardEvent<HTMLElement>): void
 }
 
-/** Copy, cut and paste of the selected cells, from and to spreadsheets. */
+/** Copies, cuts and pastes the selected cells as tab-separated text. */
 export function useClipboard(model: GridModel): ClipboardHandlers {
-  /** The selected cells; null when the event is for something else. */
+  /** Returns the selected cells; null if the event is not for the grid. */
   const rangeFor = (event: ClipboardEvent<HTMLElement>): CellRange | null => {
     const { selection } = model.selecting
     if (event.target !== event.currentTarget || selection === null || selection.focus.row === HEAD_ROW)
@@ -47,7 +47,7 @@ export function useClipboard(model: GridModel): ClipboardHandlers {
   }
 }
 
-/** Rows that are not there yet are read first; what is copied then arrives a little later. */
+/** Loads missing rows first and then writes to the clipboard asynchronously. */
 async function copy({ context }: GridModel, range: CellRange, event: ClipboardEvent): Promise<void> {
   const text = textOfRange(context, range)
   if (typeof text === 'string') event.clipboardData.setData('text/plain', text)

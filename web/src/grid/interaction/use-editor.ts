@@ -11,17 +11,17 @@ import type { Rows } from '../rows/use-rows.ts'
 export interface OpenEditor extends Place {
   readonly recordId: string
   readonly field: SheetField
-  /** What was typed to begin with; null edits what is there. */
+  /** The typed character that opened the editor; null to edit the present value. */
   readonly typed: string | null
-  /** What the cell showed when editing began. */
+  /** The value that the cell showed when editing began. */
   readonly value: unknown
-  /** What it had then, as far as the page knew: what somebody else writes meanwhile is not overwritten unseen. */
+  /** The stored value at that time, to detect conflicting writes. */
   readonly previous: unknown
 }
 
 export interface Editor {
   readonly open: OpenEditor | null
-  /** Edits the cell that has the focus; tells why where that cannot be. */
+  /** Edits the active cell, or shows why it is not editable. */
   begin(typed: string | null): void
   commit(value: unknown, move: 'down' | 'right' | 'left' | 'none'): void
   cancel(): void
@@ -73,7 +73,7 @@ export function useEditor({ columns, rows, editing, selecting, scroller }: GridM
   }
 }
 
-/** Rows and columns may come, go and move while a cell is edited; the editor stays with its cell. */
+/** Returns the present position of the edited cell, after rows or columns have changed. */
 function whereNow(open: OpenEditor, rows: Rows, { layout }: Columns): OpenEditor {
   const row = rows.at(open.row)?.['id'] === open.recordId ? open.row : (rows.find(open.recordId) ?? open.row)
   const column = layout.indexByName.get(open.field.name) ?? open.column

@@ -19,15 +19,15 @@ export interface GridKeysHost {
   readonly model: GridModel
   readonly editor: Editor
   openMenu(column: number): void
-  /** The head that has the focus was pressed. */
+  /** Called when the active head is pressed. */
   pressHead(column: number, add: boolean): void
   goToRecord(): void
 }
 
-/** What the keyboard does while the grid has the focus. */
+/** Handles keys while the grid has the focus. */
 export function useGridKeys(host: GridKeysHost): (event: KeyboardEvent<HTMLElement>) => void {
   return (event) => {
-    // Editors and menus have keys of their own.
+    // Editors and menus handle their own keys.
     if (event.target !== event.currentTarget || event.nativeEvent.isComposing) return
     const { selecting, columns, rows, scroller } = host.model
     const action = keyAction(event, {
@@ -45,7 +45,7 @@ function firstInSight({ scroller, rows }: GridModel): Place {
   return { row: Math.min(Math.ceil(scroller.offset / ROW_HEIGHT), (rows.count ?? 1) - 1), column: 0 }
 }
 
-/** Whether the key meant something; others are left to the browser. */
+/** Performs an action; false leaves the key to the browser. */
 function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): boolean {
   const { model, editor } = host
   const { selecting, columns, rows, editing, ticks } = model
@@ -65,7 +65,7 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
   }
   if (selection === null) {
     if (action.do !== 'move') return false
-    // An arrow begins with what is in sight.
+    // Without a selection, an arrow key starts in the visible rows.
     const isStep = event.key.startsWith('Arrow') && !event.ctrlKey && !event.metaKey
     selecting.goTo(isStep ? firstInSight(model) : action.to)
     return true
@@ -75,7 +75,7 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
   switch (action.do) {
     case 'move':
       selecting.goTo(action.to, action.extend)
-      // The first column may be pinned, and in sight already.
+      // The first column may be pinned, and therefore visible already.
       if (event.key === 'Home') model.scroller.scrollToLeft(0)
       return true
     case 'next': {
@@ -121,7 +121,10 @@ function selectAll({ selecting, columns, rows }: GridModel): void {
   selecting.selectQuietly({ anchor, focus })
 }
 
-/** First what was refused, then the range, then the panel, then the selection; with nothing selected, Tab leaves the grid. */
+/**
+ * Discards a refused edit, else reduces the range, else closes the panel, else clears the selection; then Tab leaves
+ * the grid.
+ */
 function escape({ selecting, editing, view, change }: GridModel): boolean {
   const { selection, cell } = selecting
   if (selection === null) return false

@@ -13,7 +13,7 @@ import { useLatest } from '../../ui/use-latest.ts'
 import { useRows, type Rows } from '../rows/use-rows.ts'
 import { useTicks, type Ticks } from '../rows/use-ticks.ts'
 
-/** Everything that the parts of the grid share. */
+/** The shared state of the grid. */
 export interface GridModel {
   readonly contract: SheetContract
   readonly view: ViewState
@@ -25,13 +25,13 @@ export interface GridModel {
   readonly editing: Editing
   readonly selecting: CellSelecting
   readonly ticks: Ticks
-  /** What a run computes just now. */
+  /** The cells that the current run computes. */
   readonly running: RunningScope
-  /** For what is done to cells. */
+  /** The context of cell actions. */
   readonly context: CellContext
 }
 
-/** Drawn while it is not known how many there are. */
+/** The number of placeholder rows while the count is not loaded. */
 const WAITING_ROWS = 40
 
 export function useGrid(contract: SheetContract): GridModel {

@@ -13,7 +13,7 @@ interface PointerHandlers {
   onDoubleClick(event: MouseEvent<HTMLElement>): void
 }
 
-/** What is done by the buttons in cells, by their `data-do`. */
+/** The actions of buttons in cells, by `data-do`. */
 export interface CellPresses {
   tick(row: number, through: boolean): void
   edit(): void
@@ -21,10 +21,10 @@ export interface CellPresses {
   retry(): void
 }
 
-/** How far each frame goes while somebody drags beyond the edge. */
+/** The scroll step per frame in CSS pixels, while dragging beyond the edge. */
 const DRAG_STEP = 24
 
-/** Selecting with a mouse or a finger. */
+/** Selects cells by mouse or touch. */
 export function usePointer(model: GridModel, presses: CellPresses): PointerHandlers {
   const drag = useRef<{ x: number; y: number; frame: number } | null>(null)
 
@@ -69,7 +69,7 @@ export function usePointer(model: GridModel, presses: CellPresses): PointerHandl
       current.x = event.clientX
       current.y = event.clientY
       if (current.frame !== 0) return
-      // Not before: the element that is captured for would be the one that is clicked.
+      // Not earlier: the capturing element would receive the click.
       event.currentTarget.setPointerCapture(event.pointerId)
       follow()
     },
@@ -93,7 +93,7 @@ function elementOf(event: MouseEvent): Element | null {
   return event.target instanceof Element ? event.target : null
 }
 
-/** A cell of a record, and nothing in it that is pressed for itself. */
+/** Whether the event is on a cell, and not on a control in it. */
 function isOnCell(event: MouseEvent): boolean {
   const element = elementOf(event)
   return element?.closest('.grid-cell') !== null && element?.closest('[data-do], .grid-over') === null

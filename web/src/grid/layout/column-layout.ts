@@ -1,31 +1,31 @@
 import type { SheetField } from '../../api/contract.ts'
 
-/** A column, and where it is. */
+/** A column with its position. */
 export interface Column {
   readonly field: SheetField
-  /** Among all columns that are shown, from 0. */
+  /** The index among the visible columns. */
   readonly index: number
-  /** From the left edge of the row, in CSS pixels, when nothing is scrolled. */
+  /** The distance from the left edge of the row in CSS pixels, before scrolling. */
   readonly left: number
   readonly width: number
   readonly isPinned: boolean
 }
 
 export interface ColumnLayout {
-  /** Pinned ones first. */
+  /** The visible columns, pinned ones first. */
   readonly columns: readonly Column[]
   readonly pinned: readonly Column[]
   readonly others: readonly Column[]
   readonly indexByName: ReadonlyMap<string, number>
-  /** Of the row numbers and the pinned columns: what the others scroll beneath. */
+  /** The right edge of the row numbers and pinned columns. */
   readonly pinnedEnd: number
   readonly width: number
 }
 
-/** Pinned columns may take so much of the room; where they would take more, they scroll with the rest. */
+/** The maximum share of the width for pinned columns; beyond it, they scroll. */
 const MOST_PINNED = 0.6
 
-/** Lays columns out from left to right, after a gutter. */
+/** Lays out the columns from left to right after a gutter. */
 export function layOutColumns(
   fields: { readonly pinned: readonly SheetField[]; readonly others: readonly SheetField[] },
   widthOf: (field: SheetField) => number,
@@ -54,12 +54,12 @@ export function layOutColumns(
 }
 
 /**
- * Columns are drawn by stretches of so many CSS pixels, and one stretch beyond what is in sight on either side: most
- * frames of a sideways scroll draw none.
+ * Columns are rendered in steps of this many CSS pixels, with one step beyond the view on both sides, so that most
+ * frames of horizontal scrolling render none.
  */
 const STRETCH = 240
 
-/** The columns that scroll and are in sight, or nearly so: from `first` up to and without `end` of `others`. */
+/** Returns the range of scrolling columns to render: from `first` to `end`, exclusive, of `others`. */
 export function columnWindow(
   { others, pinnedEnd }: ColumnLayout,
   scrollLeft: number,
@@ -73,7 +73,7 @@ export function columnWindow(
   return { first, end }
 }
 
-/** The column at a place of the viewport; the nearest where there is none. */
+/** Returns the column at a position in the viewport, or the nearest. */
 export function columnAt(
   { pinned, others, pinnedEnd }: ColumnLayout,
   x: number,
@@ -84,7 +84,7 @@ export function columnAt(
   return others[Math.min(index, others.length - 1)] ?? pinned.at(-1)
 }
 
-/** The scroll position that shows a column, moved no more than it must be. */
+/** Returns the scroll position that shows a column with the least movement. */
 export function scrollLeftToShow(
   layout: ColumnLayout,
   column: Column,
@@ -97,7 +97,7 @@ export function scrollLeftToShow(
   return Math.max(scrollLeft, column.left + column.width - room)
 }
 
-/** The index of the first column that ends after a place. */
+/** Returns the index of the first column that ends after a position. */
 function firstAfter(columns: readonly Column[], place: number): number {
   let low = 0
   let high = columns.length
@@ -110,7 +110,7 @@ function firstAfter(columns: readonly Column[], place: number): number {
   return low
 }
 
-/** All names in order, with one put before or after another. */
+/** Moves a name before or after another. */
 export function moveName(
   names: readonly string[],
   name: string,

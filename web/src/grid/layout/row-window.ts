@@ -1,28 +1,28 @@
-/** Rows from `first` up to and without `end`. */
+/** Rows from `first` to `end`, exclusive. */
 export interface RowRange {
   readonly first: number
   readonly end: number
 }
 
-/** The rows that are drawn. */
+/** The rendered rows. */
 export interface RowWindow extends RowRange {
-  /** How many there are when the list is long enough. */
+  /** The number of rendered rows in a list that is long enough. */
   readonly size: number
 }
 
-/** Rows are drawn in steps of so many, so that most frames of a scroll draw none. */
+/** The rendered range moves in steps, so that most frames of a scroll render no rows. */
 const STEP = 4
-/** Never more rows than this are on the page. */
+/** The maximum number of rendered rows. */
 const MOST_ROWS = 96
 
-/** The rows to draw for an offset: those in sight, and a few around them. Always as many, as long as there are. */
+/** Returns the rows to render at an offset: the visible ones and some around them, in a constant number. */
 export function rowWindow(offset: number, viewport: number, rowHeight: number, count: number): RowWindow {
   const size = Math.min(MOST_ROWS, (Math.ceil(viewport / rowHeight / STEP) + 3) * STEP)
   const first = Math.max(0, (Math.floor(offset / rowHeight / STEP) - 1) * STEP)
   return { first: Math.min(first, count), end: Math.min(first + size, count), size }
 }
 
-/** The rows that somebody sees some of at an offset. */
+/** Returns the rows that are visible, at least in part. */
 export function rowsInSight(offset: number, viewport: number, rowHeight: number, count: number): RowRange {
   return {
     first: Math.min(Math.floor(offset / rowHeight), count),
@@ -30,17 +30,17 @@ export function rowsInSight(offset: number, viewport: number, rowHeight: number,
   }
 }
 
-/** The pages that rows are on. */
+/** Returns the pages that contain rows. */
 export function pagesOf({ first, end }: RowRange, pageSize: number): readonly number[] {
   if (end <= first) return []
   const from = Math.floor(first / pageSize)
   return Array.from({ length: Math.floor((end - 1) / pageSize) - from + 1 }, (_, index) => from + index)
 }
 
-/** So many rows at least are there before they come into sight. */
+/** The minimum number of rows to load ahead. */
 const ROWS_AHEAD = 200
 
-/** The pages to have ready when the rows go on as they went. */
+/** Returns the pages to load ahead in the direction of scrolling. */
 export function pagesAhead(
   shown: readonly number[],
   direction: 'up' | 'down',

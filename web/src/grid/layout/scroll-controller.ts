@@ -7,8 +7,8 @@ import { isSameView, lookAt, NOTHING, ROW_HEIGHT, type ScrollView } from './scro
 import { pixelsOf, WheelGlide } from './wheel-glide.ts'
 
 /**
- * Knows how far the grid is scrolled, and which rows and columns are in sight. Its offset within all rows is the truth;
- * the browser's scroll bar follows it, and leads it only when somebody moves the thumb (see scroll-scale.ts).
+ * Holds the scroll position and the visible rows and columns. The offset within all rows is authoritative; the
+ * browser's scroll bar follows it, except while the user moves the thumb (see scroll-scale.ts).
  */
 export class ScrollController {
   readonly #listeners = new Set<() => void>()
@@ -30,7 +30,7 @@ export class ScrollController {
     return this.#offset
   }
 
-  /** Where it goes, when that is not there yet. */
+  /** The target offset of a pending jump, else the present offset. */
   get #aim(): number {
     return this.#hold.goal ?? this.#offset
   }
@@ -47,13 +47,13 @@ export class ScrollController {
     return this.#element
   }
 
-  /** Calls back whenever other rows or columns are to be drawn. */
+  /** Calls back when other rows or columns have to be rendered. */
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Calls back on every move, before anything is drawn. */
+  /** Calls back on every move, before rendering. */
   onMove(listener: () => void): () => void {
     this.#moveListeners.add(listener)
     return () => this.#moveListeners.delete(listener)
@@ -79,7 +79,7 @@ export class ScrollController {
     }
   }
 
-  /** Tells what there is to scroll. The offset stays, as far as there are rows. */
+  /** Sets the size of the content. The offset is kept within it. */
   set(count: number, layout: ColumnLayout, headHeight: number): void {
     this.#count = count
     this.#layout = layout
@@ -87,7 +87,7 @@ export class ScrollController {
     this.#measure()
   }
 
-  /** Tells which rows have been read; called again whenever others have. */
+  /** Sets which rows are loaded; call again after every load. */
   setRead(areThere: (rows: RowRange) => boolean): void {
     this.#areThere = areThere
     this.#hold.look((offset) => areThere(this.#inSightAt(offset)))
@@ -102,7 +102,7 @@ export class ScrollController {
     if (this.#element !== null) this.#element.scrollLeft = left
   }
 
-  /** Brings a row into sight; in the middle when it is far off. */
+  /** Scrolls a row into view; to the middle if it is far away. */
   showRow(row: number): void {
     const { viewport } = this.#shape
     const top = row * ROW_HEIGHT
@@ -112,7 +112,7 @@ export class ScrollController {
     this.scrollTo(isFar ? top - viewport / 2 : offsetToShow(this.#shape, from, top, ROW_HEIGHT))
   }
 
-  /** Shows an offset at once; after a jump, where other rows are there and its own are not, as soon as these are. */
+  /** Scrolls to an offset: at once if its rows are loaded or those in view are not, else when they are. */
   #go(wanted: number): void {
     const offset = clampOffset(this.#shape, wanted)
     const isJump = Math.abs(offset - this.#offset) > this.#shape.viewport
@@ -122,7 +122,7 @@ export class ScrollController {
       return
     }
     this.#hold.jump(offset)
-    // Where nothing is there anyway, the numbers of the rows follow.
+    // While no visible row is loaded, only the row numbers change.
     this.#show(this.#areThere(this.#inSightAt(this.#offset)) ? this.#offset : offset)
   }
 
@@ -160,7 +160,7 @@ export class ScrollController {
     this.#glide.stop()
   }
 
-  /** After a finger has moved the rows by pixels, the thumb is where it belongs again. */
+  /** After touch scrolling, which is by pixels, puts the thumb back in proportion. */
   #onScrollEnd = (): void => {
     if (this.#thumb.isTouched) this.#placeThumb()
   }

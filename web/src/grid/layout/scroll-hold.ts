@@ -1,24 +1,24 @@
-/** Rows that are not there after so long are shown as not there. */
+/** The maximum time to wait for rows before showing placeholders. */
 const HOLD_MS = 150
-/** A dragged thumb passes a place with every frame; those before the last few are not gone to any more. */
+/** A dragged thumb passes an offset per frame; only the latest ones are kept. */
 const MOST_PLACES = 32
 
 /**
- * After a jump, what was in sight stays for a moment until the rows of the place are there: between the places that a
- * dragged thumb passes nothing is blank, as long as rows come quickly.
+ * Delays a jump until the rows of the target are loaded, for a short time, so that dragging the thumb shows no blank
+ * rows if the server is fast.
  */
 export class ScrollHold {
   readonly #arrive: (offset: number) => void
-  /** Offsets that somebody jumped to, the latest last. */
+  /** The offsets of recent jumps, the latest last. */
   #places: number[] = []
   #timer: ReturnType<typeof setTimeout> | null = null
 
-  /** `arrive` shows an offset: when its rows are there, or have not come for too long. */
+  /** Calls `arrive` with an offset when its rows are loaded, or after the timeout. */
   constructor(arrive: (offset: number) => void) {
     this.#arrive = arrive
   }
 
-  /** The offset that is waited for; null for none. */
+  /** The offset of the pending jump; null for none. */
   get goal(): number | null {
     return this.#places.at(-1) ?? null
   }
@@ -28,7 +28,7 @@ export class ScrollHold {
     this.#timer ??= setTimeout(() => this.#go(this.#places.length - 1), HOLD_MS)
   }
 
-  /** Other rows have come: goes to the latest place that has all of its own. */
+  /** Goes to the latest offset whose rows are loaded. */
   look(isThere: (offset: number) => boolean): void {
     const index = this.#places.findLastIndex(isThere)
     if (index >= 0) this.#go(index)

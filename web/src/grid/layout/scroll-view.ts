@@ -1,21 +1,21 @@
 import { columnWindow, type ColumnLayout } from './column-layout.ts'
 import { rowWindow, type RowWindow } from './row-window.ts'
 
-/** As `--row` in ui/tokens.css. */
+/** Equals `--row` in ui/tokens.css. */
 export const ROW_HEIGHT = 34
 
-/** What the rows are drawn by. */
+/** The visible part, from which rows and columns are rendered. */
 export interface ScrollView {
   readonly rows: RowWindow
-  /** The rows to have: those that are drawn, or those that somebody jumped to and that are waited for. */
+  /** The rows to load: the rendered ones, or those of a pending jump. */
   readonly wanted: RowWindow
-  /** Of the columns that scroll. */
+  /** The range of the scrolling columns. */
   readonly columns: { readonly first: number; readonly end: number }
-  /** Of what is seen, with the heads. */
+  /** The width of the viewport. */
   readonly width: number
   readonly height: number
   readonly direction: 'up' | 'down'
-  /** Rows that are in sight at once. */
+  /** The number of rows that fit into the viewport. */
   readonly pageRows: number
 }
 
@@ -32,21 +32,21 @@ export const NOTHING: ScrollView = {
 }
 
 interface Situation {
-  /** Of what is shown within all rows. */
+  /** The present offset within all rows. */
   readonly offset: number
-  /** The offset to come to. */
+  /** The target offset. */
   readonly aim: number
   readonly direction: ScrollView['direction']
-  /** The height of the rows that are seen. */
+  /** The height of the visible rows. */
   readonly viewport: number
-  /** How far the columns are scrolled. */
+  /** The horizontal scroll position. */
   readonly left: number
   readonly count: number
   readonly layout: ColumnLayout | null
   readonly element: HTMLElement | null
 }
 
-/** What is to be drawn and read. */
+/** Computes the rows and columns to render and to load. */
 export function lookAt(situation: Situation): ScrollView {
   const { offset, aim, direction, viewport, left, count, layout, element } = situation
   const { clientWidth: width = 0, clientHeight: height = 0 } = element ?? {}
@@ -61,7 +61,7 @@ export function lookAt(situation: Situation): ScrollView {
   }
 }
 
-/** Whether nothing is to be drawn or read that was not before. */
+/** Whether two views render and load the same. */
 export function isSameView(a: ScrollView, b: ScrollView): boolean {
   return (
     isSameWindow(a.rows, b.rows) &&

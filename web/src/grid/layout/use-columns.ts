@@ -11,10 +11,10 @@ const GREATEST_WIDTH = 1200
 
 const summaries = new Stored('summaries', (value) => value !== false)
 
-/** The columns of the grid, and what can be done to them. All of it is remembered, for each sheet. */
+/** The columns of the grid and their operations. Settings are stored per sheet. */
 export interface Columns {
   readonly layout: ColumnLayout
-  /** For the row numbers. */
+  /** The width of the row numbers. */
   readonly gutter: number
   readonly headHeight: number
   readonly hidden: readonly SheetField[]
@@ -23,17 +23,17 @@ export interface Columns {
   pin(name: string, isPinned: boolean): void
   hide(name: string): void
   show(names: readonly string[]): void
-  /** Puts a column before or after another. */
+  /** Moves a column before or after another. */
   place(name: string, beside: string, side: 'before' | 'after'): void
-  /** One place to the left or right. */
+  /** Moves a column one position to the left or right. */
   shift(name: string, by: -1 | 1): void
   resize(name: string, width: number): void
-  /** A width while it is being dragged, which is not remembered yet. */
+  /** Sets a width during a drag without storing it. */
   tryWidth(name: string, width: number): void
   reset(): void
 }
 
-/** Stays the same object as long as nothing of it is another. */
+/** Returns the columns, memoized. */
 export function useColumns(contract: SheetContract, room: number, count: number | null): Columns {
   const [settings, change] = useColumnSettings(contract.name)
   const [showsSummaries, showSummaries] = useStored(summaries)
@@ -114,7 +114,7 @@ function boundedWidth(width: number): number {
   return Math.round(Math.max(LEAST_WIDTH, Math.min(width, GREATEST_WIDTH)))
 }
 
-/** Wide enough for the greatest row number. */
+/** Returns the width of the largest row number. */
 function gutterFor(count: number): number {
   return Math.max(44, 22 + 8 * count.toLocaleString('en').length)
 }

@@ -4,9 +4,8 @@ import type { ScrollController } from './scroll-controller.ts'
 import { ROW_HEIGHT, type ScrollView } from './scroll-view.ts'
 
 /**
- * Puts rows and columns where the scroll has them: on every move, and whenever others have been drawn. Each row holds
- * the columns that scroll in a strip of its own; sticky cells instead would be a layer each, which browsers put
- * together anew for every frame.
+ * Positions rows and columns by transforms, on every move and after rendering. Each row has one strip with its
+ * scrolling columns: a sticky cell each would be a layer each, which browsers composite anew in every frame.
  */
 export function useScrollTransforms(
   layer: HTMLElement | null,
@@ -46,7 +45,7 @@ function moveStrips(layer: HTMLElement, by: number): void {
   }
 }
 
-/** Between the pixels of the screen, texts and lines would be blurred. */
+/** Rounds to device pixels, which keeps text and lines sharp. */
 function onPixels(length: number): number {
   return Math.round(length * devicePixelRatio) / devicePixelRatio
 }

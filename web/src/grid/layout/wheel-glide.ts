@@ -1,20 +1,20 @@
-/** What Firefox counts in lines, in pixels. */
+/** The height of a line in CSS pixels, for wheel events in lines (Firefox). */
 const LINE = 34
 
-/** How far a wheel event goes, in pixels. */
+/** Returns the distance of a wheel event in CSS pixels. */
 export function pixelsOf(event: WheelEvent, page: number): { readonly x: number; readonly y: number } {
   const unit = event.deltaMode === 1 ? LINE : event.deltaMode === 2 ? page : 1
   const [x, y] = [event.deltaX * unit, event.deltaY * unit]
-  // With Shift a wheel goes sideways.
+  // With Shift, a wheel scrolls horizontally.
   return event.shiftKey && x === 0 ? { x: y, y: 0 } : { x, y }
 }
 
-/** A step this long is a notch of a wheel; shorter ones come from a touchpad, which glides by itself. */
+/** The smallest step of a mouse wheel; smaller ones come from a touchpad, which is smooth already. */
 const NOTCH = 40
-/** The part of what is left that each frame goes. */
+/** The part of the remaining distance per frame. */
 const PART = 0.35
 
-/** Spreads the notches of a wheel over some frames, as browsers do for what they scroll themselves. */
+/** Spreads the steps of a wheel over several frames, like native smooth scrolling. */
 export class WheelGlide {
   readonly #move: (by: number) => void
   readonly #reduced = matchMedia('(prefers-reduced-motion: reduce)')
@@ -31,7 +31,7 @@ export class WheelGlide {
       this.#move(by)
       return
     }
-    // Turning back does not first finish what was on its way.
+    // A reversal discards the remaining distance.
     this.#left = Math.sign(this.#left) === -Math.sign(by) ? by : this.#left + by
     if (this.#frame === 0) this.#frame = requestAnimationFrame(this.#step)
   }

@@ -1,7 +1,7 @@
-/** Ids may be long: requests that name them stay well below the longest URL that the server takes. */
+/** The maximum length of ids in a URL, below the server's limit. */
 const LONGEST = 30_000
 
-/** The ids in as few lists as fit into a URL each. */
+/** Divides ids into as few lists as fit into a URL each. */
 export function chunkIds(ids: readonly string[]): readonly (readonly string[])[] {
   const chunks: string[][] = []
   let room = 0

@@ -4,8 +4,8 @@ import { server } from '../../api/server.ts'
 import { pageQuery, pageSizeOf, type RecordSelection } from '../../api/queries.ts'
 
 /**
- * The row of a record in a list; null when it is not in there. A guess, and then the server, tell where it may be, and the
- * page there tells whether it is. Throws ApiError.
+ * Returns the row of a record in a list; null if it is not in the list. Tries the stored row first, then asks the
+ * server, and checks the page at that row. Throws ApiError.
  */
 export async function locateRecord(
   client: QueryClient,
@@ -35,12 +35,12 @@ async function findAt(
 
 const KEY = 'colophon.row'
 
-/** Remembers, as long as the tab is there, in which row a record was: a reload finds it at once. */
+/** Stores the row of a record in the session, for a fast reload. */
 export function rememberRow(id: string, row: number): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ id, row }))
   } catch {
-    // Full or forbidden: it is looked for instead.
+    // Storage is full or forbidden: the record is searched instead.
   }
 }
 

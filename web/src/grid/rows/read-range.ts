@@ -2,10 +2,10 @@ import type { QueryClient } from '@tanstack/react-query'
 import type { RecordAnswer } from '../../../../src/wire/records/records.ts'
 import { pageQuery, pageSizeOf, type RecordSelection } from '../../api/queries.ts'
 
-/** More rows than this are not copied, cleared or pasted at once. */
+/** The maximum number of rows to copy, clear or paste. */
 export const MOST_ROWS_AT_ONCE = 10_000
 
-/** The records from a row to another, as far as there are any. Throws ApiError. */
+/** Reads the records of a range of rows, as far as they exist. Throws ApiError. */
 export async function readRange(
   client: QueryClient,
   selection: RecordSelection,

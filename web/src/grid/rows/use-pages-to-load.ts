@@ -5,24 +5,24 @@ import { pagesAhead, pagesOf } from '../layout/row-window.ts'
 import type { ScrollView } from '../layout/scroll-view.ts'
 import { useLatest } from '../../ui/use-latest.ts'
 
-/** The time between two changes of the pages that are asked for: a dragged thumb passes thousands of them. */
+/** The minimum time between changes of the requested pages: a dragged thumb passes thousands. */
 const SETTLE_MS = 40
-/** Pages that are on their way are not given up for others before so long: a drag would go on without any. */
+/** The minimum time before requests in flight are cancelled for others; without it, a drag would load none. */
 const PATIENCE_MS = 200
 const LOOK_AGAIN_MS = 16
-/** Sorted pages are looked for by going through all records: they are asked for when the scroll has come to rest. */
+/** The server finds sorted pages by scanning all records, so they are requested when scrolling stops. */
 const REST_MS = 120
 
-/** After a jump, only what is in sight is asked for until there was no other for so long. */
+/** The time after a jump in which only visible pages are requested. */
 const PASSING_MS = 120
 
 export interface PagesToLoad {
   readonly pages: readonly number[]
-  /** Somebody is passing by: what is shown beside the records can wait. */
+  /** Whether the user scrolls quickly, so that summaries should wait. */
   readonly isPassing: boolean
 }
 
-/** The pages that are wanted, and when these are there, those ahead. What has scrolled past is no longer waited for. */
+/** Returns the visible pages to load and, once these are loaded, the pages ahead. Other pages are cancelled. */
 export function usePagesToLoad(
   client: QueryClient,
   selection: RecordSelection,
@@ -39,13 +39,13 @@ export function usePagesToLoad(
   const settled = useSettled(wanted, selection.sort !== null, isUnderWay)
   const isPassing = useIsPassing(settled)
   const pages = listed(settled)
-  // Nothing is fetched in advance while what is in sight is not there; each page then leads to the next.
+  // Pages ahead are loaded after the visible ones, one after the other.
   const areThere = wanted === settled && pages.every((page) => stateOf(page)?.data !== undefined)
   const ahead = areThere && !isPassing ? pagesAhead(pages, view.direction, count, size) : []
   return { pages: [...pages, ...ahead], isPassing }
 }
 
-/** Whether these pages have been jumped to just now. */
+/** Whether these pages were jumped to recently. */
 function useIsPassing(pages: string): boolean {
   const [rested, setRested] = useState(pages)
   const isNear = areNear(listed(rested), listed(pages))
@@ -56,7 +56,7 @@ function useIsPassing(pages: string): boolean {
   return !isNear
 }
 
-/** Whether one may have been scrolled to from the other. */
+/** Whether scrolling from one position could have reached the other. */
 function areNear(before: readonly number[], now: readonly number[]): boolean {
   const [from, to] = [before.at(0), now.at(0)]
   return from === undefined || to === undefined || Math.abs(to - from) <= before.length + 2
@@ -66,7 +66,7 @@ function listed(pages: string): readonly number[] {
   return pages === '' ? [] : pages.split(',').map(Number)
 }
 
-/** The value, no more often than it is good to ask for others; with `rest`, when it has not changed for a while. */
+/** Throttles a value; with `rest`, debounces it. */
 function useSettled(value: string, rest: boolean, isUnderWay: (value: string) => boolean): string {
   const [settled, setSettled] = useState(value)
   const last = useRef(0)

@@ -17,29 +17,29 @@ import { usePagesToLoad } from './use-pages-to-load.ts'
 
 export type CellStates = Readonly<Record<string, CellStateName>>
 
-/** The records that the grid shows, as far as they have been read. */
+/** The loaded records of the grid. */
 export interface Rows {
-  /** What is shown: the selection wanted, or the one before while that is not there yet. */
+  /** The shown selection: the requested one, or the previous one while it loads. */
   readonly selection: RecordSelection
   readonly isWaiting: boolean
-  /** Rows in sight, or those that somebody jumped to, are on their way. */
+  /** Whether visible rows, or those of a pending jump, are loading. */
   readonly isReading: boolean
-  /** Null while it is not known. */
+  /** Null until loaded. */
   readonly count: number | null
-  /** Why nothing can be shown. */
+  /** Why no records can be shown. */
   readonly error: Error | null
-  /** Why some of the rows in sight cannot be shown. */
+  /** Why some visible rows cannot be shown. */
   readonly pageError: Error | null
   retry(): void
   at(row: number): RecordAnswer | undefined
-  /** Whether all of these rows have been read. */
+  /** Whether all of these rows are loaded. */
   areThere(rows: RowRange): boolean
-  /** The row of a record among those that have been read; null when it is not there. */
+  /** Returns the row of a loaded record; null if it is not loaded. */
   find(id: string): number | null
   statesOf(id: string): CellStates | undefined
 }
 
-/** Reads the pages that are in sight and those ahead; what has scrolled past is no longer waited for. */
+/** Loads the visible pages and those ahead; cancels others. */
 export function useRows(wanted: RecordSelection, view: ScrollView, hasDerived: boolean): Rows {
   const client = useQueryClient()
   const { selection, isWaiting, count, error } = useShownSelection(wanted)
@@ -77,7 +77,7 @@ export function useRows(wanted: RecordSelection, view: ScrollView, hasDerived: b
   }
 }
 
-/** Another filter or order is shown once its first page is there, so that nothing flashes. */
+/** Returns the previous selection until the first page of the new one is loaded, to avoid flashing. */
 function useShownSelection(
   wanted: RecordSelection,
 ): Pick<Rows, 'selection' | 'isWaiting' | 'error'> & { readonly count: number | null } {
@@ -105,7 +105,7 @@ function useShownSelection(
   }
 }
 
-/** The states of the derived cells of pages. What was known before stands until the new is there. */
+/** Loads the states of derived cells; previous states are kept while reloading. */
 function useCellStates(pages: readonly (readonly RecordAnswer[])[]): Rows['statesOf'] {
   const [known] = useState(() => new Map<string, CellStates>())
   const chunks = pages.flatMap((records) => chunkIds(records.map((record) => String(record['id']))))

@@ -4,17 +4,17 @@ import { server } from '../../api/server.ts'
 import { tellDone, tellError } from '../../ui/toasts.tsx'
 import type { Rows } from './use-rows.ts'
 
-/** Records that are ticked, to run or delete them. */
+/** The records checked for a run or deletion. */
 export interface Ticks {
   readonly ids: ReadonlySet<string>
-  /** Ticks or unticks a row; with `through`, all rows since the last one that was. */
+  /** Checks or unchecks a row; with `through`, all rows since the last one. */
   toggle(row: number, through: boolean): void
-  /** Ticks all records of the list, as far as that is possible. */
+  /** Checks all records of the list, up to the maximum. */
   all(): void
   none(): void
 }
 
-/** As many as one answer of the server has. */
+/** The maximum, which is the number of ids in one response of the server. */
 const MOST = 10_000
 
 export function useTicks(rows: Rows): Ticks {

@@ -1,10 +1,10 @@
-/** A place in the grid; row -1 is the heads of the columns. */
+/** A position in the grid; row -1 is the column heads. */
 export interface Place {
   readonly row: number
   readonly column: number
 }
 
-/** What is selected: the cell that has the focus, and the cell where the range began. */
+/** The active cell and the anchor of the range. */
 export interface CellSelection {
   readonly focus: Place
   readonly anchor: Place
@@ -41,14 +41,14 @@ export function isSingle({ focus, anchor }: CellSelection): boolean {
   return focus.row === anchor.row && focus.column === anchor.column
 }
 
-/** Goes to a place, or as far as there are cells; `extend` leaves the anchor where it is. */
+/** Moves to a position, limited to the grid; `extend` keeps the anchor. */
 export function moveTo(
   selection: CellSelection | null,
   wanted: Place,
   extend: boolean,
   { rows, columns }: Extent,
 ): CellSelection {
-  // A range is of cells; only one head can be gone to.
+  // Heads cannot be in a range.
   const least = extend ? 0 : HEAD_ROW
   const focus = {
     row: Math.max(least, Math.min(wanted.row, rows - 1)),
@@ -58,7 +58,7 @@ export function moveTo(
   return { focus, anchor }
 }
 
-/** The next cell to the right, and on to the next row; left with `back`. Null at the very end. */
+/** Returns the next cell in reading order, or with `back` the previous one; null at the end. */
 export function nextInReadingOrder(
   { focus }: CellSelection,
   back: boolean,

@@ -1,6 +1,6 @@
 import type { Place } from './cell-range.ts'
 
-/** What a key means in the grid. */
+/** The action of a key in the grid. */
 export type KeyAction =
   | { readonly do: 'move'; readonly to: Place; readonly extend: boolean }
   | { readonly do: 'next'; readonly back: boolean }
@@ -15,16 +15,16 @@ export interface KeyPress {
   readonly altKey: boolean
 }
 
-/** Where the selection is, and how far things go from there. */
+/** The selection and the sizes that movement depends on. */
 export interface KeyPlace {
   readonly focus: Place
   readonly lastRow: number
   readonly lastColumn: number
-  /** Rows that are in sight at once. */
+  /** The number of rows that fit into the viewport. */
   readonly pageRows: number
 }
 
-/** Null for keys that mean nothing here. */
+/** Returns the action of a key; null for other keys. */
 export function keyAction(press: KeyPress, place: KeyPlace): KeyAction | null {
   const { key, shiftKey, altKey } = press
   const withCtrl = press.ctrlKey || press.metaKey
@@ -96,10 +96,10 @@ function plainKey(key: string, shift: boolean): KeyAction | null {
     case 'F10':
       return shift ? { do: 'menu' } : null
     case '/':
-      // Filters, wherever the focus is.
+      // `/` opens the filter everywhere.
       return null
     default:
-      // One character, however many code units it takes; names of keys are longer.
+      // A single character of any length in code units; names of keys are longer.
       return [...key].length === 1 ? { do: 'edit', typed: key } : null
   }
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import type { CellRef, ViewChange, ViewState } from '../../state/view-state.ts'
 
-/** The address bar follows the selection this much later: browsers allow few changes of it in a time. */
+/** The delay of URL updates: browsers limit their rate. */
 const FOLLOW_MS = 200
 
 export function keyOf(cell: CellRef | null): string {
@@ -12,12 +12,12 @@ interface Following {
   readonly view: ViewState
   readonly change: (change: ViewChange) => void
   readonly cell: CellRef | null
-  /** The cell that the address bar is known to have, so that another there is noticed. */
+  /** The cell in the URL as last written, to recognize navigation. */
   readonly seen: { current: string }
   readonly reveal: (cell: CellRef) => void
 }
 
-/** The address bar names the selected cell; and leads, when it names another. */
+/** Writes the selected cell into the URL, and selects the cell of the URL after navigation. */
 export function useAddressSync({ cell, view, change, seen, reveal }: Following): void {
   const isFirst = useRef(true)
   const named = keyOf(view.cell)
@@ -26,7 +26,7 @@ export function useAddressSync({ cell, view, change, seen, reveal }: Following):
     isFirst.current = false
     seen.current = named
     if (isNew && view.cell !== null && named !== keyOf(cell)) reveal(view.cell)
-    // Only what the address bar says counts here.
+    // Runs only on changes of the URL.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [named])
   useEffect(() => {

@@ -9,7 +9,7 @@ import { keyOf, useAddressSync } from './use-address-sync.ts'
 import { useReveal } from './use-reveal.ts'
 import type { Rows } from '../rows/use-rows.ts'
 
-/** Columns may move while cells are selected, so these are known by name. */
+/** A position by column name, because columns may move. */
 interface NamedPlace {
   readonly row: number
   readonly field: string
@@ -22,17 +22,17 @@ interface Named {
 
 export interface CellSelecting {
   readonly selection: CellSelection | null
-  /** The cell that has the focus, when its record is known. */
+  /** The active cell, if its record is loaded. */
   readonly cell: CellRef | null
-  /** Selects, and brings the focus into sight. */
+  /** Selects and scrolls the active cell into view. */
   select(selection: CellSelection): void
-  /** Selects, and leaves what is in sight as it is. */
+  /** Selects without scrolling. */
   selectQuietly(selection: CellSelection): void
-  /** The range reaches to here; what is in sight is left as it is. */
+  /** Extends the range without scrolling. */
   extendQuietly(place: Place): void
-  /** Goes to a cell, as far as there are any. */
+  /** Moves to a cell, limited to the grid. */
   goTo(place: Place, extend?: boolean): void
-  /** Goes to a record wherever it is. */
+  /** Moves to a record wherever it is. */
   reveal(cell: CellRef): void
   clear(): void
 }
@@ -45,7 +45,7 @@ interface Parts {
   readonly scroller: ScrollController
 }
 
-/** The selected cells. The address bar follows; and leads, when it names another cell. */
+/** Returns the selected cells, synchronized with the URL. */
 export function useCellSelection({ view, change, rows, layout, scroller }: Parts): CellSelecting {
   const [named, setNamed] = useState<Named | null>(null)
   const selection = useMemo(() => (named === null ? null : toPlaces(named, layout)), [named, layout])
@@ -113,7 +113,7 @@ function show(scroller: ScrollController, layout: ColumnLayout, { row, column: i
     scroller.scrollToLeft(scrollLeftToShow(layout, column, scroller.left, scroller.view.width))
 }
 
-/** When there is less room, as when the panel opens, the selected cell stays in sight if it was. */
+/** Keeps the selected cell in view when the viewport shrinks, as when the panel opens. */
 function useStayingInSight(
   scroller: ScrollController,
   layout: ColumnLayout,
@@ -127,12 +127,12 @@ function useStayingInSight(
     if (selection === null || (width >= current.width && height >= current.height)) return
     const top = selection.focus.row * ROW_HEIGHT - scroller.offset
     if (top > -ROW_HEIGHT && top < current.height) show(scroller, layout, selection.focus)
-    // Only what becomes smaller counts.
+    // Runs only when the size changes.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [width, height])
 }
 
-/** When rows come or go before it, the selection stays with its record. */
+/** Keeps the selection on its record when rows are inserted or removed before it. */
 function useKeepingRecord(rows: Rows, named: Named | null, setNamed: (named: Named) => void): void {
   const kept = useRef<{ readonly row: number; readonly id: string; readonly list: object } | null>(null)
   useEffect(() => {
@@ -156,7 +156,7 @@ function useKeepingRecord(rows: Rows, named: Named | null, setNamed: (named: Nam
   })
 }
 
-/** Another filter or order begins at the top, with no cell selected. */
+/** Clears the selection and scrolls to the top when the filter or sort order changes. */
 function useLeavingWithRows(rows: Rows, leave: () => void): void {
   const shown = useRef(rows.selection)
   useEffect(() => {

@@ -15,7 +15,7 @@ interface Revealing {
   readonly select: (selection: CellSelection) => void
 }
 
-/** Goes to a record as soon as there are rows: looks among those that are there, then asks where it is. */
+/** Moves to a record once rows are loaded: searches the loaded rows, then asks the server. */
 export function useReveal({ rows, select, layout, scroller }: Revealing): (cell: CellRef) => void {
   const client = useQueryClient()
   const [wanted, setWanted] = useState<CellRef | null>(null)
@@ -33,7 +33,7 @@ export function useReveal({ rows, select, layout, scroller }: Revealing): (cell:
       setWanted(null)
       if (row === null) return
       select(selectPlace({ row, column: layout.indexByName.get(field) ?? 0 }))
-      // After a reload the keyboard goes on where it was.
+      // After a reload, the grid gets the keyboard focus.
       if (document.activeElement === document.body) scroller.element?.focus({ preventScroll: true })
     }
     goThere().catch((error: unknown) => {

@@ -7,17 +7,17 @@ interface DiffProps {
   readonly is: string
 }
 
-/** Of what did not change, as much is kept around a change. */
+/** The unchanged text to keep around a change. */
 const KEPT_CHARACTERS = 40
 const KEPT_LINES = 1
 
-/** What changed in a text, within the running text. */
+/** The difference of two texts, word by word. */
 export function WordDiff({ was, is }: DiffProps) {
   const stretches = useMemo(() => diffWords(was, is), [was, is])
   return (
     <span className="word-diff">
       {stretches.map((stretch, index) => (
-        // Stretches have nothing but their place.
+        // Parts have no keys.
         // oxlint-disable-next-line react/no-array-index-key
         <Fragment key={index}>{wordStretch(stretch, placeOf(index, stretches.length))}</Fragment>
       ))}
@@ -41,7 +41,7 @@ function wordStretch({ is, text }: Stretch, place: 'start' | 'middle' | 'end') {
   }
 }
 
-/** What changed between two texts of many lines, with a few lines around. */
+/** The difference of two texts, line by line, with context lines. */
 export function LineDiff({ was, is }: DiffProps) {
   const lines = useMemo(() => aroundChanges(diffLines(was.trimEnd(), is.trimEnd()), KEPT_LINES), [was, is])
   return (

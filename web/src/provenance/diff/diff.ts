@@ -1,12 +1,12 @@
 import { diffArrays, type ArrayChange } from 'diff'
 
-/** A stretch of two texts: in both, only in the old one, or only in the new one. */
+/** A part of a diff: in both texts, only in the old, or only in the new one. */
 export interface Stretch {
   readonly is: 'same' | 'gone' | 'new'
   readonly text: string
 }
 
-/** Pieces removed and added beyond which two texts count as replaced: finding what they share would take too long. */
+/** The number of changes from which two texts count as replaced, because comparing them would take too long. */
 const MAX_EDITS = 1500
 
 /** What changed between two texts, word by word. */
@@ -24,7 +24,7 @@ function words(text: string): readonly string[] {
   return text.match(/[\p{L}\p{N}_]+|\s+|./gsu) ?? []
 }
 
-/** Returns one stretch for each piece; pieces that are gone come before those that are new in their place. */
+/** Compares two sequences: one part per piece, removals before insertions. */
 export function diffPieces(was: readonly string[], is: readonly string[]): readonly Stretch[] {
   const changes = diffArrays([...was], [...is], { maxEditLength: MAX_EDITS }) ?? replaced(was, is)
   return changes.flatMap(({ removed, added, value }) =>
@@ -32,10 +32,10 @@ export function diffPieces(was: readonly string[], is: readonly string[]): reado
   )
 }
 
-/** Pieces that both texts share, or that one of them has alone. */
+/** Consecutive pieces that are in both texts, or in one of them. */
 type Change = Pick<ArrayChange<string>, 'value' | 'added' | 'removed'>
 
-/** Two texts without anything in common but what they begin and end with. */
+/** Compares only the common start and end of two texts. */
 function replaced(was: readonly string[], is: readonly string[]): readonly Change[] {
   const shorter = Math.min(was.length, is.length)
   let start = 0
@@ -50,7 +50,7 @@ function replaced(was: readonly string[], is: readonly string[]): readonly Chang
   ]
 }
 
-/** Neighbours of one kind as one; white space that is shared between two changes belongs to both of them. */
+/** Joins adjacent parts of one kind; white space between two changes becomes part of both. */
 function joined(found: readonly Stretch[]): readonly Stretch[] {
   const whole: Stretch[] = []
   let [gone, fresh] = ['', '']

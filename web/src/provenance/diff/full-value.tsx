@@ -5,12 +5,12 @@ import { formatValue } from '../../values/format-value.ts'
 import { Button } from '../../ui/button.tsx'
 import './full-value.css'
 
-/** As much of a text as is shown before somebody asks for all of it. */
+/** The length of a text that is shown before "Show all". */
 const SHORT_TEXT = 600
-/** What is longer has no need to stand out. */
+/** The length up to which a text is shown large. */
 const BRIEF_TEXT = 60
 
-/** A value in full, on as many lines as it takes. */
+/** A value in full, on several lines if needed. */
 export function FullValue({ type, value }: { readonly type: FieldType | null; readonly value: unknown }) {
   if (value === null || value === undefined) return <span className="full-value empty">No value</span>
   if (
@@ -21,7 +21,7 @@ export function FullValue({ type, value }: { readonly type: FieldType | null; re
     return (
       <ul className="full-value items">
         {value.map((item, index) => (
-          // Items may be there twice.
+          // Items may repeat.
           // oxlint-disable-next-line react/no-array-index-key
           <li key={index}>{item === null ? 'null' : formatValue(null, item)}</li>
         ))}
@@ -61,7 +61,7 @@ function LongText({ text, isCode = false }: { readonly text: string; readonly is
   )
 }
 
-/** A value as text to take along: texts as they are, all else as JSON. */
+/** Returns a value as text to copy: strings as they are, others as JSON. */
 export function plainValue(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }

@@ -12,10 +12,10 @@ interface ValueChangeProps {
   readonly is: unknown
 }
 
-/** From this many characters on, what changed in a text is hard to see from the two of them. */
+/** The length from which changes of a text are shown word by word. */
 const LONG_TEXT = 32
 
-/** A value before and after. */
+/** A value before and after a change. */
 export function ValueChange({ type, was, is }: ValueChangeProps) {
   if (sameValue(was, is)) {
     return (
@@ -47,7 +47,7 @@ export function ValueChange({ type, was, is }: ValueChangeProps) {
   )
 }
 
-/** What came into a list, and what went. */
+/** The added and removed items of a list. */
 function ListChange({ was, is }: { readonly was: readonly unknown[]; readonly is: readonly unknown[] }) {
   return (
     <p className="value-change list">

@@ -10,7 +10,7 @@ interface InputsProps {
   readonly onSelect: (cell: CellRef) => void
 }
 
-/** The cells that this one is computed from, and those that are computed from it: one step back, and one ahead. */
+/** The inputs of a cell, and the cells for which it is an input. */
 export function Inputs({ contract, field, cell, record, onSelect }: InputsProps) {
   const named = (names: readonly string[]): readonly SheetField[] =>
     names.map((name) => contract.fieldByName.get(name)).filter((found) => found !== undefined)

@@ -10,11 +10,11 @@ import { derivationPath, SentenceView } from '../history/sentence-view.tsx'
 
 interface OriginProps {
   readonly field: SheetField
-  /** The newest first. */
+  /** Newest first. */
   readonly history: readonly ProvenanceEntryAnswer[]
 }
 
-/** Where the value that the cell has now came from. */
+/** The origin of the present value. */
 export function Origin({ field, history }: OriginProps) {
   const [entry] = history
   return (
@@ -43,7 +43,7 @@ function nothingKnown({ derived }: SheetField): string {
   return derived === null ? 'Not written since the record was created.' : 'Never computed or written.'
 }
 
-/** What is on record of an entry, one line each. */
+/** The details of a provenance entry. */
 function EntryFacts({ entry }: { readonly entry: ProvenanceEntryAnswer }) {
   return (
     <dl className="facts">
@@ -106,7 +106,7 @@ function answerText({ status, duration_ms: duration }: ProvenanceEntryAnswer): s
   return duration === undefined ? String(status) : `${status} in ${formatDuration(duration)}`
 }
 
-/** Enough of a hash to tell it from another. */
+/** Shortens a hash. */
 export function shortHash(hash: string): string {
   const [algorithm, digits] = hash.includes(':') ? hash.split(':') : ['', hash]
   const short = `${(digits ?? '').slice(0, 12)}…`

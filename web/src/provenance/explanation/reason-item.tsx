@@ -9,14 +9,14 @@ import { ValueChange } from '../diff/value-change.tsx'
 
 interface ReasonItemProps {
   readonly contract: SheetContract
-  /** The file that computes the cell. */
+  /** The derivation file of the cell. */
   readonly derivation: string
   readonly reason: CellReasonAnswer
-  /** Goes to a cell of the same record. */
+  /** Selects a cell of the same record. */
   readonly onSelect: (field: string) => void
 }
 
-/** One thing that is another than when the cell was last computed: what it was, and what it is. */
+/** One change since the cell was computed, before and after. */
 export function ReasonItem({ contract, derivation, reason, onSelect }: ReasonItemProps) {
   switch (reason.part) {
     case 'input': {
@@ -103,7 +103,7 @@ interface FieldButtonProps {
   readonly onSelect: (field: string) => void
 }
 
-/** Names a field, and goes to its cell in the same record. */
+/** A link to the cell of a field in the same record. */
 export function FieldButton({ contract, name, onSelect }: FieldButtonProps) {
   const title = contract.fieldByName.get(name)?.title ?? name
   return (

@@ -21,7 +21,7 @@ interface WhyProps {
   readonly onSelect: (cell: CellRef) => void
 }
 
-/** Why a derived cell is not fresh; nothing for one that is, or that somebody wrote. */
+/** Explains why a derived cell is not fresh or overridden. */
 export function Why({ contract, cell, explanation, onSelect }: WhyProps) {
   const { state, reasons, failure, entry, waits_for: waitsFor } = explanation
   const hasValue = entry !== null && entry.value !== null
@@ -82,7 +82,7 @@ interface WaitingProps {
   readonly onSelect: (field: string) => void
 }
 
-/** The input that a blocked cell waits for, and why; or the cells that are computed before this one. */
+/** The input that blocks a cell, or the inputs that have to be computed first. */
 function Waiting({ contract, explanation, onSelect }: WaitingProps) {
   const { blocked_by: blockedBy, blocked_reason: reason, waits_for: waitsFor } = explanation
   if (blockedBy !== null && reason !== null) {
@@ -108,7 +108,7 @@ function Waiting({ contract, explanation, onSelect }: WaitingProps) {
   )
 }
 
-/** A run of just this cell and those that come before it, and what it is called. */
+/** Returns a run of this cell and the inputs it waits for, with its title. */
 function orderOf(
   { fieldByName }: SheetContract,
   { recordId, field }: CellRef,
@@ -125,13 +125,13 @@ function derivationOf({ fieldByName }: SheetContract, { field }: CellRef): strin
 interface FailureProps {
   readonly cell: CellRef
   readonly failure: CellFailureAnswer
-  /** Whether the cell has a value all the same. */
+  /** Whether the cell has kept an earlier value. */
   readonly hasValue: boolean
-  /** False for a cell that cannot be computed because of an input. */
+  /** False for a blocked cell. */
   readonly canRetry: boolean
 }
 
-/** What went wrong at the last try, in the server's words, and another try. */
+/** The error of the last attempt, with a button to retry. */
 function Failure({ cell, failure, hasValue, canRetry }: FailureProps) {
   const [actor] = useActor()
   const client = useQueryClient()

@@ -13,13 +13,13 @@ interface HistoryEntryProps {
   readonly field: SheetField
   readonly cell: CellRef
   readonly entry: ProvenanceEntryAnswer
-  /** Of a revert, what it undid, where that is known. */
+  /** The entry that a revert undid, if loaded. */
   readonly undone: ProvenanceEntryAnswer | undefined
-  /** What the cell has now. */
+  /** The present value. */
   readonly current: unknown
-  /** How to put back what this entry wrote; null while that is not known. */
+  /** How to restore the value of this entry; null while permissions load. */
   readonly putBack: PutBack | null
-  /** How to put back what was before this entry, where that is offered here. */
+  /** How to restore the value before this entry, if offered here. */
   readonly undo: WayBack | null
 }
 
@@ -31,7 +31,7 @@ const ICONS: Readonly<Record<string, typeof Cpu>> = {
   revert: Undo2,
 }
 
-/** One thing that happened to the cell. */
+/** An entry of the history. */
 export function HistoryEntry({ field, cell, entry, undone, current, putBack, undo }: HistoryEntryProps) {
   const Icon = ICONS[entry.source] ?? Cpu
   const sentence = originLine(entry, { derived: field.derived !== null, find: () => undone })

@@ -13,16 +13,16 @@ import { putBackOf, undoOfLatest, type CellPast } from './put-back.ts'
 interface HistoryProps {
   readonly field: SheetField
   readonly cell: CellRef
-  /** The newest first. */
+  /** Newest first. */
   readonly history: readonly ProvenanceEntryAnswer[]
-  /** What the cell has now; undefined when its record is gone. */
+  /** The present value; undefined if the record is deleted. */
   readonly value: unknown
 }
 
-/** As many entries as are shown before somebody asks for all. */
+/** The number of entries shown before "Show all". */
 const FIRST_ENTRIES = 50
 
-/** All that has ever happened to the cell, the newest first. */
+/** The history of a cell, newest first. */
 export function History({ field, cell, history, value }: HistoryProps) {
   const [isWhole, setIsWhole] = useState(false)
   const [actor] = useActor()

@@ -2,7 +2,7 @@ import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provena
 import { formatDuration } from '../../ui/format.ts'
 import { relativeTime } from '../../ui/time-text.ts'
 
-/** A piece of a sentence: words, or something that the page shows in its own way. */
+/** A part of a sentence: text, or an item with its own formatting. */
 export type Part =
   | string
   | { readonly is: 'actor'; readonly name: string }
@@ -12,26 +12,26 @@ export type Part =
 
 export type Sentence = readonly Part[]
 
-/** What an entry needs to be told beside itself. */
+/** The context of an entry. */
 export interface Telling {
   /** Whether a derivation computes the field. */
   readonly derived: boolean
-  /** Finds other entries of the cell, such as the one that a revert undid. */
+  /** Finds another entry of the cell, such as the one that a revert undid. */
   find(seq: number): ProvenanceEntryAnswer | undefined
 }
 
-/** Where the value of an entry came from, as a whole sentence. */
+/** Describes the origin of an entry's value in a sentence. */
 export function originSentence(entry: ProvenanceEntryAnswer, telling: Telling): Sentence {
   return [...deed(entry, telling), ...by(entry), ...supplement(entry, telling), '.']
 }
 
-/** The same in few words, for the line of a list: without a request, and without an end. */
+/** Describes it briefly, without the request and the full stop. */
 export function originLine(entry: ProvenanceEntryAnswer, telling: Telling): Sentence {
   const cached = entry.cached === true ? [', from the cache'] : []
   return [...deed(entry, telling), ...by(entry), ...cached]
 }
 
-/** Whether a derivation computed what the entry wrote. */
+/** Whether a derivation computed the value of the entry. */
 export function isComputed({ source, derivation }: ProvenanceEntryAnswer): boolean {
   return source !== 'revert' && derivation !== undefined
 }
@@ -59,7 +59,7 @@ function deed(entry: ProvenanceEntryAnswer, { derived, find }: Telling): Sentenc
   }
 }
 
-/** A run computes for somebody; everything else is done by somebody, or proposed by one and accepted by another. */
+/** A run is on behalf of an actor; other changes are by an actor, or proposed by one and accepted by another. */
 function by(entry: ProvenanceEntryAnswer): Sentence {
   const { proposed_by: proposer } = entry
   if (proposer !== undefined) {
@@ -108,13 +108,13 @@ function answered({ status, duration_ms: duration }: ProvenanceEntryAnswer): str
   return duration === undefined ? answer : `${answer} in ${formatDuration(duration)}`
 }
 
-/** `GET https://rates.example/…`: what was asked is told in full elsewhere. Null for an entry without a request. */
+/** Returns `GET https://rates.example/…`; null for an entry without a request. */
 function briefRequest({ method = 'GET', url }: ProvenanceEntryAnswer): string | null {
   if (url === undefined) return null
   return `${method} ${URL.canParse(url) ? `${new URL(url).origin}/…` : url}`
 }
 
-/** The sentence without anything to click at. */
+/** Formats a sentence as plain text. */
 export function plainSentence(sentence: Sentence, now: number): string {
   return sentence.map((part) => plainPart(part, now)).join('')
 }

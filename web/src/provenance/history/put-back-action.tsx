@@ -17,13 +17,13 @@ interface PutBackActionProps {
   readonly field: SheetField
   readonly cell: CellRef
   readonly how: WayBack
-  /** What the cell is to have. */
+  /** The value to restore. */
   readonly value: unknown
-  /** What it has now. */
+  /** The present value. */
   readonly current: unknown
 }
 
-/** Puts a value back, after asking in place. */
+/** Restores a value after confirmation in place. */
 export function PutBackAction({ label, field, cell, how, value, current }: PutBackActionProps) {
   const [isAsking, setIsAsking] = useState(false)
   const [actor] = useActor()
@@ -33,22 +33,22 @@ export function PutBackAction({ label, field, cell, how, value, current }: PutBa
   const change = useMutation({
     mutationFn: () => putBackValue({ cell, how, value, seen: current, actor }),
     onSuccess: () => {
-      // The button will be gone: the focus stays in the panel all the same.
+      // The button disappears; the focus stays in the panel.
       question.current?.closest<HTMLElement>('[role=tabpanel]')?.focus({ preventScroll: true })
       setIsAsking(false)
       tellDone(`${field.title} of ${cell.recordId} restored`)
     },
     onSettled: async (_done, error) => {
-      // Also when it was refused: what is shown may be what is out of date.
+      // Also after an error: the data shown may be outdated.
       await client.invalidateQueries({ queryKey: ['records'] })
-      // Then there may be nothing to put back any more, and no place here to say what went wrong.
+      // The action may have disappeared by then, so the error is shown as a toast.
       if (error !== null) requestAnimationFrame(() => question.current === null && tellError(error))
     },
   })
   const cancel = (): void => {
     setIsAsking(false)
     change.reset()
-    // The button is there again only after this has been drawn.
+    // The button is rendered again after this.
     requestAnimationFrame(() => opener.current?.focus())
   }
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -81,7 +81,7 @@ export function PutBackAction({ label, field, cell, how, value, current }: PutBa
   )
 }
 
-/** What putting it back means beside the value. */
+/** Describes the effect on the cell and the log. */
 function consequence(field: SheetField, how: WayBack): string {
   if (how.by === 'undo') {
     const state = field.derived === null ? '' : ` ${LEAVES[how.leaves]}`

@@ -7,12 +7,12 @@ export interface PutBackOrder {
   readonly cell: CellRef
   readonly how: WayBack
   readonly value: unknown
-  /** What the cell had when it was decided. */
+  /** The value that the user saw. */
   readonly seen: unknown
   readonly actor: string
 }
 
-/** Puts a value back. Throws ApiError, and an Error that says so when nothing was done since the cell has changed. */
+/** Restores a value. Throws ApiError, or an Error if the cell has changed. */
 export async function putBackValue({ cell, how, value, seen, actor }: PutBackOrder): Promise<void> {
   if (how.by === 'undo') {
     const { reverted } = await server.cells.revert({ record_id: cell.recordId, field: cell.field }, how.seq, {

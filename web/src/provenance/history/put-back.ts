@@ -3,35 +3,35 @@ import type { SheetField } from '../../api/contract.ts'
 import { sameValue } from '../../values/same-value.ts'
 import { isComputed } from './origin-sentence.ts'
 
-/** How the value of an entry can be put back, or why it cannot. */
+/** How to restore the value of an entry, or why that is not possible. */
 export type PutBack = WayBack | { readonly by: 'nothing'; readonly why: string | null }
 
 export type WayBack =
-  /** By undoing an entry. */
+  /** By reverting an entry. */
   | { readonly by: 'undo'; readonly seq: number; readonly leaves: Leaves }
-  /** By writing the value like any other. */
+  /** By writing the value. */
   | { readonly by: 'write' }
 
 /**
- * What undoing an entry makes of a derived cell, going by the entry before it: where that was computed, the server looks
- * whether it may be fresh.
+ * The state of a derived cell after reverting an entry, derived from the entry before; if that was computed, the
+ * server decides.
  */
 export type Leaves = 'missing' | 'overridden' | 'computed'
 
-/** What is known of the cell, its entries the newest first. */
+/** The state and history of a cell, newest entry first. */
 export interface CellPast {
   readonly field: Pick<SheetField, 'title' | 'primaryKey' | 'required' | 'derived' | 'editableBy'>
   readonly history: readonly ProvenanceEntryAnswer[]
-  /** What the cell has now; undefined when its record is gone. */
+  /** The present value; undefined if the record is deleted. */
   readonly value: unknown
   readonly actor: string
   readonly mayWrite: boolean
 }
 
-/** Where there is nothing to do, or the panel says why not in another place. */
+/** No action, and no reason to show. */
 const NOTHING: PutBack = { by: 'nothing', why: null }
 
-/** How to put back the value that an entry wrote. */
+/** Returns how to restore the value that an entry wrote. */
 export function putBackOf(entry: ProvenanceEntryAnswer, past: CellPast): PutBack {
   const { field, value } = past
   if (entry.source === 'delete' || field.primaryKey) return NOTHING
@@ -39,10 +39,7 @@ export function putBackOf(entry: ProvenanceEntryAnswer, past: CellPast): PutBack
   return toValue(entry.value, past)
 }
 
-/**
- * How to take back the latest entry, where no other entry of the history offers the value from before it; null where one
- * does, or there is nothing to take back.
- */
+/** Returns how to undo the latest entry; null if another entry offers the same value, or there is nothing to undo. */
 export function undoOfLatest(past: CellPast): WayBack | null {
   const [latest, ...earlier] = past.history
   if (latest === undefined || latest.source === 'delete' || past.field.primaryKey || past.value === undefined)
@@ -64,14 +61,14 @@ function toValue(wanted: unknown, past: CellPast): PutBack {
     return { by: 'undo', seq: undoable.seq, leaves: leavesOf(undoable, past.history) }
   }
   if (!mayWrite) return { by: 'nothing', why: whyNot(past) }
-  // Nothing written to a derived field means: compute it.
+  // Writing null to a derived field makes it missing, so that it is computed.
   if (isNothing && field.derived !== null) return NOTHING
   return { by: 'write' }
 }
 
 function leavesOf(undone: ProvenanceEntryAnswer, history: readonly ProvenanceEntryAnswer[]): Leaves {
   const before = history[history.indexOf(undone) + 1]
-  // The revert of something may have brought back what was computed: it has the input hash then.
+  // A revert may have restored a computed value; it has the input hash then.
   if (before?.input_hash !== undefined && before.source !== 'delete') return 'computed'
   return undone.previous === null || undone.previous === undefined ? 'missing' : 'overridden'
 }
@@ -84,8 +81,8 @@ function whyNot({ field, actor }: CellPast): string {
 }
 
 /**
- * The entries that the server would undo: the latest; and when that is a revert, also the one that the cell holds the
- * value of since, for changes are taken back one after another.
+ * Returns the entries that the server would undo: the latest and, if that is a revert, the entry whose value the cell
+ * now holds.
  */
 export function undoableEntries(history: readonly ProvenanceEntryAnswer[]): readonly ProvenanceEntryAnswer[] {
   const [latest] = history
@@ -94,7 +91,7 @@ export function undoableEntries(history: readonly ProvenanceEntryAnswer[]): read
   return inForce === undefined || inForce === latest ? [latest] : [latest, inForce]
 }
 
-/** The entry whose value the cell holds: a revert stands for the one before that which it undid. */
+/** Returns the entry whose value the cell holds: a revert restores the value of an earlier one. */
 function entryInForce(history: readonly ProvenanceEntryAnswer[]): ProvenanceEntryAnswer | undefined {
   let below = Infinity
   for (const entry of history) {
@@ -110,7 +107,7 @@ function undoneBy({ seq, source, reverts }: ProvenanceEntryAnswer): number | nul
   return source === 'revert' && reverts !== undefined && reverts < seq ? reverts : null
 }
 
-/** Whether undoing the entry takes permission for the field. Of a revert, what it undid counts. */
+/** Whether undoing the entry requires permission for the field; for a revert, the undone entry counts. */
 function isByHand(entry: ProvenanceEntryAnswer, history: readonly ProvenanceEntryAnswer[]): boolean {
   let origin: ProvenanceEntryAnswer | undefined = entry
   for (let undone = undoneBy(entry); undone !== null && origin !== undefined;) {

@@ -4,14 +4,14 @@ import type { Part, Sentence } from './origin-sentence.ts'
 
 interface SentenceViewProps {
   readonly sentence: Sentence
-  /** Whether files can be clicked at; not within something that can be clicked at itself. */
+  /** Whether files are links; false within a link or button. */
   readonly links?: boolean
 }
 
-/** A sentence with times, names and links in it. */
+/** Renders a sentence with times, actors and links. */
 export function SentenceView({ sentence, links = true }: SentenceViewProps) {
   return sentence.map((part, index) => (
-    // The parts of a sentence have nothing but their place.
+    // Parts have no keys.
     // oxlint-disable-next-line react/no-array-index-key
     <PartView key={index} part={part} links={links} />
   ))

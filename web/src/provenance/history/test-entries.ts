@@ -1,6 +1,6 @@
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 
-/** Entries for tests, of the field `rate` of the record `chf`. */
+/** Entries of the field `rate` of the record `chf` for tests. */
 export const NOW = Date.parse('2026-03-10T12:00:00.000Z')
 
 export function entryOf(

@@ -17,7 +17,7 @@ interface CancelRunDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks whether a run shall end, and ends it. */
+/** Confirms and cancels a run. */
 export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
   const [actor] = useActor()
   const [isEnding, setIsEnding] = useState(false)
@@ -26,7 +26,7 @@ export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
     setIsEnding(true)
     setFault(null)
     try {
-      // The end itself is told by whoever watches the run.
+      // The end is reported by the stream of the run.
       await server.runs.cancel(run.id, { actor })
       onClose()
     } catch (error) {

@@ -2,16 +2,16 @@ import type { RunPlanAnswer } from '../../../../src/wire/runs/materialize.ts'
 import { countOf } from '../../ui/format.ts'
 
 interface ManualChoiceProps {
-  /** How many values written by hand the run would keep or overwrite. */
+  /** The number of manual values that the run would keep or overwrite. */
   readonly values: number
   readonly overwrites: boolean
-  /** The fields with such values that the actor may not write, by their titles. */
+  /** The titles of fields with manual values that the actor may not write. */
   readonly denied: readonly string[]
   readonly actor: string
   readonly onChange: (overwrites: boolean) => void
 }
 
-/** Whether a run that computes everything again keeps values written by hand, or overwrites them. */
+/** Chooses whether a run that recomputes cells keeps or overwrites manual values. */
 export function ManualChoice({ values, overwrites, denied, actor, onChange }: ManualChoiceProps) {
   const isDenied = denied.length > 0
   return (
@@ -42,7 +42,7 @@ export function ManualChoice({ values, overwrites, denied, actor, onChange }: Ma
   )
 }
 
-/** The values written by hand that a run of a plan would keep or overwrite. */
+/** Returns the number of manual values that a run would keep or overwrite. */
 export function manualValuesOf({
   manual_left: kept = 0,
   manual_overwritten: lost = 0,
@@ -50,7 +50,7 @@ export function manualValuesOf({
   return kept + lost
 }
 
-/** The fields of a plan with values written by hand that are not among those the actor may write. */
+/** Returns the fields with manual values that the actor may not write. */
 export function deniedFields({ targets }: RunPlanAnswer, writable: readonly string[]): readonly string[] {
   return Object.entries(targets).flatMap(([target, { manual_left: kept = 0 }]) =>
     kept > 0 && !writable.includes(target) ? [target] : [],

@@ -31,7 +31,7 @@ interface OrderDialogProps {
 
 const FORM = 'run-order'
 
-/** What a run would do and cost, what can be chosen of it, and the button that starts it. */
+/** The dialog with the options, plan and cost of a run, and the button that starts it. */
 export function OrderDialog({ contract, order: asked, title, onClose }: OrderDialogProps) {
   const client = useQueryClient()
   const [actor] = useActor()

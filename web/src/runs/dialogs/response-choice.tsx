@@ -3,16 +3,16 @@ import { Moment } from '../../ui/moment.tsx'
 import { callAgainText, reuseText, type KeptResponses } from '../display/plan-text.ts'
 
 interface ResponseChoiceProps {
-  /** What a run would do that makes every call. */
+  /** The plan without kept responses. */
   readonly again: RunPlanAnswer
-  /** What one would do that uses kept responses; null while that is not known. */
+  /** The plan with kept responses; null while loading. */
   readonly reusing: RunPlanAnswer | null
   readonly kept: KeptResponses
   readonly reuses: boolean
   readonly onChange: (reuses: boolean) => void
 }
 
-/** Whether every call is made, or kept responses are used, with both prices. */
+/** Chooses whether kept responses replace calls, with both costs. */
 export function ResponseChoice({ again, reusing, kept, reuses, onChange }: ResponseChoiceProps) {
   return (
     <fieldset className="run-responses">

@@ -5,10 +5,7 @@ import { isNothing } from '../display/plan-text.ts'
 import { openRunDialog } from './run-dialog.tsx'
 import { runningStore } from '../progress/running-store.ts'
 
-/**
- * Computes a failed cell again: at once unless a call has a price, else after the dialog has said what it costs. Throws
- * ApiError.
- */
+/** Retries a failed cell: at once if its calls are free, else after confirmation in the dialog. Throws ApiError. */
 export async function retryCell({ recordId, field }: CellRef, actor: string): Promise<void> {
   const order: RunOrder = { targets: [field], record_ids: [recordId], only: 'failed' }
   const plan = await server.runs.plan(order, { actor })

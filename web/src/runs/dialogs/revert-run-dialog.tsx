@@ -20,7 +20,7 @@ interface RevertRunDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks whether the values from before a run shall be put back, does so, and tells what came of it. */
+/** Confirms and reverts a run, and shows the result. */
 export function RevertRunDialog({ run, onClose }: RevertRunDialogProps) {
   const client = useQueryClient()
   const [actor] = useActor()

@@ -8,7 +8,7 @@ interface RunOptionsFormProps {
   readonly onChange: (options: RunOptions) => void
 }
 
-/** What can be chosen of a run: which cells, and how far it may go. */
+/** The form of the cells and limits of a run. */
 export function RunOptionsForm({ options, faults, onChange }: RunOptionsFormProps) {
   const [isOpen, setIsOpen] = useState(options.limit + options.maxCalls + options.maxCost !== '')
   return (

@@ -1,23 +1,23 @@
 import type { RunOrder } from '../../../../src/client/client.ts'
 import { isOnly } from './run-order.ts'
 
-/** What can be chosen of a run, as the form has it. */
+/** The options of a run as form input. */
 export interface RunOptions {
   readonly force: boolean
-  /** Whether values written by hand are overwritten, where everything is computed again. */
+  /** Whether manual values are overwritten, if all cells are recomputed. */
   readonly overwriteManual: boolean
-  /** Empty for all that needs it. */
+  /** Empty for all pending cells. */
   readonly only: string
   readonly limit: string
   readonly maxCalls: string
   readonly maxCost: string
-  /** Whether kept responses are used instead of calls, where there are any. */
+  /** Whether kept responses are used instead of calls. */
   readonly reuse: boolean
-  /** Failures in a row that end the run; empty or 0 for none. */
+  /** The number of consecutive failures that ends the run; empty or 0 for none. */
   readonly stopAfter: string
 }
 
-/** Unless somebody chooses otherwise. REST goes on over failures. */
+/** The default in the viewer; REST has none. */
 const USUAL_STOP_AFTER = 20
 
 export type OptionFaults = Partial<Record<'limit' | 'maxCalls' | 'maxCost' | 'stopAfter', string>>
@@ -35,7 +35,7 @@ export function optionsOf(order: RunOrder): RunOptions {
   }
 }
 
-/** Whether a run of these options overwrites values written by hand: those that compute cells of one state never do. */
+/** Whether the run overwrites manual values: only a run of all cells can. */
 function overwrites({ force, only, overwriteManual }: RunOptions): boolean {
   return force && !isOnly(only) && overwriteManual
 }
@@ -44,7 +44,7 @@ function textOf(bound: number | undefined): string {
   return bound === undefined ? '' : String(bound)
 }
 
-/** The order with the options put in, and what is wrong with them. */
+/** Returns the order with the options, and the errors of the form. */
 export function withOptions(
   order: RunOrder,
   options: RunOptions,
@@ -77,7 +77,7 @@ export function withOptions(
   }
 }
 
-/** A number, null for an empty text, or what is wrong. */
+/** Parses a number; returns null for an empty text, or the error as text. */
 function wholeNumber(text: string, least: number): number | null | string {
   const plain = text.trim().replaceAll(',', '')
   if (plain === '') return null

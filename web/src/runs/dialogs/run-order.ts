@@ -1,7 +1,7 @@
 import type { RunAnswer, RunSummary } from '../../../../src/wire/runs/runs.ts'
 import type { RunOrder } from '../../../../src/client/client.ts'
 
-/** What a run was asked for, to be asked for again; to overwrite values written by hand must be chosen anew. */
+/** Returns the order of a run, to repeat it; overwriting manual values is not repeated. */
 export function orderOf(run: RunAnswer): RunOrder {
   return {
     ...cellsOf(run),
@@ -17,8 +17,8 @@ export function orderOf(run: RunAnswer): RunOrder {
 }
 
 /**
- * What failed of the fields and records that a run was asked for, by whatever run. Forced when the run was: who wanted
- * new answers does not want those of the cache.
+ * Returns an order that retries the failed cells in the scope of a run. Forced if the run was, so that cached results
+ * are not used.
  */
 export function retryOrderOf(run: RunAnswer): RunOrder {
   return { ...cellsOf(run), only: 'failed', ...(run.force ? { force: true } : {}) }
@@ -39,7 +39,7 @@ export function isOnly(value: string | null): value is Only {
   return ONLY.some((each) => each === value)
 }
 
-/** Of a run or an order, which cells it is about: `2 fields of 12 records`. */
+/** Describes the scope of a run or an order: `2 fields of 12 records`. */
 export function describeCells(
   {
     targets,
@@ -62,7 +62,7 @@ export function describeCells(
   return `${fields} of ${records}`
 }
 
-/** Whether a run can be undone: it has stored something, and stores no more. */
+/** Whether a run can be reverted: it has ended and stored something. */
 export function canRevert({ state, materialized }: Pick<RunSummary, 'state' | 'materialized'>): boolean {
   return state !== 'running' && materialized > 0
 }

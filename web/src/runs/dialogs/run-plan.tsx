@@ -21,7 +21,7 @@ interface RunPlanProps {
   readonly titleOf: (field: string) => string
 }
 
-/** What a run would do: calls, cost, and by field the cells. An old plan is greyed until the new one is there. */
+/** The plan of a run: calls, cost, and cells by field. An outdated plan is greyed until the new one is loaded. */
 export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps) {
   if (error !== null) {
     return (
@@ -144,7 +144,7 @@ function TargetTable({
   readonly titleOf: (field: string) => string
 }) {
   const all = Object.entries(plan.targets)
-  // Those with work come first.
+  // Targets with pending cells come first.
   const targets = [
     ...all.filter(([, cells]) => hasWork(cells)),
     ...all.filter(([, cells]) => !hasWork(cells)),

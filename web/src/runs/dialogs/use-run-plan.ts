@@ -7,14 +7,14 @@ import { server } from '../../api/server.ts'
 const SETTLE_MS = 300
 
 interface ShownPlan {
-  /** Null while none is known. */
+  /** Null until the first plan is loaded. */
   readonly plan: RunPlanAnswer | null
-  /** Whether it is that of the order as it is now. */
+  /** Whether the plan is of the present order. */
   readonly isCurrent: boolean
   readonly error: Error | null
 }
 
-/** What a run would do, asked again when its order has changed and come to rest. */
+/** Loads the plan of an order, debounced. */
 export function useRunPlan(order: RunOrder, actor: string, isSound: boolean): ShownPlan {
   const text = JSON.stringify(order)
   const settled = useSettled(text)

@@ -1,6 +1,6 @@
 import { formatCount } from '../../ui/format.ts'
 
-/** A cell with a count; a zero steps back. */
+/** A table cell with a count; zero is greyed. */
 export function CountCell({
   count,
   className = '',

@@ -7,7 +7,7 @@ export interface PlanTotals {
   readonly compute: number
   readonly cached: number
   readonly skipped: number
-  /** Of these, cells with work that the limits leave no room for. */
+  /** The skipped cells that the limits exclude. */
   readonly left: number
 }
 
@@ -22,7 +22,7 @@ export function totalsOf({ targets }: RunPlanAnswer): PlanTotals {
   return totals
 }
 
-/** Whether a run would leave everything as it is. */
+/** Whether a run would change nothing. */
 export function isNothing(plan: RunPlanAnswer): boolean {
   const { compute, cached } = totalsOf(plan)
   return compute === 0 && cached === 0
@@ -35,7 +35,7 @@ const BLOCKED_WORDS = [
   ['input_missing', 'an input that this run does not compute'],
 ] as const
 
-/** The cells that a run does not compute because of an input, and why: `3 cells wait: 2 for an input that failed, …`. Null for none. */
+/** Describes the blocked cells of a plan: `3 cells are blocked: 2 by a failed input, …`. Null for none. */
 export function blockedText({ targets }: RunPlanAnswer): string | null {
   const counts = BLOCKED_WORDS.map(([reason, words]) => {
     const count = Object.values(targets).reduce((sum, { blocked }) => sum + (blocked?.[reason] ?? 0), 0)
@@ -47,7 +47,7 @@ export function blockedText({ targets }: RunPlanAnswer): string | null {
   return `${countOf(total, 'cell')} ${total === 1 ? 'is' : 'are'} blocked: ${reasons.join(', ')}.`
 }
 
-/** The failed cells that a run does not try again yet: Null for none. */
+/** Describes the failed cells that a run does not retry yet. Null for none. */
 export function retryText({ targets }: RunPlanAnswer): string | null {
   const all = Object.values(targets).flatMap(({ retry_later: later }) => later ?? [])
   const cells = all.reduce((sum, later) => sum + later.cells, 0)
@@ -57,26 +57,26 @@ export function retryText({ targets }: RunPlanAnswer): string | null {
   return `${countOf(cells, 'failed cell')} ${cells === 1 ? 'is' : 'are'} not retried${when}. To retry now, choose only failed cells.`
 }
 
-/** What the button of a run says: what it does and what that costs. */
+/** Returns the label of the run button, with the calls and their cost. */
 export function runButtonText(plan: RunPlanAnswer): string {
   const { cached } = totalsOf(plan)
   if (plan.calls === 0) return cached > 0 ? `Fill ${countOf(cached, 'cell')} from the cache` : 'Run'
   return `Run ${plan.at_most === true ? 'at most ' : ''}${countOf(plan.calls, 'call')} · ${planCost(plan)}`
 }
 
-/** What the calls of a plan cost. */
+/** Returns the cost of a plan. */
 export function planCost({ calls, cost, unpriced_calls: unpriced = 0 }: RunPlanAnswer): string {
   return costText({ calls, cost, unpriced })
 }
 
-/** What the calls of a run cost. */
+/** Returns the cost of a run. */
 export function runCost({ calls, total_cost: cost, unpriced_calls: unpriced }: RunCosts): string {
   return costText({ calls, cost, unpriced })
 }
 
 type RunCosts = Pick<RunSummary, 'calls' | 'total_cost' | 'unpriced_calls'>
 
-/** Of calls to hosts without a price nobody knows what they cost: that is not nothing. */
+/** Formats a cost; calls to hosts without a price have an unknown cost, not zero. */
 function costText(of: { readonly calls: number; readonly cost: number; readonly unpriced: number }): string {
   const { calls, cost, unpriced } = of
   if (unpriced === 0) return formatMoney(cost)
@@ -85,10 +85,10 @@ function costText(of: { readonly calls: number; readonly cost: number; readonly 
     : `${formatMoney(cost)} + ${countOf(unpriced, 'call')} of unset cost`
 }
 
-/** Calls of a plan that kept responses answer, and when these were received. */
+/** The calls that kept responses replace, and when these were received. */
 export type KeptResponses = NonNullable<RunPlanAnswer['targets'][string]['kept_responses']>
 
-/** The kept responses that a plan tells of; null when there are none. Fields of one derivation share theirs. */
+/** Returns the kept responses of a plan; null for none. Fields of one derivation share theirs. */
 export function keptResponses({ targets }: RunPlanAnswer): KeptResponses | null {
   return Object.values(targets).reduce<KeptResponses | null>((all, { kept_responses: kept }) => {
     if (kept === undefined || all === null) return kept ?? all
@@ -100,15 +100,15 @@ export function keptResponses({ targets }: RunPlanAnswer): KeptResponses | null 
   }, null)
 }
 
-/** What it costs to make all calls again. */
+/** Returns the cost of making all calls again. */
 export function callAgainText(plan: RunPlanAnswer): string {
   return `Call again: ${planCost(plan)}`
 }
 
-/** What it costs to make only the calls that no kept response answers. */
+/** Returns the cost of making only the calls without a kept response. */
 export function reuseText(again: RunPlanAnswer, reusing: RunPlanAnswer | null): string {
   const most = keptResponses(again)?.calls ?? 0
-  // Of several derivations each has its own responses; with limits, other calls may take the place of those that are not made.
+  // Several derivations have separate responses; within limits, other calls may replace the saved ones.
   const saved = reusing === null ? most : Math.max(most, again.calls - reusing.calls)
   const price = reusing === null ? '…' : planCost(reusing)
   return `Reuse ${countOf(saved, 'kept response')}: ${price}`

@@ -3,7 +3,7 @@ import { countOf, formatCount } from '../../ui/format.ts'
 import './run-bar.css'
 import { runName } from './run-text.ts'
 
-/** How far a run is: what failed has its own part of the bar. */
+/** The progress of a run, with a separate part for failures. */
 export function RunBar({ run }: { readonly run: RunSummary }) {
   const { done, total, failed } = run
   const isKnown = total > 0

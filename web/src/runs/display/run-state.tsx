@@ -11,10 +11,10 @@ const ICONS = {
   interrupted: Unplug,
 } as const
 
-/** The state of a run, as an icon and a word. */
+/** An icon and a label for the state of a run. */
 export function RunState({ run }: { readonly run: Pick<RunSummary, 'state' | 'failed' | 'total'> }) {
   const state = runStateOf(run.state)
-  // Finished is not all well when cells have failed.
+  // A finished run with failed cells shows a warning.
   const Icon = state === 'finished' && run.failed > 0 ? CircleAlert : ICONS[state]
   return (
     <span

@@ -5,7 +5,7 @@ export const RUN_STATES = ['running', 'finished', 'failed', 'cancelled', 'interr
 
 export type RunStateName = (typeof RUN_STATES)[number]
 
-/** What each state means. */
+/** The meaning of each state. */
 export const RUN_STATE_LABELS: Readonly<Record<RunStateName, string>> = {
   running: 'Running: in progress, or waiting for another run',
   finished: 'Finished: all cells were processed; some may have failed',
@@ -14,12 +14,12 @@ export const RUN_STATE_LABELS: Readonly<Record<RunStateName, string>> = {
   interrupted: 'Interrupted: the server stopped before the run ended',
 }
 
-/** The server may know more states than this page. */
+/** Maps states that this version does not know to `failed`. */
 export function runStateOf(state: string): RunStateName {
   return RUN_STATES.find((each) => each === state) ?? 'failed'
 }
 
-/** What a run is called in a sentence: `Run 12`, `The revert of run 12`. */
+/** Names a run in a sentence: `Run 12`, `Revert of run 12`. */
 export function runName({ id, kind, reverts }: Pick<RunSummary, 'id' | 'kind' | 'reverts'>): string {
   return kind === 'revert' && reverts !== null ? `Revert of run ${reverts}` : `Run ${id}`
 }
@@ -32,13 +32,13 @@ const ENDS: Readonly<Record<RunStateName, string>> = {
   interrupted: 'was interrupted',
 }
 
-/** What to say in a message when a run has ended. */
+/** Returns the message about the end of a run. */
 export function endText(run: RunSummary): string {
   const end = `${runName(run)} ${ENDS[runStateOf(run.state)]}: ${countsText(run)}`
   return run.state === 'failed' && run.error !== null ? `${end}. ${run.error.message}` : end
 }
 
-/** What a run has done: `134 computed, 3 failed`. */
+/** Returns the counts of a run: `134 cells computed, 3 failed`. */
 export function countsText({ kind, materialized, skipped, failed }: RunSummary): string {
   if (kind === 'revert') {
     const back = `${countOf(materialized, 'cell')} reverted`
@@ -48,7 +48,7 @@ export function countsText({ kind, materialized, skipped, failed }: RunSummary):
   return failed === 0 ? computed : `${computed}, ${formatCount(failed)} failed`
 }
 
-/** For how long a run has gone on, in milliseconds. */
+/** Returns the duration of a run in milliseconds. */
 export function tookMs({ started_at, ended_at }: RunSummary, now: number): number {
   return Math.max(0, (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at))
 }

@@ -7,8 +7,8 @@ type RunCell = RunCells['cells'][number]
 type CellsById = ReadonlyMap<string, readonly RunCell[]>
 
 /**
- * Puts the cells that a run has stored into what has been read: pages, records, states. Returns whether that is all: there
- * may be more, or values too long to be sent.
+ * Writes the stored cells of a run into the query cache. Returns whether that is complete: there may be more cells, or
+ * values too long for the event.
  */
 export function applyRunCells(
   client: QueryClient,
@@ -29,12 +29,12 @@ export function applyRunCells(
   return omitted === 0 && cells.every((cell) => cell.state === 'failed' || hasValue(cell))
 }
 
-/** To put something into what is out of date and not being read would make it count as up to date. */
+/** Writing into an invalidated query that is not loading would mark it as up to date. */
 function isUpToDate({ state }: Query): boolean {
   return !state.isInvalidated || state.fetchStatus === 'fetching'
 }
 
-/** Undefined when nothing of it has changed: then it is left as it is. */
+/** Returns undefined if no record of the page has changed. */
 function withValues(page: RecordListAnswer | undefined, byId: CellsById): RecordListAnswer | undefined {
   if (page === undefined) return undefined
   let isChanged = false
@@ -68,7 +68,7 @@ function hasValue(cell: RunCell): boolean {
   return cell.state === 'fresh' && 'value' in cell
 }
 
-/** What tells how a cell came about is read anew. */
+/** Whether a query is the history or explanation of one of the cells. */
 function isStoryOf([first, second, recordId, field]: readonly unknown[], byId: CellsById): boolean {
   if (first !== 'records' || (second !== 'history' && second !== 'why')) return false
   return byId.get(String(recordId))?.some((cell) => cell.field === field) === true

@@ -1,23 +1,23 @@
-/** The rate is that of so much time past. */
+/** The time over which the rate is measured. */
 const WINDOW_MS = 6000
-/** Less time says nothing yet: what needs no call is settled at once, as the run begins. */
+/** The minimum time: cells that need no call complete at once when the run begins. */
 const LEAST_MS = 2000
 
-/** How fast a count grows, over the last seconds. */
+/** Measures how fast a count grows. */
 export class RateMeter {
   #samples: { readonly at: number; readonly done: number }[] = []
 
-  /** `at` in milliseconds. A count that has gone back begins anew. */
+  /** Adds a sample; `at` is in milliseconds. A smaller count restarts the measurement. */
   add(done: number, at: number): void {
     const last = this.#samples.at(-1)
     if (last !== undefined && done < last.done) this.#samples = []
     this.#samples.push({ at, done })
-    // The last sample before the window stays, as its beginning.
+    // Keeps the last sample before the window as its start.
     const begin = this.#samples.findLastIndex((sample) => sample.at <= at - WINDOW_MS)
     if (begin > 0) this.#samples.splice(0, begin)
   }
 
-  /** By the second; null while it cannot be told. */
+  /** The rate per second; null until known. */
   get perSecond(): number | null {
     const first = this.#samples[0]
     const last = this.#samples.at(-1)
@@ -26,7 +26,7 @@ export class RateMeter {
   }
 }
 
-/** Seconds until all is done; null while that cannot be told. */
+/** Returns the remaining seconds; null if unknown. */
 export function secondsLeft(
   { done, total }: { readonly done: number; readonly total: number },
   perSecond: number | null,

@@ -6,7 +6,7 @@ import { runningStore, type Running, type RunProgress } from './running-store.ts
 
 const ALL = 'all'
 
-/** Which cells a run computes. */
+/** The scope of a run. */
 export interface RunningScope {
   /** Null for none. */
   readonly targets: ReadonlySet<string> | 'all' | null
@@ -16,12 +16,12 @@ export interface RunningScope {
   readonly only: string | null
 }
 
-/** Which cells a run computes just now, and how far it is. */
+/** Returns the scope and progress of the current run. */
 export function useRunning(): RunningScope & { readonly progress: RunProgress | null } {
   const { run } = useRunningRun()
   const isComputing = run !== null && run.kind !== 'revert'
   const isLimited = isComputing && run.record_count !== null
-  // Lists say only how many records a run is about.
+  // Lists have only the number of records of a run.
   const { data } = useQuery({ ...runQuery(run?.id ?? ''), enabled: isLimited })
   const targets = useSet(!isComputing ? null : run.targets, isComputing ? ALL : null)
   const ids = data !== undefined && data.id === run?.id ? (data.record_ids ?? []) : []
@@ -31,7 +31,7 @@ export function useRunning(): RunningScope & { readonly progress: RunProgress | 
 
 const LEFT_ALONE: ReadonlySet<CellStateName> = new Set(['fresh', 'overridden', 'blocked'])
 
-/** Whether a run works, or will, on a derived cell in this state: what is fresh, written by hand or blocked is left alone. */
+/** Whether a run computes a derived cell in this state; fresh, overridden and blocked cells are skipped. */
 export function isComputed(
   { targets, records, only }: RunningScope,
   cell: { readonly recordId: string; readonly field: string },
@@ -42,12 +42,12 @@ export function isComputed(
   return isTarget && (records === null || records.has(cell.recordId)) && (only === null || only === state)
 }
 
-/** The run that goes on just now. */
+/** Returns the current run. */
 export function useRunningRun(): Running {
   return useSyncExternalStore(runningStore.subscribe, () => runningStore.running)
 }
 
-/** The same set for as long as it has the same names; `other` where there are none. */
+/** Returns the same set while its names are the same; `other` for null. */
 function useSet<T>(names: readonly string[] | null, other: T): ReadonlySet<string> | T {
   const key = names === null ? null : JSON.stringify(names)
   return useMemo(() => (key === null ? other : new Set(JSON.parse(key) as string[])), [key, other])

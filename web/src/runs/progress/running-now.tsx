@@ -13,12 +13,12 @@ import type { Running } from './running-store.ts'
 interface RunningNowProps {
   readonly running: Running
   readonly run: RunSummary
-  /** The server does not answer. */
+  /** Whether the server is unreachable. */
   readonly isLost: boolean
   readonly onCancel: () => void
 }
 
-/** How far the run is that goes on, as long as the header is wide; what matters most comes first. */
+/** The progress of the current run in the header; the most important items come first, as space allows. */
 export function RunningNow({ running: { perSecond, waiting }, run, isLost, onCancel }: RunningNowProps) {
   const left = secondsLeft(run, perSecond)
   const name = runName(run)

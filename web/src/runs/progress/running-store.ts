@@ -1,7 +1,7 @@
 import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
 import { RateMeter } from './rate-meter.ts'
 
-/** How far a run is. */
+/** The progress of a run. */
 export type RunProgress = Pick<
   RunSummary,
   | 'id'
@@ -18,26 +18,26 @@ export type RunProgress = Pick<
   | 'manual_overwritten'
 >
 
-/** What goes on just now. */
+/** The current run and its rate. */
 export interface Running {
-  /** The run that works, or waits to; as far as it is known to be. Null when none goes on. */
+  /** The run that computes or waits to; null for none. */
   readonly run: RunSummary | null
-  /** Cells by the second; null while it cannot be told. */
+  /** Cells per second; null until known. */
   readonly perSecond: number | null
-  /** Further runs, which wait for it. */
+  /** The number of further runs, which wait for it. */
   readonly waiting: number
 }
 
 const NOTHING: Running = { run: null, perSecond: null, waiting: 0 }
 
-/** The runs that go on, from all that tells of them: lists, streams, and those who start one. */
+/** The running runs, merged from lists, streams and responses. */
 export class RunningStore {
   readonly #runs = new Map<string, RunSummary>()
   readonly #meters = new Map<string, RateMeter>()
-  /** A list that was read before a run ended may arrive after its end has. */
+  /** A list may arrive after the end of a run that it shows as running. */
   readonly #ended = new Set<string>()
   readonly #listeners = new Set<() => void>()
-  /** The last run in the lists so far; null before the first. */
+  /** The latest run in the lists; null before the first list. */
   #lastListed: number | null = null
   #running = NOTHING
 
@@ -50,7 +50,7 @@ export class RunningStore {
     return () => this.#listeners.delete(listener)
   }
 
-  /** A run of which somebody knows that it has begun. */
+  /** Adds a run that has started. */
   begin(run: RunSummary): void {
     if (run.state !== 'running' || this.#ended.has(run.id)) return
     this.#take(run)
@@ -58,8 +58,8 @@ export class RunningStore {
   }
 
   /**
-   * Takes over what a list says, and returns those runs whose end is news: they went on before, or have begun and ended
-   * since the list before.
+   * Merges a list, and returns the runs that have ended since: those that were running, or began and ended between two
+   * lists.
    */
   readList(runs: readonly RunSummary[], now: number): readonly RunSummary[] {
     const lastListed = this.#lastListed ?? Infinity
@@ -84,7 +84,7 @@ export class RunningStore {
     this.#changed()
   }
 
-  /** A run has ended; returns whether that is news. */
+  /** Removes an ended run; returns whether it was running. */
   end(id: string): boolean {
     const isNews = !this.#ended.has(id)
     this.#remove(id)
@@ -100,13 +100,13 @@ export class RunningStore {
 
   #take(run: RunSummary): void {
     const known = this.#runs.get(run.id)
-    // What is further is newer.
+    // The run with more progress is newer.
     if (known === undefined || run.done >= known.done) this.#runs.set(run.id, run)
   }
 
   #measure(id: string, now: number): void {
     const run = this.#runs.get(id)
-    // Until its total is known, a run waits.
+    // A run without a total has not started computing.
     if (run === undefined || run.total === 0) return
     const meter = this.#meters.get(id) ?? new RateMeter()
     this.#meters.set(id, meter)
@@ -115,7 +115,7 @@ export class RunningStore {
 
   #changed(): void {
     const runs = [...this.#runs.values()].toSorted((a, b) => Number(a.id) - Number(b.id))
-    // One run works at a time; it is the one that knows how much there is to do.
+    // One run computes at a time: the one whose total is known.
     const run = runs.find(({ total }) => total > 0) ?? runs[0]
     this.#running =
       run === undefined
@@ -125,5 +125,4 @@ export class RunningStore {
   }
 }
 
-/** That of the page. */
 export const runningStore = new RunningStore()

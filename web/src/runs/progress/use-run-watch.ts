@@ -12,10 +12,10 @@ import { runningStore } from './running-store.ts'
 import { watchRun } from './watch-run.ts'
 
 const POLL_MS = 2000
-/** What a run changes and does not list is read again no more often than this. */
+/** The minimum interval of refetching data that a run changes without listing it. */
 const REREAD_MS = 2000
 
-/** Keeps the page up to date with the runs that go on, whoever started them; once on the page. */
+/** Keeps the page up to date with all runs; mounted once. */
 export function useRunWatch(): { readonly list: RunListAnswer | undefined; readonly isLost: boolean } {
   const client = useQueryClient()
   const { run } = useRunningRun()
@@ -43,7 +43,7 @@ function follow(client: QueryClient, id: string): () => void {
           if (!applyRunCells(client, data)) reread.ask()
           break
         case 'run.progress':
-          // Of a run of another process, and of one that puts values back, the cells are not told.
+          // Runs of other processes, and reverts, do not list their cells.
           if (data.materialized > materialized && !listed) reread.ask()
           materialized = data.materialized
           listed = false
@@ -62,7 +62,7 @@ function follow(client: QueryClient, id: string): () => void {
   }
 }
 
-/** Reads what runs change, some time after it is first asked to. */
+/** Refetches data that runs change, after a delay. */
 function rereadLater(client: QueryClient): { ask(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | null = null
   const read = (): void => {
@@ -79,7 +79,7 @@ function rereadLater(client: QueryClient): { ask(): void; stop(): void } {
   }
 }
 
-/** Not summaries, which cost a look at all records each: they wait for the end. */
+/** Not summaries, which scan all records: they are refetched at the end. */
 const CHANGED: ReadonlySet<unknown> = new Set(['page', 'one', 'cells', 'status', 'history', 'why'])
 
 function announceEnd(client: QueryClient, run: RunSummary): void {

@@ -2,12 +2,12 @@ import type { RunEvent } from '../../../../src/client/client.ts'
 import { server } from '../../api/server.ts'
 import { keepFollowing } from '../../live/keep-following.ts'
 
-/** What the tab that holds the stream tells the others when something may have been missed. */
+/** The message that events may have been missed. */
 const MISSED = 'missed'
 
 /**
- * Listens to a run until it ends. Browsers allow few connections to a host, so one tab holds the stream and tells the
- * others; when it is closed, another takes over. `onMissed`: there may have been events that nobody was told of.
+ * Follows a run until it ends. Browsers limit connections per host, so one tab holds the stream and broadcasts to the
+ * others; when it is closed, another takes over. Calls `onMissed` if events may have been missed.
  */
 export function watchRun(id: string, onEvent: (event: RunEvent) => void, onMissed: () => void): () => void {
   const name = `colophon.run.${id}`
@@ -22,10 +22,10 @@ export function watchRun(id: string, onEvent: (event: RunEvent) => void, onMisse
     onEvent(event)
     if (event.kind === 'run.end') end()
   }
-  /** Whether something may have been told while nobody listened. */
+  /** Whether events may have been missed. */
   let isBehind = false
   channel.addEventListener('message', ({ data }) => {
-    // Another tab listens; when it is this one's turn, that one does no more.
+    // Another tab holds the stream; if this tab takes over, it has missed the events in between.
     isBehind = true
     if (data === MISSED) onMissed()
     else take(data as RunEvent)
@@ -47,7 +47,7 @@ export function watchRun(id: string, onEvent: (event: RunEvent) => void, onMisse
     isBehind = true
   }
   const lead = (): Promise<void> => keepFollowing(stop.signal, read, fallBehind)
-  // Browsers offer locks to pages from this machine and over https only: elsewhere each tab listens for itself.
+  // Locks need a secure context; without them, each tab has its own stream.
   if ('locks' in navigator) {
     navigator.locks.request(name, { signal: stop.signal }, lead).catch(() => undefined)
   } else {

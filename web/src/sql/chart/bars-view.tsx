@@ -6,7 +6,7 @@ const BAR = 20
 const STEP = 28
 const AXIS = 46
 const LETTER = 7.2
-/** For the number at the end of a bar. */
+/** The space for the number at the end of a bar. */
 const END = 92
 
 interface BarsViewProps {
@@ -15,7 +15,7 @@ interface BarsViewProps {
   readonly width: number
 }
 
-/** Bars from left to right, so that there is room for what each stands for. */
+/** A horizontal bar chart. */
 export function BarsView({ chart, name, width }: BarsViewProps) {
   const { bars, category, number } = chart
   const longest = Math.max(category.length, ...bars.map(({ label }) => label.length))
@@ -56,7 +56,7 @@ export function BarsView({ chart, name, width }: BarsViewProps) {
         const from = x(Math.min(0, value ?? 0))
         const to = x(Math.max(0, value ?? 0))
         return (
-          // Two categories may be written alike.
+          // Labels may repeat.
           // oxlint-disable-next-line react/no-array-index-key
           <g key={index} className="chart-bar">
             <title>{`${label}: ${value === null ? 'no value' : formatValue(null, value)}`}</title>

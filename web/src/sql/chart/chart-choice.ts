@@ -13,7 +13,7 @@ export interface BarsChart {
 
 export interface Bar {
   readonly label: string
-  /** Null where there is no value. */
+  /** Null for no value. */
   readonly value: number | null
 }
 
@@ -21,21 +21,21 @@ export interface LineChart {
   readonly kind: 'line'
   readonly time: string
   readonly number: string
-  /** From the earliest on. */
+  /** In order of time. */
   readonly points: readonly Point[]
 }
 
 export interface Point {
   /** In milliseconds since 1970. */
   readonly at: number
-  /** The time as the result has it. */
+  /** The time as in the result. */
   readonly label: string
   readonly value: number
 }
 
 const MOST_BARS = 50
 
-/** The picture that a result makes: one number by one time, or by one category of not too many; null for others. */
+/** Chooses a chart for a result: one number by a time, or by a category with few values; null for others. */
 export function chooseChart(columns: readonly ResultColumn[], rows: readonly ResultRow[]): Chart | null {
   const [number, ...otherNumbers] = columns.filter(isNumeric)
   const [by, ...others] = columns.filter((column) => !isNumeric(column))
@@ -44,12 +44,12 @@ export function chooseChart(columns: readonly ResultColumn[], rows: readonly Res
 }
 
 function lineOf(by: ResultColumn, number: ResultColumn, rows: readonly ResultRow[]): LineChart | null {
-  // A code of four digits looks like a year; the contract knows better.
+  // A code of four digits looks like a year unless the contract has its type.
   if (by.field?.type === 'string') return null
   const points: Point[] = []
   for (const row of rows) {
     const [label, value] = [row[by.name], row[number.name]]
-    // What has no time or no value has no place.
+    // Rows without a time or value are omitted.
     if (label === null || value === null) continue
     const at = timeOf(label)
     if (at === null || typeof label !== 'string' || typeof value !== 'number') return null
@@ -71,7 +71,7 @@ function barsOf(by: ResultColumn, number: ResultColumn, rows: readonly ResultRow
   return { kind: 'bars', category: by.name, number: number.name, bars }
 }
 
-/** What a chart shows, in a sentence: its name for those who do not see it. */
+/** Describes a chart in a sentence, as its accessible name. */
 export function describeChart(chart: Chart): string {
   const places = chart.kind === 'bars' ? chart.bars : chart.points
   const known = places.filter((place): place is Point => place.value !== null)

@@ -9,7 +9,7 @@ const TOP = 28
 const BOTTOM = HEIGHT - 48
 const LEFT = 60
 const RIGHT = 20
-/** With more of them, points would hide the line. */
+/** The number of points up to which they are marked. */
 const MOST_DOTS = 60
 
 interface LineViewProps {
@@ -18,7 +18,7 @@ interface LineViewProps {
   readonly width: number
 }
 
-/** A number over time; the point nearest to the pointer is told. */
+/** A line chart over time; the point nearest to the pointer has a label. */
 export function LineView({ chart, name, width }: LineViewProps) {
   const { points, time, number } = chart
   const [pointed, setPointed] = useState<Point | null>(null)
@@ -71,7 +71,7 @@ export function LineView({ chart, name, width }: LineViewProps) {
       <path className="chart-path" d={path.join('')} />
       {points.length <= MOST_DOTS &&
         points.map((point, index) => (
-          // Several points may be of one moment.
+          // Times may repeat.
           // oxlint-disable-next-line react/no-array-index-key
           <circle key={index} className="chart-dot" cx={x(point.at)} cy={y(point.value)} r={3} />
         ))}

@@ -6,7 +6,7 @@ import { useWidth } from './use-width.ts'
 
 const WIDEST = 1100
 
-/** The picture of a result; the table beside it has the same numbers. */
+/** The chart of a result. */
 export function ResultsChart({ chart }: { readonly chart: Chart }) {
   const [ref, width] = useWidth<HTMLDivElement>()
   const name = describeChart(chart)
@@ -32,7 +32,7 @@ export function ResultsChart({ chart }: { readonly chart: Chart }) {
           </thead>
           <tbody>
             {chart.bars.map(({ label, value }, index) => (
-              // Two categories may be written alike.
+              // Labels may repeat.
               // oxlint-disable-next-line react/no-array-index-key
               <tr key={index}>
                 <th scope="row">{label}</th>

@@ -1,7 +1,7 @@
-/** `2026`, `2026-03`, `2026-03-01`, and with a time of day; without an offset it is UTC, as SQLite has it. */
+/** `2026`, `2026-03`, `2026-03-01`, optionally with a time; without an offset it is UTC, as in SQLite. */
 const TIME = /^(\d{4})(-\d\d)?(-\d\d)?([T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(Z|[+-]\d\d:\d\d)?$/
 
-/** The moment that a text stands for, in milliseconds since 1970; null for what is no time. */
+/** Parses a time to milliseconds since 1970; null for other values. */
 export function timeOf(value: unknown): number | null {
   if (typeof value !== 'string') return null
   const parts = TIME.exec(value)
@@ -22,7 +22,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Steps of equal length, each with how its places are written. */
+/** Steps of constant length with the format of their ticks. */
 const STEPS: readonly (readonly [ms: number, format: Intl.DateTimeFormat])[] = (() => {
   const clock = new Intl.DateTimeFormat('en-GB', {
     timeZone: 'UTC',
@@ -58,7 +58,7 @@ const MONTH = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 'short'
 /** In months. */
 const LONG_STEPS = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000, 12_000]
 
-/** Round places between two moments, in UTC; at most so many. */
+/** Returns at most `most` round ticks between two times, in UTC. */
 export function timeTicks(from: number, to: number, most: number): readonly TimeTick[] {
   for (const [ms, format] of STEPS) {
     const first = Math.ceil(from / ms) * ms
@@ -76,7 +76,7 @@ function tick(at: number, format: Intl.DateTimeFormat): TimeTick {
   return { at, label: format.format(at) }
 }
 
-/** Null when there would be more than `most`. */
+/** Returns null for more than `most` ticks. */
 function monthTicks(from: number, to: number, months: number, most: number): readonly TimeTick[] | null {
   const start = new Date(from)
   const monthsBefore = start.getUTCFullYear() * 12 + start.getUTCMonth()
@@ -90,7 +90,7 @@ function monthTicks(from: number, to: number, months: number, most: number): rea
   }
 }
 
-/** Not by Date.UTC, for which the year 99 is 1999. */
+/** Not by Date.UTC, which reads the year 99 as 1999. */
 function startOfMonth(months: number): number {
   return new Date(0).setUTCFullYear(Math.floor(months / 12), months % 12, 1)
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState, type RefObject } from 'react'
 
-/** The width of an element in CSS pixels, kept up to date; 0 until it is known. */
+/** Returns the width of an element in CSS pixels, updated by a ResizeObserver; 0 before the first measurement. */
 export function useWidth<T extends HTMLElement>(): readonly [ref: RefObject<T | null>, width: number] {
   const ref = useRef<T>(null)
   const [width, setWidth] = useState(0)

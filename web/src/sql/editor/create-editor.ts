@@ -13,11 +13,11 @@ import type { SheetContract } from '../../api/contract.ts'
 import { EDITOR_THEME } from './editor-theme.ts'
 import { sqlLanguage } from './sql-language.ts'
 
-/** What the editor tells. */
+/** The callbacks of the editor. */
 export interface EditorEvents {
   onChange(text: string): void
   onRun(): void
-  /** Somebody wants to go on from the editor by keyboard. */
+  /** Called when Escape leaves the editor. */
   onLeave(): void
 }
 
@@ -49,7 +49,7 @@ export function createEditor(
         sqlLanguage(contract),
         EditorView.lineWrapping,
         placeholder('SELECT … FROM records'),
-        // Tab leaves the editor, but for a list of completions; Escape closes that list first.
+        // Tab leaves the editor unless completions are open; Escape closes these first.
         keymap.of([
           { key: 'Tab', run: acceptCompletion },
           ...closeBracketsKeymap,
@@ -72,7 +72,7 @@ export function createEditor(
   })
 }
 
-/** Puts another text into the editor; it can be undone. */
+/** Replaces the text as an undoable change. */
 export function replaceText(editor: EditorView, text: string): void {
   if (editor.state.doc.toString() === text) return
   editor.dispatch({

@@ -53,5 +53,5 @@ const colours = HighlightStyle.define([
   { tag: [tags.operator, tags.punctuation], color: 'var(--text-soft)' },
 ])
 
-/** By the tokens, so that light and dark come by themselves. */
+/** Uses the design tokens, which follow the light and dark theme. */
 export const EDITOR_THEME: Extension = [look, syntaxHighlighting(colours)]

@@ -11,7 +11,7 @@ interface SqlEditorProps {
   readonly onLeave: () => void
 }
 
-/** Where the statement is written. Ctrl-Enter runs it, Escape leaves it. */
+/** The editor of the statement. Ctrl+Enter runs it, Escape leaves it. */
 export function SqlEditor({ contract, text, ...events }: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
@@ -29,7 +29,7 @@ export function SqlEditor({ contract, text, ...events }: SqlEditorProps) {
     })
     view.current = editor
     return () => {
-      // The next editor goes on with the text of this one.
+      // A remounted editor keeps the text.
       initialText.current = editor.state.doc.toString()
       editor.destroy()
     }

@@ -6,8 +6,8 @@ import type { SqlDialect } from '../../../../src/wire/schema/dialect.ts'
 import { quoteName, SQL_FUNCTIONS, sqlKeywords } from './sql-words.ts'
 
 /**
- * The dialects as the server takes them: what lang-sql has for them highlights words such as `language` and `month` as
- * keywords, and offers statements that are refused.
+ * The dialects as the server accepts them: those of lang-sql highlight words such as `language` and `month` as
+ * keywords, and complete statements that the server refuses.
  */
 const DIALECTS: Readonly<Record<SqlDialect, SQLDialect>> = {
   sqlite: SQLDialect.define({
@@ -63,7 +63,7 @@ function toWordCompletion(
   kind: string,
   functions: Readonly<Record<string, string>>,
 ): Completion {
-  // The third kind of word of a dialect is what is built in.
+  // Words of the third kind are built-in names.
   if (kind !== 'variable') return { label, type: 'keyword', boost: -10 }
   const name = label.toLowerCase()
   return { label: name, type: 'function', detail: `(${functions[name] ?? ''})`, apply: `${name}(` }

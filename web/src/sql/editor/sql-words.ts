@@ -1,6 +1,6 @@
 import type { SqlDialect } from '../../../../src/wire/schema/dialect.ts'
 
-/** Keywords that a SELECT can hold in either dialect, or that a name cannot be without quotes. */
+/** Keywords of a SELECT in both dialects, or that must be quoted as names. */
 const KEYWORDS =
   'all and as asc between by case cast collate cross current current_date current_time current_timestamp desc distinct ' +
   'else end escape except exists filter first following from full group groups having in inner intersect ' +
@@ -13,7 +13,7 @@ const KEYWORDS_OF: Readonly<Record<SqlDialect, string>> = {
   postgres: 'any array at fetch ilike interval lateral ordinality similar some symmetric time to within zone',
 }
 
-/** They mean nothing in a SELECT, but a name that is one of them must be quoted all the same. */
+/** Keywords that no SELECT contains, but that must be quoted as names. */
 const RESERVED =
   'abort action add after alter always analyse analyze asymmetric attach authorization autoincrement before begin binary both ' +
   'cascade check column commit concurrently conflict constraint create current_catalog current_role current_schema current_user ' +
@@ -23,7 +23,7 @@ const RESERVED =
   'rollback savepoint session_user set system_user table tablesample temp temporary trailing transaction trigger true unique ' +
   'update user vacuum variadic verbose view virtual without'
 
-/** The keywords of a dialect that a SELECT can hold. */
+/** Returns the keywords of a SELECT in a dialect. */
 export function sqlKeywords(dialect: SqlDialect): string {
   return `${KEYWORDS} ${KEYWORDS_OF[dialect]}`
 }
@@ -32,15 +32,12 @@ const WORDS: ReadonlySet<string> = new Set(
   [KEYWORDS, ...Object.values(KEYWORDS_OF), RESERVED].join(' ').split(' '),
 )
 
-/**
- * A name as it is written in a statement of any dialect: in quotes where it must be. PostgreSQL takes names without quotes
- * for small letters.
- */
+/** Returns a name for a statement of any dialect, quoted if needed. PostgreSQL folds unquoted names to lower case. */
 export function quoteName(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) && !WORDS.has(name) ? name : quotedName(name)
 }
 
-/** A name in quotes. */
+/** Returns a quoted name. */
 export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
@@ -191,7 +188,7 @@ const FUNCTIONS_OF_POSTGRES: Readonly<Record<string, string>> = {
   width_bucket: 'x, from, to, count',
 }
 
-/** Functions that are offered, each with what goes into it. The server allows more; it tells which it refuses. */
+/** The functions for completion, with their parameters. The server allows more. */
 export const SQL_FUNCTIONS: Readonly<Record<SqlDialect, Readonly<Record<string, string>>>> = {
   sqlite: FUNCTIONS_OF_SQLITE,
   postgres: FUNCTIONS_OF_POSTGRES,

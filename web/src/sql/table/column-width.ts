@@ -4,14 +4,14 @@ import type { ResultColumn, ResultRow } from './result-columns.ts'
 const LEAST = 72
 const GREATEST = 360
 const PADDING = 26
-/** About the width of a letter, in CSS pixels. */
+/** The average width of a character in CSS pixels. */
 const LETTER = 7.6
 const HEAD_LETTER = 8.8
-/** What the frame of an item of a list takes. */
+/** The width of a chip around its text. */
 const CHIP = 22
 const LOOKED_AT = 100
 
-/** Wide enough for most of what is in a column. */
+/** Returns a width that fits most values of a column. */
 export function columnWidth({ name, type }: ResultColumn, rows: readonly ResultRow[]): number {
   let width = name.length * HEAD_LETTER
   for (const row of rows.slice(0, LOOKED_AT)) {

@@ -1,12 +1,12 @@
 import type { ResultRow } from './result-columns.ts'
 
-/** What spreadsheets take for the beginning of a formula. */
+/** The characters at which spreadsheets recognize a formula. */
 const FORMULA = /^[=+\-@\t\r]/
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
 
 /**
- * Rows as RFC 4180 has them, with a head. Null is nothing, an empty text is `""`, arrays and objects are their JSON. A
- * text that a spreadsheet would run as a formula gets an apostrophe before it; numbers are left as they are.
+ * Formats rows as CSV (RFC 4180) with a header. Null is empty, an empty text is `""`, arrays and objects are JSON. A
+ * text that a spreadsheet would run as a formula gets a leading apostrophe; numbers do not.
  */
 export function toCsv(columns: readonly string[], rows: readonly ResultRow[]): string {
   const lines = [columns.map(csvCell), ...rows.map((row) => columns.map((name) => csvCell(row[name])))]
@@ -19,12 +19,12 @@ function csvCell(value: unknown): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A value as text, as both CSV and the clipboard have it. */
+/** Returns a value as text, for CSV and the clipboard. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** A text that no spreadsheet runs. */
+/** Escapes a text that a spreadsheet would run as a formula. */
 export function harmless(text: string): string {
   return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
 }

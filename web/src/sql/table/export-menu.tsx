@@ -10,13 +10,13 @@ import type { ResultRow } from './result-columns.ts'
 import { fileName, saveFile } from './save-file.ts'
 
 interface ExportMenuProps {
-  /** Of the file. */
+  /** The name of the file. */
   readonly name: string
   readonly columns: readonly string[]
   readonly rows: readonly ResultRow[]
 }
 
-/** Takes the result elsewhere: as a file, or into a spreadsheet by the clipboard. */
+/** Copies or downloads the result. */
 export function ExportMenu({ name, columns, rows }: ExportMenuProps) {
   const copy = async (): Promise<void> => {
     try {

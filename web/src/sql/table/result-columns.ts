@@ -5,16 +5,16 @@ export type ResultRow = Readonly<Record<string, unknown>>
 
 export interface ResultColumn {
   readonly name: string
-  /** The field of this name, where the values fit it. */
+  /** The field with this name, if the values fit it. */
   readonly field: SheetField | null
-  /** Null when the values are of several types, or when there are none. */
+  /** Null for values of several types, or none. */
   readonly type: FieldType | null
 }
 
-/** So many rows tell what a column is. */
+/** The number of rows from which types are inferred. */
 const LOOKED_AT = 1000
 
-/** What the columns of a result are, going by its rows. */
+/** Infers the columns of a result from its rows. */
 export function columnsOf(
   names: readonly string[],
   rows: readonly ResultRow[],
@@ -24,7 +24,7 @@ export function columnsOf(
   return names.map((name) => {
     const values = seen.map((row) => row[name]).filter((value) => value !== null)
     const field = contract.fieldByName.get(name) ?? null
-    // A column may be called like a field and be something else, such as count(*) AS name.
+    // A column may have the name of a field but other values, such as count(*) AS name.
     const fits = field !== null && values.every((value) => isOfType(field.type, value))
     return fits ? { name, field, type: field.type } : { name, field: null, type: typeOf(values) }
   })

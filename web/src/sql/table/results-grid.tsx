@@ -12,7 +12,7 @@ interface ResultsGridProps {
   readonly rows: readonly ResultRow[]
 }
 
-/** The rows of a result: only those in sight are there. */
+/** The rows of a result; only visible ones are rendered. */
 export function ResultsGrid({ columns, rows }: ResultsGridProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const widths = useMemo(() => columns.map((column) => columnWidth(column, rows)), [columns, rows])
@@ -27,7 +27,7 @@ export function ResultsGrid({ columns, rows }: ResultsGridProps) {
     count: columns.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => widths[index] ?? 0,
-    // By position: another result has other columns.
+    // By position and width, because another result has other columns.
     getItemKey: (index) => `${index} ${widths[index]}`,
     overscan: 2,
   })

@@ -1,15 +1,15 @@
-/** Hands a text to the browser as a file to keep. */
+/** Downloads a text as a file. */
 export function saveFile(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }))
   const link = document.createElement('a')
   link.href = url
   link.download = name
   link.click()
-  // The browser reads it after this has returned.
+  // The browser reads the URL after this returns.
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }
 
-/** A name for people as the name of a file: letters and digits, the rest as hyphens. */
+/** Converts a name to a file name: letters and digits, others as hyphens. */
 export function fileName(name: string, ending: string): string {
   const plain = name
     .toLowerCase()
