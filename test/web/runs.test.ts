@@ -90,7 +90,7 @@ test('runs', { skip: NO_BROWSER }, async (t) => {
     await page.getByRole('grid').focus()
     await page.keyboard.press('Control+Home')
     await page.keyboard.press('Shift+Space')
-    await plan(page, 'The selected record')
+    await plan(page, 'Compute 1 selected record')
     await dialog.getByRole('button', { name: /^Run / }).click()
     await page
       .getByRole('region', { name: 'Notifications' })

@@ -4,8 +4,8 @@ import { getRun, listRunFailures } from '../../sheet/runs/read-runs.ts'
 import type { RunSelection } from '../../sheet/runs/selection/run-selection.ts'
 import { USUAL_STOP_AFTER_FAILURES } from '../../sheet/runs/selection/stop-after-failures.ts'
 import { OperationError } from '../../errors/service-error.ts'
-import { blockedWords } from '../../wire/runs/blocked-message.ts'
-import { retryWords } from '../../wire/runs/retry-message.ts'
+import { blockedMessage } from '../../wire/runs/blocked-message.ts'
+import { retryMessage } from '../../wire/runs/retry-message.ts'
 import { manualValues } from '../../wire/runs/manual-values.ts'
 import { toRunPlanAnswer, type RunPlanAnswer } from '../../wire/runs/materialize.ts'
 import { toRunFailuresAnswer, toRunSummary } from '../../wire/runs/runs.ts'
@@ -34,8 +34,8 @@ export const planMaterializeTool = defineTool({
       structured: { ...plan, ...withBudget(budget) },
       text: [
         planText(plan),
-        blockedWords(plan) ?? '',
-        retryWords(plan) ?? '',
+        blockedMessage(plan) ?? '',
+        retryMessage(plan) ?? '',
         reusable.trimEnd(),
         budgetText(budget.answer),
       ]

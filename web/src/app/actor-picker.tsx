@@ -4,7 +4,7 @@ import { Popover } from 'radix-ui'
 import { useState } from 'react'
 import { permissionsQuery } from '../api/queries.ts'
 import { useActor } from '../state/actor.ts'
-import { FormFault } from '../ui/form-fault.tsx'
+import { FormError } from '../ui/form-error.tsx'
 import { Button } from '../ui/button.tsx'
 import '../ui/form.css'
 import '../ui/popover.css'
@@ -28,7 +28,7 @@ export function ActorPicker() {
           ) : (
             <ActorForm
               actor={actor}
-              fault={error?.message ?? null}
+              error={error?.message ?? null}
               onChoose={(name) => {
                 setActor(name)
                 setIsOpen(false)
@@ -57,11 +57,11 @@ function FixedActor({ actor }: { readonly actor: string }) {
 interface ActorFormProps {
   readonly actor: string
   /** Why the server refused the actor. */
-  readonly fault: string | null
+  readonly error: string | null
   readonly onChoose: (actor: string) => void
 }
 
-function ActorForm({ actor, fault, onChoose }: ActorFormProps) {
+function ActorForm({ actor, error, onChoose }: ActorFormProps) {
   return (
     <form
       className="form"
@@ -75,7 +75,7 @@ function ActorForm({ actor, fault, onChoose }: ActorFormProps) {
         Who are you?
         <input name="actor" defaultValue={actor} maxLength={200} required autoFocus spellCheck={false} />
       </label>
-      <FormFault text={fault} />
+      <FormError text={error} />
       <p className="form-hint">
         Your changes are logged under this name. The contract can limit who may write a field. Example:
         human:ann.

@@ -9,24 +9,24 @@ interface PageBoundaryProps {
 }
 
 interface PageBoundaryState {
-  readonly fault: { readonly error: unknown } | null
+  readonly failure: { readonly error: unknown } | null
 }
 
 /** Shows an error in place of its children if they fail to load or to render. */
 export class PageBoundary extends Component<PageBoundaryProps, PageBoundaryState> {
-  override state: PageBoundaryState = { fault: null }
+  override state: PageBoundaryState = { failure: null }
 
   static getDerivedStateFromError(error: unknown): PageBoundaryState {
-    return { fault: { error } }
+    return { failure: { error } }
   }
 
   override render(): ReactNode {
-    const { fault } = this.state
-    return fault === null ? this.props.children : <PageFault error={fault.error} />
+    const { failure } = this.state
+    return failure === null ? this.props.children : <PageError error={failure.error} />
   }
 }
 
-function PageFault({ error }: { readonly error: unknown }) {
+function PageError({ error }: { readonly error: unknown }) {
   const isLost = useIsLost()
   return (
     <Notice

@@ -13,7 +13,7 @@ import { Notice } from '../ui/notice.tsx'
 import './contract-page.css'
 import { FieldsTable } from './fields-table.tsx'
 import { searchFields } from './search-fields.ts'
-import { listWords } from './constraint-words.ts'
+import { joinNames } from './constraint-text.ts'
 import { deletersOf } from './deleters.ts'
 import { toYaml } from './to-yaml.ts'
 
@@ -29,7 +29,7 @@ export default function ContractPage({ contract }: { readonly contract: SheetCon
         {description !== null && <p>{description}</p>}
         <p>
           {countOf(fields.length, 'field')}, {fields.filter(({ derived }) => derived !== null).length} of them
-          derived. Records may be deleted by {deleters === null ? 'anybody' : listWords(deleters) || 'nobody'}
+          derived. Records may be deleted by {deleters === null ? 'anybody' : joinNames(deleters) || 'nobody'}
           .
         </p>
       </header>

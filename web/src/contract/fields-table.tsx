@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import type { SheetField } from '../api/contract.ts'
 import { TypeIcon } from '../values/type-icon.tsx'
 import { TableHead } from '../ui/table-head.tsx'
-import { constraintsOf, writersWords, type Constraint } from './constraint-words.ts'
+import { constraintsOf, writersText, type Constraint } from './constraint-text.ts'
 import './fields-table.css'
 
 interface FieldsTableProps {
@@ -97,7 +97,7 @@ function ConstraintView({ constraint }: { readonly constraint: Constraint }) {
 }
 
 function Writers({ field }: { readonly field: SheetField }) {
-  const writers = writersWords(field)
+  const writers = writersText(field)
   if (field.derived === null) return writers
   const { derivation } = field.derived
   return (

@@ -8,7 +8,7 @@ import './derivation-graph.css'
 import { curveOf, layOut, type GraphNode, type GraphSizes } from './graph-layout.ts'
 import { DerivationNode, FieldNode } from './graph-nodes.tsx'
 import { fullSizeScale, wholeScale } from './graph-scale.ts'
-import { useSize } from './use-size.ts'
+import { useSize } from '../ui/use-size.ts'
 
 const SIZES: GraphSizes = { field: 30, target: 52, derivation: 48, width: 176, gapX: 64, gapY: 12 }
 

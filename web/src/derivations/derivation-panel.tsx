@@ -8,7 +8,7 @@ import { formatCount } from '../ui/format.ts'
 import './derivation-panel.css'
 import { DerivationText } from './derivation-text.tsx'
 import { StatusBar } from './status-bar.tsx'
-import { countsText, sumCounts } from './status-words.ts'
+import { countsText, sumCounts } from './status-text.ts'
 
 interface DerivationPanelProps {
   readonly derivation: DerivationAnswer

@@ -185,15 +185,36 @@ function sortByNeighbours(layer: Place[], layers: readonly Place[][], isForward:
 }
 
 function countCrossings(layers: readonly (readonly Place[])[]): number {
-  let crossings = 0
-  for (const [index, layer] of layers.entries()) {
-    const position = new Map(layers[index + 1]?.map((place, at) => [place, at]))
-    const ends = layer.map((place) => place.after.map((next) => position.get(next) ?? 0))
-    for (const [at, above] of ends.entries()) {
-      for (const below of ends.slice(at + 1)) {
-        for (const a of above) crossings += below.filter((b) => b < a).length
-      }
+  return layers.reduce((crossings, layer, index) => {
+    const next = layers[index + 1] ?? []
+    const position = new Map(next.map((place, at) => [place, at]))
+    return (
+      crossings +
+      crossingsOf(
+        layer.map((place) => place.after.map((to) => position.get(to) ?? 0)),
+        next.length,
+      )
+    )
+  }, 0)
+}
+
+/**
+ * Returns how many edges between two layers cross. `ends` has for each place of the first layer the positions of its
+ * neighbours in the second, which has `size` places. Reads each edge twice: counts inversions with a Fenwick tree.
+ */
+export function crossingsOf(ends: readonly (readonly number[])[], size: number): number {
+  const tree = Array<number>(size + 1).fill(0)
+  let [crossings, added] = [0, 0]
+  for (const positions of ends) {
+    for (const position of positions) {
+      let atOrBefore = 0
+      for (let node = position + 1; node > 0; node -= node & -node) atOrBefore += tree[node] ?? 0
+      crossings += added - atOrBefore
     }
+    for (const position of positions) {
+      for (let node = position + 1; node <= size; node += node & -node) tree[node] = (tree[node] ?? 0) + 1
+    }
+    added += positions.length
   }
   return crossings
 }

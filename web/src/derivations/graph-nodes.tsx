@@ -4,7 +4,7 @@ import type { StatusAnswer } from '../../../src/wire/runs/status.ts'
 import type { SheetField } from '../api/contract.ts'
 import { TypeIcon } from '../values/type-icon.tsx'
 import { StatusBar } from './status-bar.tsx'
-import { countsText, headline, sumCounts, type StatusCounts } from './status-words.ts'
+import { countsText, headline, sumCounts, type StatusCounts } from './status-text.ts'
 
 interface FieldNodeProps {
   readonly name: string

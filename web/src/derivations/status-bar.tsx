@@ -1,5 +1,5 @@
 import './status-bar.css'
-import { COUNTED_STATES, countsText, type StatusCounts } from './status-words.ts'
+import { COUNTED_STATES, countsText, type StatusCounts } from './status-text.ts'
 
 /** A bar of the counts of cell states, with a text alternative. */
 export function StatusBar({ counts }: { readonly counts: StatusCounts }) {

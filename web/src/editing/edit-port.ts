@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { readRecordsById } from '../api/records-by-id.ts'
 import { server } from '../api/server.ts'
-import { tellError } from '../ui/toasts.tsx'
+import { showError } from '../ui/toasts.tsx'
 import { applyChanges } from './apply-changes.ts'
 import type { EditPort } from './edit-store.ts'
 import type { Reading, StoredRecord } from './save-edits.ts'
@@ -15,7 +15,7 @@ export function editPort(client: QueryClient, actor: string): EditPort {
       await server.records.upsert(records, { actor, ifMatch: tag })
     },
     known: (changes) => applyChanges(client, changes),
-    tell: (message) => tellError(new Error(message)),
+    showMessage: (message) => showError(new Error(message)),
   }
 }
 

@@ -5,11 +5,11 @@ import type { RecordPatch } from '../../../src/client/client.ts'
 import { cellKey, type CellEdit, type PendingEdit } from './edit.ts'
 import { EditStore, type EditPort } from './edit-store.ts'
 import type { Reading } from './save-edits.ts'
-import { testField } from '../values/test-fields.ts'
+import { testField } from '../api/test-field.ts'
 import type { DoneChange } from './undo-stack.ts'
 
-const AREA = testField('area', 'number')
-const NAME = testField('name', 'string')
+const AREA = testField({ name: 'area', type: 'number' })
+const NAME = testField({ name: 'name' })
 
 /** A server of two records, which refuses negative areas. */
 class FakeServer implements EditPort {
@@ -35,12 +35,12 @@ class FakeServer implements EditPort {
     if (tag !== null && tag !== `"${this.version}"`) {
       return Promise.reject(new ApiError(412, 'OperationError', 'another version'))
     }
-    const faults = records.flatMap(({ id, area }, position) =>
+    const errors = records.flatMap(({ id, area }, position) =>
       typeof area === 'number' && area < 0
         ? [`records[${position}] (id "${id}"), field "area": ${area} is too low`]
         : [],
     )
-    if (faults.length > 0) return Promise.reject(new ApiError(400, 'ValidationError', faults.join('; ')))
+    if (errors.length > 0) return Promise.reject(new ApiError(400, 'ValidationError', errors.join('; ')))
     this.writes.push({ records, tag })
     for (const record of records) this.set(record.id, record)
     return Promise.resolve()
@@ -55,7 +55,7 @@ class FakeServer implements EditPort {
     this.stored.push(...changes)
   }
 
-  tell(message: string): void {
+  showMessage(message: string): void {
     this.told.push(message)
   }
 }
@@ -115,7 +115,7 @@ test('a text that makes no sense is refused without being sent', async () => {
   assert.deepEqual(areas(), [7, 2])
 })
 
-test('a batch is refused as a whole; the fault put right, all of it is written and undone as one', async () => {
+test('a batch is refused as a whole; the error put right, all of it is written and undone as one', async () => {
   await store.commit([change('DE', -5, 1), change('FR', 9, 2)], server)
   assert.equal(pending('DE')?.message, '-5 is too low')
   assert.match(
@@ -257,7 +257,7 @@ test('deleted records take their edits with them', async () => {
   assert.equal(store.snapshot.canUndo, false)
 })
 
-test('a fault of a field that was not written is shown at what was', async () => {
+test('a error of a field that was not written is shown at what was', async () => {
   const picky = Object.assign(Object.create(server) as FakeServer, {
     write: () =>
       Promise.reject(new ApiError(400, 'ValidationError', 'records[0] (id "DE"), field "name": is required')),
@@ -266,7 +266,7 @@ test('a fault of a field that was not written is shown at what was', async () =>
   assert.equal(pending('DE')?.message, 'name: is required')
 })
 
-test('a fault of the program in one edit does not stop the next', async () => {
+test('a error of the program in one edit does not stop the next', async () => {
   const broken = Object.assign(Object.create(server) as FakeServer, {
     known: () => {
       throw new Error('a bug')

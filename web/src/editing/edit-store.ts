@@ -10,7 +10,7 @@ export interface EditPort extends EditServer {
   /** Called with values that are known to be stored, so that the page can show them. */
   known(changes: readonly DoneChange[]): void
   /** Shows a message that belongs to no single cell. */
-  tell(message: string): void
+  showMessage(message: string): void
 }
 
 export interface EditSnapshot {
@@ -116,8 +116,8 @@ export class EditStore {
       port.known(result.saved)
     } else {
       if (result.found.length > 0) port.known(result.found)
-      if (!result.mayPass) this.#stack = stacks.withoutNext(this.#stack, direction)
-      port.tell(`Not ${direction === 'undo' ? 'undone' : 'redone'}: ${result.refused}`)
+      if (!result.mayRetry) this.#stack = stacks.withoutNext(this.#stack, direction)
+      port.showMessage(`Not ${direction === 'undo' ? 'undone' : 'redone'}: ${result.refused}`)
     }
     this.#changed()
   }
@@ -156,21 +156,21 @@ export class EditStore {
     port.known(changes)
   }
 
-  #refuse(batch: Batch, { refused, faults, found }: Refusal, port: EditPort): void {
+  #refuse(batch: Batch, { refused, errors, found }: Refusal, port: EditPort): void {
     if (found.length > 0) port.known(found)
     const because =
-      faults.size === 0
+      errors.size === 0
         ? refused
         : `not saved, because another cell of the same change was refused: ${refused}`
     for (const edit of batch.edits) {
       edit.state = 'refused'
-      edit.message = faults.get(edit) ?? because
+      edit.message = errors.get(edit) ?? because
     }
     const [only, ...others] = batch.edits
-    if (others.length > 0) port.tell(`None of the ${batch.edits.length} cells were saved. ${refused}`)
+    if (others.length > 0) port.showMessage(`None of the ${batch.edits.length} cells were saved. ${refused}`)
     else if (only !== undefined && this.#pending.get(only.key) !== only) {
       // The cell already shows a later edit.
-      port.tell(`${nameOf(only)} was not saved as ${String(only.value)}: ${only.message ?? ''}`)
+      port.showMessage(`${nameOf(only)} was not saved as ${String(only.value)}: ${only.message ?? ''}`)
     }
   }
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parsePaste, PasteError, planPaste, type PastePlace } from './paste.ts'
-import { testField } from '../values/test-fields.ts'
+import { testField } from '../api/test-field.ts'
 
-const NAME = testField('Name', 'string')
-const AREA = testField('Area', 'number')
-const SEA = testField('Sea', 'boolean')
+const NAME = testField({ name: 'Name' })
+const AREA = testField({ name: 'Area', type: 'number' })
+const SEA = testField({ name: 'Sea', type: 'boolean' })
 
 function place(more: Partial<PastePlace> = {}): PastePlace {
   return { fields: [NAME, AREA, SEA], records: 10, selected: { rows: 1, columns: 1 }, ...more }
@@ -60,7 +60,7 @@ test('lines beyond the last record are counted', () => {
   assert.deepEqual([rows, linesLeft], [[['a'], ['b']], 1])
 })
 
-test('a line beyond the last record is not read, so it cannot be at fault', () => {
+test('a line beyond the last record is not read, so it cannot be at error', () => {
   assert.equal(planPaste('1\nx', place({ fields: [AREA], records: 1 })).linesLeft, 1)
 })
 

@@ -6,7 +6,7 @@ import { parseText } from '../values/value-text.ts'
 export class PasteError extends Error {}
 
 /** The number of unreadable cells that a message names. */
-const NAMED_FAULTS = 3
+const NAMED_ERRORS = 3
 
 /**
  * Parses a pasted text into rows of values. Throws PasteError if any cell cannot be read, so that nothing is pasted.
@@ -90,19 +90,19 @@ function readRows(lines: readonly (readonly TsvCell[])[], fields: readonly Sheet
       `Nothing pasted: ${width} columns were copied, but only ${available} available from the selected column on`,
     )
   }
-  const faults: string[] = []
+  const errors: string[] = []
   const rows = lines.map((line, y) =>
     line.map((cell, x) => {
       const field = fields[x]
       const parsed = field === undefined ? { value: null } : readCell(field, cell)
       if ('value' in parsed) return parsed.value
-      faults.push(`line ${y + 1}, ${field?.title ?? ''}: ${parsed.fault}`)
+      errors.push(`line ${y + 1}, ${field?.title ?? ''}: ${parsed.error}`)
       return null
     }),
   )
-  if (faults.length > 0) {
+  if (errors.length > 0) {
     throw new PasteError(
-      `Nothing pasted: ${faults.length} of ${lines.flat().length} cells could not be read: ${listed(faults)}`,
+      `Nothing pasted: ${errors.length} of ${lines.flat().length} cells could not be read: ${listed(errors)}`,
     )
   }
   return rows
@@ -113,7 +113,7 @@ function readCell(field: SheetField, { text, quoted }: TsvCell): ReturnType<type
   return text === '' && quoted && field.type === 'string' ? { value: '' } : parseText(field, text)
 }
 
-function listed(faults: readonly string[]): string {
-  const more = faults.length - NAMED_FAULTS
-  return faults.slice(0, NAMED_FAULTS).join('; ') + (more > 0 ? `; and ${more} more` : '')
+function listed(errors: readonly string[]): string {
+  const more = errors.length - NAMED_ERRORS
+  return errors.slice(0, NAMED_ERRORS).join('; ') + (more > 0 ? `; and ${more} more` : '')
 }

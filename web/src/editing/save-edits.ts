@@ -2,9 +2,9 @@ import { ApiError, messageOf } from '../api/api-error.ts'
 import type { RecordPatch } from '../../../src/client/client.ts'
 import type { Edit } from './edit.ts'
 import { sameValue } from '../values/same-value.ts'
-import { parseFaults } from './server-faults.ts'
+import { parseBatchErrors } from './batch-errors.ts'
 import type { DoneChange } from './undo-stack.ts'
-import { senseFault, shownValue } from '../values/value-text.ts'
+import { unparsedError, shownValue } from '../values/value-text.ts'
 
 export type StoredRecord = Readonly<Record<string, unknown>>
 
@@ -32,9 +32,9 @@ export type SaveResult =
       /** A complete message. */
       readonly refused: string
       /** The violations of single edits. */
-      readonly faults: ReadonlyMap<Edit, string>
+      readonly errors: ReadonlyMap<Edit, string>
       /** Whether the same write could succeed later. */
-      readonly mayPass: boolean
+      readonly mayRetry: boolean
       /** The values that others have written. */
       readonly found: readonly DoneChange[]
     }
@@ -48,15 +48,15 @@ const TRIES = 5
  * overwritten, and remains in the history.
  */
 export async function saveEdits(edits: readonly Edit[], server: EditServer): Promise<SaveResult> {
-  const senseless = faultsOf(edits, (edit) => senseFault(edit.field, edit.value))
-  if (senseless.size > 0) return refusal(senseless, false)
+  const unparsed = errorsOf(edits, (edit) => unparsedError(edit.field, edit.value))
+  if (unparsed.size > 0) return refusal(unparsed, false)
   const patches = patchesOf(edits)
   for (let left = TRIES; ; left -= 1) {
     let isWriting = false
     try {
       const reading = await readFor(edits, patches, server)
       const found: DoneChange[] = []
-      const conflicts = faultsOf(edits, (edit) => conflictOf(edit, reading, found))
+      const conflicts = errorsOf(edits, (edit) => conflictOf(edit, reading, found))
       if (conflicts.size > 0) return refusal(conflicts, false, found)
       isWriting = true
       await server.write(patches, reading.tag)
@@ -100,24 +100,24 @@ function changeOf({ recordId, field, value }: Edit, { records }: Reading): DoneC
   return { recordId, field, before: records.get(recordId)?.[field.name] ?? null, after: value }
 }
 
-function faultsOf(edits: readonly Edit[], faultOf: (edit: Edit) => string | null): ReadonlyMap<Edit, string> {
-  const faults = new Map<Edit, string>()
+function errorsOf(edits: readonly Edit[], errorOf: (edit: Edit) => string | null): ReadonlyMap<Edit, string> {
+  const errors = new Map<Edit, string>()
   for (const edit of edits) {
-    const fault = faultOf(edit)
-    if (fault !== null) faults.set(edit, fault)
+    const error = errorOf(edit)
+    if (error !== null) errors.set(edit, error)
   }
-  return faults
+  return errors
 }
 
 function refusal(
-  faults: ReadonlyMap<Edit, string>,
-  mayPass: boolean,
+  errors: ReadonlyMap<Edit, string>,
+  mayRetry: boolean,
   found: readonly DoneChange[] = [],
 ): SaveResult {
-  const [first] = faults
+  const [first] = errors
   const refused = first === undefined ? '' : `${nameOf(first[0])}: ${first[1]}`
-  const more = faults.size - 1
-  return { refused: more > 0 ? `${refused}; and ${more} more` : refused, faults, mayPass, found }
+  const more = errors.size - 1
+  return { refused: more > 0 ? `${refused}; and ${more} more` : refused, errors, mayRetry, found }
 }
 
 interface Attempt {
@@ -129,28 +129,28 @@ interface Attempt {
 function refusalOf(error: unknown, { edits, patches, isWriting }: Attempt): SaveResult {
   const status = error instanceof ApiError ? error.status : 0
   // Another actor may be allowed to write, and a server error may be temporary.
-  const mayPass = status === 0 || status === 403 || status >= 500
-  const faults = serverFaults(messageOf(error), edits, patches)
-  if (faults.size > 0) return refusal(faults, mayPass)
+  const mayRetry = status === 0 || status === 403 || status >= 500
+  const errors = batchErrors(messageOf(error), edits, patches)
+  if (errors.size > 0) return refusal(errors, mayRetry)
   const doubt =
     status === 0 && isWriting ? '. The change may or may not have been saved: save it again to be sure' : ''
-  return { refused: messageOf(error) + doubt, faults, mayPass, found: [] }
+  return { refused: messageOf(error) + doubt, errors, mayRetry, found: [] }
 }
 
-function serverFaults(
+function batchErrors(
   message: string,
   edits: readonly Edit[],
   patches: readonly RecordPatch[],
 ): ReadonlyMap<Edit, string> {
-  const faults = new Map<Edit, string>()
-  for (const { position, field, text } of parseFaults(message, patches)) {
+  const errors = new Map<Edit, string>()
+  for (const { position, field, text } of parseBatchErrors(message, patches)) {
     const ofRecord = edits.filter(({ recordId }) => recordId === patches[position]?.id)
     const edit = ofRecord.find((each) => each.field.name === field)
     // A violation of another field of the record applies to all its edits.
-    if (edit !== undefined) faults.set(edit, text)
-    else for (const each of ofRecord) faults.set(each, `${field}: ${text}`)
+    if (edit !== undefined) errors.set(edit, text)
+    else for (const each of ofRecord) errors.set(each, `${field}: ${text}`)
   }
-  return faults
+  return errors
 }
 
 /** Names the cell of an edit in messages. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testField } from '../values/test-fields.ts'
+import { testField } from '../api/test-field.ts'
 import {
   afterMove,
   EMPTY_STACK,
@@ -11,7 +11,7 @@ import {
   type DoneEdit,
 } from './undo-stack.ts'
 
-const FIELD = testField('a', 'string')
+const FIELD = testField({ name: 'a' })
 
 function edit(order: number, recordId = 'r'): DoneEdit {
   return { order, changes: [{ recordId, field: FIELD, before: order - 1, after: order }] }

@@ -6,7 +6,7 @@ import { summaryQuery } from '../api/queries.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
 import { TypeIcon } from '../values/type-icon.tsx'
 import { OPERATORS, type Condition, type Operator } from '../state/conditions.ts'
-import { FormFault } from '../ui/form-fault.tsx'
+import { FormError } from '../ui/form-error.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
 import '../ui/form.css'
 import './condition-form.css'
@@ -38,7 +38,7 @@ export function ConditionForm(props: ConditionFormProps) {
   })
   const distinct = summary?.distinct ?? null
   const [written, setDraft] = useState<Draft | null>(null)
-  const [showsFault, setShowsFault] = useState(false)
+  const [showsError, setShowsError] = useState(false)
   const draft = written ?? initialDraft(field, condition, distinct)
   const drafted = toCondition(field, draft)
   const isList = OPERATORS[draft.is] === 'list'
@@ -46,7 +46,7 @@ export function ConditionForm(props: ConditionFormProps) {
   const finish = (): void => {
     if ('condition' in drafted) onDone(drafted.condition)
     else if (isList && onRemove !== undefined) onRemove()
-    else setShowsFault(true)
+    else setShowsError(true)
   }
   useEffect(() => {
     closing.current = (by) => {
@@ -92,7 +92,7 @@ export function ConditionForm(props: ConditionFormProps) {
           value={draft.is}
           onChange={(event) => {
             const is = operators.find((each) => each === event.target.value) ?? draft.is
-            setShowsFault(false)
+            setShowsError(false)
             setDraft({ ...draft, is })
           }}
         >
@@ -111,12 +111,12 @@ export function ConditionForm(props: ConditionFormProps) {
           draft={draft}
           otherFilter={otherFilter}
           onDraft={(changed) => {
-            setShowsFault(false)
+            setShowsError(false)
             setDraft(changed)
           }}
         />
       )}
-      {showsFault && 'fault' in drafted && <FormFault text={drafted.fault} />}
+      {showsError && 'error' in drafted && <FormError text={drafted.error} />}
       <div className="condition-actions">
         {onRemove !== undefined && (
           <Button look="quiet" onClick={onRemove}>

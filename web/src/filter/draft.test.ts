@@ -10,7 +10,7 @@ import { testField } from '../api/test-field.ts'
 function written(type: FieldType, is: Operator, first: string, second = ''): unknown {
   const field = testField({ type })
   const drafted = toCondition(field, { ...draftOf(field, null), is, texts: [first, second] })
-  return 'condition' in drafted ? drafted.condition.value : drafted.fault
+  return 'condition' in drafted ? drafted.condition.value : drafted.error
 }
 
 suite('a condition that is being written', () => {

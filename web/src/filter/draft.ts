@@ -13,7 +13,7 @@ export interface Draft {
   readonly items: readonly (Scalar | null)[]
 }
 
-type Drafted = { readonly condition: Condition } | { readonly fault: string }
+type Drafted = { readonly condition: Condition } | { readonly error: string }
 
 /** Returns the draft of a condition; of a new one if it is null. */
 export function draftOf(field: SheetField, condition: Condition | null): Draft {
@@ -38,17 +38,17 @@ export function toCondition(field: SheetField, draft: Draft): Drafted {
     case 'nothing':
       return of(null)
     case 'list':
-      return items.length === 0 ? { fault: 'Choose at least one value' } : of(items)
+      return items.length === 0 ? { error: 'Choose at least one value' } : of(items)
     case 'one': {
       if (field.type === 'boolean') return of(draft.flag)
       const parsed = parseOne(field, texts[0])
-      return 'fault' in parsed ? parsed : of(parsed.value)
+      return 'error' in parsed ? parsed : of(parsed.value)
     }
     case 'range': {
       const [from, to] = texts.map((text) => parseOne(field, text))
-      if (from === undefined || to === undefined) return { fault: 'Enter both ends of the range' }
-      if ('fault' in from) return from
-      if ('fault' in to) return to
+      if (from === undefined || to === undefined) return { error: 'Enter both ends of the range' }
+      if ('error' in from) return from
+      if ('error' in to) return to
       return of(inOrder(from.value, to.value))
     }
   }
@@ -64,22 +64,22 @@ function placeOf(value: Scalar): number | string | boolean {
   return Number.isNaN(moment) ? value : moment
 }
 
-type Parsed = { readonly value: Scalar } | { readonly fault: string }
+type Parsed = { readonly value: Scalar } | { readonly error: string }
 
 function parseOne({ type }: SheetField, written: string): Parsed {
-  if (written.trim() === '') return { fault: 'Enter a value' }
+  if (written.trim() === '') return { error: 'Enter a value' }
   switch (type) {
     case 'integer':
     case 'number': {
       // Integers are compared with numbers of any kind.
       const parsed = parseNumber('number', written)
-      return 'fault' in parsed ? parsed : { value: Number(parsed.value) }
+      return 'error' in parsed ? parsed : { value: Number(parsed.value) }
     }
     case 'date':
     case 'timestamp':
     case 'time': {
       const value = normalTemporal(type, written)
-      return value === null ? { fault: `Expected format: ${TEMPORAL_EXAMPLES[type]}` } : { value }
+      return value === null ? { error: `Expected format: ${TEMPORAL_EXAMPLES[type]}` } : { value }
     }
     default:
       return { value: written }
@@ -92,5 +92,5 @@ export function typedItem(field: SheetField, written: string): Scalar | null {
   const kind = type === 'array' ? (itemType ?? 'string') : type
   if (kind === 'boolean') return null
   const parsed = parseOne({ ...field, type: kind }, written)
-  return 'fault' in parsed ? null : parsed.value
+  return 'error' in parsed ? null : parsed.value
 }

@@ -11,7 +11,7 @@ import { ConditionChip } from './condition-chip.tsx'
 import './filter-bar.css'
 import { MatchCount } from './match-count.tsx'
 import { SqlChip } from './sql-chip.tsx'
-import { SqlEditor } from './sql-editor.tsx'
+import { SqlFilterEditor } from './sql-filter-editor.tsx'
 import { useSlashKey } from './use-slash-key.ts'
 
 interface FilterBarProps {
@@ -116,7 +116,7 @@ export function FilterBar({ contract, view, change }: FilterBarProps) {
         </div>
       </div>
       {isSql && (
-        <SqlEditor
+        <SqlFilterEditor
           contract={contract}
           view={view}
           change={change}

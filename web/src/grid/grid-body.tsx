@@ -14,7 +14,7 @@ interface GridBodyProps {
 
 /** The visible rows. */
 export function GridBody({ model, children }: GridBodyProps) {
-  const { scroll, columns, rows, selecting, ticks, editing, running } = model
+  const { scroll, columns, rows, selecting, checked, editing, running } = model
   const { selection } = selecting
   const range = selection === null || selection.focus.row === HEAD_ROW ? null : rangeOf(selection)
   const { first, end } = scroll.rows
@@ -38,7 +38,7 @@ export function GridBody({ model, children }: GridBodyProps) {
               selectedFrom={isInRange ? (range?.left ?? -1) : -1}
               selectedTo={isInRange ? (range?.right ?? -1) : -1}
               activeColumn={selection?.focus.row === row ? selection.focus.column : -1}
-              isTicked={record !== undefined && ticks.ids.has(String(record['id']))}
+              isChecked={record !== undefined && checked.ids.has(String(record['id']))}
               gutter={columns.gutter}
               pending={record === undefined ? null : pendingOf(model, record)}
               running={running}

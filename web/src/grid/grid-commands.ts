@@ -23,8 +23,8 @@ export function gridCommands(contract: SheetContract, latest: Latest): readonly 
     { group: 'Records', name: 'Go to record number…', run: () => now().setDialog('goTo') },
     { group: 'Records', name: 'Go to the first record', run: () => goToRow(model(), 0) },
     { group: 'Records', name: 'Go to the last record', run: () => goToRow(model(), Infinity) },
-    { group: 'Records', name: 'Select all records', run: () => model().ticks.all() },
-    { group: 'Records', name: 'Delete the selected records…', run: () => deleteTicked(now()) },
+    { group: 'Records', name: 'Select all records', run: () => model().checked.all() },
+    { group: 'Records', name: 'Delete the selected records…', run: () => deleteChecked(now()) },
     { group: 'Records', name: 'Edit the selected cell', run: () => now().editor.begin(null) },
     { group: 'Records', name: 'Show the provenance of the selected cell', run: () => openPanel(model()) },
     { group: 'Records', name: 'Undo the last edit', run: () => model().editing.undo() },
@@ -68,8 +68,8 @@ function goToRow({ selecting, scroller }: GridModel, row: number): void {
   scroller.element?.focus({ preventScroll: true })
 }
 
-function deleteTicked({ model, setDialog }: Latest['current']): void {
-  if (model.ticks.ids.size > 0) setDialog('delete')
+function deleteChecked({ model, setDialog }: Latest['current']): void {
+  if (model.checked.ids.size > 0) setDialog('delete')
 }
 
 function openPanel({ change, selecting, view }: GridModel): void {

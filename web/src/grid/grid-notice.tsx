@@ -74,10 +74,10 @@ export function GridNotice({ model: { view, change, rows }, onAdd }: GridNoticeP
 }
 
 /** Warns that some of the visible rows could not be loaded. */
-export function PageFault({ rows }: { readonly rows: Rows }) {
+export function PageError({ rows }: { readonly rows: Rows }) {
   if (rows.pageError === null) return null
   return (
-    <div className="grid-page-fault" role="alert">
+    <div className="grid-page-error" role="alert">
       <span>Cannot read some of these rows: {messageOf(rows.pageError)}</span>
       <Button onClick={rows.retry}>Try again</Button>
     </div>

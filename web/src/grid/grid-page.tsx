@@ -8,7 +8,7 @@ import { GoToDialog } from './go-to-dialog.tsx'
 import type { GridDialog } from './grid-dialog.ts'
 import { gridCommands } from './grid-commands.ts'
 import { Grid } from './grid.tsx'
-import { GridNotice, PageFault } from './grid-notice.tsx'
+import { GridNotice, PageError } from './grid-notice.tsx'
 import { GridToolbar } from './grid-toolbar.tsx'
 import { useEditor } from './interaction/use-editor.ts'
 import { useGrid } from './interaction/use-grid.ts'
@@ -19,7 +19,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
   const model = useGrid(contract)
   const editor = useEditor(model)
   const [dialog, setDialog] = useState<GridDialog>(null)
-  const { view, change, rows, selecting, ticks, scroller } = model
+  const { view, change, rows, selecting, checked, scroller } = model
   const close = (): void => setDialog(null)
 
   const latest = useLatest({ model, editor, setDialog })
@@ -34,8 +34,8 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
         view={view}
         change={change}
         columns={model.columns}
-        tickedIds={ticks.ids}
-        onUntick={ticks.none}
+        checkedIds={checked.ids}
+        onUncheck={checked.none}
         mayDelete={model.editing.mayDelete}
         field={model.columns.layout.columns[selecting.selection?.focus.column ?? -1]?.field ?? null}
         onDialog={setDialog}
@@ -50,7 +50,7 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
           ) : (
             <GridNotice model={model} onAdd={() => setDialog('new')} />
           )}
-          {isShown && <PageFault rows={rows} />}
+          {isShown && <PageError rows={rows} />}
         </div>
         {view.panel && view.cell !== null && (
           <CellPanel
@@ -71,12 +71,12 @@ export function GridPage({ contract }: { readonly contract: SheetContract }) {
         }}
       />
       <DeleteRecordsDialog
-        ids={[...ticks.ids]}
+        ids={[...checked.ids]}
         open={dialog === 'delete'}
         onClose={close}
         onDeleted={() => {
           close()
-          ticks.none()
+          checked.none()
         }}
       />
       <GoToDialog

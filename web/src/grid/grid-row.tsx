@@ -20,7 +20,7 @@ export interface GridRowProps {
   readonly selectedFrom: number
   readonly selectedTo: number
   readonly activeColumn: number
-  readonly isTicked: boolean
+  readonly isChecked: boolean
   readonly gutter: number
   /** The edits of the row that are in flight or refused, by field; null for none. */
   readonly pending: Readonly<Record<string, PendingEdit>> | null
@@ -33,14 +33,14 @@ const NUMBER = new Intl.NumberFormat('en')
 
 /** A row, or its placeholder while loading; rendered only when it changes. */
 export const GridRow = memo(function GridRow(props: GridRowProps) {
-  const { row, record, layout, firstColumn, endColumn, isTicked, gutter } = props
+  const { row, record, layout, firstColumn, endColumn, isChecked, gutter } = props
   const others = layout.others.slice(firstColumn, endColumn)
   return (
     <div
       role="row"
       aria-rowindex={row + 2}
-      aria-selected={isTicked}
-      className={record === undefined ? 'grid-row waiting' : isTicked ? 'grid-row ticked' : 'grid-row'}
+      aria-selected={isChecked}
+      className={record === undefined ? 'grid-row waiting' : isChecked ? 'grid-row checked' : 'grid-row'}
       data-row={row}
     >
       <div role="gridcell" aria-colindex={1} className="grid-gutter" style={{ width: gutter }}>
@@ -49,10 +49,10 @@ export const GridRow = memo(function GridRow(props: GridRowProps) {
         </span>
         {record !== undefined && (
           <span
-            className="grid-tick"
+            className="grid-check"
             role="checkbox"
             tabIndex={-1}
-            aria-checked={isTicked}
+            aria-checked={isChecked}
             aria-label={`Select record ${String(record['id'])}`}
           />
         )}

@@ -17,8 +17,8 @@ interface GridToolbarProps {
   readonly change: (change: ViewChange) => void
   readonly columns: Columns
   /** The checked records. */
-  readonly tickedIds: ReadonlySet<string>
-  readonly onUntick: () => void
+  readonly checkedIds: ReadonlySet<string>
+  readonly onUncheck: () => void
   readonly mayDelete: boolean
   /** The field of the selected cell. */
   readonly field: SheetField | null
@@ -27,7 +27,7 @@ interface GridToolbarProps {
 
 /** The toolbar: filter, sort order, and actions on records. */
 export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
-  const { contract, view, change, columns, tickedIds, field, onDialog } = props
+  const { contract, view, change, columns, checkedIds, field, onDialog } = props
   return (
     <div className="grid-toolbar" role="group" aria-label="Records">
       <div className="grid-toolbar-filter">
@@ -35,9 +35,9 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
         <SortChips contract={contract} view={view} change={change} />
       </div>
       <div className="grid-toolbar-actions">
-        {tickedIds.size > 0 && <TickActions {...props} />}
+        {checkedIds.size > 0 && <CheckedActions {...props} />}
         <ColumnsMenu columns={columns} />
-        <RunMenu contract={contract} field={field} tickedIds={tickedIds} />
+        <RunMenu contract={contract} field={field} checkedIds={checkedIds} />
         <Button look="primary" icon={<Plus size={15} />} onClick={() => onDialog('new')}>
           Add record
         </Button>
@@ -47,10 +47,10 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
 })
 
 /** The actions on checked records. */
-function TickActions({ tickedIds, onUntick, mayDelete, onDialog }: GridToolbarProps) {
+function CheckedActions({ checkedIds, onUncheck, mayDelete, onDialog }: GridToolbarProps) {
   return (
-    <div className="grid-ticks" role="group" aria-label="Selected records">
-      <span>{tickedIds.size.toLocaleString('en')} selected</span>
+    <div className="grid-checked" role="group" aria-label="Selected records">
+      <span>{checkedIds.size.toLocaleString('en')} selected</span>
       <IconButton
         label={
           mayDelete ? 'Delete the selected records' : 'The contract does not allow you to delete records'
@@ -60,7 +60,7 @@ function TickActions({ tickedIds, onUntick, mayDelete, onDialog }: GridToolbarPr
       >
         <Trash2 size={15} />
       </IconButton>
-      <IconButton label="Clear selection" onClick={onUntick}>
+      <IconButton label="Clear selection" onClick={onUncheck}>
         <X size={15} />
       </IconButton>
     </div>

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useState, type MouseEvent } from 'react'
 import { retryCell } from '../runs/dialogs/retry-cell.ts'
 import { useActor } from '../state/actor.ts'
-import { tellError } from '../ui/toasts.tsx'
+import { showError } from '../ui/toasts.tsx'
 import { cellId } from './selection/cell-id.ts'
 import { HEAD_ROW, type Place } from './selection/cell-range.ts'
 import { GridBody } from './grid-body.tsx'
@@ -27,7 +27,7 @@ interface GridProps {
 
 /** The scrolling table. It has the keyboard focus for all of its cells. */
 export function Grid({ model, editor, onGoToRecord }: GridProps) {
-  const { contract, view, change, scroller, scroll, columns, rows, selecting, ticks } = model
+  const { contract, view, change, scroller, scroll, columns, rows, selecting, checked } = model
   const [element, setElement] = useState<HTMLElement | null>(null)
   const [layer, setLayer] = useState<HTMLElement | null>(null)
   const [openMenu, setOpenMenu] = useState<string | null>(null)
@@ -51,11 +51,11 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
     goToRecord: onGoToRecord,
   })
   const pointer = usePointer(model, {
-    tick: ticks.toggle,
+    check: checked.toggle,
     edit: () => editor.begin(null),
     panel: () => change({ panel: true, cell: selecting.cell ?? view.cell }),
     retry: () => {
-      if (selecting.cell !== null) retryCell(selecting.cell, actor).catch(tellError)
+      if (selecting.cell !== null) retryCell(selecting.cell, actor).catch(showError)
     },
   })
   const clipboard = useClipboard(model)
@@ -102,7 +102,7 @@ export function Grid({ model, editor, onGoToRecord }: GridProps) {
             filter={rows.selection.filter}
             isReady={rows.count !== null}
             mayWrite={model.editing.mayWrite}
-            ticked={ticks.ids.size === 0 ? 'none' : ticks.ids.size < count ? 'some' : 'all'}
+            checkedState={checked.ids.size === 0 ? 'none' : checked.ids.size < count ? 'some' : 'all'}
             activeColumn={focus?.row === HEAD_ROW ? focus.column : -1}
             openMenu={openMenu}
           />

@@ -9,17 +9,17 @@ interface RunMenuProps {
   readonly contract: SheetContract
   /** The field of the selected cell. */
   readonly field: SheetField | null
-  readonly tickedIds: ReadonlySet<string>
+  readonly checkedIds: ReadonlySet<string>
 }
 
 /**
  * The menu of runs: all pending cells, failed cells, checked records, or a column. Each opens a dialog with its plan.
  */
-export function RunMenu({ contract, field, tickedIds }: RunMenuProps) {
+export function RunMenu({ contract, field, checkedIds }: RunMenuProps) {
   const derived = contract.fields.filter((each) => each.derived !== null)
   if (derived.length === 0) return null
   const column = field?.derived === null ? null : field
-  const ids = [...tickedIds]
+  const ids = [...checkedIds]
   const records =
     ids.length === 1 ? '1 selected record' : `${ids.length.toLocaleString('en')} selected records`
   return (

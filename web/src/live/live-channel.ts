@@ -4,7 +4,7 @@ import { keepFollowing } from './keep-following.ts'
 
 const NAME = 'colophon.live'
 /** The message with which a new tab asks for the state. */
-const WHAT_IS_IT = 'what is it?'
+const REQUEST_STATE = 'request state'
 
 /** The latest state that was received. */
 export interface LiveState {
@@ -23,11 +23,11 @@ export function listenToChanges(onState: (state: LiveState) => void): () => void
   const channel = new BroadcastChannel(NAME)
   let mine: LiveState | null = null
   channel.addEventListener('message', ({ data }) => {
-    if (data !== WHAT_IS_IT) onState(data as LiveState)
+    if (data !== REQUEST_STATE) onState(data as LiveState)
     else if (mine !== null) channel.postMessage(mine)
   })
   // A tab compares changes with the state before, so it needs that first.
-  channel.postMessage(WHAT_IS_IT)
+  channel.postMessage(REQUEST_STATE)
   const lead = (): Promise<void> =>
     follow(stop.signal, (state) => {
       mine = state

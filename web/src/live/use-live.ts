@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 import type { SheetFrame } from '../../../src/wire/service/sheet-frame.ts'
 import { setLost } from './connection.ts'
 import { listenToChanges } from './live-channel.ts'
-import { readAgain } from './read-again.ts'
+import { refetch } from './refetch.ts'
 
 /** The minimum interval of refetching records during a run. */
 const RECORDS_MS = 2000
@@ -15,9 +15,9 @@ export function useLive(): void {
     let known: SheetFrame | null = null
     let wasLost = false
     const records = new Throttle(RECORDS_MS, () => {
-      readAgain(client, { queryKey: ['records'] })
+      refetch(client, { queryKey: ['records'] })
       // Its differences refer to the present records.
-      readAgain(client, { queryKey: ['proposals', 'one'] })
+      refetch(client, { queryKey: ['proposals', 'one'] })
     })
     const stop = listenToChanges(({ sheet, isLost }) => {
       setLost(isLost)
@@ -42,12 +42,12 @@ interface Change {
 /** Invalidates by the first word of the query keys (see api/queries.ts). */
 function refresh(client: QueryClient, records: Throttle, { before, now }: Change): void {
   if (before.definition !== now.definition) {
-    readAgain(client)
+    refetch(client)
     return
   }
   if (before.seq !== now.seq) records.run()
-  if (before.proposals !== now.proposals) readAgain(client, { queryKey: ['proposals'] })
-  if (before.runs !== now.runs) readAgain(client, { queryKey: ['runs'] })
+  if (before.proposals !== now.proposals) refetch(client, { queryKey: ['proposals'] })
+  if (before.runs !== now.runs) refetch(client, { queryKey: ['runs'] })
 }
 
 /** Calls a function at once, and again after the interval if it was requested in the meantime. */

@@ -8,10 +8,10 @@ import type { SheetContract } from '../api/contract.ts'
 import { permissionsQuery } from '../api/queries.ts'
 import { useCommands } from '../ui/command-menu.tsx'
 import { useActor } from '../state/actor.ts'
-import { FormFault } from '../ui/form-fault.tsx'
+import { FormError } from '../ui/form-error.tsx'
 import { Button } from '../ui/button.tsx'
-import { tellDone } from '../ui/toasts.tsx'
-import { movedRecords, proposalName, whyNotAllowed } from './proposal-text.ts'
+import { showSuccess } from '../ui/toasts.tsx'
+import { movedRecords, proposalName, acceptObstacle } from './proposal-text.ts'
 import { RejectDialog } from './reject-dialog.tsx'
 
 interface DecisionBarProps {
@@ -26,25 +26,25 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
   const { data: permissions } = useQuery(permissionsQuery(actor))
   const [isAccepting, setIsAccepting] = useState(false)
   const [isRejecting, setIsRejecting] = useState(false)
-  const [fault, setFault] = useState<string | null>(null)
+  const [error, setError] = useState<string | null>(null)
   const titleOf = (field: string): string => contract.fieldByName.get(field)?.title ?? field
-  const hindrance = whyNotAllowed(proposal, actor, permissions, titleOf)
+  const obstacle = acceptObstacle(proposal, actor, permissions, titleOf)
   const hasMoved = movedRecords(proposal).length > 0
-  const mayAccept = hindrance === null && !hasMoved && !isAccepting
+  const mayAccept = obstacle === null && !hasMoved && !isAccepting
   const isOwn = proposal.proposed_by === actor
   const meaning = `If you accept, the log names you (${actor}) and ${proposal.proposed_by}, who proposed it.`
 
   const accept = async (): Promise<void> => {
     setIsAccepting(true)
-    setFault(null)
+    setError(null)
     try {
       await server.proposals.accept(proposal.id, { actor })
-      tellDone(`${proposalName(proposal)} accepted`, {
+      showSuccess(`${proposalName(proposal)} accepted`, {
         href: `/proposals/${proposal.id}`,
         name: 'Show',
       })
-    } catch (error) {
-      setFault(messageOf(error))
+    } catch (thrown) {
+      setError(messageOf(thrown))
     } finally {
       setIsAccepting(false)
       void client.invalidateQueries({ queryKey: ['proposals'] })
@@ -66,10 +66,10 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
   )
   return (
     <footer className="decision">
-      {fault !== null ? (
-        <FormFault text={fault} />
+      {error !== null ? (
+        <FormError text={error} />
       ) : (
-        <p>{hasMoved ? 'It conflicts with later changes.' : (hindrance ?? meaning)}</p>
+        <p>{hasMoved ? 'It conflicts with later changes.' : (obstacle ?? meaning)}</p>
       )}
       <div className="decision-buttons">
         <Button

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ProposalAnswer, RecordDifferenceAnswer } from '../../../src/wire/records/proposals.ts'
-import { changeText, isShown, movedRecords, reasonForMoved, whyNotAllowed } from './proposal-text.ts'
+import { changeText, isShown, movedRecords, reasonForMoved, acceptObstacle } from './proposal-text.ts'
 
 function recordOf(id: string, more: Partial<RecordDifferenceAnswer> = {}): RecordDifferenceAnswer {
   const fields = [{ field: 'price', was: 1, now: 1, proposed: 2, moved: false }]
@@ -49,13 +49,13 @@ test('a reason names what has moved, and not all of many', () => {
 test('who may not accept a proposal is told why', () => {
   const titleOf = (field: string): string => field.toUpperCase()
   const why = (proposal: ProposalAnswer, write: string[], mayDelete: boolean): string | null =>
-    whyNotAllowed(proposal, 'human:ann', { actor: 'human:ann', write, delete: mayDelete }, titleOf)
+    acceptObstacle(proposal, 'human:ann', { actor: 'human:ann', write, delete: mayDelete }, titleOf)
   assert.match(String(why(proposalOf({ proposed_by: 'human:ann' }), ['price'], true)), /yourself/)
   assert.equal(why(proposalOf(), ['price'], false), null)
   assert.match(String(why(proposalOf(), ['name'], true)), /does not allow human:ann to write PRICE\.$/)
   assert.equal(why(proposalOf({ kind: 'delete' }), [], true), null)
   assert.match(String(why(proposalOf({ kind: 'delete' }), ['price'], false)), /delete records/)
-  assert.equal(whyNotAllowed(proposalOf(), 'human:ann', undefined, titleOf), null)
+  assert.equal(acceptObstacle(proposalOf(), 'human:ann', undefined, titleOf), null)
 })
 
 test('a field without any value is not shown', () => {

@@ -47,7 +47,7 @@ export function reasonForMoved(records: readonly RecordDifferenceAnswer[]): stri
  * Returns why an actor may not accept the proposal: their own proposal, or missing permissions. Null if they may, or
  * if the permissions are not loaded.
  */
-export function whyNotAllowed(
+export function acceptObstacle(
   proposal: ProposalAnswer,
   actor: string,
   permissions: PermissionsAnswer | undefined,

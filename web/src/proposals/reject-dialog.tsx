@@ -4,11 +4,11 @@ import type { ProposalAnswer } from '../../../src/wire/records/proposals.ts'
 import { messageOf } from '../api/api-error.ts'
 import { server } from '../api/server.ts'
 import { useActor } from '../state/actor.ts'
-import { FormFault } from '../ui/form-fault.tsx'
+import { FormError } from '../ui/form-error.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import '../ui/form.css'
-import { tellDone } from '../ui/toasts.tsx'
+import { showSuccess } from '../ui/toasts.tsx'
 import { movedRecords, proposalName, reasonForMoved } from './proposal-text.ts'
 import './reject-dialog.css'
 
@@ -23,19 +23,19 @@ export function RejectDialog({ proposal, onClose }: RejectDialogProps) {
   const [actor] = useActor()
   const [reason, setReason] = useState(() => reasonForMoved(movedRecords(proposal)))
   const [isRejecting, setIsRejecting] = useState(false)
-  const [fault, setFault] = useState<string | null>(null)
+  const [error, setError] = useState<string | null>(null)
   const isOwn = proposal.proposed_by === actor
 
   const reject = async (): Promise<void> => {
     setIsRejecting(true)
-    setFault(null)
+    setError(null)
     try {
       await server.proposals.reject(proposal.id, reason, { actor })
       const done = isOwn ? 'withdrawn' : 'rejected'
-      tellDone(`${proposalName(proposal)} ${done}`, { href: `/proposals/${proposal.id}`, name: 'Show' })
+      showSuccess(`${proposalName(proposal)} ${done}`, { href: `/proposals/${proposal.id}`, name: 'Show' })
       onClose()
-    } catch (error) {
-      setFault(messageOf(error))
+    } catch (thrown) {
+      setError(messageOf(thrown))
       setIsRejecting(false)
     } finally {
       void client.invalidateQueries({ queryKey: ['proposals'] })
@@ -79,7 +79,7 @@ export function RejectDialog({ proposal, onClose }: RejectDialogProps) {
         <p className="form-hint">
           The sheet does not change, and the proposal stays readable with this reason.
         </p>
-        <FormFault text={fault} />
+        <FormError text={error} />
       </div>
     </Dialog>
   )

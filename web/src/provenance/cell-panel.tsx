@@ -6,14 +6,14 @@ import type { SheetContract } from '../api/contract.ts'
 import { recordQuery } from '../api/queries.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { IconButton } from '../ui/button.tsx'
-import { useCellFacts } from './cell-facts.ts'
+import { useCellData } from './use-cell-data.ts'
 import './cell-panel.css'
 import { CellTab } from './cell-tab.tsx'
 import { nameField } from './name-field.ts'
 import { usePanelWidth } from './panel-width.ts'
 import { RecordTab } from './record-tab.tsx'
 import { ResizeHandle } from './resize-handle.tsx'
-import { usePacedCell, useSettledCell } from './use-settled-cell.ts'
+import { useThrottledCell, useSettledCell } from './use-settled-cell.ts'
 
 interface CellPanelProps {
   readonly contract: SheetContract
@@ -26,8 +26,8 @@ interface CellPanelProps {
 export function CellPanel({ contract, cell, onClose, onSelect }: CellPanelProps) {
   const [width, setWidth] = usePanelWidth()
   const [tab, setTab] = useState('cell')
-  const paced = usePacedCell(cell)
-  const { isComplete } = useCellFacts(contract, paced)
+  const paced = useThrottledCell(cell)
+  const { isComplete } = useCellData(contract, paced)
   const shown = useSettledCell(paced, isComplete)
   const { onFocus, giveBack } = useFocusFromOutside()
   const close = (): void => {

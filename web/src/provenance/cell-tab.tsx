@@ -3,7 +3,7 @@ import { isComputed, useRunning } from '../runs/progress/running-cells.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { StateMark, STATE_LABELS, type CellStateName } from '../ui/cell-state.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { useCellFacts, type CellFacts } from './cell-facts.ts'
+import { useCellData, type CellData } from './use-cell-data.ts'
 import './cell-tab.css'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { DeletedNote } from './deleted-note.tsx'
@@ -12,7 +12,7 @@ import { History } from './history/history.tsx'
 import { Inputs } from './explanation/inputs.tsx'
 import { Origin } from './explanation/origin.tsx'
 import { PanelError, PanelLoading } from './panel-notes.tsx'
-import { Why } from './explanation/why.tsx'
+import { StateExplanation } from './explanation/state-explanation.tsx'
 
 interface CellTabProps {
   readonly contract: SheetContract
@@ -22,7 +22,7 @@ interface CellTabProps {
 
 /** The value, state, origin and history of a cell. */
 export function CellTab({ contract, cell, onSelect }: CellTabProps) {
-  const facts = useCellFacts(contract, cell)
+  const facts = useCellData(contract, cell)
   const field = contract.fieldByName.get(cell.field)
   if (field === undefined) {
     return <Notice title="Field not found">The contract has no field {cell.field} (any more).</Notice>
@@ -45,7 +45,7 @@ export function CellTab({ contract, cell, onSelect }: CellTabProps) {
             <PanelError error={why.error} onRetry={() => void why.refetch()} />
           )}
           {why.data !== undefined && !isGone && (
-            <Why contract={contract} cell={cell} explanation={why.data} onSelect={onSelect} />
+            <StateExplanation contract={contract} cell={cell} explanation={why.data} onSelect={onSelect} />
           )}
           <Origin field={field} history={history.data} />
           {!isGone && (
@@ -70,7 +70,7 @@ function CellHead({
 }: {
   readonly recordId: string
   readonly field: SheetField
-  readonly facts: CellFacts
+  readonly facts: CellData
 }) {
   const value = record.data?.[field.name]
   const running = useRunning()
@@ -93,7 +93,7 @@ function CellHead({
           {state !== undefined && (
             <>
               <StateMark state={state} />
-              <StateWords state={state} />
+              <StateText state={state} />
             </>
           )}
         </p>
@@ -103,7 +103,7 @@ function CellHead({
 }
 
 /** The state with its meaning. */
-function StateWords({ state }: { readonly state: CellStateName }) {
+function StateText({ state }: { readonly state: CellStateName }) {
   const [word, ...meaning] = STATE_LABELS[state].split(': ')
   return (
     <span>

@@ -5,7 +5,7 @@ import { cellStatesQuery, recordQuery } from '../api/queries.ts'
 import type { CellRef } from '../state/view-state.ts'
 import { Button } from '../ui/button.tsx'
 import type { CellStateName } from '../ui/cell-state.tsx'
-import { useCellFacts } from './cell-facts.ts'
+import { useCellData } from './use-cell-data.ts'
 import { useCopy } from '../ui/copy-button.tsx'
 import { DeletedNote } from './deleted-note.tsx'
 import { PanelError, PanelLoading } from './panel-notes.tsx'
@@ -23,7 +23,7 @@ interface RecordTabProps {
 export function RecordTab({ contract, cell, onSelect }: RecordTabProps) {
   const { recordId } = cell
   const { data: record, error, refetch } = useQuery(recordQuery(recordId))
-  const { isGone } = useCellFacts(contract, cell)
+  const { isGone } = useCellData(contract, cell)
   const { data: states } = useQuery({ ...cellStatesQuery([recordId]), enabled: !isGone })
   if (error !== null && record === undefined && !isGone)
     return <PanelError error={error} onRetry={() => void refetch()} />

@@ -5,7 +5,7 @@ const PACE_MS = 120
 const PATIENCE_MS = 200
 
 /** Returns the selected cell, throttled while an arrow key is held down. */
-export function usePacedCell({ recordId, field }: CellRef): CellRef {
+export function useThrottledCell({ recordId, field }: CellRef): CellRef {
   const [paced, setPaced] = useState<CellRef>({ recordId, field })
   const lastAt = useRef(0)
   useEffect(() => {

@@ -34,7 +34,7 @@ export function RunFailures({ run, contract }: RunFailuresProps) {
         Failures <small>{formatCount(run.failed)}</small>
       </h3>
       {error !== null && (
-        <p className="form-fault" role="alert">
+        <p className="form-error" role="alert">
           {messageOf(error)} <Button onClick={() => void refetch()}>Try again</Button>
         </p>
       )}

@@ -14,8 +14,8 @@ export function RunOutcome({ run, perSecond }: RunOutcomeProps) {
   const isRevert = run.kind === 'revert'
   return (
     <>
-      {run.state === 'running' && <Going run={run} perSecond={perSecond} />}
-      <WhyEnded run={run} />
+      {run.state === 'running' && <Progress run={run} perSecond={perSecond} />}
+      <EndReason run={run} />
       <dl className="run-counts">
         <Count name={isRevert ? 'reverted' : 'computed'} count={run.materialized} />
         <Count name={isRevert ? 'conflicts' : 'skipped'} count={run.skipped} />
@@ -54,7 +54,7 @@ function Count({
   )
 }
 
-function Going({ run, perSecond }: RunOutcomeProps) {
+function Progress({ run, perSecond }: RunOutcomeProps) {
   const left = secondsLeft(run, perSecond)
   const parts = [
     run.total === 0 ? 'Waiting to start' : `${formatCount(run.done)} of ${countOf(run.total, 'cell')}`,
@@ -69,7 +69,7 @@ function Going({ run, perSecond }: RunOutcomeProps) {
   )
 }
 
-function WhyEnded({ run }: { readonly run: RunSummary }) {
+function EndReason({ run }: { readonly run: RunSummary }) {
   const { state, done, total, error, cancelled_by: cancelledBy } = run
   const reached = total > 0 ? ` It had processed ${formatCount(done)} of ${countOf(total, 'cell')}.` : ''
   switch (state) {

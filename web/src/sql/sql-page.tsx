@@ -68,7 +68,7 @@ function Outcome({
 }) {
   if (outcome?.kind === 'failed') {
     return (
-      <p className="sql-fault" role="alert">
+      <p className="sql-error" role="alert">
         {outcome.message}
       </p>
     )

@@ -5,8 +5,8 @@ import type { SheetField } from '../api/contract.ts'
 import type { RecordFilter } from '../api/record-filter.ts'
 import type { Condition } from '../state/conditions.ts'
 import './column-summary.css'
-import { pictureOf } from './picture.ts'
-import { SummaryPicture } from './summary-picture.tsx'
+import { summaryChartOf } from './summary-chart.ts'
+import { SummaryChartView } from './summary-chart-view.tsx'
 import { useSummary } from './use-summary.ts'
 
 /** The time that a column must be visible before its summary is requested. */
@@ -38,9 +38,9 @@ export function ColumnSummary({ field, filter, onFilter, visible }: ColumnSummar
       </button>
     )
   }
-  const picture = data === null ? null : pictureOf(field, data)
-  if (picture === null) return <div className="column-summary" />
-  return <SummaryPicture picture={picture} isWaiting={isWaiting} onFilter={onFilter} />
+  const chart = data === null ? null : summaryChartOf(field, data)
+  if (chart === null) return <div className="column-summary" />
+  return <SummaryChartView chart={chart} isWaiting={isWaiting} onFilter={onFilter} />
 }
 
 function useHasStayed(): boolean {

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
-import type { Part } from './picture.ts'
+import type { Part } from './summary-chart.ts'
 
 interface SummaryTipProps {
   readonly part: Part
@@ -18,12 +18,12 @@ export function SummaryTip({ part, anchor }: SummaryTipProps) {
   useLayoutEffect(() => {
     const element = document.getElementById(anchor)
     const box = element?.getBoundingClientRect()
-    const picture = element?.closest('[data-summary]')?.getBoundingClientRect()
-    if (box === undefined || picture === undefined) return
+    const chart = element?.closest('[data-summary]')?.getBoundingClientRect()
+    if (box === undefined || chart === undefined) return
     const middle = (Math.max(0, box.left) + Math.min(innerWidth, box.right)) / 2
     const half = Math.min(WIDTH, innerWidth - 2 * MARGIN) / 2
     const left = Math.max(MARGIN + half, Math.min(middle, innerWidth - MARGIN - half))
-    setPlace({ left, top: picture.bottom + GAP })
+    setPlace({ left, top: chart.bottom + GAP })
   }, [anchor, part])
   if (place === null) return null
   return createPortal(

@@ -2,8 +2,8 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { FieldSummaryAnswer } from '../../../src/wire/records/summary.ts'
 import { filterParameters, type RecordFilter } from '../api/record-filter.ts'
+import { RequestLimiter } from '../api/request-limiter.ts'
 import { server } from '../api/server.ts'
-import { Turns } from './turns.ts'
 
 /** A summary of a field with the number of records. */
 export interface CountedSummary {
@@ -21,7 +21,8 @@ interface SummaryState {
   retry(): void
 }
 
-const turns = new Turns()
+/** One at a time on a large sheet, so that summaries do not delay records. */
+const limiter = new RequestLimiter({ most: 3, mostWhenSlow: 1 })
 
 /** The minimum interval of refetching a summary while records change; longer for slow summaries. */
 const LEAST_AGE_MS = 2000
@@ -59,7 +60,7 @@ export function useSummary(field: string, filter: RecordFilter | null, isEnabled
 function countedSummaryQuery(field: string, filter: RecordFilter | null) {
   return queryOptions({
     queryKey: ['summary', field, filter],
-    queryFn: ({ signal }) => turns.take(() => read(field, filter, signal), signal),
+    queryFn: ({ signal }) => limiter.run(() => read(field, filter, signal), signal),
     staleTime: Infinity,
     retry: false,
   })

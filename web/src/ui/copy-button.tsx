@@ -1,15 +1,26 @@
 import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { IconButton } from './button.tsx'
-import { tellError } from './toasts.tsx'
+import { showError } from './toasts.tsx'
 
 const SHOWN_MS = 1500
 
-/** Copies a text to the clipboard and confirms it with a tick. `what` completes "Copy …". */
-export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
+interface CopyButtonProps {
+  readonly text: string
+  /** Completes "Copy …". */
+  readonly what: string
+  readonly className?: string
+}
+
+/** Copies a text to the clipboard and confirms it with a tick. */
+export function CopyButton({ text, what, className = '' }: CopyButtonProps) {
   const [copied, copy] = useCopy(text)
   return (
-    <IconButton label={copied ? `Copied ${what}` : `Copy ${what}`} className="copy-button" onClick={copy}>
+    <IconButton
+      label={copied ? `Copied ${what}` : `Copy ${what}`}
+      className={`copy-button ${className}`}
+      onClick={copy}
+    >
       {copied ? <Check size={14} className="copied" /> : <Copy size={14} />}
     </IconButton>
   )
@@ -24,7 +35,7 @@ export function useCopy(text: string): readonly [copied: boolean, copy: () => vo
     return () => clearTimeout(timer)
   }, [copied])
   const copy = (): void => {
-    writeClipboard(text).then(() => setCopied(true), tellError)
+    writeClipboard(text).then(() => setCopied(true), showError)
   }
   return [copied, copy]
 }

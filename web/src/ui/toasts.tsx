@@ -51,12 +51,12 @@ function show(text: string, kind: Toast['kind'], more: Toast['more']): void {
 }
 
 /** Shows a success message. */
-export function tellDone(text: string, more: Toast['more'] = null): void {
+export function showSuccess(text: string, more: Toast['more'] = null): void {
   show(text, 'done', more)
 }
 
 /** Shows the message of an error. */
-export function tellError(error: unknown, link: ToastLink | null = null): void {
+export function showError(error: unknown, link: ToastLink | null = null): void {
   show(messageOf(error), 'error', link)
 }
 

@@ -1,4 +1,4 @@
-export type Parsed = { readonly value: unknown } | { readonly fault: string }
+export type Parsed = { readonly value: unknown } | { readonly error: string }
 
 /** Numbers as in JSON, and `+5`, `.5`, `5.`. */
 const PLAIN = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
@@ -18,16 +18,16 @@ export function parseNumber(type: 'integer' | 'number', written: string): Parsed
   const text = written.trim().replaceAll('\u2212', '-')
   if (AMBIGUOUS.test(text)) {
     const thousands = text.replace(',', '')
-    return { fault: `"${text}" can mean ${thousands} or ${text.replace(',', '.')}; write one of these` }
+    return { error: `"${text}" can mean ${thousands} or ${text.replace(',', '.')}; write one of these` }
   }
   const plain = plainForm(text)
-  if (plain === null) return { fault: `${quote(written)} is not a number` }
+  if (plain === null) return { error: `${quote(written)} is not a number` }
   const value = Number(plain)
   // JSON has no infinity; it would become null.
-  if (!Number.isFinite(value)) return { fault: `${quote(written)} is too large a number` }
+  if (!Number.isFinite(value)) return { error: `${quote(written)} is too large a number` }
   const isUnsafe = type === 'integer' && Number.isInteger(value) && !Number.isSafeInteger(value)
   if (isUnsafe || !keepsDigits(plain, value)) {
-    return { fault: `${quote(written)} has more digits than a number can keep` }
+    return { error: `${quote(written)} has more digits than a number can keep` }
   }
   return { value: value === 0 ? 0 : value }
 }

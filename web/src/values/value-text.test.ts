@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testField } from './test-fields.ts'
-import { allowsEmptyText, copyText, parseText, senseFault, shownValue } from './value-text.ts'
+import { testField } from '../api/test-field.ts'
+import { allowsEmptyText, copyText, parseText, unparsedError, shownValue } from './value-text.ts'
 import type { FieldType } from '../api/contract.ts'
 
 function valueOf(type: FieldType, text: string): unknown {
@@ -10,10 +10,10 @@ function valueOf(type: FieldType, text: string): unknown {
   return parsed.value
 }
 
-function faultOf(type: FieldType, text: string): string {
+function errorOf(type: FieldType, text: string): string {
   const parsed = parseText({ type }, text)
-  assert.ok('fault' in parsed, `${text} means ${JSON.stringify(parsed)}`)
-  return parsed.fault
+  assert.ok('error' in parsed, `${text} means ${JSON.stringify(parsed)}`)
+  return parsed.error
 }
 
 test('numbers are read where they can be read in one way only', () => {
@@ -44,8 +44,8 @@ test('numbers are read where they can be read in one way only', () => {
 })
 
 test('a comma that may separate thousands is asked about', () => {
-  assert.match(faultOf('number', '1,234'), /can mean 1234 or 1\.234/)
-  assert.match(faultOf('integer', '-12,500'), /can mean -12500 or -12\.500/)
+  assert.match(errorOf('number', '1,234'), /can mean 1234 or 1\.234/)
+  assert.match(errorOf('integer', '-12,500'), /can mean -12500 or -12\.500/)
 })
 
 test('what is no number is not guessed at', () => {
@@ -65,14 +65,14 @@ test('what is no number is not guessed at', () => {
     '1e',
     '.',
   ]) {
-    assert.match(faultOf('number', text), /not a number/, text)
+    assert.match(errorOf('number', text), /not a number/, text)
   }
 })
 
 test('numbers that JSON cannot say are refused rather than changed', () => {
-  assert.match(faultOf('number', '1e999'), /too large/)
-  assert.match(faultOf('integer', '9007199254740993'), /more digits/)
-  assert.match(faultOf('number', '0.1234567890123456789'), /more digits/)
+  assert.match(errorOf('number', '1e999'), /too large/)
+  assert.match(errorOf('integer', '9007199254740993'), /more digits/)
+  assert.match(errorOf('number', '0.1234567890123456789'), /more digits/)
   assert.equal(valueOf('number', '0.10000000000000001'), 0.1)
   assert.equal(valueOf('integer', '9007199254740991'), 9007199254740991)
 })
@@ -85,7 +85,7 @@ test('booleans are what spreadsheets copy', () => {
   assert.equal(valueOf('boolean', 'TRUE'), true)
   assert.equal(valueOf('boolean', ' false '), false)
   for (const text of ['yes', '1', 'WAHR', 't'])
-    assert.match(faultOf('boolean', text), /neither TRUE nor FALSE/)
+    assert.match(errorOf('boolean', text), /neither TRUE nor FALSE/)
 })
 
 test('dates, times and timestamps have one form', () => {
@@ -98,24 +98,24 @@ test('dates, times and timestamps have one form', () => {
     '2024-1-1',
     '2024-03-10T00:00:00Z',
   ]) {
-    assert.match(faultOf('date', text), /not a date such as/, text)
+    assert.match(errorOf('date', text), /not a date such as/, text)
   }
   assert.equal(valueOf('timestamp', '2024-03-10 14:22:35+01:00'), '2024-03-10T14:22:35+01:00')
   assert.equal(valueOf('timestamp', '2024-03-10T14:22Z'), '2024-03-10T14:22Z')
   for (const text of ['2024-03-10T14:22:35', '2024-03-10', '2024-03-10T25:00Z', '2024-02-30T10:00Z']) {
-    assert.match(faultOf('timestamp', text), /with an offset/, text)
+    assert.match(errorOf('timestamp', text), /with an offset/, text)
   }
   assert.equal(valueOf('time', '14:22'), '14:22')
-  assert.match(faultOf('time', '2 pm'), /not a time/)
+  assert.match(errorOf('time', '2 pm'), /not a time/)
 })
 
 test('arrays and objects are JSON of their kind', () => {
   assert.deepEqual(valueOf('array', '["a", 1]'), ['a', 1])
   assert.deepEqual(valueOf('object', '{"a": {}}'), { a: {} })
-  assert.match(faultOf('array', '["a"'), /not JSON/)
-  assert.match(faultOf('array', '{}'), /not a JSON array/)
-  assert.match(faultOf('object', '[]'), /not a JSON object/)
-  assert.match(faultOf('object', '5'), /not a JSON object/)
+  assert.match(errorOf('array', '["a"'), /not JSON/)
+  assert.match(errorOf('array', '{}'), /not a JSON array/)
+  assert.match(errorOf('object', '[]'), /not a JSON object/)
+  assert.match(errorOf('object', '5'), /not a JSON object/)
 })
 
 test('nothing is no value, for every type', () => {
@@ -142,12 +142,12 @@ test('what is copied is read back', () => {
 })
 
 test('a text that an editor was left with makes no sense for other types', () => {
-  assert.match(senseFault({ type: 'number' }, 'abc') ?? '', /not a number/)
-  assert.match(senseFault({ type: 'date' }, 5) ?? '', /type date/)
-  assert.equal(senseFault({ type: 'date' }, 'soon'), null, 'a text of the right kind is for the server')
-  assert.equal(senseFault({ type: 'number' }, null), null)
-  assert.match(senseFault({ type: 'array' }, '[1') ?? '', /not JSON/)
-  assert.match(senseFault({ type: 'object' }, []) ?? '', /type object/)
+  assert.match(unparsedError({ type: 'number' }, 'abc') ?? '', /not a number/)
+  assert.match(unparsedError({ type: 'date' }, 5) ?? '', /type date/)
+  assert.equal(unparsedError({ type: 'date' }, 'soon'), null, 'a text of the right kind is for the server')
+  assert.equal(unparsedError({ type: 'number' }, null), null)
+  assert.match(unparsedError({ type: 'array' }, '[1') ?? '', /not JSON/)
+  assert.match(unparsedError({ type: 'object' }, []) ?? '', /type object/)
 })
 
 test('messages show values shortened', () => {
@@ -158,13 +158,19 @@ test('messages show values shortened', () => {
 })
 
 test('an empty text is offered only where the contract may allow it', () => {
-  assert.equal(allowsEmptyText(testField('a', 'string')), true)
-  assert.equal(allowsEmptyText(testField('a', 'string', { options: { minLength: 1 } })), false)
-  assert.equal(allowsEmptyText(testField('a', 'string', { options: { pattern: '^[A-Z]{3}$' } })), false)
-  assert.equal(allowsEmptyText(testField('a', 'string', { options: { pattern: '^[A-Z]*$' } })), true)
-  assert.equal(allowsEmptyText(testField('a', 'string', { options: { pattern: '(?i)a' } })), true)
-  assert.equal(allowsEmptyText(testField('a', 'string', { options: { format: 'email' } })), false)
-  assert.equal(allowsEmptyText(testField('a', 'string', { values: ['x', ''] })), true)
-  assert.equal(allowsEmptyText(testField('a', 'string', { values: ['x'] })), false)
-  assert.equal(allowsEmptyText(testField('a', 'integer')), false)
+  assert.equal(allowsEmptyText(testField({ name: 'a' })), true)
+  assert.equal(allowsEmptyText(testField({ name: 'a', type: 'string', options: { minLength: 1 } })), false)
+  assert.equal(
+    allowsEmptyText(testField({ name: 'a', type: 'string', options: { pattern: '^[A-Z]{3}$' } })),
+    false,
+  )
+  assert.equal(
+    allowsEmptyText(testField({ name: 'a', type: 'string', options: { pattern: '^[A-Z]*$' } })),
+    true,
+  )
+  assert.equal(allowsEmptyText(testField({ name: 'a', type: 'string', options: { pattern: '(?i)a' } })), true)
+  assert.equal(allowsEmptyText(testField({ name: 'a', type: 'string', options: { format: 'email' } })), false)
+  assert.equal(allowsEmptyText(testField({ name: 'a', type: 'string', values: ['x', ''] })), true)
+  assert.equal(allowsEmptyText(testField({ name: 'a', type: 'string', values: ['x'] })), false)
+  assert.equal(allowsEmptyText(testField({ name: 'a', type: 'integer' })), false)
 })

@@ -25,7 +25,7 @@ export function parseText({ type }: TextField, text: string): Parsed {
       const normal = normalTemporal(type, text)
       if (normal !== null) return { value: normal }
       const offset = type === 'timestamp' ? ', with an offset,' : ''
-      return { fault: `${quote(text)} is not a ${type}${offset} such as ${TEMPORAL_EXAMPLES[type]}` }
+      return { error: `${quote(text)} is not a ${type}${offset} such as ${TEMPORAL_EXAMPLES[type]}` }
     }
     case 'array':
     case 'object':
@@ -36,7 +36,7 @@ export function parseText({ type }: TextField, text: string): Parsed {
 function parseBoolean(text: string): Parsed {
   const word = text.trim().toLowerCase()
   if (word === 'true' || word === 'false') return { value: word === 'true' }
-  return { fault: `${quote(text)} is neither TRUE nor FALSE` }
+  return { error: `${quote(text)} is neither TRUE nor FALSE` }
 }
 
 function parseJson(type: 'array' | 'object', text: string): Parsed {
@@ -45,21 +45,21 @@ function parseJson(type: 'array' | 'object', text: string): Parsed {
     value = JSON.parse(text)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return { fault: `not JSON: ${reason}` }
+    return { error: `not JSON: ${reason}` }
   }
   if (value === null) return { value }
   if (isOfType(type, value)) return { value }
   return {
-    fault: type === 'array' ? 'not a JSON array such as ["a", "b"]' : 'not a JSON object such as {"a": 1}',
+    error: type === 'array' ? 'not a JSON array such as ["a", "b"]' : 'not a JSON object such as {"a": 1}',
   }
 }
 
 /** Returns the error of a value that could not be parsed in an editor; null for others. */
-export function senseFault({ type }: TextField, value: unknown): string | null {
+export function unparsedError({ type }: TextField, value: unknown): string | null {
   if (value === null || value === undefined || isOfType(type, value)) return null
   const parsed =
-    typeof value === 'string' ? parseText({ type }, value) : { fault: `not a value of type ${type}` }
-  return 'fault' in parsed ? parsed.fault : null
+    typeof value === 'string' ? parseText({ type }, value) : { error: `not a value of type ${type}` }
+  return 'error' in parsed ? parsed.error : null
 }
 
 /** Returns a value as text to copy and edit; null for no value. */

@@ -3,8 +3,8 @@ import { planMaterialize } from '../../../sheet/runs/plan-materialize.ts'
 import { getRun, listRunFailures } from '../../../sheet/runs/read-runs.ts'
 import type { RunSelection } from '../../../sheet/runs/selection/run-selection.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
-import { blockedWords } from '../../../wire/runs/blocked-message.ts'
-import { retryWords } from '../../../wire/runs/retry-message.ts'
+import { blockedMessage } from '../../../wire/runs/blocked-message.ts'
+import { retryMessage } from '../../../wire/runs/retry-message.ts'
 import { manualValues } from '../../../wire/runs/manual-values.ts'
 import { toMaterializeAnswer, toRunPlanAnswer } from '../../../wire/runs/materialize.ts'
 import { toRunFailuresAnswer, type RunFailuresAnswer } from '../../../wire/runs/runs.ts'
@@ -123,7 +123,7 @@ function planText(plan: Plan, { selection, reusing }: PlanOf, screen: Screen): s
     screen,
   )
   const { targets } = toRunPlanAnswer(plan)
-  const waiting = [blockedWords(plan), retryWords({ targets })].filter((words) => words !== null)
+  const waiting = [blockedMessage(plan), retryMessage({ targets })].filter((words) => words !== null)
   return [
     table,
     '',

@@ -15,7 +15,7 @@ export function ChipsEditor(props: CellEditorProps) {
   const [isTouched, setIsTouched] = useState(false)
   const [isNull, setIsNull] = useState(!Array.isArray(value))
   const [text, setText] = useState(typed ?? '')
-  const [fault, setFault] = useState<string | null>(null)
+  const [error, setError] = useState<string | null>(null)
   /** The chip that the keyboard selects; null while the caret is in the text. */
   const [active, setActive] = useState<number | null>(null)
   const input = useRef<HTMLInputElement>(null)
@@ -33,8 +33,8 @@ export function ChipsEditor(props: CellEditorProps) {
     const added: Item[] = []
     for (const line of lines) {
       const item = itemOf(field.itemType, line)
-      if ('fault' in item) {
-        setFault(item.fault)
+      if ('error' in item) {
+        setError(item.error)
         return null
       }
       added.push(item.value)
@@ -97,7 +97,7 @@ export function ChipsEditor(props: CellEditorProps) {
   }
   // An item that cannot be parsed is committed as typed, and shown as refused.
   const leave = (): void => {
-    const cannotBeRead = text !== '' && 'fault' in itemOf(field.itemType, text)
+    const cannotBeRead = text !== '' && 'error' in itemOf(field.itemType, text)
     if (cannotBeRead) session.commit([...items, text], 'none')
     else finish('none')
   }
@@ -127,18 +127,18 @@ export function ChipsEditor(props: CellEditorProps) {
           value={text}
           onChange={(event) => {
             setText(event.target.value)
-            setFault(null)
+            setError(null)
             setActive(null)
           }}
           onPaste={onPaste}
-          aria-invalid={fault !== null}
+          aria-invalid={error !== null}
           autoComplete="off"
         />
       </div>
-      {fault === null ? (
+      {error === null ? (
         <ChipsHint {...{ items, text, active, isNull, mayBeNull: !field.required }} />
       ) : (
-        <EditorHint kind="fault">{fault}</EditorHint>
+        <EditorHint kind="error">{error}</EditorHint>
       )}
     </EditorOverlay>
   )
@@ -169,8 +169,8 @@ function ChipsHint({ items, text, active, isNull, mayBeNull }: ChipsHintProps) {
 function itemOf(
   type: CellEditorProps['field']['itemType'],
   text: string,
-): { value: Item } | { fault: string } {
+): { value: Item } | { error: string } {
   if (type !== 'integer' && type !== 'number') return { value: text }
   const parsed = parseNumber(type, text)
-  return 'fault' in parsed ? parsed : { value: Number(parsed.value) }
+  return 'error' in parsed ? parsed : { value: Number(parsed.value) }
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 
 interface EditorHintProps {
-  readonly kind?: 'hint' | 'fault'
+  readonly kind?: 'hint' | 'error'
   readonly children: ReactNode
 }
 

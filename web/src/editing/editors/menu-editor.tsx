@@ -66,7 +66,7 @@ export function MenuEditor(props: CellEditorProps) {
         {...{ found, active, value, listId }}
         onChoose={(option) => session.commit(option.value, 'none')}
       />
-      {found.length === 0 && <EditorHint kind="fault">No match in {options.length} values</EditorHint>}
+      {found.length === 0 && <EditorHint kind="error">No match in {options.length} values</EditorHint>}
       {found.length > DRAWN && <EditorHint>{found.length - DRAWN} more: type to filter</EditorHint>}
     </EditorOverlay>
   )

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
 import type { SheetField } from '../../api/contract.ts'
-import { brokenBound } from './broken-bound.ts'
+import { violationOf } from './violation-of.ts'
 import { EditorHint } from './editor-hint.tsx'
 import { EditorOverlay } from './editor-overlay.tsx'
 import { moveOf, useEditorSession, type CellEditorProps, type Move } from './editor-session.ts'
@@ -49,7 +49,7 @@ export function TextEditor(props: CellEditorProps) {
       onLeave={leave}
     >
       <div className="editor-surface">
-        <GrowingText field={field} text={text} onText={setText} isInvalid={'fault' in parsed && tried} />
+        <GrowingText field={field} text={text} onText={setText} isInvalid={'error' in parsed && tried} />
         {isTemporal && <PickerButton type={field.type} text={text} onPick={setText} />}
       </div>
       <TextHint {...{ field, text, parsed, tried, isEmptyText, mayBeEmpty, isUntouched }} />
@@ -127,12 +127,12 @@ interface TextHintProps {
 /** Shows the parse error, the violated constraint, or keys that are not obvious. */
 function TextHint({ field, text, parsed, tried, isEmptyText, mayBeEmpty, isUntouched }: TextHintProps) {
   const { type } = field
-  if ('fault' in parsed) {
+  if ('error' in parsed) {
     const isJson = type === 'array' || type === 'object'
-    return tried || isJson ? <EditorHint kind={tried ? 'fault' : 'hint'}>{parsed.fault}</EditorHint> : null
+    return tried || isJson ? <EditorHint kind={tried ? 'error' : 'hint'}>{parsed.error}</EditorHint> : null
   }
-  const bound = isUntouched ? null : brokenBound(field, parsed.value)
-  if (bound !== null) return <EditorHint kind="fault">{bound}</EditorHint>
+  const bound = isUntouched ? null : violationOf(field, parsed.value)
+  if (bound !== null) return <EditorHint kind="error">{bound}</EditorHint>
   if (text === '' && mayBeEmpty) {
     return (
       <EditorHint>
@@ -140,7 +140,7 @@ function TextHint({ field, text, parsed, tried, isEmptyText, mayBeEmpty, isUntou
       </EditorHint>
     )
   }
-  if (text === '' && field.required) return <EditorHint kind="fault">a value is required</EditorHint>
+  if (text === '' && field.required) return <EditorHint kind="error">a value is required</EditorHint>
   return text.includes('\n') ? (
     <EditorHint>Enter saves · Shift+Enter adds a line · Esc cancels</EditorHint>
   ) : null

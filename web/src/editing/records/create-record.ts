@@ -1,10 +1,10 @@
 import { ApiError, messageOf } from '../../api/api-error.ts'
 import { server } from '../../api/server.ts'
 import type { RecordPatch } from '../../../../src/client/client.ts'
-import { parseFaults } from '../server-faults.ts'
+import { parseBatchErrors } from '../batch-errors.ts'
 
 /** The violations of a new record: by field of the form, and others. */
-export interface CreateFaults {
+export interface CreateErrors {
   readonly byField: Readonly<Record<string, string>>
   readonly other: string | null
 }
@@ -17,7 +17,7 @@ export async function createRecord(
   record: RecordPatch,
   shown: ReadonlySet<string>,
   actor: string,
-): Promise<CreateFaults | null> {
+): Promise<CreateErrors | null> {
   try {
     if (await exists(record.id)) {
       return { byField: { id: `record ${record.id} already exists` }, other: null }
@@ -25,7 +25,7 @@ export async function createRecord(
     await server.records.upsert([record], { actor })
     return null
   } catch (error) {
-    return faultsOf(messageOf(error), record, shown)
+    return errorsOf(messageOf(error), record, shown)
   }
 }
 
@@ -42,13 +42,13 @@ async function exists(id: string): Promise<boolean> {
 }
 
 /** Assigns the violations in a server message to the fields of the form. */
-export function faultsOf(message: string, record: RecordPatch, shown: ReadonlySet<string>): CreateFaults {
-  const faults = parseFaults(message, [record])
-  if (faults.length === 0) return { byField: {}, other: message }
-  const others = faults.filter(({ field }) => !shown.has(field)).map(({ field, text }) => `${field}: ${text}`)
+export function errorsOf(message: string, record: RecordPatch, shown: ReadonlySet<string>): CreateErrors {
+  const errors = parseBatchErrors(message, [record])
+  if (errors.length === 0) return { byField: {}, other: message }
+  const others = errors.filter(({ field }) => !shown.has(field)).map(({ field, text }) => `${field}: ${text}`)
   return {
     byField: Object.fromEntries(
-      faults.filter(({ field }) => shown.has(field)).map(({ field, text }) => [field, text]),
+      errors.filter(({ field }) => shown.has(field)).map(({ field, text }) => [field, text]),
     ),
     other: others.length > 0 ? others.join('; ') : null,
   }

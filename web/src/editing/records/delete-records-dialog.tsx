@@ -3,13 +3,13 @@ import { useState } from 'react'
 import { messageOf } from '../../api/api-error.ts'
 import { server } from '../../api/server.ts'
 import { useActor } from '../../state/actor.ts'
-import { FormFault } from '../../ui/form-fault.tsx'
+import { FormError } from '../../ui/form-error.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import '../../ui/form.css'
-import { tellDone } from '../../ui/toasts.tsx'
+import { showSuccess } from '../../ui/toasts.tsx'
 import { countOf } from '../../ui/format.ts'
-import { inParts } from './delete-in-parts.ts'
+import { splitIds } from '../../api/split-ids.ts'
 import './dialogs.css'
 import { restoreRecords } from './restore-records.ts'
 import { forgetRecords } from '../use-editing.ts'
@@ -29,33 +29,33 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
   const client = useQueryClient()
   const [actor] = useActor()
   const [isDeleting, setIsDeleting] = useState(false)
-  const [fault, setFault] = useState<string | null>(null)
+  const [error, setError] = useState<string | null>(null)
   const what = countOf(ids.length, 'record')
 
   const close = (): void => {
     if (isDeleting) return
-    setFault(null)
+    setError(null)
     onClose()
   }
   const remove = async (): Promise<void> => {
     setIsDeleting(true)
-    setFault(null)
+    setError(null)
     let deleted = 0
     try {
-      for (const part of inParts(ids)) {
+      for (const part of splitIds(ids)) {
         deleted += (await server.records.delete(part, { actor })).deleted
         forgetRecords(part)
       }
-      tellDone(`${countOf(deleted, 'record')} deleted`, {
+      showSuccess(`${countOf(deleted, 'record')} deleted`, {
         name: 'Undo',
         run: () => void restoreRecords(client, { ids, actor }),
       })
       onDeleted()
-    } catch (error) {
-      setFault(
+    } catch (thrown) {
+      setError(
         deleted > 0
-          ? `${countOf(deleted, 'record')} of ${ids.length} deleted, then: ${messageOf(error)}`
-          : messageOf(error),
+          ? `${countOf(deleted, 'record')} of ${ids.length} deleted, then: ${messageOf(thrown)}`
+          : messageOf(thrown),
       )
     } finally {
       setIsDeleting(false)
@@ -88,7 +88,7 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
         The provenance log keeps the values and their history, so you can restore{' '}
         {ids.length === 1 ? 'it' : 'them'} later.
       </p>
-      <FormFault text={fault} />
+      <FormError text={error} />
     </Dialog>
   )
 }

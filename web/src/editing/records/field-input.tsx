@@ -1,4 +1,4 @@
-import { FormFault } from '../../ui/form-fault.tsx'
+import { FormError } from '../../ui/form-error.tsx'
 import { useId } from 'react'
 import type { SheetField } from '../../api/contract.ts'
 import { hasLines } from './record-draft.ts'
@@ -10,22 +10,22 @@ interface FieldInputProps {
   readonly draft: string
   readonly onDraft: (draft: string) => void
   /** The violation to show. */
-  readonly fault: string | null
+  readonly error: string | null
   readonly autoFocus?: boolean
 }
 
 /** The input of a field in a form, by type. */
-export function FieldInput({ field, draft, onDraft, fault, autoFocus = false }: FieldInputProps) {
+export function FieldInput({ field, draft, onDraft, error, autoFocus = false }: FieldInputProps) {
   const id = useId()
   const hint = hintOf(field)
-  const described = [hint === null ? [] : `${id}-hint`, fault === null ? [] : `${id}-fault`].flat().join(' ')
+  const described = [hint === null ? [] : `${id}-hint`, error === null ? [] : `${id}-error`].flat().join(' ')
   const control = {
     id,
     value: draft,
     onChange: (event: { readonly target: { readonly value: string } }) => onDraft(event.target.value),
     autoFocus,
     'aria-required': field.required,
-    'aria-invalid': fault !== null,
+    'aria-invalid': error !== null,
     'aria-describedby': described === '' ? undefined : described,
   }
   return (
@@ -40,7 +40,7 @@ export function FieldInput({ field, draft, onDraft, fault, autoFocus = false }: 
           {hint}
         </p>
       )}
-      <FormFault text={fault} id={`${id}-fault`} />
+      <FormError text={error} id={`${id}-error`} />
     </div>
   )
 }

@@ -3,11 +3,11 @@ import { useId, useState, type SubmitEvent } from 'react'
 import type { SheetContract } from '../../api/contract.ts'
 import { permissionsQuery } from '../../api/queries.ts'
 import { useActor } from '../../state/actor.ts'
-import { FormFault } from '../../ui/form-fault.tsx'
+import { FormError } from '../../ui/form-error.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import '../../ui/form.css'
-import { createRecord, type CreateFaults } from './create-record.ts'
+import { createRecord, type CreateErrors } from './create-record.ts'
 import { formFields, parseDrafts } from './record-draft.ts'
 import { FieldInput } from './field-input.tsx'
 import './dialogs.css'
@@ -19,7 +19,7 @@ interface NewRecordDialogProps {
   readonly onCreated: (id: string) => void
 }
 
-const NO_FAULTS: CreateFaults = { byField: {}, other: null }
+const NO_FAULTS: CreateErrors = { byField: {}, other: null }
 
 /** The form for a new record. Closing it keeps the input. */
 export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecordDialogProps) {
@@ -27,18 +27,18 @@ export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecor
   const [actor] = useActor()
   const { data: permissions } = useQuery(permissionsQuery(actor))
   const [drafts, setDrafts] = useState<Readonly<Record<string, string>>>({})
-  const [faults, setFaults] = useState(NO_FAULTS)
+  const [errors, setErrors] = useState(NO_FAULTS)
   const [isSaving, setIsSaving] = useState(false)
   const formId = useId()
   const fields = formFields(contract.fields, new Set(permissions?.write))
 
   const reset = (): void => {
     setDrafts({})
-    setFaults(NO_FAULTS)
+    setErrors(NO_FAULTS)
   }
   const create = async (): Promise<void> => {
     const parsed = parseDrafts(fields, drafts)
-    if ('faults' in parsed) return setFaults({ byField: parsed.faults, other: null })
+    if ('errors' in parsed) return setErrors({ byField: parsed.errors, other: null })
     setIsSaving(true)
     const id = String(parsed.record['id'])
     const refused = await createRecord(
@@ -47,7 +47,7 @@ export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecor
       actor,
     )
     setIsSaving(false)
-    if (refused !== null) return setFaults(refused)
+    if (refused !== null) return setErrors(refused)
     void client.invalidateQueries({ queryKey: ['records'] })
     reset()
     onCreated(id)
@@ -77,7 +77,7 @@ export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecor
       }
     >
       <form id={formId} className="form" onSubmit={submit} noValidate onKeyDown={submitByKey}>
-        <FormFault text={faults.other} />
+        <FormError text={errors.other} />
         {fields.map((field, index) => (
           <FieldInput
             key={field.name}
@@ -85,9 +85,9 @@ export function NewRecordDialog({ contract, open, onClose, onCreated }: NewRecor
             draft={drafts[field.name] ?? ''}
             onDraft={(draft) => {
               setDrafts((now) => ({ ...now, [field.name]: draft }))
-              setFaults(({ byField: { [field.name]: _mended, ...byField }, other }) => ({ byField, other }))
+              setErrors(({ byField: { [field.name]: _mended, ...byField }, other }) => ({ byField, other }))
             }}
-            fault={faults.byField[field.name] ?? null}
+            error={errors.byField[field.name] ?? null}
             autoFocus={index === 0}
           />
         ))}

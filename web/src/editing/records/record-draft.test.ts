@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { formFields, parseDraft, parseDrafts } from './record-draft.ts'
-import { testField } from '../../values/test-fields.ts'
+import { testField } from '../../api/test-field.ts'
 
-const ID = testField('id', 'string', { primaryKey: true, required: true })
-const AREA = testField('area', 'number')
-const TAGS = testField('tags', 'array', { itemType: 'string', required: true })
+const ID = testField({ name: 'id', type: 'string', primaryKey: true, required: true })
+const AREA = testField({ name: 'area', type: 'number' })
+const TAGS = testField({ name: 'tags', type: 'array', itemType: 'string', required: true })
 
 test('arrays have an item on each line', () => {
   assert.deepEqual(parseDraft(TAGS, ' a \n\nb, c\n'), { value: ['a', 'b, c'] })
-  assert.deepEqual(parseDraft(testField('n', 'array', { itemType: 'integer' }), '1\n2'), { value: [1, 2] })
-  assert.ok('fault' in parseDraft(testField('n', 'array', { itemType: 'integer' }), '1\nx'))
+  assert.deepEqual(parseDraft(testField({ name: 'n', type: 'array', itemType: 'integer' }), '1\n2'), {
+    value: [1, 2],
+  })
+  assert.ok('error' in parseDraft(testField({ name: 'n', type: 'array', itemType: 'integer' }), '1\nx'))
   assert.deepEqual(parseDraft(TAGS, ' '), { value: null })
-  assert.deepEqual(parseDraft(testField('j', 'array'), '[{"a": 1}]'), { value: [{ a: 1 }] })
+  assert.deepEqual(parseDraft(testField({ name: 'j', type: 'array' }), '[{"a": 1}]'), { value: [{ a: 1 }] })
 })
 
 test('a record is made of what was typed, or all that is wrong is told', () => {
@@ -20,14 +22,18 @@ test('a record is made of what was typed, or all that is wrong is told', () => {
     record: { id: 'x', tags: ['a'] },
   })
   assert.deepEqual(parseDrafts([ID, AREA, TAGS], { area: 'big' }), {
-    faults: { id: 'is required', area: '"big" is not a number', tags: 'is required' },
+    errors: { id: 'is required', area: '"big" is not a number', tags: 'is required' },
   })
 })
 
 test('the id comes first, and what may not be written is not asked for', () => {
-  const derived = testField('d', 'string', { derived: { derivation: 'd.yaml', kind: 'http', inputs: [] } })
+  const derived = testField({
+    name: 'd',
+    type: 'string',
+    derived: { derivation: 'd.yaml', kind: 'http', inputs: [] },
+  })
   const fields = formFields(
-    [derived, AREA, testField('secret', 'string'), TAGS, ID],
+    [derived, AREA, testField({ name: 'secret' }), TAGS, ID],
     new Set(['d', 'area', 'tags']),
   )
   assert.deepEqual(

@@ -16,7 +16,7 @@ export function parseDraft(field: SheetField, draft: string): Parsed {
   const items: unknown[] = []
   for (const line of lines) {
     const parsed = parseNumber(field.itemType, line)
-    if ('fault' in parsed) return parsed
+    if ('error' in parsed) return parsed
     items.push(parsed.value)
   }
   return { value: items }
@@ -28,16 +28,16 @@ export function parseDrafts(
   drafts: Readonly<Record<string, string>>,
 ):
   | { readonly record: Readonly<Record<string, unknown>> }
-  | { readonly faults: Readonly<Record<string, string>> } {
+  | { readonly errors: Readonly<Record<string, string>> } {
   const record: [string, unknown][] = []
-  const faults: [string, string][] = []
+  const errors: [string, string][] = []
   for (const field of fields) {
     const parsed = parseDraft(field, drafts[field.name] ?? '')
-    if ('fault' in parsed) faults.push([field.name, parsed.fault])
+    if ('error' in parsed) errors.push([field.name, parsed.error])
     else if (parsed.value !== null) record.push([field.name, parsed.value])
-    else if (field.required) faults.push([field.name, 'is required'])
+    else if (field.required) errors.push([field.name, 'is required'])
   }
-  return faults.length > 0 ? { faults: Object.fromEntries(faults) } : { record: Object.fromEntries(record) }
+  return errors.length > 0 ? { errors: Object.fromEntries(errors) } : { record: Object.fromEntries(record) }
 }
 
 /** Returns the fields of the form: the id, then required fields, then others that the actor may write. */

@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { server } from '../../api/server.ts'
-import { tellDone, tellError } from '../../ui/toasts.tsx'
+import { showSuccess, showError } from '../../ui/toasts.tsx'
 import { countOf } from '../../ui/format.ts'
 
 /** The number of records in one request. */
@@ -19,11 +19,11 @@ export async function restoreRecords(client: QueryClient, { ids, actor }: Restor
       const some = ids.slice(from, from + RECORDS_AT_ONCE)
       restored += (await server.records.restore(some, { actor })).reverted
     }
-    tellDone(`${countOf(restored, 'record')} restored`)
+    showSuccess(`${countOf(restored, 'record')} restored`)
   } catch (error) {
     if (restored > 0)
-      tellDone(`${countOf(restored, 'record')} of ${ids.length.toLocaleString('en')} restored`)
-    tellError(error)
+      showSuccess(`${countOf(restored, 'record')} of ${ids.length.toLocaleString('en')} restored`)
+    showError(error)
   } finally {
     void client.invalidateQueries({ queryKey: ['records'] })
   }

@@ -3,7 +3,7 @@ import { useRef, type ReactNode } from 'react'
 import type { Condition } from '../../state/conditions.ts'
 import '../../ui/menu.css'
 import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
-import { focusPicture } from '../selection/focus-picture.ts'
+import { focusSummary } from '../selection/focus-summary.ts'
 import { formatValue } from '../../values/format-value.ts'
 import { formatSort, parseSort, withSort } from './sort-order.ts'
 
@@ -17,7 +17,7 @@ type ColumnMenuProps = ColumnHeadProps & {
 /** The menu of a column, with all that the mouse can do. */
 export function ColumnMenu(props: ColumnMenuProps) {
   const { host, columns, column, children } = props
-  const toPicture = useRef(false)
+  const toSummary = useRef(false)
   return (
     <DropdownMenu.Root open onOpenChange={(isOpen) => isOpen || host.current.openMenu(null)} modal={false}>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
@@ -30,14 +30,14 @@ export function ColumnMenu(props: ColumnMenuProps) {
           onCloseAutoFocus={(event) => {
             // The focus stays in the grid.
             event.preventDefault()
-            if (toPicture.current && focusPicture(column.index)) return
+            if (toSummary.current && focusSummary(column.index)) return
             host.current.model.scroller.element?.focus({ preventScroll: true })
           }}
         >
           {isSortable(column.field) && <SortItems {...props} />}
           <FilterItems {...props} />
           {columns.showsSummaries && (
-            <Item onSelect={() => (toPicture.current = true)}>Filter in the summary (F2)</Item>
+            <Item onSelect={() => (toSummary.current = true)}>Filter in the summary (F2)</Item>
           )}
           <PlaceItems {...props} />
         </DropdownMenu.Content>

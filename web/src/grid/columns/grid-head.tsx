@@ -21,7 +21,7 @@ interface GridHeadProps {
   /** Whether the records are loaded, so that summaries may be requested. */
   readonly isReady: boolean
   readonly mayWrite: (field: SheetField) => boolean
-  readonly ticked: 'none' | 'some' | 'all'
+  readonly checkedState: 'none' | 'some' | 'all'
   /** The column whose head has the focus; -1 for none. */
   readonly activeColumn: number
   /** The column with an open menu. */
@@ -64,7 +64,7 @@ export const GridHead = memo(function GridHead(props: GridHeadProps) {
     <div role="rowgroup" className="grid-head" style={{ height: headHeight }}>
       <div role="row" aria-rowindex={1} className="grid-head-row">
         <div role="columnheader" aria-colindex={1} className="grid-gutter" style={{ width: gutter }}>
-          <TickAll {...props} />
+          <CheckAll {...props} />
         </div>
         {layout.pinned.map(head)}
         <div role="none" className="grid-others">
@@ -78,21 +78,21 @@ export const GridHead = memo(function GridHead(props: GridHeadProps) {
   )
 })
 
-function TickAll({ ticked, host }: GridHeadProps) {
+function CheckAll({ checkedState, host }: GridHeadProps) {
   return (
     <input
       type="checkbox"
       tabIndex={-1}
-      checked={ticked === 'all'}
+      checked={checkedState === 'all'}
       ref={(box) => {
-        if (box !== null) box.indeterminate = ticked === 'some'
+        if (box !== null) box.indeterminate = checkedState === 'some'
       }}
       onChange={() => {
-        const { ticks } = host.current.model
-        if (ticked === 'none') ticks.all()
-        else ticks.none()
+        const { checked } = host.current.model
+        if (checkedState === 'none') checked.all()
+        else checked.none()
       }}
-      aria-label={ticked === 'none' ? 'Select all records' : 'Clear selection'}
+      aria-label={checkedState === 'none' ? 'Select all records' : 'Clear selection'}
     />
   )
 }

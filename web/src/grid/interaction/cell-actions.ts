@@ -3,7 +3,7 @@ import type { RecordAnswer } from '../../../../src/wire/records/records.ts'
 import type { SheetField } from '../../api/contract.ts'
 import type { CellEdit, Editing } from '../../editing/use-editing.ts'
 import { countOf } from '../../ui/format.ts'
-import { tellDone } from '../../ui/toasts.tsx'
+import { showSuccess } from '../../ui/toasts.tsx'
 import type { CellRange } from '../selection/cell-range.ts'
 import type { ColumnLayout } from '../layout/column-layout.ts'
 import { readRange } from '../rows/read-range.ts'
@@ -34,7 +34,7 @@ export function textOfRange(context: CellContext, range: CellRange): string | Pr
 export async function clearRange(context: CellContext, range: CellRange): Promise<void> {
   const fields = fieldsOf(context.layout, range)
   const writable = fields.filter((field) => context.editing.mayWrite(field))
-  if (writable.length === 0) throw new Error(whyNot(fields))
+  if (writable.length === 0) throw new Error(readOnlyReason(fields))
   const records = await recordsOf(context, range)
   await context.editing.commit(
     records.flatMap((record) =>
@@ -56,7 +56,7 @@ export async function pasteAt(context: CellContext, text: string, range: CellRan
   })
   const targets = plan.fields
   const refused = targets.filter((field) => !editing.mayWrite(field))
-  if (refused.length > 0) throw new Error(whyNot(refused))
+  if (refused.length > 0) throw new Error(readOnlyReason(refused))
   if (plan.rows.length === 0) return range
   const bottom = range.top + plan.rows.length - 1
   const records = await recordsOf(context, { ...range, bottom })
@@ -68,14 +68,14 @@ export async function pasteAt(context: CellContext, text: string, range: CellRan
       }),
     ),
   )
-  if (plan.headed) tellDone('The first line names the columns and was not pasted')
-  if (plan.linesLeft > 0) tellDone(`${countOf(plan.linesLeft, 'line')} not pasted: no more records below`)
+  if (plan.headed) showSuccess('The first line names the columns and was not pasted')
+  if (plan.linesLeft > 0) showSuccess(`${countOf(plan.linesLeft, 'line')} not pasted: no more records below`)
   const places = targets.map((field) => fields.indexOf(field))
   return { ...range, bottom, left: range.left + Math.min(...places), right: range.left + Math.max(...places) }
 }
 
 /** Explains why fields are not editable: for everyone, or for this actor. */
-export function whyNot(fields: readonly SheetField[]): string {
+export function readOnlyReason(fields: readonly SheetField[]): string {
   const titles = fields.map(({ title }) => title).join(', ')
   if (fields.every(({ primaryKey }) => primaryKey))
     return `${titles} identifies the record and cannot be changed`

@@ -1,5 +1,5 @@
 import type { ClipboardEvent } from 'react'
-import { tellError } from '../../ui/toasts.tsx'
+import { showError } from '../../ui/toasts.tsx'
 import { clearRange, pasteAt, textOfRange } from './cell-actions.ts'
 import { HEAD_ROW, rangeOf, type CellRange } from '../selection/cell-range.ts'
 import type { GridModel } from './use-grid.ts'
@@ -23,14 +23,14 @@ export function useClipboard(model: GridModel): ClipboardHandlers {
   return {
     onCopy: (event) => {
       const range = rangeFor(event)
-      if (range !== null) copy(model, range, event).catch(tellError)
+      if (range !== null) copy(model, range, event).catch(showError)
     },
     onCut: (event) => {
       const range = rangeFor(event)
       if (range === null) return
       copy(model, range, event)
         .then(() => clearRange(model.context, range))
-        .catch(tellError)
+        .catch(showError)
     },
     onPaste: (event) => {
       const range = rangeFor(event)
@@ -42,7 +42,7 @@ export function useClipboard(model: GridModel): ClipboardHandlers {
             focus: { row: bottom, column: right },
           }),
         )
-        .catch(tellError)
+        .catch(showError)
     },
   }
 }

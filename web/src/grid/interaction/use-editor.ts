@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { SheetField } from '../../api/contract.ts'
-import { tellError } from '../../ui/toasts.tsx'
-import { whyNot } from './cell-actions.ts'
+import { showError } from '../../ui/toasts.tsx'
+import { readOnlyReason } from './cell-actions.ts'
 import { nextInReadingOrder, selectPlace, type Place } from '../selection/cell-range.ts'
 import type { Columns } from '../layout/use-columns.ts'
 import type { GridModel } from './use-grid.ts'
@@ -52,7 +52,7 @@ export function useEditor({ columns, rows, editing, selecting, scroller }: GridM
       const field = focus === undefined ? undefined : columns.layout.columns[focus.column]?.field
       if (focus === undefined || field === undefined || cell === null) return
       if (!editing.mayWrite(field)) {
-        tellError(new Error(whyNot([field])))
+        showError(new Error(readOnlyReason([field])))
         return
       }
       selecting.select(selectPlace(focus))
@@ -66,7 +66,7 @@ export function useEditor({ columns, rows, editing, selecting, scroller }: GridM
       close()
       if (open === null) return
       const { recordId, field, previous } = open
-      editing.commit([{ recordId, field, value, previous }]).catch(tellError)
+      editing.commit([{ recordId, field, value, previous }]).catch(showError)
       move(open, to)
     },
     cancel: close,

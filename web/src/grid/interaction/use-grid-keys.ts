@@ -1,5 +1,5 @@
 import type { KeyboardEvent } from 'react'
-import { tellError } from '../../ui/toasts.tsx'
+import { showError } from '../../ui/toasts.tsx'
 import { clearRange } from './cell-actions.ts'
 import {
   HEAD_ROW,
@@ -9,7 +9,7 @@ import {
   selectPlace,
   type Place,
 } from '../selection/cell-range.ts'
-import { focusPicture } from '../selection/focus-picture.ts'
+import { focusSummary } from '../selection/focus-summary.ts'
 import { keyAction, type KeyAction } from '../selection/key-action.ts'
 import { ROW_HEIGHT } from '../layout/scroll-view.ts'
 import type { Editor } from './use-editor.ts'
@@ -48,7 +48,7 @@ function firstInSight({ scroller, rows }: GridModel): Place {
 /** Performs an action; false leaves the key to the browser. */
 function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): boolean {
   const { model, editor } = host
-  const { selecting, columns, rows, editing, ticks } = model
+  const { selecting, columns, rows, editing, checked } = model
   const { selection } = selecting
   switch (action.do) {
     case 'undo':
@@ -92,7 +92,7 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
       return escape(model)
     case 'edit':
       if (isHead) {
-        if (event.key === 'F2') return focusPicture(focus.column)
+        if (event.key === 'F2') return focusSummary(focus.column)
         if (event.key === 'Enter') host.pressHead(focus.column, event.shiftKey)
         return event.key === 'Enter'
       }
@@ -102,11 +102,11 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
       if (isHead) host.openMenu(focus.column)
       else model.change({ panel: !model.view.panel, cell: selecting.cell ?? model.view.cell })
       return true
-    case 'tick':
-      if (!isHead) ticks.toggle(focus.row, false)
+    case 'check':
+      if (!isHead) checked.toggle(focus.row, false)
       return true
     case 'clear':
-      if (!isHead) clearRange(model.context, rangeOf(selection)).catch(tellError)
+      if (!isHead) clearRange(model.context, rangeOf(selection)).catch(showError)
       return true
   }
 }

@@ -11,7 +11,7 @@ import { useCellSelection, type CellSelecting } from '../selection/use-cell-sele
 import { useColumns, type Columns } from '../layout/use-columns.ts'
 import { useLatest } from '../../ui/use-latest.ts'
 import { useRows, type Rows } from '../rows/use-rows.ts'
-import { useTicks, type Ticks } from '../rows/use-ticks.ts'
+import { useCheckedRecords, type CheckedRecords } from '../rows/use-checked-records.ts'
 
 /** The shared state of the grid. */
 export interface GridModel {
@@ -24,7 +24,7 @@ export interface GridModel {
   readonly rows: Rows
   readonly editing: Editing
   readonly selecting: CellSelecting
-  readonly ticks: Ticks
+  readonly checked: CheckedRecords
   /** The cells that the current run computes. */
   readonly running: RunningScope
   /** The context of cell actions. */
@@ -52,7 +52,7 @@ export function useGrid(contract: SheetContract): GridModel {
   useLayoutEffect(() => scroller.setRead(rows.areThere))
   const editing = useEditing(contract)
   const selecting = useCellSelection({ view, change, rows, layout, scroller })
-  const ticks = useTicks(rows)
+  const checked = useCheckedRecords(rows)
   const { targets, records, only } = useRunning()
   const running = useMemo(() => ({ targets, records, only }), [targets, records, only])
   const context = { client, rows, layout, editing }
@@ -66,7 +66,7 @@ export function useGrid(contract: SheetContract): GridModel {
     rows,
     editing,
     selecting,
-    ticks,
+    checked,
     running,
     context,
   }

@@ -15,7 +15,7 @@ interface PointerHandlers {
 
 /** The actions of buttons in cells, by `data-do`. */
 export interface CellPresses {
-  tick(row: number, through: boolean): void
+  check(row: number, through: boolean): void
   edit(): void
   panel(): void
   retry(): void
@@ -111,13 +111,13 @@ interface Press {
 function pressOf(event: MouseEvent): Press | null {
   const element = elementOf(event)
   const row = Number(element?.closest<HTMLElement>('[data-row]')?.dataset['row'] ?? -1)
-  if (element?.closest('.grid-row .grid-gutter')) return { what: 'tick', row }
+  if (element?.closest('.grid-row .grid-gutter')) return { what: 'check', row }
   const what = element?.closest<HTMLElement>('[data-do]')?.dataset['do']
   return what === undefined ? null : { what, row }
 }
 
 function act(presses: CellPresses, { what, row }: Press, event: MouseEvent): void {
-  if (what === 'tick') presses.tick(row, event.shiftKey)
+  if (what === 'check') presses.check(row, event.shiftKey)
   else if (what === 'panel') presses.panel()
   else if (what === 'retry') presses.retry()
 }

@@ -1,9 +1,9 @@
 import type { ColumnLayout } from './column-layout.ts'
 import { rowsInSight, type RowRange } from './row-window.ts'
-import { ScrollHold } from './scroll-hold.ts'
+import { PendingJump } from './pending-jump.ts'
 import { clampOffset, isScaled, offsetToShow, type ScrollShape } from './scroll-scale.ts'
 import { ScrollThumb } from './scroll-thumb.ts'
-import { isSameView, lookAt, NOTHING, ROW_HEIGHT, type ScrollView } from './scroll-view.ts'
+import { isSameView, computeView, NOTHING, ROW_HEIGHT, type ScrollView } from './scroll-view.ts'
 import { pixelsOf, WheelGlide } from './wheel-glide.ts'
 
 /**
@@ -15,7 +15,7 @@ export class ScrollController {
   readonly #moveListeners = new Set<() => void>()
   readonly #glide = new WheelGlide((by) => this.scrollTo(this.#aim + by))
   readonly #thumb = new ScrollThumb()
-  readonly #hold = new ScrollHold((offset) => this.#show(offset))
+  readonly #jump = new PendingJump((offset) => this.#show(offset))
   #areThere: (rows: RowRange) => boolean = () => true
   #element: HTMLElement | null = null
   #shape: ScrollShape = { content: 0, viewport: 0 }
@@ -32,7 +32,7 @@ export class ScrollController {
 
   /** The target offset of a pending jump, else the present offset. */
   get #aim(): number {
-    return this.#hold.goal ?? this.#offset
+    return this.#jump.goal ?? this.#offset
   }
 
   get left(): number {
@@ -74,7 +74,7 @@ export class ScrollController {
       stop.abort()
       observer.disconnect()
       this.#glide.stop()
-      this.#hold.drop()
+      this.#jump.drop()
       this.#element = null
     }
   }
@@ -90,7 +90,7 @@ export class ScrollController {
   /** Sets which rows are loaded; call again after every load. */
   setRead(areThere: (rows: RowRange) => boolean): void {
     this.#areThere = areThere
-    this.#hold.look((offset) => areThere(this.#inSightAt(offset)))
+    this.#jump.look((offset) => areThere(this.#inSightAt(offset)))
   }
 
   scrollTo(offset: number): void {
@@ -117,11 +117,11 @@ export class ScrollController {
     const offset = clampOffset(this.#shape, wanted)
     const isJump = Math.abs(offset - this.#offset) > this.#shape.viewport
     if (!isJump || this.#areThere(this.#inSightAt(offset))) {
-      this.#hold.drop()
+      this.#jump.drop()
       this.#show(offset)
       return
     }
-    this.#hold.jump(offset)
+    this.#jump.jump(offset)
     // While no visible row is loaded, only the row numbers change.
     this.#show(this.#areThere(this.#inSightAt(this.#offset)) ? this.#offset : offset)
   }
@@ -186,7 +186,7 @@ export class ScrollController {
   #moved(before: number): void {
     for (const listener of this.#moveListeners) listener()
     const aim = this.#aim
-    const now = lookAt({
+    const now = computeView({
       offset: this.#offset,
       aim,
       direction: aim === before ? this.#view.direction : aim < before ? 'up' : 'down',

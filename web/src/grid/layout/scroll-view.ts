@@ -47,7 +47,7 @@ interface Situation {
 }
 
 /** Computes the rows and columns to render and to load. */
-export function lookAt(situation: Situation): ScrollView {
+export function computeView(situation: Situation): ScrollView {
   const { offset, aim, direction, viewport, left, count, layout, element } = situation
   const { clientWidth: width = 0, clientHeight: height = 0 } = element ?? {}
   return {

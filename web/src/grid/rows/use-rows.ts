@@ -10,7 +10,7 @@ import {
   type RecordSelection,
 } from '../../api/queries.ts'
 import type { CellStateName } from '../../ui/cell-state.tsx'
-import { chunkIds } from './chunk-ids.ts'
+import { splitIds } from '../../api/split-ids.ts'
 import { pagesOf, type RowRange } from '../layout/row-window.ts'
 import type { ScrollView } from '../layout/scroll-view.ts'
 import { usePagesToLoad } from './use-pages-to-load.ts'
@@ -108,7 +108,7 @@ function useShownSelection(
 /** Loads the states of derived cells; previous states are kept while reloading. */
 function useCellStates(pages: readonly (readonly RecordAnswer[])[]): Rows['statesOf'] {
   const [known] = useState(() => new Map<string, CellStates>())
-  const chunks = pages.flatMap((records) => chunkIds(records.map((record) => String(record['id']))))
+  const chunks = pages.flatMap((records) => splitIds(records.map((record) => String(record['id']))))
   const byId = useQueries({ queries: chunks.map((ids) => cellStatesQuery(ids)), combine: joinStates })
   useEffect(() => {
     if (known.size > MOST_KNOWN) known.clear()

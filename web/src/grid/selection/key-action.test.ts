@@ -53,5 +53,5 @@ test('undo and redo, with Ctrl or the key of a Mac', () => {
 
 test('Space opens the panel and does not write a space', () => {
   assert.deepEqual(keyAction(press(' '), place), { do: 'panel' })
-  assert.deepEqual(keyAction(press(' ', { shiftKey: true }), place), { do: 'tick' })
+  assert.deepEqual(keyAction(press(' ', { shiftKey: true }), place), { do: 'check' })
 })

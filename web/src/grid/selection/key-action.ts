@@ -5,7 +5,7 @@ export type KeyAction =
   | { readonly do: 'move'; readonly to: Place; readonly extend: boolean }
   | { readonly do: 'next'; readonly back: boolean }
   | { readonly do: 'edit'; readonly typed: string | null }
-  | { readonly do: 'clear' | 'undo' | 'redo' | 'panel' | 'tick' | 'selectAll' | 'goTo' | 'menu' | 'escape' }
+  | { readonly do: 'clear' | 'undo' | 'redo' | 'panel' | 'check' | 'selectAll' | 'goTo' | 'menu' | 'escape' }
 
 export interface KeyPress {
   readonly key: string
@@ -90,7 +90,7 @@ function plainKey(key: string, shift: boolean): KeyAction | null {
     case 'Backspace':
       return { do: 'clear' }
     case ' ':
-      return { do: shift ? 'tick' : 'panel' }
+      return { do: shift ? 'check' : 'panel' }
     case 'ContextMenu':
       return { do: 'menu' }
     case 'F10':

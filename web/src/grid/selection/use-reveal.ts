@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { CellRef } from '../../state/view-state.ts'
-import { tellError } from '../../ui/toasts.tsx'
+import { showError } from '../../ui/toasts.tsx'
 import { selectPlace, type CellSelection } from './cell-range.ts'
 import type { ColumnLayout } from '../layout/column-layout.ts'
 import { locateRecord, rememberedRow } from '../rows/locate-record.ts'
@@ -39,7 +39,7 @@ export function useReveal({ rows, select, layout, scroller }: Revealing): (cell:
     goThere().catch((error: unknown) => {
       if (signal.aborted) return
       setWanted(null)
-      tellError(error)
+      showError(error)
     })
     return () => stop.abort()
     // oxlint-disable-next-line react/exhaustive-deps

@@ -1,5 +1,5 @@
 import { Fragment, useMemo } from 'react'
-import { aroundChanges, diffLines, diffWords, shortened, type Excerpt, type Stretch } from './diff.ts'
+import { aroundChanges, diffLines, diffWords, shortened, type Excerpt, type DiffPart } from './diff.ts'
 import './diff-view.css'
 
 interface DiffProps {
@@ -13,13 +13,13 @@ const KEPT_LINES = 1
 
 /** The difference of two texts, word by word. */
 export function WordDiff({ was, is }: DiffProps) {
-  const stretches = useMemo(() => diffWords(was, is), [was, is])
+  const parts = useMemo(() => diffWords(was, is), [was, is])
   return (
     <span className="word-diff">
-      {stretches.map((stretch, index) => (
+      {parts.map((part, index) => (
         // Parts have no keys.
         // oxlint-disable-next-line react/no-array-index-key
-        <Fragment key={index}>{wordStretch(stretch, placeOf(index, stretches.length))}</Fragment>
+        <Fragment key={index}>{wordPart(part, placeOf(index, parts.length))}</Fragment>
       ))}
     </span>
   )
@@ -30,7 +30,7 @@ function placeOf(index: number, count: number): 'start' | 'middle' | 'end' {
   return index === count - 1 ? 'end' : 'middle'
 }
 
-function wordStretch({ is, text }: Stretch, place: 'start' | 'middle' | 'end') {
+function wordPart({ is, text }: DiffPart, place: 'start' | 'middle' | 'end') {
   switch (is) {
     case 'same':
       return shortened(text, place, KEPT_CHARACTERS)

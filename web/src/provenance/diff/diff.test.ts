@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { aroundChanges, diffLines, diffWords, shortened, type Stretch } from './diff.ts'
+import { aroundChanges, diffLines, diffWords, shortened, type DiffPart } from './diff.ts'
 
 /** `[-gone-]` and `{+new+}`. */
-function marked(stretches: readonly Stretch[], between = ''): string {
+function marked(parts: readonly DiffPart[], between = ''): string {
   const marks = { same: ['', ''], gone: ['[-', '-]'], new: ['{+', '+}'] } as const
-  return stretches.map(({ is, text }) => marks[is][0] + text + marks[is][1]).join(between)
+  return parts.map(({ is, text }) => marks[is][0] + text + marks[is][1]).join(between)
 }
 
 /** What a diff says that the two texts are. */
-function sides(stretches: readonly Stretch[], between = ''): readonly [string, string] {
-  const side = (other: Stretch['is']): string =>
-    stretches
+function sides(parts: readonly DiffPart[], between = ''): readonly [string, string] {
+  const side = (other: DiffPart['is']): string =>
+    parts
       .filter(({ is }) => is !== other)
       .map(({ text }) => text)
       .join(between)
@@ -80,7 +80,7 @@ test('of a long file, the changed lines and those around them', () => {
   ])
 })
 
-test('long stretches that did not change lose what is far from a change', () => {
+test('long parts that did not change lose what is far from a change', () => {
   assert.equal(shortened('abcdefghij', 'middle', 2), 'ab … ij')
   assert.equal(shortened('abcdefghij', 'start', 2), '…ij')
   assert.equal(shortened('abcdefghij', 'end', 2), 'ab…')

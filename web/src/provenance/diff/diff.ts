@@ -1,7 +1,7 @@
 import { diffArrays, type ArrayChange } from 'diff'
 
 /** A part of a diff: in both texts, only in the old, or only in the new one. */
-export interface Stretch {
+export interface DiffPart {
   readonly is: 'same' | 'gone' | 'new'
   readonly text: string
 }
@@ -9,23 +9,23 @@ export interface Stretch {
 /** The number of changes from which two texts count as replaced, because comparing them would take too long. */
 const MAX_EDITS = 1500
 
-/** What changed between two texts, word by word. */
-export function diffWords(was: string, is: string): readonly Stretch[] {
+/** Compares two texts word by word. */
+export function diffWords(was: string, is: string): readonly DiffPart[] {
   return joined(diffPieces(words(was), words(is)))
 }
 
-/** What changed between two texts, line by line; each stretch is whole lines, the last without its end. */
-export function diffLines(was: string, is: string): readonly Stretch[] {
+/** Compares two texts line by line; each part is whole lines, the last without its line end. */
+export function diffLines(was: string, is: string): readonly DiffPart[] {
   return diffPieces(was.split('\n'), is.split('\n'))
 }
 
-/** Words, and what is between them: white space stays with nothing, so that a changed word is just that word. */
+/** Splits a text into words and the white space between them. */
 function words(text: string): readonly string[] {
   return text.match(/[\p{L}\p{N}_]+|\s+|./gsu) ?? []
 }
 
 /** Compares two sequences: one part per piece, removals before insertions. */
-export function diffPieces(was: readonly string[], is: readonly string[]): readonly Stretch[] {
+export function diffPieces(was: readonly string[], is: readonly string[]): readonly DiffPart[] {
   const changes = diffArrays([...was], [...is], { maxEditLength: MAX_EDITS }) ?? replaced(was, is)
   return changes.flatMap(({ removed, added, value }) =>
     value.map((text) => ({ is: removed ? 'gone' : added ? 'new' : 'same', text })),
@@ -51,8 +51,8 @@ function replaced(was: readonly string[], is: readonly string[]): readonly Chang
 }
 
 /** Joins adjacent parts of one kind; white space between two changes becomes part of both. */
-function joined(found: readonly Stretch[]): readonly Stretch[] {
-  const whole: Stretch[] = []
+function joined(found: readonly DiffPart[]): readonly DiffPart[] {
+  const whole: DiffPart[] = []
   let [gone, fresh] = ['', '']
   const flush = (): void => {
     if (gone !== '') whole.push({ is: 'gone', text: gone })
@@ -78,11 +78,11 @@ function joined(found: readonly Stretch[]): readonly Stretch[] {
   return whole
 }
 
-/** A part of a diff that is shown, or the number of lines that are the same in both and left out. */
-export type Excerpt = Stretch | { readonly is: 'omitted'; readonly count: number }
+/** A part of a diff, or a number of omitted common lines. */
+export type Excerpt = DiffPart | { readonly is: 'omitted'; readonly count: number }
 
-/** The lines that changed, with a few around them. */
-export function aroundChanges(lines: readonly Stretch[], context: number): readonly Excerpt[] {
+/** Returns the changed lines with context lines. */
+export function aroundChanges(lines: readonly DiffPart[], context: number): readonly Excerpt[] {
   const kept = new Set<number>()
   lines.forEach(({ is }, index) => {
     if (is === 'same') return
@@ -102,7 +102,7 @@ export function aroundChanges(lines: readonly Stretch[], context: number): reado
   return omitted > 0 ? [...excerpt, { is: 'omitted', count: omitted }] : excerpt
 }
 
-/** A shared stretch of a text that goes on for long, without its middle. */
+/** Omits the middle of a long common part. */
 export function shortened(text: string, place: 'start' | 'middle' | 'end', keep: number): string {
   if (text.length <= 3 * keep) return text
   const [head, tail] = [text.slice(0, keep), text.slice(-keep)]

@@ -4,8 +4,8 @@ import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provena
 import type { SheetField } from '../../api/contract.ts'
 import type { CellRef } from '../../state/view-state.ts'
 import { originLine } from './origin-sentence.ts'
-import { PutBackAction } from './put-back-action.tsx'
-import type { PutBack, WayBack } from './put-back.ts'
+import { RestoreAction } from './restore-action.tsx'
+import type { RestoreOption, RestoreMethod } from './restore-method.ts'
 import { SentenceView } from './sentence-view.tsx'
 import { ValueChange } from '../diff/value-change.tsx'
 
@@ -18,9 +18,9 @@ interface HistoryEntryProps {
   /** The present value. */
   readonly current: unknown
   /** How to restore the value of this entry; null while permissions load. */
-  readonly putBack: PutBack | null
+  readonly restore: RestoreOption | null
   /** How to restore the value before this entry, if offered here. */
-  readonly undo: WayBack | null
+  readonly undo: RestoreMethod | null
 }
 
 const ICONS: Readonly<Record<string, typeof Cpu>> = {
@@ -32,7 +32,7 @@ const ICONS: Readonly<Record<string, typeof Cpu>> = {
 }
 
 /** An entry of the history. */
-export function HistoryEntry({ field, cell, entry, undone, current, putBack, undo }: HistoryEntryProps) {
+export function HistoryEntry({ field, cell, entry, undone, current, restore, undo }: HistoryEntryProps) {
   const Icon = ICONS[entry.source] ?? Cpu
   const sentence = originLine(entry, { derived: field.derived !== null, find: () => undone })
   return (
@@ -52,7 +52,7 @@ export function HistoryEntry({ field, cell, entry, undone, current, putBack, und
           )}
         </p>
         {undo !== null && (
-          <PutBackAction
+          <RestoreAction
             label="Undo this change"
             field={field}
             cell={cell}
@@ -61,12 +61,12 @@ export function HistoryEntry({ field, cell, entry, undone, current, putBack, und
             current={current}
           />
         )}
-        {putBack !== null && putBack.by !== 'nothing' && (
-          <PutBackAction
+        {restore !== null && restore.by !== 'nothing' && (
+          <RestoreAction
             label="Restore this value"
             field={field}
             cell={cell}
-            how={putBack}
+            how={restore}
             value={entry.value}
             current={current}
           />

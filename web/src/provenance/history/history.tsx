@@ -8,7 +8,7 @@ import type { CellRef } from '../../state/view-state.ts'
 import { Button } from '../../ui/button.tsx'
 import { HistoryEntry } from './history-entry.tsx'
 import './history.css'
-import { putBackOf, undoOfLatest, type CellPast } from './put-back.ts'
+import { restoreMethodOf, undoOfLatest, type CellHistory } from './restore-method.ts'
 
 interface HistoryProps {
   readonly field: SheetField
@@ -28,14 +28,14 @@ export function History({ field, cell, history, value }: HistoryProps) {
   const [actor] = useActor()
   const { data: permissions } = useQuery(permissionsQuery(actor))
   const mayWrite = permissions?.write.includes(field.name) === true
-  const past = useMemo<CellPast>(
+  const past = useMemo<CellHistory>(
     () => ({ field, history, value, actor, mayWrite }),
     [field, history, value, actor, mayWrite],
   )
   const bySeq = useMemo(() => new Map(history.map((entry) => [entry.seq, entry])), [history])
   if (history.length === 0) return null
   const shown = isWhole ? history : history.slice(0, FIRST_ENTRIES)
-  const ways = permissions === undefined ? [] : shown.map((entry) => putBackOf(entry, past))
+  const ways = permissions === undefined ? [] : shown.map((entry) => restoreMethodOf(entry, past))
   const obstacles = new Set(
     ways.map((way) => (way.by === 'nothing' ? way.why : null)).filter((why) => why !== null),
   )
@@ -59,7 +59,7 @@ export function History({ field, cell, history, value }: HistoryProps) {
             entry={entry}
             undone={entry.reverts === undefined ? undefined : bySeq.get(entry.reverts)}
             current={value}
-            putBack={ways[index] ?? null}
+            restore={ways[index] ?? null}
             undo={index === 0 ? undo : null}
           />
         ))}

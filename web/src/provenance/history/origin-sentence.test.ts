@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
-import { originLine, originSentence, plainSentence, type Telling } from './origin-sentence.ts'
+import { originLine, originSentence, plainSentence, type EntryContext } from './origin-sentence.ts'
 import { computedEntry, entryOf, NOW } from './test-entries.ts'
 
 const WRITTEN = entryOf({ seq: 1 })
 const COMPUTED = computedEntry({ seq: 2 })
 
-function telling(derived: boolean, others: readonly ProvenanceEntryAnswer[] = []): Telling {
+function context(derived: boolean, others: readonly ProvenanceEntryAnswer[] = []): EntryContext {
   return { derived, find: (seq) => others.find((entry) => entry.seq === seq) }
 }
 
-function tell(entry: ProvenanceEntryAnswer, about = telling(false)): string {
+function tell(entry: ProvenanceEntryAnswer, about = context(false)): string {
   return plainSentence(originSentence(entry, about), NOW)
 }
 
 test('a computed value tells its file, for whom, when, the request and its answer', () => {
   assert.equal(
-    tell(COMPUTED, telling(true)),
+    tell(COMPUTED, context(true)),
     'Computed by rate.yaml for agent:pricing, 3 minutes ago — GET https://rates.example/… returned 200 in 120 ms.',
   )
   assert.equal(
-    plainSentence(originLine(COMPUTED, telling(true)), NOW),
+    plainSentence(originLine(COMPUTED, context(true)), NOW),
     'Computed by rate.yaml for agent:pricing, 3 minutes ago',
   )
 })
 
 test('a value from the cache says that no call was made', () => {
   assert.equal(
-    tell({ ...COMPUTED, cached: true }, telling(true)),
+    tell({ ...COMPUTED, cached: true }, context(true)),
     'Computed by rate.yaml for agent:pricing, 3 minutes ago — from the cache, without a call.',
   )
   assert.match(
-    plainSentence(originLine({ ...COMPUTED, cached: true }, telling(true)), NOW),
+    plainSentence(originLine({ ...COMPUTED, cached: true }, context(true)), NOW),
     /, from the cache$/,
   )
 })
@@ -47,10 +47,10 @@ test('what is not known of a call is left out', () => {
 
 test('a write tells who, and that it overrides where a derivation would compute', () => {
   assert.equal(tell(WRITTEN), 'Written by human:ann, 3 minutes ago.')
-  assert.equal(tell(WRITTEN, telling(true)), 'Overridden by human:ann, 3 minutes ago.')
+  assert.equal(tell(WRITTEN, context(true)), 'Overridden by human:ann, 3 minutes ago.')
   assert.equal(tell(entryOf({ seq: 1, value: null })), 'Emptied by human:ann, 3 minutes ago.')
   assert.equal(
-    tell(entryOf({ seq: 1, value: null }), telling(true)),
+    tell(entryOf({ seq: 1, value: null }), context(true)),
     'Override removed by human:ann, 3 minutes ago.',
   )
 })
@@ -59,7 +59,7 @@ test('what was proposed names who proposed it and who accepted it', () => {
   const accepted = entryOf({ seq: 1, proposal: '7', proposed_by: 'agent:writer' })
   assert.equal(tell(accepted), 'Written as proposed by agent:writer, accepted by human:ann, 3 minutes ago.')
   assert.equal(
-    plainSentence(originLine({ ...accepted, source: 'delete' }, telling(false)), NOW),
+    plainSentence(originLine({ ...accepted, source: 'delete' }, context(false)), NOW),
     'Deleted with its record as proposed by agent:writer, accepted by human:ann, 3 minutes ago',
   )
 })
@@ -77,11 +77,11 @@ test('a revert tells what it undid, as far as that is known', () => {
   const revert = entryOf({ seq: 3, source: 'revert', actor: 'human:bob', reverts: 2 })
   assert.equal(tell(revert), 'Reverted by human:bob, 3 minutes ago.')
   assert.equal(
-    tell(revert, telling(true, [COMPUTED])),
+    tell(revert, context(true, [COMPUTED])),
     'Reverted by human:bob, 3 minutes ago, undoing what was computed for agent:pricing 3 minutes ago.',
   )
   assert.equal(
-    tell({ ...revert, reverts: 1 }, telling(false, [WRITTEN])),
+    tell({ ...revert, reverts: 1 }, context(false, [WRITTEN])),
     'Reverted by human:bob, 3 minutes ago, undoing what was written by human:ann 3 minutes ago.',
   )
 })
@@ -90,12 +90,12 @@ test('a restored record tells who had deleted it', () => {
   const deleted = entryOf({ seq: 2, source: 'delete', value: null })
   const restored = entryOf({ seq: 3, source: 'revert', actor: 'human:bob', reverts: 2 })
   assert.equal(
-    tell(restored, telling(true, [deleted])),
+    tell(restored, context(true, [deleted])),
     'Restored with its record by human:bob, 3 minutes ago, undoing what was deleted by human:ann 3 minutes ago.',
   )
 })
 
 test('a revert that gives back a computed value is none of the derivation', () => {
   const revert = entryOf({ seq: 3, source: 'revert', derivation: 'rate.yaml', input_hash: 'sha256:ab' })
-  assert.equal(tell(revert, telling(true)), 'Reverted by human:ann, 3 minutes ago.')
+  assert.equal(tell(revert, context(true)), 'Reverted by human:ann, 3 minutes ago.')
 })

@@ -13,7 +13,7 @@ export type Part =
 export type Sentence = readonly Part[]
 
 /** The context of an entry. */
-export interface Telling {
+export interface EntryContext {
   /** Whether a derivation computes the field. */
   readonly derived: boolean
   /** Finds another entry of the cell, such as the one that a revert undid. */
@@ -21,14 +21,14 @@ export interface Telling {
 }
 
 /** Describes the origin of an entry's value in a sentence. */
-export function originSentence(entry: ProvenanceEntryAnswer, telling: Telling): Sentence {
-  return [...deed(entry, telling), ...by(entry), ...supplement(entry, telling), '.']
+export function originSentence(entry: ProvenanceEntryAnswer, context: EntryContext): Sentence {
+  return [...deed(entry, context), ...by(entry), ...supplement(entry, context), '.']
 }
 
 /** Describes it briefly, without the request and the full stop. */
-export function originLine(entry: ProvenanceEntryAnswer, telling: Telling): Sentence {
+export function originLine(entry: ProvenanceEntryAnswer, context: EntryContext): Sentence {
   const cached = entry.cached === true ? [', from the cache'] : []
-  return [...deed(entry, telling), ...by(entry), ...cached]
+  return [...deed(entry, context), ...by(entry), ...cached]
 }
 
 /** Whether a derivation computed the value of the entry. */
@@ -36,7 +36,7 @@ export function isComputed({ source, derivation }: ProvenanceEntryAnswer): boole
   return source !== 'revert' && derivation !== undefined
 }
 
-function deed(entry: ProvenanceEntryAnswer, { derived, find }: Telling): Sentence {
+function deed(entry: ProvenanceEntryAnswer, { derived, find }: EntryContext): Sentence {
   const { source, value, file, derivation, reverts } = entry
   switch (source) {
     case 'write':
@@ -76,14 +76,14 @@ function by(entry: ProvenanceEntryAnswer): Sentence {
   return [` ${word} `, { is: 'actor', name: entry.actor }, ', ', { is: 'time', at: entry.at }]
 }
 
-function supplement(entry: ProvenanceEntryAnswer, { find }: Telling): Sentence {
+function supplement(entry: ProvenanceEntryAnswer, { find }: EntryContext): Sentence {
   if (entry.source === 'revert') return undoing(entry, find)
   if (entry.cached === true) return [' — from the cache, without a call']
   const request = briefRequest(entry)
   return request === null ? [] : [' — ', { is: 'request', text: request }, answered(entry)]
 }
 
-function undoing(entry: ProvenanceEntryAnswer, find: Telling['find']): Sentence {
+function undoing(entry: ProvenanceEntryAnswer, find: EntryContext['find']): Sentence {
   const undone = entry.reverts === undefined ? undefined : find(entry.reverts)
   if (undone === undefined) return []
   const what = isComputed(undone) ? 'computed for' : VERBS[undone.source]

@@ -3,7 +3,7 @@ import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
 import { messageOf } from '../../api/api-error.ts'
 import { server } from '../../api/server.ts'
 import { useActor } from '../../state/actor.ts'
-import { FormFault } from '../../ui/form-fault.tsx'
+import { FormError } from '../../ui/form-error.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { countOf } from '../../ui/format.ts'
@@ -21,16 +21,16 @@ interface CancelRunDialogProps {
 export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
   const [actor] = useActor()
   const [isEnding, setIsEnding] = useState(false)
-  const [fault, setFault] = useState<string | null>(null)
+  const [error, setError] = useState<string | null>(null)
   const cancel = async (): Promise<void> => {
     setIsEnding(true)
-    setFault(null)
+    setError(null)
     try {
       // The end is reported by the stream of the run.
       await server.runs.cancel(run.id, { actor })
       onClose()
-    } catch (error) {
-      setFault(messageOf(error))
+    } catch (thrown) {
+      setError(messageOf(thrown))
     } finally {
       setIsEnding(false)
     }
@@ -49,18 +49,18 @@ export function CancelRunDialog({ run, open, onClose }: CancelRunDialogProps) {
         </>
       }
     >
-      <p className="run-dialog-text">{whatStays(run)}</p>
+      <p className="run-dialog-text">{keptText(run)}</p>
       <p className="run-dialog-text soft">
         {run.kind === 'revert'
           ? 'To revert the remaining cells, revert the same run again.'
           : 'No new calls start, and calls in flight are aborted. A later run continues from there.'}
       </p>
-      <FormFault text={fault} />
+      <FormError text={error} />
     </Dialog>
   )
 }
 
-function whatStays(run: RunSummary): string {
+function keptText(run: RunSummary): string {
   const { kind, materialized, calls } = run
   if (kind === 'revert') return `${countOf(materialized, 'reverted cell')} so far will stay reverted.`
   const spent = calls > 0 ? `; ${countOf(calls, 'call')} made, ${runCost(run)}` : ''

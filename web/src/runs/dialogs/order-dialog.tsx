@@ -7,7 +7,7 @@ import { permissionsQuery } from '../../api/queries.ts'
 import { server } from '../../api/server.ts'
 import type { SheetContract } from '../../api/contract.ts'
 import { useActor } from '../../state/actor.ts'
-import { FormFault } from '../../ui/form-fault.tsx'
+import { FormError } from '../../ui/form-error.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { deniedFields, ManualChoice, manualValuesOf } from './manual-choice.tsx'
@@ -37,32 +37,32 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
   const [actor] = useActor()
   const [options, setOptions] = useState(() => optionsOf(asked))
   const [isStarting, setIsStarting] = useState(false)
-  const [fault, setFault] = useState<string | null>(null)
+  const [error, setError] = useState<string | null>(null)
   const { run: running } = useRunningRun()
-  const { order: chosen, faults } = withOptions(asked, options)
-  const isSound = Object.keys(faults).length === 0
+  const { order: chosen, errors } = withOptions(asked, options)
+  const isValid = Object.keys(errors).length === 0
   const { reuse_responses: _, ...anew } = chosen
-  const again = useRunPlan(anew, actor, isSound)
+  const again = useRunPlan(anew, actor, isValid)
   const kept = again.plan === null ? null : keptResponses(again.plan)
-  const reusing = useRunPlan({ ...anew, reuse_responses: true }, actor, isSound && kept !== null)
+  const reusing = useRunPlan({ ...anew, reuse_responses: true }, actor, isValid && kept !== null)
   const reuses = options.reuse && kept !== null
   const order = reuses ? chosen : anew
-  const { plan, isCurrent, error } = reuses ? reusing : again
+  const { plan, isCurrent, error: planError } = reuses ? reusing : again
   const { data: permissions } = useQuery(permissionsQuery(actor))
   const manual = plan === null ? 0 : manualValuesOf(plan)
   const choosesManual = options.force && options.only === '' && (options.overwriteManual || manual > 0)
   const denied = plan === null || permissions === undefined ? [] : deniedFields(plan, permissions.write)
-  const isReady = plan !== null && isCurrent && isSound && !isNothing(plan) && !isStarting
+  const isReady = plan !== null && isCurrent && isValid && !isNothing(plan) && !isStarting
   const start = async (): Promise<void> => {
     if (!isReady) return
     setIsStarting(true)
-    setFault(null)
+    setError(null)
     try {
       runningStore.begin(await server.runs.start(order, { actor }))
       void client.invalidateQueries({ queryKey: ['runs'] })
       onClose()
     } catch (thrown) {
-      setFault(messageOf(thrown))
+      setError(messageOf(thrown))
       setIsStarting(false)
     }
   }
@@ -92,7 +92,7 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
       }
     >
       <form id={FORM} className="run-order" onSubmit={onSubmit} onKeyDown={onKeyDown}>
-        <RunOptionsForm options={options} faults={faults} onChange={setOptions} />
+        <RunOptionsForm options={options} errors={errors} onChange={setOptions} />
         {choosesManual && (
           <ManualChoice
             values={manual}
@@ -111,13 +111,13 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
             onChange={(reuse) => setOptions({ ...options, reuse })}
           />
         )}
-        <RunPlan plan={plan} isCurrent={isCurrent} error={error} order={order} titleOf={titleOf} />
+        <RunPlan plan={plan} isCurrent={isCurrent} error={planError} order={order} titleOf={titleOf} />
         {running !== null && (
           <p className="form-hint">
             Another run is in progress. This run waits until it ends, and fails if that takes too long.
           </p>
         )}
-        <FormFault text={fault} />
+        <FormError text={error} />
       </form>
     </Dialog>
   )

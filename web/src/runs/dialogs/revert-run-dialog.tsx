@@ -6,12 +6,12 @@ import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
 import { messageOf } from '../../api/api-error.ts'
 import { server } from '../../api/server.ts'
 import { useActor } from '../../state/actor.ts'
-import { FormFault } from '../../ui/form-fault.tsx'
+import { FormError } from '../../ui/form-error.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { countOf, formatCount } from '../../ui/format.ts'
 import { cellPath } from '../display/cell-path.ts'
-import { reportsItself } from '../progress/self-reported-reverts.ts'
+import { beginDialogRevert } from '../progress/reverts-in-dialog.ts'
 import './run-dialog.css'
 import { runName } from '../display/run-text.ts'
 
@@ -26,17 +26,17 @@ export function RevertRunDialog({ run, onClose }: RevertRunDialogProps) {
   const [actor] = useActor()
   const [isReverting, setIsReverting] = useState(false)
   const [outcome, setOutcome] = useState<RevertAnswer | null>(null)
-  const [fault, setFault] = useState<string | null>(null)
+  const [error, setError] = useState<string | null>(null)
   const revert = async (): Promise<void> => {
     setIsReverting(true)
-    setFault(null)
-    const told = reportsItself(run.id)
+    setError(null)
+    const endDialogRevert = beginDialogRevert(run.id)
     try {
       setOutcome(await server.runs.revert(run.id, { actor }))
-    } catch (error) {
-      setFault(messageOf(error))
+    } catch (thrown) {
+      setError(messageOf(thrown))
     } finally {
-      told()
+      endDialogRevert()
       setIsReverting(false)
       for (const first of ['records', 'runs']) void client.invalidateQueries({ queryKey: [first] })
     }
@@ -68,13 +68,13 @@ export function RevertRunDialog({ run, onClose }: RevertRunDialogProps) {
         )
       }
     >
-      {outcome !== null ? <Outcome outcome={outcome} onClose={onClose} /> : <WhatItDoes run={run} />}
-      <FormFault text={fault} />
+      {outcome !== null ? <Outcome outcome={outcome} onClose={onClose} /> : <Consequences run={run} />}
+      <FormError text={error} />
     </Dialog>
   )
 }
 
-function WhatItDoes({ run }: { readonly run: RunSummary }) {
+function Consequences({ run }: { readonly run: RunSummary }) {
   return (
     <>
       <p className="run-dialog-text">

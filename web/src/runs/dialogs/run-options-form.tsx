@@ -1,15 +1,15 @@
 import { useId, useState } from 'react'
 import { ONLY } from './run-order.ts'
-import type { OptionFaults, RunOptions } from './run-options.ts'
+import type { OptionErrors, RunOptions } from './run-options.ts'
 
 interface RunOptionsFormProps {
   readonly options: RunOptions
-  readonly faults: OptionFaults
+  readonly errors: OptionErrors
   readonly onChange: (options: RunOptions) => void
 }
 
 /** The form of the cells and limits of a run. */
-export function RunOptionsForm({ options, faults, onChange }: RunOptionsFormProps) {
+export function RunOptionsForm({ options, errors, onChange }: RunOptionsFormProps) {
   const [isOpen, setIsOpen] = useState(options.limit + options.maxCalls + options.maxCost !== '')
   return (
     <>
@@ -46,28 +46,28 @@ export function RunOptionsForm({ options, faults, onChange }: RunOptionsFormProp
             name="Records"
             hint="untried first, then failed"
             value={options.limit}
-            fault={faults.limit}
+            error={errors.limit}
             onChange={(limit) => onChange({ ...options, limit })}
           />
           <Bound
             name="Calls"
             hint="at most"
             value={options.maxCalls}
-            fault={faults.maxCalls}
+            error={errors.maxCalls}
             onChange={(maxCalls) => onChange({ ...options, maxCalls })}
           />
           <Bound
             name="Dollars"
             hint="at most"
             value={options.maxCost}
-            fault={faults.maxCost}
+            error={errors.maxCost}
             onChange={(maxCost) => onChange({ ...options, maxCost })}
           />
           <Bound
             name="Failures"
             hint="consecutive, per host"
             value={options.stopAfter}
-            fault={faults.stopAfter}
+            error={errors.stopAfter}
             onChange={(stopAfter) => onChange({ ...options, stopAfter })}
           />
         </div>
@@ -80,11 +80,11 @@ interface BoundProps {
   readonly name: string
   readonly hint: string
   readonly value: string
-  readonly fault: string | undefined
+  readonly error: string | undefined
   readonly onChange: (value: string) => void
 }
 
-function Bound({ name, hint, value, fault, onChange }: BoundProps) {
+function Bound({ name, hint, value, error, onChange }: BoundProps) {
   const id = useId()
   return (
     <div className="run-bound">
@@ -96,12 +96,12 @@ function Bound({ name, hint, value, fault, onChange }: BoundProps) {
         autoComplete="off"
         placeholder="no limit"
         value={value}
-        aria-invalid={fault !== undefined}
+        aria-invalid={error !== undefined}
         aria-describedby={`${id}-hint`}
         onChange={(event) => onChange(event.currentTarget.value)}
       />
-      <span id={`${id}-hint`} className={fault === undefined ? 'form-hint' : 'form-fault'}>
-        {fault ?? hint}
+      <span id={`${id}-hint`} className={error === undefined ? 'form-hint' : 'form-error'}>
+        {error ?? hint}
       </span>
     </div>
   )

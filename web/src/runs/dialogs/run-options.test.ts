@@ -16,8 +16,8 @@ test('an order goes through the form unchanged', () => {
     stop_after_failures: 5,
   } as const
   const mutable = { ...order, targets: [...order.targets], record_ids: [...order.record_ids] }
-  assert.deepEqual(withOptions(mutable, optionsOf(mutable)), { order: mutable, faults: {} })
-  assert.deepEqual(withOptions({}, NONE), { order: {}, faults: {} })
+  assert.deepEqual(withOptions(mutable, optionsOf(mutable)), { order: mutable, errors: {} })
+  assert.deepEqual(withOptions({}, NONE), { order: {}, errors: {} })
 })
 
 test('a run stops after 20 failures in a row unless somebody chooses otherwise', () => {
@@ -38,13 +38,13 @@ test('numbers may be written as people write them', () => {
 
 test('what is no number is told and not sent', () => {
   for (const limit of ['0', '-1', '1.5', 'x', '1e3', '99999999999999999999']) {
-    const { order, faults } = withOptions({}, { ...NONE, limit })
+    const { order, errors } = withOptions({}, { ...NONE, limit })
     assert.deepEqual(order, {}, limit)
-    assert.match(faults.limit ?? '', /at least 1/)
+    assert.match(errors.limit ?? '', /at least 1/)
   }
-  assert.match(withOptions({}, { ...NONE, maxCost: '-1' }).faults.maxCost ?? '', /Dollars/)
-  assert.match(withOptions({}, { ...NONE, maxCost: '.' }).faults.maxCost ?? '', /Dollars/)
-  assert.deepEqual(withOptions({}, { ...NONE, maxCalls: '0' }), { order: { max_calls: 0 }, faults: {} })
+  assert.match(withOptions({}, { ...NONE, maxCost: '-1' }).errors.maxCost ?? '', /Dollars/)
+  assert.match(withOptions({}, { ...NONE, maxCost: '.' }).errors.maxCost ?? '', /Dollars/)
+  assert.deepEqual(withOptions({}, { ...NONE, maxCalls: '0' }), { order: { max_calls: 0 }, errors: {} })
 })
 
 test('D28: values written by hand are overwritten only where all is computed again, and that is chosen', () => {

@@ -20,7 +20,7 @@ export interface RunOptions {
 /** The default in the viewer; REST has none. */
 const USUAL_STOP_AFTER = 20
 
-export type OptionFaults = Partial<Record<'limit' | 'maxCalls' | 'maxCost' | 'stopAfter', string>>
+export type OptionErrors = Partial<Record<'limit' | 'maxCalls' | 'maxCost' | 'stopAfter', string>>
 
 export function optionsOf(order: RunOrder): RunOptions {
   return {
@@ -48,7 +48,7 @@ function textOf(bound: number | undefined): string {
 export function withOptions(
   order: RunOrder,
   options: RunOptions,
-): { readonly order: RunOrder; readonly faults: OptionFaults } {
+): { readonly order: RunOrder; readonly errors: OptionErrors } {
   const limit = wholeNumber(options.limit, 1)
   const maxCalls = wholeNumber(options.maxCalls, 0)
   const maxCost = dollars(options.maxCost)
@@ -68,7 +68,7 @@ export function withOptions(
       ...(options.reuse ? { reuse_responses: true } : {}),
       ...(typeof stopAfter === 'number' && stopAfter > 0 ? { stop_after_failures: stopAfter } : {}),
     },
-    faults: {
+    errors: {
       ...(typeof limit === 'string' ? { limit } : {}),
       ...(typeof maxCalls === 'string' ? { maxCalls } : {}),
       ...(typeof maxCost === 'string' ? { maxCost } : {}),

@@ -1,15 +1,9 @@
+import { blockedMessage } from '../../../../src/wire/runs/blocked-message.ts'
 import type { RunPlanAnswer } from '../../../../src/wire/runs/materialize.ts'
 import { messageOf } from '../../api/api-error.ts'
 import type { RunOrder } from '../../../../src/client/client.ts'
 import { countOf, formatCount } from '../../ui/format.ts'
-import {
-  blockedText,
-  isNothing,
-  planCost,
-  retryText,
-  totalsOf,
-  type PlanTotals,
-} from '../display/plan-text.ts'
+import { isNothing, planCost, retryText, totalsOf, type PlanTotals } from '../display/plan-text.ts'
 import { TableHead, type HeadColumn } from '../../ui/table-head.tsx'
 import { CountCell } from '../display/count-cell.tsx'
 
@@ -25,7 +19,7 @@ interface RunPlanProps {
 export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps) {
   if (error !== null) {
     return (
-      <p className="form-fault run-plan-fault" role="alert">
+      <p className="form-error run-plan-error" role="alert">
         {messageOf(error)}
       </p>
     )
@@ -49,7 +43,7 @@ export function RunPlan({ plan, isCurrent, error, order, titleOf }: RunPlanProps
         </p>
       )}
       {plan.not_ready?.map((message) => (
-        <p key={message} className="form-fault">
+        <p key={message} className="form-error">
           The server would refuse this run: {message}
         </p>
       ))}
@@ -62,7 +56,7 @@ function Manual({ plan }: { readonly plan: RunPlanAnswer }) {
   return (
     <>
       {lost > 0 && (
-        <p className="form-fault">
+        <p className="form-error">
           <strong>Overwrites {countOf(lost, 'manual value')}.</strong>
         </p>
       )}
@@ -72,7 +66,7 @@ function Manual({ plan }: { readonly plan: RunPlanAnswer }) {
 }
 
 function Waiting({ plan }: { readonly plan: RunPlanAnswer }) {
-  return [blockedText(plan), retryText(plan)].map((text) =>
+  return [blockedMessage(plan), retryText(plan)].map((text) =>
     text === null ? null : (
       <p key={text} className="form-hint">
         {text}
@@ -116,12 +110,12 @@ function Sum({ plan }: { readonly plan: RunPlanAnswer }) {
 function Nothing({ order }: { readonly order: RunOrder }) {
   return (
     <p className="run-plan-nothing">
-      <strong>Nothing to compute.</strong> {whyNothing(order)}
+      <strong>Nothing to compute.</strong> {emptyPlanReason(order)}
     </p>
   )
 }
 
-function whyNothing({ only, force, max_calls, max_cost }: RunOrder): string {
+function emptyPlanReason({ only, force, max_calls, max_cost }: RunOrder): string {
   if (max_calls !== undefined || max_cost !== undefined)
     return 'The limits allow no call, or no cell needs one.'
   if (only !== undefined) return `No ${only} cell can be computed.`

@@ -15,17 +15,17 @@ interface ShownPlan {
 }
 
 /** Loads the plan of an order, debounced. */
-export function useRunPlan(order: RunOrder, actor: string, isSound: boolean): ShownPlan {
+export function useRunPlan(order: RunOrder, actor: string, isValid: boolean): ShownPlan {
   const text = JSON.stringify(order)
   const settled = useSettled(text)
   const { data, error, isFetching, isPlaceholderData } = useQuery({
     queryKey: ['plan', settled, actor],
     queryFn: () => server.runs.plan(JSON.parse(settled) as RunOrder, { actor }),
-    enabled: isSound,
+    enabled: isValid,
     placeholderData: keepPreviousData,
     gcTime: 0,
   })
-  const isSettled = isSound && settled === text && !isFetching && !isPlaceholderData
+  const isSettled = isValid && settled === text && !isFetching && !isPlaceholderData
   return { plan: data ?? null, isCurrent: isSettled, error: settled === text ? error : null }
 }
 

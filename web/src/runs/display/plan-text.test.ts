@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  blockedText,
   callAgainText,
   isNothing,
   keptResponses,
@@ -38,18 +37,6 @@ test('what nobody has set a price for is not said to cost nothing', () => {
   assert.equal(runCost({ calls: 0, total_cost: 0, unpriced_calls: 0 }), '$0')
 })
 
-test('cells that an input blocks are told with the reasons', () => {
-  assert.equal(blockedText({ targets, calls: 0, cost: 0 }), null)
-  const blocked = {
-    a: { compute: 0, cached: 0, skipped: 1500, blocked: { input_failed: 1200, input_empty: 1 } },
-    b: { compute: 0, cached: 0, skipped: 9, blocked: { input_failed: 2 } },
-  }
-  assert.equal(
-    blockedText({ targets: blocked, calls: 0, cost: 0 }),
-    '1,203 cells are blocked: 1,202 by a failed input, 1 by an empty input.',
-  )
-})
-
 test('a plan tells of failed cells that are not tried again yet', () => {
   const plan = (cells: number, next: string | null) => ({
     targets: { a: { compute: 0, cached: 0, skipped: 9, retry_later: { cells, next } } },
@@ -59,7 +46,7 @@ test('a plan tells of failed cells that are not tried again yet', () => {
   assert.equal(retryText({ targets, calls: 0, cost: 0 }), null)
   assert.equal(
     retryText(plan(1, null)),
-    '1 failed cell is not retried. To retry now, choose only failed cells.',
+    '1 failed cell is not retried (retry_failed_after). To retry now, choose only failed cells.',
   )
   const next = new Date(Date.now() + 7 * 86_400_000).toISOString()
   assert.match(retryText(plan(1200, next)) ?? '', /^1,200 failed cells are not retried yet, the first on \d/)

@@ -1,6 +1,7 @@
 import type { RunPlanAnswer } from '../../../../src/wire/runs/materialize.ts'
+import { retryMessage } from '../../../../src/wire/runs/retry-message.ts'
 import type { RunSummary } from '../../../../src/wire/runs/runs.ts'
-import { countOf, formatCount, formatMoney } from '../../ui/format.ts'
+import { countOf, formatMoney } from '../../ui/format.ts'
 import { relativeTime } from '../../ui/time-text.ts'
 
 export interface PlanTotals {
@@ -28,33 +29,10 @@ export function isNothing(plan: RunPlanAnswer): boolean {
   return compute === 0 && cached === 0
 }
 
-const BLOCKED_WORDS = [
-  ['input_failed', 'a failed input'],
-  ['input_empty', 'an empty input'],
-  ['input_blocked', 'a blocked input'],
-  ['input_missing', 'an input that this run does not compute'],
-] as const
-
-/** Describes the blocked cells of a plan: `3 cells are blocked: 2 by a failed input, …`. Null for none. */
-export function blockedText({ targets }: RunPlanAnswer): string | null {
-  const counts = BLOCKED_WORDS.map(([reason, words]) => {
-    const count = Object.values(targets).reduce((sum, { blocked }) => sum + (blocked?.[reason] ?? 0), 0)
-    return { count, words }
-  }).filter(({ count }) => count > 0)
-  if (counts.length === 0) return null
-  const total = counts.reduce((sum, { count }) => sum + count, 0)
-  const reasons = counts.map(({ count, words }) => `${formatCount(count)} by ${words}`)
-  return `${countOf(total, 'cell')} ${total === 1 ? 'is' : 'are'} blocked: ${reasons.join(', ')}.`
-}
-
 /** Describes the failed cells that a run does not retry yet. Null for none. */
-export function retryText({ targets }: RunPlanAnswer): string | null {
-  const all = Object.values(targets).flatMap(({ retry_later: later }) => later ?? [])
-  const cells = all.reduce((sum, later) => sum + later.cells, 0)
-  if (cells === 0) return null
-  const next = all.flatMap((later) => later.next ?? []).toSorted()[0]
-  const when = next === undefined ? '' : ` yet, the first ${relativeTime(next, Date.now())}`
-  return `${countOf(cells, 'failed cell')} ${cells === 1 ? 'is' : 'are'} not retried${when}. To retry now, choose only failed cells.`
+export function retryText(plan: RunPlanAnswer): string | null {
+  const message = retryMessage(plan, (at) => relativeTime(at, Date.now()))
+  return message && `${message} To retry now, choose only failed cells.`
 }
 
 /** Returns the label of the run button, with the calls and their cost. */

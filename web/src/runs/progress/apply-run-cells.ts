@@ -25,7 +25,7 @@ export function applyRunCells(
     { queryKey: ['records', 'cells'], predicate: isUpToDate },
     (states) => withStates(states, byId),
   )
-  void client.invalidateQueries({ predicate: ({ queryKey }) => isStoryOf(queryKey, byId) })
+  void client.invalidateQueries({ predicate: ({ queryKey }) => isProvenanceQueryOf(queryKey, byId) })
   return omitted === 0 && cells.every((cell) => cell.state === 'failed' || hasValue(cell))
 }
 
@@ -69,7 +69,7 @@ function hasValue(cell: RunCell): boolean {
 }
 
 /** Whether a query is the history or explanation of one of the cells. */
-function isStoryOf([first, second, recordId, field]: readonly unknown[], byId: CellsById): boolean {
+function isProvenanceQueryOf([first, second, recordId, field]: readonly unknown[], byId: CellsById): boolean {
   if (first !== 'records' || (second !== 'history' && second !== 'why')) return false
   return byId.get(String(recordId))?.some((cell) => cell.field === field) === true
 }

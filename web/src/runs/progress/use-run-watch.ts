@@ -2,10 +2,10 @@ import { useQuery, useQueryClient, type QueryClient } from '@tanstack/react-quer
 import { useEffect } from 'react'
 import type { RunListAnswer, RunSummary } from '../../../../src/wire/runs/runs.ts'
 import { runsQuery } from '../../api/queries.ts'
-import { readAgain } from '../../live/read-again.ts'
-import { tellDone, tellError } from '../../ui/toasts.tsx'
+import { refetch } from '../../live/refetch.ts'
+import { showSuccess, showError } from '../../ui/toasts.tsx'
 import { applyRunCells } from './apply-run-cells.ts'
-import { isReportedElsewhere } from './self-reported-reverts.ts'
+import { isShownInDialog } from './reverts-in-dialog.ts'
 import { endText } from '../display/run-text.ts'
 import { useRunningRun } from './running-cells.ts'
 import { runningStore } from './running-store.ts'
@@ -67,7 +67,7 @@ function rereadLater(client: QueryClient): { ask(): void; stop(): void } {
   let timer: ReturnType<typeof setTimeout> | null = null
   const read = (): void => {
     timer = null
-    readAgain(client, { queryKey: ['records'], predicate: ({ queryKey }) => CHANGED.has(queryKey[1]) })
+    refetch(client, { queryKey: ['records'], predicate: ({ queryKey }) => CHANGED.has(queryKey[1]) })
   }
   return {
     ask: () => {
@@ -83,11 +83,11 @@ function rereadLater(client: QueryClient): { ask(): void; stop(): void } {
 const CHANGED: ReadonlySet<unknown> = new Set(['page', 'one', 'cells', 'status', 'history', 'why'])
 
 function announceEnd(client: QueryClient, run: RunSummary): void {
-  for (const first of ['records', 'runs', 'plan']) readAgain(client, { queryKey: [first] })
-  if (isReportedElsewhere(run)) return
+  for (const first of ['records', 'runs', 'plan']) refetch(client, { queryKey: [first] })
+  if (isShownInDialog(run)) return
   const link = { href: `/runs/${run.id}`, name: 'Show' }
   const isBad =
     run.state === 'failed' || run.state === 'interrupted' || (run.failed > 0 && run.materialized === 0)
-  if (isBad) tellError(new Error(endText(run)), link)
-  else tellDone(endText(run), link)
+  if (isBad) showError(new Error(endText(run)), link)
+  else showSuccess(endText(run), link)
 }

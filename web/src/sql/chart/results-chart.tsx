@@ -1,14 +1,14 @@
+import { useSize } from '../../ui/use-size.ts'
 import { BarsView } from './bars-view.tsx'
 import { describeChart, type Chart } from './chart-choice.ts'
 import { LineView } from './line-view.tsx'
 import './results-chart.css'
-import { useWidth } from './use-width.ts'
 
 const WIDEST = 1100
 
 /** The chart of a result. */
 export function ResultsChart({ chart }: { readonly chart: Chart }) {
-  const [ref, width] = useWidth<HTMLDivElement>()
+  const [ref, { width }] = useSize<HTMLDivElement>()
   const name = describeChart(chart)
   const drawn = Math.min(width, WIDEST)
   return (

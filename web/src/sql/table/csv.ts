@@ -15,7 +15,7 @@ export function toCsv(columns: readonly string[], rows: readonly ResultRow[]): s
 
 function csvCell(value: unknown): string {
   if (value === null || value === undefined) return ''
-  const text = harmless(textOf(value))
+  const text = escapeFormula(textOf(value))
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
@@ -25,6 +25,6 @@ export function textOf(value: unknown): string {
 }
 
 /** Escapes a text that a spreadsheet would run as a formula. */
-export function harmless(text: string): string {
+export function escapeFormula(text: string): string {
   return FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text
 }

@@ -4,8 +4,8 @@ import { writeTsv } from '../../values/tsv.ts'
 import { Button } from '../../ui/button.tsx'
 import { countOf } from '../../ui/format.ts'
 import '../../ui/menu.css'
-import { tellDone, tellError } from '../../ui/toasts.tsx'
-import { harmless, textOf, toCsv } from './csv.ts'
+import { showSuccess, showError } from '../../ui/toasts.tsx'
+import { escapeFormula, textOf, toCsv } from './csv.ts'
 import type { ResultRow } from './result-columns.ts'
 import { fileName, saveFile } from './save-file.ts'
 
@@ -21,9 +21,9 @@ export function ExportMenu({ name, columns, rows }: ExportMenuProps) {
   const copy = async (): Promise<void> => {
     try {
       await navigator.clipboard.writeText(asTsv(columns, rows))
-      tellDone(`${countOf(rows.length, 'row')} copied`)
+      showSuccess(`${countOf(rows.length, 'row')} copied`)
     } catch {
-      tellError('The browser blocked copying; download the result instead')
+      showError('The browser blocked copying; download the result instead')
     }
   }
   return (
@@ -61,6 +61,6 @@ export function ExportMenu({ name, columns, rows }: ExportMenuProps) {
 }
 
 function asTsv(columns: readonly string[], rows: readonly ResultRow[]): string {
-  const cell = (value: unknown): string | null => (value === null ? null : harmless(textOf(value)))
-  return writeTsv([columns.map(harmless), ...rows.map((row) => columns.map((name) => cell(row[name])))])
+  const cell = (value: unknown): string | null => (value === null ? null : escapeFormula(textOf(value)))
+  return writeTsv([columns.map(escapeFormula), ...rows.map((row) => columns.map((name) => cell(row[name])))])
 }

@@ -1,0 +1,63 @@
+/** A duration in milliseconds from which a response counts as slow. */
+const SLOW_MS = 200
+
+interface RequestLimits {
+  /** The maximum number of concurrent requests. */
+  readonly most: number
+  /** The maximum after a slow response; `most` by default. */
+  readonly mostWhenSlow?: number
+}
+
+/** Limits concurrent requests, in order of arrival. */
+export class RequestLimiter {
+  readonly #limits: Required<RequestLimits>
+  #running = 0
+  #wasSlow = false
+  readonly #waiting: (() => void)[] = []
+
+  constructor({ most, mostWhenSlow = most }: RequestLimits) {
+    this.#limits = { most, mostWhenSlow }
+  }
+
+  /** Runs `action` when a permit is free. Rejects without running it if aborted before. */
+  async run<T>(action: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    await this.#permit(signal)
+    const began = performance.now()
+    try {
+      return await action()
+    } finally {
+      this.#running -= 1
+      this.#wasSlow = performance.now() - began > SLOW_MS
+      this.#startNext()
+    }
+  }
+
+  #permit(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const cancel = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1)
+        reject(signal.reason as Error)
+      }
+      const begin = (): void => {
+        signal.removeEventListener('abort', cancel)
+        resolve()
+      }
+      if (signal.aborted) {
+        reject(signal.reason as Error)
+        return
+      }
+      signal.addEventListener('abort', cancel, { once: true })
+      this.#waiting.push(begin)
+      this.#startNext()
+    })
+  }
+
+  #startNext(): void {
+    while (this.#running < (this.#wasSlow ? this.#limits.mostWhenSlow : this.#limits.most)) {
+      const begin = this.#waiting.shift()
+      if (begin === undefined) return
+      this.#running += 1
+      begin()
+    }
+  }
+}

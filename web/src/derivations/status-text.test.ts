@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { countsText, headline, sumCounts, type StatusCounts } from './status-text.ts'
+
+const counts = (some: Partial<StatusCounts>): StatusCounts => ({
+  total_records: 10,
+  fresh: 0,
+  stale: 0,
+  missing: 0,
+  failed: 0,
+  overridden: 0,
+  blocked: 0,
+  ...some,
+})
+
+test('counts in words leave out what there is none of', () => {
+  assert.equal(countsText(counts({ total_records: 1240, fresh: 1238, failed: 2 })), '1,238 fresh, 2 failed')
+  assert.equal(countsText(counts({ total_records: 0 })), 'no records')
+  assert.equal(countsText(counts({ fresh: 8, missing: 2, blocked: 1 })), '8 fresh, 2 missing (1 blocked)')
+})
+
+test('the headline is what needs somebody most', () => {
+  assert.equal(headline(counts({ fresh: 10 })), 'all fresh')
+  assert.equal(headline(counts({ missing: 10 })), 'all missing')
+  assert.equal(headline(counts({ fresh: 4, stale: 5, failed: 1 })), '1 failed')
+  assert.equal(headline(counts({ fresh: 4, stale: 4, missing: 2 })), '4 stale')
+  assert.equal(headline(counts({ fresh: 9, overridden: 1 })), '1 overridden')
+  assert.equal(headline(counts({ total_records: 0 })), 'no records')
+})
+
+test('counts of several targets are added', () => {
+  const sum = sumCounts([counts({ fresh: 10 }), counts({ fresh: 3, failed: 7 })])
+  assert.deepEqual(sum, { ...counts({ fresh: 13, failed: 7 }), total_records: 20 })
+})
