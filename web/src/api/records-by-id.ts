@@ -2,7 +2,7 @@ import { server } from './server.ts'
 import { splitIds } from './split-ids.ts'
 
 /** The server's limit of values in a condition. */
-const MOST_VALUES = 1000
+const MAX_VALUES = 1000
 
 /** Reads the records that exist among these ids, with `id` and the given fields. Throws ApiError. */
 export async function readRecordsById(
@@ -12,7 +12,7 @@ export async function readRecordsById(
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const selected = ['id', ...fields.filter((name) => name !== 'id')]
   const found: Readonly<Record<string, unknown>>[] = []
-  for (const value of splitIds(ids, MOST_VALUES)) {
+  for (const value of splitIds(ids, MAX_VALUES)) {
     const where = { field: 'id', operator: 'any_of', value } as const
     const selection = { where, fields: selected, limit: value.length }
     for await (const records of server.records.pages(selection, { signal })) found.push(...records)

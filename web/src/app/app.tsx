@@ -33,15 +33,15 @@ export function App() {
   const [path] = useLocation()
   const { data: contract, error } = useQuery(contractQuery)
   // Loaded content stays visible while the server is unreachable.
-  const isThere = contract !== undefined
+  const exists = contract !== undefined
   useEffect(() => {
-    if (isThere) fetchWhenIdle([fetchSql, fetchRuns, fetchProposals, fetchDerivations, fetchContract])
-  }, [isThere])
-  const isBroken = error !== null && (!isThere || !isUnreachable(error))
+    if (exists) fetchWhenIdle([fetchSql, fetchRuns, fetchProposals, fetchDerivations, fetchContract])
+  }, [exists])
+  const isBroken = error !== null && (!exists || !isUnreachable(error))
   return (
     <div className="app">
       <Header contract={contract ?? null} />
-      {isThere && <LostNotice />}
+      {exists && <LostNotice />}
       <main className="app-main">
         {isBroken ? (
           <BrokenContract error={error} />

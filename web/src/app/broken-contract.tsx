@@ -4,7 +4,7 @@ import { isUnreachable, messageOf } from '../api/api-error.ts'
 import { contractQuery } from '../api/queries.ts'
 import { Notice } from '../ui/notice.tsx'
 
-const LOOK_AGAIN_MS = 1000
+const RETRY_MS = 1000
 
 /** Replaces the page while the sheet cannot be read, and retries every second. */
 export function BrokenContract({ error }: { readonly error: Error }) {
@@ -12,7 +12,7 @@ export function BrokenContract({ error }: { readonly error: Error }) {
   useEffect(() => {
     const timer = setInterval(
       () => void client.refetchQueries({ queryKey: contractQuery.queryKey, exact: true }),
-      LOOK_AGAIN_MS,
+      RETRY_MS,
     )
     return () => clearInterval(timer)
   }, [client])

@@ -16,7 +16,7 @@ class FakeServer implements EditPort {
   records = new Map<string, Record<string, unknown>>()
   version = 1
   writes: { readonly records: readonly RecordPatch[]; readonly tag: string | null }[] = []
-  told: string[] = []
+  messages: string[] = []
   stored: DoneChange[] = []
   /** Runs before a write, once. */
   meanwhile: (() => void) | null = null
@@ -56,7 +56,7 @@ class FakeServer implements EditPort {
   }
 
   showMessage(message: string): void {
-    this.told.push(message)
+    this.messages.push(message)
   }
 }
 
@@ -102,7 +102,7 @@ test('a refused edit stays with the words of the server, and goes when it is dis
   await store.commit([change('DE', -5, 1)], server)
   assert.deepEqual(pending('DE'), { value: -5, state: 'refused', message: '-5 is too low', together: 1 })
   assert.deepEqual(server.stored, [])
-  assert.deepEqual(server.told, [], 'the cell says it')
+  assert.deepEqual(server.messages, [], 'the cell says it')
   store.discard({ recordId: 'DE', field: 'area' })
   assert.equal(pending('DE'), undefined)
   assert.equal(store.snapshot.canUndo, false)
@@ -122,7 +122,7 @@ test('a batch is refused as a whole; the error put right, all of it is written a
     pending('FR')?.message ?? '',
     /because another cell of the same change was refused: area of DE: -5 is too low/,
   )
-  assert.match(server.told[0] ?? '', /^None of the 2 cells were saved/)
+  assert.match(server.messages[0] ?? '', /^None of the 2 cells were saved/)
   assert.deepEqual(areas(), [1, 2])
   await store.commit([change('DE', 5, 1)], server)
   assert.deepEqual(areas(), [5, 9])
@@ -137,7 +137,7 @@ test('discarding one cell of a refused batch discards the batch', async () => {
   assert.equal(store.snapshot.pending.size, 0)
 })
 
-test('what somebody else has changed is not overwritten; having been told, one may', async () => {
+test('what somebody else has changed is not overwritten; saving again overwrites it', async () => {
   server.set('DE', { area: 100 })
   await store.commit([change('DE', 5, 1)], server)
   assert.equal(pending('DE')?.message, 'changed by someone else to 100; not set to 5')
@@ -181,13 +181,13 @@ test('edits of one cell in quick succession follow each other', async () => {
   assert.deepEqual(areas(), [5, 2])
 })
 
-test('an edit that follows one that is refused stands on its own, and the refusal is told', async () => {
+test('an edit that follows one that is refused stands on its own, and the refusal is shown', async () => {
   await Promise.all([
     store.commit([change('DE', -5, 1)], server),
     store.commit([change('DE', 6, -5)], server),
   ])
   assert.deepEqual(areas(), [6, 2])
-  assert.match(server.told[0] ?? '', /area of DE was not saved as -5/)
+  assert.match(server.messages[0] ?? '', /area of DE was not saved as -5/)
 })
 
 test('undo and redo write through the same path', async () => {
@@ -211,7 +211,7 @@ test('undoing does not overwrite what somebody else has written since, and says 
   server.set('DE', { area: 100 })
   await store.move('undo', server)
   assert.deepEqual(areas(), [100, 2])
-  assert.match(server.told[0] ?? '', /^Not undone: area of DE: changed by someone else to 100/)
+  assert.match(server.messages[0] ?? '', /^Not undone: area of DE: changed by someone else to 100/)
   assert.equal(store.snapshot.pending.size, 0)
   assert.equal(store.snapshot.canUndo, false, 'it can never be undone')
 })
@@ -229,7 +229,7 @@ test('undoing without a server can be tried again', async () => {
     write: () => Promise.reject(new ApiError(0, 'Unreachable', 'the server does not answer')),
   })
   await store.move('undo', offline)
-  assert.match(server.told[0] ?? '', /Not undone: the server does not answer/)
+  assert.match(server.messages[0] ?? '', /Not undone: the server does not answer/)
   assert.equal(store.snapshot.canUndo, true)
   await store.move('undo', server)
   assert.deepEqual(areas(), [1, 2])

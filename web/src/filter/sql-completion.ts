@@ -37,7 +37,7 @@ const WORDS_OF: Readonly<Record<SqlDialect, readonly string[]>> = {
   postgres: [...WORDS, 'ILIKE', 'date_trunc(', 'jsonb_exists('],
 }
 
-const MOST = 8
+const MAX = 8
 
 /** Returns the completions at a position; null within strings and where no word is being typed. */
 export function completionAt(
@@ -73,7 +73,7 @@ export function completionAt(
   const within = names.filter(
     (each) => !starting.includes(each) && each.keys.some((key) => key.includes(typed)),
   )
-  const options = [...starting, ...within].map(({ option }) => option).slice(0, MOST)
+  const options = [...starting, ...within].map(({ option }) => option).slice(0, MAX)
   // A complete word needs no menu.
   const isWhole = options.length === 0 || (options.length === 1 && options[0]?.insert === before.slice(from))
   return isWhole ? null : { from, options }

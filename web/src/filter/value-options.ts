@@ -53,6 +53,6 @@ export function joinOptions(
   options: readonly CountedValue[],
   found: readonly CountedValue[],
 ): readonly CountedValue[] {
-  const isThere = (value: CountedValue['value']): boolean => options.some((each) => each.value === value)
-  return [...options, ...found.filter(({ value }) => !isThere(value))]
+  const exists = (value: CountedValue['value']): boolean => options.some((each) => each.value === value)
+  return [...options, ...found.filter(({ value }) => !exists(value))]
 }

@@ -1,6 +1,7 @@
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import '../ui/form.css'
+import { formatCount } from '../ui/format.ts'
 
 interface GoToDialogProps {
   readonly count: number
@@ -17,7 +18,7 @@ export function GoToDialog({ count, open, onClose, onGo }: GoToDialogProps) {
   return (
     <Dialog
       title="Go to record number"
-      description={`A number from 1 to ${count.toLocaleString('en')}.`}
+      description={`A number from 1 to ${formatCount(count)}.`}
       open={open}
       onClose={onClose}
       actions={

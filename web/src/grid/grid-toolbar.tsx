@@ -10,6 +10,7 @@ import './grid-toolbar.css'
 import { RunMenu } from './run-menu.tsx'
 import { SortChips } from './columns/sort-chips.tsx'
 import type { Columns } from './layout/use-columns.ts'
+import { formatCount } from '../ui/format.ts'
 
 interface GridToolbarProps {
   readonly contract: SheetContract
@@ -50,7 +51,7 @@ export const GridToolbar = memo(function GridToolbar(props: GridToolbarProps) {
 function CheckedActions({ checkedIds, onUncheck, mayDelete, onDialog }: GridToolbarProps) {
   return (
     <div className="grid-checked" role="group" aria-label="Selected records">
-      <span>{checkedIds.size.toLocaleString('en')} selected</span>
+      <span>{formatCount(checkedIds.size)} selected</span>
       <IconButton
         label={
           mayDelete ? 'Delete the selected records' : 'The contract does not allow you to delete records'

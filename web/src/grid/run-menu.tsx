@@ -4,6 +4,7 @@ import type { SheetContract, SheetField } from '../api/contract.ts'
 import { openPendingRun, openRetryRun, openRunDialog } from '../runs/dialogs/run-dialog.tsx'
 import { Button } from '../ui/button.tsx'
 import '../ui/menu.css'
+import { countOf } from '../ui/format.ts'
 
 interface RunMenuProps {
   readonly contract: SheetContract
@@ -20,8 +21,7 @@ export function RunMenu({ contract, field, checkedIds }: RunMenuProps) {
   if (derived.length === 0) return null
   const column = field?.derived === null ? null : field
   const ids = [...checkedIds]
-  const records =
-    ids.length === 1 ? '1 selected record' : `${ids.length.toLocaleString('en')} selected records`
+  const records = countOf(ids.length, 'selected record')
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>

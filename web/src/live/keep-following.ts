@@ -1,4 +1,4 @@
-const AGAIN_MS = 500
+const REFETCH_MS = 500
 
 /**
  * Reads a stream until it ends. Retries the first connection, which the client does not: it reconnects only after a
@@ -16,7 +16,7 @@ export async function keepFollowing(
     } catch {
       if (signal.aborted) return
       onFailed()
-      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+      await new Promise((resolve) => setTimeout(resolve, REFETCH_MS))
     }
   }
 }

@@ -29,8 +29,8 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
   const [error, setError] = useState<string | null>(null)
   const titleOf = (field: string): string => contract.fieldByName.get(field)?.title ?? field
   const obstacle = acceptObstacle(proposal, actor, permissions, titleOf)
-  const hasMoved = movedRecords(proposal).length > 0
-  const mayAccept = obstacle === null && !hasMoved && !isAccepting
+  const hasChanged = movedRecords(proposal).length > 0
+  const mayAccept = obstacle === null && !hasChanged && !isAccepting
   const isOwn = proposal.proposed_by === actor
   const meaning = `If you accept, the log names you (${actor}) and ${proposal.proposed_by}, who proposed it.`
 
@@ -69,11 +69,11 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
       {error !== null ? (
         <FormError text={error} />
       ) : (
-        <p>{hasMoved ? 'It conflicts with later changes.' : (obstacle ?? meaning)}</p>
+        <p>{hasChanged ? 'It conflicts with later changes.' : (obstacle ?? meaning)}</p>
       )}
       <div className="decision-buttons">
         <Button
-          look={hasMoved ? 'primary' : 'plain'}
+          look={hasChanged ? 'primary' : 'plain'}
           icon={<X size={15} />}
           onClick={() => setIsRejecting(true)}
           aria-keyshortcuts="R"
@@ -81,7 +81,7 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
           {isOwn ? 'Withdraw…' : 'Reject…'} <kbd aria-hidden="true">R</kbd>
         </Button>
         <Button
-          look={hasMoved ? 'plain' : 'primary'}
+          look={hasChanged ? 'plain' : 'primary'}
           icon={<Check size={15} />}
           disabled={!mayAccept}
           onClick={() => void accept()}

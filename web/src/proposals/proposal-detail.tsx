@@ -11,7 +11,7 @@ import { DecisionBar } from './decision-bar.tsx'
 import './proposal-detail.css'
 import { proposalQuery } from './proposal-queries.ts'
 import { ProposalState } from './proposal-state.tsx'
-import { changeText, MOVES, movedRecords, proposalName } from './proposal-text.ts'
+import { changeText, CHANGE_TEXTS, movedRecords, proposalName } from './proposal-text.ts'
 import { RecordDifferences } from './record-differences.tsx'
 import { useProposalFilter } from './use-proposal-filter.ts'
 
@@ -53,8 +53,8 @@ export function ProposalDetail({ contract, id }: ProposalDetailProps) {
       ) : (
         <>
           <div className="proposal-body">
-            <Story proposal={proposal} />
-            <Moved proposal={proposal} />
+            <Overview proposal={proposal} />
+            <ChangedNotice proposal={proposal} />
             <RecordDifferences contract={contract} proposal={proposal} />
           </div>
           {proposal.state === 'waiting' && <DecisionBar contract={contract} proposal={proposal} />}
@@ -65,7 +65,7 @@ export function ProposalDetail({ contract, id }: ProposalDetailProps) {
 }
 
 /** The author, the note and the decision of a proposal. */
-function Story({ proposal }: { readonly proposal: ProposalAnswer }) {
+function Overview({ proposal }: { readonly proposal: ProposalAnswer }) {
   const { state, note, reason, decided_by: decidedBy, decided_at: decidedAt } = proposal
   return (
     <div className="proposal-story">
@@ -89,7 +89,7 @@ function Story({ proposal }: { readonly proposal: ProposalAnswer }) {
 const NAMED = 5
 
 /** Explains that records have changed since the proposal. */
-function Moved({ proposal }: { readonly proposal: ProposalAnswer }) {
+function ChangedNotice({ proposal }: { readonly proposal: ProposalAnswer }) {
   const moved = movedRecords(proposal)
   if (moved.length === 0) return null
   return (
@@ -101,7 +101,7 @@ function Moved({ proposal }: { readonly proposal: ProposalAnswer }) {
       <ul>
         {moved.slice(0, NAMED).map(({ record_id: id, moved: how }) => (
           <li key={id}>
-            <code>{id}</code> {how !== null && MOVES[how]}
+            <code>{id}</code> {how !== null && CHANGE_TEXTS[how]}
           </li>
         ))}
         {moved.length > NAMED && <li>and {moved.length - NAMED} more</li>}

@@ -17,7 +17,7 @@ export function changeText({ kind, record_count: count }: ProposalSummary): stri
 }
 
 /** How a record has changed since a proposal, as the predicate of a sentence. */
-export const MOVES: Readonly<Record<Exclude<RecordDifferenceAnswer['moved'], null>, string>> = {
+export const CHANGE_TEXTS: Readonly<Record<Exclude<RecordDifferenceAnswer['moved'], null>, string>> = {
   created: 'was created by someone else in the meantime',
   deleted: 'was deleted in the meantime',
   recreated: 'was deleted and created again in the meantime',

@@ -15,7 +15,7 @@ import { cellPath } from '../runs/display/cell-path.ts'
 import { Button } from '../ui/button.tsx'
 import { countOf } from '../ui/format.ts'
 import { recordNamesQuery } from './proposal-queries.ts'
-import { isShown, MOVES } from './proposal-text.ts'
+import { isShown, CHANGE_TEXTS } from './proposal-text.ts'
 import './record-differences.css'
 
 /** The number of records shown at first. */
@@ -89,7 +89,7 @@ function RecordCard({ contract, record, name }: RecordCardProps) {
           </Link>
         )}
         {name !== null && <span className="difference-name">{name}</span>}
-        {moved !== null && <span className="difference-moved">{MOVES[moved]}</span>}
+        {moved !== null && <span className="difference-moved">{CHANGE_TEXTS[moved]}</span>}
       </header>
       {fields.length > 0 && (
         <dl>

@@ -1,6 +1,6 @@
 import { Stored, useStored } from '../state/stored.ts'
 
-export const LEAST_WIDTH = 320
+export const MIN_WIDTH = 320
 export const DEFAULT_WIDTH = 400
 export const GREATEST_WIDTH = 900
 
@@ -15,5 +15,5 @@ export function usePanelWidth(): readonly [width: number, set: (width: number) =
 }
 
 function clampWidth(wanted: number): number {
-  return Math.round(Math.min(GREATEST_WIDTH, Math.max(LEAST_WIDTH, wanted)))
+  return Math.round(Math.min(GREATEST_WIDTH, Math.max(MIN_WIDTH, wanted)))
 }

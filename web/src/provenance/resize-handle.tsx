@@ -1,5 +1,5 @@
 import { useState, type KeyboardEvent, type PointerEvent } from 'react'
-import { DEFAULT_WIDTH, GREATEST_WIDTH, LEAST_WIDTH } from './panel-width.ts'
+import { DEFAULT_WIDTH, GREATEST_WIDTH, MIN_WIDTH } from './panel-width.ts'
 
 interface ResizeHandleProps {
   readonly width: number
@@ -34,7 +34,7 @@ export function ResizeHandle({ width, onResize }: ResizeHandleProps) {
       aria-orientation="vertical"
       aria-label="Width of the panel"
       aria-valuenow={width}
-      aria-valuemin={LEAST_WIDTH}
+      aria-valuemin={MIN_WIDTH}
       aria-valuemax={GREATEST_WIDTH}
       tabIndex={0}
       onPointerDown={start}
@@ -55,7 +55,7 @@ function widthByKey(key: string, width: number): number | null {
     case 'ArrowRight':
       return width - STEP
     case 'Home':
-      return LEAST_WIDTH
+      return MIN_WIDTH
     case 'End':
       return GREATEST_WIDTH
     default:

@@ -2,23 +2,23 @@ import { useEffect, useRef, useState } from 'react'
 import type { CellRef } from '../state/view-state.ts'
 
 const PACE_MS = 120
-const PATIENCE_MS = 200
+const MIN_REQUEST_MS = 200
 
 /** Returns the selected cell, throttled while an arrow key is held down. */
 export function useThrottledCell({ recordId, field }: CellRef): CellRef {
   const [paced, setPaced] = useState<CellRef>({ recordId, field })
   const lastAt = useRef(0)
   useEffect(() => {
-    const take = (): void => {
+    const update = (): void => {
       lastAt.current = performance.now()
       setPaced((before) => (isSame(before, { recordId, field }) ? before : { recordId, field }))
     }
     const wait = lastAt.current + PACE_MS - performance.now()
     if (wait <= 0) {
-      take()
+      update()
       return
     }
-    const timer = setTimeout(take, wait)
+    const timer = setTimeout(update, wait)
     return () => clearTimeout(timer)
   }, [recordId, field])
   return paced
@@ -34,7 +34,7 @@ export function useSettledCell(wanted: CellRef, isComplete: boolean): CellRef {
   if (!isShown && isComplete) setShown(wanted)
   useEffect(() => {
     if (isShown || isComplete) return
-    const timer = setTimeout(() => setShown(wanted), PATIENCE_MS)
+    const timer = setTimeout(() => setShown(wanted), MIN_REQUEST_MS)
     return () => clearTimeout(timer)
   }, [isShown, isComplete, wanted])
   return isComplete ? wanted : shown

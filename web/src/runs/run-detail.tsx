@@ -43,7 +43,7 @@ export function RunDetail({ contract, id }: RunDetailProps) {
         <Notice
           kind="error"
           title="This run cannot be shown"
-          actions={isThere(error) && <Button onClick={() => void refetch()}>Try again</Button>}
+          actions={exists(error) && <Button onClick={() => void refetch()}>Try again</Button>}
         >
           {messageOf(error)}
         </Notice>
@@ -65,6 +65,6 @@ export function RunDetail({ contract, id }: RunDetailProps) {
 }
 
 /** Whether the run may exist in spite of the error. */
-function isThere(error: Error): boolean {
+function exists(error: Error): boolean {
   return !(error instanceof ApiError && error.status === 404)
 }

@@ -16,14 +16,14 @@ interface RunFailuresProps {
 }
 
 /** The interval of refetching failures during a run. */
-const AGAIN_MS = 3000
+const REFETCH_MS = 3000
 
 /** The failed cells of a run, grouped by error, with links to the cells. */
 export function RunFailures({ run, contract }: RunFailuresProps) {
   const { data, error, hasNextPage, isFetching, fetchNextPage, refetch } = useInfiniteQuery({
     ...failurePagesQuery(run.id),
     enabled: run.failed > 0,
-    refetchInterval: run.state === 'running' ? AGAIN_MS : false,
+    refetchInterval: run.state === 'running' ? REFETCH_MS : false,
   })
   const failures = useMemo(() => data?.pages.flatMap((page) => page.failures) ?? [], [data])
   const groups = useMemo(() => groupFailures(failures), [failures])

@@ -11,7 +11,7 @@ export interface PastStatement {
 
 const KEPT = 50
 /** The maximum length of a stored statement. */
-const LONGEST = 20_000
+const MAX_LENGTH = 20_000
 
 /** Adds a statement at the top and removes earlier copies. */
 export function withStatement(
@@ -19,7 +19,7 @@ export function withStatement(
   statement: PastStatement,
 ): readonly PastStatement[] {
   const sql = statement.sql.trim()
-  if (sql === '' || sql.length > LONGEST) return history
+  if (sql === '' || sql.length > MAX_LENGTH) return history
   return [{ ...statement, sql }, ...withoutStatement(history, sql)].slice(0, KEPT)
 }
 

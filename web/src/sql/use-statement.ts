@@ -4,7 +4,7 @@ import { useSearchParams } from 'wouter'
 const PARAMETER = 'q'
 const WAIT_MS = 300
 /** The maximum length of a statement in the URL, which servers limit. */
-const LONGEST = 8000
+const MAX_LENGTH = 8000
 
 export interface Statement {
   readonly text: string
@@ -26,7 +26,7 @@ export function useStatement(initial: string): Statement {
     if (inAddress !== null) setText(inAddress)
   }
 
-  const isUnshared = encodeURIComponent(text).length > LONGEST
+  const isUnshared = encodeURIComponent(text).length > MAX_LENGTH
   useEffect(() => {
     const wanted = text === initial || text.trim() === '' || isUnshared ? null : text
     if (wanted === inAddress) return

@@ -3,7 +3,7 @@ import { serverActorQuery } from '../api/queries.ts'
 import { Stored, useStored } from './stored.ts'
 
 /** The actor if neither the user nor the server sets one. */
-const NOBODY_SAID = 'human:me'
+const DEFAULT_ACTOR = 'human:me'
 
 const stored = new Stored<string | null>('actor', (value) =>
   typeof value === 'string' && value !== '' ? value : null,
@@ -16,6 +16,6 @@ const stored = new Stored<string | null>('actor', (value) =>
 export function useActor(): readonly [actor: string, set: ((actor: string) => void) | null] {
   const [chosen, set] = useStored(stored)
   const { data: server } = useQuery(serverActorQuery)
-  if (server?.isFixed === true) return [server.actor ?? NOBODY_SAID, null]
-  return [chosen ?? server?.actor ?? NOBODY_SAID, set]
+  if (server?.isFixed === true) return [server.actor ?? DEFAULT_ACTOR, null]
+  return [chosen ?? server?.actor ?? DEFAULT_ACTOR, set]
 }

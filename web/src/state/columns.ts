@@ -77,8 +77,8 @@ const WIDTHS: Readonly<Record<SheetField['type'], number>> = {
   object: 220,
 }
 
-export const LEAST_WIDTH = 60
+export const MIN_WIDTH = 60
 
 export function widthOf(field: SheetField, { widths }: ColumnSettings): number {
-  return Math.max(LEAST_WIDTH, widths[field.name] ?? (field.primaryKey ? 130 : WIDTHS[field.type]))
+  return Math.max(MIN_WIDTH, widths[field.name] ?? (field.primaryKey ? 130 : WIDTHS[field.type]))
 }

@@ -18,7 +18,7 @@ export class Stored<T> {
     this.#text = this.#load()
     this.#value = this.#read(this.#text)
     addEventListener('storage', (event) => {
-      if (event.key === this.#key) this.#take(event.newValue)
+      if (event.key === this.#key) this.#accept(event.newValue)
     })
   }
 
@@ -33,7 +33,7 @@ export class Stored<T> {
     } catch {
       // Storage is full or forbidden: the value lasts as long as the page.
     }
-    this.#take(text)
+    this.#accept(text)
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -41,7 +41,7 @@ export class Stored<T> {
     return () => this.#listeners.delete(listener)
   }
 
-  #take(text: string | null): void {
+  #accept(text: string | null): void {
     if (text === this.#text) return
     this.#text = text
     this.#value = this.#read(text)

@@ -72,7 +72,7 @@ function closed<T extends number | string>(from: T, to: T, count: number): Histo
   return { from, to, isOpen: false, count, condition }
 }
 
-const MOST_STEPS = 8
+const MAX_STEPS = 8
 
 /**
  * Returns the least number that the server counts to a range: it computes `(value - from) / step`, which may differ
@@ -81,8 +81,8 @@ const MOST_STEPS = 8
 function edgeOf(from: number, step: number, index: number): number {
   const isIn = (value: number): boolean => (value - from) / step >= index
   let edge = from + index * step
-  for (let count = 0; count < MOST_STEPS && !isIn(edge); count += 1) edge = neighbour(edge, 1n)
-  for (let count = 0; count < MOST_STEPS && index > 0; count += 1) {
+  for (let count = 0; count < MAX_STEPS && !isIn(edge); count += 1) edge = neighbour(edge, 1n)
+  for (let count = 0; count < MAX_STEPS && index > 0; count += 1) {
     const before = neighbour(edge, -1n)
     if (!isIn(before)) break
     edge = before

@@ -7,7 +7,7 @@ const SCIENTIFIC = new Intl.NumberFormat('en', { notation: 'scientific', maximum
 
 /** The limit of compact notation. */
 const GREATEST_SHORT = 1e15
-const LEAST_SHORT = 1e-3
+const MIN_SHORT = 1e-3
 
 /** Formats the ends of a histogram briefly: dates only as far as they differ. */
 export function shortEnds(
@@ -39,7 +39,7 @@ function monthDay(text: string): string {
 
 function shortNumber(place: number): string {
   const size = Math.abs(place)
-  const isPlain = size === 0 || (size >= LEAST_SHORT && size < GREATEST_SHORT)
+  const isPlain = size === 0 || (size >= MIN_SHORT && size < GREATEST_SHORT)
   return (isPlain ? SHORT : SCIENTIFIC).format(place).replace('E', 'e')
 }
 
@@ -47,7 +47,7 @@ function shortNumber(place: number): string {
 export function exactPlace(type: FieldType, place: number | string, step: number): string {
   if (typeof place === 'string' || type === 'integer') return formatValue(type, place)
   const size = Math.max(Math.abs(place), step)
-  if (size >= GREATEST_SHORT || size < LEAST_SHORT) return SCIENTIFIC.format(place).replace('E', 'e')
+  if (size >= GREATEST_SHORT || size < MIN_SHORT) return SCIENTIFIC.format(place).replace('E', 'e')
   const digits = Math.min(12, Math.max(0, 2 - Math.floor(Math.log10(step))))
   return formatValue('number', Number(place.toFixed(digits)))
 }
@@ -62,12 +62,12 @@ export function percent(part: number, all: number): string {
   return share < 10 || share > 99 ? `${Math.round(share * 10) / 10}%` : `${Math.round(share)}%`
 }
 
-const LONGEST = 80
+const MAX_LENGTH = 80
 
 /** Shortens a value. */
 export function shortened(text: string): string {
   const letters = [...text]
-  return letters.length > LONGEST ? `${letters.slice(0, LONGEST).join('')}…` : text
+  return letters.length > MAX_LENGTH ? `${letters.slice(0, MAX_LENGTH).join('')}…` : text
 }
 
 export function recordsText(count: number): string {

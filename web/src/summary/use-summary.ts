@@ -25,7 +25,7 @@ interface SummaryState {
 const limiter = new RequestLimiter({ most: 3, mostWhenSlow: 1 })
 
 /** The minimum interval of refetching a summary while records change; longer for slow summaries. */
-const LEAST_AGE_MS = 2000
+const MIN_AGE_MS = 2000
 const AGE_PER_MS = 12
 const GREATEST_AGE_MS = 60_000
 
@@ -44,7 +44,7 @@ export function useSummary(field: string, filter: RecordFilter | null, isEnabled
   const isOld = isEnabled && data !== undefined && !isPlaceholderData && changedAt > dataUpdatedAt
   useEffect(() => {
     if (!isOld) return
-    const due = dataUpdatedAt + Math.min(LEAST_AGE_MS + took * AGE_PER_MS, GREATEST_AGE_MS)
+    const due = dataUpdatedAt + Math.min(MIN_AGE_MS + took * AGE_PER_MS, GREATEST_AGE_MS)
     const timer = setTimeout(() => void refetch({ cancelRefetch: false }), Math.max(0, due - Date.now()))
     return () => clearTimeout(timer)
   }, [isOld, dataUpdatedAt, took, refetch])

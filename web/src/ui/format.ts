@@ -16,13 +16,13 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
 }
 
 /** The smallest amount with digits. */
-const LEAST_DOLLARS = 0.000_001
+const MIN_DOLLARS = 0.000_001
 
 /** Formats dollars, small amounts to two significant digits: `$0.0035`, `$0.14`, `$12.50`, `$1,250`. */
 export function formatMoney(dollars: number): string {
   if (dollars < 0) return `−${formatMoney(-dollars)}`
   if (dollars === 0) return '$0'
-  if (dollars < LEAST_DOLLARS) return '< $0.000001'
+  if (dollars < MIN_DOLLARS) return '< $0.000001'
   if (dollars >= 999.995) return `$${WHOLE.format(dollars)}`
   // Two significant digits, but at least cents: 0.0035 to 4 decimals, 0.14 to 2.
   const digits = Math.max(2, 1 - Math.floor(Math.log10(dollars)))

@@ -4,8 +4,8 @@ import './cell-value-view.css'
 import { formatUtc, formatValue } from './format-value.ts'
 
 /** The maximum rendered length of a text in a cell. */
-const LONGEST_TEXT = 300
-const MOST_CHIPS = 12
+const MAX_TEXT = 300
+const MAX_CHIPS = 12
 
 /** A value as a cell shows it, on one line. */
 export function CellValueView({ type, value }: { readonly type: FieldType | null; readonly value: unknown }) {
@@ -52,20 +52,20 @@ function ArrayValue({ items }: { readonly items: readonly unknown[] }) {
   if (items.length === 0) return <span className="value nothing">[ ]</span>
   return (
     <span className="value chips">
-      {items.slice(0, MOST_CHIPS).map((item, index) => (
+      {items.slice(0, MAX_CHIPS).map((item, index) => (
         // Items have no keys and may repeat.
         // oxlint-disable-next-line react/no-array-index-key
         <span key={index} className="chip">
           {item === null ? 'null' : cut(formatValue(null, item))}
         </span>
       ))}
-      {items.length > MOST_CHIPS && <span className="chip more">+{items.length - MOST_CHIPS}</span>}
+      {items.length > MAX_CHIPS && <span className="chip more">+{items.length - MAX_CHIPS}</span>}
     </span>
   )
 }
 
 function cut(text: string): string {
-  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
 }
 
 /** The remaining values are text; others would violate the API, but are shown. */

@@ -53,7 +53,7 @@ export function ChipsEditor(props: CellEditorProps) {
     if (event.key === 'Escape') session.cancel()
     else if (move !== null) {
       event.preventDefault()
-      if (active !== null && event.key === 'Enter') take(active)
+      if (active !== null && event.key === 'Enter') editChip(active)
       else if (text === '' || event.key !== 'Enter' || move === 'none') finish(move)
       else add([text])
     } else if (text === '') onKeyInChips(event)
@@ -65,7 +65,7 @@ export function ChipsEditor(props: CellEditorProps) {
     setText('')
   }
   /** Moves a chip back into the text to edit it. */
-  const take = (index: number): void => {
+  const editChip = (index: number): void => {
     setText(String(items[index] ?? ''))
     change(items.toSpliced(index, 1))
     setActive(null)

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import '../../ui/form.css'
 import { showSuccess } from '../../ui/toasts.tsx'
-import { countOf } from '../../ui/format.ts'
+import { countOf, formatCount } from '../../ui/format.ts'
 import { splitIds } from '../../api/split-ids.ts'
 import './dialogs.css'
 import { restoreRecords } from './restore-records.ts'
@@ -82,7 +82,7 @@ export function DeleteRecordsDialog({ ids, open, onClose, onDeleted }: DeleteRec
         {ids.slice(0, NAMED).map((id) => (
           <li key={id}>{id}</li>
         ))}
-        {ids.length > NAMED && <li className="more">and {(ids.length - NAMED).toLocaleString('en')} more</li>}
+        {ids.length > NAMED && <li className="more">and {formatCount(ids.length - NAMED)} more</li>}
       </ul>
       <p className="delete-meaning">
         The provenance log keeps the values and their history, so you can restore{' '}

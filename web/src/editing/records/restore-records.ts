@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { server } from '../../api/server.ts'
 import { showSuccess, showError } from '../../ui/toasts.tsx'
-import { countOf } from '../../ui/format.ts'
+import { countOf, formatCount } from '../../ui/format.ts'
 
 /** The number of records in one request. */
 const RECORDS_AT_ONCE = 10_000
@@ -21,8 +21,7 @@ export async function restoreRecords(client: QueryClient, { ids, actor }: Restor
     }
     showSuccess(`${countOf(restored, 'record')} restored`)
   } catch (error) {
-    if (restored > 0)
-      showSuccess(`${countOf(restored, 'record')} of ${ids.length.toLocaleString('en')} restored`)
+    if (restored > 0) showSuccess(`${countOf(restored, 'record')} of ${formatCount(ids.length)} restored`)
     showError(error)
   } finally {
     void client.invalidateQueries({ queryKey: ['records'] })

@@ -5,7 +5,7 @@ export interface SortTerm {
 }
 
 /** The server's limit of sort fields. */
-const MOST_TERMS = 8
+const MAX_TERMS = 8
 
 /** Parses `-area,name`. */
 export function parseSort(sort: string | null): readonly SortTerm[] {
@@ -35,9 +35,9 @@ export function cycleSort(terms: readonly SortTerm[], field: string, add: boolea
 /** Sorts by a field, keeping its position if it has one. */
 export function withSort(terms: readonly SortTerm[], wanted: SortTerm, add: boolean): readonly SortTerm[] {
   if (!add) return [wanted]
-  const isThere = terms.some(({ field }) => field === wanted.field)
-  if (isThere) return terms.map((term) => (term.field === wanted.field ? wanted : term))
-  return [...terms.slice(0, MOST_TERMS - 1), wanted]
+  const exists = terms.some(({ field }) => field === wanted.field)
+  if (exists) return terms.map((term) => (term.field === wanted.field ? wanted : term))
+  return [...terms.slice(0, MAX_TERMS - 1), wanted]
 }
 
 function withoutSort(terms: readonly SortTerm[], field: string, add: boolean): readonly SortTerm[] {

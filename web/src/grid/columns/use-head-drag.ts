@@ -5,7 +5,7 @@ import type { HeadHost } from './column-head-props.ts'
 import type { ScrollController } from '../layout/scroll-controller.ts'
 
 /** The movement in CSS pixels from which a press is a drag. */
-const LEAST_MOVE = 6
+const MIN_MOVE = 6
 
 interface Target {
   readonly beside: Column
@@ -32,7 +32,7 @@ export function useHeadDrag(host: HeadHost): HeadDrag {
     let target: Target | null = null
     follow(event, {
       onMove: (by, x) => {
-        if (!moved.current && Math.abs(by) < LEAST_MOVE) return
+        if (!moved.current && Math.abs(by) < MIN_MOVE) return
         moved.current = true
         target = targetAt(column, x)
         setMoving({ name: column.field.name, target })

@@ -29,7 +29,7 @@ export interface Editor {
 
 export function useEditor({ columns, rows, editing, selecting, scroller }: GridModel): Editor {
   const [begun, setOpen] = useState<OpenEditor | null>(null)
-  const open = begun === null ? null : whereNow(begun, rows, columns)
+  const open = begun === null ? null : presentPosition(begun, rows, columns)
   const close = (): void => {
     setOpen(null)
     scroller.element?.focus({ preventScroll: true })
@@ -74,7 +74,7 @@ export function useEditor({ columns, rows, editing, selecting, scroller }: GridM
 }
 
 /** Returns the present position of the edited cell, after rows or columns have changed. */
-function whereNow(open: OpenEditor, rows: Rows, { layout }: Columns): OpenEditor {
+function presentPosition(open: OpenEditor, rows: Rows, { layout }: Columns): OpenEditor {
   const row = rows.at(open.row)?.['id'] === open.recordId ? open.row : (rows.find(open.recordId) ?? open.row)
   const column = layout.indexByName.get(open.field.name) ?? open.column
   return { ...open, row, column }

@@ -31,7 +31,7 @@ export function useGridKeys(host: GridKeysHost): (event: KeyboardEvent<HTMLEleme
     if (event.target !== event.currentTarget || event.nativeEvent.isComposing) return
     const { selecting, columns, rows, scroller } = host.model
     const action = keyAction(event, {
-      focus: selecting.selection?.focus ?? firstInSight(host.model),
+      focus: selecting.selection?.focus ?? firstVisible(host.model),
       lastRow: (rows.count ?? 0) - 1,
       lastColumn: columns.layout.columns.length - 1,
       pageRows: scroller.view.pageRows,
@@ -41,7 +41,7 @@ export function useGridKeys(host: GridKeysHost): (event: KeyboardEvent<HTMLEleme
   }
 }
 
-function firstInSight({ scroller, rows }: GridModel): Place {
+function firstVisible({ scroller, rows }: GridModel): Place {
   return { row: Math.min(Math.ceil(scroller.offset / ROW_HEIGHT), (rows.count ?? 1) - 1), column: 0 }
 }
 
@@ -67,7 +67,7 @@ function perform(host: GridKeysHost, action: KeyAction, event: KeyboardEvent): b
     if (action.do !== 'move') return false
     // Without a selection, an arrow key starts in the visible rows.
     const isStep = event.key.startsWith('Arrow') && !event.ctrlKey && !event.metaKey
-    selecting.goTo(isStep ? firstInSight(model) : action.to)
+    selecting.goTo(isStep ? firstVisible(model) : action.to)
     return true
   }
   const { focus } = selection

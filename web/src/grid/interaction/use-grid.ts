@@ -49,7 +49,7 @@ export function useGrid(contract: SheetContract): GridModel {
   const { layout, headHeight } = columns
   const drawn = rows.count ?? WAITING_ROWS
   useLayoutEffect(() => scroller.set(drawn, layout, headHeight), [scroller, drawn, layout, headHeight])
-  useLayoutEffect(() => scroller.setRead(rows.areThere))
+  useLayoutEffect(() => scroller.setLoaded(rows.areLoaded))
   const editing = useEditing(contract)
   const selecting = useCellSelection({ view, change, rows, layout, scroller })
   const checked = useCheckedRecords(rows)

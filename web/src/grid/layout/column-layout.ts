@@ -23,7 +23,7 @@ export interface ColumnLayout {
 }
 
 /** The maximum share of the width for pinned columns; beyond it, they scroll. */
-const MOST_PINNED = 0.6
+const MAX_PINNED = 0.6
 
 /** Lays out the columns from left to right after a gutter. */
 export function layOutColumns(
@@ -36,7 +36,7 @@ export function layOutColumns(
   let stillPinned = true
   const columns = [...fields.pinned, ...fields.others].map((field, index): Column => {
     const width = widthOf(field)
-    stillPinned &&= index < fields.pinned.length && left + width <= room * MOST_PINNED
+    stillPinned &&= index < fields.pinned.length && left + width <= room * MAX_PINNED
     const column = { field, index, left, width, isPinned: stillPinned }
     left += width
     return column

@@ -1,7 +1,7 @@
 /** The maximum time to wait for rows before showing placeholders. */
 const HOLD_MS = 150
 /** A dragged thumb passes an offset per frame; only the latest ones are kept. */
-const MOST_PLACES = 32
+const MAX_PLACES = 32
 
 /**
  * Delays a jump until the rows of the target are loaded, for a short time, so that dragging the thumb shows no blank
@@ -24,13 +24,13 @@ export class PendingJump {
   }
 
   jump(offset: number): void {
-    this.#places = [...this.#places.slice(1 - MOST_PLACES), offset]
+    this.#places = [...this.#places.slice(1 - MAX_PLACES), offset]
     this.#timer ??= setTimeout(() => this.#go(this.#places.length - 1), HOLD_MS)
   }
 
   /** Goes to the latest offset whose rows are loaded. */
-  look(isThere: (offset: number) => boolean): void {
-    const index = this.#places.findLastIndex(isThere)
+  look(exists: (offset: number) => boolean): void {
+    const index = this.#places.findLastIndex(exists)
     if (index >= 0) this.#go(index)
   }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pagesAhead, pagesOf, rowsInSight, rowWindow } from './row-window.ts'
+import { pagesAhead, pagesOf, visibleRows, rowWindow } from './row-window.ts'
 
 test('the window covers what is in sight at every offset', () => {
   for (let offset = 0; offset < 34 * 400; offset += 7) {
@@ -28,9 +28,9 @@ test('an offset beyond the rows draws none', () => {
 })
 
 test('rows that are in sight in part are in sight', () => {
-  assert.deepEqual(rowsInSight(0, 68, 34, 100), { first: 0, end: 2 })
-  assert.deepEqual(rowsInSight(1, 68, 34, 100), { first: 0, end: 3 })
-  assert.deepEqual(rowsInSight(34 * 99, 68, 34, 100), { first: 99, end: 100 })
+  assert.deepEqual(visibleRows(0, 68, 34, 100), { first: 0, end: 2 })
+  assert.deepEqual(visibleRows(1, 68, 34, 100), { first: 0, end: 3 })
+  assert.deepEqual(visibleRows(34 * 99, 68, 34, 100), { first: 99, end: 100 })
 })
 
 test('pages of a window, and those ahead of it', () => {

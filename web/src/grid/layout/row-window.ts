@@ -13,17 +13,17 @@ export interface RowWindow extends RowRange {
 /** The rendered range moves in steps, so that most frames of a scroll render no rows. */
 const STEP = 4
 /** The maximum number of rendered rows. */
-const MOST_ROWS = 96
+const MAX_ROWS = 96
 
 /** Returns the rows to render at an offset: the visible ones and some around them, in a constant number. */
 export function rowWindow(offset: number, viewport: number, rowHeight: number, count: number): RowWindow {
-  const size = Math.min(MOST_ROWS, (Math.ceil(viewport / rowHeight / STEP) + 3) * STEP)
+  const size = Math.min(MAX_ROWS, (Math.ceil(viewport / rowHeight / STEP) + 3) * STEP)
   const first = Math.max(0, (Math.floor(offset / rowHeight / STEP) - 1) * STEP)
   return { first: Math.min(first, count), end: Math.min(first + size, count), size }
 }
 
 /** Returns the rows that are visible, at least in part. */
-export function rowsInSight(offset: number, viewport: number, rowHeight: number, count: number): RowRange {
+export function visibleRows(offset: number, viewport: number, rowHeight: number, count: number): RowRange {
   return {
     first: Math.min(Math.floor(offset / rowHeight), count),
     end: Math.min(Math.ceil((offset + viewport) / rowHeight), count),

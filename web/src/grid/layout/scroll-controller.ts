@@ -1,5 +1,5 @@
 import type { ColumnLayout } from './column-layout.ts'
-import { rowsInSight, type RowRange } from './row-window.ts'
+import { visibleRows, type RowRange } from './row-window.ts'
 import { PendingJump } from './pending-jump.ts'
 import { clampOffset, isScaled, offsetToShow, type ScrollShape } from './scroll-scale.ts'
 import { ScrollThumb } from './scroll-thumb.ts'
@@ -16,7 +16,7 @@ export class ScrollController {
   readonly #glide = new WheelGlide((by) => this.scrollTo(this.#aim + by))
   readonly #thumb = new ScrollThumb()
   readonly #jump = new PendingJump((offset) => this.#show(offset))
-  #areThere: (rows: RowRange) => boolean = () => true
+  #areLoaded: (rows: RowRange) => boolean = () => true
   #element: HTMLElement | null = null
   #shape: ScrollShape = { content: 0, viewport: 0 }
   #count = 0
@@ -88,9 +88,9 @@ export class ScrollController {
   }
 
   /** Sets which rows are loaded; call again after every load. */
-  setRead(areThere: (rows: RowRange) => boolean): void {
-    this.#areThere = areThere
-    this.#jump.look((offset) => areThere(this.#inSightAt(offset)))
+  setLoaded(areLoaded: (rows: RowRange) => boolean): void {
+    this.#areLoaded = areLoaded
+    this.#jump.look((offset) => areLoaded(this.#visibleAt(offset)))
   }
 
   scrollTo(offset: number): void {
@@ -116,14 +116,14 @@ export class ScrollController {
   #go(wanted: number): void {
     const offset = clampOffset(this.#shape, wanted)
     const isJump = Math.abs(offset - this.#offset) > this.#shape.viewport
-    if (!isJump || this.#areThere(this.#inSightAt(offset))) {
+    if (!isJump || this.#areLoaded(this.#visibleAt(offset))) {
       this.#jump.drop()
       this.#show(offset)
       return
     }
     this.#jump.jump(offset)
     // While no visible row is loaded, only the row numbers change.
-    this.#show(this.#areThere(this.#inSightAt(this.#offset)) ? this.#offset : offset)
+    this.#show(this.#areLoaded(this.#visibleAt(this.#offset)) ? this.#offset : offset)
   }
 
   #show(offset: number): void {
@@ -132,8 +132,8 @@ export class ScrollController {
     this.#moved(before)
   }
 
-  #inSightAt(offset: number): RowRange {
-    return rowsInSight(offset, this.#shape.viewport, ROW_HEIGHT, this.#count)
+  #visibleAt(offset: number): RowRange {
+    return visibleRows(offset, this.#shape.viewport, ROW_HEIGHT, this.#count)
   }
 
   #onScroll = (): void => {

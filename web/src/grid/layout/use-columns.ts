@@ -1,9 +1,10 @@
 import { useMemo, useState } from 'react'
 import type { SheetContract, SheetField } from '../../api/contract.ts'
-import { LEAST_WIDTH, shownFields, useColumnSettings, widthOf } from '../../state/columns.ts'
+import { MIN_WIDTH, shownFields, useColumnSettings, widthOf } from '../../state/columns.ts'
 import { Stored, useStored } from '../../state/stored.ts'
 import { layOutColumns, moveName, type ColumnLayout } from './column-layout.ts'
 import { useLatest } from '../../ui/use-latest.ts'
+import { formatCount } from '../../ui/format.ts'
 
 const HEAD_HEIGHT = 38
 const SUMMARY_HEIGHT = 42
@@ -111,10 +112,10 @@ function columnActions(
 }
 
 function boundedWidth(width: number): number {
-  return Math.round(Math.max(LEAST_WIDTH, Math.min(width, GREATEST_WIDTH)))
+  return Math.round(Math.max(MIN_WIDTH, Math.min(width, GREATEST_WIDTH)))
 }
 
 /** Returns the width of the largest row number. */
 function gutterFor(count: number): number {
-  return Math.max(44, 22 + 8 * count.toLocaleString('en').length)
+  return Math.max(44, 22 + 8 * formatCount(count).length)
 }

@@ -36,7 +36,7 @@ async function findAt(
 const KEY = 'colophon.row'
 
 /** Stores the row of a record in the session, for a fast reload. */
-export function rememberRow(id: string, row: number): void {
+export function storeRow(id: string, row: number): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ id, row }))
   } catch {
@@ -44,7 +44,7 @@ export function rememberRow(id: string, row: number): void {
   }
 }
 
-export function rememberedRow(id: string): number | null {
+export function storedRow(id: string): number | null {
   try {
     const known = JSON.parse(sessionStorage.getItem(KEY) ?? 'null') as { id?: unknown; row?: unknown } | null
     return known?.id === id && typeof known.row === 'number' ? known.row : null

@@ -1,9 +1,10 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { RecordAnswer } from '../../../../src/wire/records/records.ts'
 import { pageQuery, pageSizeOf, type RecordSelection } from '../../api/queries.ts'
+import { formatCount } from '../../ui/format.ts'
 
 /** The maximum number of rows to copy, clear or paste. */
-export const MOST_ROWS_AT_ONCE = 10_000
+export const MAX_ROWS_AT_ONCE = 10_000
 
 /** Reads the records of a range of rows, as far as they exist. Throws ApiError. */
 export async function readRange(
@@ -12,10 +13,8 @@ export async function readRange(
   top: number,
   bottom: number,
 ): Promise<readonly RecordAnswer[]> {
-  if (bottom - top >= MOST_ROWS_AT_ONCE) {
-    throw new Error(
-      `At most ${MOST_ROWS_AT_ONCE.toLocaleString('en')} rows can be copied or changed at once.`,
-    )
+  if (bottom - top >= MAX_ROWS_AT_ONCE) {
+    throw new Error(`At most ${formatCount(MAX_ROWS_AT_ONCE)} rows can be copied or changed at once.`)
   }
   const size = pageSizeOf(selection)
   const first = Math.floor(top / size)

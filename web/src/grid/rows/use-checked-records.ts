@@ -3,6 +3,7 @@ import { filterParameters } from '../../api/record-filter.ts'
 import { server } from '../../api/server.ts'
 import { showSuccess, showError } from '../../ui/toasts.tsx'
 import type { Rows } from './use-rows.ts'
+import { countOf } from '../../ui/format.ts'
 
 /** The records checked for a run or deletion. */
 export interface CheckedRecords {
@@ -15,7 +16,7 @@ export interface CheckedRecords {
 }
 
 /** The maximum, which is the number of ids in one response of the server. */
-const MOST = 10_000
+const MAX = 10_000
 
 export function useCheckedRecords(rows: Rows): CheckedRecords {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
@@ -42,9 +43,7 @@ export function useCheckedRecords(rows: Rows): CheckedRecords {
         const found = await readIds(rows)
         setIds(new Set(found))
         if (found.length < (rows.count ?? 0)) {
-          showSuccess(
-            `Only the first ${found.length.toLocaleString('en')} records are selected: this is the maximum`,
-          )
+          showSuccess(`Only the first ${countOf(found.length, 'record')} are selected: this is the maximum`)
         }
       }
       checkAll().catch(showError)
@@ -58,7 +57,7 @@ async function readIds({ selection: { filter, sort } }: Rows): Promise<string[]>
     fields: ['id'],
     ...filterParameters(filter),
     sort,
-    limit: MOST,
+    limit: MAX,
   })
   return records.map((record) => String(record['id']))
 }

@@ -8,8 +8,8 @@ import { useLatest } from '../../ui/use-latest.ts'
 /** The minimum time between changes of the requested pages: a dragged thumb passes thousands. */
 const SETTLE_MS = 40
 /** The minimum time before requests in flight are cancelled for others; without it, a drag would load none. */
-const PATIENCE_MS = 200
-const LOOK_AGAIN_MS = 16
+const MIN_REQUEST_MS = 200
+const RETRY_MS = 16
 /** The server finds sorted pages by scanning all records, so they are requested when scrolling stops. */
 const REST_MS = 120
 
@@ -40,8 +40,8 @@ export function usePagesToLoad(
   const isPassing = useIsPassing(settled)
   const pages = listed(settled)
   // Pages ahead are loaded after the visible ones, one after the other.
-  const areThere = wanted === settled && pages.every((page) => stateOf(page)?.data !== undefined)
-  const ahead = areThere && !isPassing ? pagesAhead(pages, view.direction, count, size) : []
+  const areLoaded = wanted === settled && pages.every((page) => stateOf(page)?.data !== undefined)
+  const ahead = areLoaded && !isPassing ? pagesAhead(pages, view.direction, count, size) : []
   return { pages: [...pages, ...ahead], isPassing }
 }
 
@@ -74,16 +74,19 @@ function useSettled(value: string, rest: boolean, isUnderWay: (value: string) =>
   useEffect(() => {
     if (value === settled) return
     let timer: ReturnType<typeof setTimeout>
-    const take = (): void => {
+    const update = (): void => {
       const now = performance.now()
-      if (!rest && now - last.current < PATIENCE_MS && isUnderWayNow.current(settled)) {
-        timer = setTimeout(take, LOOK_AGAIN_MS)
+      if (!rest && now - last.current < MIN_REQUEST_MS && isUnderWayNow.current(settled)) {
+        timer = setTimeout(update, RETRY_MS)
         return
       }
       last.current = now
       setSettled(value)
     }
-    timer = setTimeout(take, rest && settled !== '' ? REST_MS : last.current + SETTLE_MS - performance.now())
+    timer = setTimeout(
+      update,
+      rest && settled !== '' ? REST_MS : last.current + SETTLE_MS - performance.now(),
+    )
     return () => clearTimeout(timer)
   }, [value, settled, rest, isUnderWayNow])
   return settled

@@ -33,7 +33,7 @@ export interface Rows {
   retry(): void
   at(row: number): RecordAnswer | undefined
   /** Whether all of these rows are loaded. */
-  areThere(rows: RowRange): boolean
+  areLoaded(rows: RowRange): boolean
   /** Returns the row of a loaded record; null if it is not loaded. */
   find(id: string): number | null
   statesOf(id: string): CellStates | undefined
@@ -52,20 +52,20 @@ export function useRows(wanted: RecordSelection, view: ScrollView, hasDerived: b
     hasDerived && !isPassing ? pages.map((page) => dataByPage.get(page)?.records ?? []) : [],
   )
   const size = pageSizeOf(selection)
-  const areThere = (range: RowRange): boolean =>
+  const areLoaded = (range: RowRange): boolean =>
     pagesOf(range, size).every((page) => recordsOf(page) !== undefined)
   const failed = results.find((result) => result.error !== null && result.data === undefined)
   return {
     selection,
     isWaiting,
-    isReading: failed === undefined && !areThere(view.wanted),
+    isReading: failed === undefined && !areLoaded(view.wanted),
     count,
     error,
     pageError: failed?.error ?? null,
     retry: () =>
       void client.refetchQueries({ queryKey: ['records'], predicate: ({ state }) => state.error !== null }),
     at: (row) => recordsOf(Math.floor(row / size))?.[row % size],
-    areThere,
+    areLoaded,
     find: (id) => {
       for (const page of pages) {
         const index = recordsOf(page)?.findIndex((record) => record['id'] === id) ?? -1
@@ -111,13 +111,13 @@ function useCellStates(pages: readonly (readonly RecordAnswer[])[]): Rows['state
   const chunks = pages.flatMap((records) => splitIds(records.map((record) => String(record['id']))))
   const byId = useQueries({ queries: chunks.map((ids) => cellStatesQuery(ids)), combine: joinStates })
   useEffect(() => {
-    if (known.size > MOST_KNOWN) known.clear()
+    if (known.size > MAX_KNOWN) known.clear()
     for (const [id, states] of byId) known.set(id, states)
   }, [known, byId])
   return (id) => byId.get(id) ?? known.get(id)
 }
 
-const MOST_KNOWN = 5000
+const MAX_KNOWN = 5000
 
 function joinStates(
   results: readonly { readonly data: CellStatesAnswer | undefined }[],

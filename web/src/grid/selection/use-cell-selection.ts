@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import type { CellRef, ViewChange, ViewState } from '../../state/view-state.ts'
 import { HEAD_ROW, moveTo, type CellSelection, type Place } from './cell-range.ts'
 import { scrollLeftToShow, type ColumnLayout } from '../layout/column-layout.ts'
-import { rememberRow } from '../rows/locate-record.ts'
+import { storeRow } from '../rows/locate-record.ts'
 import type { ScrollController } from '../layout/scroll-controller.ts'
 import { ROW_HEIGHT } from '../layout/scroll-view.ts'
 import { keyOf, useAddressSync } from './use-address-sync.ts'
@@ -143,7 +143,7 @@ function useKeepingRecord(rows: Rows, named: Named | null, setNamed: (named: Nam
     }
     const before = kept.current
     kept.current = { row: named.focus.row, id, list: rows.selection }
-    rememberRow(id, named.focus.row)
+    storeRow(id, named.focus.row)
     if (before?.row !== named.focus.row || before.id === id || before.list !== rows.selection) return
     const row = rows.find(before.id)
     if (row === null) return

@@ -4,7 +4,7 @@ import type { CellRef } from '../../state/view-state.ts'
 import { showError } from '../../ui/toasts.tsx'
 import { selectPlace, type CellSelection } from './cell-range.ts'
 import type { ColumnLayout } from '../layout/column-layout.ts'
-import { locateRecord, rememberedRow } from '../rows/locate-record.ts'
+import { locateRecord, storedRow } from '../rows/locate-record.ts'
 import type { ScrollController } from '../layout/scroll-controller.ts'
 import type { Rows } from '../rows/use-rows.ts'
 
@@ -26,7 +26,7 @@ export function useReveal({ rows, select, layout, scroller }: Revealing): (cell:
     const { recordId, field } = wanted
     const { signal } = stop
     const goThere = async (): Promise<void> => {
-      const guess = rememberedRow(recordId)
+      const guess = storedRow(recordId)
       const row =
         rows.find(recordId) ?? (await locateRecord(client, rows.selection, recordId, { guess, signal }))
       if (signal.aborted) return

@@ -4,6 +4,7 @@ import { CellValueView } from '../../values/cell-value-view.tsx'
 import { formatValue } from '../../values/format-value.ts'
 import { Button } from '../../ui/button.tsx'
 import './full-value.css'
+import { countOf } from '../../ui/format.ts'
 
 /** The length of a text that is shown before "Show all". */
 const SHORT_TEXT = 600
@@ -54,7 +55,7 @@ function LongText({ text, isCode = false }: { readonly text: string; readonly is
       {text === '' ? <span className="empty">Empty text</span> : shown}
       {isLong && (
         <Button look="quiet" onClick={() => setIsWhole(!isWhole)}>
-          {isWhole ? 'Show less' : `Show all ${text.length.toLocaleString('en')} characters`}
+          {isWhole ? 'Show less' : `Show all ${countOf(text.length, 'character')}`}
         </Button>
       )}
     </div>

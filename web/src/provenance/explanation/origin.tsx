@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { ProvenanceEntryAnswer } from '../../../../src/wire/records/provenance.ts'
 import type { SheetField } from '../../api/contract.ts'
-import { formatDuration } from '../../ui/format.ts'
+import { formatCount, formatDuration } from '../../ui/format.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import './origin.css'
 import { originSentence } from '../history/origin-sentence.ts'
@@ -78,7 +78,7 @@ function EntryFacts({ entry }: { readonly entry: ProvenanceEntryAnswer }) {
           <code title={entry.input_hash}>{shortHash(entry.input_hash)}</code>
         </Fact>
       )}
-      <Fact name="Log entry">{entry.seq.toLocaleString('en')}</Fact>
+      <Fact name="Log entry">{formatCount(entry.seq)}</Fact>
     </dl>
   )
 }

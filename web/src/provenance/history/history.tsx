@@ -9,6 +9,7 @@ import { Button } from '../../ui/button.tsx'
 import { HistoryEntry } from './history-entry.tsx'
 import './history.css'
 import { restoreMethodOf, undoOfLatest, type CellHistory } from './restore-method.ts'
+import { formatCount } from '../../ui/format.ts'
 
 interface HistoryProps {
   readonly field: SheetField
@@ -43,7 +44,7 @@ export function History({ field, cell, history, value }: HistoryProps) {
   return (
     <section className="panel-section" aria-labelledby="history-title">
       <h3 id="history-title">
-        History <span className="panel-faint">{history.length.toLocaleString('en')}</span>
+        History <span className="panel-faint">{formatCount(history.length)}</span>
       </h3>
       {[...obstacles].map((why) => (
         <p key={why} className="panel-faint">
@@ -66,7 +67,7 @@ export function History({ field, cell, history, value }: HistoryProps) {
       </ol>
       {shown.length < history.length && (
         <Button look="quiet" onClick={() => setIsWhole(true)}>
-          Show all {history.length.toLocaleString('en')} entries
+          Show all {formatCount(history.length)} entries
         </Button>
       )}
     </section>

@@ -22,13 +22,13 @@ export interface EntryContext {
 
 /** Describes the origin of an entry's value in a sentence. */
 export function originSentence(entry: ProvenanceEntryAnswer, context: EntryContext): Sentence {
-  return [...deed(entry, context), ...by(entry), ...supplement(entry, context), '.']
+  return [...action(entry, context), ...by(entry), ...details(entry, context), '.']
 }
 
 /** Describes it briefly, without the request and the full stop. */
 export function originLine(entry: ProvenanceEntryAnswer, context: EntryContext): Sentence {
   const cached = entry.cached === true ? [', from the cache'] : []
-  return [...deed(entry, context), ...by(entry), ...cached]
+  return [...action(entry, context), ...by(entry), ...cached]
 }
 
 /** Whether a derivation computed the value of the entry. */
@@ -36,7 +36,7 @@ export function isComputed({ source, derivation }: ProvenanceEntryAnswer): boole
   return source !== 'revert' && derivation !== undefined
 }
 
-function deed(entry: ProvenanceEntryAnswer, { derived, find }: EntryContext): Sentence {
+function action(entry: ProvenanceEntryAnswer, { derived, find }: EntryContext): Sentence {
   const { source, value, file, derivation, reverts } = entry
   switch (source) {
     case 'write':
@@ -76,14 +76,14 @@ function by(entry: ProvenanceEntryAnswer): Sentence {
   return [` ${word} `, { is: 'actor', name: entry.actor }, ', ', { is: 'time', at: entry.at }]
 }
 
-function supplement(entry: ProvenanceEntryAnswer, { find }: EntryContext): Sentence {
-  if (entry.source === 'revert') return undoing(entry, find)
+function details(entry: ProvenanceEntryAnswer, { find }: EntryContext): Sentence {
+  if (entry.source === 'revert') return undoneText(entry, find)
   if (entry.cached === true) return [' — from the cache, without a call']
   const request = briefRequest(entry)
-  return request === null ? [] : [' — ', { is: 'request', text: request }, answered(entry)]
+  return request === null ? [] : [' — ', { is: 'request', text: request }, responseText(entry)]
 }
 
-function undoing(entry: ProvenanceEntryAnswer, find: EntryContext['find']): Sentence {
+function undoneText(entry: ProvenanceEntryAnswer, find: EntryContext['find']): Sentence {
   const undone = entry.reverts === undefined ? undefined : find(entry.reverts)
   if (undone === undefined) return []
   const what = isComputed(undone) ? 'computed for' : VERBS[undone.source]
@@ -103,7 +103,7 @@ const VERBS: Readonly<Record<string, string>> = {
   revert: 'reverted by',
 }
 
-function answered({ status, duration_ms: duration }: ProvenanceEntryAnswer): string {
+function responseText({ status, duration_ms: duration }: ProvenanceEntryAnswer): string {
   const answer = status === undefined ? '' : ` returned ${status}`
   return duration === undefined ? answer : `${answer} in ${formatDuration(duration)}`
 }

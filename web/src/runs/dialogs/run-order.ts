@@ -1,5 +1,6 @@
 import type { RunAnswer, RunSummary } from '../../../../src/wire/runs/runs.ts'
 import type { RunOrder } from '../../../../src/client/client.ts'
+import { countOf } from '../../ui/format.ts'
 
 /** Returns the order of a run, to repeat it; overwriting manual values is not repeated. */
 export function orderOf(run: RunAnswer): RunOrder {
@@ -53,12 +54,7 @@ export function describeCells(
       : targets.length <= 3
         ? targets.map(titleOf).join(', ') || 'No fields'
         : `${targets.length} fields`
-  const records =
-    recordCount === null
-      ? 'all records'
-      : recordCount === 1
-        ? 'one record'
-        : `${recordCount.toLocaleString('en')} records`
+  const records = recordCount === null ? 'all records' : countOf(recordCount, 'record')
   return `${fields} of ${records}`
 }
 

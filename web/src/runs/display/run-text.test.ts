@@ -68,7 +68,7 @@ test('the cells of a run are told in a few words', () => {
     describeCells({ targets: null, recordCount: null }, title),
     'All derived fields of all records',
   )
-  assert.equal(describeCells({ targets: ['a', 'b'], recordCount: 1 }, title), 'A, B of one record')
+  assert.equal(describeCells({ targets: ['a', 'b'], recordCount: 1 }, title), 'A, B of 1 record')
   assert.equal(
     describeCells({ targets: ['a', 'b', 'c', 'd'], recordCount: 1200 }, title),
     '4 fields of 1,200 records',

@@ -1,7 +1,7 @@
 /** The time over which the rate is measured. */
 const WINDOW_MS = 6000
 /** The minimum time: cells that need no call complete at once when the run begins. */
-const LEAST_MS = 2000
+const MIN_MS = 2000
 
 /** Measures how fast a count grows. */
 export class RateMeter {
@@ -21,7 +21,7 @@ export class RateMeter {
   get perSecond(): number | null {
     const first = this.#samples[0]
     const last = this.#samples.at(-1)
-    if (first === undefined || last === undefined || last.at - first.at < LEAST_MS) return null
+    if (first === undefined || last === undefined || last.at - first.at < MIN_MS) return null
     return ((last.done - first.done) * 1000) / (last.at - first.at)
   }
 }

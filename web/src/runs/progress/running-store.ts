@@ -53,7 +53,7 @@ export class RunningStore {
   /** Adds a run that has started. */
   begin(run: RunSummary): void {
     if (run.state !== 'running' || this.#ended.has(run.id)) return
-    this.#take(run)
+    this.#merge(run)
     this.#changed()
   }
 
@@ -69,7 +69,7 @@ export class RunningStore {
     this.#lastListed = Math.max(this.#lastListed ?? 0, ...runs.map(({ id }) => Number(id)))
     for (const run of runs) {
       if (run.state !== 'running' || this.#ended.has(run.id)) continue
-      this.#take(run)
+      this.#merge(run)
       this.#measure(run.id, now)
     }
     this.#changed()
@@ -98,7 +98,7 @@ export class RunningStore {
     this.#meters.delete(id)
   }
 
-  #take(run: RunSummary): void {
+  #merge(run: RunSummary): void {
     const known = this.#runs.get(run.id)
     // The run with more progress is newer.
     if (known === undefined || run.done >= known.done) this.#runs.set(run.id, run)

@@ -17,7 +17,7 @@ export function watchRun(id: string, onEvent: (event: RunEvent) => void, onMisse
     stop.abort()
     channel.close()
   }
-  const take = (event: RunEvent): void => {
+  const handle = (event: RunEvent): void => {
     if (stop.signal.aborted) return
     onEvent(event)
     if (event.kind === 'run.end') end()
@@ -28,7 +28,7 @@ export function watchRun(id: string, onEvent: (event: RunEvent) => void, onMisse
     // Another tab holds the stream; if this tab takes over, it has missed the events in between.
     isBehind = true
     if (data === MISSED) onMissed()
-    else take(data as RunEvent)
+    else handle(data as RunEvent)
   })
   const missed = (): void => {
     isBehind = false
@@ -40,7 +40,7 @@ export function watchRun(id: string, onEvent: (event: RunEvent) => void, onMisse
     for await (const event of server.runs.events(id, { signal: stop.signal, onReconnect: missed })) {
       if (isBehind) missed()
       channel.postMessage(event)
-      take(event)
+      handle(event)
     }
   }
   const fallBehind = (): void => {

@@ -33,7 +33,7 @@ export interface Point {
   readonly value: number
 }
 
-const MOST_BARS = 50
+const MAX_BARS = 50
 
 /** Chooses a chart for a result: one number by a time, or by a category with few values; null for others. */
 export function chooseChart(columns: readonly ResultColumn[], rows: readonly ResultRow[]): Chart | null {
@@ -60,7 +60,7 @@ function lineOf(by: ResultColumn, number: ResultColumn, rows: readonly ResultRow
 }
 
 function barsOf(by: ResultColumn, number: ResultColumn, rows: readonly ResultRow[]): BarsChart | null {
-  if (rows.length === 0 || rows.length > MOST_BARS || by.type === 'array' || by.type === 'object') return null
+  if (rows.length === 0 || rows.length > MAX_BARS || by.type === 'array' || by.type === 'object') return null
   const bars = rows.map((row) => {
     const [label, value] = [row[by.name], row[number.name]]
     return {

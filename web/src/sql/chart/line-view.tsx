@@ -10,7 +10,7 @@ const BOTTOM = HEIGHT - 48
 const LEFT = 60
 const RIGHT = 20
 /** The number of points up to which they are marked. */
-const MOST_DOTS = 60
+const MAX_DOTS = 60
 
 interface LineViewProps {
   readonly chart: LineChart
@@ -69,7 +69,7 @@ export function LineView({ chart, name, width }: LineViewProps) {
         {time}
       </text>
       <path className="chart-path" d={path.join('')} />
-      {points.length <= MOST_DOTS &&
+      {points.length <= MAX_DOTS &&
         points.map((point, index) => (
           // Times may repeat.
           // oxlint-disable-next-line react/no-array-index-key

@@ -4,13 +4,13 @@ import { describeChart, type Chart } from './chart-choice.ts'
 import { LineView } from './line-view.tsx'
 import './results-chart.css'
 
-const WIDEST = 1100
+const MAX_WIDTH = 1100
 
 /** The chart of a result. */
 export function ResultsChart({ chart }: { readonly chart: Chart }) {
   const [ref, { width }] = useSize<HTMLDivElement>()
   const name = describeChart(chart)
-  const drawn = Math.min(width, WIDEST)
+  const drawn = Math.min(width, MAX_WIDTH)
   return (
     <div className="results-chart" tabIndex={0} role="group" aria-label="Chart">
       <div ref={ref}>

@@ -9,12 +9,12 @@ const LETTER = 7.6
 const HEAD_LETTER = 8.8
 /** The width of a chip around its text. */
 const CHIP = 22
-const LOOKED_AT = 100
+const SAMPLED_ROWS = 100
 
 /** Returns a width that fits most values of a column. */
 export function columnWidth({ name, type }: ResultColumn, rows: readonly ResultRow[]): number {
   let width = name.length * HEAD_LETTER
-  for (const row of rows.slice(0, LOOKED_AT)) {
+  for (const row of rows.slice(0, SAMPLED_ROWS)) {
     const value = row[name]
     const chips = Array.isArray(value) ? value.length * CHIP : 0
     width = Math.max(width, formatValue(type, value).length * LETTER + chips)

@@ -12,7 +12,7 @@ export interface ResultColumn {
 }
 
 /** The number of rows from which types are inferred. */
-const LOOKED_AT = 1000
+const SAMPLED_ROWS = 1000
 
 /** Infers the columns of a result from its rows. */
 export function columnsOf(
@@ -20,7 +20,7 @@ export function columnsOf(
   rows: readonly ResultRow[],
   contract: SheetContract,
 ): readonly ResultColumn[] {
-  const seen = rows.slice(0, LOOKED_AT)
+  const seen = rows.slice(0, SAMPLED_ROWS)
   return names.map((name) => {
     const values = seen.map((row) => row[name]).filter((value) => value !== null)
     const field = contract.fieldByName.get(name) ?? null
