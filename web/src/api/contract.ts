@@ -34,6 +34,8 @@ export interface SheetContract {
   readonly description: string | null
   readonly fields: readonly SheetField[]
   readonly fieldByName: ReadonlyMap<string, SheetField>
+  /** Returns the title of a field; its name if the contract has no such field. */
+  readonly titleOf: (name: string) => string
   /** The contract as the server returned it. */
   readonly document: ContractDocument
 }
@@ -68,12 +70,14 @@ export function toSheetContract(document: ContractDocument, dialect: SqlDialect 
   const [{ name, properties }] = document.schema
   const fields = properties.map(toField)
   const { description } = document
+  const fieldByName = new Map(fields.map((field) => [field.name, field]))
   return {
     dialect,
     name: document.name ?? name,
     description: (typeof description === 'string' ? description : description?.purpose) ?? null,
     fields,
-    fieldByName: new Map(fields.map((field) => [field.name, field])),
+    fieldByName,
+    titleOf: (field) => fieldByName.get(field)?.title ?? field,
     document,
   }
 }

@@ -27,7 +27,7 @@ export function DecisionBar({ contract, proposal }: DecisionBarProps) {
   const [isAccepting, setIsAccepting] = useState(false)
   const [isRejecting, setIsRejecting] = useState(false)
   const [error, setError] = useState<string | null>(null)
-  const titleOf = (field: string): string => contract.fieldByName.get(field)?.title ?? field
+  const { titleOf } = contract
   const obstacle = acceptObstacle(proposal, actor, permissions, titleOf)
   const hasChanged = movedRecords(proposal).length > 0
   const mayAccept = obstacle === null && !hasChanged && !isAccepting

@@ -1,5 +1,4 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import type { KeyboardEvent } from 'react'
 import { Link } from 'wouter'
 import type { ProposalSummary } from '../../../src/wire/records/proposals.ts'
 import { messageOf } from '../api/api-error.ts'
@@ -12,6 +11,7 @@ import { proposalPagesQuery, waitingQuery, type ProposalFilter } from './proposa
 import { ProposalState } from './proposal-state.tsx'
 import { changeText, proposalName } from './proposal-text.ts'
 import { useProposalFilter } from './use-proposal-filter.ts'
+import { moveFocus } from '../ui/move-focus.ts'
 
 const FILTERS = { waiting: 'Waiting', accepted: 'Accepted', rejected: 'Rejected', all: 'All' } as const
 
@@ -124,19 +124,4 @@ function NoProposals({ filter }: { readonly filter: ProposalFilter }) {
       </p>
     </Notice>
   )
-}
-
-/** Moves the focus with the arrow keys. */
-function moveFocus(event: KeyboardEvent<HTMLAnchorElement>): void {
-  const item = event.currentTarget.closest('li')
-  const next =
-    event.key === 'ArrowDown'
-      ? item?.nextElementSibling
-      : event.key === 'ArrowUp'
-        ? item?.previousElementSibling
-        : null
-  const link = next?.querySelector<HTMLAnchorElement>('.proposal-link')
-  if (link === null || link === undefined) return
-  event.preventDefault()
-  link.focus()
 }

@@ -26,12 +26,12 @@ interface CellPanelProps {
 export function CellPanel({ contract, cell, onClose, onSelect }: CellPanelProps) {
   const [width, setWidth] = usePanelWidth()
   const [tab, setTab] = useState('cell')
-  const paced = useThrottledCell(cell)
-  const { isComplete } = useCellData(contract, paced)
-  const shown = useSettledCell(paced, isComplete)
-  const { onFocus, giveBack } = useFocusFromOutside()
+  const throttled = useThrottledCell(cell)
+  const { isComplete } = useCellData(contract, throttled)
+  const shown = useSettledCell(throttled, isComplete)
+  const { onFocus, restoreFocus } = useFocusFromOutside()
   const close = (): void => {
-    giveBack()
+    restoreFocus()
     onClose()
   }
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -95,8 +95,8 @@ function useFocusFromOutside() {
     if (relatedTarget instanceof HTMLElement && !currentTarget.contains(relatedTarget))
       before.current = relatedTarget
   }
-  const giveBack = (): void => {
+  const restoreFocus = (): void => {
     if (before.current?.isConnected === true) before.current.focus({ preventScroll: true })
   }
-  return { onFocus, giveBack }
+  return { onFocus, restoreFocus }
 }

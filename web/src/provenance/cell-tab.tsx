@@ -22,15 +22,15 @@ interface CellTabProps {
 
 /** The value, state, origin and history of a cell. */
 export function CellTab({ contract, cell, onSelect }: CellTabProps) {
-  const facts = useCellData(contract, cell)
+  const data = useCellData(contract, cell)
   const field = contract.fieldByName.get(cell.field)
   if (field === undefined) {
     return <Notice title="Field not found">The contract has no field {cell.field} (any more).</Notice>
   }
-  const { record, history, why, isGone } = facts
+  const { record, history, why, isGone } = data
   return (
     <>
-      <CellHead recordId={cell.recordId} field={field} facts={facts} />
+      <CellHead recordId={cell.recordId} field={field} data={data} />
       {isGone && history.error === null && <DeletedNote recordId={cell.recordId} />}
       {record.error !== null && record.data === undefined && !isGone && (
         <PanelError error={record.error} onRetry={() => void record.refetch()} />
@@ -66,11 +66,11 @@ export function CellTab({ contract, cell, onSelect }: CellTabProps) {
 function CellHead({
   recordId,
   field,
-  facts: { record, why, isGone },
+  data: { record, why, isGone },
 }: {
   readonly recordId: string
   readonly field: SheetField
-  readonly facts: CellData
+  readonly data: CellData
 }) {
   const value = record.data?.[field.name]
   const running = useRunning()

@@ -58,9 +58,7 @@ function Order({ run, contract }: RunFactsProps) {
   return (
     <>
       <Fact name="Fields">
-        {run.targets === null
-          ? 'all derived fields'
-          : run.targets.map((name) => contract.fieldByName.get(name)?.title ?? name).join(', ') || 'none'}
+        {run.targets === null ? 'all derived fields' : run.targets.map(contract.titleOf).join(', ') || 'none'}
       </Fact>
       <Fact name="Records">{run.record_ids === null ? 'all' : <Records ids={run.record_ids} />}</Fact>
       <Fact name="Cells">

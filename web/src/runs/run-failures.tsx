@@ -66,7 +66,7 @@ interface GroupProps {
 const FOLDED_FROM = 4
 
 function Group({ group: { text, errorType, body, failures }, contract, isOnly }: GroupProps) {
-  const titleOf = (field: string): string => contract.fieldByName.get(field)?.title ?? field
+  const { titleOf } = contract
   return (
     <details className="run-group" open={isOnly || failures.length < FOLDED_FROM}>
       <summary>

@@ -1,4 +1,3 @@
-import type { KeyboardEvent } from 'react'
 import { Link } from 'wouter'
 import type { RunSummary } from '../../../src/wire/runs/runs.ts'
 import type { SheetContract } from '../api/contract.ts'
@@ -9,6 +8,7 @@ import { Moment } from '../ui/moment.tsx'
 import { runCost } from './display/plan-text.ts'
 import { countsText, runName, tookMs } from './display/run-text.ts'
 import { CountCell } from './display/count-cell.tsx'
+import { moveFocus } from '../ui/move-focus.ts'
 
 interface RunRowProps {
   readonly run: RunSummary
@@ -67,20 +67,5 @@ function summaryText(run: RunSummary): string {
 function fieldsText({ kind, targets }: RunSummary, contract: SheetContract): string {
   if (kind === 'revert') return '–'
   if (targets === null) return 'all'
-  return targets.map((name) => contract.fieldByName.get(name)?.title ?? name).join(', ')
-}
-
-/** Moves the focus with the arrow keys. */
-function moveFocus(event: KeyboardEvent<HTMLAnchorElement>): void {
-  const row = event.currentTarget.closest('tr')
-  const next =
-    event.key === 'ArrowDown'
-      ? row?.nextElementSibling
-      : event.key === 'ArrowUp'
-        ? row?.previousElementSibling
-        : null
-  const link = next?.querySelector<HTMLAnchorElement>('.run-row-link')
-  if (link === null || link === undefined) return
-  event.preventDefault()
-  link.focus()
+  return targets.map(contract.titleOf).join(', ')
 }

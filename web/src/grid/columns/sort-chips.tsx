@@ -17,7 +17,7 @@ export function SortChips({ contract, view, change }: SortChipsProps) {
     <ul className="sort-chips" aria-label="Sorted by">
       {terms.map((term) => {
         const { field, descending } = term
-        const title = contract.fieldByName.get(field)?.title ?? field
+        const title = contract.titleOf(field)
         const Arrow = descending ? ArrowDown : ArrowUp
         return (
           <li key={field} className="sort-chip">

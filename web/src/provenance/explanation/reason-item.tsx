@@ -105,7 +105,7 @@ interface FieldButtonProps {
 
 /** A link to the cell of a field in the same record. */
 export function FieldButton({ contract, name, onSelect }: FieldButtonProps) {
-  const title = contract.fieldByName.get(name)?.title ?? name
+  const title = contract.titleOf(name)
   return (
     <button type="button" className="field-link" title={`Go to ${title}`} onClick={() => onSelect(name)}>
       {title}

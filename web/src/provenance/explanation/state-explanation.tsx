@@ -110,12 +110,14 @@ function Waiting({ contract, explanation, onSelect }: WaitingProps) {
 
 /** Returns a run of this cell and the inputs it waits for, with its title. */
 function orderOf(
-  { fieldByName }: SheetContract,
+  { titleOf }: SheetContract,
   { recordId, field }: CellRef,
   waitsFor: readonly string[],
 ): Parameters<typeof openRunDialog> {
-  const title = fieldByName.get(field)?.title ?? field
-  return [{ targets: [...waitsFor, field], record_ids: [recordId] }, `Compute ${title} of ${recordId}`]
+  return [
+    { targets: [...waitsFor, field], record_ids: [recordId] },
+    `Compute ${titleOf(field)} of ${recordId}`,
+  ]
 }
 
 function derivationOf({ fieldByName }: SheetContract, { field }: CellRef): string {

@@ -75,7 +75,7 @@ export function OrderDialog({ contract, order: asked, title, onClose }: OrderDia
     event.preventDefault()
     void start()
   }
-  const titleOf = (field: string): string => contract.fieldByName.get(field)?.title ?? field
+  const { titleOf } = contract
   return (
     <Dialog
       title={title}
