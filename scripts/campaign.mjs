@@ -17,7 +17,10 @@ import { findNode, missingNode, ROOT } from './node24.mjs'
 const CAMPAIGNS = {
   fuzz: { files: 'test/fuzz/*.test.ts', settings: { COLOPHON_FUZZ: '1' } },
   kill: { files: 'test/kill/*.test.ts', settings: { COLOPHON_KILLS: '200' } },
-  random: { files: 'src/store/{sqlite,postgres}/*-store.test.ts', settings: { COLOPHON_RANDOM_TIMES: '20' } },
+  random: {
+    files: 'src/store/{sqlite/sqlite-store,postgres/postgres-store,postgres/sql/sql-guard}.test.ts',
+    settings: { COLOPHON_RANDOM_TIMES: '20' },
+  },
   cluster: { files: 'test/cluster/*.test.ts', settings: { COLOPHON_CLUSTER_CELLS: '20000' } },
   bench: { files: 'test/bench/*.test.ts', settings: { COLOPHON_BENCH: '1' } },
   'large-sheet': {

@@ -38,7 +38,7 @@ const CONTRACT = contractText([
   '{name: late, logicalType: boolean}',
 ])
 
-const { count, random, again } = fuzzRun({ test: 1500, fuzz: 50_000 })
+const { count, random, again } = fuzzRun({ test: 600, fuzz: 50_000 })
 
 suite('random filters', { timeout: 10 * 60_000 }, () => {
   test(`D11, D16: ${count} random filters let through what a plain evaluator does, page by page`, async (t) => {

@@ -11,11 +11,18 @@ import { onEnd } from '../support/on-end.ts'
 /** Longest URL that is looked at. */
 const URL_LIMIT = 64 * 1024
 
+/** Of the corpus, so many go over HTTP: store/sqlite/sql/sql-hostile.test.ts has each of them refused. */
+const ONE_IN = 5
+
 /** How many requests are under way at once. */
 const AT_ONCE = 4
 
 interface HostileApp extends CanarySheet {
   readonly app: FastifyInstance
+}
+
+function someOf(texts: readonly string[]): readonly string[] {
+  return texts.filter((_, index) => index % ONE_IN === 0)
 }
 
 async function startHostileApp(t: TestContext): Promise<HostileApp> {
@@ -61,27 +68,27 @@ suite('hostile SQL over HTTP', () => {
     assert.ok(size >= 900, `only ${size}`)
   })
 
-  test('D18: POST /api/query refuses every statement of the corpus, writes nothing and tells nothing', async (t) => {
+  test('D18: POST /api/query refuses statements of the corpus, writes nothing and tells nothing', async (t) => {
     const running = await startHostileApp(t)
-    await refuses(running, HOSTILE_STATEMENTS, (sql) =>
+    await refuses(running, someOf(HOSTILE_STATEMENTS), (sql) =>
       running.app.inject({ method: 'POST', url: '/api/query', payload: { sql } }),
     )
   })
 
-  test('D18: as a filter of GET /api/records every statement of the corpus is refused too', async (t) => {
+  test('D18: as a filter of GET /api/records statements of the corpus are refused too', async (t) => {
     const running = await startHostileApp(t)
     // In brackets a SELECT is an expression.
     const short = HOSTILE_STATEMENTS.filter((sql) => sql !== '(SELECT 1)' && filterUrl(sql).length < 2000)
-    await refuses(running, short, (sql) => running.app.inject({ url: filterUrl(sql) }))
+    await refuses(running, someOf(short), (sql) => running.app.inject({ url: filterUrl(sql) }))
   })
 
-  test('D16: GET /api/records refuses every filter of the corpus, writes nothing and tells nothing', async (t) => {
+  test('D16: GET /api/records refuses filters of the corpus, writes nothing and tells nothing', async (t) => {
     const running = await startHostileApp(t)
     const [fitting, long] = [true, false].map((fits) =>
       HOSTILE_FILTERS.filter((filter) => filterUrl(filter).length <= URL_LIMIT === fits),
     )
     assert.ok(fitting && long && long.length > 0)
-    await refuses(running, fitting, (filter) => running.app.inject({ url: filterUrl(filter) }))
+    await refuses(running, someOf(fitting), (filter) => running.app.inject({ url: filterUrl(filter) }))
     for (const filter of long) {
       const response = await running.app.inject({ url: filterUrl(filter) })
       assert.equal(response.statusCode, 414)

@@ -70,19 +70,15 @@ export const GROUPS = {
     'mcp/scopes.test.ts',
     'mcp/tools.test.ts',
   ],
-  viewer: [
-    'web/editing.test.ts',
-    'web/panel.test.ts',
-    'web/proposals.test.ts',
-    'web/runs.test.ts',
-    'web/views.test.ts',
-  ],
+  viewer: ['web/panel.test.ts', 'web/runs.test.ts', 'web/views.test.ts'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 const HTTP = 'about HTTP, before or after anything that a store does'
 const SHARED = 'opens stores of PostgreSQL itself'
 const TRANSPORTS = 'about transports and processes of agents, the same on each engine'
 const CLIENT = 'about types, with a server that is made up'
+const REQUESTS =
+  'about requests of the page that records.test.ts, etag.test.ts, revert.test.ts and proposals.test.ts make on both engines'
 const PAGE = 'about the page and what the browser does, the same on each engine'
 
 /** The other files beside them, and why they run on SQLite alone, or on PostgreSQL alone. */
@@ -132,11 +128,13 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   'web/columns.test.ts': PAGE,
   'web/docs.test.ts': PAGE,
   'web/empty.test.ts': 'records that the server imports, which other tests do on both engines',
+  'web/editing.test.ts': REQUESTS,
   'web/every-page.test.ts': PAGE,
   'web/first-view.test.ts': PAGE,
   'web/large-sheet.test.ts': 'hundreds of thousands of records, which would take minutes to push',
   'web/missed-frames.test.ts': PAGE,
   'web/pages.test.ts': PAGE,
+  'web/proposals.test.ts': REQUESTS,
   'web/proxied.test.ts': PAGE,
   'web/sql.test.ts': 'the console, with statements of SQLite; http/query.test.ts is about queries on both',
   'web/wide.test.ts': PAGE,

@@ -8,7 +8,7 @@ import { field } from '../../../../test/support/sheet-database.ts'
 import { PostgresGrammar } from '../../../../test/support/postgres-grammar.ts'
 import { spoiled } from '../../../../test/support/sql-spoiler.ts'
 import { QueryError } from '../../../errors/service-error.ts'
-import { seededRandom, type Random } from '../../suite/support/random.ts'
+import { RANDOM_TIMES, seededRandom, type Random } from '../../suite/support/random.ts'
 import { ClientConnection } from '../database/connection.ts'
 import { checkStatement } from './sql-checks.ts'
 import { ALLOWED_FUNCTIONS } from './sql-functions.ts'
@@ -28,7 +28,7 @@ const FIELDS = [
 
 const NAMES = new Set(FIELDS.map(({ name }) => name))
 
-const TEXTS = 3000
+const TEXTS = 1000 * RANDOM_TIMES
 
 /** Pieces of statements that PostgreSQL understands, many of them nothing for users. */
 const PIECES = [
