@@ -35,13 +35,13 @@ export function checkDeclared(
   file = 'contract.yaml',
 ): void {
   for (const [index, field] of contract.fields.entries()) {
-    const fault = declarationFault(field, derived.get(field.name))
+    const fault = declarationError(field, derived.get(field.name))
     if (!fault) continue
     parseYamlFile(contract.text, file).fail(['schema', 0, 'properties', index, fault.key], fault.message)
   }
 }
 
-function declarationFault(field: Field, how: Derived | undefined): { key: string; message: string } | null {
+function declarationError(field: Field, how: Derived | undefined): { key: string; message: string } | null {
   const { name, declaredDerived, declaredInputs } = field
   if (declaredDerived === true && !how) {
     return { key: 'x-derived', message: `"${name}" has x-derived: true, but no derivation targets it` }

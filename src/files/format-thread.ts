@@ -7,11 +7,11 @@ import { writeRecordFile } from './write-record-file.ts'
 async function write(port: MessagePort): Promise<void> {
   const { format, fields, raw, delimiter } = workerData as FormatThreadData
   const send = (message: FormatMessage): void => port.postMessage(message)
-  const answers = new Answers(port)
+  const replies = new Replies(port)
   async function* pages(): AsyncGenerator<Uint8Array> {
     for (;;) {
       send({ kind: 'page' })
-      const page = await answers.page()
+      const page = await replies.page()
       if (page === null) return
       yield page
     }
@@ -19,7 +19,7 @@ async function write(port: MessagePort): Promise<void> {
   try {
     for await (const bytes of writeRecordFile(format, { fields, pages: pages() }, { raw, delimiter })) {
       send({ kind: 'bytes', bytes })
-      await answers.taken()
+      await replies.taken()
     }
     send({ kind: 'end' })
   } catch (error) {
@@ -32,7 +32,7 @@ async function write(port: MessagePort): Promise<void> {
 }
 
 /** Receives the replies of the other thread; the two kinds are awaited independently. */
-class Answers {
+class Replies {
   #page: ((page: Uint8Array | null) => void) | null = null
   #taken: (() => void) | null = null
 

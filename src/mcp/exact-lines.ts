@@ -1,5 +1,5 @@
 import { Transform } from 'node:stream'
-import { lossyNumberFault } from '../sheet/json-body.ts'
+import { lossyNumberMessage } from '../sheet/json-body.ts'
 
 const LINE_FEED = 10
 
@@ -24,7 +24,7 @@ export function exactLines({ maxBytes, onRefused }: ExactLinesOptions): Transfor
       for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
         const line = Buffer.concat([...waiting, chunk.subarray(from, end + 1)])
         const text = line.toString()
-        const fault = isTooLong ? null : lossyNumberFault(text)
+        const fault = isTooLong ? null : lossyNumberMessage(text)
         if (fault === null) this.push(line)
         else onRefused(text, fault)
         waiting = []

@@ -13,7 +13,7 @@ import {
   MAX_PATTERN_WORK,
 } from '../../src/contract/values/pattern.ts'
 import { stringFormat } from '../../src/contract/values/string-format.ts'
-import { faultOf } from '../../src/contract/values/validate-value.ts'
+import { valueError } from '../../src/contract/values/validate-value.ts'
 import { parseYamlFile } from '../../src/contract/yaml/yaml-file.ts'
 import {
   MAX_CHARACTERS,
@@ -123,7 +123,7 @@ test('types: JSON form and column are those of the contract reference', () => {
   for (const [type, , column, value] of rows) {
     const field = fieldWith(code(type))
     assert.equal(columnDefinition(field), `"value" ${code(column)}`)
-    assert.equal(faultOf(field, JSON.parse(code(value))), null)
+    assert.equal(valueError(field, JSON.parse(code(value))), null)
   }
 })
 

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import type { LightMyRequestResponse } from 'fastify'
 import type { Contract } from '../../src/contract/contract.ts'
 import { parseContract } from '../../src/contract/odcs/parse-contract.ts'
-import { faultOf } from '../../src/contract/values/validate-value.ts'
+import { valueError } from '../../src/contract/values/validate-value.ts'
 import { orderDerivations } from '../../src/derivation/definition/graph.ts'
 import { createKinds } from '../../src/derivation/kinds.ts'
 import { parseDerivation } from '../../src/derivation/parse-derivation.ts'
@@ -321,7 +321,7 @@ const EVIL: readonly (readonly [pattern: string, text: string])[] = [
 test('D6: a pattern takes linear time', () => {
   for (const [pattern, text] of EVIL) {
     const field = fieldWith('string', `logicalTypeOptions: {pattern: '${pattern}'}`)
-    assertQuick(() => void faultOf(field, `${text.repeat(50_000)}!`), pattern)
+    assertQuick(() => void valueError(field, `${text.repeat(50_000)}!`), pattern)
   }
 })
 
@@ -351,7 +351,7 @@ test('D6: a pattern is refused that could not be compiled quickly, or be matched
   )
   const large = fieldWith('string', "logicalTypeOptions: {pattern: '(a|b|c|d){300}$'}")
   assertQuick(
-    () => assert.match(faultOf(large, 'abcd'.repeat(5_000_000)) ?? '', /are the most$/),
+    () => assert.match(valueError(large, 'abcd'.repeat(5_000_000)) ?? '', /are the most$/),
     'a long text for a large pattern',
   )
 })
@@ -363,14 +363,14 @@ test('D6: formats of strings take linear time', () => {
     for (const text of texts) {
       for (const start of ['', 'a@', 'http://', 'a:', '::']) {
         const long = start + filled(MIB, text)
-        assertQuick(() => void faultOf(field, `${long}!`), `${format} of ${start}${text}…`)
+        assertQuick(() => void valueError(field, `${long}!`), `${format} of ${start}${text}…`)
       }
     }
   }
   for (const type of ['date', 'timestamp', 'time']) {
     const field = fieldWith(type)
     for (const text of ['1', '2024-01-01T00:00:00.', '00:00:00.']) {
-      assertQuick(() => void faultOf(field, text + '1'.repeat(MIB)), `${type} of ${text}…`)
+      assertQuick(() => void valueError(field, text + '1'.repeat(MIB)), `${type} of ${text}…`)
     }
   }
 })

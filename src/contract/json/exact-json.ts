@@ -18,7 +18,7 @@ export function parseExactly(text: string, options: ParseOptions = { writtenInte
 }
 
 /** Returns the reason why a JSON text cannot be parsed without loss of digits; null if it can, and for invalid JSON. */
-export function lossyNumberFault(text: string): string | null {
+export function lossyNumberMessage(text: string): string | null {
   if (!holdsLossyNumber(text, { writtenIntegers: false })) return null
   try {
     return firstWrittenNumber(parseExactly(text))?.fault ?? null

@@ -1,6 +1,6 @@
 import { customProperty } from './custom-property.ts'
 import type { Path, ShapeContext } from './document-shape.ts'
-import { globFault } from '../values/glob.ts'
+import { globError } from '../values/glob.ts'
 import type { JsonObject, JsonValue } from '../json/json.ts'
 import { showValue } from '../json/show-value.ts'
 
@@ -30,7 +30,7 @@ export function patternList(
   }
   for (const [index, pattern] of (value as readonly JsonValue[]).entries()) {
     const fault =
-      typeof pattern !== 'string' ? 'it must be a text' : context.stored ? null : globFault(pattern)
+      typeof pattern !== 'string' ? 'it must be a text' : context.stored ? null : globError(pattern)
     if (fault !== null)
       context.file.fail([...path, index], `the pattern ${showValue(pattern)} of ${name}: ${fault}`)
   }

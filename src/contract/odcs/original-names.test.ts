@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contractText, contractWith } from '../../../test/support/contract-with.ts'
 import { idSourceOf } from './id-source.ts'
-import { originalNames, sharedNames, unknownColumnFault, unknownFieldFault } from './original-names.ts'
+import { originalNames, sharedNames, unknownColumnMessage, unknownFieldMessage } from './original-names.ts'
 import { parseContract, parseStoredContract } from './parse-contract.ts'
 
 test('the original names of a field are its originalName, businessName and physicalName, each once', () => {
@@ -36,17 +36,17 @@ test('a name that no field has is told with the field that was meant, also by it
     '{name: member_no, logicalType: string, businessName: Member No}',
     '{name: fee, logicalType: string}',
   )
-  assert.equal(unknownFieldFault(contract, 'fees'), 'the contract has no such field; was fee meant?')
+  assert.equal(unknownFieldMessage(contract, 'fees'), 'the contract has no such field; was fee meant?')
   assert.equal(
-    unknownFieldFault(contract, 'member no'),
+    unknownFieldMessage(contract, 'member no'),
     'the contract has no such field; was member_no ("Member No") meant?',
   )
-  assert.equal(unknownFieldFault(contract, 'colour'), 'the contract has no such field')
+  assert.equal(unknownFieldMessage(contract, 'colour'), 'the contract has no such field')
   assert.equal(
-    unknownColumnFault(contract, 'colour'),
+    unknownColumnMessage(contract, 'colour'),
     'the contract has no such field; it has id, member_no ("Member No"), fee',
   )
-  assert.equal(unknownColumnFault(contract, 'fees'), 'the contract has no such field; was fee meant?')
+  assert.equal(unknownColumnMessage(contract, 'fees'), 'the contract has no such field; was fee meant?')
 })
 
 test('custom properties about files that say nothing sensible are refused with their line, but not in a store', () => {

@@ -46,15 +46,15 @@ export function sharedNames(contract: Contract): SharedName[] {
 }
 
 /** Returns the message for an unknown field. */
-export function unknownFieldFault(contract: Contract, name: string): string {
+export function unknownFieldMessage(contract: Contract, name: string): string {
   const meant = meantField(contract, name)
   return `the contract has no such field${meant === null ? '' : `; was ${meant} meant?`}`
 }
 
 /** Returns the message for an unknown column of a file, with the existing names if none is similar. */
-export function unknownColumnFault(contract: Contract, name: string): string {
+export function unknownColumnMessage(contract: Contract, name: string): string {
   const list = meantField(contract, name) === null ? `; it has ${knownNames(contract)}` : ''
-  return `${unknownFieldFault(contract, name)}${list}`
+  return `${unknownFieldMessage(contract, name)}${list}`
 }
 
 /** Lists the fields of a contract with their original names: `id ("zip_code")`. */

@@ -6,7 +6,7 @@ import type { JsonObject } from '../json/json.ts'
 import { parseContract } from './parse-contract.ts'
 
 /** The message of the ContractError that this text causes. */
-function faultOf(text: string): string {
+function valueError(text: string): string {
   try {
     parseContract(text)
   } catch (error) {
@@ -17,12 +17,12 @@ function faultOf(text: string): string {
 }
 
 /** The message for a contract with this property, which stands on line 9. */
-function propertyFault(property: string): string {
-  return faultOf(contractText([property]))
+function propertyError(property: string): string {
+  return valueError(contractText([property]))
 }
 
-function fieldFault(type: string, more: string): string {
-  return propertyFault(`{name: value, logicalType: ${type}, ${more}}`)
+function fieldError(type: string, more: string): string {
+  return propertyError(`{name: value, logicalType: ${type}, ${more}}`)
 }
 
 test('D4: status may be absent, description plain text, and x- keys are kept everywhere', () => {
@@ -59,93 +59,94 @@ test('D4: versions 3.0 and 3.1 of the standard are understood, others are not', 
   for (const version of ['v3.0.0', 'v3.0.2', 'v3.1.0', 'v3.1.7']) parseContract(contractText([], version))
   for (const version of ['v2.2.2', 'v3.2.0', '3.1.0', 'v3.1', 'v4.0.0']) {
     assert.match(
-      faultOf(contractText([], version)),
+      valueError(contractText([], version)),
       /^contract\.yaml:1: apiVersion is .*v3\.0\.x and v3\.1\.x/,
     )
   }
-  assert.match(faultOf('kind: DataContract'), /^contract\.yaml:1: apiVersion is missing/)
-  for (const text of ['', '[]', 'text']) assert.match(faultOf(text), /^contract\.yaml:1: a contract is a map/)
+  assert.match(valueError('kind: DataContract'), /^contract\.yaml:1: apiVersion is missing/)
+  for (const text of ['', '[]', 'text'])
+    assert.match(valueError(text), /^contract\.yaml:1: a contract is a map/)
 })
 
 test('D4: a misspelt key is named with file, line and the key that was meant', () => {
   assert.equal(
-    propertyFault('{name: a, logicalType: string, requird: true}'),
+    propertyError('{name: a, logicalType: string, requird: true}'),
     'contract.yaml:9: unknown key "requird" in schema[0].properties[1]; did you mean "required"?',
   )
   assert.match(
-    faultOf(`${contractText([])}nmae: x\n`),
+    valueError(`${contractText([])}nmae: x\n`),
     /^contract\.yaml:9: unknown key "nmae" in the contract; did you/,
   )
   assert.match(
-    fieldFault('integer', 'logicalTypeOptions: {minimun: 1}'),
+    fieldError('integer', 'logicalTypeOptions: {minimun: 1}'),
     /9: unknown key "minimun".*"minimum"/,
   )
-  assert.match(fieldFault('string', 'colour: red'), /unknown key "colour".*start with "x-"/)
-  assert.match(faultOf(`${contractText([])}constructor: x\n`), /unknown key "constructor"/)
+  assert.match(fieldError('string', 'colour: red'), /unknown key "colour".*start with "x-"/)
+  assert.match(valueError(`${contractText([])}constructor: x\n`), /unknown key "constructor"/)
 })
 
 test('D4: wrong types of known keys are named, also where the service does not look', () => {
-  assert.match(faultOf(`tags: x\n${contractText([])}`), /:1: tags must be a list, but is "x"/)
+  assert.match(valueError(`tags: x\n${contractText([])}`), /:1: tags must be a list, but is "x"/)
   assert.match(
-    faultOf(`name: 5\n${contractText([])}`),
+    valueError(`name: 5\n${contractText([])}`),
     /:1: name must be a string, but is 5; put it in quotes/,
   )
   const server = 'servers:\n  - {server: s, type: duckdb, databse: x}\n'
   assert.match(
-    faultOf(server + contractText([])),
+    valueError(server + contractText([])),
     /:2: unknown key "databse" in servers\[0\]; did you mean "database"\?/,
   )
   assert.match(
-    faultOf(`servers:\n  - {server: s, type: duck, host: x}\n${contractText([])}`),
+    valueError(`servers:\n  - {server: s, type: duck, host: x}\n${contractText([])}`),
     /:2: servers\[0\]\.type is/,
   )
   assert.match(
-    faultOf(`team: {members: [{name: x}]}\n${contractText([])}`),
+    valueError(`team: {members: [{name: x}]}\n${contractText([])}`),
     /:1: team\.members\[0\] lacks .*"username"/,
   )
 })
 
 test('D4: what v3.0 leaves open stays open there', () => {
   const more = 'team: [{name: x, phone: 1}]\nsupport: [{channel: c, url: u, topic: t}]\n'
-  assert.match(faultOf(more + contractText([])), /team\[0\]/)
+  assert.match(valueError(more + contractText([])), /team\[0\]/)
   parseContract(more + contractText([], 'v3.0.2'))
   const bounds =
     '{name: a, logicalType: integer, logicalTypeOptions: {maximum: 5, exclusiveMaximum: true, minimum: 1, exclusiveMinimum: false}}'
   const older = parseContract(contractText([bounds], 'v3.0.1'))
   assert.deepEqual(older.fieldByName.get('a')!.options, { minimum: 1, exclusiveMaximum: 5 })
-  assert.match(faultOf(contractText([bounds])), /exclusiveMaximum must be a number/)
+  assert.match(valueError(contractText([bounds])), /exclusiveMaximum must be a number/)
 })
 
 test('D4: schema has exactly one entry', () => {
   const text = contractText([])
   assert.match(
-    faultOf(`${text}  - {name: more, properties: []}\n`),
+    valueError(`${text}  - {name: more, properties: []}\n`),
     /:5: schema must have exactly one entry.*has 2/,
   )
-  assert.match(faultOf(text.replace(/schema:[^]*/, 'schema: []\n')), /exactly one entry.*has 0/)
-  assert.match(faultOf(text.replace(/schema:[^]*/, '')), /lacks the key "schema"/)
+  assert.match(valueError(text.replace(/schema:[^]*/, 'schema: []\n')), /exactly one entry.*has 0/)
+  assert.match(valueError(text.replace(/schema:[^]*/, '')), /lacks the key "schema"/)
 })
 
 test('D5: the primary key is one required string called id', () => {
   const withId = (id: string): string => contractText([]).replace(/\{name: id.*\}/, id)
   assert.match(
-    faultOf(withId('{name: id, logicalType: string, required: true}')),
+    valueError(withId('{name: id, logicalType: string, required: true}')),
     /no property has primaryKey: true/,
   )
   assert.match(
-    faultOf(withId('{name: key, logicalType: string, required: true, primaryKey: true}')),
+    valueError(withId('{name: key, logicalType: string, required: true, primaryKey: true}')),
     /:8: .*called "key"/,
   )
   assert.match(
-    faultOf(withId('{name: id, logicalType: integer, required: true, primaryKey: true}')),
+    valueError(withId('{name: id, logicalType: integer, required: true, primaryKey: true}')),
     /:8: .*must be a string/,
   )
   assert.match(
-    faultOf(withId('{name: id, logicalType: string, required: false, primaryKey: true}')),
+    valueError(withId('{name: id, logicalType: string, required: false, primaryKey: true}')),
     /:8: .*required: true/,
   )
   assert.match(
-    propertyFault('{name: b, logicalType: string, primaryKey: true}'),
+    propertyError('{name: b, logicalType: string, primaryKey: true}'),
     /:9: a second primaryKey: true/,
   )
   const implied = parseContract(withId('{name: id, logicalType: string, primaryKey: true}'))
@@ -155,16 +156,16 @@ test('D5: the primary key is one required string called id', () => {
 test('D5: field names are words, unique whatever their case, and may be SQL keywords', () => {
   for (const name of ['select', 'ORDER', '_x', 'a1']) contractWith(`{name: ${name}, logicalType: string}`)
   for (const name of ["'1a'", 'a-b', "'a b'", 'ä', "''", '$seq', "'a\"b'"]) {
-    assert.match(propertyFault(`{name: ${name}, logicalType: string}`), /:9: the field name/)
+    assert.match(propertyError(`{name: ${name}, logicalType: string}`), /:9: the field name/)
   }
   assert.match(
-    propertyFault('{name: ID, logicalType: string}'),
+    propertyError('{name: ID, logicalType: string}'),
     /:9: the field name "ID" differs from "id" in case only/,
   )
-  assert.match(propertyFault('{name: id, logicalType: string}'), /:9: the field name "id" is there twice/)
+  assert.match(propertyError('{name: id, logicalType: string}'), /:9: the field name "id" is there twice/)
   for (const name of ['__proto__', 'true', 'False']) {
     assert.match(
-      propertyFault(`{name: "${name}", logicalType: string}`),
+      propertyError(`{name: "${name}", logicalType: string}`),
       new RegExp(`:9: a field cannot be called "${name}"`),
     )
   }
@@ -174,16 +175,16 @@ test('a contract has at most 1000 fields', () => {
   const many = (count: number): string =>
     contractText(Array.from({ length: count }, (_, i) => `{name: f${i}, logicalType: string}`))
   assert.equal(parseContract(many(999)).fields.length, 1000)
-  assert.match(faultOf(many(1000)), /1001 fields; a sheet has at most 1000/)
+  assert.match(valueError(many(1000)), /1001 fields; a sheet has at most 1000/)
 })
 
 test('D6: a field needs one of the logical types', () => {
-  assert.match(propertyFault('{name: a}'), /:9: the field "a" has no logicalType; add one of string, integer/)
+  assert.match(propertyError('{name: a}'), /:9: the field "a" has no logicalType; add one of string, integer/)
   assert.match(
-    propertyFault('{name: a, logicalType: strng}'),
+    propertyError('{name: a, logicalType: strng}'),
     /:9: the logicalType "strng" is unknown; did you mean "string"/,
   )
-  assert.match(propertyFault('{name: a, logicalType: map}'), /use one of string, integer/)
+  assert.match(propertyError('{name: a, logicalType: map}'), /use one of string, integer/)
 })
 
 test('D6: options belong to their type, and must not contradict each other', () => {
@@ -213,8 +214,8 @@ test('D6: options belong to their type, and must not contradict each other', () 
     ['object', 'required: a', /must be a list/],
   ]
   for (const [type, options, fault] of faults) {
-    assert.match(fieldFault(type, `logicalTypeOptions: {${options}}`), fault, `${type}: ${options}`)
-    assert.match(fieldFault(type, `logicalTypeOptions: {${options}}`), /^contract\.yaml:9: /)
+    assert.match(fieldError(type, `logicalTypeOptions: {${options}}`), fault, `${type}: ${options}`)
+    assert.match(fieldError(type, `logicalTypeOptions: {${options}}`), /^contract\.yaml:9: /)
   }
   assert.deepEqual(fieldWith('string', 'logicalTypeOptions: {minLength: 1, format: null}').options, {
     minLength: 1,
@@ -222,16 +223,16 @@ test('D6: options belong to their type, and must not contradict each other', () 
 })
 
 test('D6: items belong to arrays and properties to objects, at any depth', () => {
-  assert.match(fieldFault('string', 'items: {logicalType: string}'), /unknown key "items"/)
-  assert.match(fieldFault('array', 'properties: []'), /unknown key "properties"/)
-  assert.match(fieldFault('array', 'items: {logicalType: strin}'), /:9: the logicalType "strin"/)
+  assert.match(fieldError('string', 'items: {logicalType: string}'), /unknown key "items"/)
+  assert.match(fieldError('array', 'properties: []'), /unknown key "properties"/)
+  assert.match(fieldError('array', 'items: {logicalType: strin}'), /:9: the logicalType "strin"/)
   const deep = fieldWith('array', 'items: {properties: [{name: a, items: {logicalType: date}}, {name: b}]}')
   assert.equal(deep.items?.type, 'object')
   assert.equal(deep.items.properties?.[0]?.type, 'array')
   assert.equal(deep.items.properties[0].items?.type, 'date')
   assert.equal(deep.items.properties[1]?.type, null)
-  assert.match(fieldFault('object', 'properties: [{logicalType: string}]'), /lacks the key "name"/)
-  assert.match(fieldFault('object', 'properties: [{name: a}, {name: a}]'), /"a" is there twice/)
+  assert.match(fieldError('object', 'properties: [{logicalType: string}]'), /lacks the key "name"/)
+  assert.match(fieldError('object', 'properties: [{name: a}, {name: a}]'), /"a" is there twice/)
 })
 
 test('D6: a closed list is the rule invalidValues with mustBe 0', () => {
@@ -244,14 +245,14 @@ test('D6: a closed list is the rule invalidValues with mustBe 0', () => {
   ])
   assert.equal(fieldWith('string', rule('[a]', 'mustBeLessThan: 5')).validValues, null)
   assert.equal(fieldWith('string', 'quality: [{metric: nullValues, mustBe: 0}]').validValues, null)
-  assert.match(fieldFault('string', rule('[1]')), /in validValues, 1 is not a string/)
-  assert.match(fieldFault('string', rule('[a]') + ', logicalTypeOptions: {minLength: 2}'), /shorter than 2/)
-  assert.match(fieldFault('string', rule('[]')), /leaves no value/)
-  assert.match(fieldFault('string', rule('a')), /must be a list/)
-  assert.match(fieldFault('string', rule('[[a]]')), /not a single value/)
-  assert.match(fieldFault('array', rule('[a]')), /lists single values/)
+  assert.match(fieldError('string', rule('[1]')), /in validValues, 1 is not a string/)
+  assert.match(fieldError('string', rule('[a]') + ', logicalTypeOptions: {minLength: 2}'), /shorter than 2/)
+  assert.match(fieldError('string', rule('[]')), /leaves no value/)
+  assert.match(fieldError('string', rule('a')), /must be a list/)
+  assert.match(fieldError('string', rule('[[a]]')), /not a single value/)
+  assert.match(fieldError('array', rule('[a]')), /lists single values/)
   assert.match(
-    fieldFault('string', rule('[a]', 'mustBe: 0, mustNotBe: 1')),
+    fieldError('string', rule('[a]', 'mustBe: 0, mustNotBe: 1')),
     /one comparison.*mustBe and mustNotBe/,
   )
 })
@@ -262,19 +263,19 @@ test('D7: editableBy and x-editable-by are lists of patterns and mean the same',
   assert.deepEqual(fieldWith('string', "x-editable-by: ['user:*']").editableBy, ['user:*'])
   assert.deepEqual(fieldWith('string', custom('[]')).editableBy, [])
   assert.equal(fieldWith('string').editableBy, null)
-  assert.match(fieldFault('string', custom('user')), /:9: editableBy must be a list of patterns/)
+  assert.match(fieldError('string', custom('user')), /:9: editableBy must be a list of patterns/)
   assert.match(
-    fieldFault('string', "x-editable-by: ['user:[a']"),
+    fieldError('string', "x-editable-by: ['user:[a']"),
     /:9: the pattern "user:\[a" of x-editable-by: a bracket/,
   )
-  assert.match(fieldFault('string', 'x-editable-by: [1]'), /must be a text/)
-  assert.match(fieldFault('string', `${custom('[a]')}, x-editable-by: [b]`), /mean the same; keep one/)
+  assert.match(fieldError('string', 'x-editable-by: [1]'), /must be a text/)
+  assert.match(fieldError('string', `${custom('[a]')}, x-editable-by: [b]`), /mean the same; keep one/)
   const twice = 'customProperties: [{property: editableBy, value: [a]}, {property: editableBy, value: [b]}]'
-  assert.match(fieldFault('string', twice), /there twice/)
+  assert.match(fieldError('string', twice), /there twice/)
   // A misspelling here would leave the field open to everybody.
   const misspelt = 'customProperties: [{propery: editableBy, value: [a]}]'
   assert.match(
-    faultOf(contractText([`{name: a, logicalType: string, ${misspelt}}`], 'v3.0.2')),
+    valueError(contractText([`{name: a, logicalType: string, ${misspelt}}`], 'v3.0.2')),
     /unknown key "propery"/,
   )
 })
@@ -285,11 +286,11 @@ test('indexed and x-indexed are booleans and mean the same', () => {
   assert.equal(fieldWith('timestamp', 'x-indexed: true').indexed, true)
   assert.equal(fieldWith('string', 'x-indexed: false').indexed, false)
   assert.equal(fieldWith('string', custom('true')).indexed, true)
-  assert.match(fieldFault('string', 'x-indexed: yes please'), /:9: .*x-indexed must be a boolean/)
-  assert.match(fieldFault('string', custom('[1]')), /:9: .*must be a boolean/)
-  assert.match(fieldFault('string', `${custom('true')}, x-indexed: true`), /mean the same; keep one/)
+  assert.match(fieldError('string', 'x-indexed: yes please'), /:9: .*x-indexed must be a boolean/)
+  assert.match(fieldError('string', custom('[1]')), /:9: .*must be a boolean/)
+  assert.match(fieldError('string', `${custom('true')}, x-indexed: true`), /mean the same; keep one/)
   for (const type of ['array', 'object'] as const) {
-    assert.match(fieldFault(type, 'x-indexed: true'), new RegExp(`type ${type} has no order`))
+    assert.match(fieldError(type, 'x-indexed: true'), new RegExp(`type ${type} has no order`))
     assert.equal(fieldWith(type, 'x-indexed: false').indexed, false)
   }
 })
@@ -300,7 +301,7 @@ test('D7: deletableBy stands on the contract or on its schema entry', () => {
   assert.equal(contractWith().deletableBy, null)
   assert.deepEqual(parseContract(`${custom}\n${contractText([])}`).deletableBy, ['user:*'])
   assert.deepEqual(parseContract(onEntry(contractText([]))).deletableBy, ['user:*'])
-  assert.match(faultOf(`${custom}\n${onEntry(contractText([]))}`), /keep one/)
+  assert.match(valueError(`${custom}\n${onEntry(contractText([]))}`), /keep one/)
 })
 
 test('D7: x-derived and x-inputs are read', () => {
@@ -309,8 +310,8 @@ test('D7: x-derived and x-inputs are read', () => {
   assert.deepEqual(field.declaredInputs, ['id'])
   assert.equal(fieldWith('string').declaredDerived, null)
   assert.equal(fieldWith('string').declaredInputs, null)
-  assert.match(fieldFault('string', 'x-derived: maybe'), /:9: .*x-derived must be a boolean/)
-  assert.match(fieldFault('string', 'x-inputs: id'), /:9: .*x-inputs must be a list/)
+  assert.match(fieldError('string', 'x-derived: maybe'), /:9: .*x-derived must be a boolean/)
+  assert.match(fieldError('string', 'x-inputs: id'), /:9: .*x-inputs must be a list/)
 })
 
 test('the text of the contract is kept with it', () => {

@@ -1,7 +1,7 @@
 import { boundsOf, type Bound } from '../values/bounds.ts'
 import type { Contract, Field, LogicalType, PropertyRule, ValueRule } from '../contract.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/json.ts'
-import { faultOf } from '../values/validate-value.ts'
+import { valueError } from '../values/validate-value.ts'
 
 /** A JSON Schema (draft 2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -103,7 +103,7 @@ function fieldSchemas(
       const { description, examples } = notes[index] ?? {}
       // Examples in the contract are not validated.
       const good = (Array.isArray(examples) ? (examples as JsonValue[]) : []).filter(
-        (value) => value !== null && faultOf(field, value) === null,
+        (value) => value !== null && valueError(field, value) === null,
       )
       return [
         field.name,

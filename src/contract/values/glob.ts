@@ -45,7 +45,7 @@ export function matchesGlob(pattern: string, text: string): boolean {
 }
 
 /** Returns the error of a pattern, or null. */
-export function globFault(pattern: string): string | null {
+export function globError(pattern: string): string | null {
   if (pattern.length > MAX_GLOB_LENGTH) {
     return `it is longer than ${MAX_GLOB_LENGTH} characters; an actor has at most 200`
   }

@@ -8,7 +8,7 @@ import type { JsonObject } from '../json/json.ts'
 import { compilePattern, MAX_PATTERN_WORK } from './pattern.ts'
 import { showValue } from '../json/show-value.ts'
 import { stringFormat, type StringFormat } from './string-format.ts'
-import { textFault } from './value-structure.ts'
+import { textError } from './value-structure.ts'
 import { unsafeInteger, WrittenNumber } from '../json/written-number.ts'
 
 /** Returns the error of a value that is not null, as a complete message, or null. */
@@ -18,7 +18,7 @@ export type Check = (value: unknown) => string | null
 export function stringChecks(options: JsonObject): Check[] {
   const { minLength, maxLength, pattern, format } = options
   const checks: Check[] = [
-    (value) => (typeof value === 'string' ? textFault(value) : `${showValue(value)} is not a string`),
+    (value) => (typeof value === 'string' ? textError(value) : `${showValue(value)} is not a string`),
   ]
   // The number of code points is between half the length and the length: mostly nothing has to be counted.
   if (typeof minLength === 'number') {
@@ -42,12 +42,12 @@ export function stringChecks(options: JsonObject): Check[] {
   }
   if (typeof format === 'string') {
     const known = stringFormat(format)
-    if (known) checks.push((value) => formatFault(format, known, value as string))
+    if (known) checks.push((value) => formatError(format, known, value as string))
   }
   return checks
 }
 
-function formatFault(name: string, { longest, fits }: StringFormat, text: string): string | null {
+function formatError(name: string, { longest, fits }: StringFormat, text: string): string | null {
   if (text.length <= longest && fits(text)) return null
   const why =
     text.length > longest ? `: it has ${text.length} characters, at most ${longest} are allowed` : ''
@@ -66,23 +66,23 @@ function patternCheck(pattern: string): Check {
   }
 }
 
-function integerFault(value: unknown): string | null {
+function integerError(value: unknown): string | null {
   if (Number.isSafeInteger(value)) return null
   if (value instanceof WrittenNumber) return value.fault
   if (typeof value === 'number' && Number.isInteger(value)) return unsafeInteger(value)
   return `${showValue(value)} is not an integer`
 }
 
-function numberFault(value: unknown): string | null {
+function numberError(value: unknown): string | null {
   if (Number.isFinite(value)) return null
   return value instanceof WrittenNumber ? value.fault : `${showValue(value)} is not a number`
 }
 
 /** Returns the checks of `logicalType: integer` or `number` and its options. */
 export function numberChecks(type: 'integer' | 'number', options: JsonObject): Check[] {
-  const range = rangeFault(type, options)
+  const range = rangeError(type, options)
   const step = options['multipleOf']
-  const checks: Check[] = [type === 'integer' ? integerFault : numberFault]
+  const checks: Check[] = [type === 'integer' ? integerError : numberError]
   if (range) checks.push((value) => range(value as number, value))
   if (typeof step === 'number') {
     checks.push((value) =>
@@ -94,7 +94,7 @@ export function numberChecks(type: 'integer' | 'number', options: JsonObject): C
 
 /** Returns the check of `logicalType: date`, `timestamp` or `time` and its options. */
 export function temporalCheck(type: TemporalType, options: JsonObject): Check {
-  const range = rangeFault(type, options)
+  const range = rangeError(type, options)
   return (value) => {
     const moment = typeof value === 'string' ? parseMoment(type, value) : null
     if (moment === null) return `${showValue(value)} is not ${TEMPORAL_FORMS[type]}`
@@ -103,7 +103,7 @@ export function temporalCheck(type: TemporalType, options: JsonObject): Check {
 }
 
 /** Checks the bounds in the options; null if there are none. `shown` is the value for the message. */
-function rangeFault(
+function rangeError(
   type: LogicalType,
   options: JsonObject,
 ): ((value: Ordered, shown: unknown) => string | null) | null {

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contractWith, fieldWith } from '../../../test/support/contract-with.ts'
 import type { Field } from '../contract.ts'
-import { coerceComputed, faultOf } from './validate-value.ts'
+import { coerceComputed, valueError } from './validate-value.ts'
 
 function accepts(field: Field, ...values: readonly unknown[]): void {
-  for (const value of values) assert.equal(faultOf(field, value), null)
+  for (const value of values) assert.equal(valueError(field, value), null)
 }
 
 function refuses(field: Field, fault: RegExp, ...values: readonly unknown[]): void {
-  for (const value of values) assert.match(faultOf(field, value) ?? `no fault in ${String(value)}`, fault)
+  for (const value of values) assert.match(valueError(field, value) ?? `no fault in ${String(value)}`, fault)
 }
 
 function nested(levels: number): unknown {
@@ -34,7 +34,7 @@ test('D6: each type takes its own values and no others', () => {
   for (const [type, names] of Object.entries(takes)) {
     for (const [name, value] of Object.entries(values)) {
       const fits = names.includes(name as keyof typeof values)
-      assert.equal(faultOf(fieldWith(type), value) === null, fits, `${name} for ${type}`)
+      assert.equal(valueError(fieldWith(type), value) === null, fits, `${name} for ${type}`)
     }
   }
 })
@@ -362,7 +362,10 @@ test('messages stay short whatever the value', () => {
   refuses(fieldWith('integer'), /^"x{80}"… is not an integer$/, long)
   refuses(fieldWith('integer'), /^an object is not an integer$/, { [long]: long })
   refuses(fieldWith('object'), /^at \["x{80}"…\]: "x{80}"… contains/, { [long]: `${long}\0` })
-  assert.equal(faultOf(fieldWith('integer'), `${'x'.repeat(79)}🎉`), `"${'x'.repeat(79)}"… is not an integer`)
+  assert.equal(
+    valueError(fieldWith('integer'), `${'x'.repeat(79)}🎉`),
+    `"${'x'.repeat(79)}"… is not an integer`,
+  )
 })
 
 test('D26: a number or boolean computed for a string field becomes its JSON text, nothing else changes', () => {

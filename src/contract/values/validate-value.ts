@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../json/json.ts'
 import { codePoints, numberChecks, stringChecks, temporalCheck } from './scalar-checks.ts'
 import type { Check } from './scalar-checks.ts'
 import { showValue } from '../json/show-value.ts'
-import { firstFault, freeIntegerFault, keyStep, located, structureFault } from './value-structure.ts'
+import { firstError, freeIntegerError, keyStep, located, structureError } from './value-structure.ts'
 
 const compiled = new WeakMap<ValueRule, Check>()
 
@@ -14,20 +14,20 @@ const compiled = new WeakMap<ValueRule, Check>()
  * message says what is wrong, the value seen, shortened, and what is allowed, without the name of the field.
  * Uniqueness and permissions are not checked. A rule is compiled at its first use and cached with the contract.
  */
-export function faultOf(field: Field, value: unknown): string | null {
+export function valueError(field: Field, value: unknown): string | null {
   return checkOf(field)(value)
 }
 
 /**
  * Converts a computed value for storage (D26): a number or boolean for a string field becomes its JSON text; {@link
- * faultOf} validates the result.
+ * valueError} validates the result.
  */
 export function coerceComputed(field: Field, value: JsonValue): JsonValue {
   const textual = typeof value === 'number' || typeof value === 'boolean'
   return field.type === 'string' && textual ? JSON.stringify(value) : value
 }
 
-/** Returns the check of {@link faultOf}, for callers with many values and for rules without a field. */
+/** Returns the check of {@link valueError}, for callers with many values and for rules without a field. */
 export function checkOf(rule: ValueRule): Check {
   let check = compiled.get(rule)
   if (!check) {
@@ -41,8 +41,8 @@ function compile(rule: ValueRule): Check {
   const checks = checksOf(rule)
   if ('primaryKey' in rule) {
     // Once for the whole value of a field, before other code walks it.
-    if (rule.type === 'array' || rule.type === 'object') checks.unshift((value) => structureFault(value))
-    if (rule.primaryKey) checks.push((value) => idFault(value as string))
+    if (rule.type === 'array' || rule.type === 'object') checks.unshift((value) => structureError(value))
+    if (rule.primaryKey) checks.push((value) => idError(value as string))
   }
   if (rule.validValues) checks.push(listCheck(rule.validValues))
   const missing = rule.required ? 'null, but a value is required' : null
@@ -82,7 +82,7 @@ function checksOf(rule: ValueRule): Check[] {
     case 'object':
       return objectChecks(rule)
     case null:
-      return [freeIntegerFault]
+      return [freeIntegerError]
   }
 }
 
@@ -95,13 +95,13 @@ function listCheck(validValues: readonly (string | number | boolean)[]): Check {
 
 function arrayChecks(rule: ValueRule): Check[] {
   const { minItems, maxItems, uniqueItems } = rule.options
-  const checkItem = rule.items ? checkOf(rule.items) : freeIntegerFault
+  const checkItem = rule.items ? checkOf(rule.items) : freeIntegerError
   const checks: Check[] = [
     (value) => (Array.isArray(value) ? null : `${showValue(value)} is not an array`),
     ...sizeChecks((value) => (value as unknown[]).length, 'items', minItems, maxItems),
-    (value) => firstFault(value as unknown[], (item, index) => located(`[${index}]`, checkItem(item))),
+    (value) => firstError(value as unknown[], (item, index) => located(`[${index}]`, checkItem(item))),
   ]
-  if (uniqueItems === true) checks.push((value) => repeatFault(value as readonly JsonValue[]))
+  if (uniqueItems === true) checks.push((value) => repeatError(value as readonly JsonValue[]))
   return checks
 }
 
@@ -120,8 +120,8 @@ function objectChecks(rule: ValueRule): Check[] {
   }
   for (const property of rule.properties ?? []) checks.push(propertyCheck(property))
   checks.push((value) =>
-    firstFault(Object.entries(value as object), ([key, item]) =>
-      declared.has(key) ? null : located(keyStep(key), freeIntegerFault(item)),
+    firstError(Object.entries(value as object), ([key, item]) =>
+      declared.has(key) ? null : located(keyStep(key), freeIntegerError(item)),
     ),
   )
   return checks
@@ -147,9 +147,9 @@ function sizeChecks(size: (value: unknown) => number, what: string, min: unknown
   return checks
 }
 
-function repeatFault(items: readonly JsonValue[]): string | null {
+function repeatError(items: readonly JsonValue[]): string | null {
   const seen = new Map<string, number>()
-  return firstFault(items, (item, index) => {
+  return firstError(items, (item, index) => {
     const text = canonicalize(item) ?? ''
     const earlier = seen.get(text)
     if (earlier !== undefined) return `the items [${earlier}] and [${index}] are equal (${showValue(item)})`
@@ -159,7 +159,7 @@ function repeatFault(items: readonly JsonValue[]): string | null {
 }
 
 /** Returns the error of an id (D14), or null. */
-function idFault(id: string): string | null {
+function idError(id: string): string | null {
   if (id === '') return 'an id must have at least 1 character'
   if (id.length > 1024 || (id.length > 512 && codePoints(id) > 512))
     return `${showValue(id)} is longer than the 512 characters of an id`

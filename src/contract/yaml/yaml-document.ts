@@ -3,7 +3,7 @@ import type { CST, Document } from 'yaml'
 import { MAX_DIRECTIVES, tooDeep } from './yaml-limits.ts'
 
 /** The position and message of a YAML error. Only used while reading a file. */
-export class YamlFault extends Error {
+export class YamlError extends Error {
   /** The index of the first invalid character. */
   readonly offset: number
 
@@ -15,7 +15,7 @@ export class YamlFault extends Error {
 
 /**
  * Parses the tokens of a YAML 1.2 text (core schema), one document; `onLine` receives the offset of each line. Throws
- * YamlFault at the first error. Repeated keys are not detected: the parser compares each with each.
+ * YamlError at the first error. Repeated keys are not detected: the parser compares each with each.
  */
 export function parseDocument(tokens: readonly string[], onLine: (offset: number) => void): Document.Parsed {
   const composer = new Composer({
@@ -28,52 +28,52 @@ export function parseDocument(tokens: readonly string[], onLine: (offset: number
     logLevel: 'error',
     resolveKnownTags: false,
   })
-  stopAtFirstFault(composer)
+  stopAtFirstError(composer)
   let document: Document.Parsed | null = null
   try {
     for (const next of composer.compose(syntaxOf(tokens, onLine), true)) {
       if (document !== null) {
-        throw new YamlFault(next.range[0], 'a second document starts here; a file holds one')
+        throw new YamlError(next.range[0], 'a second document starts here; a file holds one')
       }
       document = next
     }
   } catch (error) {
     // The parser is recursive; nesting beyond its stack is a RangeError.
-    throw error instanceof RangeError ? new YamlFault(0, tooDeep()) : error
+    throw error instanceof RangeError ? new YamlError(0, tooDeep()) : error
   }
   if (document === null) throw new Error('the YAML parser gave no document')
   const fault = document.errors[0] ?? document.warnings[0]
-  if (fault !== undefined) throw new YamlFault(fault.pos[0], fault.message)
+  if (fault !== undefined) throw new YamlError(fault.pos[0], fault.message)
   return document
 }
 
 /** The position of an error, in the forms of the parser. */
-type FaultSource = number | readonly number[] | { readonly offset: number }
+type ErrorSource = number | readonly number[] | { readonly offset: number }
 
 /** The handler that the composer calls for each error. */
-type FaultHandler = (source: FaultSource, code: string, message: string) => void
+type ErrorHandler = (source: ErrorSource, code: string, message: string) => void
 
 /**
  * Stops at the first error. The composer continues after an error and makes an object with a stack trace for each; a
  * text can have a million. The member that is replaced is private in its types, so errors in the document are checked
  * as well, should it be renamed.
  */
-function stopAtFirstFault(composer: Composer): void {
-  let first: YamlFault | undefined
-  const onError: FaultHandler = (source, code, message) => {
+function stopAtFirstError(composer: Composer): void {
+  let first: YamlError | undefined
+  const onError: ErrorHandler = (source, code, message) => {
     // It catches errors inside a collection, and calls this again.
-    first ??= new YamlFault(offsetOf(source), code === 'RESOURCE_EXHAUSTION' ? tooDeep() : message)
+    first ??= new YamlError(offsetOf(source), code === 'RESOURCE_EXHAUSTION' ? tooDeep() : message)
     throw first
   }
   Object.assign(composer, { onError })
 }
 
-function offsetOf(source: FaultSource): number {
+function offsetOf(source: ErrorSource): number {
   if (typeof source === 'number') return source
   return 'offset' in source ? source.offset : (source[0] ?? 0)
 }
 
-/** Returns the syntax elements of the tokens. Throws YamlFault if they are invalid. */
+/** Returns the syntax elements of the tokens. Throws YamlError if they are invalid. */
 function* syntaxOf(tokens: readonly string[], onLine: (offset: number) => void): Generator<CST.Token> {
   const parser = new Parser(onLine)
   onLine(0)
@@ -84,10 +84,10 @@ function* syntaxOf(tokens: readonly string[], onLine: (offset: number) => void):
   for (const part of parser.end()) yield checked(part)
 
   function checked(part: CST.Token): CST.Token {
-    if (part.type === 'error') throw new YamlFault(part.offset, part.message)
+    if (part.type === 'error') throw new YamlError(part.offset, part.message)
     if (part.type === 'directive') directives += 1
     if (directives > MAX_DIRECTIVES) {
-      throw new YamlFault(part.offset, `more than ${MAX_DIRECTIVES} directives; leave them out`)
+      throw new YamlError(part.offset, `more than ${MAX_DIRECTIVES} directives; leave them out`)
     }
     return part
   }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { ContractError } from '../../errors/service-error.ts'
 import { parseYamlFile } from './yaml-file.ts'
 
-function faultOf(text: string): string {
+function valueError(text: string): string {
   try {
     parseYamlFile(text, 'file.yaml')
   } catch (error) {
@@ -51,17 +51,17 @@ test('fail names file and line', () => {
 })
 
 test('what is no plain data is refused, with its line', () => {
-  assert.match(faultOf('a: 1\nb: 2\na: 3\n'), /^file\.yaml:3: the key a is there twice/)
-  assert.match(faultOf('a: 1\nb: [1'), /^file\.yaml:2: /)
-  assert.match(faultOf('a: 1\nb: .inf'), /^file\.yaml:2: Infinity is not a JSON number/)
-  assert.match(faultOf('a: 1\nb: .nan'), /^file\.yaml:2: NaN is not a JSON number/)
-  assert.match(faultOf('a: 1e999'), /^file\.yaml:1: /)
-  assert.match(faultOf('a: !!binary aGk='), /^file\.yaml:1: /)
-  assert.match(faultOf('a: !own 1'), /^file\.yaml:1: /)
-  assert.match(faultOf('? [a]\n: 1'), /^file\.yaml:1: /)
-  assert.match(faultOf('a: "\\ud800"'), /^file\.yaml:1: a lone surrogate/)
-  assert.match(faultOf('a: 1\n---\nb: 2'), /^file\.yaml:2: a second document/)
-  assert.match(faultOf('a: *nowhere'), /nowhere/)
+  assert.match(valueError('a: 1\nb: 2\na: 3\n'), /^file\.yaml:3: the key a is there twice/)
+  assert.match(valueError('a: 1\nb: [1'), /^file\.yaml:2: /)
+  assert.match(valueError('a: 1\nb: .inf'), /^file\.yaml:2: Infinity is not a JSON number/)
+  assert.match(valueError('a: 1\nb: .nan'), /^file\.yaml:2: NaN is not a JSON number/)
+  assert.match(valueError('a: 1e999'), /^file\.yaml:1: /)
+  assert.match(valueError('a: !!binary aGk='), /^file\.yaml:1: /)
+  assert.match(valueError('a: !own 1'), /^file\.yaml:1: /)
+  assert.match(valueError('? [a]\n: 1'), /^file\.yaml:1: /)
+  assert.match(valueError('a: "\\ud800"'), /^file\.yaml:1: a lone surrogate/)
+  assert.match(valueError('a: 1\n---\nb: 2'), /^file\.yaml:2: a second document/)
+  assert.match(valueError('a: *nowhere'), /nowhere/)
 })
 
 test('a key __proto__ is an ordinary key', () => {
@@ -76,18 +76,21 @@ test('what takes long to read or fills the memory is refused', () => {
     `${name}: &${name} [${Array(10).fill(of).join(', ')}]\n`
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
   const bomb = names.map((name, index) => tenfold(name, index === 0 ? '1' : `*${names[index - 1]}`)).join('')
-  assert.match(faultOf(bomb), /^file\.yaml:5: more than 100000 values/)
+  assert.match(valueError(bomb), /^file\.yaml:5: more than 100000 values/)
   const text = `a: &a ${'x'.repeat(1000)}\n`
-  assert.match(faultOf(`${text}b: [${'*a, '.repeat(2000)}]`), /^file\.yaml:2: more than 1048576 characters/)
-  assert.match(faultOf('a: &x [*x]'), /^file\.yaml:1: the alias \*x stands inside what it stands for/)
-  assert.match(faultOf('['.repeat(50_000)), /^file\.yaml:1: nested more than 100 levels/)
-  assert.match(faultOf('- '.repeat(30_000)), /^file\.yaml:1: nested more than 100 levels/)
-  assert.match(faultOf('['.repeat(150) + ']'.repeat(150)), /nested more than 100 levels/)
-  assert.match(faultOf(`a: ${'x'.repeat(1024 * 1024)}`), /larger than 1 MiB/)
-  assert.match(faultOf('- 1\n'.repeat(30_000)), /more than 125000 tokens/)
-  assert.match(faultOf(`a: |\n${'\n'.repeat(60_000)}`), /more than 50000 lines/)
   assert.match(
-    faultOf(`${'%TAG !a! tag:x\n'.repeat(20)}---\na: 1`),
+    valueError(`${text}b: [${'*a, '.repeat(2000)}]`),
+    /^file\.yaml:2: more than 1048576 characters/,
+  )
+  assert.match(valueError('a: &x [*x]'), /^file\.yaml:1: the alias \*x stands inside what it stands for/)
+  assert.match(valueError('['.repeat(50_000)), /^file\.yaml:1: nested more than 100 levels/)
+  assert.match(valueError('- '.repeat(30_000)), /^file\.yaml:1: nested more than 100 levels/)
+  assert.match(valueError('['.repeat(150) + ']'.repeat(150)), /nested more than 100 levels/)
+  assert.match(valueError(`a: ${'x'.repeat(1024 * 1024)}`), /larger than 1 MiB/)
+  assert.match(valueError('- 1\n'.repeat(30_000)), /more than 125000 tokens/)
+  assert.match(valueError(`a: |\n${'\n'.repeat(60_000)}`), /more than 50000 lines/)
+  assert.match(
+    valueError(`${'%TAG !a! tag:x\n'.repeat(20)}---\na: 1`),
     /^file\.yaml:11: more than 10 directives/,
   )
 })
@@ -95,7 +98,7 @@ test('what takes long to read or fills the memory is refused', () => {
 test('what aliases stand for may be as deep as what is written out', () => {
   const deep = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
   assert.doesNotThrow(() => parseYamlFile(`a: &a ${deep(98)}\nb: [*a]`, 'f.yaml'))
-  assert.match(faultOf(`a: &a ${deep(98)}\nb: [[[*a]]]`), /^file\.yaml:2: nested more than 100 levels/)
+  assert.match(valueError(`a: &a ${deep(98)}\nb: [[[*a]]]`), /^file\.yaml:2: nested more than 100 levels/)
 })
 
 test('one anchor may be used any number of times, and again for something else', () => {
@@ -105,13 +108,13 @@ test('one anchor may be used any number of times, and again for something else',
 })
 
 test('control characters are refused with their line, and so is text in UTF-16', () => {
-  assert.match(faultOf('a: 1\nb: "x\0"'), /^file\.yaml:2: the control character U\+0000/)
-  assert.match(faultOf('a: 1\nb: \u001b[31m'), /^file\.yaml:2: the control character U\+001B/)
-  assert.match(faultOf(Buffer.from('a: 1', 'utf16le').toString()), /U\+0000.*UTF-8/)
+  assert.match(valueError('a: 1\nb: "x\0"'), /^file\.yaml:2: the control character U\+0000/)
+  assert.match(valueError('a: 1\nb: \u001b[31m'), /^file\.yaml:2: the control character U\+001B/)
+  assert.match(valueError(Buffer.from('a: 1', 'utf16le').toString()), /U\+0000.*UTF-8/)
 })
 
 test('the first fault is told, however many there are', () => {
-  assert.match(faultOf(`a: "${'\\q'.repeat(1000)}"`), /^file\.yaml:1: Invalid escape sequence \\q$/)
-  assert.match(faultOf(']\n'.repeat(1000)), /^file\.yaml:1: /)
-  assert.match(faultOf('...\n'.repeat(1000)), /^file\.yaml:2: a second document/)
+  assert.match(valueError(`a: "${'\\q'.repeat(1000)}"`), /^file\.yaml:1: Invalid escape sequence \\q$/)
+  assert.match(valueError(']\n'.repeat(1000)), /^file\.yaml:1: /)
+  assert.match(valueError('...\n'.repeat(1000)), /^file\.yaml:2: a second document/)
 })

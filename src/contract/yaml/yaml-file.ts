@@ -2,7 +2,7 @@ import { isAlias, isMap, isSeq, LineCounter } from 'yaml'
 import type { Document } from 'yaml'
 import { ContractError } from '../../errors/service-error.ts'
 import type { JsonValue } from '../json/json.ts'
-import { parseDocument, YamlFault } from './yaml-document.ts'
+import { parseDocument, YamlError } from './yaml-document.ts'
 import { checkFileSize, FILE_LIMITS, tokensOf } from './yaml-limits.ts'
 import { keyOf, startOf, YamlValue } from './yaml-value.ts'
 
@@ -46,7 +46,7 @@ export function parseYamlFile(text: string, file: string, limits = FILE_LIMITS):
     const lineOf = (path: Path): number => lineAt(lines, offsetOf({ document, content }, path))
     return { file, value: content.value, lineOf, fail: (path, message) => failAt(lineOf(path), message) }
   } catch (error) {
-    if (error instanceof YamlFault) return failAt(lineAt(lines, error.offset), error.message)
+    if (error instanceof YamlError) return failAt(lineAt(lines, error.offset), error.message)
     throw error
   }
 }

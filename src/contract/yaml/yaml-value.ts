@@ -2,7 +2,7 @@ import { isAlias, isMap, isScalar, isSeq } from 'yaml'
 import type { Alias, Document, Node, Pair, YAMLMap } from 'yaml'
 import type { JsonValue } from '../json/json.ts'
 import { showValue } from '../json/show-value.ts'
-import { YamlFault } from './yaml-document.ts'
+import { YamlError } from './yaml-document.ts'
 import { FILE_LIMITS, MAX_DEPTH, tooDeep, type YamlLimits } from './yaml-limits.ts'
 
 /** The value of an anchor, and what it counts for each alias. */
@@ -17,7 +17,7 @@ interface Anchored {
 
 /**
  * Converts a document to plain JSON values; every key is an own property, also `__proto__`, and values of aliases are
- * shared. Throws YamlFault for repeated keys, values that JSON does not have, undefined or recursive aliases, and
+ * shared. Throws YamlError for repeated keys, values that JSON does not have, undefined or recursive aliases, and
  * content beyond the limits. Takes time in proportion to the document.
  */
 export class YamlValue {
@@ -63,7 +63,7 @@ export class YamlValue {
 
   #plain(node: unknown, depth: number): JsonValue {
     this.#count(node, 1, 0)
-    if (depth > MAX_DEPTH) throw faultAt(node, tooDeep())
+    if (depth > MAX_DEPTH) throw errorAt(node, tooDeep())
     this.#height = 0
     if (isMap(node)) return this.#map(node, depth)
     if (isSeq(node)) return this.#sequence(node.items, depth)
@@ -76,7 +76,7 @@ export class YamlValue {
     let height = 0
     for (const pair of node.items) {
       const key = this.#key(pair)
-      if (seen.has(key)) throw faultAt(pair.key, `the key ${showKey(key)} is there twice; keep one`)
+      if (seen.has(key)) throw errorAt(pair.key, `the key ${showKey(key)} is there twice; keep one`)
       seen.add(key)
       setOwn(map, key, this.#convert(pair.value, depth + 1))
       height = Math.max(height, this.#height)
@@ -109,26 +109,26 @@ export class YamlValue {
     if (typeof value === 'string') return this.#text(node, value)
     if (typeof value === 'number') {
       if (Number.isFinite(value)) return value
-      throw faultAt(node, `${value} is not a JSON number`)
+      throw errorAt(node, `${value} is not a JSON number`)
     }
     if (typeof value === 'boolean') return value
     if (value === null || value === undefined) return null
-    throw faultAt(node, `${showValue(value)} is no value of JSON`)
+    throw errorAt(node, `${showValue(value)} is no value of JSON`)
   }
 
   #text(node: unknown, text: string): string {
     this.#count(node, 0, text.length)
     if (text.isWellFormed()) return text
-    throw faultAt(node, 'a lone surrogate (\\ud800 to \\udfff) is not text')
+    throw errorAt(node, 'a lone surrogate (\\ud800 to \\udfff) is not text')
   }
 
   #repeat(alias: Alias, depth: number): JsonValue {
     const anchored = this.#anchors.get(alias.source)
     const name = showKey(alias.source)
-    if (anchored === undefined) throw faultAt(alias, `the alias *${name} has no anchor &${name} before it`)
-    if (anchored === 'open') throw faultAt(alias, `the alias *${name} stands inside what it stands for`)
+    if (anchored === undefined) throw errorAt(alias, `the alias *${name} has no anchor &${name} before it`)
+    if (anchored === 'open') throw errorAt(alias, `the alias *${name} stands inside what it stands for`)
     this.#count(alias, anchored.values, anchored.characters)
-    if (depth + anchored.height > MAX_DEPTH + 1) throw faultAt(alias, tooDeep())
+    if (depth + anchored.height > MAX_DEPTH + 1) throw errorAt(alias, tooDeep())
     this.#targets.set(alias, anchored.node)
     this.#height = anchored.height
     return anchored.value
@@ -139,13 +139,13 @@ export class YamlValue {
     this.#characters += characters
     const { values: mostValues, characters: mostCharacters } = this.#limits
     if (this.#values > mostValues) {
-      throw faultAt(
+      throw errorAt(
         node,
         `more than ${mostValues} values, with what aliases stand for; make the file smaller`,
       )
     }
     if (this.#characters > mostCharacters) {
-      throw faultAt(
+      throw errorAt(
         node,
         `more than ${mostCharacters} characters, with what aliases stand for; make the file smaller`,
       )
@@ -169,8 +169,8 @@ function setOwn(map: Record<string, JsonValue>, key: string, value: JsonValue): 
   else Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
-function faultAt(node: unknown, message: string): YamlFault {
-  return new YamlFault(startOf(node) ?? 0, message)
+function errorAt(node: unknown, message: string): YamlError {
+  return new YamlError(startOf(node) ?? 0, message)
 }
 
 function showKey(key: string): string {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { JsonValue } from '../../contract/json/json.ts'
-import { faultOf } from '../../contract/values/validate-value.ts'
+import { valueError } from '../../contract/values/validate-value.ts'
 import type { Failure } from '../../errors/failure.ts'
 import { blockOf, type PendingInput } from '../../errors/block.ts'
 import type {
@@ -238,7 +238,7 @@ export class Planner {
     if (entry === undefined || !Object.hasOwn(entry.values, target)) return undefined
     const value = entry.values[target] ?? null
     const field = this.request.contract.fieldByName.get(target)
-    return field !== undefined && faultOf(field, value) === null ? value : undefined
+    return field !== undefined && valueError(field, value) === null ? value : undefined
   }
 
   /** The key of the request that a plan makes; null for a kind whose responses are not kept. */

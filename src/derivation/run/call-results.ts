@@ -1,6 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
-import { coerceComputed, faultOf } from '../../contract/values/validate-value.ts'
+import { coerceComputed, valueError } from '../../contract/values/validate-value.ts'
 import type { Failure } from '../../errors/failure.ts'
 import { err, ok, type Result } from '../../errors/result.ts'
 import type { SettledCall } from '../../store/cell-work.ts'
@@ -299,7 +299,8 @@ export class Answers {
     const field = this.#options.contract.fieldByName.get(target)
     if (!value.ok || field === undefined) return value
     const coerced = coerceComputed(field, value.value)
-    const detail = (typeof coerced === 'string' ? lostDigits(value.value) : null) ?? faultOf(field, coerced)
+    const detail =
+      (typeof coerced === 'string' ? lostDigits(value.value) : null) ?? valueError(field, coerced)
     return detail === null ? ok(coerced) : err(contractFailure(plan, target, detail))
   }
 

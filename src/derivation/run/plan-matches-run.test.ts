@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { contractWith } from '../../../test/support/contract-with.ts'
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
-import { faultOf } from '../../contract/values/validate-value.ts'
+import { valueError } from '../../contract/values/validate-value.ts'
 import { err, ok } from '../../errors/result.ts'
 import { seededRandom, type Random } from '../../store/suite/support/random.ts'
 import { PATIENT_LIMITS } from '../../store/suite/support/patient-limits.ts'
@@ -401,7 +401,7 @@ function checkCells(
       if (request.reuseResponses && isKept) return true
       const values = cacheBefore.get(inputHash)?.values ?? {}
       return (
-        !request.force && field && Object.hasOwn(values, target) && faultOf(field, values[target]) === null
+        !request.force && field && Object.hasOwn(values, target) && valueError(field, values[target]) === null
       )
     })
     const { compute, cached: filled } = plan.targets[target] ?? {}

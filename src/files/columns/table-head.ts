@@ -54,7 +54,7 @@ export function findHead(rows: readonly SampleRow[], options: HeadOptions): Tabl
   const guesses = above === 0 ? [] : [aboveGuess(rows.slice(0, above), options.unit)]
   if (top === undefined) return { names: [], rows: above, guesses }
   const place = options.place(top.at)
-  const looks = options.header === null ? lookOfTop(table, options) : null
+  const looks = options.header === null ? classifyFirstRow(table, options) : null
   if (options.header === false || looks === 'values') {
     const names = numberColumns(Math.max(top.cells.length, options.width), place)
     if (looks !== null) {
@@ -154,7 +154,7 @@ function aboveGuess(rows: readonly SampleRow[], unit: PlaceUnit): string {
 }
 
 /** Decides whether the first row of a table has names, values, or cells that may be either, such as years. */
-function lookOfTop(
+function classifyFirstRow(
   table: readonly SampleRow[],
   { cells, width }: HeadOptions,
 ): 'names' | 'values' | 'either' {

@@ -1,6 +1,6 @@
 import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
-import { faultOf } from '../../contract/values/validate-value.ts'
+import { valueError } from '../../contract/values/validate-value.ts'
 import type { WrittenNumber } from '../../contract/json/written-number.ts'
 import { readsLikeKey } from './field-names.ts'
 import { isMissingText, isPointGroup } from '../notation/foreign-number.ts'
@@ -21,7 +21,7 @@ export const MAX_LISTED_LENGTH = 60
 const MAX_KEY_LENGTH = 64
 
 /** The reason why a column is not a key. */
-export interface KeyFault {
+export interface KeyError {
   /** Its place in the file's unit. */
   readonly at: number
   readonly value: JsonValue
@@ -66,7 +66,7 @@ export class ColumnSketch {
   blank = 0
   /** The number of occurrences of each text; null if there are too many texts. */
   listed: Map<string, number> | null = new Map()
-  keyFault: KeyFault | null = null
+  keyError: KeyError | null = null
   /** Whether all texts are short. */
   short = true
   /** Whether no text has white space. */
@@ -98,7 +98,7 @@ export class ColumnSketch {
 
   /** Whether all values differ and could be ids; null if there were too many to decide. */
   get differs(): boolean | null {
-    return this.keyFault === null ? this.#complete : false
+    return this.keyError === null ? this.#complete : false
   }
 
   /** Adds the value of a record at this place of the file. */
@@ -164,14 +164,14 @@ export class ColumnSketch {
   }
 
   #addToKey(value: JsonValue, kind: Kind | null, at: number): void {
-    if (this.#seen === null || this.keyFault !== null) return
+    if (this.#seen === null || this.keyError !== null) return
     if ((kind === null || !KEY_KINDS.has(kind)) && !this.#options.key) {
       this.#noKey({ at, value, reason: 'is no text, integer or date' })
       return
     }
     // Integers that differ only in spaces are one value.
     const text = kind === 'integer' && !this.#options.key ? idText(value).trim() : idText(value)
-    const fault = faultOf(ID, text)
+    const fault = valueError(ID, text)
     if (fault !== null) this.#noKey({ at, value, reason: fault })
     const added = fault === null ? this.#seen.add(text) : 'new'
     if (added === 'known') this.#noKey({ at, value, reason: REPEATED })
@@ -181,8 +181,8 @@ export class ColumnSketch {
     }
   }
 
-  #noKey(fault: KeyFault): void {
-    this.keyFault = fault
+  #noKey(fault: KeyError): void {
+    this.keyError = fault
     this.release()
   }
 }

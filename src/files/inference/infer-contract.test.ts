@@ -375,7 +375,7 @@ test('an order of day and month that was asked for settles dates, where no date 
 test('what is doubtful is said, with the first value and its place', async () => {
   const doubtOf = async (values: readonly JsonObject[string][], cells?: CellKind): Promise<string> =>
     (await inferColumn(values, cells)).doubts.join('; ')
-  const remarks: readonly (readonly [values: readonly string[], remark: string])[] = [
+  const remarks: readonly (readonly [values: readonly string[], warning: string])[] = [
     [[...times(19, String), 'x'], '19 of 20 values are integers, but not "x" in line 21: kept as text'],
     // Integers among numbers are not to blame.
     [
@@ -410,7 +410,7 @@ test('what is doubtful is said, with the first value and its place', async () =>
     ],
     [['+1.5'], 'digits with zeros or a plus sign before them, as "+1.5" in line 2: kept as text'],
   ]
-  for (const [values, remark] of remarks) assert.equal(await doubtOf(values), remark)
+  for (const [values, warning] of remarks) assert.equal(await doubtOf(values), warning)
   assert.deepEqual((await inferColumn(['007', '12'])).doubts, [
     'digits with zeros or a plus sign before them, as "007" in line 2: kept as text',
   ])

@@ -60,11 +60,11 @@ function rankOf({ kinds, short, solid, notation, lossy }: ColumnSketch): number 
 
 /** Returns the reason why a column's values cannot be ids, null if they can. */
 export function whyNoKey(
-  { count, keyFault, differs }: ColumnSketch,
+  { count, keyError, differs }: ColumnSketch,
   { records, file }: FileProfile,
 ): string | null {
-  if (keyFault !== null)
-    return `in ${file.unit} ${keyFault.at}, ${faultText(keyFault.value, keyFault.reason)}`
+  if (keyError !== null)
+    return `in ${file.unit} ${keyError.at}, ${errorText(keyError.value, keyError.reason)}`
   if (count < records) return `${records - count} of ${records} records have no value`
   return differs === null ? 'there are too many values to tell whether all differ' : null
 }
@@ -89,6 +89,6 @@ function askedKey(profile: FileProfile, asked: string): ColumnSketch {
 }
 
 /** Returns the message of the contract, which shows the value itself. */
-function faultText(value: unknown, reason: string): string {
+function errorText(value: unknown, reason: string): string {
   return reason.startsWith('is ') ? `${showValue(value)} ${reason}` : reason
 }

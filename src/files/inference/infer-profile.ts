@@ -2,7 +2,7 @@ import { firstWrittenNumber } from '../../contract/json/exact-json.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 import { MAX_FIELDS } from '../../contract/odcs/parse-contract.ts'
 import { showValue } from '../../contract/json/show-value.ts'
-import { structureFault } from '../../contract/values/value-structure.ts'
+import { structureError } from '../../contract/values/value-structure.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import { ColumnSketch } from './infer-column.ts'
 import { placeOf, type RawRecord, type RawRecords } from '../io/raw-records.ts'
@@ -82,7 +82,7 @@ class Profiler {
   }
 
   #checkStructure(name: string, value: JsonValue, record: RawRecord): void {
-    const fault = structureFault(value)
+    const fault = structureError(value)
     if (fault === null) return
     throw new ValidationError(
       `${placeOf(this.#file, record)}, column ${showValue(name)}: ${fault}; no field takes that`,

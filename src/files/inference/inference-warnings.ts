@@ -34,7 +34,7 @@ export function columnWarnings(
   const { type } = columnType
   if (column.count === 0) return ['no values, so taken for text']
   const show: Show = ({ value, at }) => `${showValue(value)} in ${file.unit} ${at}`
-  const remarks =
+  const warnings =
     type === 'string'
       ? [
           pointGroups(column, file.decimalComma, show),
@@ -49,7 +49,7 @@ export function columnWarnings(
             padded,
             otherMoment,
             mixed,
-          ].map((remark) => remark(column, show)),
+          ].map((warning) => warning(column, show)),
         ]
       : [
           missing(column, show),
@@ -61,7 +61,7 @@ export function columnWarnings(
             : null,
           inexact(column, file.cells, show),
         ]
-  return remarks.filter((remark) => remark !== null)
+  return warnings.filter((warning) => warning !== null)
 }
 
 /** Returns the number of values that are neither blank nor a word for no value. */

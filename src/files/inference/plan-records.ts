@@ -1,8 +1,8 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
-import { unknownColumnFault } from '../../contract/odcs/original-names.ts'
+import { unknownColumnMessage } from '../../contract/odcs/original-names.ts'
 import { showValue } from '../../contract/json/show-value.ts'
-import { faultOf } from '../../contract/values/validate-value.ts'
+import { valueError } from '../../contract/values/validate-value.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import type { FieldReadings } from './column-readings.ts'
 import { idText } from './infer-column.ts'
@@ -46,7 +46,7 @@ function planRecord(
     const value = raw.values[name] ?? null
     if (value === null) continue
     if (!contract.fieldByName.has(name)) {
-      const fault = unknownColumnFault(contract, name)
+      const fault = unknownColumnMessage(contract, name)
       throw new ValidationError(
         `${placeOf(file, raw)}, column ${showValue(name)}: ${fault}`,
         'invalid_records',
@@ -59,7 +59,7 @@ function planRecord(
 
 function checkRecord(contract: Contract, record: JsonObject, place: string): void {
   for (const field of contract.fields) {
-    const fault = faultOf(field, record[field.name] ?? null)
+    const fault = valueError(field, record[field.name] ?? null)
     if (fault !== null)
       throw new ValidationError(`${place}, field "${field.name}": ${fault}`, 'invalid_records')
   }

@@ -68,7 +68,7 @@ function encodingOfZeros(start: Buffer): string | null {
   return even > many && odd < even / 10 ? 'utf-16be' : null
 }
 
-interface Utf8Fault {
+interface Utf8Error {
   readonly line: number
   /** The word at the error, read as windows-1252. */
   readonly sample: string
@@ -93,7 +93,7 @@ class Utf8Scan {
     this.#take(bytes.subarray(0, end))
   }
 
-  end(): Utf8Fault | null {
+  end(): Utf8Error | null {
     this.#take(this.#rest)
     if (this.#fault === null) return null
     // In western languages accented letters stand among others; in other scripts they stand together.
@@ -107,7 +107,7 @@ class Utf8Scan {
         this.#lines += countLines(bytes, bytes.length)
         return
       }
-      const at = firstFault(bytes)
+      const at = firstError(bytes)
       this.#fault = { line: this.#lines + countLines(bytes, at) + 1, sample: wordAt(bytes, at) }
     }
     for (let at = 0; at < bytes.length; at += 1) {
@@ -135,7 +135,7 @@ function lengthOf(byte: number): number {
   return byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
 }
 
-function firstFault(bytes: Buffer): number {
+function firstError(bytes: Buffer): number {
   let at = 0
   while (at < bytes.length) {
     const next = at + lengthOf(bytes[at] ?? 0)

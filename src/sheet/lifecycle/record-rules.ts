@@ -1,6 +1,6 @@
 import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
-import { faultOf } from '../../contract/values/validate-value.ts'
+import { valueError } from '../../contract/values/validate-value.ts'
 
 /** What records are held to; `derived` may be missing, since they are computed. */
 export interface RecordRules {
@@ -15,7 +15,7 @@ export function* valueFaults(
 ): Generator<{ readonly field: string; readonly fault: string }> {
   for (const field of contract.fields) {
     const value = Object.hasOwn(record, field.name) ? (record[field.name] ?? null) : null
-    const fault = value === null && derived.has(field.name) ? null : faultOf(field, value)
+    const fault = value === null && derived.has(field.name) ? null : valueError(field, value)
     if (fault !== null) yield { field: field.name, fault }
   }
 }

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject, type JsonObject } from '../../contract/json/json.ts'
 import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../../contract/json/json-depth.ts'
-import { unknownFieldFault } from '../../contract/odcs/original-names.ts'
+import { unknownFieldMessage } from '../../contract/odcs/original-names.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { parseExactly } from '../../contract/json/exact-json.ts'
 import { readLines } from '../../provenance/read-lines.ts'
@@ -50,7 +50,7 @@ class LineChecker {
     if (typeof record === 'string') return yield record
     for (const name of Object.keys(record)) {
       if (!this.#rules.contract.fieldByName.has(name)) {
-        yield `field ${showValue(name)}: ${unknownFieldFault(this.#rules.contract, name)}`
+        yield `field ${showValue(name)}: ${unknownFieldMessage(this.#rules.contract, name)}`
       }
     }
     for (const { field, fault } of valueFaults(record, this.#rules)) yield `field "${field}": ${fault}`

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../contract/json/json.ts'
 import { parseMoment, TEMPORAL_FORMS } from '../../contract/values/date-time.ts'
 import { nearest } from '../../contract/nearest.ts'
 import { showValue } from '../../contract/json/show-value.ts'
-import { textFault } from '../../contract/values/value-structure.ts'
+import { textError } from '../../contract/values/value-structure.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 import {
   foldCase,
@@ -62,7 +62,7 @@ export function readCondition(contract: Contract, text: string | null): Conditio
  * search for it.
  */
 export function searchText(text: string | null): string | null {
-  const fault = text === null ? null : (textFault(text) ?? searchFault(text))
+  const fault = text === null ? null : (textError(text) ?? searchFault(text))
   if (fault !== null) throw new ValidationError(`search: ${fault}`, 'invalid_condition')
   return text
 }
@@ -216,7 +216,7 @@ function operatorOf({ name, type }: ConditionField, given: unknown, place: strin
 
 /** Returns a value if it is valid for its field and operator. Throws ValidationError. */
 function checked({ field, operator, itemOf }: Compared, value: unknown): Operand {
-  const fault = faultOf(field, operator, value)
+  const fault = valueError(field, operator, value)
   if (fault === null) return value as Operand
   throw new ValidationError(
     `${itemOf}.value of ${wireName(operator)} on the field ${field.name} of type ${field.type}: ${fault}`,
@@ -224,9 +224,9 @@ function checked({ field, operator, itemOf }: Compared, value: unknown): Operand
   )
 }
 
-function faultOf({ type }: ConditionField, operator: Operator, value: unknown): string | null {
+function valueError({ type }: ConditionField, operator: Operator, value: unknown): string | null {
   if (typeof value === 'string') {
-    const fault = textFault(value)
+    const fault = textError(value)
     if (fault !== null) return fault
   }
   if (operator === 'contains' || operator === 'notContains' || operator === 'startsWith')

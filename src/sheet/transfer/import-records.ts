@@ -1,7 +1,7 @@
 import type { Contract } from '../../contract/contract.ts'
 import { idSourceOf } from '../../contract/odcs/id-source.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
-import { originalNames, unknownColumnFault } from '../../contract/odcs/original-names.ts'
+import { originalNames, unknownColumnMessage } from '../../contract/odcs/original-names.ts'
 import { showNames, showValue } from '../../contract/json/show-value.ts'
 import { ServiceError, ValidationError, fromPlainError, toPlainError } from '../../errors/service-error.ts'
 import { inputFormatOf, type FileFormat } from '../../files/io/file-format.ts'
@@ -191,7 +191,7 @@ function checkHeader({ fields, source }: RawRecords, contract: Contract): void {
   for (const name of fields) {
     if (contract.fieldByName.has(name)) continue
     throw new ValidationError(
-      `${source.name}, column ${showValue(name)}: ${unknownColumnFault(contract, name)}`,
+      `${source.name}, column ${showValue(name)}: ${unknownColumnMessage(contract, name)}`,
       'unknown_column',
     )
   }

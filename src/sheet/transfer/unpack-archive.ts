@@ -81,7 +81,7 @@ async function listEntries(zip: ZipFile, name: string): Promise<ReadonlyMap<stri
         'invalid_archive',
       )
     }
-    const fault = faultOf(entry)
+    const fault = valueError(entry)
     if (fault !== null) throw new ValidationError(`${name}: ${showValue(path)} ${fault}`, 'invalid_archive')
     if (lower.has(path.toLowerCase())) {
       throw new ValidationError(
@@ -95,7 +95,7 @@ async function listEntries(zip: ZipFile, name: string): Promise<ReadonlyMap<stri
   return entries
 }
 
-function faultOf(entry: Entry): string | null {
+function valueError(entry: Entry): string | null {
   if (entry.fileName !== MANIFEST && limitOfPath(entry.fileName) === undefined) {
     return 'is no file of a sheet; is this an archive that "colophon export --format archive" wrote?'
   }

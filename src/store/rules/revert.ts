@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contract/json/json.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { mayWrite } from '../../contract/rules/permissions.ts'
-import { faultOf } from '../../contract/values/validate-value.ts'
+import { valueError } from '../../contract/values/validate-value.ts'
 import { SheetError, ValidationError } from '../../errors/service-error.ts'
 import { answerOf, undoneBy } from '../cell-entries.ts'
 import type { RecordKey } from '../cell-work.ts'
@@ -77,7 +77,7 @@ function* undoingOf(change: StoreChange, entry: EntryRef, actor: string): Steps<
   if (!(yield* load(change.log.isOfLife({ seq: entry.seq, key: record.key })))) return null
   const value = placed.entry['previous'] ?? null
   const derived = change.cells.isDerived(field.name)
-  if (!(value === null && derived) && faultOf(field, value) !== null) return null
+  if (!(value === null && derived) && valueError(field, value) !== null) return null
   const denied = !mayWrite(field, actor, derived) && (yield* isByHand(placed.entry, history))
   return {
     entry,

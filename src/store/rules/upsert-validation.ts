@@ -1,6 +1,6 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
-import { unknownFieldFault } from '../../contract/odcs/original-names.ts'
+import { unknownFieldMessage } from '../../contract/odcs/original-names.ts'
 import { mayWrite, writeDenial } from '../../contract/rules/permissions.ts'
 import type { Check } from '../../contract/values/scalar-checks.ts'
 import { checkOf } from '../../contract/values/validate-value.ts'
@@ -144,7 +144,7 @@ export class UpsertJudge {
     if (!this.#allowed(column)) {
       this.#denied.add(this.#at(record, field.name, () => writeDenial(field, this.#writer.actor)))
     }
-    const fault = this.#faultOf(column, value)
+    const fault = this.#valueError(column, value)
     if (fault !== null) this.#faults.add(this.#at(record, field.name, () => fault))
     else if (field.unique && !field.primaryKey) {
       const id = idOf(record)
@@ -162,7 +162,7 @@ export class UpsertJudge {
     return allowed
   }
 
-  #faultOf({ field, check }: Column, value: JsonValue): string | null {
+  #valueError({ field, check }: Column, value: JsonValue): string | null {
     // Clearing a derived cell ends an override (D28), whether or not computed values are required.
     return value === null && this.#isDerived(field.name) ? null : check(value)
   }
@@ -170,7 +170,7 @@ export class UpsertJudge {
   #refuseUnknown(record: JsonObject, names: readonly string[]): void {
     for (const name of names) {
       if (this.#contract.fieldByName.has(name)) continue
-      this.#faults.add(this.#at(record, name, () => unknownFieldFault(this.#contract, name)))
+      this.#faults.add(this.#at(record, name, () => unknownFieldMessage(this.#contract, name)))
     }
   }
 

@@ -5,8 +5,8 @@ import type { Contract } from '../../contract/contract.ts'
 import { parseExactly } from '../../contract/json/exact-json.ts'
 import { JSON_DEPTH_LIMIT, nestsTooDeep } from '../../contract/json/json-depth.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
-import { unknownFieldFault } from '../../contract/odcs/original-names.ts'
-import { faultOf } from '../../contract/values/validate-value.ts'
+import { unknownFieldMessage } from '../../contract/odcs/original-names.ts'
+import { valueError } from '../../contract/values/validate-value.ts'
 import { RecordsError } from '../../errors/service-error.ts'
 import { parseLine } from '../../provenance/log-line.ts'
 import { MAX_LINE_BYTES, readLines } from '../../provenance/read-lines.ts'
@@ -109,12 +109,12 @@ export function readRecordLine(
   const record = parseRecord(text, where)
   const unknown = Object.keys(record).find((name) => !contract.fieldByName.has(name))
   if (unknown !== undefined) {
-    const fault = unknownFieldFault(contract, unknown)
+    const fault = unknownFieldMessage(contract, unknown)
     throw new RecordsError(`${where}, field ${JSON.stringify(unknown)}: ${fault}`, 'invalid_records_file')
   }
   for (const field of contract.fields) {
     const value = memberOf(record, field.name)
-    const fault = value === null && derived.has(field.name) ? null : faultOf(field, value)
+    const fault = value === null && derived.has(field.name) ? null : valueError(field, value)
     if (fault !== null)
       throw new RecordsError(`${where}, field "${field.name}": ${fault}`, 'invalid_records_file')
   }

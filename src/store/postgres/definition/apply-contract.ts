@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { compareContracts, type ContractChange } from '../../../contract/rules/compare-contracts.ts'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
-import { faultOf } from '../../../contract/values/validate-value.ts'
+import { valueError } from '../../../contract/values/validate-value.ts'
 import { ContractError } from '../../../errors/service-error.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { checkColumns, columnDefinition, quoted, recordsView } from '../database/schema.ts'
@@ -112,7 +112,7 @@ async function tighteningFault(db: Connection, field: Field, derived: boolean): 
   for await (const row of valuesOf(db, field)) {
     const value = fieldValue(field, row)
     // A derived cell that is not computed yet breaks nothing, required or not.
-    const fault = value === null && derived ? null : faultOf(field, value)
+    const fault = value === null && derived ? null : valueError(field, value)
     if (fault === null) continue
     broken += 1
     example ??= `"${String(row['id'])}": ${fault}`

@@ -1,5 +1,5 @@
 import type { Field } from '../../../contract/contract.ts'
-import { faultOf } from '../../../contract/values/validate-value.ts'
+import { valueError } from '../../../contract/values/validate-value.ts'
 import type { CellCommit, CellOutcome, CellResult } from '../../cell-work.ts'
 import type { FailedCell } from '../../stored-run.ts'
 import { storeCacheEntries } from '../changes/cache-entries.ts'
@@ -48,7 +48,7 @@ async function uniqueHolders(
     if (field?.unique !== true) continue
     const values = cells.flatMap(({ target, result }) => {
       // A value that the contract does not allow may not fit into the column either.
-      const fits = target === name && result.kind === 'computed' && faultOf(field, result.value) === null
+      const fits = target === name && result.kind === 'computed' && valueError(field, result.value) === null
       return fits ? [result.value] : []
     })
     holders.set(name, await UniqueHolders.read(change.db, field, values))
@@ -108,7 +108,7 @@ class CommitGroup {
     const { field, target, record, current } = computed
     const { value, inputHash } = computed.computed
     // The contract may have changed since the call was made.
-    const fault = faultOf(field, value)
+    const fault = valueError(field, value)
     if (fault !== null) return { outcome: 'refused', detail: fault }
     const { cells, records } = this.#change
     const previous = record.value(field)

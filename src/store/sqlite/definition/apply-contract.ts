@@ -1,7 +1,7 @@
 import { compareContracts } from '../../../contract/rules/compare-contracts.ts'
 import type { Contract, Field } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
-import { faultOf } from '../../../contract/values/validate-value.ts'
+import { valueError } from '../../../contract/values/validate-value.ts'
 import { ContractError } from '../../../errors/service-error.ts'
 import type { TargetDefinition } from '../../sheet-store.ts'
 import { StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
@@ -88,7 +88,7 @@ function tighteningFault(db: Connection, field: Field, derived: boolean): string
   for (const row of statement.iterate()) {
     const value = fromColumn(field, row['value'])
     // A derived cell that is not computed yet breaks nothing, required or not.
-    const fault = value === null && derived ? null : faultOf(field, value)
+    const fault = value === null && derived ? null : valueError(field, value)
     if (fault === null) continue
     broken += 1
     example ??= `"${String(row['id'])}": ${fault}`

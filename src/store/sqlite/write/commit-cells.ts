@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { Field } from '../../../contract/contract.ts'
 import type { JsonValue } from '../../../contract/json/json.ts'
-import { faultOf } from '../../../contract/values/validate-value.ts'
+import { valueError } from '../../../contract/values/validate-value.ts'
 import type { CellOutcome } from '../../cell-work.ts'
 import type { FailedCell } from '../../stored-run.ts'
 import type { CellRow } from '../changes/cell-states.ts'
@@ -135,7 +135,7 @@ function storeComputed(change: ChangeSet, computed: ComputedCell): CellOutcome {
   const { field, target, written } = computed
   const { value, inputHash, provenance } = computed.computed
   // The contract may have changed since the call was made.
-  const fault = faultOf(field, value)
+  const fault = valueError(field, value)
   if (fault !== null) return { outcome: 'refused', detail: fault }
   const stored = toColumn(value)
   const same = stored === toColumn(written.previous)

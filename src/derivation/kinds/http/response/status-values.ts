@@ -2,7 +2,7 @@ import type { Field } from '../../../../contract/contract.ts'
 import { isJsonObject } from '../../../../contract/json/json.ts'
 import type { JsonValue } from '../../../../contract/json/json.ts'
 import { showValue } from '../../../../contract/json/show-value.ts'
-import { coerceComputed, faultOf } from '../../../../contract/values/validate-value.ts'
+import { coerceComputed, valueError } from '../../../../contract/values/validate-value.ts'
 import type { ParseContext } from '../../../definition/derivation-kind.ts'
 
 /** The values that responses of some statuses stand for, by status, whatever is in their bodies (`on_status`). */
@@ -42,5 +42,5 @@ function parseStatus(key: string, fail: (message: string) => never): number {
 function faultOfGiven(field: Field, given: JsonValue): string | null {
   if (field.unique && given !== null)
     return `is unique, and ${showValue(given)} would be given to many records`
-  return faultOf(field, coerceComputed(field, given))
+  return valueError(field, coerceComputed(field, given))
 }
