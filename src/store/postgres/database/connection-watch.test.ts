@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { Client } from 'pg'
 import { DatabaseProxy } from '../../../../test/support/database-proxy.ts'
 import { onEnd } from '../../../../test/support/on-end.ts'
 import { startPostgres } from '../../../../test/support/postgres.ts'
 import { RecordsError } from '../../../errors/service-error.ts'
+import { ConnectionWatch } from './connection-watch.ts'
 import { Database } from './database.ts'
 import { parseStoreUrl } from './store-url.ts'
 
@@ -45,4 +47,30 @@ test('a statement may take as long as it likes', async (t) => {
   const { database } = await overProxy(t)
   const asked = database.get('SELECT 7 AS seven, pg_sleep($1)::text', (LOOK_MS / 1000) * 10)
   assert.equal((await asked)?.['seven'], 7)
+})
+
+test('a connection on which a long statement is still being sent is given more time', async (t) => {
+  const url = server.freshUrl()
+  const { connectionString } = parseStoreUrl(url)
+  const idle = new Client({ connectionString })
+  await idle.connect()
+  onEnd(t, () => idle.end())
+  const watch = new ConnectionWatch(parseStoreUrl(url), LOOK_MS)
+  const ended: string[] = []
+  const { processID } = idle as unknown as { processID: number }
+  const ends = ['sending', 'waiting'].map((name) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const destroy = (): void => {
+      ended.push(name)
+      watch.answered(client)
+      resolve()
+    }
+    const stream = { writableLength: name === 'sending' ? 1 : 0, destroy }
+    const client = { processID, connection: { stream } } as unknown as Client
+    watch.asked(client)
+    return promise
+  })
+  // What keeps the process going is the connection, not the watch.
+  await Promise.all(ends)
+  assert.deepEqual(ended, ['waiting', 'sending'])
 })

@@ -10,6 +10,9 @@ const LOOK_MS = 5000
 /** A connection that the database does not work for at so many looks in a row is one no more. */
 const LOOKS = 2
 
+/** The same while a statement is still being sent: until it has all of it, the database does not work for it. */
+const LOOKS_WHILE_SENDING = 12
+
 interface Asked {
   readonly since: number
   /** At how many looks the database did not work for it. */
@@ -75,7 +78,7 @@ export class ConnectionWatch {
       // Answered meanwhile, or asked something else.
       if (this.#asked.get(client) !== asked) continue
       asked.misses = isWorking(pidOf(client)) ? 0 : asked.misses + 1
-      if (asked.misses >= LOOKS) this.#end(client, asked)
+      if (asked.misses >= (isSending(client) ? LOOKS_WHILE_SENDING : LOOKS)) this.#end(client, asked)
     }
   }
 
@@ -115,11 +118,16 @@ export class ConnectionWatch {
 
 interface Insides {
   readonly processID: number
-  readonly connection: { readonly stream: { destroy(): void } }
+  readonly connection: { readonly stream: { readonly writableLength: number; destroy(): void } }
 }
 
 function pidOf(client: ClientBase): number {
   return (client as unknown as Insides).processID
+}
+
+/** Whether the system has not yet taken all that was written to a connection, as of a statement of many MiB. */
+function isSending(client: ClientBase): boolean {
+  return (client as unknown as Insides).connection.stream.writableLength > 0
 }
 
 /** Whoever waits for an answer hears that the connection is lost. */
