@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { evidenceOf } from '../../src/derivation/definition/evidence.ts'
 import {
+  BatchMeasureKind,
   COST_OF_CHARACTER,
   MeasureKind,
   METER,
   METER_LIMITS,
+  MOST_COST,
 } from '../../src/derivation/testing/measure-kind.ts'
+import { BATCH_SIZE } from '../../src/derivation/run/batches.ts'
 import { createApp } from '../../src/http/app.ts'
 import { usedResources } from '../../src/sheet/calls/used-resources.ts'
 import { explainCell } from '../../src/sheet/cells/explain-cell.ts'
@@ -14,7 +17,6 @@ import { planMaterialize } from '../../src/sheet/runs/plan-materialize.ts'
 import { listRuns } from '../../src/sheet/runs/read-runs.ts'
 import { NetworkTransport } from '../../src/sheet/transports.ts'
 import { checkAnswers } from '../support/check-answers.ts'
-import { perEngine } from '../support/engine.ts'
 import { onEnd } from '../support/on-end.ts'
 import { openRunSheet, type RunSheet } from '../support/run-fixture.ts'
 
@@ -91,8 +93,24 @@ test('a kind uses the limiter that all kinds share', async (t) => {
   const texts = Array.from({ length: 40 }, (_, index) => `text ${index}`)
   const run = await openMeasured(t, texts, { kind })
   assert.equal((await run.run()).materialized, 40)
-  // Where processes share a limit, the parts of it arrive one after the other.
-  assert.ok(kind.peak <= METER_LIMITS.concurrency && kind.peak >= perEngine({ sqlite: 3, postgres: 1 }))
+  assert.ok(kind.peak <= METER_LIMITS.concurrency, `${kind.peak} at a time`)
+})
+
+test('a kind that computes many cells in one go is called with many, and each comes to what it would alone', async (t) => {
+  const kind = new BatchMeasureKind()
+  const texts = [...Array.from({ length: 600 }, (_, index) => 'x'.repeat(index % 300)), null, 'boundless']
+  const run = await openMeasured(t, texts, { kind })
+  const { materialized, failures, totalCost } = await run.run()
+  assert.deepEqual([materialized, failures.length], [600, 1])
+  // Equal texts are one computation, in a batch as elsewhere.
+  assert.equal(kind.measured.length, 301)
+  assert.ok(kind.batches.length < 301 && Math.max(...kind.batches) <= BATCH_SIZE, kind.batches.join())
+  assert.equal(totalCost, Math.round((44_850 * COST_OF_CHARACTER + MOST_COST) * 1e9) / 1e9)
+  assert.equal(await run.value('300', 'length'), 299)
+
+  await run.write({ id: '1', text: 'again' })
+  assert.equal((await run.run({ maxCost: 0.05 })).materialized, 0)
+  assert.equal((await run.run({ recordIds: ['1'], maxCalls: 1 })).materialized, 1)
 })
 
 test('what a computation cost less than its estimate is there for the next', async (t) => {

@@ -66,6 +66,16 @@ export interface RunContext {
   readonly stored: Promise<void>
 }
 
+/** A plan of a batch. All of them have begun, and somebody needs each of them. */
+export interface BatchItem<P extends Plan = Plan> {
+  readonly plan: P
+  /** See {@link RunContext}. */
+  onSent(): void
+}
+
+/** The means of a batch. */
+export type BatchContext = Pick<RunContext, 'signal' | 'policies' | 'limiter' | 'hosts'>
+
 /** The error with which a call rejects that the bounds of the run leave no room for. */
 export class NoRoom extends NotWanted {}
 
@@ -135,6 +145,15 @@ export interface DerivationKind<Spec = unknown, P extends Plan = Plan> {
   estimate(plan: P, policies: HostPolicies): number | null
   /** Carries the plan out. Never rejects for an error at the far end: that is a Failure. */
   run(spec: Spec, plan: P, context: RunContext): Promise<Result<Computed, Failure>>
+  /**
+   * Carries several plans out in one go, instead of {@link run}: what begins in the same turn of the event loop, a bounded number.
+   * Returns a result for each item, in their order. Absent for kinds that compute one by one.
+   */
+  runBatch?(
+    spec: Spec,
+    items: readonly BatchItem<P>[],
+    context: BatchContext,
+  ): Promise<readonly Result<Computed, Failure>[]>
   /** Absent where no responses are kept. */
   readonly responses?: KindResponses<Spec, P>
 }

@@ -166,6 +166,22 @@ export function testKind(name: string, start: () => Promise<KindUnderTest>): voi
     assert.equal(outcome.error.request, planOf(derivation, subject.failing).request)
   })
 
+  kindTest('computes in a batch what it computes alone', async (subject) => {
+    const derivation = parse(subject, subject.file)
+    const { kind, spec } = derivation
+    if (kind.runBatch === undefined) return
+    const inputs = [subject.good.inputs, subject.failing, subject.good.inputs]
+    const items = inputs.map((each) => ({ plan: planOf(derivation, each), onSent: () => undefined }))
+    const context = {
+      signal: new AbortController().signal,
+      policies: DEFAULT_HOST_POLICIES,
+      limiter: new Limiter(),
+    }
+    const alone: unknown[] = []
+    for (const each of inputs) alone.push(await run(derivation, each))
+    assert.deepEqual(await kind.runBatch(spec, items, context), alone)
+  })
+
   kindTest('rejects with the reason of a signal that is aborted', async (subject) => {
     const derivation = parse(subject, subject.file)
     await assert.rejects(

@@ -17,6 +17,7 @@ import { refuseCommonMembers } from '../definition/evidence.ts'
 import { NotWanted } from '../limiter/limiter.ts'
 import type { Price } from '../plan/budget.ts'
 import { digestOf } from '../plan/hash-digest.ts'
+import { Batches } from './batches.ts'
 import type { Brought, MadeCall, ReusedResponses } from './reused-responses.ts'
 import type { SharedCalls } from '../run-request.ts'
 
@@ -110,6 +111,8 @@ export class Answers {
   readonly #failed = new Map<string, FailedTargets>()
   /** Where cells ask anew, hashes whose answer of this run is in the cache. */
   readonly #refreshed = new Set<string>()
+  /** Where the kind computes many in one go. */
+  #batches: Batches | null = null
 
   constructor(options: AnswersOptions) {
     this.#options = options
@@ -166,7 +169,7 @@ export class Answers {
     const { calls } = this.#options
     try {
       if (answer.request !== null) answer.outcome = await this.#reusedOrMade(answer, call, context)
-      else if (calls === undefined) answer.outcome = this.#outcome(call, await compute(call, context))
+      else if (calls === undefined) answer.outcome = this.#outcome(call, await this.#compute(call, context))
       else answer.outcome = await this.#callOnce(calls, answer, call, context)
       return answer.outcome
     } catch (error) {
@@ -196,7 +199,7 @@ export class Answers {
     try {
       const outcome =
         calls === undefined
-          ? this.#outcome(call, await compute(call, context))
+          ? this.#outcome(call, await this.#compute(call, context))
           : await this.#callOnce(calls, answer, call, context)
       made = outcome.failure === undefined ? ok(outcome.response) : err(outcome.failure)
       return outcome
@@ -222,7 +225,7 @@ export class Answers {
         failed === null ? await reuse.bring(request, context.stored) : err(failed as unknown as Failure)
       if (brought !== null) return this.#outcomeOfResponse(call, request, brought)
       // The other process received what must not be kept.
-      return this.#outcome(call, await compute(call, context))
+      return this.#outcome(call, await this.#compute(call, context))
     }
     let wasBegun = false
     let wasSent = false
@@ -236,7 +239,7 @@ export class Answers {
       context.onSent()
     }
     try {
-      const result = await compute(call, { ...context, onBegun, onSent })
+      const result = await this.#compute(call, { ...context, onBegun, onSent })
       const outcome = this.#outcome(call, result)
       const cost = actualCost(outcome, { price: call.price, wasSent }) ?? 0
       if (cost !== claim.price) await calls.settle(claim, cost)
@@ -245,6 +248,13 @@ export class Answers {
       if (error instanceof NotWanted) await calls.release(claim, wasBegun)
       throw error
     }
+  }
+
+  #compute({ derivation, plan }: PricedCall, context: RunContext): Promise<Result<Computed, Failure>> {
+    const { kind, spec } = derivation
+    if (kind.runBatch === undefined) return kind.run(spec, plan, context)
+    this.#batches ??= new Batches(kind.runBatch.bind(kind), spec)
+    return this.#batches.add(plan, context)
   }
 
   /** The result of evaluating a kept response. */
@@ -336,10 +346,6 @@ export function actualCost(
 ): Price {
   if (wasSent) return cost === undefined ? price : cost
   return price === null ? null : 0
-}
-
-function compute({ derivation, plan }: PricedCall, context: RunContext): Promise<Result<Computed, Failure>> {
-  return derivation.kind.run(derivation.spec, plan, context)
 }
 
 function outcomeOf(

@@ -1,13 +1,15 @@
 import { testKind } from '../kinds/kind-suite.ts'
-import { MeasureKind } from './measure-kind.ts'
+import { BatchMeasureKind, MeasureKind } from './measure-kind.ts'
 import { testContract } from './test-contract.ts'
 
-testKind('measure', async () => ({
-  kind: new MeasureKind(),
-  contract: testContract({ text: 'string', length: 'integer' }),
-  file: 'targets: [length]\ninputs: [text]\nkind: measure\nfield: text\nunit: characters\n',
-  good: { inputs: { text: 'hello' }, values: { length: 5 } },
-  failing: { text: 'boundless' },
-  blocked: { inputs: { text: null }, field: 'text' },
-  close: () => Promise.resolve(),
-}))
+for (const [name, Kind] of Object.entries({ measure: MeasureKind, measures: BatchMeasureKind })) {
+  testKind(name, async () => ({
+    kind: new Kind(name),
+    contract: testContract({ text: 'string', length: 'integer' }),
+    file: `targets: [length]\ninputs: [text]\nkind: ${name}\nfield: text\nunit: characters\n`,
+    good: { inputs: { text: 'hello' }, values: { length: 5 } },
+    failing: { text: 'boundless' },
+    blocked: { inputs: { text: null }, field: 'text' },
+    close: () => Promise.resolve(),
+  }))
+}

@@ -1,7 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { err, ok } from '../../errors/result.ts'
-import type { DerivationKind, ParseContext, ParsedSpec, Plan } from '../definition/derivation-kind.ts'
+import type {
+  BatchContext,
+  BatchItem,
+  DerivationKind,
+  ParseContext,
+  ParsedSpec,
+  Plan,
+} from '../definition/derivation-kind.ts'
 import { DEFAULT_LIMITS } from '../limiter/limit-policy.ts'
 
 /** A derivation file of kind `measure`. */
@@ -95,6 +102,27 @@ export class MeasureKind implements DerivationKind<MeasureSpec, MeasurePlan> {
       },
       () => busy,
     )
+  }
+}
+
+/** Test support: the same, which measures many texts in one go. */
+export class BatchMeasureKind extends MeasureKind {
+  /** How many were measured in each batch. */
+  readonly batches: number[] = []
+
+  async runBatch(
+    { targets }: MeasureSpec,
+    items: readonly BatchItem<MeasurePlan>[],
+    { signal }: BatchContext,
+  ): Promise<Outcome[]> {
+    signal.throwIfAborted()
+    this.batches.push(items.length)
+    await setImmediate()
+    return items.map(({ plan, onSent }) => {
+      onSent()
+      this.measured.push(plan.hashed.text)
+      return measure(plan.hashed.text, targets, plan.request)
+    })
   }
 }
 
