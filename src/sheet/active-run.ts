@@ -4,7 +4,10 @@ import type { SheetStore } from '../store/sheet-store.ts'
 import type { RunId, RunProgress } from '../store/stored-run.ts'
 import { RunFeed } from './run-feed.ts'
 
-/** How often a run looks whether another process wants it to end, and tells the store of calls that brought nothing yet. */
+/**
+ * The interval, in milliseconds, at which a run checks whether another process cancels it, and stores its count of
+ * calls.
+ */
 const POLL_MS = 250
 
 export const NO_PROGRESS: RunProgress = {
@@ -21,19 +24,19 @@ export const NO_PROGRESS: RunProgress = {
   manualOverwritten: 0,
 }
 
-/** A run that this process has under way. */
+/** A run that this process executes. */
 export class ActiveRun {
   readonly id: RunId
   readonly feed: RunFeed
   /** Aborted when the run is cancelled or the sheet is being closed. */
   readonly signal: AbortSignal
-  /** Resolves when the run has ended and the store knows. */
+  /** Resolves when the run has ended and its end is stored. */
   readonly ended: Promise<void>
   readonly #cancelling = new AbortController()
   #cancelledBy: string | null = null
   readonly #end: () => void
 
-  /** `shared`: where what it does is told to subscribers of all servers. */
+  /** Publishes progress to the subscribers of all servers when `shared` is given. */
   constructor(id: RunId, stopping: AbortSignal, shared?: SharedFrames) {
     this.id = id
     this.feed = new RunFeed(id, NO_PROGRESS, shared)
@@ -43,12 +46,12 @@ export class ActiveRun {
     this.#end = resolve
   }
 
-  /** Who wanted it to end, first of all; null when nobody did. */
+  /** The first actor that cancelled it; null when none did. */
   get cancelledBy(): string | null {
     return this.#cancelledBy
   }
 
-  /** Stops the run: no new call starts, calls under way are aborted, what is stored stays. */
+  /** Cancels the run: no new call starts, calls under way are aborted, stored results stay. */
   cancel(actor: string): void {
     this.#cancelledBy ??= actor
     this.#cancelling.abort(
@@ -63,7 +66,7 @@ export class ActiveRun {
 
 type RunsStore = Pick<SheetStore, 'cancelRequest' | 'noteCalls' | 'tasks'>
 
-/** The runs that this process has under way. */
+/** The runs that this process executes. */
 export class ActiveRuns {
   readonly #runs = new Map<RunId, ActiveRun>()
 
@@ -71,13 +74,15 @@ export class ActiveRuns {
     return this.#runs.get(id)
   }
 
-  /** Carries out a run. Until it has ended it can be found, watched and cancelled, by other processes through the store. */
+  /**
+   * Executes a run. Until it has ended it can be found, watched and cancelled, by other processes through the store.
+   */
   async during<T>(run: ActiveRun, store: RunsStore, work: () => Promise<T>): Promise<T> {
     this.#runs.set(run.id, run)
     let noted = 0
     const poll = setInterval(() => {
       const { calls } = run.feed.progress
-      // Where others compute, they note what they call.
+      // With shared runs, the processes that compute its tasks store their calls themselves.
       if (calls !== noted && store.tasks === undefined) void noteCalls(run, store)
       noted = calls
       void cancelIfAsked(run, store)
@@ -93,14 +98,14 @@ export class ActiveRuns {
   }
 }
 
-/** A store that cannot be written just now hears of later calls. */
+/** Stores the counts of calls; while the store cannot be written, a later attempt stores them. */
 async function noteCalls({ id, feed }: ActiveRun, store: RunsStore): Promise<void> {
   const { calls, totalCost, unpricedCalls, skipped, left } = feed.progress
   await store.noteCalls(id, { calls, totalCost, unpricedCalls, skipped, left }).catch(() => undefined)
 }
 
 async function cancelIfAsked(run: ActiveRun, store: RunsStore): Promise<void> {
-  // A store that cannot be read just now is asked again; a run that it stops will hear so itself.
+  // A store that cannot be read is asked again by the next poll.
   const actor = await store.cancelRequest(run.id).catch(() => null)
   if (actor !== null) run.cancel(actor)
 }

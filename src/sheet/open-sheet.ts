@@ -32,7 +32,7 @@ export interface SheetOptions {
   /** Kinds of derivations in addition to the built-in ones. */
   readonly kinds: readonly DerivationKind[]
   /** Whether runs under way continue at another server or worker when the sheet is closed; by default they end. */
-  readonly handsRunsOver: boolean
+  readonly handOverRuns: boolean
   /**
    * Returns the time that decides when failed cells are retried, in milliseconds since 1970; by default the store's
    * clock.
@@ -69,7 +69,7 @@ export async function openSheet(path: string, options: Partial<SheetOptions> = {
     dialect: place.dialect,
     defaultActor,
     lockTimeoutMs,
-    handsRunsOver: options.handsRunsOver ?? false,
+    handOverRuns: options.handOverRuns ?? false,
     now: options.now,
     logger,
     events: new EventBus(),

@@ -6,10 +6,10 @@ import { LEASE_MS } from '../store/run-tasks.ts'
 import type { SharedFrames } from '../store/shared-frames.ts'
 import type { RunId, RunProgress, StoredRun } from '../store/stored-run.ts'
 
-/** What somebody who watches a run is told. */
+/** A frame of a watched run. */
 export type RunFrame =
   | { readonly kind: 'run.progress'; readonly id: RunId; readonly progress: RunProgress }
-  /** Cells that have been stored; `omitted` more have been and are not listed. */
+  /** Cells that were stored; `omitted` more were stored and are not listed. */
   | {
       readonly kind: 'run.cells'
       readonly id: RunId
@@ -20,82 +20,85 @@ export type RunFrame =
   | { readonly kind: 'run.end'; readonly run: StoredRun }
   | FramesMissed
 
-/** A run to watch: how it stands, and how to hear of the rest. */
+/** A watched run: its present state, and a subscription to its frames. */
 export interface RunWatch {
   readonly first: readonly Placed<RunFrame>[]
-  /** The id of the last frame before those that come; null where frames have none, and where all that comes is the end. */
+  /** The id of the last frame before the subscription; null when frames have no ids, and when only the end follows. */
   readonly position: number | null
   /** See {@link EventBus.subscribe}; ends with the run. */
   subscribe(wake: () => void, sizeOf?: SizeOf<RunFrame>): FrameQueue<Placed<RunFrame>>
 }
 
-/** What became of a cell; a long value is left out. */
+/** The result of a cell, without a long value. */
 export type WatchedCell =
   | Exclude<CellChange, { readonly state: 'fresh' }>
   | (Omit<Extract<CellChange, { readonly state: 'fresh' }>, 'value'> & { readonly value?: JsonValue })
 
-/** A value of about so many characters of JSON is long. */
+/** The length of a value's JSON, in characters, above which it is left out. */
 const LONG_VALUE = 1000
 
-/** Frames of a run come at most this often, however many cells are stored meanwhile. */
+/** The minimum interval, in milliseconds, between frames of a run. */
 const THROTTLE_MS = 200
 
-/** Cells that one frame lists. */
+/** The most cells that a frame lists. */
 export const CELLS_LISTED = 200
 
-/** The frames of a run among those that servers share. */
+/** Returns the stream of a run's frames among those that servers share. */
 export function runStream(id: RunId): string {
   return `run:${id}`
 }
 
 /**
- * Gathers what happens in a run and passes it on to who watches, a few times a second: to subscribers of this process, or,
- * where servers share their frames, to them, whether or not anybody watches.
+ * Collects the events of a run and publishes them a few times a second: to subscribers of this process, or, where
+ * servers share their frames, to those of all servers, whether or not anyone watches.
  */
 export class RunFeed {
   readonly #id: RunId
   readonly #bus = new EventBus<RunFrame>()
   readonly #shared: SharedFrames | undefined
-  readonly #tellsProgress: boolean
+  readonly #sendsProgress: boolean
   #cells: WatchedCell[] = []
   #omitted = 0
   #progress: RunProgress
   #timer: NodeJS.Timeout | null = null
-  #heldSince = 0
+  #collectingSince = 0
   #ended: StoredRun | null = null
 
-  /** `tellsProgress`: false where what is gathered is of a piece of the run, and who sees to all of it tells how far it is. */
-  constructor(id: RunId, progress: RunProgress, shared?: SharedFrames, tellsProgress = true) {
+  /**
+   * Publishes no progress when `sendsProgress` is false: the feed of a task has only a part of the run's, and the
+   * coordinator publishes it.
+   */
+  constructor(id: RunId, progress: RunProgress, shared?: SharedFrames, sendsProgress = true) {
     this.#id = id
     this.#progress = progress
     this.#shared = shared
-    this.#tellsProgress = tellsProgress
+    this.#sendsProgress = sendsProgress
   }
 
-  /** How far the run is. */
+  /** The progress of the run. */
   get progress(): RunProgress {
     return this.#progress
   }
 
-  /** See {@link EventBus.subscribe}. Of a run that has ended there is still the end to hear. */
+  /** Subscribes as {@link EventBus.subscribe} does. A run that has ended still sends its end. */
   subscribe(wake: () => void, sizeOf?: SizeOf<RunFrame>): Subscription<RunFrame> {
     return this.#ended === null ? this.#bus.subscribe(wake, sizeOf) : subscribeToEnd(this.#ended, wake)
   }
 
   onProgress(progress: RunProgress): void {
     this.#progress = progress
-    if (this.#isHeard && this.#tellsProgress) this.#flushLater()
+    if (this.#hasReaders && this.#sendsProgress) this.#flushLater()
   }
 
   onCells(cells: readonly CellChange[]): void {
-    if (!this.#isHeard) return
-    const room = Math.min(CELLS_LISTED - this.#cells.length, cells.length)
-    this.#cells.push(...cells.slice(0, room).map(abridged))
-    this.#omitted += cells.length - room
+    if (!this.#hasReaders) return
+    const listed = Math.min(CELLS_LISTED - this.#cells.length, cells.length)
+    this.#cells.push(...cells.slice(0, listed).map(abridged))
+    this.#omitted += cells.length - listed
     this.#flushLater()
   }
 
-  /** Sends what is held back, then the end. */
+  /** Sends collected events, then the end. */
   end(run: StoredRun): void {
     this.#progress = run
     this.#ended = run
@@ -103,7 +106,7 @@ export class RunFeed {
     this.#bus.close()
   }
 
-  /** Sends what is held back and ends, when nobody knows how the run ended; after {@link end} it does nothing. */
+  /** Sends collected events and closes, when the end of the run is unknown. Does nothing after {@link end}. */
   close(): void {
     if (this.#timer !== null) this.#flush()
     this.#bus.close()
@@ -111,18 +114,23 @@ export class RunFeed {
 
   #flushLater(): void {
     if (this.#timer !== null) return
-    this.#heldSince = performance.now()
+    this.#collectingSince = performance.now()
     this.#timer = setTimeout(() => this.#flush(), THROTTLE_MS)
   }
 
-  /** Whether anybody listens, or may read later what is told now. */
-  get #isHeard(): boolean {
+  /** Whether anyone is subscribed, or may read the frames later. */
+  get #hasReaders(): boolean {
     return this.#shared !== undefined || this.#bus.size > 0
   }
 
-  /** A process that was halted meanwhile does not: others went on with the run, and may have told its end. */
-  get #knowsProgress(): boolean {
-    return this.#tellsProgress && (this.#ended !== null || performance.now() - this.#heldSince < LEASE_MS)
+  /**
+   * Whether the progress is up to date. It is not after this process was suspended: others may have taken the run over
+   * and published its end.
+   */
+  get #isCurrent(): boolean {
+    return (
+      this.#sendsProgress && (this.#ended !== null || performance.now() - this.#collectingSince < LEASE_MS)
+    )
   }
 
   #flush(...last: readonly RunFrame[]): void {
@@ -134,7 +142,7 @@ export class RunFeed {
       this.#cells = []
       this.#omitted = 0
     }
-    if (this.#knowsProgress) frames.push({ kind: 'run.progress', id: this.#id, progress: this.#progress })
+    if (this.#isCurrent) frames.push({ kind: 'run.progress', id: this.#id, progress: this.#progress })
     frames.push(...last)
     if (this.#shared === undefined) for (const frame of frames) this.#bus.publish(frame)
     else
@@ -146,24 +154,27 @@ export class RunFeed {
 }
 
 function abridged(cell: CellChange): WatchedCell {
-  if (cell.state === 'failed' || roomLeft(cell.value, LONG_VALUE) >= 0) return cell
+  if (cell.state === 'failed' || remaining(cell.value, LONG_VALUE) >= 0) return cell
   const { value: _long, ...rest } = cell
   return rest
 }
 
-/** What is left of so many characters when a value is written as JSON, roughly; less than none as soon as it is too long. */
-function roomLeft(value: JsonValue, room: number): number {
-  if (typeof value === 'string') return room - value.length - 2
-  if (typeof value !== 'object' || value === null) return room - 4
-  let left = room - 2
+/**
+ * Returns the rest of a budget of characters after a value is written as JSON, approximately; negative as soon as it is
+ * exceeded.
+ */
+function remaining(value: JsonValue, budget: number): number {
+  if (typeof value === 'string') return budget - value.length - 2
+  if (typeof value !== 'object' || value === null) return budget - 4
+  let left = budget - 2
   for (const [key, item] of Object.entries(value)) {
     if (left < 0) return left
-    left = roomLeft(item, Array.isArray(value) ? left - 1 : left - key.length - 4)
+    left = remaining(item, Array.isArray(value) ? left - 1 : left - key.length - 4)
   }
   return left
 }
 
-/** A subscription that gets the end of a run and ends. */
+/** Returns a subscription that receives the end of a run and closes. */
 export function subscribeToEnd(run: StoredRun, wake: () => void): Subscription<RunFrame> {
   const bus = new EventBus<RunFrame>()
   const subscription = bus.subscribe(wake)
@@ -174,7 +185,7 @@ export function subscribeToEnd(run: StoredRun, wake: () => void): Subscription<R
   return subscription
 }
 
-/** How far a run is that was read from the store. */
+/** Returns the progress frame of a stored run. */
 export function progressOf(run: StoredRun): RunFrame {
   const { id, done, total, materialized, skipped, left, failed, calls, totalCost, unpricedCalls } = run
   const { manualLeft, manualOverwritten } = run

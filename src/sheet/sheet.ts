@@ -53,8 +53,8 @@ export interface SheetParts {
   readonly events: EventBus
   /** The frames that servers share; absent when {@link events} has the only subscribers. */
   readonly frames?: SharedFrames
-  /** See {@link Sheet.handsRunsOver}; by default they end. */
-  readonly handsRunsOver?: boolean
+  /** See {@link Sheet.handOverRuns}; by default they end. */
+  readonly handOverRuns?: boolean
   /** Returns the time in milliseconds since 1970; by default that of the store's clock. */
   readonly now?: (() => number) | undefined
   readonly logger: Logger
@@ -83,7 +83,7 @@ export class Sheet {
   /** Limits the calls of this process to each resource. */
   readonly limiter = new Limiter()
   /** Whether runs under way continue in another process when the sheet is closed, where processes share runs. */
-  readonly handsRunsOver: boolean
+  readonly handOverRuns: boolean
   readonly #parts: SheetParts
   readonly #stopping = new AbortController()
   readonly #runs = new Set<Promise<unknown>>()
@@ -104,7 +104,7 @@ export class Sheet {
     this.lockTimeoutMs = parts.lockTimeoutMs
     this.events = parts.events
     this.logger = parts.logger
-    this.handsRunsOver = parts.handsRunsOver ?? false
+    this.handOverRuns = parts.handOverRuns ?? false
     this.#parts = parts
   }
 

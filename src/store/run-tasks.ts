@@ -82,38 +82,41 @@ export interface RunTasks {
   workKeys(query: Omit<WorkQuery, 'inputs'>): Promise<readonly RecordKey[]>
   /** Adds the tasks of the next level, from 0 on, all or none. */
   addLevel(run: RunId, level: number, cut: LevelCut): Promise<void>
-  /** Gives tasks of workers that are gone to others, and says how it stands. */
+  /** Gives tasks of workers that are gone to others, and returns the state of the run's tasks. */
   state(run: RunId): Promise<TasksState>
   /**
-   * Says that whoever has the run lock is there; for others to see that nobody is when it stops. Throws {@link TaskLostError}
-   * when the lock is lost.
+   * Sends the heartbeat of the coordinator, which has the run lock; when it stops, others take the run over. Throws
+   * {@link TaskLostError} when the lock is lost.
    */
-  beat(run: RunId, lock: RunLock): Promise<void>
-  /** Has others take the run over at once, unless one of them has already. */
+  heartbeat(run: RunId, lock: RunLock): Promise<void>
+  /** Releases the run, so that another process takes it over at once, unless one has already. */
   handOver(run: RunId, lock: RunLock): Promise<void>
-  /** Has all who compute something of the run stop soon. */
+  /** Stops the tasks of the run in all processes. */
   stop(run: RunId): Promise<void>
-  /** Whether a run is to be computed on: false when it has been stopped, cancelled, or has ended. */
+  /** Whether a run continues: false when it has been stopped or cancelled, or has ended. */
   goesOn(run: RunId): Promise<boolean>
-  /** Forgets the tasks of a run; whoever has one loses it. */
+  /** Deletes the tasks of a run; processes that compute one lose it. */
   end(run: RunId): Promise<void>
   /**
-   * Begins a run that waits for the run lock, or continues one that has begun, for whoever has the lock. With `left` a run that waits is
-   * claimed only if its process has not been heard of for too long. False where it has ended, or still has its process: then it must not
-   * be carried out.
+   * Begins a run that waits for the run lock, or continues one that has begun, for the holder of the lock. With
+   * `orphaned` a waiting run is claimed only if its heartbeat has stopped. Returns false when the run has ended or
+   * still has its process: then it must not be executed.
    */
-  claim(run: RunId, about: { readonly left: boolean }): Promise<boolean>
-  /** Leaves a run that waits for the run lock to other processes, at once. */
+  claim(run: RunId, about: { readonly orphaned: boolean }): Promise<boolean>
+  /** Releases a run that waits for the run lock to other processes, at once. */
   leaveWaiting(run: RunId): Promise<void>
-  /** Notes how a run ended that waits for the run lock. False where another process has claimed it or has ended it: nothing is noted. */
+  /**
+   * Stores how a run ended that waits for the run lock. Returns false, and stores nothing, when another process has
+   * claimed or ended it.
+   */
   endWaiting(run: RunId, end: RunEnd): Promise<boolean>
   /**
-   * Returns a run that no process carries out or waits with: first those that have begun, then the one that was accepted first, of those
-   * accepted before the run `before`. Whoever has the run lock knows that nobody carries out one that has begun; otherwise it is one that
-   * was not heard of for too long.
+   * Returns an orphaned run: first those that have begun, then the first accepted of those accepted before the run
+   * `before`. While the caller has the run lock, every run that has begun is orphaned; otherwise those whose heartbeat
+   * has stopped.
    */
   orphan(about: { readonly hasLock: boolean; readonly before: RunId | null }): Promise<OrphanedRun | null>
-  /** Takes the run lock from a process that has it and has said nothing for long, so that an orphan can be taken over. */
+  /** Breaks the run lock of a process whose heartbeat has stopped, so that an orphaned run can be taken over. */
   breakLock(orphan: OrphanedRun): Promise<void>
 
   /** Says that a worker is there, and computes for all (`local`: only until there is one that does). */
@@ -176,8 +179,8 @@ export interface LevelCut {
   readonly idle: number
 }
 
-/** So long after it was last heard of a process counts as gone. */
+/** The time, in milliseconds, after its last heartbeat at which a process counts as gone. */
 export const LEASE_MS = 6000
 
-/** How often processes say that they are there. */
-export const BEAT_MS = 1000
+/** The interval, in milliseconds, of heartbeats. */
+export const HEARTBEAT_MS = 1000

@@ -291,14 +291,14 @@ test('a run whose lock is lost to the next one of its server comes first', async
 
 test('a run goes on when the server that saw to it stops', async (t) => {
   const sheet = await sharedOffers(t, offers(120, 120))
-  const server = await sheet.open({ handsRunsOver: true })
+  const server = await sheet.open({ handOverRuns: true })
   await startWorkers(t, sheet, 1)
   const hold = sheet.api.hold('/rate/C11*')
   const running = runOffers(server)
   running.catch(() => undefined)
   await hold.arrived(1)
   await server.close()
-  await assert.rejects(running, /run 1 goes on at another server or worker/)
+  await assert.rejects(running, /run 1 continues at another server or worker/)
   hold.release()
   const other = await sheet.open()
   const ended = await watchedEnd(t, other, '1')

@@ -5,7 +5,7 @@ import { getRecordAsOf } from '../../src/sheet/queries/get-record.ts'
 import { finishOrphanedRuns } from '../../src/sheet/runs/coordination/finish-orphaned-runs.ts'
 import { startMaterialize } from '../../src/sheet/runs/materialize.ts'
 import { listRuns } from '../../src/sheet/runs/read-runs.ts'
-import { seeToLeftRuns } from '../../src/sheet/runs/coordination/run-shared.ts'
+import { recoverOrphanedRuns } from '../../src/sheet/runs/coordination/finish-orphaned-runs.ts'
 import type { Sheet } from '../../src/sheet/sheet.ts'
 import { upsertRecords } from '../../src/sheet/writes/upsert-records.ts'
 import { Database } from '../../src/store/postgres/database/database.ts'
@@ -118,7 +118,7 @@ test('runs of a server that is behind are neither interrupted nor taken over whi
     (await store.runs({ before: null, limit: 10 })).map(({ state, total }) => [state, total])
   await at(ahead, async () => {
     await store.interruptRuns(null)
-    await seeToLeftRuns(ahead, store)
+    await recoverOrphanedRuns(ahead, store)
     await listRuns(ahead, { limit: null, cursor: null })
   })
   assert.deepEqual(await states(), [

@@ -63,9 +63,9 @@ function silence(url: string, run: RunId): Promise<void> {
 
 test('runs that wait when their server stops go on elsewhere, in order and as they were asked for', async (t) => {
   const sheet = await sharedOffers(t, offers(6, 6))
-  const other = await sheet.open({ handsRunsOver: true })
+  const other = await sheet.open({ handOverRuns: true })
   await runOffers(other)
-  const leaving = await sheet.open({ handsRunsOver: true })
+  const leaving = await sheet.open({ handOverRuns: true })
   const hold = sheet.api.hold('/rate/C0')
   const first = await start(leaving, { targets: ['rate'], force: true }, ACTOR)
   await hold.arrived(1)
@@ -83,7 +83,7 @@ test('runs that wait when their server stops go on elsewhere, in order and as th
   const frames = await hearFrames(other)
   await leaving.close()
   for (const outcome of await told) {
-    assert.match(String('reason' in outcome && outcome.reason), /goes on at another server or worker/)
+    assert.match(String('reason' in outcome && outcome.reason), /continues at another server or worker/)
   }
   hold.release()
   keep(t, other)

@@ -81,7 +81,7 @@ export async function startWorkers(
   count: number,
 ): Promise<readonly Worker[]> {
   const workers = await Promise.all(
-    Array.from({ length: count }, async () => startWorker(await open({ handsRunsOver: true }))),
+    Array.from({ length: count }, async () => startWorker(await open({ handOverRuns: true }))),
   )
   for (const worker of workers) onEnd(t, () => worker.stop(0))
   return workers

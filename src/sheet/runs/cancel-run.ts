@@ -4,19 +4,19 @@ import { getRun } from './read-runs.ts'
 import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** How long a run of another process is given to end before the answer is that it is still running. */
-const PATIENCE_MS = 10_000
-const LOOK_MS = 50
+/** The time, in milliseconds, that a run of another process has to end before it is reported as still running. */
+const TIMEOUT_MS = 10_000
+const POLL_MS = 50
 
 /**
- * Ends a run: no new call starts, calls under way are aborted, what is stored stays. Resolves when it has ended, with
- * what it came to; a run that was cancelled before is answered as it is. Throws SheetError for an unknown run,
- * OperationError for one that ended otherwise, ValidationError without an actor.
+ * Cancels a run: no new call starts, calls under way are aborted, stored results stay. Resolves with the run when it
+ * has ended; a run that was cancelled before is returned as it is. Throws SheetError for an unknown run, OperationError
+ * for one that ended otherwise, ValidationError without an actor.
  */
 export async function cancelRun(sheet: Sheet, id: RunId, givenActor: GivenActor): Promise<StoredRun> {
   const actor = resolveActor(sheet, givenActor)
   const active = sheet.runs.get(id)
-  // At once: calls that cost money wait neither for a store that is busy nor for a contract to be mended.
+  // First, since calls may cost money: cancelling waits neither for the store nor for a valid contract.
   active?.cancel(actor)
   await active?.ended
   const run = await getRun(sheet, id)
@@ -41,12 +41,12 @@ function notRunning({ id, state }: StoredRun): OperationError {
   )
 }
 
-/** Another process runs it: that one looks for such wishes several times a second. */
+/** Polls a run of another process, which checks for requests to cancel several times a second. */
 async function untilEnded(sheet: Sheet, id: RunId): Promise<StoredRun> {
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + TIMEOUT_MS
   for (;;) {
     const run = await getRun(sheet, id)
     if (run.state !== 'running' || performance.now() > deadline) return run
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }

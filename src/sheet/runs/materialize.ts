@@ -13,7 +13,8 @@ import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import { distinctLists } from './selection/run-limits.ts'
 import { checkRecords, resolveSelection, type RunSelection } from './selection/run-selection.ts'
 import { RunFrames } from './coordination/run-frames.ts'
-import { outcomeOf, runShared } from './coordination/run-shared.ts'
+import { outcomeOf } from './coordination/run-outcome.ts'
+import { runShared } from './coordination/run-shared.ts'
 import { runToEnd } from './coordination/run-to-end.ts'
 import type { Sheet } from '../sheet.ts'
 import { stopAfterOf } from './selection/stop-after-failures.ts'
@@ -23,7 +24,7 @@ export interface MaterializeRequest extends RunSelection {
   readonly actor: GivenActor
 }
 
-/** What a run came to, in cells (D30). */
+/** The result of a run, in cells (D30). */
 export interface MaterializeResult {
   readonly materialized: number
   readonly skipped: number
@@ -31,23 +32,23 @@ export interface MaterializeResult {
   readonly totalCost: number
 }
 
-/** A run under way. */
+/** A run that was started. */
 export interface StartedRun {
   readonly id: RunId
-  /** What it comes to; rejects with what ended it early. */
+  /** Resolves with the result; rejects with the error that ended it early. */
   readonly done: Promise<MaterializeResult>
 }
 
-/** Runs the derivations of the sheet to the end; see {@link startMaterialize}. */
+/** Runs the derivations of the sheet and waits for the end; see {@link startMaterialize}. */
 export async function materialize(sheet: Sheet, request: MaterializeRequest): Promise<MaterializeResult> {
   return (await startMaterialize(sheet, request)).done
 }
 
 /**
- * Starts a run, which computes cells and stores them as they come (H3, D25–D31), and goes on whoever waits for it.
- * Resolves when the store knows of the run. Publishes `materialize.start`, then `materialize.end` or
- * `materialize.error`; a fault of the request's shape or actor publishes nothing (D40). Throws ValidationError,
- * OperationError for an unknown target, ContractError.
+ * Starts a run, which computes cells and stores each result (H3, D25–D31), and continues whether or not anyone waits
+ * for it. Resolves when the store has the run. Publishes `materialize.start`, then `materialize.end` or
+ * `materialize.error`; an invalid request or actor publishes nothing (D40). Throws ValidationError, OperationError for
+ * an unknown target, ContractError.
  */
 export async function startMaterialize(sheet: Sheet, request: MaterializeRequest): Promise<StartedRun> {
   const order = orderOf(request, resolveActor(sheet, request.actor))
@@ -110,7 +111,7 @@ async function run(sheet: Sheet, { order, frames, onStarted }: OrderedRun): Prom
   sheet.stopping.throwIfAborted()
   const { store, derivations } = await sheet.deriving()
   const { tasks } = store
-  // A mistake is told at once, not when the lock is there.
+  // Checked before waiting for the lock, so that a wrong request fails at once.
   const targets = selectTargets(derivations, order.targets)
   const kept = order.keepFresh === undefined ? null : derivationOf(derivations, order.keepFresh)
   const wanted = kept === null || order.targets !== null ? targets : new Set(kept.targets)
@@ -123,12 +124,12 @@ async function run(sheet: Sheet, { order, frames, onStarted }: OrderedRun): Prom
   const active = new ActiveRun(id, sheet.stopping, store.frames)
   return sheet.runs.during(active, store, () => {
     onStarted(id)
-    // Files may have been edited while the run waited: they are read when it has the lock.
+    // Files may be edited while the run waits: they are read once it has the lock.
     return tasks === undefined || order.keepFresh !== undefined
       ? runToEnd(sheet, active, {
           work: () => runLocked(sheet, order, active),
           resultOf: (ended) => outcomeOf(store, ended),
-          onLeft: () => frames.silence(),
+          onReleased: () => frames.suppressEnd(),
         })
       : runShared({ sheet, store, tasks, active, order, frames })
   })
@@ -166,7 +167,7 @@ function observe({ feed }: ActiveRun, absent: number): RunObserver {
   }
 }
 
-/** Counts in the cells of records that do not exist. */
+/** Adds the cells of records that do not exist. */
 function withAbsent(progress: RunProgress, absent: number): RunProgress {
   if (absent === 0) return progress
   const { done, total, failed } = progress

@@ -8,23 +8,26 @@ import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import { resolveSelection, type RunSelection } from './selection/run-selection.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** What a run would do and cost. */
+/** The plan of a run: what it would do and cost. */
 export interface MaterializePlan extends RunPlan {
-  /** What the run would be refused for if it were started here and now, such as an environment variable that is not set (D23). */
+  /**
+   * The reasons for which the run would fail if it were started in this process now, such as an environment variable
+   * that is not set (D23).
+   */
   readonly notReady: readonly string[]
-  /** Failures in a row at one host that would end the run; null for no such bound. */
+  /** The number of failures in a row at one host that would end the run; null for no bound. */
   readonly stopAfterFailures: number | null
 }
 
-/** A selection, and who would run it: needed only where the run overwrites values written by hand. */
+/** A selection and the actor of the run, needed only when the run overwrites manual values. */
 export interface PlanSelection extends RunSelection {
   readonly actor?: GivenActor
 }
 
 /**
- * What a run with this selection would do and cost. Writes nothing, publishes nothing, calls nobody, needs no secrets, and
- * waits for no lock. Throws ValidationError, ContractError, OperationError for an unknown target, and PermissionDeniedError where the
- * run would overwrite values written by hand that its actor may not write.
+ * Plans a run with this selection. Writes and publishes nothing, makes no calls, needs no secrets, and waits for no
+ * lock. Throws ValidationError, ContractError, OperationError for an unknown target, and PermissionDeniedError when the
+ * run would overwrite manual values that its actor may not write.
  */
 export async function planMaterialize(sheet: Sheet, selection: PlanSelection): Promise<MaterializePlan> {
   checkSelection(selection)

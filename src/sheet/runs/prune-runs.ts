@@ -2,11 +2,11 @@ import { ValidationError } from '../../errors/service-error.ts'
 import type { PrunableRuns, RunPruning } from '../../store/stored-run.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** Which runs to remove; those under way are never removed. */
+/** The runs to remove; those under way are never removed. */
 export interface PruneRequest {
-  /** Milliseconds: only runs that ended longer ago. Null for any time. */
+  /** Removes only runs that ended longer ago than this, in milliseconds; null for any time. */
   readonly olderThanMs: number | null
-  /** Leaves so many of the newest runs; null for none. */
+  /** The number of newest runs to keep; null for none. */
   readonly keep: number | null
 }
 
@@ -18,9 +18,9 @@ export async function prunableRuns(sheet: Sheet, request: PruneRequest): Promise
 }
 
 /**
- * Removes runs that have ended, with their failures, and answers with how many. The log and the states of cells are left as they are: a
- * cell that failed keeps its failure. A run that was removed can no longer be reverted as a whole. Works in steps, so that others write
- * in between. Throws ValidationError for a condition that is none, and where there is no condition.
+ * Removes runs that have ended, with their failures, and returns the counts. The log and the states of cells stay as
+ * they are: a cell that failed keeps its failure. A removed run can no longer be reverted as a whole. Works in steps,
+ * so that other writes run in between. Throws ValidationError for a bad condition, and when there is no condition.
  */
 export async function pruneRuns(sheet: Sheet, request: PruneRequest): Promise<PrunableRuns> {
   const { store } = await sheet.current()

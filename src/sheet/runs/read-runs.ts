@@ -7,12 +7,12 @@ import { pageLimit } from '../page-limit.ts'
 import type { Sheet } from '../sheet.ts'
 
 export interface PageOptions {
-  /** Null is 50; more than 10,000 is lowered to that. */
+  /** The page size; null is 50, more than 10,000 is lowered to that. */
   readonly limit: number | null
   readonly cursor: string | null
 }
 
-/** A run with the records that it was asked for; null when the request did not filter. */
+/** A run with the records of its request; null when the request had no filter. */
 export interface RunDetail {
   readonly run: StoredRun
   readonly recordIds: readonly string[] | null
@@ -28,7 +28,7 @@ export interface RunFailureList {
   readonly nextCursor: string | null
 }
 
-/** One run. Throws SheetError for an unknown one. */
+/** Reads a run. Throws SheetError for an unknown one. */
 export async function getRun(sheet: Sheet, id: RunId): Promise<StoredRun> {
   const { store } = await sheet.current()
   const run = await store.run(id)
@@ -38,20 +38,20 @@ export async function getRun(sheet: Sheet, id: RunId): Promise<StoredRun> {
   return (await store.run(id)) ?? run
 }
 
-/** One run, with all that it was asked for. Throws SheetError for an unknown one. */
+/** Reads a run with the records of its request. Throws SheetError for an unknown one. */
 export async function getRunDetail(sheet: Sheet, id: RunId): Promise<RunDetail> {
   const run = await getRun(sheet, id)
   const { store } = await sheet.current()
   return { run, recordIds: await store.runRecordIds(id) }
 }
 
-/** Runs of the sheet, newest first. Throws ValidationError for a bad limit or cursor. */
+/** Lists runs of the sheet, newest first. Throws ValidationError for a bad limit or cursor. */
 export async function listRuns(sheet: Sheet, options: PageOptions): Promise<RunList> {
   const limit = pageLimit(options.limit)
   const { store } = await sheet.current()
   const { cursor } = options
   const before = cursor === null ? null : String(openCursor(store.cursorKey, cursor, RUNS))
-  // One more than asked for tells whether another page follows.
+  // One more than asked for shows whether another page follows.
   const read = (): Promise<readonly StoredRun[]> => store.runs({ before, limit: limit + 1 })
   let found = await read()
   if (found.some(({ id, state }) => state === 'running' && sheet.runs.get(id) === undefined)) {
@@ -66,7 +66,7 @@ export async function listRuns(sheet: Sheet, options: PageOptions): Promise<RunL
   }
 }
 
-/** The cells that failed in a run, in the order in which they did. Throws SheetError, and ValidationError. */
+/** Lists the cells that failed in a run, oldest failure first. Throws SheetError, and ValidationError. */
 export async function listRunFailures(
   sheet: Sheet,
   id: RunId,
@@ -90,8 +90,8 @@ export async function listRunFailures(
 }
 
 /**
- * The last item of a page if another page follows it; undefined otherwise. `found` are the items that were read for the page, and `next`
- * reads one after another: where items are long, fewer are read than were asked for.
+ * Returns the last item of a page if another page follows it, else undefined. `found` are the items that were read for
+ * the page, and `next` reads the items after one: where items are long, fewer are read than were asked for.
  */
 async function lastOf<T>(
   page: readonly T[],
@@ -103,53 +103,53 @@ async function lastOf<T>(
   return (await next(last)).length > 0 ? last : undefined
 }
 
-/** Characters of response bodies on a page of failures: with more of them it has fewer failures. */
+/** The most characters of response bodies on a page of failures; beyond that the page is shorter. */
 const BODIES_ON_PAGE = 1 << 20
 
-/** The first of these failures, as many as a page has room for; at least one. */
+/** Returns the first failures that fit within the limit; at least one. */
 function withinBytes(failures: readonly RunFailure[]): readonly RunFailure[] {
-  let room = BODIES_ON_PAGE
-  const end = failures.findIndex(({ responseBody = '' }) => (room -= responseBody.length) < 0)
+  let budget = BODIES_ON_PAGE
+  const end = failures.findIndex(({ responseBody = '' }) => (budget -= responseBody.length) < 0)
   return end === -1 ? failures : failures.slice(0, Math.max(1, end))
 }
 
 const RUNS = 'runs'
 
-/** To look, the run lock is taken for a moment: seldom enough to be in nobody's way. */
-const LOOK_AGAIN_MS = 250
+/** The minimum interval, in milliseconds, between checks for interrupted runs, which take the run lock for a moment. */
+const CHECK_INTERVAL_MS = 250
 
-/** The look for interrupted runs that a sheet had last; those who ask before it is due share the next. */
-const LOOKS = new WeakMap<Sheet, { readonly at: number; next: Promise<void> | null }>()
+/** The last check for interrupted runs of a sheet; requests before the next one is due share that. */
+const CHECKS = new WeakMap<Sheet, { readonly at: number; next: Promise<void> | null }>()
 
-/** The fault of naming a run that does not exist. */
+/** Creates the error for a run that does not exist. */
 export function unknownRun(id: RunId): SheetError {
   return new SheetError(`no run ${JSON.stringify(id.slice(0, 100))}`, 'unknown_run', {
     action: 'list_runs',
   })
 }
 
-/** Counts of a run under way here are newer than what is stored of it. */
+/** Returns the run with the counts of this process, which are newer than the stored ones. */
 function withProgress(sheet: Sheet, run: StoredRun): StoredRun {
   const active = sheet.runs.get(run.id)
   return run.state !== 'running' || active === undefined ? run : { ...run, ...active.feed.progress }
 }
 
 /**
- * Finds runs whose process ended before they did. Only who has the run lock can tell: a run that has had it and has not
- * ended is then nobody's. While another run has the lock there is nothing to find, since that one has looked.
+ * Finds runs whose process ended before they did. This takes the run lock: a run that had it and has not ended is
+ * interrupted. While another run has the lock there is nothing to find, since that run has checked.
  */
 function findInterrupted(sheet: Sheet, store: SheetStore): Promise<void> {
-  const last = LOOKS.get(sheet) ?? { at: -Infinity, next: null }
-  const look = async (): Promise<void> => {
-    await delay(Math.max(0, last.at + LOOK_AGAIN_MS - performance.now()))
-    LOOKS.set(sheet, { at: performance.now(), next: null })
-    await lookForInterrupted(sheet, store)
+  const last = CHECKS.get(sheet) ?? { at: -Infinity, next: null }
+  const check = async (): Promise<void> => {
+    await delay(Math.max(0, last.at + CHECK_INTERVAL_MS - performance.now()))
+    CHECKS.set(sheet, { at: performance.now(), next: null })
+    await markInterrupted(sheet, store)
   }
-  LOOKS.set(sheet, last)
-  return (last.next ??= look())
+  CHECKS.set(sheet, last)
+  return (last.next ??= check())
 }
 
-async function lookForInterrupted(sheet: Sheet, store: SheetStore): Promise<void> {
+async function markInterrupted(sheet: Sheet, store: SheetStore): Promise<void> {
   try {
     const lock = await store.lockRun(0, sheet.stopping)
     try {

@@ -13,7 +13,7 @@ import { SILENT_MS } from './coordination/with-run-lock.ts'
 export interface RevertCellRequest {
   readonly recordId: string
   readonly field: string
-  /** Of the provenance entry to undo. */
+  /** The seq of the provenance entry to undo. */
   readonly seq: number
   readonly actor: GivenActor
 }
@@ -24,24 +24,24 @@ export interface RevertRunRequest {
   readonly actor: GivenActor
 }
 
-/** What a revert came to: cells put back, and cells left since they do not hold any more what was to be undone. */
+/** The result of a revert: cells that were restored, and conflicts, which no longer have the value to undo. */
 export interface RevertReport extends RevertResult {
-  /** The run that the revert was, by which it can be reverted; null for a single cell. */
+  /** The run of the revert, which can be reverted in turn; null for a single cell. */
   readonly runId: RunId | null
 }
 
-/** A revert of a run under way. */
+/** A revert that was started. */
 export interface StartedRevert {
   readonly id: RunId
-  /** What it comes to; rejects with what ended it early. */
+  /** Resolves with the result; rejects with the error that ended it early. */
   readonly done: Promise<RevertReport>
 }
 
 /**
- * Undoes one provenance entry: the cell gets back the value from before it, or is a conflict and is left. A derived cell
- * is then missing, overridden or computed again as it was; what was computed may be stale.
- * Throws ValidationError for an unknown field, for `id`, and without an actor; SheetError for a record or an entry that
- * never existed; PermissionDeniedError (D7); ContractError.
+ * Undoes one provenance entry: restores the earlier value of the cell, or reports a conflict and leaves it. A derived
+ * cell is then missing, overridden or computed as it was before; a computed value may be stale. Throws ValidationError
+ * for an unknown field, for `id`, and without an actor; SheetError for a record or an entry that never existed;
+ * PermissionDeniedError (D7); ContractError.
  */
 export async function revertCell(sheet: Sheet, request: RevertCellRequest): Promise<RevertReport> {
   const { recordId, field, seq } = request
@@ -53,9 +53,9 @@ export async function revertCell(sheet: Sheet, request: RevertCellRequest): Prom
 }
 
 /**
- * Undoes what a run wrote, as a run of its own, which can be listed, cancelled and reverted like any other; it publishes
- * no frames on `/events`. Resolves when the store knows of it. It goes in steps, and what a step has put back stays,
- * whatever ends it early: to go on, revert the same run again, and what was put back before is then among the conflicts.
+ * Undoes what a run wrote, as a run of its own, which can be listed, cancelled and reverted like any other; it
+ * publishes no frames on `/events`. Resolves when the store has the new run. It works in steps, and finished steps stay
+ * when an error ends it: revert the same run again to continue, with the cells restored before among the conflicts.
  * Throws ValidationError without an actor, SheetError for an unknown run, OperationError for one that is still running,
  * ContractError.
  */
@@ -97,10 +97,10 @@ async function revertRun(
   return { ...result, runId: id }
 }
 
-/** Which cells another process left is not stored. */
+/** Creates the error of a revert that another process finished, since its conflicts are not stored. */
 function revertedElsewhere({ id, materialized, skipped }: StoredRun): OperationError {
   return new OperationError(
-    `run ${id} was finished by another process: it put ${materialized} cells back and left ${skipped}`,
+    `run ${id} was finished by another process: it restored ${materialized} cells and skipped ${skipped}`,
     'run_interrupted',
     { action: 'get_run', run: id },
   )

@@ -3,15 +3,18 @@ import { OrphanRecovery } from './coordination/orphan-recovery.ts'
 import type { Sheet } from '../sheet.ts'
 import { TaskRunner } from './tasks/task-runner.ts'
 
-/** A worker of a sheet under way. */
+/** A running worker of a sheet. */
 export interface Worker {
-  /** Takes no more work, gives what is under way so many milliseconds, and leaves the rest to others. */
+  /**
+   * Takes no more tasks, waits up to `graceMs` milliseconds for those under way, and leaves the rest to other
+   * processes.
+   */
   stop(graceMs: number): Promise<void>
 }
 
 /**
- * Computes cells of all runs of a sheet whose store processes share, until it is stopped. Throws OperationError for a sheet in
- * a directory, RecordsError while the store cannot be used.
+ * Starts a worker that computes cells of all runs of a sheet in PostgreSQL, until it is stopped. Throws OperationError
+ * for a sheet in a directory, RecordsError while the store cannot be used.
  */
 export async function startWorker(sheet: Sheet): Promise<Worker> {
   const { store } = await sheet.current()

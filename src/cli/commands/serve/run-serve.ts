@@ -93,7 +93,7 @@ function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
     lockTimeoutMs: options.lockTimeoutMs,
     queryLimits: options.queryLimits,
     transport: callTransport(options),
-    handsRunsOver: true,
+    handOverRuns: true,
     storeThread: options.storeThread,
     logger,
   })

@@ -30,7 +30,7 @@ export async function work(options: WorkOptions): Promise<void> {
   try {
     const sheet = await openSheet(options.store, {
       transport: callTransport(options),
-      handsRunsOver: true,
+      handOverRuns: true,
       logger,
     })
     const { worker, resources } = await begin(sheet, options)

@@ -3,11 +3,12 @@ import { TaskLostError } from '../../../store/run-tasks.ts'
 import { RunCoordinator } from './run-coordinator.ts'
 import type { LockedRun } from './coordinated-run.ts'
 import { endRun, endRunEarly } from './end-run.ts'
-import { isLeft, leftByStopping, RunLeftError } from './run-left-error.ts'
-import { isTrouble } from '../tasks/task-runner.ts'
+import { releasedByShutdown, RunReleasedError } from './run-released-error.ts'
+import { isStoreUnavailable } from '../tasks/task-runner.ts'
 
 /**
- * Has a run computed to its end, notes how it ended, and tells of it. Throws what ended it early; an error that {@link isLeft} where it has not ended.
+ * Coordinates a run to its end, stores how it ended, and publishes that. Throws the error that ended it early, and
+ * RunReleasedError when it has not ended.
  */
 export async function coordinateRun(run: LockedRun): Promise<void> {
   const { sheet, store, active, order, frames } = run
@@ -17,24 +18,24 @@ export async function coordinateRun(run: LockedRun): Promise<void> {
     await endRun(store, active, { state: 'finished', error: null })
     frames.end(active.feed.progress)
   } catch (error) {
-    if (isLeft(error)) throw error
+    if (error instanceof RunReleasedError) throw error
     const stops = sheet.stopping.aborted && error === sheet.stopping.reason
-    if (stops && (sheet.handsRunsOver || run.wasLeft === true)) {
+    if (stops && (sheet.handOverRuns || run.wasOrphaned === true)) {
       await coordinator.handOver()
-      throw leftByStopping(active.id)
+      throw releasedByShutdown(active.id)
     }
     if (error instanceof TaskLostError) {
       await coordinator.handOver()
-      throw new RunLeftError(error.message)
+      throw new RunReleasedError(error.message)
     }
-    if (isTrouble(error)) throw new RunLeftError((error as Error).message)
-    await coordinator.letGo().catch(() => undefined)
+    if (isStoreUnavailable(error)) throw new RunReleasedError((error as Error).message)
+    await coordinator.stopTasks().catch(() => undefined)
     if (error instanceof RunStoppedError) coordinator.skipRest()
     try {
       await endRunEarly(run, error)
     } catch (fault) {
-      // A run whose end cannot be noted has not ended; what is a fault of the program will be one again.
-      if (isTrouble(fault)) throw new RunLeftError((fault as Error).message)
+      // A run whose end cannot be stored has not ended; an internal error will occur again in the next process.
+      if (isStoreUnavailable(fault)) throw new RunReleasedError((fault as Error).message)
     }
     frames.error(error)
     throw error

@@ -5,7 +5,7 @@ import type { ActiveRun } from '../../active-run.ts'
 import type { RunFrames } from './run-frames.ts'
 import type { Sheet } from '../../sheet.ts'
 
-/** A run that this process sees to. */
+/** A run that this process coordinates. */
 export interface CoordinatedRun {
   readonly sheet: Sheet
   readonly store: SheetStore
@@ -15,9 +15,9 @@ export interface CoordinatedRun {
   readonly frames: RunFrames
 }
 
-/** The same, once it has the run lock. */
+/** A coordinated run that has the run lock. */
 export interface LockedRun extends CoordinatedRun {
   readonly lock: RunLock
-  /** Whether another process left it: when this one is stopped, it goes on elsewhere again. */
-  readonly wasLeft?: boolean
+  /** Whether it was taken over from another process: when this one is stopped, another takes it over again. */
+  readonly wasOrphaned?: boolean
 }

@@ -5,31 +5,34 @@ import type { ActiveRun } from '../../active-run.ts'
 import type { Sheet } from '../../sheet.ts'
 import { reportedError } from '../../run-error.ts'
 
-/** Notes how a run ended, and tells those who watch it. Throws where the store cannot be written. */
+/** Stores how a run ended, and publishes that to its watchers. Throws when the store cannot be written. */
 export async function endRun(
   store: SheetStore,
   active: ActiveRun,
   how: Pick<RunEnd, 'state' | 'error'>,
 ): Promise<void> {
   await store.endRun(active.id, endOf(active, how))
-  await tellEnd(store, active)
+  await publishEnd(store, active)
 }
 
-/** The same for a run that an error ends. */
+/** Ends a run with an error; see {@link endRun}. */
 export async function endRunEarly({ sheet, store, active }: EndingRun, error: unknown): Promise<void> {
   await endRun(store, active, { state: stateAfter(error, active, sheet), error: reportedError(error) })
 }
 
-/** The same for a run that waits for the run lock, where processes share runs. False where it is another process' by now. */
+/**
+ * Ends a run that waits for the run lock with an error, where processes share runs. Returns false when another process
+ * has taken it over.
+ */
 export async function endWaitingEarly(
   { sheet, store, active }: EndingRun,
   tasks: RunTasks,
   error: unknown,
 ): Promise<boolean> {
   const how = { state: stateAfter(error, active, sheet), error: reportedError(error) }
-  const isNoted = await tasks.endWaiting(active.id, endOf(active, how))
-  if (isNoted) await tellEnd(store, active)
-  return isNoted
+  const isStored = await tasks.endWaiting(active.id, endOf(active, how))
+  if (isStored) await publishEnd(store, active)
+  return isStored
 }
 
 /** A run of this process. */
@@ -44,8 +47,8 @@ function endOf(active: ActiveRun, how: Pick<RunEnd, 'state' | 'error'>): RunEnd 
   return { ...how, cancelledBy, progress: active.feed.progress }
 }
 
-/** The run has ended, whether or not those who watch can be told how. */
-async function tellEnd(store: SheetStore, active: ActiveRun): Promise<void> {
+/** Publishes the end of a run. Its end is stored, so that a failure to read it back is ignored. */
+async function publishEnd(store: SheetStore, active: ActiveRun): Promise<void> {
   const ended = await store.run(active.id).catch(() => null)
   if (ended !== null) active.feed.end(ended)
 }

@@ -1,4 +1,6 @@
-import { RecordsError } from '../../../errors/service-error.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { LockTimeoutError, RecordsError } from '../../../errors/service-error.ts'
+import { HEARTBEAT_MS } from '../../../store/run-tasks.ts'
 import type { SheetStore } from '../../../store/sheet-store.ts'
 import type { RunId, RunLock, RunOrder } from '../../../store/stored-run.ts'
 import { ActiveRun } from '../../active-run.ts'
@@ -6,15 +8,15 @@ import { coordinateRun } from './coordinate-run.ts'
 import type { LockedRun } from './coordinated-run.ts'
 import { keepFresh } from '../selection/keep-fresh.ts'
 import { RunFrames } from './run-frames.ts'
-import { isLeft } from './run-left-error.ts'
+import { RunReleasedError } from './run-released-error.ts'
 import type { Sheet } from '../../sheet.ts'
 import { undoRun } from './undo-run.ts'
 import { workToEnd } from './work-to-end.ts'
 
 /**
- * Finishes runs that were left, since their processes are gone: those that had the run lock before, then those that wait for it, in the
- * order in which they were accepted. `waiting` is whoever has the lock for a run of its own, before which only those go that were accepted
- * before it, and which waits no longer when it is aborted; null for nobody.
+ * Finishes orphaned runs, whose processes are gone: first those that had the run lock, then those that wait for it, in
+ * the order in which they were accepted. `waiting` is the run that the lock was taken for: only runs accepted before it
+ * are finished, until it is aborted; null finishes all.
  */
 export async function finishOrphanedRuns(
   sheet: Sheet,
@@ -25,34 +27,59 @@ export async function finishOrphanedRuns(
     waiting?.signal.throwIfAborted()
     const orphan = (await store.tasks?.orphan({ hasLock: true, before: waiting?.id ?? null })) ?? null
     if (orphan === null || orphan.id === waiting?.id) return
-    await finishLeftRun(sheet, store, { lock, id: orphan.id })
+    await finishRun(sheet, store, { lock, id: orphan.id })
   }
 }
 
-async function finishLeftRun(
+/**
+ * Takes over orphaned runs, unless another process does: those that had the run lock, then those that wait for it. Breaks the run lock
+ * of a process whose heartbeat stopped, since it is suspended or disconnected.
+ */
+export async function recoverOrphanedRuns(sheet: Sheet, store: SheetStore): Promise<void> {
+  const { tasks } = store
+  const find = { hasLock: false, before: null }
+  if (tasks === undefined || (await tasks.orphan(find)) === null) return
+  try {
+    const lock = await store.lockRun(0, sheet.stopping)
+    try {
+      await finishOrphanedRuns(sheet, store, { lock, waiting: null })
+    } finally {
+      lock.release()
+    }
+  } catch (error) {
+    if (!(error instanceof LockTimeoutError)) throw error
+    // A process that has just taken it over sends a heartbeat at once.
+    await delay(HEARTBEAT_MS, undefined, { signal: sheet.stopping }).catch(() => undefined)
+    const orphan = await tasks.orphan(find)
+    if (orphan !== null) await tasks.breakLock(orphan)
+  }
+}
+
+async function finishRun(
   sheet: Sheet,
   store: SheetStore,
   { lock, id }: { readonly lock: RunLock; readonly id: RunId },
 ): Promise<void> {
   const { tasks } = store
   const run = await store.run(id)
-  // Its process may have been heard of just now.
-  if (tasks === undefined || run === null || !(await tasks.claim(id, { left: true }))) return
-  sheet.logger.info({ run: id }, 'a run was left by its process; going on with it')
+  // Its process may have sent a heartbeat just now.
+  if (tasks === undefined || run === null || !(await tasks.claim(id, { orphaned: true }))) return
+  sheet.logger.info({ run: id }, 'the process of this run is gone; taking it over')
   const order = { ...run, recordIds: await store.runRecordIds(id) }
   const active = new ActiveRun(id, sheet.stopping, store.frames)
   if (run.cancelledBy !== null) active.cancel(run.cancelledBy)
   const frames = new RunFrames(sheet, run.actor)
-  const left = { sheet, store, tasks, active, order, frames, lock, wasLeft: true }
+  const orphan = { sheet, store, tasks, active, order, frames, lock, wasOrphaned: true }
   try {
-    await sheet.during(sheet.runs.during(active, store, () => carryOut(left)))
+    await sheet.during(sheet.runs.during(active, store, () => execute(orphan)))
   } catch (error) {
-    // How it ended is told to those who asked for it.
-    if (isLeft(error)) throw new RecordsError(`run ${id} is left unfinished: ${error.message}`)
+    // The callers that requested the run receive its error.
+    if (error instanceof RunReleasedError)
+      throw new RecordsError(`run ${id} is left unfinished: ${error.message}`)
   }
 }
 
-async function carryOut(run: LockedRun): Promise<void> {
+async function execute(run: LockedRun): Promise<void> {
   const { active, order, frames } = run
   const whole = wholeWork(run, order)
   if (whole === null) return coordinateRun(run)
@@ -68,7 +95,7 @@ async function carryOut(run: LockedRun): Promise<void> {
   }
 }
 
-/** The work of a run that is not cut into tasks; null for one that is. */
+/** Returns the work of a run that is not divided into tasks; null for one that is. */
 function wholeWork({ sheet, store, active }: LockedRun, order: RunOrder): (() => Promise<unknown>) | null {
   const { actor, reverts, keepFresh: file } = order
   if (reverts !== null) return () => undoRun(store, active, { actor, reverts })

@@ -1,42 +1,42 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../../errors/service-error.ts'
-import { seeToLeftRuns } from './run-shared.ts'
+import { recoverOrphanedRuns } from './finish-orphaned-runs.ts'
 import type { Sheet } from '../../sheet.ts'
 
-/** How often it is looked whether a run was left. */
-const LOOK_MS = 2000
+/** The interval, in milliseconds, at which orphaned runs are looked for. */
+const POLL_MS = 2000
 
-/** Goes on with runs of processes that are gone, for as long as it is not stopped; only where processes share runs. */
+/** Takes over orphaned runs until it is stopped; does nothing where processes do not share runs. */
 export class OrphanRecovery {
   readonly #sheet: Sheet
   readonly #stopping = new AbortController()
-  readonly #keeping: Promise<void>
+  readonly #loop: Promise<void>
 
   constructor(sheet: Sheet) {
     this.#sheet = sheet
-    this.#keeping = this.#keep()
+    this.#loop = this.#run()
   }
 
-  /** Resolves when nothing is under way; a run that it sees to is stopped by the sheet. */
+  /** Resolves when nothing is under way. Closing the sheet stops a run that it coordinates. */
   async stop(): Promise<void> {
     this.#stopping.abort()
-    await this.#keeping
+    await this.#loop
   }
 
-  async #keep(): Promise<void> {
+  async #run(): Promise<void> {
     if (this.#sheet.frames === undefined) return
     const { signal } = this.#stopping
     while (!signal.aborted && !this.#sheet.stopping.aborted) {
       try {
         const { store } = await this.#sheet.current()
         if (store.tasks === undefined) return
-        await seeToLeftRuns(this.#sheet, store)
+        await recoverOrphanedRuns(this.#sheet, store)
       } catch (error) {
-        // The sheet logs once what is wrong with its files and its store.
+        // The sheet logs errors of its files and its store, each once.
         if (!(error instanceof ServiceError))
-          this.#sheet.logger.error({ err: error }, 'looking for runs that were left went wrong')
+          this.#sheet.logger.error({ err: error }, 'recovering orphaned runs failed')
       }
-      await delay(LOOK_MS, undefined, { signal }).catch(() => undefined)
+      await delay(POLL_MS, undefined, { signal }).catch(() => undefined)
     }
   }
 }

@@ -6,7 +6,7 @@ import { Planner, type RunScope } from '../../../derivation/plan/planner.ts'
 import type { PlanRequest } from '../../../derivation/run-request.ts'
 import { OperationError, RunStoppedError } from '../../../errors/service-error.ts'
 import {
-  BEAT_MS,
+  HEARTBEAT_MS,
   TaskLostError,
   type LevelCut,
   type RunPlace,
@@ -25,29 +25,32 @@ import { resolveSelection } from '../selection/run-selection.ts'
 import type { Sheet } from '../../sheet.ts'
 import { errorFrom } from '../../run-error.ts'
 
-/** Records of a task, at most and, where there are few, at least: many enough to be worth handing out, few enough to be shared. */
+/**
+ * The most records of a task, and the fewest where there are few: enough to make up for the overhead, few enough to
+ * share.
+ */
 const MOST_RECORDS = 100
 const LEAST_RECORDS = 8
 
-/** Of few records, each worker gets its part in so many tasks. */
+/** Tasks that each worker gets when records are few. */
 const TASKS_EACH = 4
 
 /** Keys of records read at a time. */
 const KEYS = 10_000
 
-/** How often it is looked how tasks stand: soon after they were cut, and later. */
-const FIRST_LOOK_MS = 20
-const LOOK_MS = 200
+/** The intervals, in milliseconds, at which the state of tasks is polled: at first, and the longest. */
+const FIRST_POLL_MS = 20
+const LONGEST_POLL_MS = 200
 
-/** How long whoever computes something of a run that was stopped is given to let go of it. */
-const LET_GO_MS = 3000
+/** The time, in milliseconds, that processes have to release the tasks of a run that was stopped. */
+const RELEASE_TIMEOUT_MS = 3000
 
 type Piece = Omit<RunTask, 'run'>
 
 /**
- * Has a run computed, by whoever computes for the sheet: cuts level after level into tasks and waits until they are settled.
- * A run that another process has begun goes on where that one was. Keeps `active` up to date.
- * Throws what broke the run, the signal's reason, and TaskLostError when the run lock is lost.
+ * Coordinates a run: divides each level into tasks, which this process or workers compute, and waits until they are
+ * settled. Resumes a run that another process has begun. Keeps `active` up to date. Throws the error that broke the
+ * run, the signal's reason, and TaskLostError when the run lock is lost.
  */
 export class RunCoordinator {
   readonly #sheet: Sheet
@@ -56,8 +59,8 @@ export class RunCoordinator {
   readonly #active: ActiveRun
   readonly #lock: RunLock
   readonly #runner: LocalRunner
-  readonly #beat: NodeJS.Timeout
-  /** One at a time, so that none is told after the last. */
+  readonly #heartbeat: NodeJS.Timeout
+  /** One at a time, so that none is published after the last. */
   #reporting: Promise<void> | null = null
   #lockLost: TaskLostError | null = null
 
@@ -68,21 +71,21 @@ export class RunCoordinator {
     this.#active = active
     this.#lock = lock
     this.#runner = new LocalRunner(sheet, tasks)
-    this.#beat = setInterval(() => {
-      // Also while an answer does not come: one connection may be lost, and others not.
-      void tasks.beat(active.id, lock).catch((error: unknown) => {
+    this.#heartbeat = setInterval(() => {
+      // Also while one has no response: its connection may be lost, and others not.
+      void tasks.heartbeat(active.id, lock).catch((error: unknown) => {
         if (error instanceof TaskLostError) this.#lockLost = error
       })
       this.#reporting ??= this.#report()
         .catch(() => undefined)
         .finally(() => (this.#reporting = null))
-    }, BEAT_MS / 4)
+    }, HEARTBEAT_MS / 4)
   }
 
   async run(order: RunOrder): Promise<void> {
     const { id, signal } = this.#active
-    // At once, where the run was another's: others must not take it as well.
-    await this.#tasks.beat(id, this.#lock)
+    // At once, so that no other process takes over an orphaned run as well.
+    await this.#tasks.heartbeat(id, this.#lock)
     const { request, place, scope } = await this.#begin(order)
     const levels = levelsOf(request)
     for (const [level, derivations] of levels.entries()) {
@@ -90,46 +93,49 @@ export class RunCoordinator {
       await this.#settled()
     }
     signal.throwIfAborted()
-    // Whoever goes on with it elsewhere still needs its tasks.
-    await this.#tasks.beat(id, this.#lock)
+    // Fails when another process has taken the run over, which needs the tasks.
+    await this.#tasks.heartbeat(id, this.#lock)
     await this.#tasks.end(id)
     await this.#reportLast()
     this.skipRest()
   }
 
-  /** Whatever has not been computed and has not failed was left alone. */
+  /** Counts cells that were neither computed nor failed as skipped. */
   skipRest(): void {
     const { progress } = this.#active.feed
     const { total, materialized, failed } = progress
     this.#active.feed.onProgress({ ...progress, skipped: total - materialized - failed, done: total })
   }
 
-  /** Has another process see to the run at once; where the store cannot be written, others find out in a few seconds. */
+  /**
+   * Releases the run, so that another process takes it over at once; when the store cannot be written, others detect it
+   * after a few seconds.
+   */
   async handOver(): Promise<void> {
-    // First: whoever still says that it is here keeps others away.
-    clearInterval(this.#beat)
+    // First: as long as it sends heartbeats, no other process takes the run over.
+    clearInterval(this.#heartbeat)
     await this.#tasks.handOver(this.#active.id, this.#lock).catch(() => undefined)
   }
 
-  /** Sees to the run no longer. What is computed of it here is left to others. */
+  /** Stops coordinating the run. Tasks that this process computes are left to others. */
   async close(): Promise<void> {
-    clearInterval(this.#beat)
+    clearInterval(this.#heartbeat)
     await this.#runner.stop()
   }
 
-  /** Has everybody let go of the run; what they have stored is counted then. */
-  async letGo(): Promise<void> {
+  /** Stops the tasks of the run in all processes, and counts what they have stored. */
+  async stopTasks(): Promise<void> {
     const { id } = this.#active
-    // First, so that what is given up here is not begun elsewhere.
+    // First, so that no other process starts the tasks that are given up here.
     await this.#tasks.stop(id)
     await this.#runner.stop()
-    const deadline = performance.now() + LET_GO_MS
-    while ((await this.#tasks.state(id)).held > 0 && performance.now() < deadline) await delay(FIRST_LOOK_MS)
+    const deadline = performance.now() + RELEASE_TIMEOUT_MS
+    while ((await this.#tasks.state(id)).held > 0 && performance.now() < deadline) await delay(FIRST_POLL_MS)
     await this.#tasks.end(id)
     await this.#reportLast()
   }
 
-  /** What the run is about, as it was found when it began. */
+  /** Resolves the scope of the run; of a run that is resumed, the stored scope. */
   async #begin(order: RunOrder): Promise<{ request: PlanRequest; place: RunPlace; scope: RunScope }> {
     const { id, signal } = this.#active
     const { plan: request, absent } = await resolveSelection(this.#sheet, order, signal)
@@ -143,7 +149,7 @@ export class RunCoordinator {
         scope: { total: records?.length ?? total, records, lastKey: known.lastKey, lastSeq: known.lastSeq },
       }
     }
-    // Where there are workers it is they who need it.
+    // Workers make the calls, where there are any, and need what they take.
     if ((await this.#tasks.workers()) === 0) await prepareCalls(request)
     await this.#store.runLocked(id, {
       manual: sumOf(await manualCells(request)),
@@ -172,19 +178,19 @@ export class RunCoordinator {
     return { tasks: () => pieces(this.#tasks, { planner, derivations, workers }), idle }
   }
 
-  /** Waits until all tasks that there are have been settled. */
+  /** Waits until all tasks so far are settled. */
   async #settled(): Promise<void> {
     const { id, signal } = this.#active
-    for (let wait = FIRST_LOOK_MS; ; wait = Math.min(wait * 1.5, LOOK_MS)) {
+    for (let wait = FIRST_POLL_MS; ; wait = Math.min(wait * 1.5, LONGEST_POLL_MS)) {
       signal.throwIfAborted()
       if (this.#lockLost !== null) throw this.#lockLost
       const { open, error } = await this.#tasks.state(id)
       if (error !== null) throw taskErrorOf(error)
       if (open === 0) break
-      await this.#runner.see()
+      await this.#runner.update()
       await delay(wait, undefined, { signal }).catch(() => undefined)
     }
-    // Of a run that is not to go on tasks are settled without being computed.
+    // The tasks of a stopped run are settled without being computed.
     if (!(await this.#tasks.goesOn(id))) await this.#stopped()
   }
 
@@ -197,15 +203,15 @@ export class RunCoordinator {
   }
 
   async #reportLast(): Promise<void> {
-    clearInterval(this.#beat)
+    clearInterval(this.#heartbeat)
     await this.#reporting
     await this.#report()
   }
 
-  /** Has those who watch the run know how far it is. */
+  /** Publishes the progress of the run. */
   async #report(): Promise<void> {
     const run = await this.#store.run(this.#active.id)
-    // Another process may have seen it to its end, of which everybody has heard.
+    // Another process may have ended it, and published that.
     if (run?.state === 'running') this.#active.feed.onProgress(run)
   }
 }
@@ -221,7 +227,10 @@ interface Level {
   readonly derivations: readonly Derivation[]
 }
 
-/** Derivations in levels; where there are bounds one after another, so that a dry run can say what they leave room for. */
+/**
+ * Returns the derivations in levels. A run with bounds computes them one after another, so that a dry run can predict
+ * what the bounds leave for each.
+ */
 function levelsOf({ levels, targets, maxCalls, maxCost }: PlanRequest): (readonly Derivation[])[] {
   const wanted = levels
     .map((level) => level.filter((derivation) => derivation.targets.some((target) => targets.has(target))))
@@ -236,8 +245,8 @@ interface Cut {
 }
 
 /**
- * The tasks of a level, many at a time; those of its derivations by turns, so that all of their hosts have something to do. A
- * run with bounds is one task a derivation: its calls begin in the order of its records.
+ * Yields the tasks of a level, many at a time, alternating between derivations so that calls go to all of their hosts.
+ * A run with bounds has one task for each derivation, whose calls start in the order of its records.
  */
 async function* pieces(
   tasks: RunTasks,
@@ -273,15 +282,15 @@ async function* pieces(
       left.push(parts)
     }
     cutting = left
-    yield byTurns(lists)
+    yield interleaved(lists)
   }
 }
 
-/** The first of each list, then the second of each, and so on. */
-function byTurns<T>(lists: readonly (readonly T[])[]): T[] {
+/** Returns the first item of each list, then the second of each, and so on. */
+function interleaved<T>(lists: readonly (readonly T[])[]): T[] {
   const longest = Math.max(0, ...lists.map((list) => list.length))
-  return Array.from({ length: longest }, (_, turn) => turn).flatMap((turn) =>
-    lists.flatMap((list) => list.slice(turn, turn + 1)),
+  return Array.from({ length: longest }, (_, index) => index).flatMap((index) =>
+    lists.flatMap((list) => list.slice(index, index + 1)),
   )
 }
 

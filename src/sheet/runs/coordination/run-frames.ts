@@ -2,7 +2,7 @@ import type { RunOrder, RunProgress } from '../../../store/stored-run.ts'
 import type { Sheet } from '../../sheet.ts'
 import { reportedError } from '../../run-error.ts'
 
-/** Tells the sheet's subscribers of a run: that it has begun, and once how it ended. */
+/** Publishes the start of a run to the sheet's subscribers, and once how it ended. */
 export class RunFrames {
   readonly #sheet: Sheet
   readonly #actor: string
@@ -25,7 +25,7 @@ export class RunFrames {
   }
 
   end({ materialized, skipped, failed, totalCost }: RunProgress): void {
-    if (!this.#over()) return
+    if (!this.#claimEnd()) return
     this.#sheet.publish({
       kind: 'materialize.end',
       ts: now(),
@@ -38,7 +38,7 @@ export class RunFrames {
   }
 
   error(error: unknown): void {
-    if (!this.#over()) return
+    if (!this.#claimEnd()) return
     const { type, message } = reportedError(error)
     this.#sheet.publish({
       kind: 'materialize.error',
@@ -49,16 +49,16 @@ export class RunFrames {
     })
   }
 
-  /** Another process tells how it ended. */
-  silence(): void {
+  /** Publishes no end, since another process does. */
+  suppressEnd(): void {
     this.#isOver = true
   }
 
-  /** Whether the end is still to be told. */
-  #over(): boolean {
-    const told = this.#isOver
+  /** Whether the end has not been published; from now on it counts as published. */
+  #claimEnd(): boolean {
+    const isPublished = this.#isOver
     this.#isOver = true
-    return !told
+    return !isPublished
   }
 }
 

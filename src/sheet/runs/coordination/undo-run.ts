@@ -2,15 +2,15 @@ import type { EntryRef, RevertResult, SheetStore } from '../../../store/sheet-st
 import type { RunId, RunOrder } from '../../../store/stored-run.ts'
 import { NO_PROGRESS, type ActiveRun } from '../../active-run.ts'
 
-/** Entries that are undone as one change. */
+/** The most entries undone in one transaction. */
 const ENTRIES_AT_ONCE = 500
 
-/** Who undoes which run. */
+/** The actor of a revert, and the run to undo. */
 export type RevertOrder = Pick<RunOrder, 'actor'> & { readonly reverts: RunId }
 
 /**
- * Undoes the entries of a run, the last first: then every step leaves the cells as they were at some moment of that run,
- * so that no value of a unique field is in the way of another that goes back later. A run writes each cell once.
+ * Undoes the entries of a run, the last first. Each step leaves the cells as they were at some moment of that run, so
+ * that a value of a unique field never collides with one that is restored later. A run writes each cell once.
  */
 export async function undoRun(
   store: SheetStore,

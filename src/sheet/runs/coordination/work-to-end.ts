@@ -1,13 +1,13 @@
 import { endRun, endRunEarly, type EndingRun } from './end-run.ts'
 
-/** Does the work of a run that has the run lock, and has the store know how it ended. Throws what the work throws. */
+/** Does the work of a run that has the run lock, and stores how it ended. Throws what the work throws. */
 export async function workToEnd<T>(run: EndingRun, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work()
     await endRun(run.store, run.active, { state: 'finished', error: null })
     return result
   } catch (error) {
-    // Where the store cannot be written any more, the run is found to be interrupted later.
+    // When the store cannot be written, the run is found to be interrupted later.
     await endRunEarly(run, error).catch(() => undefined)
     throw error
   }

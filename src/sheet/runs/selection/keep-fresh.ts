@@ -18,7 +18,7 @@ import type { Derivations } from '../../definition/definition-files.ts'
 import { resolveSelection, type RunSelection } from './run-selection.ts'
 import type { Sheet } from '../../sheet.ts'
 
-/** Throws ValidationError where a run that keeps values is to compute some, too. */
+/** Throws ValidationError when a run that keeps values has options for computing. */
 export function checkKeepFresh(selection: RunSelection): void {
   if (selection.keepFresh === undefined) return
   const { force, overwriteManual, only, limit, maxCalls, maxCost, reuseResponses } = selection
@@ -41,7 +41,7 @@ export function checkKeepFresh(selection: RunSelection): void {
   )
 }
 
-/** The derivation of a file. Throws OperationError where the sheet has none of it. */
+/** Returns the derivation of a file. Throws OperationError when it does not exist. */
 export function derivationOf({ levels }: Derivations, file: string): Derivation {
   const all = levels.flat()
   const found = all.find((derivation) => derivation.file === file)
@@ -54,27 +54,28 @@ export function derivationOf({ levels }: Derivations, file: string): Derivation 
   )
 }
 
-/** A selection of cells whose values are to be kept. */
+/** A selection of cells whose values are kept. */
 type KeptSelection = RunSelection & { readonly keepFresh: string }
 
 /** The order of a run that keeps values. */
 type KeptOrder = RunOrder & { readonly keepFresh: string }
 
-/** The cells of a run that keeps values, found. */
+/** The resolved cells of a run that keeps values. */
 interface Keeping {
   readonly store: SheetStore
   readonly planner: Planner
   readonly derivation: Derivation
-  /** Earlier versions of its file that the contract of now allows, newest first. */
+  /** The earlier versions of its file that the present contract allows, newest first. */
   readonly earlier: readonly Derivation[]
   /** Records that do not exist (D29). */
   readonly absent: readonly CellFailure[]
 }
 
 /**
- * Marks the stale cells of an edited derivation file as fresh: their values still hold. A cell whose inputs are others than when it was
- * computed is left stale; missing, failed and overridden cells are left as they are. Each cell that is marked gets a provenance entry.
- * To be called with the run lock. Throws OperationError where the file is no derivation, or none of its cells has ever been computed.
+ * Marks the stale cells of an edited derivation file as fresh and keeps their values. A cell whose inputs have changed
+ * since it was computed stays stale; missing, failed and overridden cells stay as they are. Each marked cell gets a
+ * provenance entry. Requires the run lock. Throws OperationError when the file is not a derivation, or none of its
+ * cells has ever been computed.
  */
 export async function keepFresh(sheet: Sheet, order: KeptOrder, active: ActiveRun): Promise<RunOutcome> {
   const { id, signal, feed } = active
@@ -107,7 +108,7 @@ export async function keepFresh(sheet: Sheet, order: KeptOrder, active: ActiveRu
   return { progress: tally.progress, failures: tally.failures }
 }
 
-/** What {@link keepFresh} would do; its cells count as `cached`. Throws as it does. */
+/** Plans {@link keepFresh}; its cells count as `cached`. Throws as it does. */
 export async function planKeepFresh(
   sheet: Sheet,
   selection: KeptSelection,
@@ -169,14 +170,14 @@ async function find(sheet: Sheet, selection: KeptSelection, signal: AbortSignal)
   return { store, planner: new Planner(plan, scope, signal), derivation, earlier, absent }
 }
 
-/** The cells whose values are kept, some at a time. */
+/** Yields the cells whose values are kept, in batches. */
 async function* kept({ store, planner, derivation, earlier }: Keeping): AsyncGenerator<{
   readonly results: readonly ResultOfRun[]
   readonly cache: readonly CacheEntry[]
 }> {
   const versions = [derivation, ...earlier]
   const read = versions.flatMap(({ inputs }) => inputs).concat(derivation.targets)
-  // A blocked cell can keep its value: that takes no call.
+  // A blocked cell can keep its value, since that takes no call.
   const wanted = { ...derivation, inputs: [...new Set(read)] }
   for await (const items of planner.work(wanted, { ready: false })) {
     const results: ResultOfRun[] = []
@@ -186,7 +187,7 @@ async function* kept({ store, planner, derivation, earlier }: Keeping): AsyncGen
       const before = new Set(earlier.map((version) => hashOfValues(version, item.inputs)))
       if (hash === null) continue
       for (const cell of planner.cells(item)) {
-        // With other inputs another hash than that of the last computation comes of every version.
+        // Different inputs give another hash than that of the last computation for every version.
         if (cell.inputHash === null || !before.has(cell.inputHash)) continue
         const provenance = await originOf(store, item, { target: cell.target, hash: cell.inputHash })
         const value = item.inputs[cell.target] ?? null
@@ -200,7 +201,7 @@ async function* kept({ store, planner, derivation, earlier }: Keeping): AsyncGen
   }
 }
 
-/** What the entry says of a value that is kept: where it came from, and by which entry. */
+/** Returns the provenance of a kept value: its original request, and the entry that stored it. */
 async function originOf(
   store: SheetStore,
   { id }: WorkItem,

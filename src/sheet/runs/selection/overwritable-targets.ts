@@ -1,7 +1,7 @@
 import type { Contract } from '../../../contract/contract.ts'
 import { mayWrite } from '../../../contract/rules/permissions.ts'
 
-/** Returns the targets whose values written by hand a run may overwrite: those that its actor may write (D7, D28). */
+/** Returns the targets whose manual values a run may overwrite: those that its actor may write (D7, D28). */
 export function overwritableTargets(
   contract: Contract,
   run: {

@@ -3,7 +3,7 @@ import type { PlanRequest } from '../../../derivation/run-request.ts'
 import { PermissionDeniedError, ValidationError } from '../../../errors/service-error.ts'
 import type { RunSelection } from './run-selection.ts'
 
-/** Throws ValidationError where a run is to overwrite values written by hand, and computes only cells that have work. */
+/** Throws ValidationError when a run is to overwrite manual values but does not compute all cells. */
 export function checkOverwriteManual({ overwriteManual, force, only, keepFresh }: RunSelection): void {
   if (overwriteManual !== true || keepFresh !== undefined) return
   if (!force) {
@@ -20,7 +20,7 @@ export function checkOverwriteManual({ overwriteManual, force, only, keepFresh }
   }
 }
 
-/** Throws PermissionDeniedError where a run would have to overwrite values written by hand that its actor may not write (D28). */
+/** Throws PermissionDeniedError when a run would overwrite manual values that its actor may not write (D28). */
 export async function requireOverwritable(
   plan: PlanRequest,
   { overwriteManual = false, actor }: { readonly overwriteManual?: boolean; readonly actor?: string },

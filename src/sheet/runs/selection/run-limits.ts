@@ -1,14 +1,14 @@
 import { ValidationError } from '../../../errors/service-error.ts'
 
-/** Bounds of the lists that one run is asked for, checked before anything is stored. */
+/** Limits of the lists of one run, checked before anything is stored. */
 export const RUN_LIMITS = {
-  /** Items of `targets`. */
+  /** The most items of `targets`. */
   targets: 2000,
-  /** Items of `record_ids`. */
+  /** The most items of `record_ids`. */
   records: 100_000,
-  /** Bytes of UTF-8 of either list. */
+  /** The maximum size of either list, in bytes of UTF-8. */
   bytes: 4 * 1024 * 1024,
-  /** Failures, one for each record that does not exist and target (D29). */
+  /** The most failures, one for each target of a record that does not exist (D29). */
   absent: 50_000,
 } as const
 
@@ -32,7 +32,7 @@ export function distinctLists({ targets, recordIds }: RunLists): RunLists {
   }
 }
 
-/** Throws ValidationError where so many records that do not exist would make too many failures (D29). */
+/** Throws ValidationError when records that do not exist would make too many failures (D29). */
 export function checkAbsent(absent: readonly string[], targets: number): void {
   const failures = absent.length * targets
   if (failures <= RUN_LIMITS.absent) return

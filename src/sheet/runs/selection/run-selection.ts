@@ -9,31 +9,31 @@ import { checkAbsent, checkLists } from './run-limits.ts'
 import type { DerivingSheet, Sheet } from '../../sheet.ts'
 import { stopAfterOf } from './stop-after-failures.ts'
 
-/** Which cells a run is about. Absent means the same as null. */
+/** The cells that a run computes. Absent members mean null. */
 export interface RunSelection {
-  /** Target fields; null for all, an empty list for none (D29). */
+  /** The target fields; null for all, an empty list for none (D29). */
   readonly targets: readonly string[] | null
-  /** Records; null for all, an empty list for none. */
+  /** The ids of the records; null for all, an empty list for none. */
   readonly recordIds: readonly string[] | null
   readonly force: boolean
-  /** With `force`: computes cells that were written by hand, too, where the actor may write the field; by default they are left alone. */
+  /** With `force`, also recomputes manual values in fields that the actor may write; by default they are kept. */
   readonly overwriteManual?: boolean
-  /** Only cells in this state; null for every cell that has work to do. */
+  /** Computes only cells in this state; null for all pending cells. */
   readonly only?: WorkState | null
-  /** Only so many records that have work, untried ones first, then those that failed the longest ago; null for no bound. */
+  /** The most records with pending cells, never tried ones first, then the oldest failures; null for no bound. */
   readonly limit?: number | null
-  /** No call starts that would be one more than this, or bring the cost above so many dollars; null for no bound. */
+  /** The most calls, and the most dollars: no call starts that would exceed either; null for no bound. */
   readonly maxCalls?: number | null
   readonly maxCost?: number | null
-  /** Takes the responses that the sheet has kept instead of making calls; by default every call is made. */
+  /** Uses kept responses instead of making calls; by default every call is made. */
   readonly reuseResponses?: boolean
-  /** The name of an edited derivation file: its stale cells are marked as fresh, and nothing is computed. */
+  /** The name of an edited derivation file: marks its stale cells as fresh and computes nothing. */
   readonly keepFresh?: string | undefined
-  /** Failures in a row at one host that end the run early; null or 0 goes on over them. */
+  /** The failures in a row at one host that end the run early; null or 0 for no bound. */
   readonly stopAfterFailures?: number | null
 }
 
-/** Throws ValidationError for a bound that is none, and for lists that are too long. */
+/** Throws ValidationError for an invalid bound, and for lists that are too long. */
 export function checkBounds(selection: RunSelection): void {
   checkLists(selection)
   const { limit = null, maxCalls = null, maxCost = null, stopAfterFailures = null } = selection
@@ -61,8 +61,8 @@ export function checkBounds(selection: RunSelection): void {
 }
 
 /**
- * A selection, with its names looked up in the sheet as it is now. `actor`: who may overwrite, where values written by hand are
- * overwritten. Throws ValidationError for too many records that do not exist.
+ * Resolves the names of a selection in the present sheet. `actor` decides which manual values may be overwritten.
+ * Throws ValidationError for too many records that do not exist.
  */
 export async function resolveSelection(
   sheet: Sheet,
@@ -96,7 +96,7 @@ export async function resolveSelection(
   return { plan, absent: absentCells(absent, targets) }
 }
 
-/** Throws ValidationError where too many of these records do not exist (D29). */
+/** Throws ValidationError when too many of these records do not exist (D29). */
 export async function checkRecords(
   store: SheetStore,
   recordIds: readonly string[] | null,
@@ -105,7 +105,7 @@ export async function checkRecords(
   await findRecords(store, recordIds, targets)
 }
 
-/** Looks up records: those that exist, null for all, and the ids of the others. */
+/** Returns the keys of the records that exist, null for all, and the ids of the others. */
 async function findRecords(
   store: SheetStore,
   recordIds: readonly string[] | null,
@@ -120,7 +120,7 @@ async function findRecords(
   return { keys, absent }
 }
 
-/** A failure for each target of each record that does not exist (D29). */
+/** Returns a failure for each target of each record that does not exist (D29). */
 function absentCells(absent: readonly string[], targets: ReadonlySet<string>): CellFailure[] {
   return absent.flatMap((recordId) => {
     const failure: Failure = { reason: 'no-record', recordId }

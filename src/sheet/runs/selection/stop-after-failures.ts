@@ -1,4 +1,7 @@
-/** Failures in a row after which a run ends early where people and agents start it; REST only stops on request (H7). */
+/**
+ * The default bound of failures in a row for runs that people and agents start; over REST there is none by default
+ * (H7).
+ */
 export const USUAL_STOP_AFTER_FAILURES = 20
 
 /** Returns the failures in a row that end a run; null for none. */

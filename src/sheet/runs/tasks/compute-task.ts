@@ -13,9 +13,9 @@ import { TaskCalls } from './task-calls.ts'
 import { TaskStore } from './task-store.ts'
 
 /**
- * Computes a task and stores what it comes to as it comes. Resolves when all is stored and told, also where there was nothing
- * to do since the run has ended or the derivation is another by now: then its cells stay as they are. Rejects with the
- * signal's reason, with what breaks the run, and with {@link TaskLostError}.
+ * Computes a task and stores each result. Resolves when all is stored and published. Does nothing when the run has
+ * ended or the derivation has changed: then its cells stay as they are. Rejects with the signal's reason, with an error
+ * that breaks the run, and with {@link TaskLostError}.
  */
 export async function computeTask(
   sheet: Sheet,
@@ -65,15 +65,15 @@ export async function computeTask(
     await runTask(request)
   } finally {
     taskStore.stop()
-    // Also of calls that were broken off; whoever has lost the task notes nothing.
+    // Counts aborted calls too; after the task is lost, nothing is stored.
     await taskStore.note().catch(() => undefined)
     feed.close()
   }
-  // Whoever watches hears of its cells before the run can end.
+  // Watchers receive its cells before the run can end.
   await store.frames?.settled()
 }
 
-/** The derivations that one depends on, in their order. */
+/** Returns the derivations that one depends on, in their order. */
 function upstreamOf(derivation: Derivation, all: readonly Derivation[]): readonly Derivation[] {
   const wanted = new Set(derivation.inputs)
   const found = all.toReversed().filter(({ targets, inputs }) => {

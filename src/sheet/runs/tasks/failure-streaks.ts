@@ -2,12 +2,15 @@ import { FailureStreak } from '../../../derivation/failure-streak.ts'
 import type { StoredRun } from '../../../store/stored-run.ts'
 import type { Sheet } from '../../sheet.ts'
 
-/** Runs of a sheet go one after the other; a few that have ended may have tasks under way. */
+/**
+ * The runs whose streaks are kept. One run of a sheet executes at a time; a few that have ended may have tasks under
+ * way.
+ */
 const KEPT = 8
 
 const STREAKS = new WeakMap<Sheet, Map<string, FailureStreak>>()
 
-/** The failures in a row of a run that this process knows of, which all of its tasks here share. */
+/** Returns the failures in a row of a run that this process has seen, shared by all of its tasks here. */
 export function failureStreakOf(
   sheet: Sheet,
   { id, stopAfterFailures }: Pick<StoredRun, 'id' | 'stopAfterFailures'>,

@@ -2,25 +2,25 @@ import type { RunTasks } from '../../../store/run-tasks.ts'
 import type { Sheet } from '../../sheet.ts'
 import { TaskRunner } from './task-runner.ts'
 
-/** How often it is looked whether there are workers. */
-const LOOK_MS = 1000
+/** The minimum interval, in milliseconds, between checks for workers. */
+const CHECK_INTERVAL_MS = 1000
 
-/** Computes a run's tasks in the process that sees to it, while there is no worker that does. */
+/** Computes a run's tasks in the coordinator's process while there are no workers. */
 export class LocalRunner {
   readonly #sheet: Sheet
   readonly #tasks: RunTasks
   #runner: TaskRunner | null = null
-  #lookedAt = -Infinity
+  #checkedAt = -Infinity
 
   constructor(sheet: Sheet, tasks: RunTasks) {
     this.#sheet = sheet
     this.#tasks = tasks
   }
 
-  /** Looks, every now and then, whether it is needed. */
-  async see(): Promise<void> {
-    if (performance.now() - this.#lookedAt < LOOK_MS) return
-    this.#lookedAt = performance.now()
+  /** Starts or stops computing, depending on whether there are workers. */
+  async update(): Promise<void> {
+    if (performance.now() - this.#checkedAt < CHECK_INTERVAL_MS) return
+    this.#checkedAt = performance.now()
     const needed = (await this.#tasks.workers()) === 0
     if (needed) this.#runner ??= new TaskRunner(this.#sheet, this.#tasks, { local: true })
     else await this.stop()

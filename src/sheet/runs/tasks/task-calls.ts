@@ -4,7 +4,10 @@ import type { SharedCalls } from '../../../derivation/run-request.ts'
 import type { SettledCall } from '../../../store/cell-work.ts'
 import type { CallClaim, CallWish, RunTasks, TakenTask } from '../../../store/run-tasks.ts'
 
-/** How long who waits for another process's call waits until it asks again; twice as long each time. */
+/**
+ * The first and the longest interval, in milliseconds, at which the call of another process is asked for again; it
+ * doubles.
+ */
 const FIRST_WAIT_MS = 20
 const LONGEST_WAIT_MS = 400
 
@@ -14,7 +17,10 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** The calls of a task, of which other processes may make some. What is asked for in the same turn is asked for together. */
+/**
+ * The calls of a task, some of which other processes may make. Claims of one iteration of the event loop go to the
+ * store together.
+ */
 export class TaskCalls implements SharedCalls {
   readonly #tasks: RunTasks
   readonly #task: TakenTask
@@ -43,7 +49,7 @@ export class TaskCalls implements SharedCalls {
     return this.#tasks.settleCall(this.#task, wish, cost)
   }
 
-  /** Rejects with the signal's reason at once: the store may be long in answering. */
+  /** Claims a call. Rejects with the signal's reason at once, without waiting for the store. */
   async #ask(wish: CallWish, signal: AbortSignal): Promise<CallClaim> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<CallClaim>()

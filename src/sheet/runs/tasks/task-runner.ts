@@ -2,51 +2,61 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LockTimeoutError, RecordsError, RunStoppedError } from '../../../errors/service-error.ts'
-import { BEAT_MS, LEASE_MS, TaskLostError, type RunTasks, type TakenTask } from '../../../store/run-tasks.ts'
+import {
+  HEARTBEAT_MS,
+  LEASE_MS,
+  TaskLostError,
+  type RunTasks,
+  type TakenTask,
+} from '../../../store/run-tasks.ts'
 import { computeTask } from './compute-task.ts'
 import type { Sheet } from '../../sheet.ts'
 import { reportedError } from '../../run-error.ts'
 
-/** Tasks at a time: while one stores its last results, others call. */
+/** The most concurrent tasks: while one stores its last results, others make calls. */
 const SLOTS = 4
 
-/** How often tasks are looked for while there are none. */
+/** The interval, in milliseconds, at which tasks are looked for while there are none. */
 const IDLE_MS = 200
 
-/** How often it is looked, when it is stopped, whether tasks have ended. */
-const STOP_LOOK_MS = 20
+/** The interval, in milliseconds, at which a stopping runner checks whether its tasks have ended. */
+const STOP_POLL_MS = 20
 
-/** How often it is looked whether runs are to go on. */
-const LOOK_MS = 250
+/** The interval, in milliseconds, at which the runs of its tasks are checked for an end. */
+const RUN_POLL_MS = 250
 
-/** A process that could not say that it is there gives its tasks up so long before others take them. */
+/**
+ * The margin, in milliseconds, by which a process without heartbeats gives its tasks up before others may take them.
+ */
 const LEASE_MARGIN_MS = 1500
 
-/** A task that was given up so often, for trouble of the store, does not go better the next time: its run is told. */
-const TROUBLE_LIMIT = 20
+/** Attempts after which a task fails, and its run with it, while the store is unavailable. */
+const ATTEMPT_LIMIT = 20
 
-/** How long tasks wait after the store was in trouble. */
-const TROUBLE_MS = 500
+/** The pause, in milliseconds, after the store was unavailable. */
+const RETRY_MS = 500
 
-/** How often it is told that the store is in trouble, while it is. */
-const TELL_AGAIN_MS = 10_000
+/** The interval, in milliseconds, at which an unavailable store is logged. */
+const LOG_INTERVAL_MS = 10_000
 
 interface HeldTask {
   readonly task: TakenTask
   readonly stopping: AbortController
 }
 
-/** Why tasks are not computed on. */
+/** Reasons to abort tasks. */
 const RUN_STOPPED = new Error('the run was stopped')
 const PROCESS_STOPS = new Error('the process is stopping')
-const NOT_HEARD = new Error('this process could not say that it is there, and its tasks are others by now')
+const LEASE_EXPIRED = new Error(
+  'this process could not send heartbeats, so that other processes take its tasks over',
+)
 
 export interface TaskRunnerOptions {
-  /** Whether it is there only until workers are. */
+  /** Whether it computes only until there are workers. */
   readonly local: boolean
 }
 
-/** Computes tasks of the sheet's runs, for as long as it is not stopped. */
+/** Computes tasks of the sheet's runs until it is stopped. */
 export class TaskRunner {
   readonly #sheet: Sheet
   readonly #tasks: RunTasks
@@ -55,8 +65,8 @@ export class TaskRunner {
   readonly #held = new Map<string, HeldTask>()
   readonly #stopping = new AbortController()
   readonly #loops: Promise<unknown>
-  #seenAt = performance.now()
-  #troubleToldAt = -Infinity
+  #renewedAt = performance.now()
+  #loggedAt = -Infinity
   #takes = true
   #wake: () => void = () => undefined
 
@@ -65,43 +75,46 @@ export class TaskRunner {
     this.#tasks = tasks
     this.#about = { name: `${hostname()} ${process.pid}`, local }
     this.#loops = Promise.all([
-      this.#every(BEAT_MS, () => this.#beat()),
-      this.#every(LOOK_MS, () => this.#look()),
+      this.#every(HEARTBEAT_MS, () => this.#heartbeat()),
+      this.#every(RUN_POLL_MS, () => this.#checkRuns()),
       this.#work(),
     ])
   }
 
-  /** Takes no more tasks, gives those under way some time, and leaves what is not done to others. */
+  /**
+   * Takes no more tasks, waits up to `graceMs` milliseconds for those under way, and leaves the rest to other
+   * processes.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#takes = false
     const deadline = performance.now() + graceMs
-    // Only one who waits is woken, and here there may be two.
-    while (this.#held.size > 0 && performance.now() < deadline) await delay(STOP_LOOK_MS)
+    // Polls, since `#change` resolves for one waiter only, and here there may be two.
+    while (this.#held.size > 0 && performance.now() < deadline) await delay(STOP_POLL_MS)
     this.#stopping.abort()
     this.#wake()
     for (const { stopping } of this.#held.values()) stopping.abort(PROCESS_STOPS)
-    while (this.#held.size > 0) await delay(STOP_LOOK_MS)
+    while (this.#held.size > 0) await delay(STOP_POLL_MS)
     await this.#loops
-    // Where the store is away, they are found to be nobody's in a few seconds.
+    // When the store is unavailable, the leases expire after a few seconds.
     await this.#tasks.leave(this.#id).catch(() => undefined)
   }
 
   async #work(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      const room = this.#takes ? SLOTS - this.#held.size : 0
-      const taken = room > 0 ? await this.#take(room) : []
+      const free = this.#takes ? SLOTS - this.#held.size : 0
+      const taken = free > 0 ? await this.#take(free) : []
       for (const task of taken) this.#start(task)
-      if (taken.length < room || room <= 0) await this.#change(IDLE_MS)
+      if (taken.length < free || free <= 0) await this.#change(IDLE_MS)
     }
   }
 
-  async #take(room: number): Promise<readonly TakenTask[]> {
+  async #take(count: number): Promise<readonly TakenTask[]> {
     try {
       const held = [...this.#held.values()].map(({ task }) => task)
-      return await this.#tasks.take(this.#id, room, held)
+      return await this.#tasks.take(this.#id, count, held)
     } catch (error) {
-      this.#tell(error)
-      await delay(TROUBLE_MS)
+      this.#logError(error)
+      await delay(RETRY_MS)
       return []
     }
   }
@@ -115,7 +128,7 @@ export class TaskRunner {
     })
   }
 
-  /** Never rejects. What is not settled goes to others. */
+  /** Computes a task. Never rejects. A task that is not settled goes to other processes. */
   async #compute(task: TakenTask, signal: AbortSignal): Promise<void> {
     try {
       await computeTask(this.#sheet, this.#tasks, task, signal)
@@ -123,47 +136,48 @@ export class TaskRunner {
     } catch (error) {
       if (error instanceof TaskLostError) return
       if (signal.aborted) {
-        // Nobody else is to compute it either; what cannot be settled now goes with its run.
+        // No other process should compute it either; if it cannot be settled now, the end of the run settles it.
         if (signal.reason === RUN_STOPPED) await this.#tasks.settle(task, null).catch(() => undefined)
         return
       }
-      if (isTrouble(error) && task.attempt < TROUBLE_LIMIT) {
-        this.#tell(error)
-        await delay(TROUBLE_MS)
+      if (isStoreUnavailable(error) && task.attempt < ATTEMPT_LIMIT) {
+        this.#logError(error)
+        await delay(RETRY_MS)
         return
       }
       const isStopped = error instanceof RunStoppedError
-      if (!isStopped) this.#sheet.logger.error({ err: error, run: task.run }, 'a task of a run broke')
-      const told = reportedError(error)
+      if (!isStopped) this.#sheet.logger.error({ err: error, run: task.run }, 'a task of a run failed')
+      const reported = reportedError(error)
       await this.#tasks
-        .settle(task, isStopped ? { ...told, type: 'RunStopped' } : told)
+        .settle(task, isStopped ? { ...reported, type: 'RunStopped' } : reported)
         .catch(() => undefined)
     }
   }
 
-  async #beat(): Promise<void> {
-    const asked = performance.now()
-    // It may have been halted.
+  async #heartbeat(): Promise<void> {
+    const sentAt = performance.now()
+    // The process may have been suspended.
     this.#checkLease()
     try {
-      await within(BEAT_MS * 2, this.#tasks.present(this.#id, this.#about))
-      this.#seenAt = asked
+      await within(HEARTBEAT_MS * 2, this.#tasks.present(this.#id, this.#about))
+      this.#renewedAt = sentAt
     } catch (error) {
-      this.#tell(error)
+      this.#logError(error)
     }
     this.#checkLease()
   }
 
-  /** Gives tasks up that are others' by now, or soon. */
+  /** Aborts tasks whose lease is about to expire. */
   #checkLease(): void {
-    if (performance.now() - this.#seenAt >= LEASE_MS - LEASE_MARGIN_MS) this.#stopTasks(() => true, NOT_HEARD)
+    if (performance.now() - this.#renewedAt >= LEASE_MS - LEASE_MARGIN_MS)
+      this.#stopTasks(() => true, LEASE_EXPIRED)
   }
 
-  /** Stops tasks of runs that are not to go on. */
-  async #look(): Promise<void> {
+  /** Stops tasks of runs that have ended. */
+  async #checkRuns(): Promise<void> {
     const runs = new Set([...this.#held.values()].map(({ task }) => task.run))
     for (const run of runs) {
-      // A store that cannot be read just now is asked again.
+      // A store that cannot be read is asked again.
       const goesOn = await this.#tasks.goesOn(run).catch(() => true)
       if (!goesOn) this.#stopTasks((task) => task.run === run, RUN_STOPPED)
     }
@@ -175,7 +189,7 @@ export class TaskRunner {
     }
   }
 
-  /** Does something again and again until it is stopped; must not reject. */
+  /** Repeats work until the runner is stopped; the work must not reject. */
   async #every(ms: number, work: () => Promise<void>): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
@@ -184,7 +198,7 @@ export class TaskRunner {
     }
   }
 
-  /** Waits until a task ends, or for so long. */
+  /** Waits until a task ends, at most so many milliseconds. */
   async #change(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, ms)
@@ -193,26 +207,26 @@ export class TaskRunner {
     clearTimeout(timer)
   }
 
-  #tell(error: unknown): void {
-    if (!isTrouble(error)) return this.#sheet.logger.error({ err: error }, 'internal error')
-    // All that is done meets the same trouble, several times a second.
-    if (performance.now() - this.#troubleToldAt < TELL_AGAIN_MS) return
-    this.#troubleToldAt = performance.now()
-    this.#sheet.logger.warn({}, `the store is in trouble: ${(error as Error).message}`)
+  #logError(error: unknown): void {
+    if (!isStoreUnavailable(error)) return this.#sheet.logger.error({ err: error }, 'internal error')
+    // Every operation fails the same way, several times a second.
+    if (performance.now() - this.#loggedAt < LOG_INTERVAL_MS) return
+    this.#loggedAt = performance.now()
+    this.#sheet.logger.warn({}, `the store is unavailable: ${(error as Error).message}`)
   }
 }
 
-/** Whether an error says nothing of a task, but that the store cannot be used just now. */
-export function isTrouble(error: unknown): boolean {
+/** Whether an error is that the store cannot be used at the moment, and not one of the task. */
+export function isStoreUnavailable(error: unknown): boolean {
   return error instanceof RecordsError || error instanceof LockTimeoutError
 }
 
-async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
+async function within<T>(ms: number, response: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new RecordsError('the database does not answer')), ms)
-  answer.catch(() => undefined)
+  const timer = setTimeout(() => reject(new RecordsError('the database does not respond')), ms)
+  response.catch(() => undefined)
   try {
-    return await Promise.race([answer, late])
+    return await Promise.race([response, late])
   } finally {
     clearTimeout(timer)
   }

@@ -8,27 +8,27 @@ import type { RunProgress } from '../../../store/stored-run.ts'
 
 type Counts = CellCommit['progress']
 
-/** How often the store is told of calls that have brought nothing yet. */
+/** The interval, in milliseconds, at which calls without results are counted in the store. */
 const NOTE_MS = 250
 
-/** What a {@link TaskStore} is of. */
+/** The parts of a {@link TaskStore}. */
 export interface TaskStoreParts {
   readonly store: SheetStore
   readonly tasks: RunTasks
   readonly task: TakenTask
-  /** The failures in a row that this process has seen of the run. */
+  /** The failures in a row of the run that this process has seen. */
   readonly streak: FailureStreak
 }
 
-/** The store as a task sees it: what it stores counts towards its run beside what other tasks do. */
+/** The store of a task: what it stores adds to the counts of its run beside those of other tasks. */
 export class TaskStore implements RunStore {
   readonly #store: SheetStore
   readonly #tasks: RunTasks
   readonly #task: TakenTask
   readonly #streak: FailureStreak
   readonly #timer: NodeJS.Timeout
-  #told: Counts = { skipped: 0, left: 0, calls: 0, totalCost: 0, unpricedCalls: 0 }
-  #now: Counts = this.#told
+  #reported: Counts = { skipped: 0, left: 0, calls: 0, totalCost: 0, unpricedCalls: 0 }
+  #now: Counts = this.#reported
 
   constructor({ store, tasks, task, streak }: TaskStoreParts) {
     this.#store = store
@@ -51,20 +51,20 @@ export class TaskStore implements RunStore {
   provenance: RunStore['provenance'] = (id, field, limit) => this.#store.provenance(id, field, limit)
   cached: RunStore['cached'] = (hashes) => this.#store.cached(hashes)
 
-  /** Hears how far the task is. */
+  /** Records the progress of the task. */
   onProgress({ skipped, left, calls, totalCost, unpricedCalls }: RunProgress): void {
     this.#now = { skipped, left, calls, totalCost, unpricedCalls }
   }
 
   async commitCells(commit: CellCommit): Promise<readonly CellOutcome[]> {
-    const stored = this.#telling(commit.progress, (progress) =>
+    const stored = this.#report(commit.progress, (progress) =>
       this.#tasks.commitCells(this.#task, { ...commit, progress }),
     )
     const [outcomes] = await Promise.all([stored, this.#shareStreak()])
     return outcomes
   }
 
-  /** Adds the failures in a row of this process to those of others. */
+  /** Combines the failures in a row of this process with those of others. */
   async #shareStreak(): Promise<void> {
     const notes = this.#streak.take()
     if (notes.length === 0) return
@@ -72,25 +72,25 @@ export class TaskStore implements RunStore {
       this.#streak.learn(await this.#tasks.noteStreaks(this.#task.run, notes))
     } catch (error) {
       this.#streak.giveBack(notes)
-      // The store is in trouble, of which the commit tells.
+      // The commit throws the error of an unavailable store.
       if (!(error instanceof RecordsError)) throw error
     }
   }
 
-  /** Tells the store what it has not heard yet. */
+  /** Stores counts that are not stored yet. */
   async note(): Promise<void> {
     const { skipped, calls, totalCost } = this.#now
-    const told = this.#told
-    if (skipped === told.skipped && calls === told.calls && totalCost === told.totalCost) return
-    await this.#telling(this.#now, (grown) => this.#tasks.noteCalls(this.#task, grown))
+    const reported = this.#reported
+    if (skipped === reported.skipped && calls === reported.calls && totalCost === reported.totalCost) return
+    await this.#report(this.#now, (grown) => this.#tasks.noteCalls(this.#task, grown))
   }
 
   stop(): void {
     clearInterval(this.#timer)
   }
 
-  async #telling<T>(now: Counts, tell: (grown: Counts) => Promise<T>): Promise<T> {
-    const before = this.#told
+  async #report<T>(now: Counts, send: (grown: Counts) => Promise<T>): Promise<T> {
+    const before = this.#reported
     const grown = {
       skipped: now.skipped - before.skipped,
       calls: now.calls - before.calls,
@@ -98,7 +98,7 @@ export class TaskStore implements RunStore {
       left: now.left - before.left,
       unpricedCalls: now.unpricedCalls - before.unpricedCalls,
     }
-    this.#told = now
-    return tell(grown)
+    this.#reported = now
+    return send(grown)
   }
 }

@@ -4,13 +4,13 @@ import { getRun } from '../read-runs.ts'
 import { progressOf, type RunFrame } from '../../run-feed.ts'
 import type { Sheet } from '../../sheet.ts'
 
-/** How often a run of another process is looked at. */
-const LOOK_MS = 500
+/** The interval, in milliseconds, at which a run of another process is read. */
+const POLL_MS = 500
 
-/** The runs of other processes that somebody watches: however many watch one, it is looked at once. */
+/** The watched runs of other processes: one poll for all watchers of a run. */
 const FOLLOWED = new WeakMap<Sheet, Map<RunId, EventBus<RunFrame>>>()
 
-/** Tells what becomes of a run of another process, for as long as somebody listens; subscribe to it at once. */
+/** Publishes the frames of a run of another process while it has subscribers; subscribe at once. */
 export function followRun(sheet: Sheet, begun: StoredRun): EventBus<RunFrame> {
   const followed = FOLLOWED.get(sheet) ?? new Map<RunId, EventBus<RunFrame>>()
   FOLLOWED.set(sheet, followed)
@@ -19,12 +19,12 @@ export function followRun(sheet: Sheet, begun: StoredRun): EventBus<RunFrame> {
   const bus = new EventBus<RunFrame>()
   followed.set(begun.id, bus)
   const end = (): void => {
-    // First, so that nobody joins what has ended.
+    // First, so that nobody subscribes to a closed bus.
     followed.delete(begun.id)
     bus.close()
   }
   let before = begun
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     const run = await getRun(sheet, begun.id)
     if (run.state !== 'running') {
       bus.publish({ kind: 'run.end', run })
@@ -38,9 +38,9 @@ export function followRun(sheet: Sheet, begun: StoredRun): EventBus<RunFrame> {
   const later = (): void => {
     setTimeout(() => {
       if (bus.size === 0) end()
-      // A sheet that cannot be read any more has nothing more to tell.
-      else void look().catch(end)
-    }, LOOK_MS).unref()
+      // A sheet that can no longer be read has nothing more to publish.
+      else void poll().catch(end)
+    }, POLL_MS).unref()
   }
   later()
   return bus

@@ -4,17 +4,17 @@ import type { FrameListener, FramePage, SharedFrames, StoredFrame } from '../../
 
 const MISSED = JSON.stringify({ kind: 'frames.missed' } satisfies FramesMissed)
 
-/** Frames that could not be read are tried again, after longer and longer. */
+/** The first and the longest delay, in milliseconds, after which a failed read of frames is repeated. */
 const FIRST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 10_000
 
-/** Frames as they were published, for as long as anybody wants them: all subscribers of a process share one copy. */
+/** Parsed frames: all subscribers of a process share one copy. */
 const PARSED = new WeakMap<StoredFrame, object>()
 
 export interface SharedSubscriptionOptions<F> {
   readonly frames: SharedFrames
   readonly stream: string
-  /** The id of the last frame that the subscriber has had. */
+  /** The id of the last frame that the subscriber has received. */
   readonly after: number
   /** See `EventBus.subscribe`. */
   wake(): void
@@ -25,24 +25,24 @@ export interface SharedSubscriptionOptions<F> {
 }
 
 /**
- * One subscriber of frames that servers share: it is told every frame of a stream after an id, once and in their order. What
- * waits for it is bounded as in `EventBus`, but nothing is lost: when it is full nothing more is queued, and what came
- * meanwhile is read from the store once the subscriber has taken what waits. What is not kept there any more is told as
+ * One subscriber to frames that servers share. It receives every frame of a stream after an id, once and in order. Its
+ * queue is bounded as in `EventBus`, but loses nothing: when it is full nothing more is queued, and later frames are
+ * read from the store once the subscriber has emptied it. Frames that the store no longer has are reported as
  * `frames.missed`.
  */
 export class SharedSubscription<F extends object> implements FrameQueue<Placed<F | FramesMissed>> {
   readonly #options: SharedSubscriptionOptions<F>
   readonly #waiting = new BoundedFrames()
-  /** What is told while frames are read. */
+  /** The frames that arrive during a read. */
   readonly #meanwhile = new BoundedFrames()
-  /** All up to this id has been queued. */
+  /** The id up to which all frames were queued. */
   #position: number
-  /** Whether what comes next has to be read. */
+  /** Whether the next frames have to be read from the store. */
   #isBehind = true
   #isReading = false
   #reading: Promise<void> = Promise.resolve()
   #closed = false
-  /** What ends the stream when nothing else does; see {@link endWith}. */
+  /** The frame that ends the stream when nothing else does; see {@link endWith}. */
   #end: F | null = null
   #retry: NodeJS.Timeout | undefined
   readonly #stop: () => void
@@ -52,7 +52,7 @@ export class SharedSubscription<F extends object> implements FrameQueue<Placed<F
     this.#position = options.after
     const { frames, stream } = options
     const listener: FrameListener = {
-      onFrames: (some, upTo) => this.#hear(some, upTo),
+      onFrames: (some, upTo) => this.#receive(some, upTo),
       onGap: () => this.#fallBehind(),
       settled: () => this.#settled(),
       onClose: () => this.close(),
@@ -69,21 +69,21 @@ export class SharedSubscription<F extends object> implements FrameQueue<Placed<F
     const stored = this.#waiting.shift()
     if (stored === undefined) return this.#takeEnd()
     const frame = parsed<F>(stored)
-    if (this.#options.isLast(frame)) this.#leave()
+    if (this.#options.isLast(frame)) this.#detach()
     return frame
   }
 
   close(): void {
     if (this.#closed) return
-    this.#leave()
+    this.#detach()
     this.#options.wake()
   }
 
-  /** Ends the stream with this frame, after all that is there now, unless it ends by itself. */
+  /** Ends the stream with this frame, after all that is stored now, unless it ends by itself. */
   endWith(frame: F): void {
     if (this.#closed) return
     this.#end = frame
-    // Once more, for what was published by now.
+    // Reads once more, for frames that were published by now.
     this.#fallBehind()
   }
 
@@ -93,11 +93,11 @@ export class SharedSubscription<F extends object> implements FrameQueue<Placed<F
       return undefined
     }
     if (this.#end === null || this.#closed) return undefined
-    this.#leave()
+    this.#detach()
     return this.#end
   }
 
-  #leave(): void {
+  #detach(): void {
     this.#closed = true
     this.#waiting.clear()
     this.#meanwhile.clear()
@@ -106,7 +106,7 @@ export class SharedSubscription<F extends object> implements FrameQueue<Placed<F
     this.#options.onClosed?.()
   }
 
-  #hear(frames: readonly StoredFrame[], upTo: number): void {
+  #receive(frames: readonly StoredFrame[], upTo: number): void {
     if (this.#isReading) this.#meanwhile.add(frames, upTo)
     else if (!this.#isBehind) this.#queue(frames, upTo)
   }
@@ -125,7 +125,7 @@ export class SharedSubscription<F extends object> implements FrameQueue<Placed<F
     if (news.length > 0) this.#options.wake()
   }
 
-  /** Reads what comes next, unless something waits still or it is being read. */
+  /** Reads the next frames, unless the queue has some or a read is under way. */
   #catchUp(): void {
     if (this.#isReading || this.#closed || !this.#isBehind || !this.#waiting.isEmpty) return
     clearTimeout(this.#retry)
@@ -153,21 +153,21 @@ export class SharedSubscription<F extends object> implements FrameQueue<Placed<F
       this.#retry = setTimeout(readAgain, delayMs).unref()
       return
     }
-    // Also when nothing was there: a subscriber who waits for the end takes it now.
+    // Also after an empty page: a subscriber that waits for the end takes it now.
     if (!this.#closed) wake()
   }
 
   #takePage({ frames, upTo, whole, missedUpTo }: FramePage): void {
     this.#waiting.clear()
     const gap = missedUpTo === null ? [] : [{ id: missedUpTo, json: MISSED }]
-    this.#waiting.addAnyhow([...gap, ...frames])
+    this.#waiting.addUnbounded([...gap, ...frames])
     this.#position = upTo
     const { isOverfull } = this.#meanwhile
     this.#isBehind = !whole || isOverfull
     if (this.#isBehind) return
-    const { frames: later, upTo: toldUpTo } = this.#meanwhile
+    const { frames: later, upTo: receivedUpTo } = this.#meanwhile
     this.#meanwhile.clear()
-    this.#queue(later, toldUpTo)
+    this.#queue(later, receivedUpTo)
   }
 }
 
@@ -179,7 +179,7 @@ function parsed<F extends object>(stored: StoredFrame): Placed<F | FramesMissed>
   return frame
 }
 
-/** Frames that wait, as many as may. */
+/** A bounded queue of frames. */
 class BoundedFrames {
   #frames: StoredFrame[] = []
   #size = 0
@@ -190,7 +190,7 @@ class BoundedFrames {
     return this.#frames
   }
 
-  /** No frame up to this id is left out. */
+  /** The id up to which no frame is left out. */
   get upTo(): number {
     return this.#upTo
   }
@@ -199,7 +199,7 @@ class BoundedFrames {
     return this.#frames.length === 0
   }
 
-  /** Whether frames were left out since there were none. */
+  /** Whether frames were left out since the queue was empty. */
   get isOverfull(): boolean {
     return this.#isOverfull
   }
@@ -210,7 +210,7 @@ class BoundedFrames {
     return frame
   }
 
-  /** Adds what there is room for; answers up to which id nothing is left out. */
+  /** Adds frames until the queue is full; returns the id up to which none is left out. */
   add(frames: readonly StoredFrame[], upTo: number): number {
     for (const frame of frames) {
       if (this.#isOverfull) return this.#upTo
@@ -218,13 +218,13 @@ class BoundedFrames {
       const isFull =
         this.#frames.length >= QUEUE_LIMIT || (this.#size > 0 && this.#size + length > QUEUE_BYTES)
       if (isFull) this.#isOverfull = true
-      else this.addAnyhow([frame])
+      else this.addUnbounded([frame])
     }
     if (!this.#isOverfull) this.#upTo = upTo
     return this.#upTo
   }
 
-  addAnyhow(frames: readonly StoredFrame[]): void {
+  addUnbounded(frames: readonly StoredFrame[]): void {
     for (const frame of frames) {
       this.#frames.push(frame)
       this.#size += frame.json.length

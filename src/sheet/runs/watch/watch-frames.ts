@@ -3,9 +3,9 @@ import type { Frame, FramesMissed, Placed } from '../../../events/frame.ts'
 import { SharedSubscription } from './shared-subscription.ts'
 import { SHEET_STREAM, type Sheet } from '../../sheet.ts'
 
-/** What runs of the sheet tell, from some moment on. */
+/** The frames of the sheet's runs, from some moment on. */
 export interface FrameWatch {
-  /** The id of the last frame before those that come; null where frames have none. */
+  /** The id of the last frame before the subscription; null when frames have no ids. */
   readonly position: number | null
   /** See {@link EventBus.subscribe}. */
   subscribe(
@@ -15,8 +15,8 @@ export interface FrameWatch {
 }
 
 /**
- * Watches what `materialize.*` frames tell: from now on, or, where servers share their frames, from after the frame with the id
- * `after`. Throws RecordsError while a shared store cannot be reached.
+ * Watches the `materialize.*` frames: from now on, or, where servers share their frames, from after the frame `after`.
+ * Throws RecordsError while a shared store cannot be reached.
  */
 export async function watchFrames(sheet: Sheet, after: number | null): Promise<FrameWatch> {
   const { frames } = sheet

@@ -6,8 +6,8 @@ import type { Sheet } from '../../sheet.ts'
 import { watchSharedRun } from './watch-shared-run.ts'
 
 /**
- * Watches a run until it ends. Where servers share their frames, a run of any of them, and from after the frame with the id
- * `after`, if one is given. Throws SheetError for an unknown run.
+ * Watches a run until it ends. Where servers share their frames, it may be a run of any of them, and starts after the
+ * frame `after`, if given. Throws SheetError for an unknown run.
  */
 export async function watchRun(sheet: Sheet, id: RunId, after: number | null = null): Promise<RunWatch> {
   const { frames } = sheet
@@ -15,7 +15,7 @@ export async function watchRun(sheet: Sheet, id: RunId, after: number | null = n
   const position = null
   const run = await getRun(sheet, id)
   const active = sheet.runs.get(id)
-  // It may have ended since it was read: then there is nothing more to hear, and it is read again.
+  // It may have ended since it was read, then it is read again.
   if (run.state === 'running' && active !== undefined) {
     const { feed } = active
     return {

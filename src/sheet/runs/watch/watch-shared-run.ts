@@ -7,22 +7,22 @@ import { progressOf, runStream, subscribeToEnd, type RunFrame, type RunWatch } f
 import { SharedSubscription } from './shared-subscription.ts'
 import type { Sheet } from '../../sheet.ts'
 
-/** The last frames of a run are told right after it has ended. When they do not come for so long, nobody will tell them. */
-const LAST_WORDS_MS = 2000
+/** The time, in milliseconds, after the end of a run, after which its last frames are no longer expected. */
+const LAST_FRAMES_MS = 2000
 
-/** Whose run, and what of it has been had already. */
+/** The run to watch, and the last frame that was received. */
 export interface SharedRunRequest {
   readonly id: RunId
   readonly after: number | null
 }
 
-/** Watches a run where servers share their frames, whichever of them it is a run of. Throws SheetError for an unknown one. */
+/** Watches a run of any server, where servers share their frames. Throws SheetError for an unknown one. */
 export async function watchSharedRun(
   sheet: Sheet,
   frames: SharedFrames,
   { id, after }: SharedRunRequest,
 ): Promise<RunWatch> {
-  // First, so that whatever the run does after it has been read comes later.
+  // First, so that everything after the read of the run is a later frame.
   const now = await frames.last()
   const run = await getRun(sheet, id)
   if (run.state !== 'running' && after === null) {
@@ -43,18 +43,19 @@ export async function watchSharedRun(
         isLast: ({ kind }) => kind === 'run.end',
         onClosed: () => onClosed(),
       })
-      // It ends also when its server has told nobody that it has ended, as when it was killed.
+      // Ends the subscription also when the server of the run did not publish its end, for example because it was
+      // killed.
       onClosed = untilEnded(sheet, run, (ended) => subscription.endWith({ kind: 'run.end', run: ended }))
       return subscription
     },
   }
 }
 
-/** Looks at a run until it has ended, and some time has gone by since; answers with how to stop. */
+/** Polls a run until some time after its end, then calls `onEnd`. Returns a function that stops it. */
 function untilEnded(sheet: Sheet, run: StoredRun, onEnd: (run: StoredRun) => void): () => void {
   let timer: NodeJS.Timeout | undefined
   const endLater = (ended: StoredRun): void => {
-    timer = setTimeout(() => onEnd(ended), LAST_WORDS_MS).unref()
+    timer = setTimeout(() => onEnd(ended), LAST_FRAMES_MS).unref()
   }
   if (run.state !== 'running') {
     endLater(run)

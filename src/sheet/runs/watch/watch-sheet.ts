@@ -4,43 +4,45 @@ import { EventBus, type SizeOf, type Subscription } from '../../../events/event-
 import { listRuns } from '../read-runs.ts'
 import type { Sheet } from '../../sheet.ts'
 
-/** How a sheet stands, so that whoever shows it knows what to read again. Texts are opaque: they only differ. */
+/** The state of a sheet, which shows clients what to read again. Texts are opaque: compare them only. */
 export interface SheetState {
   /** The seq of the last provenance entry; changes whenever a value does. */
   readonly seq: number
-  /** Changes whenever a run begins, goes on or ends. */
+  /** Changes whenever a run begins, progresses or ends. */
   readonly runs: string
-  /** Counts up whenever a proposal is made or decided. */
+  /** Increases whenever a proposal is made or decided. */
   readonly proposals: number
-  /** Changes whenever the contract or a derivation file does, or breaks, or is mended. */
+  /** Changes whenever the contract or a derivation file is edited, breaks, or is fixed. */
   readonly definition: string
 }
 
-/** A sheet to watch: how it stands, and how to hear of what becomes of it. */
+/** A watched sheet: its present state, and a subscription to changes. */
 export interface SheetWatch {
   readonly first: readonly SheetState[]
   /** See {@link EventBus.subscribe}. */
   subscribe(wake: () => void, sizeOf?: SizeOf<SheetState>): Subscription<SheetState>
 }
 
-/** How often a sheet that somebody watches is looked at: other processes write as well, and files are edited. */
-const LOOK_MS = 250
+/**
+ * The interval, in milliseconds, at which a watched sheet is read, since other processes write and files are edited.
+ */
+const POLL_MS = 250
 
-/** The newest runs, one of which a run under way is. */
-const RUNS_LOOKED_AT = 5
+/** The number of newest runs that are compared; a run under way is among them. */
+const RUNS_COMPARED = 5
 
-/** A sheet that somebody watches: however many do, it is looked at once. */
+/** A watched sheet: one poll for all watchers. */
 interface Watched {
   readonly bus: EventBus<SheetState>
-  /** What was told last. */
+  /** The last published state. */
   before: SheetState
-  /** Whether somebody has joined who was told something else: the next look tells how it stands in any case. */
-  tellAnyhow: boolean
+  /** Whether a subscriber joined that has another state: the next poll publishes in any case. */
+  publishAlways: boolean
 }
 
 const WATCHED = new WeakMap<Sheet, Watched>()
 
-/** Watches a sheet for as long as somebody listens. */
+/** Watches a sheet while it has subscribers. */
 export async function watchSheet(sheet: Sheet): Promise<SheetWatch> {
   const first = await readState(sheet)
   return { first: [first], subscribe: (...subscriber) => watched(sheet, first).bus.subscribe(...subscriber) }
@@ -49,26 +51,26 @@ export async function watchSheet(sheet: Sheet): Promise<SheetWatch> {
 function watched(sheet: Sheet, first: SheetState): Watched {
   const known = WATCHED.get(sheet)
   if (known !== undefined) {
-    // A change may have been told while `first` was being read.
-    known.tellAnyhow ||= !isSame(first, known.before)
+    // A change may have been published while `first` was being read.
+    known.publishAlways ||= !isSame(first, known.before)
     return known
   }
-  const watch: Watched = { bus: new EventBus(), before: first, tellAnyhow: false }
+  const watch: Watched = { bus: new EventBus(), before: first, publishAlways: false }
   WATCHED.set(sheet, watch)
   const end = (): void => {
-    // First, so that nobody joins what has ended.
+    // First, so that nobody subscribes to a closed bus.
     WATCHED.delete(sheet)
     watch.bus.close()
   }
-  const look = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     if (watch.bus.size === 0 || sheet.stopping.aborted) return end()
     const now = await readState(sheet)
-    if (watch.tellAnyhow || !isSame(now, watch.before)) watch.bus.publish(now)
-    watch.tellAnyhow = false
+    if (watch.publishAlways || !isSame(now, watch.before)) watch.bus.publish(now)
+    watch.publishAlways = false
     watch.before = now
     later()
   }
-  const later = (): void => void setTimeout(() => void look().catch(end), LOOK_MS).unref()
+  const later = (): void => void setTimeout(() => void poll().catch(end), POLL_MS).unref()
   later()
   return watch
 }
@@ -87,13 +89,13 @@ async function readState(sheet: Sheet): Promise<SheetState> {
   try {
     const { store } = await sheet.current()
     const { last } = await store.history()
-    const { runs } = await listRuns(sheet, { limit: RUNS_LOOKED_AT, cursor: null })
+    const { runs } = await listRuns(sheet, { limit: RUNS_COMPARED, cursor: null })
     const stands = runs.map(({ id, state, done, calls }) => [id, state, done, calls])
     const { changes: proposals } = await store.proposals.counts()
     return { seq: last, runs: JSON.stringify(stands), proposals, definition }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
-    // A sheet that cannot be read has nothing more to tell until it is mended.
+    // A sheet that cannot be read has no changes until it is fixed.
     return { seq: 0, runs: '', proposals: 0, definition }
   }
 }

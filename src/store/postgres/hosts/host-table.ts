@@ -4,7 +4,7 @@ import type { ClientConnection, Connection, StoredRow } from '../database/connec
 
 /** A process that has not been heard of for so many beats, of a second or more each, has its places no longer. */
 const LEASE_BEATS = 5
-const BEAT_MS = 1000
+const HEARTBEAT_MS = 1000
 
 /** Nor has one that has not been heard of for so long: beats stand still while nobody calls the host. */
 const FORGOTTEN_MS = 60_000
@@ -85,7 +85,7 @@ function renewal({ host: number, holder, limit, kept, underWay, wanted }: PartNo
   const [most, keeps, uses, wants] = [limit, kept, underWay, wanted].map(Math.trunc)
   return `
     SELECT FROM "$host" WHERE id = ${host} FOR UPDATE;
-    UPDATE "$host" SET beat = beat + 1, beat_at = ${NOW} WHERE id = ${host} AND abs(${NOW} - beat_at) >= ${BEAT_MS};
+    UPDATE "$host" SET beat = beat + 1, beat_at = ${NOW} WHERE id = ${host} AND abs(${NOW} - beat_at) >= ${HEARTBEAT_MS};
     DELETE FROM "$host_part" AS part USING "$host"
     WHERE part.host = ${host} AND id = ${host}
       AND (part.beat < "$host".beat - ${LEASE_BEATS} OR renewed_at < ${NOW} - ${FORGOTTEN_MS});

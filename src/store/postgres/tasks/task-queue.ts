@@ -124,7 +124,7 @@ export class TaskQueue implements RunTasks {
     }
   }
 
-  async beat(run: RunId, lock: RunLock): Promise<void> {
+  async heartbeat(run: RunId, lock: RunLock): Promise<void> {
     const { token, lost } = heldLock(lock)
     if (lost || !(await this.#noteBeat(run, { token, time: 'now()' })))
       throw new TaskLostError('the run lock')
@@ -171,7 +171,7 @@ export class TaskQueue implements RunTasks {
     await this.#database.run('DELETE FROM "$streak" WHERE run = $1', number)
   }
 
-  claim(run: RunId, about: { readonly left: boolean }): Promise<boolean> {
+  claim(run: RunId, about: { readonly orphaned: boolean }): Promise<boolean> {
     return claimRun(this.#database, run, about)
   }
 

@@ -46,13 +46,17 @@ export async function leaveWaiting(db: Connection, id: RunId): Promise<void> {
 }
 
 /** See `RunTasks.claim`. */
-export async function claimRun(db: Connection, id: RunId, { left }: { left: boolean }): Promise<boolean> {
+export async function claimRun(
+  db: Connection,
+  id: RunId,
+  { orphaned }: { orphaned: boolean },
+): Promise<boolean> {
   const claimed = await db.run(
     `UPDATE "$run" AS run SET waits_until = NULL,
        beat_at = CASE WHEN kind = 'materialize' AND (request::json -> 'keepFresh') IS NULL THEN now() END
      WHERE id = $1 AND state = 'running' AND (waits_until IS NULL OR NOT $2 OR ${SILENT})`,
     runNumber(id),
-    left,
+    orphaned,
   )
   return claimed > 0
 }

@@ -1,0 +1,40 @@
+import type { CellFailure, RunOutcome } from '../../../derivation/run-request.ts'
+import { OperationError } from '../../../errors/service-error.ts'
+import type { SheetStore } from '../../../store/sheet-store.ts'
+import type { RunId, StoredRun } from '../../../store/stored-run.ts'
+import { errorFrom } from '../../run-error.ts'
+
+/** Failures read at a time. */
+const FAILURES = 1000
+
+/** Reads the outcome of a finished run from the store. */
+export async function outcomeOf(store: SheetStore, run: StoredRun): Promise<RunOutcome> {
+  return { progress: run, failures: await allFailures(store, run.id) }
+}
+
+/** Reads a run that has ended. Throws the error that ended it early. */
+export async function finishedRun(store: SheetStore, id: RunId): Promise<StoredRun> {
+  const ended = await store.run(id)
+  if (ended === null) throw new Error(`no run ${id}`)
+  if (ended.state !== 'finished') throw ended.error === null ? notFinished(ended) : errorFrom(ended.error)
+  return ended
+}
+
+function notFinished({ id, state, cancelledBy }: StoredRun): OperationError {
+  return state === 'cancelled' && cancelledBy !== null
+    ? new OperationError(`the run was cancelled by ${JSON.stringify(cancelledBy)}`, 'run_cancelled')
+    : new OperationError(`run ${id} is ${state}`, 'run_interrupted')
+}
+
+async function allFailures(store: SheetStore, run: RunId): Promise<CellFailure[]> {
+  const all: CellFailure[] = []
+  for (let after = 0; ;) {
+    const page = await store.runFailures({ run, after, limit: FAILURES })
+    const last = page.at(-1)
+    if (last === undefined) return all
+    for (const { recordId, field, error, errorType } of page) {
+      all.push({ recordId, field, error, error_type: errorType })
+    }
+    after = last.number
+  }
+}
