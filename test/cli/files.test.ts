@@ -53,7 +53,7 @@ test('export writes tabs to a file that ends in .tsv, and the delimiter that --d
   const { stdout } = await runCommand(['export', sheet, ...args, '--format', 'csv', '--delimiter', ';'])
   assert.equal(stdout, 'id;price\r\na;1.5\r\n')
   const wrong = await runCommand(['export', sheet, '--format', 'json', '--delimiter', 'tab'])
-  assert.match(wrong.stderr, /a delimiter is for csv alone; json has none/)
+  assert.match(wrong.stderr, /delimiter applies to csv only; json has none/)
 })
 
 test('import reads standard input, and says what would happen with --dry-run', async (t) => {
@@ -93,7 +93,7 @@ test('an export that fails leaves the file that was there', async (t) => {
   const nowhere = await runCommand(['export', sheet, join(directory, 'none', 'data.csv')])
   assert.deepEqual(
     [nowhere.code, nowhere.stderr],
-    [1, `error: ${join(directory, 'none', 'data.csv')} cannot be written: there is no such directory\n`],
+    [1, `error: ${join(directory, 'none', 'data.csv')} cannot be written: the directory does not exist\n`],
   )
   assert.deepEqual(await readdir(directory), ['data.csv'])
 })
@@ -101,9 +101,9 @@ test('an export that fails leaves the file that was there', async (t) => {
 const WRONG: readonly (readonly [args: readonly string[], fault: RegExp])[] = [
   [
     ['import', 'SHEET', 'data.doc'],
-    /the name of data\.doc does not say what it is; say it with --input-format/,
+    /the format of data\.doc cannot be told from its name; give it with --input-format/,
   ],
-  [['import', 'SHEET', '-'], /standard input does not say what it is; say it with --input-format/],
+  [['import', 'SHEET', '-'], /the format of standard input is unknown; give it with --input-format/],
   [['import', 'SHEET', 'data.csv', '--input-format', 'pdf'], /Allowed choices are csv, json/],
   [['export', 'SHEET', 'data.txt'], /does not say what to write; say it with --format/],
   [

@@ -198,7 +198,7 @@ suite('colophon init', { concurrency: 2 }, () => {
       assert.deepEqual(readdirSync(other), [name])
     }
     const file = await colophon('init', join(root, 'orders.csv'))
-    assert.match(file.stderr, /is there already, and is not a directory/)
+    assert.match(file.stderr, /exists and is not a directory/)
   })
 
   test('a directory that is there and empty is used, and stays when the sheet cannot be made', async (t) => {

@@ -99,7 +99,7 @@ const FAULTS: readonly (readonly [url: string, status: number, type: string, mes
   ['/api/export/csv?fields=nope', 400, 'ValidationError', /unknown field "nope"/],
   ['/api/export/csv?filter=nope%3D1', 400, 'QueryError', /nope/],
   ['/api/export/csv?sort=nope', 400, 'ValidationError', /unknown field "nope"/],
-  ['/api/export/json?raw=true', 400, 'ValidationError', /raw is for csv alone/],
+  ['/api/export/json?raw=true', 400, 'ValidationError', /raw applies to csv only/],
   ['/api/export/csv?raw=1', 400, 'ValidationError', /"raw" is "1"; expected true or false/],
   ['/api/export/csv?limit=1', 400, 'ValidationError', /unknown query parameter "limit"/],
 ]

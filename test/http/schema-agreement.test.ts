@@ -40,7 +40,7 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   listRunFailures: /^cursor was not issued/,
   listProposals: /^cursor was not issued/,
   getProvenance: /^(?:cursor was not issued|limit and cursor are for history=true)/,
-  exportRecords: /^raw is for csv alone/,
+  exportRecords: /^raw applies to csv only/,
   materialize: /^a call failed at/,
   propose: /^there is nothing to propose/,
   revert: /it never changes/,

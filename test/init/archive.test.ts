@@ -262,7 +262,7 @@ suite("a stranger's archive", () => {
       '.gitignore',
     ]) {
       await refused(t, [OFFERS_CONTRACT, { name, content: 'x' }], {
-        message: /is no file of a sheet|no zip archive that can be read/,
+        message: /does not belong in a sheet|is not a readable zip archive/,
       })
     }
   })
@@ -270,7 +270,7 @@ suite("a stranger's archive", () => {
   test('has no links and no devices', async (t) => {
     for (const mode of [0o120777, 0o060644, 0o010644, 0o040755]) {
       await refused(t, [OFFERS_CONTRACT, { name: 'records.jsonl', content: '/etc/passwd', mode }], {
-        message: /"records\.jsonl" is a link or another thing/,
+        message: /"records\.jsonl" is not a regular file/,
       })
     }
   })
@@ -278,7 +278,7 @@ suite("a stranger's archive", () => {
   test('has each file once, whatever the case of its letters', async (t) => {
     const derivation = { name: 'derivations/a.yaml', content: 'x' }
     await refused(t, [OFFERS_CONTRACT, derivation, { ...derivation, name: 'derivations/A.yaml' }], {
-      message: /is there twice/,
+      message: /is in it twice/,
     })
   })
 
@@ -286,18 +286,20 @@ suite("a stranger's archive", () => {
     const records = { name: 'records.jsonl', content: '{"id":"a","title":"A"}\n' }
     const sha256 = 'f'.repeat(64)
     await refused(t, [OFFERS_CONTRACT, { ...records, described: { sha256 } }], {
-      message: /is not what its list says/,
+      message: /differs from the manifest/,
     })
     await refused(t, [OFFERS_CONTRACT, { ...records, described: { bytes: 3 } }], {
-      message: /is larger than its list says/,
+      message: /is larger than the manifest states/,
     })
     await refused(t, [OFFERS_CONTRACT, { ...records, described: { bytes: 99 } }], {
-      message: /is not what its list says/,
+      message: /differs from the manifest/,
     })
-    await refused(t, [OFFERS_CONTRACT, { ...records, described: null }], { message: /is not in its list/ })
+    await refused(t, [OFFERS_CONTRACT, { ...records, described: null }], {
+      message: /is not in the manifest/,
+    })
     await refused(t, [records], { message: /"contract\.yaml" is missing/ })
     await refused(t, [OFFERS_CONTRACT], {
-      message: /of version 2; this program knows/,
+      message: /of version 2; this program reads/,
       manifest: { version: 2 },
     })
     await refused(t, [OFFERS_CONTRACT], {
@@ -310,7 +312,7 @@ suite("a stranger's archive", () => {
   test('has a limit of size, counted after decoding', async (t) => {
     const bomb = { name: 'records.jsonl', content: Buffer.alloc(4 << 20, '\n') }
     await refused(t, [OFFERS_CONTRACT, bomb], {
-      message: /would take 5 MiB, and 1 MiB are allowed/,
+      message: /needs 5 MiB, and the limit is 1 MiB/,
       maxBytes: 1 << 20,
     })
     const large = { name: 'transport.yaml', content: Buffer.alloc(2 << 20, '#') }
@@ -330,7 +332,7 @@ suite("a stranger's archive", () => {
   test('is a zip archive of a sheet', async (t) => {
     const root = await scratch(t)
     for (const [content, message] of [
-      ['no zip', /is no zip archive that can be read/],
+      ['no zip', /is not a readable zip archive/],
       [Buffer.from('504b0506000000000000000000000000000000000000', 'hex'), /has no colophon\.json/],
     ] as const) {
       const path = join(root, 'x.zip')

@@ -172,7 +172,7 @@ test('a file with the original name of a field and its own is refused, and one t
   })
   await assert.rejects(attempt('b.csv', 'id,name.common\n01067,x\n'), {
     message:
-      'b.csv: the column "id" can be the field "id" or "original_id"; if it has the ids, say so with --key id, or rename it in the file',
+      'b.csv: the column "id" can be the field "id" or "original_id"; if it has the ids, use --key id, or rename it in the file',
   })
   const { updated } = (await attempt('b.csv', 'id,name.common\n01067,x\n', { key: 'id' })) as {
     updated: number
@@ -183,7 +183,7 @@ test('a file with the original name of a field and its own is refused, and one t
       /column "name\.comon": the contract has no such field; was name_common \("name\.common"\) meant\?$/,
   })
   await assert.rejects(attempt('d.csv', 'name.common\nx\n'), {
-    message: /^d\.csv has no column id, nor "zip_code", by which records are told apart; --key names another/,
+    message: /^d\.csv has no column id, nor "zip_code", that identifies records; name another/,
   })
 })
 
@@ -201,7 +201,7 @@ test('records that init numbered are numbered by an import that is asked to, and
   )
   await assert.rejects(importFile(sheet, path), {
     message:
-      'data.csv: the column "id" can be the field "id" or "original_id"; if it has the ids, say so with --key id, if not, with --no-key, or rename it in the file',
+      'data.csv: the column "id" can be the field "id" or "original_id"; if it has the ids, use --key id, else --no-key, or rename it in the file',
   })
   const same = await importFile(sheet, path, { key: false })
   assert.deepEqual([same.unchanged, same.inserted, same.updated], [3, 0, 0])

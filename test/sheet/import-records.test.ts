@@ -175,8 +175,8 @@ test('without the check, what comes before a bad record is in the sheet, and the
   await assert.rejects(importCsv(t, sheet, `id,title,price\n${lines}`, { check: false }), {
     type: 'ValidationError',
     message:
-      'data.csv:1202 (id "n1200"), field "price": "x" is not a number; the 1000 records up to data.csv:1001 are in the ' +
-      'sheet, nothing after them; to go on, import the file again',
+      'data.csv:1202 (id "n1200"), field "price": "x" is not a number; the 1000 records up to data.csv:1001 are ' +
+      'stored, and none after them; import the file again to continue',
   })
   assert.equal((await (await sheet.current()).store.status()).total, 1003)
 })

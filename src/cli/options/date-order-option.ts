@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import { DATE_ORDERS } from '../../sheet/transfer/date-order.ts'
+import { DATE_ORDERS } from '../../sheet/transfer/read-file-options.ts'
 
 /** `--date-order`, for commands that read files. */
 export function dateOrderOption(): Option {

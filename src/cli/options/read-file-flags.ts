@@ -5,7 +5,7 @@ import {
   type Blank,
   type ReadFileOptions,
 } from '../../sheet/transfer/read-file-options.ts'
-import type { DateOrder } from '../../sheet/transfer/date-order.ts'
+import type { DateOrder } from '../../sheet/transfer/read-file-options.ts'
 import { dateOrderOption } from './date-order-option.ts'
 import { delimiterOption } from './delimiter-option.ts'
 import { integerBetween } from './option-values.ts'

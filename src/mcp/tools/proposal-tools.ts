@@ -1,5 +1,10 @@
-import { requireJsonRecords } from '../../sheet/writes/json-records.ts'
-import { getProposal, listProposals, propose, type StoredProposal } from '../../sheet/writes/proposals.ts'
+import {
+  getProposal,
+  listProposals,
+  propose,
+  requireJsonRecords,
+  type StoredProposal,
+} from '../../sheet/writes/proposals.ts'
 import {
   ProposalAnswer,
   ProposalListAnswer,

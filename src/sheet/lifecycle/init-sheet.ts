@@ -31,68 +31,68 @@ import { writeLines } from './write-lines.ts'
 export interface DataFile {
   readonly file: FileSource
   readonly format: FileFormat
-  /** How it is to be read, as far as that is not to be found out. */
+  /** How to read the file; absent options are detected. */
   readonly read?: ReadFileOptions
 }
 
-/** What a sheet is made from. */
+/** The source of a new sheet. */
 export type InitSource =
-  /** Nothing: a contract to be edited, and no records. */
+  /** A contract to be edited, and no records. */
   | { readonly kind: 'nothing' }
-  /** A file of records, which a contract is inferred from; `key` is the column that becomes `id`. */
+  /** A file of records, from which a contract is inferred; `key` is the column that becomes `id`. */
   | {
       readonly kind: 'records'
       readonly data: DataFile
       readonly key: AskedKey
-      /** Types that columns get whatever their values look like. */
+      /** Types of columns, which override the inferred ones. */
       readonly types?: ReadonlyMap<string, LogicalType>
     }
-  /** Somebody's contract, with or without records. */
+  /** An existing contract, with or without records. */
   | {
       readonly kind: 'contract'
       readonly contract: FileSource
-      /** Which of its schema entries, when it has several. */
+      /** The schema entry to use, when it has several. */
       readonly schema: string | null
       readonly data: DataFile | null
       readonly key: string | null
     }
-  /** A whole sheet, as exportArchive writes it. */
+  /** A whole sheet, as `exportArchive` writes it. */
   | { readonly kind: 'archive'; readonly file: FileSource; readonly maxBytes: number }
 
 export interface InitOptions {
-  /** Who imports the records, for the provenance; null for the program. */
+  /** The actor of the import in the provenance; null for the program. */
   readonly actor: string | null
-  /** Asked before anything is written, with what is known of the sheet by then; false gives it up. */
+  /** Called before anything is written, with what is known of the sheet; false cancels. */
   confirm?(preview: InitPreview): Promise<boolean>
-  /** Aborted to give it up. */
+  /** Cancels when aborted. */
   readonly signal?: AbortSignal
-  /** Told now and then how far it is: what it does, and from 0 to 1 how much of that is done. */
+  /** Reports progress: the step, and the fraction of it that is done, from 0 to 1. */
   onProgress?(step: InitStep, done: number): void
 }
 
 export type InitStep = 'reading' | 'writing' | 'opening'
 
-/** What is known of a sheet before its records are written. */
+/** A preview of a sheet before its records are written. */
 export interface InitPreview {
-  /** The contract's fields, as far as they come from a file of records or a contract; null for those of an archive. */
+  /** The contract's fields; null for an archive. */
   readonly fields: readonly InferredField[] | null
-  /** What was guessed, changed or left out; each a sentence without a full stop. */
+  /** Notes on what was guessed, changed or left out, each a sentence without a full stop. */
   readonly notes: readonly string[]
 }
 
-/** What was made. */
+/** The result of creating a sheet. */
 export interface InitReport extends InitPreview {
-  /** How many records the sheet has. */
+  /** The number of records of the sheet. */
   readonly records: number
 }
 
-/** Whoever was asked does not want the sheet; nothing was made. */
+/** The user declined the sheet; nothing was created. */
 export class InitDeclined extends Error {}
 
 /**
- * Makes a sheet in a directory that has none of its files, all of it or nothing, and opens it once, so that it is known to
- * open. Nothing is overwritten. Throws SheetError where a file is in the way; ValidationError, ContractError or
- * RecordsError for what keeps the source from becoming a sheet.
+ * Creates a sheet in a directory that has none of its files, whole or not at all, and opens it once as a check.
+ * Overwrites nothing. Throws SheetError when a file is in the way; ValidationError, ContractError or RecordsError when
+ * the source cannot become a sheet.
  */
 export async function initSheet(
   path: string,
@@ -116,10 +116,10 @@ interface Making {
   readonly options: InitOptions
 }
 
-/** Makes the files of a sheet in a directory. */
+/** Writes the files of a sheet into a directory. */
 type Fill = (staging: string) => Promise<InitPreview>
 
-/** Looks at what a sheet is made from, and asks about it; nothing is written before what this returns is called. */
+/** Reads the source and asks for confirmation. Writes nothing before the returned function is called. */
 async function prepare(source: InitSource, making: Making): Promise<Fill> {
   switch (source.kind) {
     case 'archive':
@@ -145,7 +145,7 @@ async function prepareRecords(
   { names, options }: Making,
 ): Promise<Fill> {
   const file = await readRecordFile(data.file, data.format, data.read)
-  const profile = await profileRecords(followed(file, 'reading', options), key === false ? null : key)
+  const profile = await profileRecords(withProgress(file, 'reading', options), key === false ? null : key)
   const dateOrder = data.read?.dateOrder ?? null
   const { contract, fields, readings } = inferContract(profile, { ...names, key, types, dateOrder })
   const preview = { fields, notes: file.guesses?.() ?? [] }
@@ -159,7 +159,7 @@ async function prepareRecords(
   const named = withIds(renameColumns(file, new Map(columns)), contract)
   return async (staging) => {
     await writeContract(staging, contract)
-    await writeRecords(staging, followed(named, 'writing', options), plan)
+    await writeRecords(staging, withProgress(named, 'writing', options), plan)
     return preview
   }
 }
@@ -182,7 +182,7 @@ async function prepareContract(
       const matcher = new ColumnMatcher(adoption.contract, AS_NAMED)
       const named = withIds(columnsAsFields(file, matcher), adoption.contract)
       const plan = planFor(adoption.contract, named, data?.read?.dateOrder ?? null)
-      await writeRecords(staging, followed(named, 'writing', options), plan)
+      await writeRecords(staging, withProgress(named, 'writing', options), plan)
     }
     return preview()
   }
@@ -205,10 +205,10 @@ async function readContractFile({ path, name }: FileSource): Promise<string> {
   }
 }
 
-/** The columns of the file that goes with a contract are found by their names alone. */
+/** Options that match columns of a file to a given contract by name only. */
 const AS_NAMED: MatchOptions = { key: null, withoutId: false, preferOwn: false, idAdvice: null }
 
-/** The same records, with the ids that the contract has made. */
+/** Returns the records with the ids that the contract generates. */
 function withIds(file: RawRecords, contract: Contract): RawRecords {
   const source = idSourceOf(contract)
   return source === null ? file : withMadeIds(file, idMaker(source))
@@ -236,8 +236,8 @@ async function* linesOf(batches: AsyncIterable<readonly JsonObject[]>): AsyncGen
   for await (const batch of batches) yield batch.map((record) => `${JSON.stringify(record)}\n`).join('')
 }
 
-/** The records of a file, with a word about how far it is after each batch. */
-function followed(file: RawRecords, step: InitStep, { signal, onProgress }: InitOptions): RawRecords {
+/** Returns the records of a file and reports progress after each batch. */
+function withProgress(file: RawRecords, step: InitStep, { signal, onProgress }: InitOptions): RawRecords {
   async function* batches(): AsyncGenerator<readonly RawRecord[]> {
     for await (const batch of file.batches) {
       signal?.throwIfAborted()
@@ -248,7 +248,7 @@ function followed(file: RawRecords, step: InitStep, { signal, onProgress }: Init
   return wrapped(file, batches)
 }
 
-/** Opens the sheet as anybody would, and counts. */
+/** Opens the sheet, which checks it, and counts its records. */
 async function countRecords(staging: string, actor: string | null): Promise<number> {
   const sheet = await openSheet(staging, { defaultActor: actor })
   try {
@@ -257,7 +257,7 @@ async function countRecords(staging: string, actor: string | null): Promise<numb
     return (await store.status()).total
   } catch (error) {
     if (!(error instanceof RecordsError)) throw error
-    // The file is the one that was just written, a line for each record.
+    // The file was just written, with one line for each record.
     throw new RecordsError(
       error.message.replace(/^records\.jsonl:(\d+)/, 'record $1'),
       'invalid_records_file',

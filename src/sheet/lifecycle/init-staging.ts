@@ -4,7 +4,7 @@ import { link, lstat, mkdir, open, readdir, rename, rm, rmdir, unlink } from 'no
 import { basename, dirname, join, resolve } from 'node:path'
 import { SheetError } from '../../errors/service-error.ts'
 
-/** What a sheet may have in its directory (D1), and what a store leaves beside itself. */
+/** The files of a sheet (D1) and its store. */
 const OWN = [
   'contract.yaml',
   'derivations',
@@ -18,24 +18,24 @@ const OWN = [
   'sheet.db-lock',
 ]
 
-/** Comes last: without it, a directory is no sheet, whatever else a crash leaves there. */
+/** Moved last: without it, a directory is not a sheet, whatever else a crash leaves there. */
 const LAST = 'contract.yaml'
 
-/** Kept as it is where there is one already. */
+/** Files that are kept if they exist already. */
 const OPTIONAL: ReadonlySet<string> = new Set(['.gitignore'])
 
 /**
- * Makes a sheet's directory all at once: `fill` makes the files in a directory of its own, and only when it is done they
- * come to where they belong. What is there already stays as it is. When anything fails, nothing is left behind. Throws
- * SheetError where a file of a sheet is in the way, or the directory cannot be made.
+ * Creates a sheet's directory atomically: `fill` writes the files into a staging directory, and they are moved when it
+ * is done. Existing files stay. When anything fails, nothing is left behind. Throws SheetError when a file of a sheet
+ * is in the way, or the directory cannot be created.
  */
 export async function stageSheet<T>(path: string, fill: (staging: string) => Promise<T>): Promise<T> {
   const directory = resolve(path)
   const exists = isFree(path, directory)
   const made = exists ? null : await makeParents(path, directory)
   const staging = exists
-    ? join(directory, `.colophon-init-${mark()}`)
-    : join(dirname(directory), `.${basename(directory)}.init-${mark()}`)
+    ? join(directory, `.colophon-init-${randomSuffix()}`)
+    : join(dirname(directory), `.${basename(directory)}.init-${randomSuffix()}`)
   try {
     await onDisk(path, () => mkdir(staging))
     const result = await fill(staging)
@@ -49,20 +49,17 @@ export async function stageSheet<T>(path: string, fill: (staging: string) => Pro
   }
 }
 
-/** Throws SheetError where a sheet cannot be made at a path; to be asked before much work is done for it. */
+/** Throws SheetError when a sheet cannot be created at a path; call it before expensive work. */
 export function checkFree(path: string): void {
   isFree(path, resolve(path))
 }
 
-/** Whether there is a directory; throws where something is in the way. */
+/** Whether the directory exists. Throws SheetError when a file is in the way. */
 function isFree(path: string, directory: string): boolean {
   const stats = lstatSync(directory, { throwIfNoEntry: false })
   if (stats === undefined) return false
   if (!stats.isDirectory() && !isDirectoryBehindLink(directory)) {
-    throw new SheetError(
-      `${path} is there already, and is not a directory; choose another name`,
-      'path_exists',
-    )
+    throw new SheetError(`${path} exists and is not a directory; choose another name`, 'path_exists')
   }
   const taken = OWN.find((name) => lstatSync(join(directory, name), { throwIfNoEntry: false }) !== undefined)
   if (taken === undefined) return true
@@ -80,12 +77,12 @@ function isDirectoryBehindLink(path: string): boolean {
   }
 }
 
-/** Makes the directories above; answers with the topmost that was not there, null when all were. */
+/** Creates the parent directories. Returns the topmost that did not exist, null when all did. */
 async function makeParents(path: string, directory: string): Promise<string | null> {
   return (await onDisk(path, () => mkdir(dirname(directory), { recursive: true }))) ?? null
 }
 
-/** Removes the directories that were made, from the lowest up, for as long as nobody has put anything into them. */
+/** Removes the created directories, from the lowest up, as long as they are empty. */
 async function removeEmpty(lowest: string, topmost: string): Promise<void> {
   for (let path = lowest; path.length >= topmost.length; path = dirname(path)) {
     try {
@@ -96,7 +93,7 @@ async function removeEmpty(lowest: string, topmost: string): Promise<void> {
   }
 }
 
-/** Moves what is in a directory into another, overwriting nothing; when it cannot be finished, it is undone. */
+/** Moves the content of a directory into another, overwriting nothing; undoes it on failure. */
 async function moveInto(staging: string, directory: string, path: string): Promise<void> {
   const names = (await readdir(staging)).toSorted((a, b) => Number(a === LAST) - Number(b === LAST))
   const moved: string[] = []
@@ -116,12 +113,12 @@ async function moveInto(staging: string, directory: string, path: string): Promi
 
 async function moveNew(from: string, to: string, path: string): Promise<void> {
   if ((await lstat(from)).isDirectory()) {
-    // Takes the place of an empty directory at most.
+    // Replaces an empty directory at most.
     await rename(from, to)
     return
   }
   try {
-    // Unlike a rename, a link never takes the place of a file that has come there meanwhile.
+    // Unlike a rename, a link never replaces a file that was created meanwhile.
     await link(from, to)
   } catch (error) {
     if (codeOf(error) === 'EEXIST') {
@@ -141,7 +138,7 @@ async function isThere(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => null)) !== null
 }
 
-/** Makes files and directory durable before they count. */
+/** Syncs files and directory to disk. */
 async function syncAll(directory: string): Promise<void> {
   for (const entry of await readdir(directory, { withFileTypes: true, recursive: true })) {
     await sync(join(entry.parentPath, entry.name))
@@ -158,7 +155,7 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Does something with the file system; what that refuses is a SheetError that names the path as it was given. */
+/** Runs an operation of the file system. Its errors become a SheetError with the path as it was given. */
 async function onDisk<T>(path: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act()
@@ -173,6 +170,6 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined
 }
 
-function mark(): string {
+function randomSuffix(): string {
   return randomBytes(6).toString('hex')
 }

@@ -1,23 +1,23 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-const GITIGNORE = `# The store; colophon makes it from records.jsonl where there is none.
+const GITIGNORE = `# The store; colophon creates it from records.jsonl when it does not exist.
 sheet.db*
 `
 
-/** Writes what every new sheet has beside its contract. */
+/** Writes the `.gitignore` of a new sheet. */
 export async function writeGitignore(directory: string): Promise<void> {
   await writeFile(join(directory, '.gitignore'), GITIGNORE, { flag: 'wx' })
 }
 
-/** Writes the files of a sheet that starts from nothing, made to be edited. */
+/** Writes the files of a sheet without records, made to be edited. */
 export async function writeStarter(directory: string, names: SheetNames): Promise<void> {
   await writeFile(join(directory, 'contract.yaml'), starterContract(names), { flag: 'wx' })
   await mkdir(join(directory, 'derivations'))
   await writeFile(join(directory, 'derivations', EXAMPLE_FILE), EXAMPLE, { flag: 'wx' })
 }
 
-/** What a new sheet calls itself in its contract. */
+/** The names in a new sheet's contract. */
 export interface SheetNames {
   /** The contract's id: the directory's name. */
   readonly id: string
@@ -25,7 +25,7 @@ export interface SheetNames {
   readonly entry: string
 }
 
-/** Does not end in .yaml, so that it counts for nothing until somebody renames it. */
+/** Does not end in .yaml, so that it has no effect until it is renamed. */
 const EXAMPLE_FILE = 'country-name.yaml.example'
 
 function starterContract({ id, entry }: SheetNames): string {
@@ -60,9 +60,9 @@ schema:
 `
 }
 
-const EXAMPLE = `# How a derivation looks. To use it, put in the address of an API, and rename the file so that it ends in .yaml.
-# For each record, {{ country }} is filled in, the URL is called, and what stands at name.common in the answer
-# becomes the value of country_name.
+const EXAMPLE = `# An example of a derivation. To use it, enter the URL of an API, and rename the file so that it ends in .yaml.
+# For each record, {{ country }} is replaced by its value, the URL is called, and the value at name.common in the
+# response becomes the value of country_name.
 targets: [country_name]
 inputs: [country]
 kind: http

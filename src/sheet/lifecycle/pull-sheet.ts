@@ -10,7 +10,7 @@ import { noCalls } from '../calls/no-calls.ts'
 import { openSheet } from '../open-sheet.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** What was made. */
+/** The result of a pull. */
 export interface PullReport {
   readonly records: number
   /** The seq of the last provenance entry. */
@@ -20,8 +20,8 @@ export interface PullReport {
 }
 
 /**
- * Makes a directory of a whole sheet as it is at one moment: its definition files, its records, its log and its store. All
- * of it or nothing; nothing is overwritten. Throws SheetError where a file is in the way, and as reading the sheet does.
+ * Creates a directory with a whole sheet as it is at one moment: its definition files, records, log and store. Whole or
+ * not at all; overwrites nothing. Throws SheetError when a file is in the way, and as reading the sheet does.
  */
 export async function pullSheet(sheet: Sheet, path: string): Promise<PullReport> {
   checkFree(path)
@@ -36,15 +36,15 @@ export async function pullSheet(sheet: Sheet, path: string): Promise<PullReport>
 }
 
 async function writeDefinition(directory: string, { path, bytes }: DefinitionFile): Promise<void> {
-  // A store may be another's, and what its files are called leads nowhere else.
+  // The store may be untrusted: the names of its files must not lead out of the directory.
   if (limitOfPath(path) === undefined)
-    throw new OperationError(`the store has a file ${path}, which no sheet has`)
+    throw new OperationError(`the store has a file ${path}, which does not belong in a sheet`)
   const target = join(directory, ...path.split('/'))
   await mkdir(dirname(target), { recursive: true })
   await writeFile(target, bytes, { flag: 'wx' })
 }
 
-/** Opens it as anybody would, so that it is known to open. */
+/** Opens the sheet as a check. */
 async function checkOpens(directory: string, records: number): Promise<void> {
   const sheet = await openSheet(directory, { transport: noCalls() })
   try {

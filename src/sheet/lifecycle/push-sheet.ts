@@ -9,36 +9,38 @@ import { noCalls } from '../calls/no-calls.ts'
 import { openDefinition, pushToStore, type SheetOptions } from '../open-sheet.ts'
 
 export interface PushOptions {
-  /** Who pushes, and who imports the records of a new store. */
+  /** The actor of the push, and of the import of records into a new store. */
   readonly actor: string
-  /** Why, for those who come later. */
+  /** The reason, for the list of revisions. */
   readonly note: string | null
-  /** Only finds out what would come of it. */
+  /** Whether only the result is predicted. */
   readonly dryRun: boolean
   readonly lockTimeoutMs: number
   /** Kinds of derivations beside those of the service; see {@link SheetOptions}. */
   readonly kinds?: SheetOptions['kinds']
 }
 
-/** What a push came to; with a dry run, what it would come to. */
+/** The result of a push, or with a dry run its prediction. */
 export interface PushReport {
   /** The name of the sheet's directory. */
   readonly sheet: string
-  /** The revision that is in force afterwards, and the one before it, null where there was none. */
+  /** The revision in force afterwards, and the one before, null for none. */
   readonly revision: number
   readonly before: number | null
   readonly dryRun: boolean
-  /** Whether it made the store, and with it brought the directory's records. */
+  /** Whether it created the store and imported the directory's records. */
   readonly created: boolean
   readonly records: number
   readonly files: Changes
-  /** The properties of the contract; `changed` are those of another type, or that may refuse what they took before. */
+  /**
+   * The fields of the contract; `changed` are those of another type, or that may refuse values they accepted before.
+   */
   readonly fields: Changes
-  /** The derived fields for which something changes. */
+  /** The derived fields that change. */
   readonly derivations: readonly TargetChange[]
 }
 
-/** Names, each in the order of their kind. */
+/** Names that were added, changed and removed. */
 export interface Changes {
   readonly added: readonly string[]
   readonly changed: readonly string[]
@@ -46,10 +48,10 @@ export interface Changes {
 }
 
 /**
- * Puts what a directory says a sheet is into a store, as its newest revision; where the schema of the URL has no sheet yet, all
- * that the directory's sheet has. It happens whole or not at all. Throws SheetError where there is no sheet in the directory,
- * ContractError where a file of it is broken, or where stored records would be lost or break the contract, and RecordsError
- * where the store, or the directory's records, cannot be used.
+ * Pushes a directory's definition files into a store as its newest revision, and the first time the whole sheet. Whole
+ * or not at all. Throws SheetError when the directory has no sheet, ContractError when one of its files is broken, or
+ * when stored records would be lost or violate the contract, and RecordsError when the store or the directory's records
+ * cannot be used.
  */
 export async function pushSheet(path: string, url: string, options: PushOptions): Promise<PushReport> {
   const directory = resolve(path)
@@ -75,7 +77,7 @@ export async function pushSheet(path: string, url: string, options: PushOptions)
   }
 }
 
-/** Tells all faults at once, since whoever pushes wants to mend all of them. */
+/** Throws all errors at once, so that they can be fixed together. */
 function refuseFaults(definition: DefinitionFiles): void {
   const faults = definition.faults()
   if (faults.length > 0) throw new ContractError(faults.map(({ message }) => message).join('; '))

@@ -2,13 +2,13 @@ import type { Contract } from '../../contract/contract.ts'
 import type { JsonObject } from '../../contract/json/json.ts'
 import { valueError } from '../../contract/values/validate-value.ts'
 
-/** What records are held to; `derived` may be missing, since they are computed. */
+/** The rules for records; `derived` fields may be empty, since they are computed. */
 export interface RecordRules {
   readonly contract: Contract
   readonly derived: ReadonlySet<string>
 }
 
-/** What the contract holds against the values of a record. */
+/** Yields the violations of the contract in a record's values. */
 export function* valueFaults(
   record: JsonObject,
   { contract, derived }: RecordRules,

@@ -12,8 +12,8 @@ import { valueFaults, type RecordRules } from './record-rules.ts'
 const FILE = 'records.jsonl'
 
 /**
- * What is wrong with the lines of `records.jsonl`, as importing it would find, but all of it and not only the first:
- * `records.jsonl:<line>: …`. Nothing where there is no such file.
+ * Yields all errors of `records.jsonl` that importing it would find, as `records.jsonl:<line>: …`; none when the file
+ * does not exist.
  */
 export function* recordsFileFaults(directory: string, rules: RecordRules): Generator<string> {
   const entry = lookAtFile({ directory, path: join(directory, FILE), name: FILE })
@@ -35,7 +35,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
 
 class LineChecker {
   readonly #rules: RecordRules
-  /** By field that must be unique, the line that first had each value. */
+  /** The line that first had each value, by field that must be unique. */
   readonly #seen: ReadonlyMap<string, Map<string, number>>
 
   constructor(rules: RecordRules) {
@@ -64,12 +64,12 @@ class LineChecker {
       const key = JSON.stringify(value)
       const first = lines.get(key)
       if (first === undefined) lines.set(key, number)
-      else yield `field "${name}": must be unique, but line ${first} has ${showValue(value)} already`
+      else yield `field "${name}": must be unique, but line ${first} also has ${showValue(value)}`
     }
   }
 }
 
-/** The record of a line, what is wrong with the line, or null for an empty one. */
+/** Parses a line. Returns a record, an error message, or null for an empty line. */
 function parse(bytes: Uint8Array): JsonObject | string | null {
   let value: unknown
   try {
@@ -78,7 +78,7 @@ function parse(bytes: Uint8Array): JsonObject | string | null {
     value = parseExactly(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) return 'not valid UTF-8'
-    // Without the parser's own count of lines, which is that of the text it was given.
+    // Without the position within the line, which the parser reports as a line and column.
     return `not JSON: ${error.message.replace(/ \(line \d+ column \d+\)$/, '')}`
   }
   if (nestsTooDeep(value)) return `nested more than ${JSON_DEPTH_LIMIT} levels deep; no field takes that`

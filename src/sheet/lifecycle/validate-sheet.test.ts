@@ -55,7 +55,7 @@ test('an original name that two fields have is told with its line', async (t) =>
   const [fault = '', ...more] = await faultsOf(directory)
   assert.match(
     fault,
-    /^contract\.yaml \d+ the fields "title", "price" have the same original name "Amount", so that no file may have such a column; change all but one$/,
+    /^contract\.yaml \d+ the fields "title", "price" have the same original name "Amount", so that files with such a column are refused; change all but one$/,
   )
   assert.deepEqual(more, [])
 })

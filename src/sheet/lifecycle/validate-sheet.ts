@@ -15,11 +15,11 @@ import { valueFaults } from './record-rules.ts'
 import { recordsFileFaults } from './records-file-faults.ts'
 import { isStoreUrl } from '../store-url.ts'
 
-/** Something that is wrong with a sheet. */
+/** An error of a sheet. */
 export interface SheetFault {
-  /** The file, as the sheet names it; null where it is more than one. */
+  /** The file, relative to the sheet; null when more than one is concerned. */
   readonly file: string | null
-  /** From 1; null where it is no single line. */
+  /** The line, from 1; null when it is not a single line. */
   readonly line: number | null
   readonly message: string
 }
@@ -29,16 +29,16 @@ const RECORDS_AT_ONCE = 1000
 export interface ValidateOptions {
   /** Whether every record is validated too. */
   readonly records: boolean
-  /** Kinds of derivations beside those of the service; see {@link SheetOptions}. */
+  /** Kinds of derivations in addition to the built-in ones; see {@link SheetOptions}. */
   readonly kinds?: SheetOptions['kinds']
 }
 
 /**
- * Looks for what is wrong with a sheet, that of a directory or of a store's URL: contract, derivation files and
- * `transport.yaml`, of each the first fault; then original names that fields share, and what keeps its store from being opened, or made from `records.jsonl`, which is
- * tried without changing it; with `records` also every record, of the store or, where there is none yet, of `records.jsonl`.
- * Calls nobody. Throws SheetError where there is no sheet, and RecordsError where a
- * store at a URL cannot be reached.
+ * Yields the errors of a sheet in a directory or at a store's URL. First those of the contract, the derivation files
+ * and `transport.yaml`, one for each file; then original names that fields share, and whether its store can be opened,
+ * or created from `records.jsonl`, without changing it. With `records` also validates every record of the store, or of
+ * `records.jsonl` when there is no store yet. Makes no calls. Throws SheetError when there is no sheet, and
+ * RecordsError when a store at a URL cannot be reached.
  */
 export async function* validateSheet(path: string, options: ValidateOptions): AsyncGenerator<SheetFault> {
   const { records, kinds } = options
@@ -73,19 +73,19 @@ export async function* validateSheet(path: string, options: ValidateOptions): As
   }
 }
 
-/** The original names that several fields have: the sheet can be used, but files with such a column are refused. */
+/** Yields original names that several fields have: the sheet can be used, but files with such a column are refused. */
 function* nameFaults(contract: Contract): Generator<SheetFault> {
   const shared = sharedNames(contract)
   if (shared.length === 0) return
   const file = 'contract.yaml'
   const yaml = parseYamlFile(contract.text, file)
   for (const { name, fields, path } of shared) {
-    const message = `the fields ${showNames(fields)} have the same original name ${showValue(name)}, so that no file may have such a column; change all but one`
+    const message = `the fields ${showNames(fields)} have the same original name ${showValue(name)}, so that files with such a column are refused; change all but one`
     yield { file, line: yaml.lineOf(path), message }
   }
 }
 
-/** Why the sheet of a directory could not be opened; null when it could. Changes nothing. */
+/** Returns why the sheet of a directory could not be opened; null when it could. Changes nothing. */
 async function openingFault(
   path: string,
   contract: Contract,
@@ -100,7 +100,7 @@ async function openingFault(
   }
 }
 
-/** Why a sheet cannot be opened, or with `records`, what is wrong with each stored record. */
+/** Yields why a sheet cannot be opened, or with `records` the errors of each stored record. */
 async function* storedFaults(path: string, { records, kinds }: ValidateOptions): AsyncGenerator<SheetFault> {
   const sheet = await openSheet(path, { transport: noCalls(), ...(kinds !== undefined && { kinds }) })
   const file = isStoreUrl(path) ? null : 'sheet.db'
@@ -127,7 +127,7 @@ async function* storedFaults(path: string, { records, kinds }: ValidateOptions):
   }
 }
 
-/** Takes a message of the form `<file>:<line>: …` apart. */
+/** Parses a message of the form `<file>:<line>: …`. */
 function faultFrom(message: string): SheetFault {
   const [, file, line, rest] = /^([\w./-]+\.(?:yaml|jsonl)):(\d+): (.*)$/s.exec(message) ?? []
   if (file !== undefined && line !== undefined && rest !== undefined) {

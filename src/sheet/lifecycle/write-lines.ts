@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises'
 
-/** Characters that are collected before they are written. */
+/** The characters to collect before they are written. */
 const CHUNK = 1 << 20
 
-/** Writes texts into a new file, one after the other, in flat memory. Throws where there is such a file. */
+/** Writes texts into a new file in constant memory. Throws when the file exists. */
 export async function writeLines(path: string, texts: AsyncIterable<string>): Promise<void> {
   const file = await open(path, 'wx')
   try {

@@ -4,7 +4,7 @@ import { MAX_FILE_BYTES } from '../../contract/yaml/yaml-limits.ts'
 import { isJsonObject, type JsonValue } from '../../contract/json/json.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 
-/** The file that says what an archive is, and what is in it. */
+/** The archive's manifest, which lists its files. */
 export const MANIFEST = 'colophon.json'
 
 const FORMAT = 'colophon-sheet'
@@ -12,16 +12,16 @@ const VERSION = 1
 
 /** A file of an archive. */
 export interface ArchivedFile {
-  /** Its path in the sheet, with `/` between names. */
+  /** The path in the sheet, with `/` between names. */
   readonly path: string
   readonly bytes: number
-  /** Hex SHA-256. */
+  /** SHA-256 in hex. */
   readonly sha256: string
-  /** When it was last changed, in whole seconds since 1970. */
+  /** The time of its last change, in whole seconds since 1970. */
   readonly modified: number
 }
 
-/** What an archive says of itself. */
+/** The content of an archive. */
 export interface ArchiveManifest {
   readonly records: number
   /** The seq of the last provenance entry. */
@@ -29,7 +29,9 @@ export interface ArchiveManifest {
   readonly files: readonly ArchivedFile[]
 }
 
-/** Files that may be in an archive, beside those of `derivations/`; those of a few kilobytes have a limit of their own. */
+/**
+ * Files that an archive may contain beside those of `derivations/`; definition files have a size limit of their own.
+ */
 const FILES: ReadonlyMap<string, 'definition' | 'data'> = new Map([
   ['contract.yaml', 'definition'],
   ['transport.yaml', 'definition'],
@@ -40,13 +42,16 @@ const FILES: ReadonlyMap<string, 'definition' | 'data'> = new Map([
 
 const DERIVATION = /^derivations\/(?!\.)[^/\\\p{Cc}\uFFFD]+\.yaml$/u
 
-/** Of the manifest itself. */
+/** The maximum size of the manifest, in bytes. */
 export const MAX_MANIFEST_BYTES = 1024 * 1024
 
-/** More entries than any sheet has files. */
+/** The most entries of an archive, more than any sheet has files. */
 export const MAX_ENTRIES = MAX_FIELDS + FILES.size + 2
 
-/** How large a file of this path may be, null when there is no limit but that of the whole; undefined when no sheet has one. */
+/**
+ * Returns the maximum size of a file with this path in bytes; null when only the total is limited, undefined when no
+ * sheet has such a file.
+ */
 export function limitOfPath(path: string): number | null | undefined {
   if (DERIVATION.test(path)) return MAX_FILE_BYTES
   const kind = FILES.get(path)
@@ -54,7 +59,7 @@ export function limitOfPath(path: string): number | null | undefined {
   return kind === 'definition' ? MAX_FILE_BYTES : null
 }
 
-/** The text of a manifest. */
+/** Returns the text of a manifest. */
 export function formatManifest({ records, lastSeq, files }: ArchiveManifest): string {
   const document = {
     format: FORMAT,
@@ -66,7 +71,7 @@ export function formatManifest({ records, lastSeq, files }: ArchiveManifest): st
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-/** Reads a manifest. Throws ValidationError for what is none, or one of a later version. */
+/** Parses a manifest. Throws ValidationError for an invalid one, and one of a later version. */
 export function parseManifest(text: string, name: string): ArchiveManifest {
   const document = parsed(text)
   if (!isJsonObject(document) || document['format'] !== FORMAT) {
@@ -75,7 +80,7 @@ export function parseManifest(text: string, name: string): ArchiveManifest {
   const { version, records, last_seq: lastSeq, files } = document
   if (version !== VERSION) {
     throw new ValidationError(
-      `${name} is an archive of version ${showValue(version)}; this program knows version ${VERSION}, so use a later one`,
+      `${name} is an archive of version ${showValue(version)}; this program reads version ${VERSION}; use a later program`,
       'invalid_archive',
     )
   }

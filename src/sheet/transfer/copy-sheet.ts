@@ -3,7 +3,7 @@ import type { StoreSnapshot } from '../../store/sheet-store.ts'
 import type { DefinitionFile } from '../definition/definition-files.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** How often the whole is begun anew because the sheet's definition changed meanwhile. */
+/** Attempts to copy a sheet whose definition changes meanwhile. */
 const TRIES = 5
 
 /** A sheet as it was at one moment. */
@@ -13,8 +13,8 @@ export interface SheetCopy {
 }
 
 /**
- * Copies the store into a directory, as it is at one moment, and answers with the definition files that it follows. Throws
- * ContractError while the contract or a derivation is broken, ConflictError while they change all the time.
+ * Copies the store into a directory, as it is at one moment, and returns the definition files that belong to it. Throws
+ * ContractError while the contract or a derivation is broken, OperationError while they keep changing.
  */
 export async function copySheet(sheet: Sheet, directory: string): Promise<SheetCopy> {
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -23,7 +23,7 @@ export async function copySheet(sheet: Sheet, directory: string): Promise<SheetC
     const snapshot = await store.snapshot(directory)
     await sheet.deriving()
     const same = isSame(definitions, sheet.definitionFiles())
-    // Another process may have had the store follow another contract.
+    // Another process may have applied another contract to the store.
     if (same && snapshot.contractText === contract.text) return { definitions, snapshot }
   }
   throw new ConflictError(

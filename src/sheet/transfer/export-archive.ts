@@ -10,10 +10,10 @@ import type { Sheet } from '../sheet.ts'
 import { bytesEntry, fileEntry, zipOf, type ZipEntry } from './zip-stream.ts'
 
 /**
- * The bytes of an archive (zip) of the whole sheet, in pieces: its definition files, and its store as it is at one moment,
- * with the records and the log as files of their own. `initSheet` makes the same sheet of it elsewhere. Takes room for a
- * copy of the store in the directory for temporary files while it is read. Throws ContractError while the contract or a
- * derivation is broken, RecordsError where the copy cannot be made.
+ * Yields the bytes of a zip archive of the whole sheet: its definition files, and its store as it is at one moment,
+ * with the records and the log as files of their own. `initSheet` creates the same sheet from it. Needs disk space for
+ * a copy of the store in the directory for temporary files. Throws ContractError while the contract or a derivation is
+ * broken, RecordsError when the copy cannot be made.
  */
 export async function* exportArchive(sheet: Sheet): AsyncGenerator<Uint8Array> {
   const directory = await mkdtemp(join(tmpdir(), 'colophon-archive-'))
@@ -21,8 +21,8 @@ export async function* exportArchive(sheet: Sheet): AsyncGenerator<Uint8Array> {
     const { definitions, snapshot } = await copySheet(sheet, directory)
     const modified = new Date()
     const parts = [
-      ...definitions.map((file) => ofDefinition(file, modified)),
-      ...(await Promise.all((await readdir(directory)).toSorted().map((name) => ofStore(directory, name)))),
+      ...definitions.map((file) => definitionPart(file, modified)),
+      ...(await Promise.all((await readdir(directory)).toSorted().map((name) => storePart(directory, name)))),
     ]
     const manifest = formatManifest({ ...snapshot, files: parts.map(({ file }) => file) })
     yield* zipOf([bytesEntry(MANIFEST, manifest, modified), ...parts.map(({ entry }) => entry)])
@@ -36,7 +36,7 @@ interface Part {
   readonly entry: ZipEntry
 }
 
-function ofDefinition({ path, bytes }: DefinitionFile, modified: Date): Part {
+function definitionPart({ path, bytes }: DefinitionFile, modified: Date): Part {
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   return {
     file: { path, bytes: bytes.length, sha256, modified: seconds(modified) },
@@ -44,7 +44,7 @@ function ofDefinition({ path, bytes }: DefinitionFile, modified: Date): Part {
   }
 }
 
-async function ofStore(directory: string, name: string): Promise<Part> {
+async function storePart(directory: string, name: string): Promise<Part> {
   const path = join(directory, name)
   const { size, mtime } = await stat(path)
   const digest = createHash('sha256')

@@ -22,9 +22,9 @@ const DATA = 'records.csv'
 const FILES = ['datapackage.json', 'contract.yaml', DATA]
 
 /**
- * The bytes of a Data Package (Frictionless, v2) of the sheet's records as a zip archive, in pieces: `datapackage.json` with
- * a Table Schema, `records.csv`, and the contract itself. Takes room for the CSV in the directory for temporary files.
- * Throws ContractError while the contract or a derivation is broken.
+ * Yields the bytes of a Data Package (Frictionless, v2) of the sheet's records as a zip archive: `datapackage.json`
+ * with a Table Schema, `records.csv`, and the contract. Needs disk space for the CSV in the directory for temporary
+ * files. Throws ContractError while the contract or a derivation is broken.
  */
 export async function* exportDatapackage(sheet: Sheet): AsyncGenerator<Uint8Array> {
   const directory = await mkdtemp(join(tmpdir(), 'colophon-package-'))
@@ -40,7 +40,7 @@ export async function* exportDatapackage(sheet: Sheet): AsyncGenerator<Uint8Arra
   }
 }
 
-/** Writes the same into a directory, which is made. Throws SheetError where one of its files is in the way. */
+/** Writes a Data Package into a directory, which is created. Throws SheetError when it has one of the files already. */
 export async function writeDatapackage(sheet: Sheet, directory: string): Promise<void> {
   checkFree(directory)
   const scratch = await mkdtemp(join(tmpdir(), 'colophon-package-'))
@@ -71,7 +71,7 @@ async function makeDirectory(directory: string): Promise<void> {
     await mkdir(directory, { recursive: true })
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
-    throw new SheetError(`${directory} cannot be made (${String(error.code)})`, 'path_not_writable')
+    throw new SheetError(`${directory} cannot be created (${String(error.code)})`, 'path_not_writable')
   }
 }
 
@@ -81,11 +81,11 @@ interface Package {
   readonly modified: Date
 }
 
-/** Writes the records, and says what they are. */
+/** Writes the records and returns their description. */
 async function prepare(sheet: Sheet, directory: string): Promise<Package> {
   const { contract, derivations } = await sheet.deriving()
   const path = join(directory, DATA)
-  // As they are, without a guard against formulas: the schema says what each cell is.
+  // Without the guard against formulas: the schema has the type of each cell.
   const csv = await exportRecords(sheet, { ...EVERYTHING, format: 'csv', raw: true })
   await pipeline(csv.bytes, createWriteStream(path, { flags: 'wx' }))
   const modified = new Date()
@@ -133,7 +133,7 @@ function describePackage({ document }: Contract, sheetName: string, created: Dat
   }
 }
 
-/** What a package can be called. */
+/** Returns a valid name of a package. */
 function slug(name: string): string {
   return name
     .toLowerCase()

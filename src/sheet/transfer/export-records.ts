@@ -27,49 +27,50 @@ export interface ExportQuery {
   readonly filter: string | null
   /** A condition as data, as in `listRecords`; null or absent for all records. */
   readonly where?: string | null
-  /** As in `listRecords`; null is creation order. */
+  /** Fields to sort by, as in `listRecords`; null is creation order. */
   readonly sort: readonly string[] | null
-  /** True leaves texts in CSV as they are, those too that a spreadsheet program would take for formulas. */
+  /** Whether CSV texts stay as they are, including those that a spreadsheet program would execute as formulas. */
   readonly raw: boolean
-  /** One character between the cells of CSV; null or absent for a comma. */
+  /** The separator of CSV cells, one character; null or absent for a comma. */
   readonly delimiter?: string | null
 }
 
-/** A file of records that is yet to be made. */
+/** An export of records, whose bytes are produced on demand. */
 export interface RecordExport {
   readonly fileName: string
   readonly contentType: string
   /**
-   * Its bytes, made as they are asked for, once. What goes wrong on the way is thrown; the bytes before it are then no
-   * whole file. Whoever stops asking stops the export.
+   * The bytes, which can be read once. Throws errors during the export; the bytes before are then not a complete file.
+   * Closing the iterator stops the export.
    */
   readonly bytes: AsyncIterable<Uint8Array>
-  /** How much of the records has been read, from 0 to 1, about; null when nobody knows. */
+  /** Returns the fraction of records that has been read, from 0 to 1, approximately; null when unknown. */
   share(): number | null
 }
 
-/** Records and bytes that a page should have: while one is made (some milliseconds), other requests wait. */
+/** The size of pages, in records and bytes. Other requests wait while one is read, some milliseconds. */
 const MAX_PAGE_RECORDS = 10_000
 const FIRST_PAGE_RECORDS = 500
 const PAGE_BYTES = 256 << 10
-/** Of pages that are made in a process of their own, and that have to be found, or sorted, anew each time. */
+/** The size, in bytes, of pages that a child process reads, and that require a search or sort each time. */
 const SEARCHED_PAGE_BYTES = 4 << 20
 
 /**
- * Exports the records that a filter lets through, in flat memory however many there are. A record that is there during the
- * whole export is in it once (D11), as it is when its page is read. Throws QueryError for a bad filter and ValidationError
- * for a bad field, condition or order, or a record among the first that the format cannot hold, before there are any bytes.
+ * Exports the records that match a filter, in constant memory. A record that exists during the whole export is in it
+ * once (D11), as it is when its page is read. Before the first byte, throws QueryError for a bad filter and
+ * ValidationError for a bad field, condition or order, or for one of the first records that the format cannot
+ * represent.
  */
 export async function exportRecords(sheet: Sheet, query: ExportQuery): Promise<RecordExport> {
   const { format, raw, delimiter = null } = query
   if (raw && format !== 'csv') {
     throw new ValidationError(
-      `raw is for csv alone: in ${format} texts are never taken for formulas`,
+      `raw applies to csv only: in ${format} texts are never executed as formulas`,
       'conflicting_parameters',
     )
   }
   if (delimiter !== null && format !== 'csv') {
-    throw new ValidationError(`a delimiter is for csv alone; ${format} has none`, 'conflicting_parameters')
+    throw new ValidationError(`delimiter applies to csv only; ${format} has none`, 'conflicting_parameters')
   }
   const { contract, store } = await sheet.current()
   const fields = selectFields(contract, query.fields)
@@ -80,25 +81,25 @@ export async function exportRecords(sheet: Sheet, query: ExportQuery): Promise<R
     sort: sortKeys(contract, query.sort),
     skip: 0,
   }
-  // What is wrong with the filter is told before the first byte.
+  // Errors of the filter are thrown before the first byte.
   const first = await store.page({ ...walk, after: null, limit: FIRST_PAGE_RECORDS })
   const { lastKey } = await store.status()
   let at: number | null = null
   const pages = walkPages({ store, walk, first, onPage: (key) => (at = key) })
   const { contentType, endings } = FORMAT_FACTS[format]
-  // One short page holds nobody up, and is there sooner than a thread.
+  // One short page delays no other request, and is written sooner than a thread starts.
   const isShort = first.next === null && first.records.length <= PAGE_BYTES
   const write = isShort ? writeRecordFile : writeInThread
   return {
     fileName: `${sheet.name}${endings[0]}`,
     contentType,
     bytes: await begun(write(format, { fields: fieldsOf(contract, fields), pages }, { raw, delimiter })),
-    // Keys are given out in creation order.
+    // Keys increase in creation order.
     share: () => (walk.sort.length > 0 || at === null ? null : Math.min(1, at / lastKey)),
   }
 }
 
-/** The same bytes, of which the first have been made: what is wrong with the first records is thrown before there are any. */
+/** Produces the first bytes, so that errors of the first records are thrown before any are sent. */
 async function begun(bytes: AsyncGenerator<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   let first: IteratorResult<Uint8Array> | null = await bytes.next()
   const iterator: AsyncIterator<Uint8Array> = {
@@ -122,7 +123,7 @@ interface PageWalk {
   readonly store: SheetStore
   readonly walk: Walk
   readonly first: Page
-  /** Told the key of the last record of each page but the last. */
+  /** Called with the key of the last record of each page but the last. */
   onPage(key: number): void
 }
 
@@ -136,13 +137,13 @@ async function* walkPages({ store, walk, first, onPage }: PageWalk): AsyncGenera
     if (page.next === null) return
     onPage(page.next.key)
     limit = nextLimit(limit, { bytes: page.records.length, wanted: pageBytes })
-    // Other requests have their turn between pages.
+    // Other requests are handled between pages.
     await nextTurn()
     page = await store.page({ ...walk, after: page.next, limit })
   }
 }
 
-/** So many records as come to about the bytes that a page should have. */
+/** Returns the number of records that come to about the wanted bytes. */
 function nextLimit(
   limit: number,
   { bytes, wanted }: { readonly bytes: number; readonly wanted: number },

@@ -1,25 +1,25 @@
-/** Tells each guess about a file once: some are made only while it is read. */
+/** Reports each guess about a file once; some are made only while it is read. */
 export class GuessReporter {
   readonly #guesses: () => readonly string[]
-  readonly #tell: (guess: string) => void
-  readonly #told = new Set<string>()
+  readonly #report: (guess: string) => void
+  readonly #reported = new Set<string>()
 
-  constructor(guesses: () => readonly string[], tell: (guess: string) => void) {
+  constructor(guesses: () => readonly string[], report: (guess: string) => void) {
     this.#guesses = guesses
-    this.#tell = tell
+    this.#report = report
   }
 
-  /** How many were told. */
+  /** The number of guesses that were reported. */
   get count(): number {
-    return this.#told.size
+    return this.#reported.size
   }
 
-  /** Tells the guesses that were not told yet. */
-  tell(): void {
+  /** Reports the guesses that were not reported yet. */
+  report(): void {
     for (const guess of this.#guesses()) {
-      if (this.#told.has(guess)) continue
-      this.#told.add(guess)
-      this.#tell(guess)
+      if (this.#reported.has(guess)) continue
+      this.#reported.add(guess)
+      this.#report(guess)
     }
   }
 }

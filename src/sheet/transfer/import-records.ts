@@ -3,7 +3,7 @@ import { idSourceOf } from '../../contract/odcs/id-source.ts'
 import type { JsonObject, JsonValue } from '../../contract/json/json.ts'
 import { originalNames, unknownColumnMessage } from '../../contract/odcs/original-names.ts'
 import { showNames, showValue } from '../../contract/json/show-value.ts'
-import { ServiceError, ValidationError, fromPlainError, toPlainError } from '../../errors/service-error.ts'
+import { ValidationError, fromPlainError, toPlainError } from '../../errors/service-error.ts'
 import { inputFormatOf, type FileFormat } from '../../files/io/file-format.ts'
 import { ColumnReadings } from '../../files/inference/column-readings.ts'
 import type { AskedKey } from '../../files/inference/infer-key.ts'
@@ -25,26 +25,28 @@ export { inputFormatOf, spool, type FileSource }
 
 export interface ImportOptions {
   readonly format: FileFormat
-  /** Who writes; null for the sheet's default actor. */
+  /** The actor of the import; null for the sheet's default actor. */
   readonly actor: GivenActor
-  /** True only says what an import would do. */
+  /** Whether only the result of an import is predicted. */
   readonly dryRun: boolean
-  /** False writes at once, without a pass over the file that finds what is wrong with it. */
+  /** Whether the whole file is validated before anything is written. */
   readonly check: boolean
-  /** True leaves a value as it is where the file has an empty cell, false clears it. */
+  /** Whether an empty cell of the file keeps the present value; otherwise it clears it. */
   readonly keepEmpty: boolean
-  /** How the file is to be read, as far as that is not to be found out. */
+  /** How to read the file; absent options are detected. */
   readonly read: ReadFileOptions
   /**
-   * The column that has the ids; null for the one that is `id` by its name; false to number the records, where the ids of
-   * the sheet are such numbers.
+   * The column that has the ids; null for the one that becomes `id` by its name; false numbers the records, for sheets
+   * whose ids are such numbers.
    */
   readonly key: AskedKey
-  /** Told what is guessed about the file, each guess once, before anything is written. */
+  /** Receives each guess about the file, once, before anything is written. */
   readonly onGuess: (guess: string) => void
-  /** Asked before anything is written when there are guesses; false stops the import. Null goes on. */
+  /**
+   * Called before anything is written when there are guesses; false stops the import. Null continues without asking.
+   */
   readonly confirm: (() => Promise<boolean>) | null
-  /** Told after each batch how far it is. */
+  /** Called after each batch. */
   readonly onProgress: (progress: ImportProgress) => void
   /** Stops the import between two batches when aborted. */
   readonly signal: AbortSignal | null
@@ -66,41 +68,41 @@ const DEFAULTS: Omit<ImportOptions, 'format'> = {
 export interface ImportProgress {
   readonly phase: 'check' | 'write'
   readonly records: number
-  /** How much of the file that is, from 0 to 1; about. */
+  /** The fraction of the file that was processed, from 0 to 1, approximately. */
   readonly share: number
 }
 
-/** What is wrong with one field of one record of the file. */
+/** An error of one field of one record of the file. */
 export interface ImportFault {
-  /** File and line, such as `data.csv:12`. */
+  /** The file and line, such as `data.csv:12`. */
   readonly place: string
-  /** Null when the record has none. */
+  /** The id of the record; null when it has none. */
   readonly id: string | null
   readonly field: string
   readonly message: string
 }
 
 export interface ImportResult {
-  /** Records that were gone through. */
+  /** The number of records that were processed. */
   readonly records: number
   readonly inserted: number
   /** Records that existed and changed. */
   readonly updated: number
   readonly unchanged: number
-  /** At most a hundred; nothing was written when there are any. */
+  /** The errors, at most a hundred; nothing was written when there are any. */
   readonly faults: readonly ImportFault[]
   readonly faultCount: number
-  /** Whether the counts are of what was written, and not of what would be. */
+  /** Whether the counts are of written records; false for predicted ones. */
   readonly written: boolean
 }
 
 const LISTED_FAULTS = 100
 
 /**
- * Inserts or merges the records of a file, in batches of which each is durable when the next begins. First the whole file is
- * gone through without writing: when that finds faults, nothing is written, and they are in the result. What only shows
- * while writing (two records of the file with one value of a unique field; what others write meanwhile) stops the import
- * and is thrown, with how far it came. Throws ValidationError naming file and place for what is no such file.
+ * Inserts or merges the records of a file, in batches, each of which is durable before the next begins. First validates
+ * the whole file: when there are errors, nothing is written, and the result lists them. Errors that only occur during
+ * writing (two records of the file with one value of a unique field; concurrent writes) stop the import and are thrown
+ * with the progress so far. Throws ValidationError with file and line for a file that cannot be read.
  */
 export async function importRecords(
   sheet: Sheet,
@@ -120,7 +122,7 @@ export async function importRecords(
     lenient: true,
   })
   const guesses = new GuessReporter(() => [...(raw.guesses?.() ?? []), ...readings.notes()], options.onGuess)
-  guesses.tell()
+  guesses.report()
   checkHeader(raw, contract)
   const file: ImportFile = {
     raw,
@@ -132,16 +134,16 @@ export async function importRecords(
   }
   if (options.dryRun || options.check) {
     const trial = await tryFile(file)
-    guesses.tell()
+    guesses.report()
     if (options.dryRun || trial.faultCount > 0) return trial
   }
   if (guesses.count > 0 && options.confirm !== null && !(await options.confirm())) throw new ImportDeclined()
   const result = await writeFile(file)
-  guesses.tell()
+  guesses.report()
   return result
 }
 
-/** Whoever was asked does not want what was guessed; nothing was written. */
+/** The import was declined because of its guesses; nothing was written. */
 export class ImportDeclined extends Error {}
 
 interface ColumnsToRead {
@@ -149,7 +151,7 @@ interface ColumnsToRead {
   readonly key: AskedKey
 }
 
-/** The records with columns called as their fields, and with the ids that the contract has made. */
+/** Returns the records with columns renamed to fields, and with the ids that the contract generates. */
 function withFields(file: RawRecords, { contract, key }: ColumnsToRead): RawRecords {
   const source = idSourceOf(contract)
   const numbered = source?.kind === 'rowNumber'
@@ -169,7 +171,7 @@ function withFields(file: RawRecords, { contract, key }: ColumnsToRead): RawReco
     key: key === false ? null : key,
     withoutId: key === false,
     preferOwn: false,
-    idAdvice: `if it has the ids, say so with --key id${numbered ? ', if not, with --no-key' : ''}`,
+    idAdvice: `if it has the ids, use --key id${numbered ? ', else --no-key' : ''}`,
   })
   const named = columnsAsFields(file, matcher)
   if (source === null || (numbered && key !== false)) return named
@@ -185,7 +187,7 @@ interface ImportFile {
   readonly toRecord: (record: RawRecord) => JsonObject
 }
 
-/** Throws ValidationError for columns that the contract lacks, and for want of ids. */
+/** Throws ValidationError for columns that the contract lacks, and when there are no ids. */
 function checkHeader({ fields, source }: RawRecords, contract: Contract): void {
   if (fields === null) return
   for (const name of fields) {
@@ -199,13 +201,13 @@ function checkHeader({ fields, source }: RawRecords, contract: Contract): void {
   if (idSourceOf(contract)?.kind === 'rowNumber') {
     throw new ValidationError(
       `${source.name} has no column id, and the ids of this sheet are the numbers of the records in the file that it was ` +
-        'made of; --no-key numbers these records in the same way, --key names a column that has the ids',
+        'made of; use --no-key to number these records in the same way, or --key to name a column that has the ids',
       'key_required',
     )
   }
   const others = (originalNames(contract).get('id') ?? []).map((name) => `, nor ${showValue(name)}`).join('')
   throw new ValidationError(
-    `${source.name} has no column id${others === '' ? '' : `${others},`} by which records are told apart; --key names another column for it`,
+    `${source.name} has no column id${others === '' ? '' : `${others},`} that identifies records; name another column with --key`,
     'key_required',
   )
 }
@@ -217,7 +219,10 @@ interface RecordContext {
   readonly readings: ColumnReadings
 }
 
-/** What turns a record of the file into what is written: an empty cell clears an ordinary field, and says nothing of a derived one. */
+/**
+ * Returns a function that converts a record of the file for writing: an empty cell clears an ordinary field, and leaves
+ * a derived one as it is.
+ */
 function recordMaker(
   { fields, cells }: RawRecords,
   { contract, derived, options, readings }: RecordContext,
@@ -236,7 +241,7 @@ function recordMaker(
   }
 }
 
-/** Goes through the file without writing. */
+/** Validates the file without writing. */
 async function tryFile(file: ImportFile): Promise<ImportResult> {
   const { raw, store } = file
   const faults: ImportFault[] = []
@@ -275,12 +280,12 @@ async function writeFile(file: ImportFile): Promise<ImportResult> {
     return { records, ...counts, faults: [], faultCount: 0, written: true }
   } catch (error) {
     if (done === 0 || last === undefined) throw error
-    const until = `the ${done} records up to ${placeOf(raw, last)} are in the sheet, nothing after them`
-    throw retold(error, (message) => `${message}; ${until}; to go on, import the file again`)
+    const until = `the ${done} records up to ${placeOf(raw, last)} are stored, and none after them`
+    throw withMessage(error, (message) => `${message}; ${until}; import the file again to continue`)
   }
 }
 
-/** Hands the batches to `work`, one at a time, and reads the next one meanwhile; answers with the number of records. */
+/** Passes the batches to `work`, one at a time, and reads the next one meanwhile; returns the number of records. */
 async function eachBatch(
   { raw, actor, options, readings, toRecord }: ImportFile,
   phase: ImportProgress['phase'],
@@ -296,7 +301,7 @@ async function eachBatch(
       const body = Buffer.from(JSON.stringify({ records: batch.map(toRecord) }))
       await under
       under = work({ body, defaultActor: null, actor, ifMatch: null }, batch)
-      // It is waited for with the next one; until then nobody else would hear that it failed.
+      // It is awaited with the next batch; until then its rejection counts as handled.
       under.catch(() => undefined)
       records += batch.length
       options.onProgress({ phase, records, share: raw.progress() })
@@ -311,16 +316,16 @@ function placeAt(raw: RawRecords, batch: readonly RawRecord[], position: number)
   return placeOf(raw, batch[position] ?? { at: 0 })
 }
 
-/** An error of the store with places in the file, where it names positions in what was sent. */
+/** Replaces positions in the request by places in the file, in an error of the store. */
 function withPlaces(error: unknown, place: (position: number) => string): unknown {
-  return retold(error, (message) =>
+  return withMessage(error, (message) =>
     message.replaceAll(/(^|; )records\[(\d+)\] \(/g, (_all, before: string, position: string) => {
       return `${before}${place(Number(position))} (`
     }),
   )
 }
 
-function retold(error: unknown, tell: (message: string) => string): unknown {
-  const plain = error instanceof ServiceError ? toPlainError(error) : undefined
-  return plain === undefined ? error : fromPlainError({ ...plain, message: tell(plain.message) })
+export function withMessage(error: unknown, change: (message: string) => string): unknown {
+  const plain = toPlainError(error)
+  return plain === undefined ? error : fromPlainError({ ...plain, message: change(plain.message) })
 }

@@ -6,8 +6,8 @@ import { Batch, type RawRecord } from '../../files/io/raw-records.ts'
 import { ValidationError } from '../../errors/service-error.ts'
 
 /**
- * The records of a stream of JSON lines. A batch ends when it is full, and as soon as nothing more has come yet: who sends
- * a line now and then finds it written at once. Throws ValidationError naming the line.
+ * Yields the records of a stream of JSON lines. A batch ends when it is full, and when no more input is available, so
+ * that a line of a slow stream is written at once. Throws ValidationError with the line.
  */
 export async function* ndjsonBatches(stream: Readable, name: string): AsyncGenerator<readonly RawRecord[]> {
   const decoder = new TextDecoder('utf-8', { fatal: true })

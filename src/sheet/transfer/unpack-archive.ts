@@ -19,20 +19,20 @@ import {
 } from './archive-format.ts'
 
 export interface UnpackLimits {
-  /** Bytes of all files together, after decoding. */
+  /** The maximum size of all files together, decompressed, in bytes. */
   readonly maxBytes: number
   readonly signal: AbortSignal | null
 }
 
-/** A part of the file type that says that an entry is a file; 0 where an archive says nothing. */
+/** The bits of the file attributes for the file type; 0 when the archive has none. */
 const FILE_TYPE = 0o170000
 const REGULAR_FILE = 0o100000
 
 /**
- * Unpacks an archive of a sheet into an empty directory. An archive may come from a stranger: only files that a sheet has
- * come out of it, under their own names, as plain files, none larger than it says and all together not larger than the limit;
- * anything else in it is refused. Answers with what there is to say. Throws ValidationError for what is no archive of a
- * sheet, SheetError where there is no file.
+ * Unpacks an archive of a sheet into an empty directory. The archive may come from an untrusted source: it may contain
+ * only files that a sheet has, as regular files under their own names, none larger than the manifest states, and
+ * together not larger than the limit. Returns notes for the user. Throws ValidationError for any other archive,
+ * SheetError when the file does not exist.
  */
 export async function unpackArchive(
   file: FileSource,
@@ -65,7 +65,7 @@ async function withZip<T>(file: FileSource, use: (zip: ZipFile) => Promise<T>): 
   }
 }
 
-/** The entries by their paths. Throws ValidationError for one that no sheet has. */
+/** Returns the entries by path. Throws ValidationError for one that no sheet has. */
 async function listEntries(zip: ZipFile, name: string): Promise<ReadonlyMap<string, Entry>> {
   if (zip.entryCount > MAX_ENTRIES)
     throw new ValidationError(`${name} has more files than a sheet can have`, 'invalid_archive')
@@ -73,11 +73,11 @@ async function listEntries(zip: ZipFile, name: string): Promise<ReadonlyMap<stri
   const lower = new Set<string>()
   for await (const entry of zip.eachEntry()) {
     const path = entry.fileName
-    // Some programs that pack files write down the folder as well.
+    // Some programs add the folder as an entry.
     if (path === 'derivations/') continue
     if (path === 'datapackage.json') {
       throw new ValidationError(
-        `${name} is a data package: unpack it, and make a sheet of its contract.yaml (--contract) and its data (--from)`,
+        `${name} is a data package: unpack it, and create a sheet from its contract.yaml (--contract) and its data (--from)`,
         'invalid_archive',
       )
     }
@@ -85,7 +85,7 @@ async function listEntries(zip: ZipFile, name: string): Promise<ReadonlyMap<stri
     if (fault !== null) throw new ValidationError(`${name}: ${showValue(path)} ${fault}`, 'invalid_archive')
     if (lower.has(path.toLowerCase())) {
       throw new ValidationError(
-        `${name}: ${showValue(path)} is there twice, perhaps in other letters`,
+        `${name}: ${showValue(path)} is in it twice, perhaps in another case`,
         'invalid_archive',
       )
     }
@@ -97,12 +97,12 @@ async function listEntries(zip: ZipFile, name: string): Promise<ReadonlyMap<stri
 
 function valueError(entry: Entry): string | null {
   if (entry.fileName !== MANIFEST && limitOfPath(entry.fileName) === undefined) {
-    return 'is no file of a sheet; is this an archive that "colophon export --format archive" wrote?'
+    return 'does not belong in a sheet; use an archive that "colophon export --format archive" wrote'
   }
   const type = (entry.externalFileAttributes >>> 16) & FILE_TYPE
-  if (type !== 0 && type !== REGULAR_FILE) return 'is a link or another thing that is no file'
+  if (type !== 0 && type !== REGULAR_FILE) return 'is not a regular file'
   if (entry.isEncrypted()) return 'is encrypted'
-  return entry.canDecodeFileData() ? null : 'is compressed in a way that is not known'
+  return entry.canDecodeFileData() ? null : 'has an unknown compression'
 }
 
 async function readManifest(
@@ -112,14 +112,17 @@ async function readManifest(
 ): Promise<ArchiveManifest> {
   const entry = entries.get(MANIFEST)
   if (entry === undefined)
-    throw new ValidationError(`${name} has no ${MANIFEST}, so it is no archive of a sheet`, 'invalid_archive')
+    throw new ValidationError(
+      `${name} has no ${MANIFEST}, so it is not the archive of a sheet`,
+      'invalid_archive',
+    )
   if (entry.uncompressedSize > MAX_MANIFEST_BYTES) throw damaged(name, MANIFEST, 'is too large')
   const chunks: Buffer[] = []
   for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk as Buffer)
   const manifest = parseManifest(Buffer.concat(chunks).toString(), name)
   const described = new Set(manifest.files.map(({ path }) => path))
   const other = [...entries.keys()].find((path) => path !== MANIFEST && !described.has(path))
-  if (other !== undefined) throw damaged(name, other, 'is not in its list')
+  if (other !== undefined) throw damaged(name, other, 'is not in the manifest')
   if (!described.has('contract.yaml')) throw damaged(name, 'contract.yaml', 'is missing')
   if (described.size < manifest.files.length) throw damaged(name, MANIFEST, 'names a file twice')
   return manifest
@@ -129,7 +132,7 @@ function checkTotal({ files }: ArchiveManifest, { maxBytes }: UnpackLimits, name
   const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
   if (total > maxBytes) {
     throw new ValidationError(
-      `${name} would take ${mebibytes(total)}, and ${mebibytes(maxBytes)} are allowed; allow more with --max-size`,
+      `${name} needs ${mebibytes(total)}, and the limit is ${mebibytes(maxBytes)}; raise it with --max-size`,
       'invalid_archive',
     )
   }
@@ -157,15 +160,15 @@ async function unpackFile({ zip, entry, described, directory, name }: Unpacking)
     transform(chunk: Buffer, _encoding, done) {
       size += chunk.length
       digest.update(chunk)
-      if (size > bytes) done(damaged(name, path, 'is larger than its list says'))
+      if (size > bytes) done(damaged(name, path, 'is larger than the manifest states'))
       else done(null, chunk)
     },
   })
-  // Flags that never follow or take the place of something that is there.
+  // Flags that never follow a link or overwrite a file.
   const output = createWriteStream(target, { flags: 'wx', mode: 0o644 })
   await pipeline(await zip.openReadStreamPromise(entry), count, output)
   if (size !== bytes || digest.digest('hex') !== sha256) {
-    throw damaged(name, path, 'is not what its list says')
+    throw damaged(name, path, 'differs from the manifest')
   }
   await utimes(target, modified, modified)
 }
@@ -177,14 +180,11 @@ function damaged(name: string, path: string, what: string): ValidationError {
   )
 }
 
-/** Faults of the archive come from the library as plain errors, those of the disk with a code. */
+/** Converts errors: the library throws plain errors for a damaged archive, the file system those with a code. */
 function asServiceError(error: unknown, name: string): unknown {
   if (error instanceof ServiceError || !(error instanceof Error) || error.name === 'AbortError') return error
   if (!('syscall' in error))
-    return new ValidationError(
-      `${name} is no zip archive that can be read: ${error.message}`,
-      'invalid_archive',
-    )
+    return new ValidationError(`${name} is not a readable zip archive: ${error.message}`, 'invalid_archive')
   const { code, path } = error as NodeJS.ErrnoException
   if (code === 'ENOENT' && path !== undefined)
     return new SheetError(`${name}: there is no such file`, 'unknown_file')

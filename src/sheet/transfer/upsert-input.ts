@@ -17,49 +17,54 @@ import { readRecordFile } from '../../files/read-record-file.ts'
 import { columnsAsFields, recordsAsFields } from '../../files/columns/rename-columns.ts'
 import { spool } from '../../files/io/spool.ts'
 import { typeCells } from '../../files/inference/type-cells.ts'
-import { fromPlainError, toPlainError, ValidationError } from '../../errors/service-error.ts'
+import { ValidationError } from '../../errors/service-error.ts'
 import { GuessReporter } from './guess-reporter.ts'
+import { withMessage } from './import-records.ts'
 import { ndjsonBatches } from './ndjson-batches.ts'
 import type { Sheet } from '../sheet.ts'
 import { upsertRecords } from '../writes/upsert-records.ts'
 
 export interface InputOptions {
-  /** Null goes by the name of a file, or by how a stream begins. */
+  /** The format; null detects it from the file name, or from the start of a stream. */
   readonly format: FileFormat | null
   readonly actor: string
-  /** Told what is guessed about the input: what is known before any of it is written, and the rest at the end. */
+  /** Receives guesses about the input: those known before anything is written, and the rest at the end. */
   readonly onGuess?: (guess: string) => void
-  /** The order of day and month in dates that could have either; null takes it from other dates of the column. */
+  /** The order of day and month in ambiguous dates; null infers it from other dates of the column. */
   readonly dateOrder?: DateOrder | null
 }
 
-/** What upserting a whole input came to. */
+/** The result of upserting a whole input. */
 export interface InputResult {
   readonly inserted: number
   readonly updated: number
-  /** Records in the sheet at the end. */
+  /** The number of records in the sheet afterwards. */
   readonly total: number
 }
 
-/** Where records come from, for messages, and what their cells are. */
+/** The source of records, for messages, and the type of their cells. */
 type Origin = Pick<RawRecords, 'source' | 'unit' | 'cells'>
 
 /**
- * Upserts the records of a file, batch by batch: each is all or nothing, and what came before one that is refused stays, as
- * the message says. Throws ValidationError and PermissionDeniedError naming file and line, SheetError for no such file.
+ * Upserts the records of a file in batches. Each batch is written whole or not at all, and batches before a refused one
+ * stay, as the error states. Throws ValidationError and PermissionDeniedError with file and line, SheetError when the
+ * file does not exist.
  */
 export async function upsertFile(sheet: Sheet, path: string, options: InputOptions): Promise<InputResult> {
   const format = options.format ?? inputFormatOf(path)
   if (format === null) {
     throw new ValidationError(
-      `the name of ${path} does not say what it is; say it with --input-format`,
+      `the format of ${path} cannot be told from its name; give it with --input-format`,
       'unreadable_file',
     )
   }
   return upsertRecordFile(sheet, await readRecordFile({ path, name: path }, format), options)
 }
 
-/** The same for a stream, called `name` in messages. NDJSON is written as it comes, anything else when it has all come. */
+/**
+ * Upserts the records of a stream, called `name` in messages. NDJSON is written as it arrives, other formats once the
+ * stream has ended.
+ */
 export async function upsertStream(
   sheet: Sheet,
   { stream, name }: { readonly stream: Readable; readonly name: string },
@@ -91,11 +96,13 @@ async function upsertRecordFile(sheet: Sheet, read: RawRecords, options: InputOp
 
 interface Naming {
   readonly matcher: ColumnMatcher
-  /** Joins ids from other fields; null where the contract does not. */
+  /** Generates ids from other fields; null when the contract does not. */
   readonly makeId: MakeId | null
 }
 
-/** How columns become fields: one that could be two fields is the one of its name here, as in requests. */
+/**
+ * Returns the mapping of columns to fields. A column that could be two fields is the one of its name, as in requests.
+ */
 async function namingOf(sheet: Sheet): Promise<Naming> {
   const { contract } = await sheet.deriving()
   const source = idSourceOf(contract)
@@ -107,7 +114,7 @@ async function namingOf(sheet: Sheet): Promise<Naming> {
 
 interface WhatToRead {
   readonly origin: Origin
-  /** Null where it can be read only once. */
+  /** The file; null for a stream, which can be read only once. */
   readonly file: RawRecords | null
 }
 
@@ -123,7 +130,7 @@ async function upsertBatches(
     () => [...(file?.guesses?.() ?? []), ...readings.notes()],
     (guess) => onGuess?.(guess),
   )
-  guesses.tell()
+  guesses.report()
   let inserted = 0
   let updated = 0
   let total: number | null = null
@@ -133,7 +140,7 @@ async function upsertBatches(
       const records = batch.map(({ values }) =>
         typeCells(contract, withTextId(values), { cells: origin.cells, readings }),
       )
-      // As text, which has every digit of a number.
+      // As text, which preserves every digit of a number.
       const body = Buffer.from(JSON.stringify({ records }))
       const result = await upsertRecords(sheet, body, { actor }).catch((error: unknown) => {
         throw placed(error, batch, origin)
@@ -145,11 +152,11 @@ async function upsertBatches(
   } catch (error) {
     throw withWritten(error, inserted + updated)
   }
-  guesses.tell()
+  guesses.report()
   return { inserted, updated, total: total ?? (await store.status()).total }
 }
 
-/** The error with the places of records in their file, where it has those in a request. */
+/** Replaces positions in the request by places in the input, in an error. */
 function placed(error: unknown, batch: readonly RawRecord[], origin: Origin): unknown {
   return withMessage(error, (message) =>
     message.replaceAll(/\brecords\[(\d+)\]/g, (whole, position: string) => {
@@ -159,18 +166,13 @@ function placed(error: unknown, batch: readonly RawRecord[], origin: Origin): un
   )
 }
 
-/** Whoever mends the input must know what of it is there already. */
+/** Adds the number of records that were stored before the error. */
 function withWritten(error: unknown, written: number): unknown {
   if (written === 0) return error
   return withMessage(error, (message) => `${message}; ${written} records before these are stored`)
 }
 
-function withMessage(error: unknown, change: (message: string) => string): unknown {
-  const plain = toPlainError(error)
-  return plain === undefined ? error : fromPlainError({ ...plain, message: change(plain.message) })
-}
-
-/** The start of a stream, and the stream as if nobody had looked. */
+/** Returns the start of a stream, and a stream of all of it. */
 async function peek(stream: Readable): Promise<{ first: string; whole: Readable }> {
   const chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   const seen: Buffer[] = []
@@ -187,7 +189,7 @@ async function peek(stream: Readable): Promise<{ first: string; whole: Readable 
   return { first: Buffer.concat(seen).toString(), whole: Readable.from(whole()) }
 }
 
-/** What text begins like this: an object on its first line is NDJSON, an array JSON, and what is neither CSV. */
+/** Detects the format from the start of a text: an object on one line is NDJSON, an array JSON, anything else CSV. */
 function formatOfStart(start: string): FileFormat {
   const text = start.replace(/^\uFEFF/, '').trimStart()
   if (text.startsWith('[')) return 'json'

@@ -4,30 +4,30 @@ import { pipeline } from 'node:stream/promises'
 import { OperationError } from '../../errors/service-error.ts'
 
 /**
- * Writes a file that is there, in place of one that was there before, only once all its bytes are on the disk. Throws
- * OperationError where it cannot be written; what the bytes throw is thrown on.
+ * Writes a file atomically: it replaces an earlier one only once all its bytes are on disk. Throws OperationError when
+ * it cannot be written, and errors of the bytes unchanged.
  */
 export async function writeWholeFile(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-  const building = `${path}.part-${process.pid}`
+  const partial = `${path}.part-${process.pid}`
   try {
-    await pipeline(bytes, createWriteStream(building, { flags: 'wx', flush: true }))
-    await rename(building, path)
+    await pipeline(bytes, createWriteStream(partial, { flags: 'wx', flush: true }))
+    await rename(partial, path)
   } catch (error) {
-    await rm(building, { force: true }).catch(() => undefined)
+    await rm(partial, { force: true }).catch(() => undefined)
     throw asFileError(error, path)
   }
 }
 
 const FAULTS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such directory',
-  ENOTDIR: 'there is no such directory',
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
-  EROFS: 'nothing can be written there',
+  ENOENT: 'the directory does not exist',
+  ENOTDIR: 'the directory does not exist',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk is full',
   EISDIR: 'that is a directory',
-  EEXIST: 'another export to it is under way',
+  EEXIST: 'another export to this file is running',
 }
 
 function asFileError(error: unknown, path: string): unknown {

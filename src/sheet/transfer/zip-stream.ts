@@ -4,14 +4,14 @@ import { ZipFile } from 'yazl'
 
 /** A file of an archive that is being written. */
 export interface ZipEntry {
-  /** Its path in the archive, with `/` between names. */
+  /** The path in the archive, with `/` between names. */
   readonly name: string
   readonly modified: Date
-  /** What is in it, opened when its turn comes. */
+  /** Opens the content, once the entry is written. */
   open(): Readable
 }
 
-/** The bytes of a zip archive with these files, in pieces, made as they are asked for. */
+/** Yields the bytes of a zip archive with these files, on demand. */
 export async function* zipOf(entries: Iterable<ZipEntry>): AsyncGenerator<Uint8Array> {
   const zip = new ZipFile()
   const output = Readable.from(zip.outputStream)
@@ -29,17 +29,17 @@ export async function* zipOf(entries: Iterable<ZipEntry>): AsyncGenerator<Uint8A
   try {
     for await (const chunk of output) yield chunk as Uint8Array
   } finally {
-    // Whoever stopped reading in the middle leaves no file open.
+    // Closes open files when the consumer stops early.
     for (const stream of opened) stream.destroy()
   }
 }
 
-/** An entry with the bytes of a file. */
+/** Returns an entry with the bytes of a file. */
 export function fileEntry(name: string, path: string, modified: Date): ZipEntry {
   return { name, modified, open: () => createReadStream(path) }
 }
 
-/** An entry with these bytes. */
+/** Returns an entry with these bytes. */
 export function bytesEntry(name: string, bytes: Uint8Array | string, modified: Date): ZipEntry {
   return { name, modified, open: () => Readable.from([Buffer.from(bytes)]) }
 }

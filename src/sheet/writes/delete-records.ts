@@ -7,17 +7,17 @@ import type { Sheet } from '../sheet.ts'
 export interface DeleteRequest {
   readonly ids: readonly string[]
   readonly actor: GivenActor
-  /** The one record must exist, in one of these versions or, with `*`, in any. */
+  /** The versions of which the single record must have one; `*` requires that it exists. */
   readonly ifMatch?: Upsert['ifMatch']
 }
 
-/** What a deletion would come to. */
+/** The predicted result of a deletion. */
 export interface DeletePlan extends DeleteResult {
-  /** Those of the ids that no record has. */
+  /** The ids that no record has. */
   readonly missing: readonly string[]
 }
 
-/** What {@link deleteRecords} would do, without a condition on versions; nothing is changed. Throws as it does. */
+/** Predicts {@link deleteRecords}, without a condition on versions; changes nothing. Throws as it does. */
 export async function planDelete(
   sheet: Sheet,
   { ids, actor }: Pick<DeleteRequest, 'ids' | 'actor'>,
@@ -37,7 +37,7 @@ export async function planDelete(
 }
 
 /**
- * Deletes records by id; ids that do not exist are no error (D15). Throws ValidationError, PreconditionFailedError and
+ * Deletes records by id; ids that do not exist are ignored (D15). Throws ValidationError, PreconditionFailedError and
  * PermissionDeniedError.
  */
 export async function deleteRecords(
@@ -47,7 +47,7 @@ export async function deleteRecords(
   checkIds(ids)
   if (ifMatch !== null && ids.length !== 1) {
     throw new ValidationError(
-      `a condition on the version is about one record, and ids has ${ids.length}; delete them one by one`,
+      `a condition on the version requires one record, and ids has ${ids.length}; delete them one by one`,
       'conflicting_parameters',
     )
   }

@@ -1,3 +1,5 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
+import { nestsTooDeep } from '../../contract/json/json-depth.ts'
 import { showValue } from '../../contract/json/show-value.ts'
 import { SheetError, ValidationError } from '../../errors/service-error.ts'
 import type { SheetStore } from '../../store/sheet-store.ts'
@@ -21,45 +23,45 @@ export type { ProposalDetail, ProposedChange, StoredProposal } from '../../store
 export interface ProposeRequest {
   /** Records to insert or merge, or the ids of records to delete. */
   readonly change: ProposedChange
-  /** Who proposes; the sheet's default actor when null. */
+  /** The proposer; null for the sheet's default actor. */
   readonly actor: GivenActor
-  /** Why, for whoever decides; null or empty for none. */
+  /** The reason, for the actor who decides; null or empty for none. */
   readonly note: string | null
 }
 
 export interface ProposalDecision {
   readonly id: ProposalId
-  /** Who decides; the sheet's default actor when null. */
+  /** The actor who decides; null for the sheet's default actor. */
   readonly actor: GivenActor
 }
 
 export interface ProposalRejection extends ProposalDecision {
-  /** Why, for whoever proposed; null or empty for none. */
+  /** The reason, for the proposer; null or empty for none. */
   readonly reason: string | null
 }
 
 export interface ProposalListQuery extends PageOptions {
-  /** Only those that are `waiting`, `accepted` or `rejected`; null for all. */
+  /** The state to list: `waiting`, `accepted` or `rejected`; null for all. */
   readonly state: string | null
 }
 
 export interface ProposalList {
   readonly proposals: readonly StoredProposal[]
-  /** How many wait, whatever is asked for. */
+  /** The number of waiting proposals, independent of the query. */
   readonly waiting: number
   readonly nextCursor: string | null
 }
 
-/** Proposals on a page, at most: with notes and reasons as long as they may be, they take several MiB. */
+/** The most proposals on a page: with the longest notes and reasons they take several MiB. */
 const MOST_ON_PAGE = 1000
 
-/** How long a note and a reason may be, in UTF-16 units. */
+/** The maximum length of a note and of a reason, in UTF-16 units. */
 export const TEXT_LIMIT = 2000
 
 /**
- * Writes down a change that waits until somebody else accepts it, and answers with the proposal. The proposer need not be
- * allowed to write what it proposes. Throws the ValidationError that the write would, OperationError for a change that
- * changes nothing, ConflictError when too many proposals wait.
+ * Stores a change that waits until another actor accepts it, and returns the proposal. The proposer needs no permission
+ * to write the change. Throws the ValidationError that the write would, OperationError for a change without effect,
+ * ConflictError when too many proposals wait.
  */
 export async function propose(sheet: Sheet, request: ProposeRequest): Promise<StoredProposal> {
   const { change } = request
@@ -70,14 +72,29 @@ export async function propose(sheet: Sheet, request: ProposeRequest): Promise<St
   return proposalOf(store, await store.proposals.propose({ change, actor, note }))
 }
 
-/** Proposals, newest first, at most 1,000 at a time. Throws ValidationError for a bad state, limit or cursor. */
+/** Validates parsed records against the limits of those that the store parses, and returns them. Throws ValidationError. */
+export function requireJsonRecords(records: readonly unknown[]): readonly JsonObject[] {
+  if (nestsTooDeep(records)) {
+    throw new ValidationError(
+      'the records nest arrays and objects too deep; send flatter values',
+      'invalid_json',
+    )
+  }
+  return records.map((record, position) => {
+    const value = record as JsonValue
+    if (isJsonObject(value)) return value
+    throw new ValidationError(`records[${position}] must be an object`)
+  })
+}
+
+/** Lists proposals, newest first, at most 1,000 at a time. Throws ValidationError for a bad state, limit or cursor. */
 export async function listProposals(sheet: Sheet, query: ProposalListQuery): Promise<ProposalList> {
   const limit = Math.min(pageLimit(query.limit), MOST_ON_PAGE)
   const state = checkState(query.state)
   const { store } = await sheet.current()
   const scope = `proposals ${state ?? ''}`
   const before = query.cursor === null ? null : String(openCursor(store.cursorKey, query.cursor, scope))
-  // One more than asked for tells whether another page follows.
+  // One more than asked for shows whether another page follows.
   const found = await store.proposals.list({ state, before, limit: limit + 1 })
   const proposals = found.slice(0, limit)
   const last = found.length > limit ? proposals.at(-1) : undefined
@@ -88,7 +105,7 @@ export async function listProposals(sheet: Sheet, query: ProposalListQuery): Pro
   }
 }
 
-/** A proposal with its differences to the records as they are now. Throws SheetError for an unknown one. */
+/** Reads a proposal with its differences to the present records. Throws SheetError for an unknown one. */
 export async function getProposal(sheet: Sheet, id: ProposalId): Promise<ProposalDetail> {
   const { store } = await sheet.current()
   const proposal = await store.proposals.detail(id)
@@ -97,10 +114,10 @@ export async function getProposal(sheet: Sheet, id: ProposalId): Promise<Proposa
 }
 
 /**
- * Makes the change that was proposed, and answers with the proposal. The accepter writes, so it must be allowed to, and
- * nobody accepts what they proposed themselves. Throws SheetError for an unknown proposal; ConflictError for one that is
- * decided, or whose records have moved in a field that it touches, which then still waits; PermissionDeniedError and
- * ValidationError as the write does.
+ * Writes a proposed change, and returns the proposal. The actor needs permission to write it, and must not be the
+ * proposer. Throws SheetError for an unknown proposal; ConflictError for one that is decided, or whose records have
+ * changed in a field that it touches, which then still waits; PermissionDeniedError and ValidationError as the write
+ * does.
  */
 export async function acceptProposal(sheet: Sheet, decision: ProposalDecision): Promise<StoredProposal> {
   const actor = resolveActor(sheet, decision.actor)
@@ -110,7 +127,7 @@ export async function acceptProposal(sheet: Sheet, decision: ProposalDecision): 
 }
 
 /**
- * Decides against a proposal, and answers with it; its proposer may, to take it back. Throws SheetError for an unknown
+ * Rejects a proposal and returns it; its proposer may reject it too, to withdraw it. Throws SheetError for an unknown
  * one, ConflictError for one that is decided.
  */
 export async function rejectProposal(sheet: Sheet, rejection: ProposalRejection): Promise<StoredProposal> {
@@ -131,12 +148,12 @@ function unknownProposal(id: ProposalId): SheetError {
   return new SheetError(`no proposal ${showValue(id)}`, 'unknown_proposal')
 }
 
-/** The shape of a change comes before the actor (D36). */
+/** Validates the shape of a change, before the actor is checked (D36). */
 function checkChange(change: ProposedChange): void {
   if ('records' in change) {
     readBody({ body: { records: change.records }, defaultActor: null, actor: 'nobody', ifMatch: null })
   } else if (change.ids.length === 0) {
-    throw new ValidationError('ids is empty; it has the ids of the records whose deletion is proposed')
+    throw new ValidationError('ids is empty; give the ids of the records whose deletion is proposed')
   }
 }
 

@@ -7,25 +7,25 @@ import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { RevertReport } from '../runs/revert.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** Records that one request restores, at most. */
+/** The most records that one request restores. */
 const MOST_RESTORED = 10_000
 
-/** Records whose values are read and hashed before other requests have their turn. */
+/** Records whose values are read and hashed before the event loop may handle other requests. */
 const RECORDS_AT_ONCE = 20
 
 export interface RestoreRecordsRequest {
-  /** Each record once; further deletions of a record that is named again are ignored. */
+  /** The deletions to revert. Of a record that is named again, the later ones are ignored. */
   readonly records: readonly DeletionRef[]
   readonly actor: GivenActor
 }
 
 /**
- * Reverts deletions: the records have all values again that they had, also of fields that the actor may not write, and are
- * the last in creation order. Manual values are manual again; computed values are fresh where the same derivation would send
- * the same request now, else stale. Restores all of the records or none.
- * Throws ValidationError for no records, too many, and without an actor; PermissionDeniedError for an actor that may not delete
- * (D7); SheetError for a record that was never deleted; ConflictError for one that exists; ValidationError for
- * values that the contract does not allow any more; ContractError.
+ * Reverts deletions: restores all values that the records had, also of fields that the actor may not write, at the end
+ * of the creation order. Manual values are manual again; computed values are fresh if the same derivation would send
+ * the same request now, else stale. Restores all of the records or none. Throws ValidationError for no records, too
+ * many, without an actor, and for values that the contract no longer allows; PermissionDeniedError for an actor that
+ * may not delete (D7); SheetError for a record that was never deleted; ConflictError for one that exists;
+ * ContractError.
  */
 export async function restoreRecords(sheet: Sheet, request: RestoreRecordsRequest): Promise<RevertReport> {
   const refs = [
@@ -45,7 +45,7 @@ export async function restoreRecords(sheet: Sheet, request: RestoreRecordsReques
   return { reverted: restored, conflicts: [], runId: null }
 }
 
-/** The records with the input hashes that the derivations of now make of the values that they had. */
+/** Returns the records with the input hashes that the present derivations give for the values that they had. */
 async function withHashes(
   store: SheetStore,
   derivations: readonly Derivation[],

@@ -5,15 +5,16 @@ import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { Sheet } from '../sheet.ts'
 
 export interface UpsertOptions {
-  /** The one record of the body must be in one of these versions or, with `*`, in any. */
+  /** The versions of which the single record must have one; `*` requires that it exists. */
   readonly ifMatch?: Upsert['ifMatch']
-  /** Who writes, whatever the body says; null, and the body names the actor. */
+  /** The actor, which overrides that of the body; null takes that of the body. */
   readonly actor?: GivenActor
 }
 
 /**
- * Inserts or merges records, all or nothing (D13). `body` is `{"records": [...], "actor"?: string}` or its JSON text in
- * UTF-8, which is then parsed by the store's writing thread. Throws ValidationError, PreconditionFailedError and PermissionDeniedError.
+ * Inserts or merges records, all or none (D13). `body` is `{"records": [...], "actor"?: string}` or its JSON text in
+ * UTF-8, which the store's writing thread parses. Throws ValidationError, PreconditionFailedError and
+ * PermissionDeniedError.
  */
 export async function upsertRecords(
   sheet: Sheet,
@@ -23,13 +24,13 @@ export async function upsertRecords(
   const { ifMatch = null, actor = null } = options ?? {}
   const request = { body, defaultActor: sheet.defaultActor, ifMatch }
   if (actor instanceof Error) {
-    // The shape comes before the actor (D36).
+    // The shape is validated before the actor (D36).
     await readBodyInTurns({ ...request, actor: 'nobody' })
     throw actor
   }
   const upsert: Upsert = actor === null ? request : { ...request, actor: resolveActor(sheet, actor) }
   const { store } = await sheet.deriving().catch(async (error: unknown) => {
-    // What is wrong with the request itself is told before what is wrong with the sheet (D36).
+    // Errors of the request come before those of the sheet (D36).
     await readBodyInTurns(upsert)
     throw error
   })

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander'
 import { addSheetOptions, withSheet, type SheetFlags } from '../../options/command-context.ts'
-import type { DateOrder } from '../../../sheet/transfer/date-order.ts'
+import type { DateOrder } from '../../../sheet/transfer/read-file-options.ts'
 import { dateOrderOption } from '../../options/date-order-option.ts'
 import { addExamples } from '../../options/examples.ts'
 import { addSheetArgument, onSheet } from '../../options/sheet-argument.ts'

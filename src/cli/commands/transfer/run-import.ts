@@ -42,8 +42,11 @@ export async function runImport(
   const actor = writerOf(sheet)
   const format = given ?? inputFormatOf(file)
   if (format === null) {
-    const what = file === '-' ? 'standard input' : `the name of ${file}`
-    throw new UsageError(`${what} does not say what it is; say it with --input-format`)
+    const what =
+      file === '-'
+        ? 'the format of standard input is unknown'
+        : `the format of ${file} cannot be told from its name`
+    throw new UsageError(`${what}; give it with --input-format`)
   }
   const stop = new AbortController()
   const interrupts = onInterrupt(() =>

@@ -1,1 +1,0 @@
-export { DATE_ORDERS, type DateOrder } from '../../files/notation/foreign-moment.ts'
