@@ -2,9 +2,10 @@ import { CommanderError } from 'commander'
 import { EXIT } from './terminal/exit-codes.ts'
 import { createProgram } from './program.ts'
 
-/** The command `colophon`. Leaves the exit code in `process.exitCode`; see {@link EXIT}. `argv` is that of the process. */
+/** Runs the command `colophon` with the arguments of the process. Sets `process.exitCode`; see {@link EXIT}. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // Help and version are written by commander; a reader that has gone, as in `colophon --help | head`, is no error.
+  // Commander writes help and version; a reader that closes the pipe early, as in `colophon --help | head`, is no
+  // error.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   try {
     await createProgram().parseAsync(argv)

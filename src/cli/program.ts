@@ -27,7 +27,7 @@ import { upsertCommand } from './commands/records/upsert-command.ts'
 import { validateCommand } from './commands/definition/validate-command.ts'
 import { workerCommand } from './commands/serve/worker-command.ts'
 
-/** In the order of the help. Each loads what it needs when it is run. */
+/** The commands in the order of the help. Each loads its dependencies when it is run. */
 const COMMANDS = [
   initCommand,
   serveCommand,
@@ -57,7 +57,9 @@ const COMMANDS = [
   completionCommand,
 ]
 
-/** The command `colophon` with all its commands. Parsing throws CommanderError for wrong usage, and after help. */
+/**
+ * Creates the command `colophon` with all its commands. Parsing throws CommanderError for wrong usage, and after help.
+ */
 export function createProgram(): Command {
   const program = new Command('colophon')
     .description('Serve a sheet whose every cell can say where it came from.')
@@ -69,11 +71,10 @@ export function createProgram(): Command {
   return program
 }
 
-/** Has a command and those below it throw for wrong usage, and say where there is help. `name` is how it is called. */
+/**
+ * Configures a command and its subcommands to throw for wrong usage and to refer to the help. `name` is its full name.
+ */
 function setUp(command: Command, name: string): void {
-  command
-    .helpOption('-h, --help', 'show help')
-    .exitOverride()
-    .showHelpAfterError(`(${name} --help tells more)`)
+  command.helpOption('-h, --help', 'show help').exitOverride().showHelpAfterError(`(see ${name} --help)`)
   for (const child of command.commands) setUp(child, `${name} ${child.name()}`)
 }

@@ -83,7 +83,7 @@ test('what a list leaves out is told beside NDJSON, and --all leaves out nothing
     run('list', '--all', '--fields', 'id,title'),
   ])
   assert.equal(few.stdout.split('\n').length - 1, 50)
-  assert.match(few.stderr, /^There are more: --all shows all, --cursor \S+ the next\.\n$/)
+  assert.match(few.stderr, /^There are more: use --all for all, or --cursor \S+ for the next\.\n$/)
   assert.equal(all.stderr, '')
   assert.deepEqual(
     all.stdout
@@ -364,11 +364,8 @@ test('D28: materialize --force keeps manual values, and says how many --overwrit
   const ann = ['--actor', 'human:ann', ...force]
   const kept = await run('materialize', ...ann, '--dry-run')
   assert.match(kept.stdout, /manual kept\nrate +1 +0 +1 +1\n/)
-  assert.match(kept.stdout, /Keeps 1 manual value \(--overwrite-manual computes these cells, too\)/)
-  assert.match(
-    (await run('materialize', ...ann)).stdout,
-    /1 cell computed, 1 left alone, .*1 manual value kept/,
-  )
+  assert.match(kept.stdout, /Keeps 1 manual value \(--overwrite-manual recomputes them too\)/)
+  assert.match((await run('materialize', ...ann)).stdout, /1 cell computed, 1 skipped, .*1 manual value kept/)
   const lost = await run('materialize', ...ann, '--overwrite-manual', '--dry-run')
   assert.match(lost.stdout, /manual lost\nrate +2 +0 +0 +.*1\n/)
   assert.match(lost.stdout, /Overwrites 1 manual value\n?/)
@@ -376,11 +373,11 @@ test('D28: materialize --force keeps manual values, and says how many --overwrit
   assert.equal(refused.code, 1)
   assert.match(refused.stderr, /actor "agent:a" may not overwrite "rate" \(1 written by hand/)
   const done = await run('materialize', ...ann, '--overwrite-manual')
-  assert.match(done.stdout, /2 cells computed, 0 left alone, .*1 manual value overwritten/)
+  assert.match(done.stdout, /2 cells computed, 0 skipped, .*1 manual value overwritten/)
 
   const without = await run('materialize', '--actor', 'human:ann', '--overwrite-manual')
   assert.equal(without.code, 2)
-  assert.match(without.stderr, /--overwrite-manual goes with --force/)
+  assert.match(without.stderr, /--overwrite-manual requires --force/)
 })
 
 test('revert puts one cell back', async (t) => {
@@ -422,7 +419,7 @@ test('revert restores deleted records, by their ids or by the entry of a deletio
   assert.equal(nothing.code, 2)
   assert.match(
     nothing.stderr,
-    /^error: what is to be reverted\? Give --run, .* or --ids of deleted records\n/,
+    /^error: nothing is selected to revert; give --run, .* or --ids of deleted records\n/,
   )
 })
 

@@ -105,10 +105,10 @@ const WRONG: readonly (readonly [args: readonly string[], fault: RegExp])[] = [
   ],
   [['import', 'SHEET', '-'], /the format of standard input is unknown; give it with --input-format/],
   [['import', 'SHEET', 'data.csv', '--input-format', 'pdf'], /Allowed choices are csv, json/],
-  [['export', 'SHEET', 'data.txt'], /does not say what to write; say it with --format/],
+  [['export', 'SHEET', 'data.txt'], /cannot be told from its name; give it with --format/],
   [
     ['export', 'SHEET', 'data.zip'],
-    /does not say what to write, archive or datapackage; say it with --format/,
+    /cannot be told from its name, archive or datapackage; give it with --format/,
   ],
   [
     ['export', 'SHEET', 'data.zip', '--format', 'archive', '--fields', 'id'],

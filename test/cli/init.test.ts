@@ -244,20 +244,20 @@ suite('colophon init', { concurrency: 2 }, () => {
     const root = await scratch(t)
     const usages: readonly [args: readonly string[], message: RegExp][] = [
       [[], /missing required argument/],
-      [['x', '--from', 'data.doc'], /does not say its format/],
-      [['x', '--schema', 'a'], /--schema is for --contract/],
-      [['x', '--key', 'a'], /--key is for --from or --contract/],
-      [['x', '--input-format', 'csv'], /--input-format is for --from/],
-      [['x', '--no-key'], /--no-key is for --from without --contract/],
-      [['x', '--encoding', 'utf-8'], /--encoding .* is for a file of records/],
-      [['x', '--from', 'a.zip', '--null', 'NA'], /--null .* is for a file of records/],
+      [['x', '--from', 'data.doc'], /cannot be told from its name/],
+      [['x', '--schema', 'a'], /--schema requires --contract/],
+      [['x', '--key', 'a'], /--key requires --from or --contract/],
+      [['x', '--input-format', 'csv'], /--input-format requires --from/],
+      [['x', '--no-key'], /--no-key requires --from without --contract/],
+      [['x', '--encoding', 'utf-8'], /--encoding .* requires a file of records/],
+      [['x', '--from', 'a.zip', '--null', 'NA'], /--null .* requires a file of records/],
       [
         ['x', '--from', 'a.csv', '--contract', 'c', '--type', 'a=date'],
-        /--type is for --from without --contract/,
+        /--type requires --from without --contract/,
       ],
       [['x', '--from', 'a.csv', '--type', 'a=money'], /Give a column and one of string/],
-      [['x', '--from', 'a.zip', '--key', 'a'], /an archive has all that a sheet is made of; --key/],
-      [['x', '--from', 'a.zip', '--contract', 'c'], /an archive has all that a sheet is made of; --contract/],
+      [['x', '--from', 'a.zip', '--key', 'a'], /--key does not apply to an archive/],
+      [['x', '--from', 'a.zip', '--contract', 'c'], /--contract does not apply to an archive/],
     ]
     for (const [[directory, ...args], message] of usages) {
       const path = directory === undefined ? [] : [join(root, directory)]
@@ -281,7 +281,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     child.kill('SIGINT')
     const { code, stdout, stderr } = await child.end()
     assert.deepEqual([code, stdout], [130, ''])
-    assert.match(stderr, /Interrupted; nothing was made/)
+    assert.match(stderr, /Interrupted; nothing was created/)
     assert.deepEqual(readdirSync(root), ['data.csv'])
   })
 })

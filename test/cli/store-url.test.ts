@@ -149,7 +149,7 @@ test('a command line that names both a store and a directory, or a store that is
     [store, ['delete', directory, 'a', '--yes'], /both a store and the directory/],
     [store, ['list', directory], /too many arguments/],
     ['mysql://ann:hushed@host/x', ['list'], /no URL of a store/],
-    ['', ['push', directory], /which store\?/],
+    ['', ['push', directory], /no store is given/],
     ['', ['list'], /missing required argument 'sheet'/],
     [store, ['get'], /missing required argument 'id'/],
   ] as const) {

@@ -102,9 +102,9 @@ test(
     await terminal.shows(/\[y\/N\]/)
     terminal.type('y\r')
     assert.equal(await terminal.end(), 3)
-    assert.match(terminal.text, /✘ 1 failed, 2 cells computed, 0 left alone, cost not set \(run 1\)\n/)
+    assert.match(terminal.text, /✘ 1 failed, 2 cells computed, 0 skipped, cost not set \(run 1\)\n/)
     assert.match(terminal.text, /\nc +rate +GET https:\/\/rates\.example\/XXX -> no stub response\n/)
-    assert.ok(terminal.text.endsWith(`Try them again: colophon materialize ${sheet} --only failed\n`))
+    assert.ok(terminal.text.endsWith(`Retry them: colophon materialize ${sheet} --only failed\n`))
   },
 )
 
@@ -125,7 +125,7 @@ test('the progress is one line that is drawn again, and the cursor comes back', 
     terminal.raw.includes('\u001b[?25l') &&
       terminal.raw.lastIndexOf('\u001b[?25h') > terminal.raw.lastIndexOf('\u001b[?25l'),
   )
-  assert.match(terminal.text, /✔ 20 cells computed, 0 left alone, cost not set \(run 1\)\n$/)
+  assert.match(terminal.text, /✔ 20 cells computed, 0 skipped, cost not set \(run 1\)\n$/)
 })
 
 test(
@@ -188,12 +188,12 @@ test(
     await writeFile(file, 'Report\nid,title\na,Apple\n')
     const no = new Terminal(t, ['init', join(root, 'sheet'), '--from', file], { env: { NO_COLOR: '1' } })
     await no.shows(
-      /id +string +key[^]*passed over 1 line above the table: "Report"\nMake the sheet like this\? \[y\/N\] /,
+      /id +string +key[^]*passed over 1 line above the table: "Report"\nCreate the sheet like this\? \[y\/N\] /,
     )
     assert.deepEqual(await readdir(root), ['data.csv'])
     no.type('n\r')
     assert.equal(await no.end(), 1)
-    assert.match(no.text, /Nothing was made\.\n$/)
+    assert.match(no.text, /Nothing was created\.\n$/)
     assert.deepEqual(await readdir(root), ['data.csv'])
     const yes = new Terminal(t, ['init', join(root, 'sheet'), '--from', file, '--yes'], {
       env: { NO_COLOR: '1' },

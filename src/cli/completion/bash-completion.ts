@@ -1,7 +1,7 @@
 import type { CommandWords, Place } from './command-words.ts'
 import { quoted } from './shell-quote.ts'
 
-/** A script that completes `colophon` in bash, also in that of macOS, which is old. */
+/** Returns a script that completes `colophon` in bash, including the old version of macOS. */
 export function bashCompletion(commands: readonly CommandWords[]): string {
   return `# bash completion for colophon; made by: colophon completion bash
 _colophon() {
@@ -44,7 +44,7 @@ complete -F _colophon colophon
 `
 }
 
-/** Patterns of a command with an option that takes a value. */
+/** Returns patterns of a command with an option that takes a value. */
 function valueOptions(commands: readonly CommandWords[]): string {
   const patterns = commands.flatMap(({ name, options }) =>
     options.flatMap(({ flags, value }) => (value === null ? [] : flags.map((flag) => `'${name} ${flag}'`))),
@@ -83,7 +83,7 @@ function words(all: readonly string[]): string {
   return `COMPREPLY=($(compgen -W ${list(all)} -- "$current"))`
 }
 
-/** Words as compgen takes them here, where only line breaks separate. */
+/** Returns words for compgen, separated by line breaks. */
 function list(all: readonly string[]): string {
   return `$${quoted(all.join('\\n'))}`
 }

@@ -1,23 +1,23 @@
 import type { Command, Option } from 'commander'
 
-/** What may stand in a place of the command line. */
+/** The words that are possible in a place of the command line. */
 export type Place =
   | { readonly kind: 'words'; readonly words: readonly string[] }
-  /** Or one of the words, where there are any. */
+  /** A path, or one of the words. */
   | { readonly kind: 'files' | 'directories'; readonly words?: readonly string[] }
-  /** A text that only the user knows. */
+  /** Any text. */
   | { readonly kind: 'text' }
 
-/** An option, as completion sees it. */
+/** An option, as completion needs it. */
 export interface OptionWords {
-  /** `--format`, and `-y` where there is one. */
+  /** The flags, such as `--format` and `-y`. */
   readonly flags: readonly string[]
   readonly description: string
-  /** What its value may be; null for an option without one. */
+  /** The possible values; null for an option without one. */
   readonly value: Place | null
 }
 
-/** A command, as completion sees it. */
+/** A command, as completion needs it. */
 export interface CommandWords {
   readonly name: string
   readonly description: string
@@ -26,7 +26,7 @@ export interface CommandWords {
   readonly places: readonly Place[]
 }
 
-/** What there is to complete in a program: its commands, by name. */
+/** Returns the commands of a program by name, with what can be completed in them. */
 export function commandWords(program: Command): readonly CommandWords[] {
   return program.commands.map((command) => ({
     name: command.name(),
@@ -36,7 +36,10 @@ export function commandWords(program: Command): readonly CommandWords[] {
   }))
 }
 
-/** The places of a command; where commands are below it, their names may stand in its first place, and their arguments after that. */
+/**
+ * Returns the places of a command. Names of subcommands are possible in the first place, and their arguments after
+ * that.
+ */
 function placesOf(command: Command): Place[] {
   const places = command.registeredArguments.map((argument): Place => {
     const { argChoices } = argument
@@ -54,7 +57,7 @@ function placesOf(command: Command): Place[] {
   return places
 }
 
-/** The options of a command, with those that only commands below it have. */
+/** Returns the options of a command and of its subcommands. */
 function optionsOf(command: Command): OptionWords[] {
   const own = command.createHelp().visibleOptions(command).map(optionWords)
   const below = command.commands.flatMap(optionsOf)
@@ -74,7 +77,7 @@ function optionWords(option: Option): OptionWords {
   }
 }
 
-/** What the help calls an argument says what it is. */
+/** Returns the place of an argument by its name in the help. */
 function placeNamed(name: string): Place {
   if (name === 'sheet' || name === 'directory') return { kind: 'directories' }
   return /file|path|archive/.test(name) ? { kind: 'files' } : { kind: 'text' }

@@ -4,7 +4,7 @@ import { commandWords } from './command-words.ts'
 import { fishCompletion } from './fish-completion.ts'
 import { zshCompletion } from './zsh-completion.ts'
 
-/** The script that completes a program in a shell. */
+/** Returns the script that completes a program in a shell. */
 export function completionFor(shell: 'bash' | 'zsh' | 'fish', program: Command): string {
   const commands = commandWords(program)
   switch (shell) {

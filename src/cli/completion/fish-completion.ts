@@ -1,6 +1,6 @@
 import type { CommandWords, OptionWords, Place } from './command-words.ts'
 
-/** A script that completes `colophon` in fish. */
+/** Returns a script that completes `colophon` in fish. */
 export function fishCompletion(commands: readonly CommandWords[]): string {
   return `# fish completion for colophon; made by: colophon completion fish
 complete -c colophon -f
@@ -28,7 +28,7 @@ function optionText({ flags, description, value }: OptionWords): string {
   ].join(' ')
 }
 
-/** Fish does not count arguments: whatever may stand in any of their places is offered. */
+/** Returns the possible words of all places: fish does not count arguments. */
 function argumentWords(places: readonly Place[]): string[] {
   return [...new Set(places.map((place) => actionOf(place).join(' ')))].filter((text) => text !== '')
 }

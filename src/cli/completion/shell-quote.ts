@@ -1,4 +1,4 @@
-/** A text in single quotes, as bash and zsh read it. */
+/** Quotes a text for bash and zsh. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

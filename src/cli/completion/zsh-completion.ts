@@ -1,7 +1,9 @@
 import type { CommandWords, OptionWords, Place } from './command-words.ts'
 import { quoted } from './shell-quote.ts'
 
-/** A script that completes `colophon` in zsh: to be sourced, or saved as `_colophon` in a directory of `fpath`. */
+/**
+ * Returns a script that completes `colophon` in zsh, to be sourced or saved as `_colophon` in a directory of `fpath`.
+ */
 export function zshCompletion(commands: readonly CommandWords[]): string {
   return `#compdef colophon
 # zsh completion for colophon; made by: colophon completion zsh
@@ -37,7 +39,7 @@ function branchOf({ name, options, places }: CommandWords): string {
 
 function optionLines({ flags, description, value }: OptionWords): string[] {
   return flags.map((flag) => {
-    // One that may be repeated is not taken from the list when it has been given once.
+    // An option that may be repeated stays in the list after its first use.
     const repeats = description.includes('may be repeated') ? '*' : ''
     const text = `${repeats}${flag}[${escaped(description)}]`
     return quoted(value === null ? text : `${text}:value:${actionOf(value)}`)
@@ -61,7 +63,7 @@ function actionOf(place: Place): string {
   }
 }
 
-/** What means something in a specification of _arguments. */
+/** Escapes the special characters of a specification of _arguments. */
 function escaped(text: string): string {
   return text.replaceAll(/[[\]:\\]/g, String.raw`\$&`)
 }

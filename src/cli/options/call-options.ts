@@ -1,14 +1,14 @@
 import { Option, type Command } from 'commander'
 import { parseAllowedNet } from './option-values.ts'
 
-/** What commander makes of {@link addCallOptions}. */
+/** The parsed options of {@link addCallOptions}. */
 export interface CallFlags {
   readonly stub?: string
   readonly allowNet: readonly string[]
   readonly offline?: true | undefined
 }
 
-/** The only hosts that derivations may call; none when it is empty, all for null. */
+/** Returns the hosts that derivations may call; an empty set allows none, null allows all. */
 export function callableHosts({
   offline,
   allowNet,
@@ -17,7 +17,7 @@ export function callableHosts({
   return allowNet.length === 0 ? null : new Set(allowNet)
 }
 
-/** Adds how much is logged. */
+/** Adds `--log-level`. */
 export function addLogLevel(command: Command): Command {
   return command.addOption(
     new Option('--log-level <level>', 'least serious messages to log on standard error')
@@ -26,20 +26,20 @@ export function addLogLevel(command: Command): Command {
   )
 }
 
-/** Adds the options that say whom derivations may call. */
+/** Adds the options that limit the calls of derivations. */
 export function addCallOptions(command: Command): Command {
   return command
     .option(
       '--stub <file>',
-      'answer the calls of http derivations from this JSON file instead of the network',
+      'take the responses to http derivations from this JSON file instead of the network',
     )
     .addOption(
       new Option(
         '--allow-net <hosts>',
-        'the only hosts that derivations may call: host or host:port, with commas between; may be repeated',
+        'hosts that derivations may call: host or host:port, separated by commas; may be repeated',
       )
         .argParser((text, earlier: readonly string[]) => [...earlier, ...parseAllowedNet(text)])
         .default([], 'all'),
     )
-    .addOption(new Option('--offline', 'let derivations call nobody').conflicts('allowNet'))
+    .addOption(new Option('--offline', 'let derivations make no calls').conflicts('allowNet'))
 }

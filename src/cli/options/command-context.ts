@@ -13,13 +13,13 @@ import { Output, OUTPUT_FORMATS, OutputClosed, type OutputFormat } from '../term
 import { addStoreOption, type StoreFlags } from './sheet-argument.ts'
 import { UsageError } from './usage-error.ts'
 
-/** What commander makes of {@link addOutputOptions}. */
+/** The parsed options of {@link addOutputOptions}. */
 export interface OutputFlags {
   readonly format?: OutputFormat
   readonly json?: true
 }
 
-/** What commander makes of {@link addSheetOptions}, with what `onSheet` adds; times in milliseconds. */
+/** The parsed options of {@link addSheetOptions}, with those that `onSheet` adds; times in milliseconds. */
 export interface SheetFlags extends OutputFlags, StoreFlags {
   /** The sheet's directory, or the URL of its store. */
   readonly sheet: string
@@ -35,13 +35,13 @@ export interface SheetFlags extends OutputFlags, StoreFlags {
 const LOG_LEVELS = ['info', 'warn', 'error', 'silent'] as const
 type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** What the work of a command has at hand. */
+/** The open sheet and the output of a command. */
 export interface CommandContext {
   readonly sheet: Sheet
   readonly out: Output
 }
 
-/** What a command came to; nothing is 0. */
+/** The exit code of a command; undefined is 0. */
 type Outcome = ExitCode | void
 
 /** Adds `--format` and `--json`. */
@@ -57,9 +57,9 @@ export function addOutputOptions(command: Command): Command {
 }
 
 /**
- * Adds `--format` and what opening a sheet takes; with `writes` also `--actor`, with `calls` what derivations may call,
- * without `prints` no `--format`, and without `names` no `--actor` in any case.
- * The help of options comes in the order in which they were added, so a command adds its own first.
+ * Adds `--format` and the options for opening a sheet; with `writes` also `--actor`, with `calls` the options for
+ * calls. Without `prints` adds no `--format`, and without `names` no `--actor`. The help lists options in the order in
+ * which they were added, so a command adds its own first.
  */
 export function addSheetOptions(
   command: Command,
@@ -76,12 +76,16 @@ export function addSheetOptions(
   } = {},
 ): Command {
   if (names) {
-    command.addOption(new Option('--actor <name>', 'who writes').argParser(parseActor).env('COLOPHON_ACTOR'))
+    command.addOption(
+      new Option('--actor <name>', 'actor that writes are attributed to')
+        .argParser(parseActor)
+        .env('COLOPHON_ACTOR'),
+    )
   }
   if (calls) addCallOptions(command)
   if (prints) addOutputOptions(command)
   return addLockTimeout(addStoreOption(command)).addOption(
-    new Option('--log-level <level>', 'least serious messages to tell on standard error')
+    new Option('--log-level <level>', 'least serious messages to log on standard error')
       .choices(LOG_LEVELS)
       .default('warn'),
   )
@@ -97,16 +101,16 @@ export function addLockTimeout(command: Command): Command {
 }
 
 /**
- * Opens the sheet, does the work, and closes the sheet. The exit code is what the work answers; a ServiceError is one line on
- * standard error and 1, a UsageError 2, and output that nobody reads any more ends quietly with 0.
+ * Opens the sheet, does the work, and closes the sheet. The work returns the exit code. A ServiceError is printed in
+ * one line on standard error and exits with 1, a UsageError with 2; a closed output exits with 0.
  */
 export function withSheet(
   flags: SheetFlags,
   work: (context: CommandContext) => Promise<Outcome>,
 ): Promise<void> {
-  const told = new Set<string>()
-  return settle(flags, told, async (out) => {
-    const sheet = await open(flags, loggerTo(out, flags.logLevel, told))
+  const logged = new Set<string>()
+  return settle(flags, logged, async (out) => {
+    const sheet = await open(flags, loggerTo(out, flags.logLevel, logged))
     try {
       return await work({ sheet, out })
     } finally {
@@ -115,15 +119,15 @@ export function withSheet(
   })
 }
 
-/** The same for work without a sheet that is open. */
+/** Does work without an open sheet; see {@link withSheet}. */
 export function withOutput(flags: OutputFlags, work: (out: Output) => Promise<Outcome>): Promise<void> {
   return settle(flags, new Set(), work)
 }
 
-/** `told` are the messages that standard error has had already. */
+/** Runs a command and sets the exit code. Errors in `logged` were printed already, and are not repeated. */
 async function settle(
   { json, format }: OutputFlags,
-  told: ReadonlySet<string>,
+  logged: ReadonlySet<string>,
   work: (out: Output) => Promise<Outcome>,
 ): Promise<void> {
   const out = new Output(json === true ? 'json' : (format ?? null))
@@ -136,7 +140,7 @@ async function settle(
       out.fault(error.message)
       process.exitCode = EXIT.usage
     } else if (error instanceof ServiceError) {
-      if (!told.has(error.message)) out.fault(errorText(error))
+      if (!logged.has(error.message)) out.fault(errorText(error))
       process.exitCode = EXIT.error
     } else {
       throw error
@@ -146,7 +150,7 @@ async function settle(
 
 async function open(flags: SheetFlags, logger: Logger): Promise<Sheet> {
   const storeThread = startStoreThread(flags.sheet)
-  // Only now: help and wrong usage are told before half the program has been read.
+  // Loaded on demand: help and wrong usage need none of it.
   const [{ openSheet }, transport] = await Promise.all([
     import('../../sheet/open-sheet.ts'),
     transportOf(flags),
@@ -162,24 +166,26 @@ async function open(flags: SheetFlags, logger: Logger): Promise<Sheet> {
 }
 
 async function transportOf({ stub, offline, allowNet }: SheetFlags): Promise<Transport> {
-  // A command without these options calls nobody.
+  // A command without these options makes no calls.
   if (allowNet === undefined) return (await import('../../sheet/calls/no-calls.ts')).noCalls()
   const { callTransport } = await import('./call-transport.ts')
   return callTransport({ stubFile: stub ?? null, callableHosts: callableHosts({ allowNet, offline }) })
 }
 
-/** Tells of a sheet's faults in plain lines, and notes what it has told: operations that a fault stops tell of it again. */
-function loggerTo(out: Output, level: LogLevel, told: Set<string>): Logger {
-  const teller = (of: Exclude<LogLevel, 'silent'>, tell: (message: string) => void) => {
+/**
+ * Returns a logger that writes plain lines, and adds its messages to `logged`, since operations throw the same errors.
+ */
+function loggerTo(out: Output, level: LogLevel, logged: Set<string>): Logger {
+  const logTo = (of: Exclude<LogLevel, 'silent'>, write: (message: string) => void) => {
     return (_details: object, message: string) => {
       if (LOG_LEVELS.indexOf(of) < LOG_LEVELS.indexOf(level)) return
-      told.add(message)
-      tell(message)
+      logged.add(message)
+      write(message)
     }
   }
   return {
-    info: teller('info', (message) => out.note(`info: ${inOneLine(message)}`)),
-    warn: teller('warn', (message) => out.note(`warning: ${inOneLine(message)}`)),
-    error: teller('error', (message) => out.fault(message)),
+    info: logTo('info', (message) => out.note(`info: ${inOneLine(message)}`)),
+    warn: logTo('warn', (message) => out.note(`warning: ${inOneLine(message)}`)),
+    error: logTo('error', (message) => out.fault(message)),
   }
 }

@@ -9,12 +9,12 @@ const NAMES: Readonly<Record<string, string>> = {
   pipe: '|',
 }
 
-/** The option `--delimiter <character>`, for commands that read or write CSV. */
+/** Returns the option `--delimiter <character>`, for commands that read or write CSV. */
 export function delimiterOption(description: string): Option {
   return new Option('--delimiter <character>', `${description}; "tab" is a tab`).argParser(parseDelimiter)
 }
 
-/** Throws InvalidArgumentError for what cannot stand between cells. */
+/** Parses a delimiter. Throws InvalidArgumentError for what cannot separate cells. */
 function parseDelimiter(text: string): string {
   const character = NAMES[text.toLowerCase()] ?? text
   if (/^[^"\r\n\ud800-\udfff]$/.test(character)) return character

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 import { allowedHost } from '../../sheet/calls/used-resources.ts'
 import { checkActor } from '../../sheet/resolve-actor.ts'
 
-/** A parser for whole numbers of a range; `unit` multiplies what is given. Throws InvalidArgumentError. */
+/** Returns a parser for whole numbers of a range; the result is multiplied by `unit`. Throws InvalidArgumentError. */
 export function integerBetween(least: number, most: number, unit = 1): (text: string) => number {
   return (text) => {
     const value = /^[0-9]+$/.test(text) ? Number(text) : NaN
@@ -13,7 +13,7 @@ export function integerBetween(least: number, most: number, unit = 1): (text: st
   }
 }
 
-/** A parser for seconds of a range, fractions allowed, as whole milliseconds. Throws InvalidArgumentError. */
+/** Returns a parser for seconds of a range, fractions allowed, as whole milliseconds. Throws InvalidArgumentError. */
 export function secondsBetween(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = /^[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text) : NaN
@@ -24,20 +24,23 @@ export function secondsBetween(least: number, most: number): (text: string) => n
   }
 }
 
-/** An address to listen on. Nothing would mean every address of the machine. Throws InvalidArgumentError. */
+/**
+ * Parses an address to listen on; an empty one, which would mean every address, is refused. Throws
+ * InvalidArgumentError.
+ */
 export function parseAddress(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('Give an address of this machine.')
   return text
 }
 
-/** An actor (D39). Throws InvalidArgumentError. */
+/** Parses an actor (D39). Throws InvalidArgumentError. */
 export function parseActor(text: string): string {
   const fault = checkActor(text)
   if (fault !== null) throw new InvalidArgumentError(`${fault}.`)
   return text
 }
 
-/** A host name without scheme and port, since the port is not compared (D38). Throws InvalidArgumentError. */
+/** Parses a host name without scheme and port, since the port is not compared (D38). Throws InvalidArgumentError. */
 export function parseHostName(text: string): string {
   if (!/^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/i.test(text)) {
     throw new InvalidArgumentError('Give a host name alone, such as sheet.example.')
@@ -45,7 +48,7 @@ export function parseHostName(text: string): string {
   return text
 }
 
-/** Hosts that derivations may call, separated by commas: `host` or `host:port`. Throws InvalidArgumentError. */
+/** Parses hosts that derivations may call, `host` or `host:port`, separated by commas. Throws InvalidArgumentError. */
 export function parseAllowedNet(text: string): string[] {
   return text.split(',').map((item) =>
     allowedHost(item.trim(), (message) => {
@@ -54,7 +57,7 @@ export function parseAllowedNet(text: string): string[] {
   )
 }
 
-/** An amount of money. Throws InvalidArgumentError. */
+/** Parses an amount of dollars. Throws InvalidArgumentError. */
 export function parseDollars(text: string): number {
   const value = /^\$?[0-9]+(\.[0-9]+)?$/.test(text) ? Number(text.replace('$', '')) : NaN
   if (!Number.isFinite(value)) throw new InvalidArgumentError('Give a number of dollars, such as 2.50.')
@@ -72,7 +75,7 @@ const SIZE_UNITS: Readonly<Record<string, number>> = {
   GIB: 2 ** 30,
 }
 
-/** A size, as a whole number of bytes. Throws InvalidArgumentError. */
+/** Parses a size, as a whole number of bytes. Throws InvalidArgumentError. */
 export function parseSize(text: string): number {
   const [, number, unit = ''] = /^([0-9]+(?:\.[0-9]+)?) ?([a-z]*)$/i.exec(text) ?? []
   const bytes = Number(number) * (SIZE_UNITS[unit.toUpperCase()] ?? NaN)
@@ -84,7 +87,7 @@ export function parseSize(text: string): number {
 
 const AGE_UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** A length of time, as milliseconds. Throws InvalidArgumentError. */
+/** Parses a length of time, as milliseconds. Throws InvalidArgumentError. */
 export function parseAge(text: string): number {
   const [, number, unit = ''] = /^([0-9]+(?:\.[0-9]+)?)([smhdw])$/.exec(text) ?? []
   const age = Number(number) * (AGE_UNITS[unit] ?? NaN) * 1000

@@ -1,10 +1,10 @@
 import { Option } from 'commander'
 import { PROGRESS_STYLES } from '../terminal/progress.ts'
 
-/** `--progress`. */
+/** Returns the option `--progress`. */
 export function progressOption(): Option {
   return new Option(
     '--progress <style>',
-    'how to tell of the progress on standard error; bar at a terminal, else none',
+    'how to show progress on standard error (default: bar at a terminal, else none)',
   ).choices(PROGRESS_STYLES)
 }

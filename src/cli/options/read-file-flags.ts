@@ -10,14 +10,14 @@ import { dateOrderOption } from './date-order-option.ts'
 import { delimiterOption } from './delimiter-option.ts'
 import { integerBetween } from './option-values.ts'
 
-/** Flags that say how a file of records is to be read. */
+/** The parsed options for reading a file of records. */
 export interface ReadFileFlags {
   readonly encoding?: string
   readonly delimiter?: string
   readonly skip?: number
   /** False for `--no-header`, true for `--header`. */
   readonly header?: boolean
-  /** Of `--sheet`. */
+  /** The value of `--sheet`. */
   readonly worksheet?: string
   readonly recordsAt?: string
   readonly null?: readonly string[]
@@ -26,14 +26,15 @@ export interface ReadFileFlags {
   readonly yes?: true
 }
 
-/** Adds the options that say how a file of records is to be read, and `--yes`. */
+/** Adds the options for reading a file of records, and `--yes`. */
 export function addReadFileOptions(command: Command): Command {
   return command
-    .addOption(delimiterOption('between the cells of CSV (default: found out)'))
+    .addOption(delimiterOption('between the cells of CSV (default: detected)'))
     .addOption(
-      new Option('--encoding <label>', 'of a text file, such as windows-1252 (default: found out)').argParser(
-        parseEncoding,
-      ),
+      new Option(
+        '--encoding <label>',
+        'encoding of a text file, such as windows-1252 (default: detected)',
+      ).argParser(parseEncoding),
     )
     .addOption(
       new Option(
@@ -41,36 +42,35 @@ export function addReadFileOptions(command: Command): Command {
         'lines of CSV, or rows of a worksheet, above the names of the columns',
       ).argParser(integerBetween(0, 1_000_000)),
     )
-    .option('--header', 'the first line or row has the names of the columns, whatever it looks like')
-    .option('--no-header', 'no line or row has names: the columns are column_1, column_2, …')
+    .option('--header', 'take the first line or row as the names of the columns')
+    .option('--no-header', 'take no line or row as names: the columns are column_1, column_2, …')
     .addOption(
       new WorksheetOption('--sheet <name>', 'the worksheet of a workbook (default: the first with a table)'),
     )
-    .option('--records-at <place>', 'where JSON has its records, such as data.items (default: found out)')
+    .option('--records-at <place>', 'path of the records in JSON, such as data.items (default: detected)')
     .addOption(
-      new Option(
-        '--null <text>',
-        'a text that stands for no value, such as NA; may be given several times',
-      ).argParser((text: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), text]),
+      new Option('--null <text>', 'text that means no value, such as NA; may be repeated').argParser(
+        (text: string, earlier: readonly string[] | undefined) => [...(earlier ?? []), text],
+      ),
     )
     .addOption(
       new Option(
         '--blank <meaning>',
-        'what "" is in CSV: no value, or an empty text (default: null)',
+        'meaning of "" in CSV: no value or an empty text (default: null)',
       ).choices(BLANKS),
     )
     .addOption(dateOrderOption())
-    .option('--yes', 'do not ask whether what was guessed is right')
+    .option('--yes', 'accept guesses without asking')
 }
 
-/** The flag `sheet` is the sheet that a command works on. */
+/** Stores `--sheet` as `worksheet`, since `sheet` is the sheet that a command works on. */
 class WorksheetOption extends Option {
   override attributeName(): string {
     return 'worksheet'
   }
 }
 
-/** The options that the flags mean. */
+/** Returns the options for reading a file. */
 export function readFileOptionsOf(flags: ReadFileFlags): ReadFileOptions {
   return {
     encoding: flags.encoding ?? null,
@@ -85,7 +85,7 @@ export function readFileOptionsOf(flags: ReadFileFlags): ReadFileOptions {
   }
 }
 
-/** Throws InvalidArgumentError for an encoding that nobody knows. */
+/** Parses an encoding label. Throws InvalidArgumentError for an unknown one. */
 function parseEncoding(label: string): string {
   if (isEncoding(label)) return label
   throw new InvalidArgumentError('Give a label of the Encoding Standard, such as utf-8 or windows-1252.')

@@ -1,10 +1,13 @@
 import { text } from 'node:stream/consumers'
 import { UsageError } from './usage-error.ts'
 
-/** The record ids of a command line, each once; `-` alone reads them from standard input, one to a line. Throws UsageError for none. */
+/**
+ * Returns the record ids of a command line without repeats; `-` alone reads them from standard input, one per line.
+ * Throws UsageError for none.
+ */
 export async function givenIds(given: readonly string[]): Promise<readonly string[]> {
   const ids = [...new Set(given.length === 1 && given[0] === '-' ? await readIds() : given)]
-  if (ids.length === 0) throw new UsageError('standard input has no ids; give one to a line')
+  if (ids.length === 0) throw new UsageError('standard input has no ids; give one per line')
   return ids
 }
 

@@ -1,38 +1,35 @@
 import { InvalidArgumentError, Option } from 'commander'
 import { commaList } from '../../wire/schema/comma-list.ts'
 
-/** `--fields`. */
+/** Returns the option `--fields`. */
 export function fieldsOption(): Option {
-  return new Option('--fields <names>', 'only these fields, with commas between').argParser(parseList)
+  return new Option('--fields <names>', 'only these fields, separated by commas').argParser(parseList)
 }
 
-/** `--as-of`. */
+/** Returns the option `--as-of`. */
 export function asOfOption(): Option {
   return new Option(
     '--as-of <moment>',
-    'as the sheet was then: a seq of the provenance log, or a time such as 2024-03-10T14:22:35Z',
+    'show the sheet as it was: a seq of the provenance log, or a time such as 2024-03-10T14:22:35Z',
   )
 }
 
-/** Items with commas between, each once. Throws InvalidArgumentError when there is none. */
+/** Parses items separated by commas, without repeats. Throws InvalidArgumentError when there are none. */
 export function parseList(text: string): readonly string[] {
   const items = commaList(text)
-  if (items === null) throw new InvalidArgumentError('Give at least one, with commas between.')
+  if (items === null) throw new InvalidArgumentError('Give at least one, separated by commas.')
   return items
 }
 
-/** `--filter`. */
+/** Returns the option `--filter`. */
 export function filterOption(): Option {
-  return new Option(
-    '--filter <condition>',
-    'only records for which this condition holds, in SQL over the fields',
-  )
+  return new Option('--filter <condition>', 'only records that match this condition, in SQL over the fields')
 }
 
-/** A value of a placeholder. */
+/** The value of a placeholder. */
 export type ParamValue = string | number | boolean | null
 
-/** `--param`, for the `?` of a filter or statement. */
+/** Returns the option `--param`, for the `?` of a filter or statement. */
 export function paramOption(of: 'condition' | 'statement'): Option {
   return new Option(
     '--param <value>',
@@ -42,28 +39,28 @@ export function paramOption(of: 'condition' | 'statement'): Option {
     .default([], 'none')
 }
 
-/** `1` is a number and `abc` a text; a text that looks like JSON is written `'"1"'`. */
+/** Parses a value: `1` is a number and `abc` a text; a text that looks like JSON is written `'"1"'`. */
 function parseParam(text: string): ParamValue {
   try {
     const value: unknown = JSON.parse(text)
-    // An integer that a number would round stays as it is written, which the databases compare with numbers.
+    // An integer that a number would round stays text, which the databases compare with numbers.
     const isExact = typeof value === 'number' && (!Number.isInteger(value) || Number.isSafeInteger(value))
     if (value === null || typeof value === 'boolean' || typeof value === 'string' || isExact) return value
   } catch {
-    // No JSON.
+    // Not JSON.
   }
   return text
 }
 
-/** `--cursor`. */
+/** Returns the option `--cursor`. */
 export function cursorOption(): Option {
-  return new Option('--cursor <cursor>', 'go on after what was shown, with the cursor that came with it')
+  return new Option('--cursor <cursor>', 'continue after a page, with the cursor that it ended with')
 }
 
-/** `--sort`. */
+/** Returns the option `--sort`. */
 export function sortOption(): Option {
   return new Option(
     '--sort <names>',
-    'fields to sort by, with commas between; a minus before those from the greatest down',
+    'fields to sort by, separated by commas; a minus before one sorts it descending',
   ).argParser(parseList)
 }

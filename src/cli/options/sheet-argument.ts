@@ -3,29 +3,29 @@ import { join } from 'node:path'
 import { Option, type Argument, type Command } from 'commander'
 import { isStoreUrl, STORE_VARIABLE } from '../../sheet/store-url.ts'
 
-/** What commander makes of {@link addStoreOption}. */
+/** The parsed option of {@link addStoreOption}. */
 export interface StoreFlags {
   readonly store?: string
 }
 
-/** Adds the argument `<sheet>`, which comes first; {@link addStoreOption} belongs to it. */
+/** Adds the argument `<sheet>`, which comes first; use it with {@link addStoreOption}. */
 export function addSheetArgument(command: Command): Command {
-  return command.argument('<sheet>', 'directory of the sheet; left out where a store is named')
+  return command.argument('<sheet>', 'directory of the sheet; omit it with --store')
 }
 
-/** Adds `--store`: where it is given, or its variable is set, the command takes no argument `<sheet>`. */
+/** Adds `--store`. When it or its variable is set, the command takes no argument `<sheet>`. */
 export function addStoreOption(command: Command): Command {
   const drop = (url: string): void => {
     const places = command.registeredArguments as Argument[]
     if (url !== '' && places[0]?.name() === 'sheet') places.shift()
   }
   return command
-    .addOption(storeOption('the sheet of this store instead of a directory: postgres://…'))
+    .addOption(storeOption('store of the sheet, instead of a directory: postgres://…'))
     .on('option:store', drop)
     .on('optionEnv:store', drop)
 }
 
-/** The option `--store` on its own. */
+/** Returns the option `--store` by itself. */
 export function storeOption(description: string): Option {
   return new Option('--store <url>', description).env(STORE_VARIABLE)
 }
@@ -33,8 +33,8 @@ export function storeOption(description: string): Option {
 type SheetWork = (flags: never, ...args: never[]) => Promise<void>
 
 /**
- * What a command does with a sheet, as commander calls it: `work` is told where the sheet is, and is given the arguments that come
- * after `<sheet>`.
+ * Adapts the work of a command for commander: `work` receives the options with the place of the sheet, and the
+ * arguments after `<sheet>`.
  */
 export function onSheet(work: SheetWork): (...given: readonly unknown[]) => Promise<void> {
   return async (...given) => {
@@ -47,38 +47,38 @@ export function onSheet(work: SheetWork): (...given: readonly unknown[]) => Prom
   }
 }
 
-/** The store that a command cannot do without; fails where none is named. */
+/** Returns the store of a command that requires one; exits when none is named. */
 export function neededStore(command: Command, { store = '' }: StoreFlags): string {
   if (store === '') {
-    command.error(`error: which store? Name it with --store postgres://…, or in ${STORE_VARIABLE}`)
+    command.error(`error: no store is given; use --store postgres://…, or set ${STORE_VARIABLE}`)
   }
   checkStoreUrl(command, store)
   return store
 }
 
-/** Fails, without showing the URL, which may have a password in it. */
+/** Exits when a URL is not that of a store. Never shows the URL, which may contain a password. */
 function checkStoreUrl(command: Command, url: string): void {
-  // Everybody on a machine can read how its processes were called, and most do not go away at once.
+  // Every user of a machine can read the arguments of its processes, so a long-running command hides the URL.
   if (process.argv.some((arg) => arg.includes(url))) process.title = `colophon ${command.name()}`
   if (!isStoreUrl(url)) {
     command.error(
-      `error: --store or ${STORE_VARIABLE} is no URL of a store, such as postgres://user@host/database?schema=name`,
+      `error: --store or ${STORE_VARIABLE} is not the URL of a store, such as postgres://user@host/database?schema=name`,
     )
   }
 }
 
 function checkStore(command: Command, url: string, args: readonly unknown[]): void {
   checkStoreUrl(command, url)
-  // Whoever names a directory means it, and must not change something else.
+  // A directory on the command line must not be ignored in favour of COLOPHON_STORE.
   const first = args.flat()[0]
   if (typeof first === 'string' && existsSync(join(first, 'contract.yaml'))) {
     command.error(
-      `error: both a store and the directory ${first} are named; leave out the directory, or --store and ${STORE_VARIABLE}`,
+      `error: both a store and the directory ${first} are given; omit the directory, or --store and ${STORE_VARIABLE}`,
     )
   }
 }
 
-/** What hints call a sheet on the command line. A URL is never shown. */
+/** Returns the sheet's argument for hints of command lines. Never contains a URL. */
 export function sheetWords(sheet: string): string {
   return isStoreUrl(sheet) ? '--store …' : sheet
 }

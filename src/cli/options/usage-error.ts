@@ -1,2 +1,2 @@
-/** Arguments that do not go together, which only the command itself can tell. Ends it with exit code 2. */
+/** A wrong combination of arguments that only the command can detect. Exits with code 2. */
 export class UsageError extends Error {}

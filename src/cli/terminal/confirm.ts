@@ -1,15 +1,15 @@
 import { createInterface } from 'node:readline'
 import { isTerminal } from './terminal.ts'
 
-/** Whether somebody is there to be asked: where input or messages are no terminal, a question would hang for ever. */
+/** Whether a user can be asked: input and messages must be terminals, else a question would block forever. */
 export function canAsk(): boolean {
   return isTerminal(process.stdin) && isTerminal(process.stderr)
 }
 
-/** What somebody answered; `interrupted` for Ctrl-C. */
+/** The answer of a user; `interrupted` for Ctrl-C. */
 export type Answer = 'yes' | 'no' | 'interrupted'
 
-/** Asks a question that only y and yes agree to, on standard error; the end of the input is a no. */
+/** Asks a question on standard error. Only y and yes agree; the end of the input declines. */
 export function confirm(question: string): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<Answer>()
   const lines = createInterface({ input: process.stdin, output: process.stderr })

@@ -1,10 +1,10 @@
-/** What the commands of `colophon` end with; docs/reference/cli.md has the same table. */
+/** The exit codes of `colophon`; docs/reference/cli.md has the same table. */
 export const EXIT = {
   /** Done, also when there was nothing to do. */
   done: 0,
-  /** Could not be done; standard error says why. */
+  /** Failed; the reason is on standard error. */
   error: 1,
-  /** The command line makes no sense. */
+  /** Wrong usage of the command line. */
   usage: 2,
   /** Done, and some cells failed. */
   failedCells: 3,

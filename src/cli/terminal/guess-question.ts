@@ -1,12 +1,12 @@
 import { canAsk, confirm, type Answer } from './confirm.ts'
 
-/** Asks whether guesses that were shown are right, where somebody is there to answer; elsewhere they count as right. */
+/** Asks whether guesses that were shown are right; without a terminal they count as right. */
 export class GuessQuestion {
   readonly #question: string
   readonly #asks: boolean
   #answer: Answer = 'yes'
 
-  /** `ask` false takes guesses as right without a question. */
+  /** Accepts guesses without a question when `ask` is false. */
   constructor(question: string, ask: boolean) {
     this.#question = question
     this.#asks = ask && canAsk()
@@ -28,7 +28,7 @@ export class GuessQuestion {
   }
 }
 
-/** A guess as messages show it. */
+/** Returns a guess as a message. */
 export function guessText(guess: string): string {
   return `Guessed: ${guess}`
 }

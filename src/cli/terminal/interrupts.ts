@@ -1,25 +1,25 @@
 import type { EventEmitter } from 'node:events'
 import { EXIT } from './exit-codes.ts'
 
-/** A request to stop, which people make with Ctrl-C and service managers with SIGTERM. */
+/** A request to stop: Ctrl-C, or SIGTERM from a service manager. */
 export interface Interrupts {
-  /** Whether it was asked to end. */
+  /** Whether a signal has arrived. */
   readonly seen: boolean
   /** Restores the default effect of the signals. */
   release(): void
 }
 
-/** The process, in tests replaced. */
+/** The process; tests replace it. */
 export interface InterruptedProcess {
   readonly signals: Pick<EventEmitter, 'on' | 'off'>
-  /** Milliseconds, from any start. */
+  /** Returns the time in milliseconds from any start. */
   now(): number
   exit(code: number): void
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Signals of one way that come within so many milliseconds are one: service managers and npm send several. */
+/** The time, in milliseconds, within which signals of one path count as one: service managers and npm send several. */
 const ONE_SIGNAL_MS = 500
 
 const THIS_PROCESS: InterruptedProcess = {
@@ -29,23 +29,23 @@ const THIS_PROCESS: InterruptedProcess = {
 }
 
 /**
- * Calls `stop` on the first SIGINT, SIGTERM or SIGHUP, so that work in progress can end well. A second signal at least half
- * a second later means impatience and ends the process with 130. A signal to the process group arrives several times: at
- * the process itself, and once from each launcher (`bin/launcher.js`), which names the way that it took. Only a second one
- * that took the same way is a second signal, however late a launcher passes the first one on.
+ * Calls `stop` on the first SIGINT, SIGTERM or SIGHUP, so that work in progress can finish. A second signal at least
+ * half a second later ends the process with 130. A signal to the process group arrives several times: at the process
+ * itself, and once from each launcher (`bin/launcher.js`), which names the path of the signal. Only a second signal of
+ * the same path counts, however late a launcher forwards the first.
  */
 export function onInterrupt(
   stop: (signal: NodeJS.Signals) => void,
   { signals, now, exit }: InterruptedProcess = THIS_PROCESS,
 ): Interrupts {
   const firstAt = new Map<string, number>()
-  const handle = (signal: NodeJS.Signals, _number?: number, way = 'itself'): void => {
-    const first = firstAt.get(way)
+  const handle = (signal: NodeJS.Signals, _number?: number, path = 'itself'): void => {
+    const first = firstAt.get(path)
     if (first !== undefined) {
       if (now() - first >= ONE_SIGNAL_MS) exit(EXIT.interrupted)
       return
     }
-    firstAt.set(way, now())
+    firstAt.set(path, now())
     if (firstAt.size === 1) stop(signal)
   }
   for (const signal of SIGNALS) signals.on(signal, handle)

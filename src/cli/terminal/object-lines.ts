@@ -3,7 +3,7 @@ import { padToWidth, textWidth } from './text-width.ts'
 import { shownValue } from './table.ts'
 import { visibleText } from './visible-text.ts'
 
-/** An object as lines of a name and a value; nothing is cut, since it is one thing that is looked at. */
+/** Returns an object as lines of a name and a value, uncut. */
 export function membersOf(object: Readonly<Record<string, unknown>>, screen: Screen): string {
   const names = Object.keys(object).map(visibleText)
   const width = Math.max(0, ...names.map(textWidth))

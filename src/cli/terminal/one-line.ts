@@ -1,4 +1,4 @@
-/** A message as one line. Takes time in proportion to the text, of which a sheet can be the cause. */
+/** Joins a message into one line, in linear time, since a sheet can supply the text. */
 export function inOneLine(text: string): string {
   const [first = '', ...more] = text.split('\n')
   if (more.length === 0) return text

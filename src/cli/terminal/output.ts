@@ -4,27 +4,27 @@ import { renderTable, type Column } from './table.ts'
 import { isTerminal, screenOf, type OutputStream, type Screen } from './terminal.ts'
 import { visibleJson, visibleLines, visibleText } from './visible-text.ts'
 
-/** How results are written: for people, as one JSON text, or as a JSON text to a line. */
+/** The formats of results: a table for people, one JSON text, or a JSON text per line. */
 export const OUTPUT_FORMATS = ['table', 'json', 'ndjson'] as const
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
 
-/** Whoever read the output has gone, as `head` does when it has enough. No fault: the command ends quietly. */
+/** The reader closed the output, as `head` does. The command ends quietly. */
 export class OutputClosed extends Error {}
 
-/** Items of a list, in groups as they come. */
+/** Items of a list, in batches. */
 export type Batches<T> = AsyncIterable<readonly T[]> | Iterable<readonly T[]>
 
-/** How a list is shown. */
+/** The layout of a list. */
 export interface ListShape<T> {
-  /** At a terminal. Widths are those that the first batch needs. */
+  /** The columns at a terminal, sized for the first batch. */
   readonly columns: readonly Column<T>[]
-  /** The JSON text before and after the array's items; the second is asked for when they have all come. */
+  /** The JSON text before and after the array; the second is requested after the last item. */
   readonly envelope?: readonly [before: string, after: () => string]
-  /** What stands at a terminal in place of a table without lines. */
+  /** The text at a terminal when the list is empty. */
   readonly none: string
 }
 
-/** Where a command writes what it came to: standard output for the result alone, standard error for all else. */
+/** The output of a command: standard output for the result only, standard error for everything else. */
 export class Output {
   readonly format: OutputFormat
   /** Whether standard output is a terminal, whatever the format. */
@@ -33,7 +33,7 @@ export class Output {
   readonly #stdout: OutputStream
   readonly #stderr: OutputStream
 
-  /** `format` null means a table at a terminal and JSON in a pipe. */
+  /** Writes a table at a terminal and JSON to a pipe when `format` is null. */
   constructor(
     format: OutputFormat | null,
     { stdout, stderr }: { readonly stdout: OutputStream; readonly stderr: OutputStream } = process,
@@ -43,13 +43,13 @@ export class Output {
     this.screen = screenOf(stdout)
     this.#stdout = stdout
     this.#stderr = stderr
-    // Each write hears of its own fault; one that nobody hears would end the process.
+    // Each write handles its own error; an unhandled one would end the process.
     for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
   }
 
   /**
-   * Writes one result: what `show` makes of it for people (without the last line break; nothing for an empty text), else
-   * its JSON. Throws OutputClosed.
+   * Writes one result: at a terminal what `show` returns, without a line break at the end, and nothing for an empty
+   * text; else its JSON. Throws OutputClosed.
    */
   async print(value: unknown, show: (screen: Screen) => string): Promise<void> {
     if (this.format !== 'table') return this.write(`${this.#json(value)}\n`)
@@ -57,7 +57,9 @@ export class Output {
     if (text !== '') await this.write(`${text}\n`)
   }
 
-  /** Writes a list as it comes: a table, an array of JSON in its envelope, or an item to a line. Throws OutputClosed. */
+  /**
+   * Writes a list as it arrives: a table, an array of JSON in its envelope, or an item per line. Throws OutputClosed.
+   */
   async printList<T>(batches: Batches<T>, shape: ListShape<T>): Promise<void> {
     if (this.format === 'table') return this.#printTable(batches, shape)
     if (this.format === 'json') return this.#printArray(batches, shape)
@@ -66,18 +68,18 @@ export class Output {
     }
   }
 
-  /** Tells people something beside the result, on standard error. */
+  /** Writes a message beside the result to standard error. */
   note(text: string): void {
     this.#stderr.write(`${visibleLines(text)}\n`)
   }
 
-  /** Tells people of a fault, in one line on standard error. */
+  /** Writes an error to standard error, in one line. */
   fault(message: string): void {
     const { paint } = screenOf(this.#stderr)
     this.#stderr.write(`${paint('red', 'error:')} ${visibleText(inOneLine(message))}\n`)
   }
 
-  /** Writes to standard output, and waits until it has been taken. Throws OutputClosed. */
+  /** Writes to standard output, and resolves when it was consumed. Throws OutputClosed. */
   write(text: string | Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#stdout.write(text, (error) => {
@@ -88,7 +90,7 @@ export class Output {
   }
 
   #json(value: unknown): string {
-    // At a terminal it was asked for by name, to be read; in a pipe a program reads it.
+    // Indented at a terminal, where it was requested for reading; compact in a pipe.
     return this.isTerminal && this.format === 'json'
       ? visibleJson(JSON.stringify(value, null, 2))
       : JSON.stringify(value)
@@ -120,7 +122,7 @@ export class Output {
   }
 }
 
-/** The exit code of a run by the cells that failed in it. */
+/** Returns the exit code of a run for its number of failed cells. */
 export function exitCodeOf(failedCells: number): ExitCode {
   return failedCells > 0 ? EXIT.failedCells : EXIT.done
 }

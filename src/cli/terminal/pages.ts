@@ -1,19 +1,19 @@
-/** A page of items, and where the next one starts. */
+/** A page of items, and the cursor of the next. */
 export interface Page<T> {
   readonly items: readonly T[]
   readonly nextCursor: string | null
 }
 
-/** Items that are read at once. */
+/** The most items of a page. */
 const PAGE = 1000
 
-/** The pages of a list, read as they are asked for. */
+/** The pages of a list, read on demand. */
 export class Pages<T> {
   readonly #read: (page: { readonly limit: number; readonly cursor: string | null }) => Promise<Page<T>>
-  /** Where what has not been read starts; null when everything has. */
+  /** The cursor of the next page; null after the last. */
   nextCursor: string | null
 
-  /** `cursor` null starts at the first item. */
+  /** Starts at the first item when `cursor` is null. */
   constructor(
     read: (page: { readonly limit: number; readonly cursor: string | null }) => Promise<Page<T>>,
     cursor: string | null,
@@ -22,7 +22,7 @@ export class Pages<T> {
     this.nextCursor = cursor
   }
 
-  /** At most so many items, a page at a time. Throws what reading throws. */
+  /** Yields at most `limit` items, a page at a time. Throws what reading throws. */
   async *upTo(limit: number): AsyncGenerator<readonly T[]> {
     for (let left = limit; left > 0;) {
       const page = await this.#read({ limit: Math.min(left, PAGE), cursor: this.nextCursor })

@@ -1,7 +1,7 @@
 import type { Screen } from './terminal.ts'
 import { cutToWidth, textWidth } from './text-width.ts'
 
-/** How far a run is, as its feed tells it; cells, calls, and dollars. */
+/** The progress of a run: cells, calls, and dollars. */
 export interface RunCounts {
   readonly done: number
   readonly total: number
@@ -10,19 +10,19 @@ export interface RunCounts {
   readonly totalCost: number
 }
 
-/** A moment of a run. */
+/** The progress at one time. */
 export interface Moment {
-  /** Milliseconds, of a clock that only goes on. */
+  /** The time in milliseconds of a monotonic clock. */
   readonly at: number
   readonly done: number
 }
 
 const BAR_WIDTH = 24
 
-/** Parts of a block, from an eighth up. */
+/** Blocks of zero to seven eighths. */
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
-/** A run's progress in one line that fits the screen: bar, cells, rate, time left, failures, calls and cost. */
+/** Returns a run's progress in one line that fits the screen: bar, cells, rate, time left, failures, calls and cost. */
 export function progressLine(counts: RunCounts, rate: number | null, screen: Screen): string {
   const { done, total, failed } = counts
   if (total === 0) return screen.paint('dim', 'waiting for the run to begin …')
@@ -40,7 +40,7 @@ export function progressLine(counts: RunCounts, rate: number | null, screen: Scr
   return cutToWidth(`${percent}  ${words.join(' · ')}`, screen.columns - 1)
 }
 
-/** The same as a sentence, for logs. */
+/** Returns a run's progress as a sentence, for logs. */
 export function progressSentence(counts: RunCounts, rate: number | null): string {
   if (counts.total === 0) return 'waiting for the run to begin'
   return wordsOf(counts, rate).join(', ')
@@ -64,14 +64,14 @@ function barOf(share: number, width: number): string {
   return drawn.padEnd(width, '░')
 }
 
-/** Cells a second over these moments, the oldest first; null when they tell none. */
+/** Returns the cells per second over these moments, oldest first; null when unknown. */
 export function rateOf(moments: readonly Moment[]): number | null {
   const [first, last] = [moments[0], moments.at(-1)]
   if (first === undefined || last === undefined || last.at <= first.at) return null
   return ((last.done - first.done) / (last.at - first.at)) * 1000
 }
 
-/** Seconds as people say them, such as `3 m 20 s`. */
+/** Returns a duration as text, such as `3 m 20 s`. */
 export function duration(seconds: number): string {
   const whole = Math.ceil(seconds)
   if (whole < 60) return `${whole} s`
@@ -80,28 +80,28 @@ export function duration(seconds: number): string {
   return `${Math.floor(whole / 86_400)} d ${Math.floor((whole % 86_400) / 3600)} h`
 }
 
-/** Dollars, with as many digits as small amounts need. */
+/** Returns dollars as text, with as many digits as small amounts need. */
 export function dollars(amount: number): string {
   if (amount === 0 || amount >= 1) return `$${grouped(Number(amount.toFixed(2)), 2)}`
   return `$${Number(amount.toPrecision(3))}`
 }
 
-/** A number of calls, in words. */
+/** Returns a number of calls as text. */
 export function callsText(calls: number): string {
   return `${grouped(calls)} ${calls === 1 ? 'call' : 'calls'}`
 }
 
-/** `1 record`, `2 records`. */
+/** Returns a number of records as text: `1 record`, `2 records`. */
 export function recordsText(count: number): string {
   return `${grouped(count)} ${count === 1 ? 'record' : 'records'}`
 }
 
-/** A number of cells, in words. */
+/** Returns a number of cells as text. */
 export function cellsText(cells: number): string {
   return `${grouped(cells)} ${cells === 1 ? 'cell' : 'cells'}`
 }
 
-/** A number with commas between thousands, the same whatever the language of the machine. */
+/** Returns a number with commas between thousands, independent of the locale. */
 export function grouped(number: number, decimals = 0): string {
   return number.toLocaleString('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
 }

@@ -1,28 +1,25 @@
 import { progressLine, progressSentence, rateOf, type Moment, type RunCounts } from './progress-line.ts'
 import { isTerminal, screenOf } from './terminal.ts'
 
-/** How a run's progress is told: as a line that is drawn again, as lines of a log, or not at all. */
+/** The styles of progress: a line that is redrawn, lines of a log, or none. */
 export const PROGRESS_STYLES = ['bar', 'plain', 'none'] as const
 export type ProgressStyle = (typeof PROGRESS_STYLES)[number]
 
 const DRAW_MS = 100
 const PLAIN_MS = 5000
-/** The rate is that of so long a time before now. */
+/** The period, in milliseconds, over which the rate is computed. */
 const RATE_MS = 15_000
 
 const HIDE_CURSOR = '\u001b[?25l'
 const SHOW_CURSOR = '\u001b[?25h'
 const CLEAR_LINE = '\r\u001b[K'
 
-/** A bar where messages go to a terminal, else nothing: a log of a pipe would be full of it. */
+/** Returns `bar` when standard error is a terminal, else `none`. */
 export function usualProgress(): ProgressStyle {
   return isTerminal(process.stderr) && process.env['TERM'] !== 'dumb' ? 'bar' : 'none'
 }
 
-/**
- * Tells of a run's progress on standard error until what it answers with is called, which leaves the line as if there had
- * been none. `read` is asked again and again for how far the run is.
- */
+/** Shows a run's progress on standard error, polling `read`. Returns a function that stops it and clears the line. */
 export function showProgress(style: ProgressStyle, read: () => RunCounts | undefined): () => void {
   if (style === 'none') return () => undefined
   const draw = style === 'bar' ? drawBar : drawPlain
@@ -49,7 +46,7 @@ export function showProgress(style: ProgressStyle, read: () => RunCounts | undef
 }
 
 function drawBar(counts: RunCounts, rate: number | null): void {
-  // Asked each time: windows change their size.
+  // Read each time, since windows are resized.
   process.stderr.write(`\r${progressLine(counts, rate, screenOf(process.stderr))}\u001b[K`)
 }
 

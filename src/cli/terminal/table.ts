@@ -5,33 +5,33 @@ import { visibleText } from './visible-text.ts'
 /** A column of a table. */
 export interface Column<T> {
   readonly header: string
-  /** What an item has there, as JSON has it; null and undefined are left empty. */
+  /** Returns the value of an item as JSON; null and undefined are empty. */
   value(item: T): unknown
-  /** Absent: right when there are only numbers in it. */
+  /** The alignment; by default right for a column of numbers. */
   readonly align?: 'left' | 'right'
-  /** The style of the text; null is as it is. */
+  /** Returns the style of the text; null for none. */
   style?(item: T): Style | null
 }
 
-/** A table whose widths are settled. */
+/** A table with fixed widths. */
 export interface TableLayout<T> {
-  /** The lines of these items, each with its line break; before the first of all stands the header. */
+  /** Returns the lines of these items, each with its line break; the first call adds the header. */
   lines(items: readonly T[]): string
 }
 
 const GAP = '  '
-/** Text is not cut to less than this, nor cut off at all where there is room. */
+/** The width that a text keeps at least when it is cut. */
 const LEAST_WIDTH = 8
 
 interface Placed<T> {
   readonly column: Column<T>
   readonly align: 'left' | 'right'
   readonly width: number
-  /** Numbers are never cut: a part of a number is another number. */
+  /** Whether the column is never cut, since a part of a number is another number. */
   readonly whole: boolean
 }
 
-/** Lays out a table as these items need it. Columns for which there is no room at all are named below the header. */
+/** Lays out a table for these items. Columns that do not fit are named below the header. */
 export function renderTable<T>(
   columns: readonly Column<T>[],
   sample: readonly T[],
@@ -53,19 +53,19 @@ export function renderTable<T>(
   }
 }
 
-/** A table of items that are all there. */
+/** Returns a table of items. */
 export function tableOf<T>(columns: readonly Column<T>[], items: readonly T[], screen: Screen): string {
   return renderTable(columns, items, screen).lines(items).slice(0, -1)
 }
 
-/** What a cell of a table shows of a value. */
+/** Returns a value as the text of a cell. */
 export function shownValue(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (value === '') return '""'
   return typeof value === 'string' ? visibleText(value) : visibleText(JSON.stringify(value) ?? '')
 }
 
-/** A time to the second, which in a table is enough. */
+/** Returns a time to the second, which is enough in a table. */
 export function toSeconds(time: string | null): string | null {
   return time?.replace(/\.\d+Z$/, 'Z') ?? null
 }
@@ -84,7 +84,7 @@ function place<T>(column: Column<T>, sample: readonly T[]): Placed<T> {
   }
 }
 
-/** Makes the widest texts narrower until all fit, and leaves out columns from the right where that is not enough. */
+/** Narrows the widest texts until all columns fit, and drops columns from the right when that is not enough. */
 function fit<T>(columns: readonly Placed<T>[], room: number): Placed<T>[] {
   for (let count = columns.length; count > 1; count--) {
     const kept = narrowed(columns.slice(0, count), room - GAP.length * (count - 1))
@@ -93,12 +93,12 @@ function fit<T>(columns: readonly Placed<T>[], room: number): Placed<T>[] {
   return columns.slice(0, 1).map((column) => ({ ...column, width: Math.min(column.width, room) }))
 }
 
-/** The columns with widths that add up to at most `room`; null where there are none. */
+/** Returns the columns with widths that add up to at most `room`; null when that is impossible. */
 function narrowed<T>(columns: readonly Placed<T>[], room: number): Placed<T>[] | null {
   const flexible = columns.filter(({ whole }) => !whole)
   let free = room - sum(columns.filter(({ whole }) => whole).map(({ width }) => width))
   if (sum(flexible.map(({ width }) => Math.min(width, LEAST_WIDTH))) > free) return null
-  // From the narrowest up, each may have its share of what is left: none is cut for the sake of a wider one.
+  // Divides the width from the narrowest column up, so that none is cut in favour of a wider one.
   const widths = new Map<Placed<T>, number>()
   for (const [index, column] of flexible.toSorted((one, other) => one.width - other.width).entries()) {
     const share = Math.floor(free / (flexible.length - index))
@@ -124,7 +124,7 @@ function lineOf<T>(placed: readonly Placed<T>[], item: T, screen: Screen): strin
     const shown = shownValue(column.value(item))
     return screen.columns === Infinity || whole ? shown : cutToWidth(shown, width)
   })
-  // Nothing is drawn behind the last text, spaces neither.
+  // No spaces follow the last text.
   const end = texts.findLastIndex((text) => text !== '') + 1
   const cells = placed.slice(0, end).map(({ column, width, align }, index) => {
     const text = texts[index] ?? ''

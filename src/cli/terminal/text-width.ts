@@ -3,7 +3,7 @@ import type * as StringWidth from 'string-width'
 
 const PLAIN = /^[\u0020-\u007e]*$/
 
-/** Loaded when it is first needed: its expressions take 30 to 40 ms to compile, a fifth of the start of a command. */
+/** Loaded on demand: its expressions take 30 to 40 ms to compile, a fifth of the start of a command. */
 let library: typeof StringWidth | null = null
 
 function stringWidth(text: string): number {
@@ -11,15 +11,15 @@ function stringWidth(text: string): number {
   return library.default(text)
 }
 
-/** How many columns of a terminal a text takes: two for wide characters and emoji, none for marks that combine. */
+/** Returns the columns that a text takes in a terminal: two for wide characters and emoji, none for combining marks. */
 export function textWidth(text: string): number {
   return PLAIN.test(text) ? text.length : stringWidth(text)
 }
 
-/** Likewise: it takes 20 ms to make. */
+/** Created on demand, which takes 20 ms. */
 let graphemes: Intl.Segmenter | null = null
 
-/** The text cut to so many columns, with `…` where something is missing. Never cuts a character that is drawn as one. */
+/** Cuts a text to so many columns, with `…` in place of the rest. Never splits a grapheme. */
 export function cutToWidth(text: string, width: number): string {
   if (PLAIN.test(text)) return text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`
   let taken = ''
@@ -36,7 +36,7 @@ export function cutToWidth(text: string, width: number): string {
   return text
 }
 
-/** The text with spaces before or behind it, so that it takes so many columns. */
+/** Pads a text with spaces to so many columns. */
 export function padToWidth(text: string, width: number, align: 'left' | 'right' = 'left'): string {
   const room = ' '.repeat(Math.max(0, width - textWidth(text)))
   return align === 'left' ? text + room : room + text

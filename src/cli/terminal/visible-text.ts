@@ -1,33 +1,36 @@
-/** Characters that a terminal obeys or that turn text around: the controls of C0 and C1, and the marks of direction. */
+/** Characters that control a terminal or the direction of text: the controls of C0 and C1, and directional marks. */
 const COMMANDS = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
 const NAMED: Readonly<Record<string, string>> = { '\n': '⏎', '\t': '→' }
 
-/** Text in one line that a terminal only shows: what it would obey stands there as a sign (⏎, →) or as `\u001b`. */
+/**
+ * Returns text in one line without effect on a terminal: control characters become a sign (⏎, →) or an escape such as
+ * `\u001b`.
+ */
 export function visibleText(text: string): string {
   return text.replaceAll(COMMANDS, (character) => NAMED[character] ?? escaped(character)).toWellFormed()
 }
 
-/** JSON text that means the same and that a terminal only shows. */
+/** Returns equivalent JSON text without effect on a terminal. */
 export function visibleJson(json: string): string {
   return json.replaceAll(COMMANDS, (character) => (character === '\n' ? character : escaped(character)))
 }
 
-/** Text of several lines, such as a message, with its lines left as they are. */
+/** Returns text of several lines without effect on a terminal; line breaks stay. */
 export function visibleLines(text: string): string {
   return visibleJson(text)
 }
 
 /**
- * A file's bytes in UTF-8 as a terminal only shows them: what it would obey stands there as `\u001b` or the like, but for tabs
- * and the ends of lines. JSON means the same afterwards.
+ * Yields a file's bytes in UTF-8 without effect on a terminal: control characters other than tabs and line ends are
+ * escaped, such as `\u001b`. JSON stays equivalent.
  */
 export async function* visibleBytes(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
   let held = ''
   for await (const chunk of chunks) {
     const text = held + decoder.decode(chunk, { stream: true })
-    // Whether it ends a line is seen by what follows.
+    // The next character shows whether it ends a line.
     held = text.endsWith('\r') ? '\r' : ''
     yield visibleContent(text.slice(0, text.length - held.length))
   }

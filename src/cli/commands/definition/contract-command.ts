@@ -11,7 +11,7 @@ export function contractCommand(): Command {
     ),
   )
   addExamples(command, [
-    ['colophon contract countries', 'Each field with its type, and where its values come from'],
+    ['colophon contract countries', 'Each field with its type and its derivation'],
     [
       `colophon contract countries --json | jq -r '.schema[0].properties[].name'`,
       'The names of the fields, for a script',

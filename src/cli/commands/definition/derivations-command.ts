@@ -11,7 +11,7 @@ export function derivationsCommand(): Command {
     ),
   ).argument('[file]', 'name of one derivation file')
   addExamples(command, [
-    ['colophon derivations countries', 'What computes which fields from what, and which hosts it calls'],
+    ['colophon derivations countries', 'Each derivation with its targets, inputs and hosts'],
     ['colophon derivations countries names.yaml', 'The text of one file'],
   ])
   return addSheetOptions(command).action(

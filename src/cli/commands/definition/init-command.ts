@@ -24,9 +24,9 @@ interface Flags extends OutputFlags, ReadFileFlags {
 export function initCommand(): Command {
   const command = new Command('init')
     .description(
-      'Make a sheet: from nothing, a file of records, a contract, or the archive of another sheet.',
+      'Create a sheet: from scratch, a file of records, a contract, or the archive of another sheet.',
     )
-    .argument('<directory>', 'where it goes; made if it is not there, and nothing in it is overwritten')
+    .argument('<directory>', 'directory to create; it may exist, and nothing in it is overwritten')
     .option(
       '--from <file>',
       'records (CSV, JSON, NDJSON, Parquet, XLSX) or the archive of a sheet; - is standard input',
@@ -34,50 +34,47 @@ export function initCommand(): Command {
     .addOption(
       new Option(
         '--input-format <format>',
-        'what the input is; by the name of a file, and needed for standard input',
+        'format of the input (default: by the name of the file); required for standard input',
       ).choices(INPUT_FORMATS),
     )
     .option(
       '--key <column>',
-      'the column that becomes id (default: one that reads like a key, or differs in each record)',
+      'column that becomes id (default: one named like a key, or with a different value in each record)',
     )
     .option('--no-key', 'number the records instead, in the order of the file')
-    .option(
-      '--contract <file>',
-      'take this ODCS contract, of whoever made it, instead of looking at the records',
-    )
-    .option('--schema <name>', 'which schema entry of that contract, if it has several')
+    .option('--contract <file>', 'use this ODCS contract instead of inferring one from the records')
+    .option('--schema <name>', 'schema entry of that contract to use, if it has several')
     .addOption(
-      new Option('--max-size <GiB>', 'the most that an archive may be unpacked')
+      new Option('--max-size <GiB>', 'maximum size of an unpacked archive')
         .argParser(integerBetween(1, 1024, GIB))
         .default(16 * GIB, '16'),
     )
     .addOption(
       new Option(
         '--type <column=type>',
-        `the type of a column (${LOGICAL_TYPES.join(', ')}), whatever its values look like; may be given several times`,
+        `type of a column (${LOGICAL_TYPES.join(', ')}), instead of the inferred one; may be repeated`,
       ).argParser(parseColumnType),
     )
     .addOption(
-      new Option('--actor <name>', 'who imports the records').argParser(parseActor).env('COLOPHON_ACTOR'),
+      new Option('--actor <name>', 'actor of the import').argParser(parseActor).env('COLOPHON_ACTOR'),
     )
   addReadFileOptions(command)
   addExamples(command, [
     ['colophon init friends', 'A sheet without records, with a contract to edit'],
-    ['colophon init orders --from orders.csv', 'A sheet of a file, with a contract that its records fit'],
     [
-      'colophon init orders --from orders.csv --key "order no"',
-      'The same, with ids from a column of your choice',
+      'colophon init orders --from orders.csv',
+      'A sheet from a file, with a contract inferred from its records',
     ],
+    ['colophon init orders --from orders.csv --key "order no"', 'The same, with ids from a given column'],
     [
       'colophon init plants --from plants.txt --encoding windows-1252 --delimiter tab --null NA --type zip=string',
-      'A file that says little about itself',
+      'A file whose format cannot be detected',
     ],
     [
       'colophon init orders --contract orders.odcs.yaml --schema orders --from orders.parquet',
-      'A sheet of a contract that somebody else made',
+      'A sheet with an existing contract',
     ],
-    ['colophon init copy --from countries.zip', 'A sheet as it was elsewhere, provenance included'],
+    ['colophon init copy --from countries.zip', 'A copy of a sheet, with its provenance'],
   ])
   return addOutputOptions(command).action((directory: string, flags: Flags) =>
     withOutput(flags, async (out) => {
@@ -99,7 +96,7 @@ export function initCommand(): Command {
   )
 }
 
-/** Throws InvalidArgumentError for what is no `column=type`. */
+/** Parses `column=type`. Throws InvalidArgumentError. */
 function parseColumnType(
   text: string,
   earlier: ReadonlyMap<string, LogicalType> | undefined,

@@ -2,7 +2,7 @@ import { readContract } from '../../../sheet/schema/read-contract.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 import { tableOf, type Column } from '../../terminal/table.ts'
 
-/** A field as the table shows it. */
+/** A line of the table: a field. */
 interface Line {
   readonly name: string
   readonly type: string
@@ -12,7 +12,10 @@ interface Line {
   readonly description: string | null
 }
 
-/** Prints the contract: its fields for people, else the document as `GET /api/contract` returns it. Throws as {@link readContract} does. */
+/**
+ * Prints the contract: its fields as a table, else the document as `GET /api/contract` returns it. Throws as {@link
+ * readContract} does.
+ */
 export async function printContract({ sheet, out }: CommandContext): Promise<void> {
   const document = await readContract(sheet)
   const { contract, derivations } = await sheet.deriving()
@@ -50,7 +53,7 @@ const COLUMNS: readonly Column<Line>[] = [
   { header: 'description', value: ({ description }) => description, style: () => 'dim' },
 ]
 
-/** As much of a validated contract as the table needs beside its fields. */
+/** The part of a validated contract that the table needs beside its fields. */
 interface DescribedContract {
   readonly schema: readonly [{ readonly properties: readonly DescribedProperty[] }]
 }
@@ -60,7 +63,7 @@ interface DescribedProperty {
   readonly description?: string
 }
 
-/** The descriptions of fields by their names. */
+/** Returns the descriptions of fields by name. */
 function descriptionsOf({
   schema: [{ properties }],
 }: DescribedContract): ReadonlyMap<string, string | undefined> {

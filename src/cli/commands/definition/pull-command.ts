@@ -6,14 +6,12 @@ import { neededStore } from '../../options/sheet-argument.ts'
 /** `colophon pull <directory>`. */
 export function pullCommand(): Command {
   const command = new Command('pull')
-    .description(
-      'Make a directory of a sheet that is in a store: definition, records, provenance, all of it.',
-    )
-    .argument('<directory>', 'where it goes; made if it is not there, and nothing in it is overwritten')
+    .description('Copy a sheet from a store into a directory: definition, records and provenance.')
+    .argument('<directory>', 'directory to create; it may exist, and nothing in it is overwritten')
   addExamples(command, [
     [
       'colophon pull countries --store "postgres://app@db.example/sheets?schema=countries"',
-      'The whole sheet, to be served from the directory or kept as a copy',
+      'The whole sheet, to serve from the directory or to keep as a copy',
     ],
   ])
   return addSheetOptions(command).action((directory: string, flags: Omit<SheetFlags, 'sheet'>) => {

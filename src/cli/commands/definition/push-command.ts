@@ -20,13 +20,13 @@ interface Flags extends OutputFlags, StoreFlags {
 export function pushCommand(): Command {
   const command = new Command('push')
     .description(
-      'Put what a sheet is (contract, derivations, transport.yaml) into a store that servers share; at first with its records.',
+      'Push contract, derivations and transport.yaml into a store that servers share; the first time with the records.',
     )
     .argument('<sheet>', 'directory of the sheet')
-    .addOption(storeOption('where it goes: postgres://user@host/database?schema=name'))
+    .addOption(storeOption('store to push to: postgres://user@host/database?schema=name'))
     .option('--dry-run', 'only show what would change, and what would break')
-    .option('--note <text>', 'why, for those who come later')
-    .addOption(new Option('--actor <name>', 'who pushes').argParser(parseActor).env('COLOPHON_ACTOR'))
+    .option('--note <text>', 'reason for the change, stored with the revision')
+    .addOption(new Option('--actor <name>', 'actor of the push').argParser(parseActor).env('COLOPHON_ACTOR'))
   addExamples(command, [
     [
       'colophon push countries --store "postgres://app@db.example/sheets?schema=countries" --actor human:ann',

@@ -21,29 +21,29 @@ import { isTerminal, plainScreen, screenOf, type Screen } from '../../terminal/t
 import { UsageError } from '../../options/usage-error.ts'
 import { visibleText } from '../../terminal/visible-text.ts'
 
-/** What `init` was told. */
+/** The arguments of `init`. */
 export interface InitRequest {
   readonly directory: string
   readonly from: string | null
   readonly inputFormat: InputKind | null
-  /** Null to have a column looked for, false to have the records numbered. */
+  /** The column of the ids; null detects one, false numbers the records. */
   readonly key: string | false | null
   readonly contract: string | null
   readonly schema: string | null
-  /** Bytes that an archive may have once it is unpacked. */
+  /** The maximum size of an unpacked archive, in bytes. */
   readonly maxBytes: number
   readonly actor: string | null
   /** Options for reading the file of records; those that are absent are inferred. */
   readonly read: ReadFileOptions
   readonly types: ReadonlyMap<string, LogicalType>
-  /** Whether to ask, where somebody is there to answer, when something was guessed. */
+  /** Whether to ask, at a terminal, when something was guessed. */
   readonly ask: boolean
 }
 
-/** Makes a sheet and prints what came of it. Throws UsageError, and as {@link initSheet} does. */
+/** Creates a sheet and prints the result. Throws UsageError, and as {@link initSheet} does. */
 export async function runInit(out: Output, request: InitRequest): Promise<ExitCode> {
   checkUsage(request)
-  const question = new GuessQuestion('Make the sheet like this?', request.ask)
+  const question = new GuessQuestion('Create the sheet like this?', request.ask)
   const stop = new AbortController()
   const interrupts = onInterrupt(() => stop.abort())
   const progress = progressTo(process.stderr)
@@ -53,7 +53,7 @@ export async function runInit(out: Output, request: InitRequest): Promise<ExitCo
     const report = await initSheet(request.directory, sourceOf(request, input?.path ?? null), {
       actor: request.actor,
       signal: stop.signal,
-      onProgress: progress.tell,
+      onProgress: progress.show,
       confirm: (preview) => {
         progress.end()
         const how = showGuesses(out, preview, question)
@@ -70,11 +70,11 @@ export async function runInit(out: Output, request: InitRequest): Promise<ExitCo
   } catch (error) {
     progress.end()
     if (error instanceof InitDeclined) {
-      out.note('Nothing was made.')
+      out.note('Nothing was created.')
       return question.interrupted ? EXIT.interrupted : EXIT.error
     }
     if (!interrupts.seen || !stop.signal.aborted || error !== stop.signal.reason) throw error
-    out.note('Interrupted; nothing was made.')
+    out.note('Interrupted; nothing was created.')
     return EXIT.interrupted
   } finally {
     interrupts.release()
@@ -85,42 +85,41 @@ export async function runInit(out: Output, request: InitRequest): Promise<ExitCo
 function checkUsage(request: InitRequest): void {
   const { from, inputFormat, key, contract, schema } = request
   if (from === '-' && inputFormat === null) {
-    throw new UsageError('standard input has no name to tell its format by; give --input-format')
+    throw new UsageError('the format of standard input is unknown; give it with --input-format')
   }
-  if (from === null && inputFormat !== null) throw new UsageError('--input-format is for --from')
-  if (schema !== null && contract === null) throw new UsageError('--schema is for --contract')
+  if (from === null && inputFormat !== null) throw new UsageError('--input-format requires --from')
+  if (schema !== null && contract === null) throw new UsageError('--schema requires --contract')
   if (key === false && (from === null || contract !== null)) {
-    throw new UsageError('--no-key is for --from without --contract')
+    throw new UsageError('--no-key requires --from without --contract')
   }
   if (key !== null && from === null && contract === null)
-    throw new UsageError('--key is for --from or --contract')
+    throw new UsageError('--key requires --from or --contract')
   const kind = from === null ? null : kindOf(from, inputFormat)
   if (request.types.size > 0 && (kind === null || kind === 'archive' || contract !== null)) {
-    throw new UsageError('--type is for --from without --contract')
+    throw new UsageError('--type requires --from without --contract')
   }
   if (kind === null || kind === 'archive') checkNothingToRead(request.read)
   if (kind !== 'archive') return
   const other =
     key === null ? (contract === null ? null : '--contract') : key === false ? '--no-key' : '--key'
   if (other !== null)
-    throw new UsageError(`an archive has all that a sheet is made of; ${other} is for records`)
+    throw new UsageError(`${other} does not apply to an archive, which contains a whole sheet`)
 }
 
-/** Throws UsageError for options about a file of records where there is none. */
+/** Throws UsageError for options about reading a file of records when there is none. */
 function checkNothingToRead(read: ReadFileOptions): void {
   const names = Object.entries(read).flatMap(([name, value]) => {
     if (value === null || (Array.isArray(value) && value.length === 0)) return []
     return [name === 'nulls' ? '--null' : name === 'recordsAt' ? '--records-at' : `--${name}`]
   })
-  if (names.length > 0)
-    throw new UsageError(`${names.join(', ')} (to say how to read it) is for a file of records`)
+  if (names.length > 0) throw new UsageError(`${names.join(', ')} requires a file of records`)
 }
 
 function kindOf(from: string, inputFormat: InputKind | null): InputKind {
   const kind = inputFormat ?? inputKind(from)
   if (kind === null) {
     throw new UsageError(
-      `the name ${visibleText(from)} does not say its format; give --input-format csv, json, ndjson, parquet, xlsx or archive`,
+      `the format of ${visibleText(from)} cannot be told from its name; give it with --input-format: csv, json, ndjson, parquet, xlsx or archive`,
     )
   }
   return kind
@@ -158,10 +157,10 @@ type Field = NonNullable<InitReport['fields']>[number]
 
 const COLUMNS: readonly Column<Field>[] = [
   { header: 'FIELD', value: ({ field }) => field },
-  { header: 'FROM', value: ({ column, field }) => (column === field ? null : (column ?? '(made up)')) },
+  { header: 'FROM', value: ({ column, field }) => (column === field ? null : (column ?? '(generated)')) },
   { header: 'TYPE', value: ({ type }) => type },
   { header: 'RULES', value: rulesOf },
-  { header: 'LOOK AT', value: ({ doubts }) => doubts.join('; ') || null, style: () => 'yellow' },
+  { header: 'CHECK', value: ({ doubts }) => doubts.join('; ') || null, style: () => 'yellow' },
 ]
 
 function rulesOf({ field, required, unique, validValues }: Field): string | null {
@@ -173,7 +172,7 @@ function rulesOf({ field, required, unique, validValues }: Field): string | null
   return rules.filter((rule) => rule !== '').join(', ') || null
 }
 
-/** Shows what was guessed, on standard error: with the whole table to people, else a line for each guess. */
+/** Shows guesses on standard error: in a table for people, else one per line. */
 function showGuesses(
   out: Output,
   preview: InitPreview,
@@ -207,20 +206,20 @@ function shown({ records }: InitReport, request: InitRequest, screen: Screen): s
 function nextSteps(name: string, { from, contract }: InitRequest): string[] {
   const edit =
     from === null && contract === null
-      ? [`  Edit ${name}/contract.yaml: it says which fields a record has.`]
-      : [`  Look at ${name}/contract.yaml: what is in it holds for every write from now on.`]
+      ? [`  Edit ${name}/contract.yaml, which defines the fields of a record.`]
+      : [`  Check ${name}/contract.yaml: it applies to every write from now on.`]
   return [...edit, `  colophon serve ${name}    serves it, with a viewer in the browser`]
 }
 
-/** One line at a terminal, drawn again as it goes on; nothing elsewhere. */
+/** Shows progress in one line at a terminal; nothing elsewhere. */
 function progressTo(stream: NodeJS.WriteStream): {
-  tell(step: string, done: number): void
+  show(step: string, done: number): void
   end(): void
 } {
-  if (!isTerminal(stream)) return { tell: () => undefined, end: () => undefined }
+  if (!isTerminal(stream)) return { show: () => undefined, end: () => undefined }
   let last = ''
   return {
-    tell: (step, done) => {
+    show: (step, done) => {
       const text = step === 'opening' ? 'importing …' : `${step} … ${Math.floor(done * 100)} %`
       if (text === last) return
       last = text

@@ -4,11 +4,11 @@ import type { CommandContext } from '../../options/command-context.ts'
 import { grouped } from '../../terminal/progress-line.ts'
 import { visibleText } from '../../terminal/visible-text.ts'
 
-/** Makes a directory of a sheet and prints what came of it. Throws as {@link pullSheet} does. */
+/** Copies a sheet into a directory and prints the result. Throws as {@link pullSheet} does. */
 export async function runPull({ sheet, out }: CommandContext, directory: string): Promise<void> {
   const report = await pullSheet(sheet, directory)
   await out.print(toPullWire(directory, report), (screen) => {
     const many = report.records === 1 ? '1 record' : `${grouped(report.records)} records`
-    return `${screen.paint('green', '✔')} ${visibleText(directory)} is the sheet ${visibleText(sheet.name)}, with ${many}.`
+    return `${screen.paint('green', '✔')} ${visibleText(directory)} has the sheet ${visibleText(sheet.name)}, with ${many}.`
   })
 }

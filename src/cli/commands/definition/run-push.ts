@@ -12,7 +12,7 @@ import type { Screen } from '../../terminal/terminal.ts'
 import { visibleText } from '../../terminal/visible-text.ts'
 import { writerOf } from '../../options/required-actor.ts'
 
-/** What `push` was told. */
+/** The arguments of `push`. */
 export interface PushRequest extends Omit<PushOptions, 'actor'> {
   readonly directory: string
   /** The URL of the store. */
@@ -20,12 +20,12 @@ export interface PushRequest extends Omit<PushOptions, 'actor'> {
   readonly actor: string | null
 }
 
-/** Pushes and prints what came of it. Throws UsageError where nobody writes, and as {@link pushSheet} does. */
+/** Pushes a sheet and prints the result. Throws UsageError without an actor, and as {@link pushSheet} does. */
 export async function runPush(
   out: Output,
   { directory, store, actor, ...options }: PushRequest,
 ): Promise<void> {
-  // What is only tried is nobody's.
+  // A dry run needs no actor.
   const pusher = options.dryRun ? (actor ?? 'nobody') : writerOf({ defaultActor: actor })
   const report = await pushSheet(directory, store, { ...options, actor: pusher })
   await out.print(toPushWire(report), (screen) => shown(report, screen))

@@ -14,16 +14,19 @@ export function validateCommand(): Command {
     new Command('validate').description(
       'Check contract, derivations and transport.yaml, and whether the store can be opened with them.',
     ),
-  ).option('--records', 'also in every record: of the store, or of records.jsonl where there is none yet')
+  ).option(
+    '--records',
+    'validate every record too: of the store, or of records.jsonl if there is no store yet',
+  )
   addExamples(command, [
-    ['colophon validate countries', 'Faults as file:line: message, and exit code 1 if there are any'],
+    ['colophon validate countries', 'Errors as file:line: message, with exit code 1 if there are any'],
     ['colophon validate countries --records', 'The records too'],
   ])
   return addStoreOption(addOutputOptions(command)).action(
     onSheet((flags: Flags) =>
       withOutput(flags, async (out) => {
-        const { printFaults } = await import('./print-faults.ts')
-        return printFaults(out, flags.sheet, { records: flags.records ?? false })
+        const { runValidate } = await import('./run-validate.ts')
+        return runValidate(out, flags.sheet, { records: flags.records ?? false })
       }),
     ),
   )

@@ -13,15 +13,15 @@ export function deleteCommand(): Command {
   const command = addSheetArgument(
     new Command('delete').description('Delete records, all or none. Asks at a terminal.'),
   )
-    .argument('<ids...>', 'ids of the records; - reads them from standard input, one to a line')
+    .argument('<ids...>', 'ids of the records; - reads them from standard input, one per line')
     .option('--dry-run', 'only show how many records would be deleted, and which ids no record has')
     .option('-y, --yes', 'do not ask')
   addExamples(command, [
-    ['colophon delete countries XK --actor human:ann', 'One record, after a question'],
+    ['colophon delete countries XK --actor human:ann', 'One record, after confirmation'],
     ['colophon delete countries XK TW --dry-run --actor human:ann', 'What it would delete'],
     [
       `colophon query countries "SELECT id FROM records WHERE NOT independent" --format ndjson | jq -r .id |\n    colophon delete countries - --actor human:ann`,
-      'What a query finds',
+      'The results of a query',
     ],
   ])
   return addSheetOptions(command, { writes: true }).action(

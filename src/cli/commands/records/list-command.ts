@@ -43,13 +43,13 @@ export function listCommand(): Command {
     ['colophon list countries --fields id,name,area --sort -area --limit 5', 'The five largest countries'],
     [
       `colophon list countries --filter "region = 'Asia' AND area > 1e6"`,
-      'What a condition holds for, in SQL over the fields',
+      'Records that match a condition, in SQL over the fields',
     ],
     [
       `colophon list countries --filter 'region = ? AND area > ?' --param Asia --param 1e6`,
       'With values that need no quoting',
     ],
-    ['colophon list countries --all --format ndjson > countries.ndjson', 'Everything, a record to a line'],
+    ['colophon list countries --all --format ndjson > countries.ndjson', 'All records, one per line'],
     ['colophon list countries --as-of 2026-11-20T10:00:00Z', 'The records as they were then'],
   ])
   return addSheetOptions(command).action(

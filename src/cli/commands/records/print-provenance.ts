@@ -4,16 +4,16 @@ import type { CommandContext } from '../../options/command-context.ts'
 import { membersOf } from '../../terminal/object-lines.ts'
 import { toSeconds, type Column } from '../../terminal/table.ts'
 
-/** Prints the provenance of a cell. Throws as {@link readProvenance} does. */
+/** Prints the latest provenance entry of a cell. Throws as {@link readProvenance} does. */
 export async function printProvenance({ sheet, out }: CommandContext, query: ProvenanceQuery): Promise<void> {
-  // Entries are in wire form from the log on.
+  // The log stores entries in wire form.
   const found = (await readProvenance(sheet, query)) as ProvenanceEntryAnswer | null
   await out.print(found, (screen) =>
     found === null ? screen.paint('dim', NOTHING) : membersOf(found, screen),
   )
 }
 
-/** Prints all entries of a cell, the oldest first, as they are read. Throws as {@link readProvenance} does. */
+/** Prints all entries of a cell, oldest first, as they are read. Throws as {@link readProvenance} does. */
 export async function printHistory({ sheet, out }: CommandContext, query: ProvenanceQuery): Promise<void> {
   const pages = historyPages(sheet, query) as AsyncIterable<unknown> as AsyncIterable<
     readonly ProvenanceEntryAnswer[]

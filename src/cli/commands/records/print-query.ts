@@ -4,7 +4,7 @@ import type { QueryAnswer } from '../../../wire/records/query.ts'
 import type { CommandContext } from '../../options/command-context.ts'
 
 export interface Query {
-  /** `-` reads it from standard input. */
+  /** The statement; `-` reads it from standard input. */
   readonly sql: string
   readonly params: readonly (string | number | boolean | null)[]
 }

@@ -8,7 +8,7 @@ export interface WhichRecord {
   readonly asOf: string | null
 }
 
-/** Prints one record: at a terminal a line for each field. Throws as {@link getRecord} and {@link getRecordAsOf} do. */
+/** Prints one record, in a table one line for each field. Throws as {@link getRecord} and {@link getRecordAsOf} do. */
 export async function printRecord(
   { sheet, out }: CommandContext,
   { id, fields, asOf }: WhichRecord,

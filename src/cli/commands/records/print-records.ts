@@ -6,11 +6,11 @@ import { printPages } from '../../terminal/print-pages.ts'
 type RecordObject = Readonly<Record<string, unknown>>
 
 export interface WhichRecords extends Omit<ListRecordsQuery, 'limit' | 'position' | 'where'> {
-  /** Infinite for all. */
+  /** The number of records; infinite for all. */
   readonly limit: number
 }
 
-/** Prints records as they are read, so that of many no more than a page is ever held. Throws as {@link listRecords} does. */
+/** Prints records as they are read, a page in memory at a time. Throws as {@link listRecords} does. */
 export async function printRecords({ sheet, out }: CommandContext, which: WhichRecords): Promise<void> {
   const { limit, cursor: start, ...query } = which
   const pages = new Pages<RecordObject>(async (page) => {

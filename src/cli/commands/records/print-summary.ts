@@ -7,14 +7,14 @@ import type { ParamValue } from '../../options/record-options.ts'
 import { shownValue, tableOf, type Column } from '../../terminal/table.ts'
 import type { Screen } from '../../terminal/terminal.ts'
 
-/** Which records are counted. */
+/** The records to count. */
 export interface WhichCounted {
   readonly filter: string | null
   readonly params: readonly ParamValue[]
 }
 
 export interface WhatToSummarize extends WhichCounted {
-  /** Null for all. */
+  /** The fields; null for all. */
   readonly fields: readonly string[] | null
   readonly search: string | null
 }
@@ -33,7 +33,7 @@ export async function printSummary(
   await out.print(answer, (screen) => summaryText(answer, screen))
 }
 
-/** Prints how many records there are. Throws as {@link printSummary} does. */
+/** Prints the number of records. Throws as {@link printSummary} does. */
 export async function printCount(
   { sheet, out }: CommandContext,
   { filter, params }: WhichCounted,

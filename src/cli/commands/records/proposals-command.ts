@@ -27,9 +27,11 @@ export function proposalsCommand(): Command {
     .addOption(
       new Option('--state <state>', 'only those in this state').choices(['waiting', 'accepted', 'rejected']),
     )
-    .addOption(new Option('--accept', 'write what it proposes, as --actor').conflicts(['reject', 'reason']))
-    .option('--reject', 'decide against it')
-    .option('--reason <text>', 'why it is rejected, for its proposer')
+    .addOption(
+      new Option('--accept', 'accept the proposal and write it as --actor').conflicts(['reject', 'reason']),
+    )
+    .option('--reject', 'reject the proposal')
+    .option('--reason <text>', 'reason for the rejection, for the proposer')
     .addOption(
       new Option('--limit <number>', 'list at most this many proposals (default: 50)').argParser(
         integerBetween(1, Number.MAX_SAFE_INTEGER),
@@ -39,12 +41,12 @@ export function proposalsCommand(): Command {
     .addOption(cursorOption())
     .option('-y, --yes', 'do not ask')
   addExamples(command, [
-    ['colophon proposals countries --state waiting', 'What waits for a decision'],
+    ['colophon proposals countries --state waiting', 'Proposals that wait for a decision'],
     ['colophon proposals countries 3', 'What proposal 3 would change'],
     ['colophon proposals countries 3 --accept --actor human:ann', 'Write it'],
     [
       `colophon proposals countries 3 --reject --reason 'No source' --actor human:ann`,
-      'Decide against it, and say why',
+      'Reject it with a reason',
     ],
   ])
   return addSheetOptions(command, { writes: true }).action(

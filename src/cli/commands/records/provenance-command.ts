@@ -14,10 +14,10 @@ export function provenanceCommand(): Command {
   )
     .argument('<id>', 'id of the record')
     .argument('<field>', 'field of the cell')
-    .option('--history', 'every value that the cell has had, the oldest first')
+    .option('--history', 'list every value that the cell has had, oldest first')
   addExamples(command, [
-    ['colophon provenance countries CH currency_name', 'Who or what wrote the value that is there'],
-    ['colophon provenance countries CH currency_name --history', 'All that were there'],
+    ['colophon provenance countries CH currency_name', 'Who or what wrote the present value'],
+    ['colophon provenance countries CH currency_name --history', 'All values'],
   ])
   return addSheetOptions(command).action(
     onSheet((flags: Flags, id: string, field: string) =>

@@ -27,12 +27,12 @@ export function queryCommand(): Command {
         .default(5000, '5'),
     )
     .addOption(
-      new Option('--query-rows <number>', 'most rows of the result')
+      new Option('--query-rows <number>', 'maximum rows of the result')
         .argParser(integerBetween(1, 1_000_000))
         .default(10_000),
     )
     .addOption(
-      new Option('--query-memory <MiB>', 'most memory of the query')
+      new Option('--query-memory <MiB>', 'maximum memory of the query')
         .argParser(integerBetween(64, 65_536, MIB))
         .default(384 * MIB, '384'),
     )
@@ -45,7 +45,7 @@ export function queryCommand(): Command {
       `colophon query countries 'SELECT name FROM records WHERE area > ? AND region = ?' --param 1e6 --param Asia`,
       'With values that need no quoting',
     ],
-    ['colophon query countries - --format ndjson < report.sql', 'From a file, a row to a line'],
+    ['colophon query countries - --format ndjson < report.sql', 'From a file, one row per line'],
   ])
   return addSheetOptions(command).action(
     onSheet((flags: Flags, sql: string) => {

@@ -7,15 +7,15 @@ import { grouped, recordsText } from '../../terminal/progress-line.ts'
 import { writerOf } from '../../options/required-actor.ts'
 
 export interface WhatToDelete {
-  /** `-` alone reads them from standard input. */
+  /** The ids; `-` alone reads them from standard input. */
   readonly ids: readonly string[]
-  /** Whether to ask, where somebody is there to answer. */
+  /** Whether to ask for confirmation at a terminal. */
   readonly ask: boolean
-  /** What hints call the sheet. */
+  /** The sheet's argument in hints. */
   readonly sheetName: string
 }
 
-/** Deletes records and prints what came of it. Throws as {@link deleteRecords} does, and UsageError. */
+/** Deletes records and prints the result. Throws as {@link deleteRecords} does, and UsageError. */
 export async function runDelete(
   { sheet, out }: CommandContext,
   { ids: given, ask, sheetName }: WhatToDelete,
@@ -38,7 +38,7 @@ export async function runDelete(
   return EXIT.done
 }
 
-/** Prints what a deletion would come to. Throws as {@link planDelete} does, and UsageError. */
+/** Prints the predicted result of a deletion. Throws as {@link planDelete} does, and UsageError. */
 export async function showDelete({ sheet, out }: CommandContext, given: readonly string[]): Promise<void> {
   const actor = writerOf(sheet)
   const plan = await planDelete(sheet, { ids: await givenIds(given), actor })
@@ -49,11 +49,11 @@ export async function showDelete({ sheet, out }: CommandContext, given: readonly
   })
 }
 
-/** Ids that a shell takes as they are. */
+/** Ids that need no quoting in a shell. */
 const PLAIN_ID = /^[\w.:@%+/][\w.:@%+/-]*$/
 const HINT_LENGTH = 120
 
-/** How to take the deletion back; nothing where that would be long, or hard to quote. */
+/** Returns a hint with the command that undoes the deletion; empty when it would be long or need quoting. */
 function undoHint(sheetName: string, ids: readonly string[]): string {
   const list = ids.join(',')
   if (list.length > HINT_LENGTH || !ids.every((id) => PLAIN_ID.test(id))) return ''

@@ -26,26 +26,26 @@ import { UsageError } from '../../options/usage-error.ts'
 import { writerOf } from '../../options/required-actor.ts'
 
 export interface WhichProposals {
-  /** Null for a list. */
+  /** The proposal; null lists them. */
   readonly id: string | null
-  /** What is decided about the one; null to show it. */
+  /** The decision on the proposal; null shows it. */
   readonly decision: 'accept' | 'reject' | null
   readonly reason: string | null
-  /** Whether to ask before a decision, where somebody is there to answer. */
+  /** Whether to ask for confirmation at a terminal. */
   readonly ask: boolean
   readonly state: string | null
-  /** Infinite for all. */
+  /** The number of proposals; infinite for all. */
   readonly limit: number
   readonly cursor: string | null
 }
 
-/** Prints proposals, or one, or decides it. Throws as reading and deciding proposals do, and UsageError. */
+/** Lists proposals, shows one, or decides it. Throws as reading and deciding proposals do, and UsageError. */
 export async function runProposals(context: CommandContext, which: WhichProposals): Promise<ExitCode | void> {
   const { id, decision, reason } = which
-  if (reason !== null && decision !== 'reject') throw new UsageError('--reason goes with --reject')
+  if (reason !== null && decision !== 'reject') throw new UsageError('--reason requires --reject')
   if (id === null) {
     if (decision === null) return printList(context, which)
-    throw new UsageError('which proposal? Give its number; `colophon proposals <sheet>` lists them')
+    throw new UsageError('no proposal is given; `colophon proposals <sheet>` lists their numbers')
   }
   if (decision !== null) return decide(context, { ...which, id, decision })
   const answer = toProposalAnswer(await getProposal(context.sheet, id))
@@ -123,7 +123,7 @@ const PROPOSAL_COLUMNS: readonly Column<ProposalSummary>[] = [
 /** A field of a record that a proposal changes. */
 interface Line {
   readonly record: RecordDifferenceAnswer
-  /** Null for a record without any. */
+  /** The field; null for a record without changed fields. */
   readonly field: FieldDifferenceAnswer | null
 }
 

@@ -6,11 +6,11 @@ import { isTerminal } from '../../terminal/terminal.ts'
 import { writerOf } from '../../options/required-actor.ts'
 
 export interface WhatToUpsert extends Pick<InputOptions, 'format' | 'dateOrder'> {
-  /** `-` is standard input. */
+  /** The file; `-` is standard input. */
   readonly file: string
 }
 
-/** Upserts an input and prints what came of it. Throws as {@link upsertFile} and {@link upsertStream} do, and UsageError. */
+/** Upserts an input and prints the result. Throws as {@link upsertFile} and {@link upsertStream} do, and UsageError. */
 export async function runUpsert(
   { sheet, out }: CommandContext,
   { file, format, dateOrder = null }: WhatToUpsert,

@@ -19,15 +19,15 @@ export function summaryCommand(): Command {
     ),
   )
     .addOption(
-      new Option('--fields <names>', 'summarize these fields, with commas between (default: all)').argParser(
+      new Option('--fields <names>', 'summarize these fields, separated by commas (default: all)').argParser(
         parseList,
       ),
     )
     .addOption(filterOption())
     .addOption(paramOption('condition'))
-    .option('--search <text>', 'list the values that have this text in them instead of the most frequent')
+    .option('--search <text>', 'list the values that contain this text instead of the most frequent')
   addExamples(command, [
-    ['colophon summary countries --fields region,area', 'What these fields have'],
+    ['colophon summary countries --fields region,area', 'The values of two fields'],
     [`colophon summary countries --filter 'region = ?' --param Asia`, 'Of some records'],
   ])
   return addSheetOptions(command).action(

@@ -15,13 +15,13 @@ interface Flags extends SheetFlags {
 /** `colophon upsert <sheet> [file]`. */
 export function upsertCommand(): Command {
   const command = addSheetArgument(
-    new Command('upsert').description('Insert records, and merge those that are there already.'),
+    new Command('upsert').description('Insert records, and merge those that exist.'),
   )
     .argument('[file]', 'file of records; standard input when absent or -')
     .addOption(
       new Option(
         '--input-format <format>',
-        'what the input is; by the name of a file, or by how standard input begins',
+        'format of the input (default: by the name of the file, or by the start of standard input)',
       ).choices(INPUT_FORMATS),
     )
     .addOption(dateOrderOption())
@@ -33,7 +33,7 @@ export function upsertCommand(): Command {
     ],
     [
       'tail -f events.ndjson | colophon upsert events --actor agent:tail',
-      'Lines as they come: each is stored at once',
+      'Lines of a stream, each stored at once',
     ],
   ])
   return addSheetOptions(command, { writes: true }).action(

@@ -15,13 +15,13 @@ interface Flags extends SheetFlags {
 export function cacheCommand(): Command {
   const command = addSheetArgument(
     new Command('cache').description(
-      'Show the responses that the sheet has kept for --reuse-responses, or remove some. Asks at a terminal before it removes any.',
+      'Show the responses that are kept for --reuse-responses, or remove some. Asks at a terminal before removing any.',
     ),
   )
     .addOption(
       new Option(
         '--trim <size>',
-        'remove the longest unused until they take at most this, such as 100MB; 0 removes all',
+        'remove the least recently used until the rest takes at most this, such as 100MB; 0 removes all',
       ).argParser(parseSize),
     )
     .addOption(
@@ -37,8 +37,8 @@ export function cacheCommand(): Command {
     )
     .option('-y, --yes', 'do not ask')
   addExamples(command, [
-    ['colophon cache countries', 'What is kept'],
-    ['colophon cache countries --older-than 90d', 'Remove what is older than 90 days'],
+    ['colophon cache countries', 'Number and size of kept responses'],
+    ['colophon cache countries --older-than 90d', 'Remove responses older than 90 days'],
     ['colophon cache countries --max-size 1GiB', 'Keep more than the default'],
   ])
   return addSheetOptions(command).action(

@@ -7,20 +7,20 @@ import { onInterrupt } from '../../terminal/interrupts.ts'
 import { callsText, cellsText, grouped } from '../../terminal/progress-line.ts'
 import { showProgress, usualProgress, type ProgressStyle } from '../../terminal/progress.ts'
 
-/** How a run ended that somebody could cancel with Ctrl-C. */
+/** The end of a run that Ctrl-C can cancel. */
 export type FollowedRun<T> =
   { readonly cancelled: false; readonly result: T } | { readonly cancelled: true; readonly code: ExitCode }
 
 export interface FollowOptions {
-  /** Who cancels. */
+  /** The actor of a cancellation. */
   readonly actor: string
-  /** Null is a bar where there is a terminal. */
+  /** The style of progress; null is a bar at a terminal. */
   readonly progress: ProgressStyle | null
 }
 
 /**
- * Tells of a run's progress until it ends. Ctrl-C cancels it; what it had done stays, and is told. Rejects with what ended
- * the run early in any other way.
+ * Shows a run's progress until it ends. Ctrl-C cancels it; finished cells stay and are reported. Rejects with any other
+ * error that ended the run early.
  */
 export async function followRun<T>(
   { sheet, out }: CommandContext,
@@ -28,7 +28,7 @@ export async function followRun<T>(
   { actor, progress }: FollowOptions,
 ): Promise<FollowedRun<T>> {
   const interrupts = onInterrupt(() => {
-    // How the cancelling went is what the run itself ends with.
+    // The run itself ends with the result of cancelling.
     void cancelRun(sheet, run.id, actor).catch(() => undefined)
   })
   const stopProgress = showProgress(progress ?? usualProgress(), () => sheet.runs.get(run.id)?.feed.progress)

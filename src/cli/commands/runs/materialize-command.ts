@@ -35,37 +35,34 @@ export function materializeCommand(): Command {
     ),
   )
     .addOption(
-      new Option('--target <names>', 'only these derived fields, with commas between').argParser(parseList),
+      new Option('--target <names>', 'only these derived fields, separated by commas').argParser(parseList),
     )
-    .addOption(new Option('--ids <ids>', 'only these records, with commas between').argParser(parseList))
+    .addOption(new Option('--ids <ids>', 'only these records, separated by commas').argParser(parseList))
     .addOption(
       new Option('--only <state>', 'only cells in this state').choices(['missing', 'stale', 'failed']),
     )
-    .option('--force', 'compute again even what is fresh or in the cache, but not what was written by hand')
-    .option(
-      '--overwrite-manual',
-      'with --force: compute cells that were written by hand, too; their values are lost',
-    )
+    .option('--force', 'recompute fresh and cached cells too, but not manual values')
+    .option('--overwrite-manual', 'with --force: recompute manual values too, which are lost')
     .addOption(
       new Option(
         '--limit <number>',
-        'only so many records that have work: untried ones first, then the longest failed',
+        'at most this many records with pending cells: never tried ones first, then the oldest failures',
       ).argParser(integerBetween(1, Number.MAX_SAFE_INTEGER)),
     )
     .addOption(
-      new Option('--max-calls <number>', 'no call starts beyond so many').argParser(
+      new Option('--max-calls <number>', 'maximum number of calls').argParser(
         integerBetween(0, Number.MAX_SAFE_INTEGER),
       ),
     )
     .addOption(
-      new Option('--max-cost <dollars>', 'no call starts that would bring the cost above this').argParser(
+      new Option('--max-cost <dollars>', 'maximum cost: no call starts that would exceed it').argParser(
         parseDollars,
       ),
     )
     .addOption(
       new Option(
         '--stop-after-failures <number>',
-        'end the run after so many failures in a row at one host, or one 401, 402 or 403; 0 goes on',
+        'end the run after this many failures in a row at one host, or one 401, 402 or 403; 0 never ends it',
       )
         .argParser(integerBetween(0, Number.MAX_SAFE_INTEGER))
         .default(USUAL_STOP_AFTER_FAILURES),
@@ -73,22 +70,22 @@ export function materializeCommand(): Command {
     .option('--reuse-responses', 'use kept responses instead of making calls')
     .option(
       '--keep-fresh <file>',
-      'compute nothing: mark the stale cells of this edited derivation file as fresh, their values still hold',
+      'compute nothing, and mark the stale cells of this edited derivation file as fresh',
     )
-    .option('--dry-run', 'only show what would be computed, and what it would cost')
+    .option('--dry-run', 'only show what would be computed, and the cost')
     .option('-y, --yes', 'do not ask')
     .addOption(progressOption())
   addExamples(command, [
-    ['colophon materialize countries --dry-run', 'What it would take'],
-    ['colophon materialize countries --actor human:ann', 'Compute what is missing, stale or failed'],
+    ['colophon materialize countries --dry-run', 'What would be computed, and the cost'],
+    ['colophon materialize countries --actor human:ann', 'Compute missing, stale and failed cells'],
     [
       'colophon materialize countries --actor agent:nightly --max-cost 5 --format json',
       'From a program, with a bound',
     ],
-    ['colophon materialize countries --actor human:ann --only failed', 'Try again what failed'],
+    ['colophon materialize countries --actor human:ann --only failed', 'Retry failed cells'],
     [
       'colophon materialize countries --actor human:ann --target name_de --force --overwrite-manual --dry-run',
-      'How many manual values a new computation would overwrite',
+      'How many manual values recomputing would overwrite',
     ],
   ])
   return addSheetOptions(command, { calls: true }).action(
@@ -110,7 +107,7 @@ export function materializeCommand(): Command {
         }
         if (selection.overwriteManual && !selection.force) {
           throw new UsageError(
-            '--overwrite-manual goes with --force: without it no cell written by hand is computed',
+            '--overwrite-manual requires --force: without it no manual value is recomputed',
           )
         }
         if (flags.dryRun === true) return showPlan(context, selection)

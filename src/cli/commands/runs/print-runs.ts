@@ -19,10 +19,10 @@ import { UsageError } from '../../options/usage-error.ts'
 import { writerOf } from '../../options/required-actor.ts'
 
 export interface WhichRuns {
-  /** Null for all. */
+  /** The run; null lists all. */
   readonly id: string | null
   readonly about: 'run' | 'failures' | 'cancel'
-  /** Infinite for all. */
+  /** The number of items; infinite for all. */
   readonly limit: number
   readonly cursor: string | null
 }
@@ -30,12 +30,11 @@ export interface WhichRuns {
 type RunSummary = RunListAnswer['runs'][number]
 type Failure = RunFailuresAnswer['failures'][number]
 
-/** Prints runs, one run, or what failed in it; or ends it first. Throws as reading and cancelling runs do, and UsageError. */
+/** Lists runs, shows one or its failures, or cancels it. Throws as reading and cancelling runs do, and UsageError. */
 export async function printRuns(context: CommandContext, which: WhichRuns): Promise<void> {
   const { id, about } = which
   if (id === null) {
-    if (about !== 'run')
-      throw new UsageError('which run? Give its number; `colophon runs <sheet>` lists them')
+    if (about !== 'run') throw new UsageError('no run is given; `colophon runs <sheet>` lists their numbers')
     return printList(context, which)
   }
   if (about === 'failures') return printFailures(context, id, which)
@@ -90,7 +89,7 @@ const RUN_COLUMNS: readonly Column<RunSummary>[] = [
   { header: 'error', value: ({ error }) => error?.message },
 ]
 
-/** Of a run that called nobody whose price is known, nothing is known either. */
+/** Returns the cost of a run as text; `not set` for calls without a price. */
 function costOf({ calls, total_cost: cost, unpriced_calls: unpriced }: RunSummary): string {
   if (unpriced === 0) return dollars(cost)
   return unpriced >= calls ? 'not set' : `${dollars(cost)} + not set`

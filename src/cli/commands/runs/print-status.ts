@@ -7,7 +7,7 @@ import { tableOf, toSeconds, type Column } from '../../terminal/table.ts'
 import type { Screen, Style } from '../../terminal/terminal.ts'
 import { UsageError } from '../../options/usage-error.ts'
 
-/** Prints how derived fields stand. Throws as {@link readStatus} does. */
+/** Prints the states of derived fields. Throws as {@link readStatus} does. */
 export async function printStatus(
   { sheet, out }: CommandContext,
   targets: readonly string[] | null,
@@ -17,13 +17,13 @@ export async function printStatus(
   await out.print(toStatusAnswer(status), (screen) => statusText(status, screen))
 }
 
-/** Prints the state of one cell, and the reasons for it. Throws as {@link explainCell} does, and UsageError. */
+/** Prints the state of one cell, with the reasons. Throws as {@link explainCell} does, and UsageError. */
 export async function printCellStatus(
   { sheet, out }: CommandContext,
   { id, field }: { readonly id: string; readonly field: string | undefined },
 ): Promise<void> {
   if (field === undefined)
-    throw new UsageError('which derived field? Give <id> and <field> to ask about one cell')
+    throw new UsageError('no derived field is given; give <id> and <field> for one cell')
   const answer = toCellExplanationAnswer(await explainCell(sheet, field, id))
   await out.print(answer, (screen) => membersOf(answer, screen))
 }
@@ -36,7 +36,7 @@ function statusText(status: Readonly<Record<string, TargetStatusReport>>, screen
   const lines = Object.entries(status).map(([target, report]) => ({ target, ...report }))
   if (lines.length === 0) return screen.paint('dim', 'This sheet has no derivations.')
   const areBlocked = lines.some(({ blocked }) => blocked > 0)
-  // A terminal has little room for a column of zeros.
+  // Saves the width of a column of zeros.
   const columns = COLUMNS.filter(({ header }) => header !== 'blocked' || areBlocked)
   return tableOf(columns, lines, screen)
 }
@@ -56,7 +56,7 @@ const COLUMNS: readonly Column<Line>[] = [
 
 type Counted = 'fresh' | 'stale' | 'missing' | 'failed' | 'overridden' | 'blocked'
 
-/** Nothing draws the eye to what there is none of. */
+/** Returns a column of counts, in which zeros are dimmed. */
 function count(state: Counted, style: Style): Column<Line> {
   return { header: state, value: (line) => line[state], style: (line) => (line[state] > 0 ? style : 'dim') }
 }

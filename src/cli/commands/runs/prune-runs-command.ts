@@ -15,7 +15,7 @@ interface Flags extends SheetFlags {
 export function pruneRunsCommand(): Command {
   const command = addSheetArgument(
     new Command('prune').description(
-      'Remove runs that have ended, with their failures. Provenance and the states of cells stay; a run that was removed can no longer be reverted as a whole. Asks at a terminal.',
+      'Remove runs that have ended, with their failures. Provenance and the states of cells stay; a removed run can no longer be reverted as a whole. Asks at a terminal.',
     ),
   )
     .addOption(
@@ -24,7 +24,7 @@ export function pruneRunsCommand(): Command {
       ),
     )
     .addOption(
-      new Option('--keep <number>', 'leave so many of the newest runs').argParser(
+      new Option('--keep <number>', 'keep this many of the newest runs').argParser(
         integerBetween(0, Number.MAX_SAFE_INTEGER),
       ),
     )
@@ -34,9 +34,9 @@ export function pruneRunsCommand(): Command {
     ['colophon runs prune countries --older-than 30d', 'Remove runs that ended more than 30 days ago'],
     [
       'colophon runs prune countries --older-than 30d --keep 100',
-      'Of these leave the newest 100 of the sheet',
+      'The same, but keep the newest 100 of the sheet',
     ],
-    ['colophon runs prune countries --keep 0 --dry-run', 'How many runs there are to remove'],
+    ['colophon runs prune countries --keep 0 --dry-run', 'How many runs could be removed'],
   ])
   return addSheetOptions(command).action(
     onSheet((flags: Flags) =>

@@ -25,7 +25,7 @@ export function revertCommand(): Command {
   )
     .addOption(new Option('--run <number>', 'the run to revert').conflicts(['record', 'field', 'seq', 'ids']))
     .option('--record <id>', 'the record of the cell, or the deleted record')
-    .option('--field <name>', 'the field of the cell; left out to restore a deleted record')
+    .option('--field <name>', 'the field of the cell; omit it to restore a deleted record')
     .addOption(
       new Option(
         '--seq <number>',
@@ -35,17 +35,17 @@ export function revertCommand(): Command {
     .addOption(
       new Option(
         '--ids <ids>',
-        'restore these deleted records, all or none; with commas between; - reads them from standard input, one to a line',
+        'restore these deleted records, all or none; separated by commas; - reads them from standard input, one per line',
       )
         .argParser(parseList)
         .conflicts(['record', 'field', 'seq']),
     )
     .addOption(progressOption())
   addExamples(command, [
-    ['colophon revert countries --run 3 --actor human:ann', 'Put back all that run 3 changed'],
+    ['colophon revert countries --run 3 --actor human:ann', 'Undo all changes of run 3'],
     [
       'colophon revert countries --record CH --field currency_name --seq 42 --actor human:ann',
-      'Put back one cell; `colophon provenance` tells the seq',
+      'Undo a change of one cell; `colophon provenance` shows the seq',
     ],
     ['colophon revert countries --ids XK,TW --actor human:ann', 'Restore records that were deleted'],
   ])

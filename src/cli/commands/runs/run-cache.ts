@@ -11,13 +11,13 @@ import { grouped } from '../../terminal/progress-line.ts'
 
 type Summary = Awaited<ReturnType<typeof readKeptResponses>>
 
-/** Prints what is kept of responses. Throws as {@link readKeptResponses} does. */
+/** Prints the size and the limit of the kept responses. Throws as {@link readKeptResponses} does. */
 export async function showCache({ sheet, out }: CommandContext): Promise<void> {
   const summary = await readKeptResponses(sheet)
   await out.print(toKeptResponsesAnswer(summary, null), () => summaryText(summary))
 }
 
-/** Removes kept responses and sets the limit; asks before, where that removes any. Throws as {@link changeKeptResponses} does. */
+/** Removes kept responses and sets the limit; asks before removing any. Throws as {@link changeKeptResponses} does. */
 export async function changeCache(
   { sheet, out }: CommandContext,
   change: ResponsesChange,
@@ -26,7 +26,7 @@ export async function changeCache(
   const before = await readKeptResponses(sheet)
   if (ask && canAsk() && mayRemove(before, change)) {
     out.note(summaryText(before))
-    const answer = await confirm('Remove kept responses? The calls are paid for again when they are needed.')
+    const answer = await confirm('Remove kept responses? Calls that need them again will cost again.')
     if (answer !== 'yes') {
       out.note('Nothing was removed.')
       return answer === 'interrupted' ? EXIT.interrupted : EXIT.error

@@ -22,20 +22,20 @@ import { tableOf, type Column } from '../../terminal/table.ts'
 import { writerOf } from '../../options/required-actor.ts'
 
 export interface RunOptions {
-  /** The sheet as the command line named it, for hints. */
+  /** The sheet's argument in hints. */
   readonly name: string
-  /** Whether to ask before calls are made, where somebody is there to answer. */
+  /** Whether to ask before calls are made, at a terminal. */
   readonly ask: boolean
-  /** Null is a bar where there is a terminal. */
+  /** The style of progress; null is a bar at a terminal. */
   readonly progress: ProgressStyle | null
 }
 
 type Plan = Awaited<ReturnType<typeof planMaterialize>>
 
-/** Failures that are listed at the end of a run; `colophon runs` has them all. */
+/** The failures listed at the end of a run; `colophon runs` lists all. */
 const FAILURES_SHOWN = 20
 
-/** Prints what a run would do and cost. Throws as {@link planMaterialize} does. */
+/** Prints the plan of a run. Throws as {@link planMaterialize} does. */
 export async function showPlan({ sheet, out }: CommandContext, selection: RunSelection): Promise<void> {
   if (selection.overwriteManual === true) writerOf(sheet)
   const plan = await planMaterialize(sheet, selection)
@@ -44,7 +44,7 @@ export async function showPlan({ sheet, out }: CommandContext, selection: RunSel
 }
 
 /**
- * Runs the derivations: asks before, tells of the progress, prints what it came to. Ctrl-C cancels the run. Throws as
+ * Runs the derivations: asks for confirmation, shows progress, prints the result. Ctrl-C cancels the run. Throws as
  * {@link startMaterialize} does.
  */
 export async function runMaterialize(
@@ -77,7 +77,10 @@ export async function runMaterialize(
   return exitCodeOf(result.failures.length)
 }
 
-/** Shows the plan and asks, when calls would be made or manual values overwritten; answers with an exit code when that is the end of it. */
+/**
+ * Shows the plan and asks for confirmation when calls would be made or manual values overwritten. Returns an exit code
+ * to stop, else null.
+ */
 async function askFirst(sheet: Sheet, selection: RunSelection, out: Output): Promise<ExitCode | null> {
   const plan = await planMaterialize(sheet, selection)
   const { manualOverwritten: overwritten = 0 } = plan
@@ -91,7 +94,7 @@ async function askFirst(sheet: Sheet, selection: RunSelection, out: Output): Pro
   return answer === 'interrupted' ? EXIT.interrupted : EXIT.error
 }
 
-/** Returns what the same run would do with the responses that are kept; null when it makes no difference. */
+/** Plans the same run with kept responses; null when it makes no difference. */
 async function planReusing(sheet: Sheet, selection: RunSelection, { targets }: Plan): Promise<Plan | null> {
   const hasKept = Object.values(targets).some(({ kept }) => kept !== undefined)
   if (!hasKept || selection.reuseResponses === true) return null
@@ -100,7 +103,7 @@ async function planReusing(sheet: Sheet, selection: RunSelection, { targets }: P
 
 interface PlanOf {
   readonly selection: RunSelection
-  /** What the same run would do with the responses that are kept; null when it makes no difference. */
+  /** The plan of the same run with kept responses; null when it makes no difference. */
   readonly reusing: Plan | null
 }
 
@@ -108,7 +111,7 @@ function planText(plan: Plan, { selection, reusing }: PlanOf, screen: Screen): s
   const rows = Object.entries(plan.targets).map(([target, cells]) => ({ target, ...cells }))
   const hasKept = rows.some(({ kept }) => kept !== undefined)
   const left = rows.reduce((sum, cells) => sum + (cells.left ?? 0), 0)
-  if (rows.length === 0) return 'There is nothing to compute: no derived field was asked for.'
+  if (rows.length === 0) return 'Nothing to compute: no derived field is selected.'
   const table = tableOf<(typeof rows)[number]>(
     [
       { header: 'target', value: ({ target }) => target },
@@ -150,20 +153,20 @@ function manualColumns({ manualLeft = 0, manualOverwritten = 0 }: Plan): Column<
   ]
 }
 
-/** Says how many values written by hand are overwritten, and how many are kept. */
+/** Returns how many manual values are overwritten, and how many are kept. */
 function manualText(
   { manualLeft = 0, manualOverwritten = 0 }: Plan,
   { force, overwriteManual = false }: RunSelection,
   screen: Screen,
 ): string[] {
-  const how = force && !overwriteManual ? ' (--overwrite-manual computes these cells, too)' : ''
+  const how = force && !overwriteManual ? ' (--overwrite-manual recomputes them too)' : ''
   return [
     ...(manualOverwritten > 0 ? [screen.paint('red', `Overwrites ${manualValues(manualOverwritten)}`)] : []),
     ...(manualLeft > 0 ? [`Keeps ${manualValues(manualLeft)}${how}`] : []),
   ]
 }
 
-/** Says when the run ends early. */
+/** Returns the condition that ends the run early. */
 function stopText({ calls, stopAfterFailures }: Plan): string[] {
   if (calls === 0 || stopAfterFailures === null) return []
   const failures = stopAfterFailures === 1 ? '1 failure' : `${grouped(stopAfterFailures)} failures in a row`
@@ -175,21 +178,21 @@ function priceText({ calls, cost, unpricedCalls = 0, atMost }: Plan): string {
   return `${atMost ? 'at most ' : ''}${parts.join(', ')}`
 }
 
-/** Returns for how many calls of a target a response is kept, and of when. */
+/** Returns the number of calls of a target with a kept response, and its dates. */
 function keptText({ kept }: Plan['targets'][string]): string {
   if (kept === undefined) return ''
   const [from, to] = [kept.oldest.slice(0, 10), kept.newest.slice(0, 10)]
   return `${grouped(kept.calls)} (${from === to ? from : `${from} to ${to}`})`
 }
 
-/** Tells of cells that `--max-calls` or `--max-cost` leaves no room for. */
+/** Returns a note on cells that `--max-calls` or `--max-cost` excludes. */
 function leftText(left: number, screen: Screen): string {
-  return screen.paint('yellow', `${cellsText(left)} left: --max-calls or --max-cost leaves no room for them`)
+  return screen.paint('yellow', `${cellsText(left)} left out by --max-calls or --max-cost`)
 }
 
 interface Ending extends RunOptions {
   readonly run: Awaited<ReturnType<typeof getRun>>
-  /** Whether values were kept, and none computed. */
+  /** Whether values were kept instead of computed. */
   readonly keepsFresh: boolean
   /** The first failures. */
   readonly shown: RunFailuresAnswer['failures']
@@ -200,7 +203,7 @@ function resultText(result: MaterializeResult, { run, screen, shown, name, keeps
   const { materialized, skipped, failures, totalCost: cost } = result
   const { calls, unpricedCalls, left, manualLeft, manualOverwritten } = run
   const done = keepsFresh ? 'marked as fresh' : 'computed'
-  const parts = [`${cellsText(materialized)} ${done}`, `${grouped(skipped)} left alone`]
+  const parts = [`${cellsText(materialized)} ${done}`, `${grouped(skipped)} skipped`]
   if (calls > 0) parts.push(costText(calls, { cost, unpricedCalls }))
   if (manualOverwritten > 0) parts.push(`${manualValues(manualOverwritten)} overwritten`)
   if (manualLeft > 0 && run.force) parts.push(`${manualValues(manualLeft)} kept`)
@@ -226,6 +229,6 @@ function resultText(result: MaterializeResult, { run, screen, shown, name, keeps
       ? [`… and ${grouped(unshown)} more: colophon runs ${name} ${run.id} --failures --all`]
       : []),
     '',
-    `Try them again: colophon materialize ${name} --only failed`,
+    `Retry them: colophon materialize ${name} --only failed`,
   ].join('\n')
 }

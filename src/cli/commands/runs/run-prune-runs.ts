@@ -8,14 +8,17 @@ import { UsageError } from '../../options/usage-error.ts'
 
 type Pruned = Awaited<ReturnType<typeof pruneRuns>>
 
-/** Removes runs, or counts those that would be removed; asks before it removes any. Throws as {@link pruneRuns} does, and UsageError. */
+/**
+ * Removes runs after confirmation, or counts those that would be removed. Throws as {@link pruneRuns} does, and
+ * UsageError.
+ */
 export async function pruneSheetRuns(
   { sheet, out }: CommandContext,
   which: PruneRequest,
   { dryRun, ask }: { readonly dryRun: boolean; readonly ask: boolean },
 ): Promise<ExitCode> {
   if (which.olderThanMs === null && which.keep === null) {
-    throw new UsageError('which runs? Give --older-than, such as 30d, or --keep, such as 100')
+    throw new UsageError('no runs are selected; give --older-than, such as 30d, or --keep, such as 100')
   }
   if (dryRun) {
     const found = await prunableRuns(sheet, which)

@@ -14,18 +14,18 @@ import { writerOf } from '../../options/required-actor.ts'
 
 type DeletionRef = RestoreRecordsRequest['records'][number]
 
-/** What is to be reverted, as the command line had it: a run, a cell with an entry, or deleted records. */
+/** The changes to revert: a run, a cell with an entry, or deleted records. */
 export interface WhatToRevert {
   readonly runId: string | undefined
   readonly recordId: string | undefined
   readonly field: string | undefined
   readonly seq: number | undefined
-  /** `-` alone reads them from standard input. */
+  /** The ids; `-` alone reads them from standard input. */
   readonly ids: readonly string[] | undefined
 }
 
 /**
- * Reverts a run, a cell or deletions and prints what it came to. Throws as {@link startRevert}, {@link revertCell} and
+ * Reverts a run, a cell or deletions and prints the result. Throws as {@link startRevert}, {@link revertCell} and
  * {@link restoreRecords} do, and UsageError.
  */
 export async function runRevert(
@@ -43,7 +43,7 @@ export async function runRevert(
   if (ids !== undefined) return restored((await givenIds(ids)).map((id) => ({ recordId: id, seq: null })))
   if (recordId === undefined || seq === undefined) {
     throw new UsageError(
-      'what is to be reverted? Give --run, or --record, --field and --seq, ' +
+      'nothing is selected to revert; give --run, or --record, --field and --seq, ' +
         'or --record and --seq of a deletion, or --ids of deleted records',
     )
   }
@@ -62,7 +62,7 @@ export async function runRevert(
 }
 
 function revertText({ reverted, conflicts, run_id: run }: RevertAnswer, screen: Screen): string {
-  const summary = `${cellsText(reverted)} put back${run === null ? '' : ` (run ${run})`}`
+  const summary = `${cellsText(reverted)} restored${run === null ? '' : ` (run ${run})`}`
   if (conflicts.length === 0) return summary
   const table = tableOf(
     [
@@ -72,6 +72,6 @@ function revertText({ reverted, conflicts, run_id: run }: RevertAnswer, screen: 
     conflicts,
     screen,
   )
-  const left = screen.paint('yellow', `${cellsText(conflicts.length)} left, changed since`)
+  const left = screen.paint('yellow', `${cellsText(conflicts.length)} skipped, changed since`)
   return `${summary}, ${left}:\n\n${table}`
 }

@@ -20,8 +20,8 @@ export function runsCommand(): Command {
     new Command('runs').description('List the runs of a sheet, newest first, or show one run.'),
   )
     .argument('[run]', 'number of one run')
-    .option('--failures', 'the cells that failed in the run, and why')
-    .addOption(new Option('--cancel', 'end the run, whichever process it is in').conflicts('failures'))
+    .option('--failures', 'list the cells that failed in the run, with their errors')
+    .addOption(new Option('--cancel', 'cancel the run, whichever process executes it').conflicts('failures'))
     .addOption(
       new Option('--limit <number>', 'list at most this many runs or failures (default: 50)').argParser(
         integerBetween(1, Number.MAX_SAFE_INTEGER),
@@ -30,11 +30,11 @@ export function runsCommand(): Command {
     .addOption(new Option('--all', 'list all of them').conflicts('limit'))
     .addOption(cursorOption())
   addExamples(command, [
-    ['colophon runs countries', 'What was run, when, by whom, and what it came to'],
+    ['colophon runs countries', 'Each run with its time, actor and result'],
     ['colophon runs countries 3 --failures --all', 'Every cell that failed in run 3'],
-    ['colophon runs countries 4 --cancel --actor human:ann', 'End a run that is under way, of a server too'],
+    ['colophon runs countries 4 --cancel --actor human:ann', 'Cancel a run, also one of a server'],
   ])
-  // So that an option after `prune` is one of `prune`, also where this command has it.
+  // Options after `prune` belong to `prune`, also when this command has the same.
   command.helpCommand(false).enablePositionalOptions().addCommand(pruneRunsCommand())
   return addSheetOptions(command, { writes: true }).action(
     onSheet((flags: Flags, id: string | undefined) =>

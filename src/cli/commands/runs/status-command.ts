@@ -15,17 +15,17 @@ export function statusCommand(): Command {
       'Show the states of the derived fields, or why one cell is in its state.',
     ),
   )
-    .argument('[id]', 'id of a record, to ask about one cell')
+    .argument('[id]', 'id of a record, for one cell')
     .argument('[field]', 'derived field of the cell')
     .addOption(
-      new Option('--target <names>', 'only these derived fields, with commas between').argParser(parseList),
+      new Option('--target <names>', 'only these derived fields, separated by commas').argParser(parseList),
     )
   addExamples(command, [
     [
       'colophon status countries',
       'How many cells are fresh, stale, missing, failed, overridden, and blocked',
     ],
-    ['colophon status countries CH currency_name', 'Why a cell is in the state that it is in'],
+    ['colophon status countries CH currency_name', 'The reasons for the state of a cell'],
   ])
   return addSheetOptions(command).action(
     onSheet((flags: Flags, id: string | undefined, field: string | undefined) =>

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 
-/** Headers that mean something else, whoever sends them, or that reverse proxies set to something other than a user. */
+/** Headers with another meaning, or that reverse proxies set to something other than a user. */
 const TAKEN: ReadonlySet<string> = new Set(
   `age allow alt-svc alt-used authorization cache-control connection cookie cookie2 date dnt downlink dpr early-data
   ect etag expect expires forwarded from host http2-settings idempotency-key keep-alive last-modified link location
@@ -11,12 +11,12 @@ const TAKEN: ReadonlySet<string> = new Set(
   x-svc-actor`.split(/\s+/),
 )
 
-/** Families of such headers. */
+/** Prefixes of such headers. */
 const TAKEN_PREFIX = /^(?:accept|access-control|content|device|if|last-event|proxy|sec|viewport)-|^accept$/
 
 /**
- * The name of the header by which a reverse proxy says who writes, in lower case. Throws InvalidArgumentError for what is
- * no header name (RFC 9110, section 5.1), and for headers that requests have for another purpose.
+ * Parses the name of the header in which a reverse proxy names the actor, in lower case. Throws InvalidArgumentError
+ * for an invalid name (RFC 9110, section 5.1), and for headers with another purpose.
  */
 export function parseActorHeader(text: string): string {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)) {

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander'
 import { DEFAULT_AGENT, type AgentScope } from '../../../mcp/tools/agent-scope.ts'
 import { integerBetween, parseActor, parseDollars } from '../../options/option-values.ts'
 
-/** What commander makes of {@link addAgentOptions} without a prefix. */
+/** The parsed options of {@link addAgentOptions} without a prefix. */
 export interface AgentFlags {
   readonly actor?: string
   readonly readOnly?: true
@@ -11,7 +11,7 @@ export interface AgentFlags {
   readonly maxCost?: number
 }
 
-/** The same with the prefix `mcp`. */
+/** The parsed options of {@link addAgentOptions} with the prefix `mcp-`. */
 export interface PrefixedAgentFlags {
   readonly mcpActor?: string
   readonly mcpReadOnly?: true
@@ -20,39 +20,42 @@ export interface PrefixedAgentFlags {
   readonly mcpMaxCost?: number
 }
 
-/** Adds what agents may do: `--read-only`, `--propose`, `--max-calls` and `--max-cost`, with `mcp-` before each if so. */
+/**
+ * Adds the options that restrict agents: `--read-only`, `--propose`, `--max-calls` and `--max-cost`, each with the
+ * prefix.
+ */
 export function addAgentOptions(command: Command, prefix: '' | 'mcp-'): Command {
-  const readOnly = new Option(`--${prefix}read-only`, 'agents only read')
+  const readOnly = new Option(`--${prefix}read-only`, 'let agents only read')
   const conflict = prefix === '' ? 'readOnly' : 'mcpReadOnly'
   return command
     .addOption(readOnly)
     .addOption(
       new Option(
         `--${prefix}propose`,
-        'writes of agents become proposals, which wait for a person',
+        'turn writes of agents into proposals, which wait for a person',
       ).conflicts(conflict),
     )
     .addOption(
       new Option(
         `--${prefix}max-calls <number>`,
-        'calls that all runs of agents together may make',
+        'maximum number of calls of all runs of agents together',
       ).argParser(integerBetween(0, Number.MAX_SAFE_INTEGER)),
     )
     .addOption(
-      new Option(
-        `--${prefix}max-cost <dollars>`,
-        'dollars that all runs of agents together may spend',
-      ).argParser(parseDollars),
+      new Option(`--${prefix}max-cost <dollars>`, 'maximum cost of all runs of agents together').argParser(
+        parseDollars,
+      ),
     )
 }
 
 /**
- * Adds who agents write as. Not by the environment: what a person has there for what they write themselves, an agent shall
- * not inherit.
+ * Adds the actor of agents. It is never read from the environment, so that an agent does not inherit a person's actor.
  */
 export function addAgentActor(command: Command, prefix: '' | 'mcp-'): Command {
   return command.addOption(
-    new Option(`--${prefix}actor <name>`, 'who agents write as').argParser(parseActor).default(DEFAULT_AGENT),
+    new Option(`--${prefix}actor <name>`, 'actor that writes of agents are attributed to')
+      .argParser(parseActor)
+      .default(DEFAULT_AGENT),
   )
 }
 

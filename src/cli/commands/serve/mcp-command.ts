@@ -16,10 +16,10 @@ export function mcpCommand(): Command {
   addAgentActor(command, '')
   addAgentOptions(command, '')
   addExamples(command, [
-    ['colophon mcp countries --read-only', 'An agent that may look and change nothing'],
+    ['colophon mcp countries --read-only', 'An agent that may only read'],
     [
       'colophon mcp countries --actor agent:claude --propose --max-cost 2',
-      'Its writes wait for a person, its runs may spend two dollars',
+      'An agent whose writes wait for a person, and whose runs cost at most two dollars',
     ],
   ])
   return addSheetOptions(command, { calls: true, prints: false, names: false }).action(

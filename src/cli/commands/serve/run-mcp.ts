@@ -5,8 +5,8 @@ import { onInterrupt } from '../../terminal/interrupts.ts'
 import { packageVersion } from '../../options/package-version.ts'
 
 /**
- * Serves one agent until it hangs up or a signal comes. Calls under way and their runs are cancelled then; standard output
- * is the protocol's alone.
+ * Serves one agent until it disconnects or a signal arrives. Then cancels its calls under way and their runs. Standard
+ * output is used for the protocol only.
  */
 export async function runMcp({ sheet, out }: CommandContext, scope: AgentScope): Promise<void> {
   const connection = serveOverStdio(sheet, {
@@ -17,6 +17,6 @@ export async function runMcp({ sheet, out }: CommandContext, scope: AgentScope):
   const interrupts = onInterrupt(() => void connection.close())
   await connection.ended
   interrupts.release()
-  // Whoever started us may keep the pipe open after a signal.
+  // The parent process may keep the pipe open after a signal.
   process.stdin.destroy()
 }

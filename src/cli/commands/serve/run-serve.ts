@@ -11,16 +11,15 @@ import { openSheet } from '../../../sheet/open-sheet.ts'
 import { OrphanRecovery } from '../../../sheet/runs/coordination/orphan-recovery.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
 import type { StoreThread } from '../../../sheet/store-thread.ts'
-import { announce } from './announce.ts'
+import { printStartMessage, resourceLines } from './start-message.ts'
 import { callTransport, type TransportOptions } from '../../options/call-transport.ts'
-import { resourceLines } from './resource-lines.ts'
 import { packageVersion } from '../../options/package-version.ts'
 import { whyNotStarted } from './start-error.ts'
 import { stopOnSignal } from './stop-on-signal.ts'
 
-/** What `serve` is told. */
+/** The arguments of `serve`. */
 export interface ServeOptions extends TransportOptions {
-  /** Path of the sheet's directory, or the URL of its store. */
+  /** The path of the sheet's directory, or the URL of its store. */
   readonly sheet: string
   readonly host: string
   readonly port: number
@@ -32,25 +31,26 @@ export interface ServeOptions extends TransportOptions {
     readonly maxRows: number
     readonly maxMemoryBytes: number
   }
-  /** Largest body in bytes. */
+  /** The maximum size of a body, in bytes. */
   readonly bodyLimit: number
   readonly logLevel: string
-  /** Lower-case name of the header in which a reverse proxy says who writes. */
+  /** The header in which a reverse proxy names the actor, in lower case; null for none. */
   readonly trustedActorHeader: string | null
-  /** What agents may do at `/mcp`; null, and there is no such path. */
+  /** The permissions of agents at `/mcp`; null disables it. */
   readonly agents: AgentScope | null
-  /** For {@link openSheet}. */
+  /** The writing thread, for {@link openSheet}. */
   readonly storeThread: StoreThread | undefined
 }
 
 /**
- * Serves a sheet until SIGTERM or SIGINT. Says on standard output, in one line, where, and in another whom its
- * derivations call; the log goes to standard error. What keeps it from starting is one line on standard error and exit code 1 (D3).
+ * Serves a sheet until SIGTERM or SIGINT. Prints its URL on standard output, and in another line the hosts that its
+ * derivations call; the log goes to standard error. When it cannot start, prints one line on standard error and exits
+ * with 1 (D3).
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }))
   try {
-    // The store opens in its own thread, so the rest of the program is loaded meanwhile: once the thread has been told to.
+    // The store opens in its own thread, while the rest of the program is loaded.
     const loading = nextTurn().then(() => import('../../../http/app.ts'))
     const [sheet, { createApp }] = await Promise.all([open(options, logger), loading])
     const app = createApp(sheet, {
@@ -63,16 +63,16 @@ export async function serve(options: ServeOptions): Promise<void> {
       agents: options.agents === null ? null : await serveAgents(sheet, options.agents, logger),
     })
     const resources = await listen(app, sheet, options)
-    // Of another server or worker that is gone.
+    // Takes over runs of servers and workers that are gone.
     const recovery = new OrphanRecovery(sheet)
     const stop = stopOnSignal({ app, sheet, logger, recovery })
     if (!isLoopback(options.host)) {
       logger.warn(
         { host: options.host },
-        'listening beyond this machine: the service knows no users, so put a reverse proxy in front of it',
+        'listening beyond this machine: the service does not authenticate users, so put a reverse proxy in front of it',
       )
     }
-    await announce(`Colophon serves ${sheet.name} at ${urlOf(app)}\n${resources}`, stop)
+    await printStartMessage(`Colophon serves ${sheet.name} at ${urlOf(app)}\n${resources}`, stop)
   } catch (error) {
     const reason = whyNotStarted(error, options)
     if (reason === undefined) throw error
@@ -99,7 +99,7 @@ function open(options: ServeOptions, logger: Logger): Promise<Sheet> {
   })
 }
 
-/** Listens, and returns the lines on what the derivations touch. Where either fails, the sheet is closed. */
+/** Listens, and returns the lines on the resources that derivations use. Closes the sheet when either fails. */
 async function listen(app: FastifyInstance, sheet: Sheet, options: ServeOptions): Promise<string> {
   try {
     const resources = resourceLines(await usedResources(sheet), { stubbed: options.stubFile !== null })
@@ -120,7 +120,7 @@ function urlOf(app: FastifyInstance): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-/** Where the viewer is, the same from `src` as from `dist`; null where it has not been built. */
+/** Returns the directory of the viewer, the same from `src` as from `dist`; null when it has not been built. */
 function builtViewer(): string | null {
   const directory = join(import.meta.dirname, '..', '..', '..', '..', 'web', 'dist')
   return existsSync(join(directory, 'index.html')) ? directory : null

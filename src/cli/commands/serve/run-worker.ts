@@ -4,26 +4,25 @@ import { usedResources } from '../../../sheet/calls/used-resources.ts'
 import { openSheet } from '../../../sheet/open-sheet.ts'
 import type { Sheet } from '../../../sheet/sheet.ts'
 import { startWorker, type Worker } from '../../../sheet/runs/start-worker.ts'
-import { announce } from './announce.ts'
+import { printStartMessage, resourceLines } from './start-message.ts'
 import { callTransport, type TransportOptions } from '../../options/call-transport.ts'
-import { resourceLines } from './resource-lines.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'
 import { errorText } from '../../terminal/error-text.ts'
 import { inOneLine } from '../../terminal/one-line.ts'
 
-/** What `worker` is told. */
+/** The arguments of `worker`. */
 export interface WorkOptions extends TransportOptions {
   /** The URL of the sheet's store. */
   readonly store: string
-  /** How long calls under way may take when it is stopped. */
+  /** The time, in milliseconds, that calls under way may take when it is stopped. */
   readonly graceMs: number
   readonly logLevel: string
 }
 
 /**
- * Computes cells of a sheet's runs until SIGTERM or SIGINT; a second signal does not wait for calls under way. Says on standard
- * output that it does, and whom it calls; the log goes to standard error. What keeps it from starting is one line on standard
- * error and exit code 1.
+ * Computes cells of a sheet's runs until SIGTERM or SIGINT; a second signal does not wait for calls under way. Prints
+ * its start and the hosts that it calls on standard output; the log goes to standard error. When it cannot start,
+ * prints one line on standard error and exits with 1.
  */
 export async function work(options: WorkOptions): Promise<void> {
   const logger = pino({ level: options.logLevel }, pino.destination({ fd: 2, sync: true }))
@@ -35,7 +34,7 @@ export async function work(options: WorkOptions): Promise<void> {
     })
     const { worker, resources } = await begin(sheet, options)
     const stop = stopOnSignal({ sheet, worker, graceMs: options.graceMs })
-    await announce(`Colophon works for ${sheet.name}\n${resources}`, stop)
+    await printStartMessage(`Colophon works for ${sheet.name}\n${resources}`, stop)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     process.stderr.write(`colophon: ${inOneLine(errorText(error))}\n`)
@@ -65,14 +64,14 @@ interface Working {
 
 function stopOnSignal({ sheet, worker, graceMs }: Working): () => void {
   const stop = (): void => {
-    // A run that it sees to goes on elsewhere at once.
+    // Another process takes over a run that it coordinates at once.
     void Promise.all([worker.stop(graceMs), sheet.stopRuns()])
       .then(() => sheet.close())
-      .catch((error: unknown) => sheet.logger.error({ err: error }, 'stopping went wrong'))
+      .catch((error: unknown) => sheet.logger.error({ err: error }, 'stopping failed'))
       .finally(() => process.exit(0))
   }
   onInterrupt(() => {
-    sheet.logger.info({}, 'stopping: calls under way are waited for, a second signal ends them')
+    sheet.logger.info({}, 'stopping: waiting for calls under way, a second signal ends them')
     stop()
   })
   return stop

@@ -20,7 +20,7 @@ import { addSheetArgument, addStoreOption, onSheet, type StoreFlags } from '../.
 
 const MIB = 1024 * 1024
 
-/** What commander makes of the options; times in milliseconds, sizes in bytes. */
+/** The parsed options; times in milliseconds, sizes in bytes. */
 interface Flags extends PrefixedAgentFlags, StoreFlags, CallFlags {
   readonly sheet: string
   readonly host: string
@@ -50,14 +50,14 @@ export function serveCommand(): Command {
         .argParser(integerBetween(0, 65_535))
         .default(3000),
     )
-    .addOption(new Option('--actor <name>', 'who writes when a request does not say').argParser(parseActor))
+    .addOption(new Option('--actor <name>', 'actor of requests that name none').argParser(parseActor))
     .addOption(
       new Option('--lock-timeout <seconds>', 'how long a run waits for another run')
         .argParser(secondsBetween(0, 86_400))
         .default(30_000, '30'),
     )
     .addOption(
-      new Option('--allow-host <name>', 'a further host name that requests may ask for; may be repeated')
+      new Option('--allow-host <name>', 'additional host name to accept in requests; may be repeated')
         .argParser((text, earlier: readonly string[]) => [...earlier, parseHostName(text)])
         .default([], 'none'),
     )
@@ -67,17 +67,17 @@ export function serveCommand(): Command {
         .default(5000, '5'),
     )
     .addOption(
-      new Option('--query-rows <number>', 'most rows of a query result')
+      new Option('--query-rows <number>', 'maximum rows of a query result')
         .argParser(integerBetween(1, 1_000_000))
         .default(10_000),
     )
     .addOption(
-      new Option('--query-memory <MiB>', 'most memory of a query')
+      new Option('--query-memory <MiB>', 'maximum memory of a query')
         .argParser(integerBetween(64, 65_536, MIB))
         .default(384 * MIB, '384'),
     )
     .addOption(
-      new Option('--body-limit <MiB>', 'largest request body')
+      new Option('--body-limit <MiB>', 'maximum size of a request body')
         .argParser(integerBetween(1, 1024, MIB))
         .default(32 * MIB, '32'),
     )
@@ -85,7 +85,7 @@ export function serveCommand(): Command {
     .addOption(
       new Option(
         '--trust-actor-header <name>',
-        'take who writes from this header, which a reverse proxy must set',
+        'take the actor from this header, which a reverse proxy must set',
       ).argParser(parseActorHeader),
     )
     .option('--mcp', 'serve AI agents at /mcp: the Model Context Protocol over Streamable HTTP')
@@ -95,14 +95,14 @@ export function serveCommand(): Command {
     onSheet(async (flags: Flags) => {
       if (flags.mcp !== true) refuseAgentOptions(command)
       const storeThread = startStoreThread(flags.sheet)
-      // Loaded only now: help and wrong usage are told before half the program has been read.
+      // Loaded on demand: help and wrong usage need none of it.
       const { serve } = await import('./run-serve.ts')
       await serve({ ...toServeOptions(flags), storeThread })
     }),
   )
 }
 
-/** What is to keep agents in bounds does nothing without them, which whoever gave it should know. */
+/** Exits for options about agents without `--mcp`, which would have no effect. */
 function refuseAgentOptions(command: Command): void {
   const given = command.options.find(
     (option) =>

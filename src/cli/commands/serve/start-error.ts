@@ -2,7 +2,7 @@ import { ServiceError } from '../../../errors/service-error.ts'
 import { errorText } from '../../terminal/error-text.ts'
 import { inOneLine } from '../../terminal/one-line.ts'
 
-/** Says in one line why the server did not start; undefined for what is a fault of the program. */
+/** Returns in one line why the server did not start; undefined for an internal error. */
 export function whyNotStarted(
   error: unknown,
   { host, port }: { readonly host: string; readonly port: number },
@@ -12,11 +12,11 @@ export function whyNotStarted(
     case 'EADDRINUSE':
       return `port ${port} of ${host} is in use; choose another with --port, or 0 for a free one`
     case 'EACCES':
-      return `port ${port} of ${host} may not be opened by this user; choose one above 1023 with --port`
+      return `port ${port} of ${host} requires permission to open; choose one above 1023 with --port`
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `${host} is no address of this machine; choose another with --host`
+      return `${host} is not an address of this machine; choose another with --host`
     default:
       return undefined
   }

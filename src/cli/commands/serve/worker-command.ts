@@ -15,13 +15,13 @@ export function workerCommand(): Command {
     .description('Compute cells of the runs of a sheet in a store, beside other workers.')
     .addOption(storeOption('the store of the sheet: postgres://…'))
   addCallOptions(addLogLevel(command)).addOption(
-    new Option('--grace <seconds>', 'how long calls under way may take when it is stopped')
+    new Option('--grace <seconds>', 'how long to wait for calls under way when stopped')
       .argParser(secondsBetween(0, 3600))
       .default(10_000, '10'),
   )
   addExamples(command, [
-    ['colophon worker --store postgres://ann@db/sheets', 'Another one, on any machine'],
-    ['colophon worker --allow-net api.example.com', 'One that calls this host and no other'],
+    ['colophon worker --store postgres://ann@db/sheets', 'A worker, on any machine'],
+    ['colophon worker --allow-net api.example.com', 'A worker that calls this host only'],
   ])
   return command.action(async (flags: Flags, self: Command) => {
     const store = neededStore(self, flags)

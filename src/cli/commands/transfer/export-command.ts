@@ -23,21 +23,19 @@ interface Flags extends Omit<SheetFlags, 'format'> {
 /** `colophon export <sheet> [file]`. */
 export function exportCommand(): Command {
   const command = addSheetArgument(
-    new Command('export').description(
-      'Write records to a file, or the whole sheet to one that opens elsewhere.',
-    ),
+    new Command('export').description('Export records to a file, or the whole sheet to an archive.'),
   )
-    .argument('[file]', 'where to, replaced if it is there; standard output when absent or -')
+    .argument('[file]', 'file to write, replaced if it exists; standard output when absent or -')
     .addOption(
       new Option(
         '--format <format>',
-        'what to write; by the name of the file, and ndjson to standard output',
+        'format to write (default: by the name of the file; ndjson to standard output)',
       ).choices(EXPORT_FORMATS),
     )
     .addOption(fieldsOption())
     .addOption(filterOption())
     .addOption(sortOption())
-    .option('--raw', 'leave the texts of CSV as they are, those too that look like formulas')
+    .option('--raw', 'leave the texts of CSV as they are, also those that look like formulas')
     .addOption(
       delimiterOption('between the cells of CSV (default: a tab for .tsv and .tab, a comma for others)'),
     )
@@ -46,10 +44,10 @@ export function exportCommand(): Command {
     ['colophon export countries countries.xlsx', 'All records, as a workbook'],
     [
       `colophon export countries asia.csv --fields id,name,area --filter "region = 'Asia'" --sort name`,
-      'Some fields of some records, in an order',
+      'Some fields of some records, sorted',
     ],
     ['colophon export countries --format parquet > countries.parquet', 'To standard output'],
-    ['colophon export countries countries.zip --format archive', 'The whole sheet, provenance included'],
+    ['colophon export countries countries.zip --format archive', 'The whole sheet, with its provenance'],
     ['colophon export countries package --format datapackage', 'A Frictionless Data Package in a directory'],
   ])
   return addSheetOptions(command, { prints: false }).action(

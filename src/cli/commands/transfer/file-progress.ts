@@ -3,14 +3,14 @@ import type { ProgressStyle } from '../../terminal/progress.ts'
 import { screenOf, type Screen } from '../../terminal/terminal.ts'
 import { cutToWidth, textWidth } from '../../terminal/text-width.ts'
 
-/** How far reading or writing a file is. */
+/** The progress of reading or writing a file. */
 export interface FileProgress {
-  /** What is done, such as `checking`. */
+  /** The step, such as `checking`. */
   readonly what: string
   readonly done: number
-  /** The number that stands for, in words. */
+  /** Formats a number of units, such as records. */
   readonly amount: (number: number) => string
-  /** From 0 to 1; null when nobody knows. */
+  /** The fraction that is done, from 0 to 1; null when unknown. */
   readonly share: number | null
 }
 
@@ -20,8 +20,7 @@ const RATE_MS = 10_000
 const BAR_WIDTH = 24
 
 /**
- * Tells on standard error how far a file is, until what it answers with is called, which leaves the line as if there had been
- * none. `read` is asked again and again.
+ * Shows the progress of a file on standard error, polling `read`. Returns a function that stops it and clears the line.
  */
 export function showFileProgress(style: ProgressStyle, read: () => FileProgress | undefined): () => void {
   if (style === 'none') return () => undefined
@@ -30,7 +29,7 @@ export function showFileProgress(style: ProgressStyle, read: () => FileProgress 
   const tick = (): void => {
     const progress = read()
     if (progress === undefined) return
-    // The second pass over a file has a speed of its own.
+    // The second pass over a file has its own speed.
     if (progress.what !== what) moments = []
     what = progress.what
     const at = performance.now()
@@ -48,7 +47,7 @@ export function showFileProgress(style: ProgressStyle, read: () => FileProgress 
   }
 }
 
-/** How far a file is, in words; `rate` is a second. */
+/** Returns the progress of a file as text; `rate` is per second. */
 export function progressWords({ what, done, amount, share }: FileProgress, rate: number | null): string {
   const words = [`${what} ${amount(done)}`]
   if (rate !== null && rate > 0) {
@@ -58,7 +57,7 @@ export function progressWords({ what, done, amount, share }: FileProgress, rate:
   return words.join(' · ')
 }
 
-/** The same with a bar, in one line that fits the screen. */
+/** Returns the progress of a file with a bar, in one line that fits the screen. */
 export function fileLine({ share }: FileProgress, words: string, screen: Screen): string {
   const room = screen.columns - textWidth(words) - 8
   if (share === null || room < 4) return cutToWidth(words, screen.columns - 1)
@@ -67,7 +66,7 @@ export function fileLine({ share }: FileProgress, words: string, screen: Screen)
   return `${screen.paint('cyan', drawn)} ${String(Math.floor(share * 100)).padStart(3)} %  ${words}`
 }
 
-/** A number of bytes, in words. */
+/** Returns a number of bytes as text. */
 export function bytesText(bytes: number): string {
   return bytes < 1 << 20 ? `${grouped(bytes / 1024, 1)} KiB` : `${grouped(bytes / (1 << 20), 1)} MiB`
 }

@@ -21,22 +21,20 @@ interface Flags extends SheetFlags, ReadFileFlags {
 /** `colophon import <sheet> <file>`. */
 export function importCommand(): Command {
   const command = addSheetArgument(
-    new Command('import').description(
-      'Write the records of a file, after a check that all of them can be written.',
-    ),
+    new Command('import').description('Import the records of a file, after validating all of them.'),
   )
     .argument('<file>', 'CSV, JSON, NDJSON, Parquet or XLSX; - is standard input')
     .addOption(
       new Option(
         '--input-format <format>',
-        'what the input is; by the name of a file, and needed for standard input',
+        'format of the input (default: by the name of the file); required for standard input',
       ).choices(INPUT_FORMATS),
     )
-    .option('--dry-run', 'only say what would be written, and what is wrong')
-    .option('--no-check', 'write at once, up to the first record that is refused')
-    .option('--keep-empty', 'leave a value as it is where the file has nothing, instead of clearing it')
-    .option('--key <column>', 'the column that has the ids (default: id, or by the original name of id)')
-    .option('--no-key', 'number the records, in a sheet whose ids init made in this way')
+    .option('--dry-run', 'only show what would be written, and errors')
+    .option('--no-check', 'write without validating the file first, up to the first refused record')
+    .option('--keep-empty', 'keep the value where the file has an empty cell, instead of clearing it')
+    .option('--key <column>', 'column that has the ids (default: id, or its original name)')
+    .option('--no-key', 'number the records, in a sheet whose ids init made this way')
     .option('--raw', 'take the texts of CSV as they are, with the apostrophes that guard against formulas')
     .addOption(progressOption())
   addReadFileOptions(command)
@@ -45,7 +43,7 @@ export function importCommand(): Command {
     ['colophon import countries countries.xlsx --actor human:ann', 'The first worksheet of a workbook'],
     [
       'colophon import orders export.csv.gz --key "order no" --null NA --yes --actor agent:nightly',
-      'A compressed file, with ids in a column of another name; nobody is asked',
+      'A compressed file, with ids in another column, without questions',
     ],
   ])
   return addSheetOptions(command, { writes: true }).action(

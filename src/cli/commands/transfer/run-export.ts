@@ -17,29 +17,31 @@ import { UsageError } from '../../options/usage-error.ts'
 import { visibleBytes } from '../../terminal/visible-text.ts'
 
 export interface WhatToExport extends Omit<ExportQuery, 'format'> {
-  /** Null is standard output. */
+  /** The file; null is standard output. */
   readonly file: string | null
-  /** Null goes by the name of the file. */
+  /** The format; null detects it from the name of the file. */
   readonly format: ExportFormat | null
-  /** Null is what is usual where messages go. */
+  /** The style of progress; null is a bar at a terminal. */
   readonly progress: ProgressStyle | null
 }
 
-/** What no terminal shows. */
+/** Formats that a terminal cannot show. */
 const BINARY = new Set<ExportFormat>(['parquet', 'xlsx', 'datapackage', 'archive'])
 
 /**
- * Exports to a file, which is there only once it is whole, or to standard output. Throws as `exportRecords` does, and
+ * Exports to a file, which is replaced once it is complete, or to standard output. Throws as `exportRecords` does, and
  * UsageError.
  */
 export async function runExport(context: CommandContext, what: WhatToExport): Promise<ExitCode> {
   const format = what.format ?? (what.file === null ? 'ndjson' : formatOf(what.file))
   if (format === null) {
     const known = what.file?.toLowerCase().endsWith('.zip') === true ? ', archive or datapackage' : ''
-    throw new UsageError(`the name of ${what.file} does not say what to write${known}; say it with --format`)
+    throw new UsageError(
+      `the format of ${what.file} cannot be told from its name${known}; give it with --format`,
+    )
   }
   if (what.file === null && context.out.isTerminal && BINARY.has(format)) {
-    throw new UsageError(`${format} is nothing to look at; name a file, or send standard output to one`)
+    throw new UsageError(`${format} cannot be shown at a terminal; name a file, or redirect standard output`)
   }
   checkWhole(format, what)
   if (format === 'datapackage' && what.file !== null && !what.file.toLowerCase().endsWith('.zip')) {
@@ -49,13 +51,13 @@ export async function runExport(context: CommandContext, what: WhatToExport): Pr
   return writeBytes(context, await bytesOf(context, format, what), what)
 }
 
-/** An export of the whole sheet has all of it. */
+/** Throws UsageError for options that select a part of the sheet, when the whole is exported. */
 function checkWhole(format: ExportFormat, what: WhatToExport): void {
   if (format !== 'archive' && format !== 'datapackage') return
   const { fields, filter, sort, raw, delimiter = null } = what
   if (fields === null && filter === null && sort === null && !raw && delimiter === null) return
   throw new UsageError(
-    `an ${format} has the whole sheet; --fields, --filter, --sort, --raw and --delimiter are for the other formats`,
+    `--fields, --filter, --sort, --raw and --delimiter do not apply to ${format}, which has the whole sheet`,
   )
 }
 
@@ -114,5 +116,5 @@ async function writeBytes(
   }
 }
 
-/** Ctrl-C. */
+/** The export was interrupted with Ctrl-C. */
 class Stopped extends Error {}

@@ -15,25 +15,25 @@ import type { CommandContext } from '../../options/command-context.ts'
 import { EXIT, type ExitCode } from '../../terminal/exit-codes.ts'
 import { showFileProgress } from './file-progress.ts'
 import { onInterrupt } from '../../terminal/interrupts.ts'
-import { grouped } from '../../terminal/progress-line.ts'
+import { grouped, recordsText } from '../../terminal/progress-line.ts'
 import { usualProgress, type ProgressStyle } from '../../terminal/progress.ts'
 import { UsageError } from '../../options/usage-error.ts'
 import { writerOf } from '../../options/required-actor.ts'
 
 export interface WhatToImport extends Pick<ImportOptions, 'dryRun' | 'check' | 'keepEmpty' | 'read' | 'key'> {
-  /** `-` is standard input. */
+  /** The file; `-` is standard input. */
   readonly file: string
-  /** Null goes by the name of the file. */
+  /** The format; null detects it from the name of the file. */
   readonly format: ImportOptions['format'] | null
-  /** Null is what is usual where messages go. */
+  /** The style of progress; null is a bar at a terminal. */
   readonly progress: ProgressStyle | null
-  /** Whether to ask, where somebody is there to answer, when something was guessed. */
+  /** Whether to ask, at a terminal, when something was guessed. */
   readonly ask: boolean
 }
 
 /**
- * Imports a file and prints what came of it; faults go to standard error, one to a line. Ctrl-C stops it between two
- * batches. Throws as {@link importRecords} does, and UsageError.
+ * Imports a file and prints the result; errors go to standard error, one per line. Ctrl-C stops it between two batches.
+ * Throws as {@link importRecords} does, and UsageError.
  */
 export async function runImport(
   { sheet, out }: CommandContext,
@@ -85,7 +85,7 @@ export async function runImport(
       }),
     )
     hide()
-    return await tell(out, result)
+    return await printResult(out, result)
   } catch (error) {
     hide()
     if (error instanceof ImportDeclined) {
@@ -110,10 +110,10 @@ async function withSource<T>(file: string, work: (source: FileSource) => Promise
   }
 }
 
-async function tell(out: CommandContext['out'], result: ImportResult): Promise<ExitCode> {
+async function printResult(out: CommandContext['out'], result: ImportResult): Promise<ExitCode> {
   const { records, inserted, updated, unchanged, faults, faultCount, written } = result
   for (const fault of faults) out.fault(faultText(fault))
-  if (faultCount > faults.length) out.note(`and ${grouped(faultCount - faults.length)} faults more`)
+  if (faultCount > faults.length) out.note(`and ${grouped(faultCount - faults.length)} more errors`)
   await out.print(
     {
       records,
@@ -137,10 +137,6 @@ function faultText({ place, id, field, message }: ImportFault): string {
 function summary({ inserted, updated, unchanged, faultCount, written }: ImportResult): string {
   const counts = `${grouped(inserted)} inserted, ${grouped(updated)} updated, ${grouped(unchanged)} unchanged`
   if (written) return counts
-  const faults = faultCount === 0 ? '' : `, ${grouped(faultCount)} ${faultCount === 1 ? 'fault' : 'faults'}`
+  const faults = faultCount === 0 ? '' : `, ${grouped(faultCount)} ${faultCount === 1 ? 'error' : 'errors'}`
   return `nothing was written; it would be ${counts}${faults}`
-}
-
-function recordsText(count: number): string {
-  return `${grouped(count)} ${count === 1 ? 'record' : 'records'}`
 }

@@ -1,9 +1,20 @@
 import type { UsedResource } from '../../../sheet/calls/used-resources.ts'
+import { Output, OutputClosed } from '../../terminal/output.ts'
 
-/** What derivations do with the resources of a type. */
+/** Prints the start message of a server or worker to standard output; calls `stop` when the reader has closed it. */
+export async function printStartMessage(text: string, stop: () => void): Promise<void> {
+  try {
+    await new Output(null).write(text)
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error
+    stop()
+  }
+}
+
+/** Verbs by type of resource. */
 const USES = { host: 'call', file: 'read', sheet: 'read the sheets', process: 'run' } as const
 
-/** Returns a line, with its line break, for each type of resource that the sheet's derivations touch; empty for none. */
+/** Returns a line, with its line break, for each type of resource that the derivations use; empty for none. */
 export function resourceLines(
   resources: readonly UsedResource[],
   { stubbed }: { readonly stubbed: boolean },

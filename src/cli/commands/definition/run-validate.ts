@@ -6,8 +6,8 @@ import { inOneLine } from '../../terminal/one-line.ts'
 import type { Output } from '../../terminal/output.ts'
 import { visibleText } from '../../terminal/visible-text.ts'
 
-/** Prints what is wrong with a sheet, fault by fault as they are found. Throws as {@link validateSheet} does. */
-export async function printFaults(
+/** Prints the errors of a sheet as they are found. Throws as {@link validateSheet} does. */
+export async function runValidate(
   out: Output,
   sheet: string,
   { records }: { readonly records: boolean },
@@ -23,7 +23,9 @@ export async function printFaults(
     for await (const batch of faults()) {
       for (const fault of batch) await out.write(`${faultLine(fault, sheet)}\n`)
     }
-    if (count === 0) await out.write(`${out.screen.paint('green', '✔')} no faults\n`)
+    if (count === 0)
+      await out.write(`${out.screen.paint('green', '✔')} no errors
+`)
   } else {
     await out.printList(faults(), {
       columns: [],
@@ -34,13 +36,13 @@ export async function printFaults(
   return count === 0 ? EXIT.done : EXIT.error
 }
 
-/** As compilers say it, with the path from here, so that editors and terminals can go there. */
+/** Returns an error in the format of compilers, with a relative path that editors and terminals can open. */
 function faultLine({ file, line, message }: SheetFault, sheet: string): string {
   const place = [placeOf(sheet, file), ...(line === null ? [] : [line])].join(':')
   return visibleText(`${place}: ${inOneLine(message)}`)
 }
 
-/** What is in a store is nowhere that an editor could go. */
+/** Returns the path of a file; in a store, only its name. */
 function placeOf(sheet: string, file: string | null): string {
   if (isStoreUrl(sheet)) return file ?? 'the sheet'
   return file === null ? sheet : join(sheet, file)
