@@ -210,7 +210,7 @@ test('records that init numbered are numbered by an import that is asked to, and
   await writeFile(path, 'amount\n1.5\n')
   await assert.rejects(importFile(sheet, path), {
     message:
-      /^data\.csv has no column id, and the ids of this sheet are the numbers of the records .*; --no-key numbers/,
+      /^data\.csv has no column id, and the ids of this sheet are the numbers of the records .*; use --no-key to number/,
   })
   const other = await initAndOpen(t, 'other.csv', CSV)
   await assert.rejects(importFile(other.sheet, other.path, { key: false }), {

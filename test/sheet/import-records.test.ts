@@ -190,7 +190,7 @@ test('one value of a unique field in two records of a file stops the import wher
   await assert.rejects(importCsv(t, sheet, `id,code\n${lines}`), {
     type: 'ValidationError',
     message:
-      /^data\.csv:1052 \(id "n1050"\), field "code": must be unique, but record "n7" .* the 1000 records up to data\.csv:1001 are/,
+      /^data\.csv:1052 \(id "n1050"\), field "code": must be unique, but record "n7" .* the 1000 records up to data\.csv:1001 are stored/,
   })
 })
 
@@ -220,7 +220,7 @@ test('D7: a derived field may come with the value that it has, or without one, a
 
 const HEADERS: readonly (readonly [text: string, fault: RegExp])[] = [
   ['id,titel\n', /^data\.csv, column "titel": the contract has no such field; was title meant\?$/],
-  ['title,price\n', /^data\.csv has no column id by which/],
+  ['title,price\n', /^data\.csv has no column id that identifies/],
 ]
 
 for (const [text, fault] of HEADERS) {
@@ -361,7 +361,7 @@ test('an import that is stopped ends between two batches, and says how far it ca
         if (progress.phase === 'write' && progress.records === 2000) stop.abort(new OperationError('stopped'))
       },
     }),
-    { type: 'OperationError', message: /^stopped; the 2000 records up to data\.csv:2001 are in the sheet/ },
+    { type: 'OperationError', message: /^stopped; the 2000 records up to data\.csv:2001 are stored/ },
   )
   assert.equal((await (await sheet.current()).store.status()).total, 2003)
   assert.deepEqual(
