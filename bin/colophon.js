@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts colophon on the Node it needs: this one, or the one installed beside it. Plain JavaScript that old Nodes read.
+// Starts colophon on a Node.js that is new enough: this one, or the one installed beside it. Plain JavaScript for old versions.
 import { existsSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -37,7 +37,7 @@ function refuse(message) {
 function runHere() {
   followLauncher()
   module.enableCompileCache()
-  // For threads and child processes, which would otherwise strip and compile everything again.
+  // Threads and child processes use the cache too, instead of stripping types and compiling again.
   const cache = module.getCompileCacheDir()
   if (cache !== undefined && !process.env.NODE_COMPILE_CACHE) process.env.NODE_COMPILE_CACHE = dirname(cache)
   const source = join(root, 'src', 'cli', 'main.ts')
@@ -45,7 +45,7 @@ function runHere() {
   void import(pathToFileURL(entry).href).then(({ main }) => main(process.argv))
 }
 
-/** The Node of the platform's package, if it is installed. */
+/** Returns the path of the Node.js of the platform's package, if it is installed. */
 function bundledNode() {
   const platform = process.platform === 'win32' ? 'win' : process.platform
   const require = createRequire(join(root, 'package.json'))
@@ -61,7 +61,7 @@ function bundledNode() {
 function runWith(node) {
   const child = launch(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)])
   child.on('error', (error) => {
-    console.error(`colophon cannot start the Node installed beside it: ${error.message}`)
+    console.error(`colophon cannot start the Node.js installed beside it: ${error.message}`)
     process.exitCode = 1
   })
   child.on('exit', endAs)

@@ -1,11 +1,11 @@
 /*
- * What stands between a person, or a service manager, and a program on another Node.js: starts it, passes signals on, and
- * ends as it ends. Plain JavaScript for any Node.js from 14 on, since its very purpose is to cope with an older one.
+ * Launches a program on another Node.js, forwards signals, and ends as the program ends. Plain JavaScript for Node.js 14
+ * and later, since it also runs on versions that cannot run the program.
  *
- * A signal reaches a program on several ways. One to the whole process group, as from a terminal, systemd or `kill -- -PGID`,
- * arrives at the program itself and at each launcher above it, and each passes it on. So launchers pass signals on as messages
- * that name their way, and the program emits them as its own with the way as a third argument: it can count a signal once
- * however slowly the launchers pass it on. The end of the channel tells the program at once that its launcher is gone.
+ * A signal reaches a program on several paths. One to the whole process group, as from a terminal, systemd or
+ * `kill -- -PGID`, arrives at the program and at each launcher above it, and each forwards it. Launchers therefore forward
+ * signals as messages that name their path, and the program emits them as its own with the path as a third argument, so that
+ * it counts a signal once, however late a launcher forwards it. The channel closes when the launcher is gone.
  */
 import { spawn } from 'child_process'
 import { readFileSync } from 'fs'
@@ -16,16 +16,19 @@ import { constants } from 'os'
 /** @type {readonly Signal[]} */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-/** In the environment of a program whose channel is to its launcher, since others start programs with a channel, too. */
+/** The environment variable of a program whose channel is to its launcher, since other parents open channels too. */
 const LAUNCHED = 'COLOPHON_LAUNCHED'
 
-/** What npm runs in the foreground, in npm_lifecycle_event: ends with npm. Other scripts may mean to leave something behind. */
+/**
+ * The values of npm_lifecycle_event that npm runs in the foreground, and that end with npm. Other scripts may leave
+ * processes running.
+ */
 const NPM_FOREGROUND = ['npx', 'start', 'test', 'campaign']
 
 const NPM_INTERVAL_MS = 200
 
 /**
- * Starts a program of ours on a Node.js, with a channel; it has to call {@link followLauncher}.
+ * Starts a program on a Node.js, with a channel; the program has to call {@link followLauncher}.
  *
  * @param {string} node
  * @param {readonly string[]} args
@@ -36,31 +39,31 @@ export function launch(node, args, { stdout = 'inherit' } = {}) {
     stdio: ['inherit', stdout, 'inherit', 'ipc'],
     env: { ...process.env, [LAUNCHED]: '1' },
   })
-  passSignalsTo(child)
+  forwardSignalsTo(child)
   return child
 }
 
 /**
- * Passes SIGINT, SIGTERM and SIGHUP on to a child, which decides when to end. To one without a channel, Ctrl-C is not
- * passed on, which it gets from the terminal itself and would take for impatience.
+ * Forwards SIGINT, SIGTERM and SIGHUP to a child, which decides when to end. Ctrl-C is not forwarded to a child without a
+ * channel, which receives it from the terminal and would count it twice.
  *
  * @param {import('child_process').ChildProcess} child
  */
-export function passSignalsTo(child) {
+export function forwardSignalsTo(child) {
   followLauncher()
   for (const signal of SIGNALS) {
-    /** @type {(name: string, number: number, way?: string) => void} */
-    const passOn = (_name, _number, way = 'itself') => {
-      // Where the child has gone meanwhile, nobody is left to tell.
-      if (child.connected) child.send({ signal, way: `launcher < ${way}` }, () => undefined)
+    /** @type {(name: string, number: number, path?: string) => void} */
+    const forward = (_name, _number, path = 'itself') => {
+      // A failure to send is ignored, since the child has ended.
+      if (child.connected) child.send({ signal, path: `launcher < ${path}` }, () => undefined)
       else if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
     }
-    process.on(signal, passOn)
+    process.on(signal, forward)
   }
 }
 
 /**
- * Ends this process as a child ended: with its exit code, or of its signal.
+ * Ends this process as a child ended: with its exit code, or by its signal.
  *
  * @param {number | null} code
  * @param {NodeJS.Signals | null} signal
@@ -77,8 +80,8 @@ export function endAs(code, signal) {
 let isFollowing = false
 
 /**
- * Has this process get the signals that its launcher passes on, and a SIGTERM when its launcher, or the npm that runs it in
- * the foreground, is gone.
+ * Emits the signals that the launcher forwards, and SIGTERM when the launcher, or the npm that runs this process in the
+ * foreground, is gone.
  */
 export function followLauncher() {
   if (isFollowing) return
@@ -91,17 +94,17 @@ export function followLauncher() {
 
 /** @param {NonNullable<typeof process.channel>} channel */
 function followChannel(channel) {
-  process.on('message', (/** @type {{ signal: Signal, way: string }} */ { signal, way }) =>
-    raise(signal, way),
+  process.on('message', (/** @type {{ signal: Signal, path: string }} */ { signal, path }) =>
+    raise(signal, path),
   )
   process.on('disconnect', () => raise('SIGTERM', 'launcher gone'))
-  // A program ends when it has nothing left to do, whatever its launcher may still say.
+  // The channel does not keep the program running.
   channel.unref()
 }
 
 /**
- * Neither npm nor the shell that it runs scripts in says when it is gone, and the shell dies of the signals that npm sends
- * it without passing them on. So their numbers are looked at.
+ * Polls the process ids of npm and its shell: neither reports its end, and the shell does not forward the signals of
+ * npm.
  */
 function followNpm() {
   const before = ancestors()
@@ -113,7 +116,7 @@ function followNpm() {
   watch.unref()
 }
 
-/** The parent, and where that is a shell and the system tells, whoever runs the shell. */
+/** Identifies the parent process, and its parent when it is a shell, where the system provides that. */
 function ancestors() {
   const { pid, ppid } = process
   if (process.platform === 'win32') return isAlive(ppid) ? `${pid} < ${ppid}` : `${pid}`
@@ -123,7 +126,7 @@ function ancestors() {
 }
 
 /**
- * What Linux says of a process; null where it says nothing.
+ * Reads the name and the parent of a process on Linux; null elsewhere.
  *
  * @param {number} pid
  */
@@ -149,10 +152,10 @@ function isAlive(pid) {
 
 /**
  * @param {Signal} signal
- * @param {string} way
+ * @param {string} path
  */
-function raise(signal, way) {
+function raise(signal, path) {
   if (process.listenerCount(signal) === 0) process.kill(process.pid, signal)
-  // As Node emits its own, and the way.
-  else Reflect.apply(process.emit, process, [signal, signal, constants.signals[signal], way])
+  // With the arguments of Node.js, and the path.
+  else Reflect.apply(process.emit, process, [signal, signal, constants.signals[signal], path])
 }

@@ -1,6 +1,6 @@
 /*
- * Writes dist/unsupported.js: what programs get in the place of the engine on runtimes that cannot run it. It has the
- * names that the engine exports, since an import of a missing name would fail first, with a message about that name.
+ * Writes dist/unsupported.js, which replaces the engine on runtimes that cannot run it. It exports the same names, since an
+ * import of a missing name would fail first, with a message about that name.
  *
  *   node scripts/build-unsupported.mjs [dist]
  */

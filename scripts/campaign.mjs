@@ -10,7 +10,7 @@
 import { spawn } from 'child_process'
 import { once } from 'events'
 import { join } from 'path'
-import { endAs, passSignalsTo } from '../bin/launcher.js'
+import { endAs, forwardSignalsTo } from '../bin/launcher.js'
 import { findNode, missingNode, ROOT } from './node24.mjs'
 
 /** @type {Readonly<Record<string, { files: string, settings: Readonly<Record<string, string>> }>>} */
@@ -43,7 +43,7 @@ let failed = false
 for (const [name, { files, settings }] of Object.entries(CAMPAIGNS)) {
   if (named.length > 0 && !named.includes(name)) continue
   console.log(`\nCampaign ${name}\n`)
-  // One file after the other: fuzzers look at the memory of what they feed.
+  // One file after the other: fuzzers measure the memory of the process.
   const child = spawn(node, ['--test', '--test-reporter=spec', '--test-concurrency=1', files], {
     stdio: 'inherit',
     env: {
@@ -52,7 +52,7 @@ for (const [name, { files, settings }] of Object.entries(CAMPAIGNS)) {
       ...process.env,
     },
   })
-  passSignalsTo(child)
+  forwardSignalsTo(child)
   const [code, signal] = /** @type {[number | null, NodeJS.Signals | null]} */ (await once(child, 'exit'))
   if (signal !== null) endAs(code, signal)
   failed ||= code !== 0

@@ -1,6 +1,6 @@
 /*
- * Writes the part of docs/reference/cli.md that says what each command takes, from the commands themselves:
- * `npm run docs:cli`. A test holds that the page is current.
+ * Writes the part of docs/reference/cli.md that describes each command, from the commands: `npm run docs:cli`. A test fails
+ * when the page is outdated.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { createProgram } from '../src/cli/program.ts'
 
 export const PAGE = join(import.meta.dirname, '..', 'docs', 'reference', 'cli.md')
 
-/** What stands between the part that people write and the part that is written here. */
+/** The line between the written and the generated part of the page. */
 const MARK = '<!-- What follows is written by `npm run docs:cli`. -->'
 
 /** `serve` has a page of its own. */
@@ -19,7 +19,7 @@ const ELSEWHERE = new Map([
 ])
 
 /**
- * The page as it should be, given the page as it is.
+ * Returns the page with its generated part replaced.
  *
  * @param {string} page
  */
@@ -31,7 +31,7 @@ export async function withReference(page) {
 }
 
 /**
- * The commands below one, each followed by those below it.
+ * Lists the subcommands of a command, each followed by its own.
  *
  * @param {import('commander').Command} parent
  * @returns {import('commander').Command[]}
@@ -68,7 +68,7 @@ function sectionOf(command) {
 }
 
 /**
- * A command's name after `colophon`, such as `runs prune`.
+ * Returns a command's name after `colophon`, such as `runs prune`.
  *
  * @param {import('commander').Command} command
  * @returns {string}

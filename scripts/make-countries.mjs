@@ -1,6 +1,6 @@
 /*
- * Writes examples/countries/records.jsonl from the npm package world-countries (ODbL-1.0). What it changes is told
- * in examples/countries/README.md, as the licence asks.
+ * Writes examples/countries/records.jsonl from the npm package world-countries (ODbL-1.0). examples/countries/README.md
+ * lists its changes, as the licence requires.
  *
  *   npm pack world-countries@5.1.0 && tar xf world-countries-5.1.0.tgz
  *   node scripts/make-countries.mjs package/countries.json > examples/countries/records.jsonl

@@ -1,6 +1,6 @@
 /*
- * Finds a Node.js that can run the project. Plain JavaScript for any Node from 14 on, since its very purpose is to
- * cope with an older one.
+ * Finds a Node.js that can run the project. Plain JavaScript for Node.js 14 and later, since it also runs on versions that
+ * are too old for the project.
  */
 import { spawnSync } from 'child_process'
 import { existsSync } from 'fs'
@@ -18,7 +18,7 @@ const BUNDLED = join(
   process.platform === 'win32' ? 'node.exe' : 'node',
 )
 
-/** Path of a Node.js that is new enough: this one, else the bundled one; null when there is none that runs. */
+/** Returns the path of a Node.js that is new enough: this one, else the bundled one; null when neither runs. */
 export function findNode() {
   if (isNewEnough(process.versions.node)) return process.execPath
   if (!existsSync(BUNDLED)) return null
@@ -26,7 +26,7 @@ export function findNode() {
   return status === 0 && isNewEnough(stdout.trim().slice(1)) ? BUNDLED : null
 }
 
-/** What to tell people when {@link findNode} finds none. */
+/** The error message when {@link findNode} returns null. */
 export function missingNode() {
   return (
     `colophon needs Node.js 24.20 or newer; this is ${process.versions.node}, and npm brings none for ` +
@@ -35,7 +35,7 @@ export function missingNode() {
 }
 
 /**
- * The exit code of a child as shells give it: 128 and the number of the signal that ended it.
+ * Returns the exit code of a child as shells do: 128 and the number of the signal that ended it.
  *
  * @param {number | null} code
  * @param {NodeJS.Signals | null} signal

@@ -1,7 +1,7 @@
 /*
- * Sees to what `npm start` and `npm test` need: the dependencies of the lockfile, a Node.js that is new enough, and the
- * built viewer; with `--for-tests`, also the programs that tests drive, a Chromium and an nginx. Takes milliseconds when all is there.
- * Plain JavaScript for any Node from 14 on.
+ * Installs what `npm start` and `npm test` need: the dependencies of the lockfile, a Node.js that is new enough, and the
+ * built viewer; with `--for-tests`, also the programs that tests drive, a Chromium and an nginx. Takes milliseconds when all
+ * exist. Plain JavaScript for Node.js 14 and later.
  */
 import { spawnSync } from 'child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'fs'
@@ -25,8 +25,8 @@ else if (!isViewerBuilt()) withLock(() => isViewerBuilt() || build(node))
 if (forTests && missingPrograms().length > 0) withLock(installPrograms)
 
 /**
- * Whether node_modules is what package-lock.json asks for. Compares contents, not times: a checkout makes the lockfile
- * look new, and npm writes the two files in either order.
+ * Whether node_modules matches package-lock.json. Compares contents, not times: a checkout changes the time of the
+ * lockfile, and npm writes the two files in either order.
  */
 function isInstalled() {
   const wanted = packagesOf(join(ROOT, 'package-lock.json'))
@@ -71,8 +71,8 @@ function missingPrograms() {
 }
 
 /**
- * Installs the programs that tests drive, where that needs nobody's consent. Without them their tests are skipped; in
- * continuous integration, where a skipped test would pass unnoticed, that is a failure.
+ * Installs the programs that tests drive, where that requires no consent. Without them their tests are skipped; in
+ * continuous integration, where nobody would notice, this fails.
  */
 function installPrograms() {
   const problem = tryInstallPrograms(missingPrograms())
@@ -112,7 +112,7 @@ function tryInstallPrograms(missing) {
   return `apt-get failed: ${error ? error.message : lines[lines.length - 1]}`
 }
 
-/** What to put before a command that root must run; null when there is no way without a password. */
+/** Returns the prefix of a command that requires root; null when there is no way without a password. */
 function becomeRoot() {
   if (process.getuid && process.getuid() === 0) return []
   return isOnPath('sudo') && spawnSync('sudo', ['-n', 'true']).status === 0 ? ['sudo', '-n'] : null
@@ -123,14 +123,14 @@ function isOnPath(command) {
   return findProgram({ commands: [command], variable: '' }) !== null
 }
 
-/** npm's own messages go to stderr, so that the output of the command proper stays clean. */
+/** Runs npm with its messages on standard error, so that standard output has that of the command only. */
 function options() {
   return { cwd: ROOT, stdio: /** @type {import('child_process').StdioOptions} */ (['ignore', 2, 2]) }
 }
 
 /**
- * Lets one process at a time install. The lock of a process that is gone is taken over; two takers at once could both
- * succeed, which costs a second npm ci and no more.
+ * Runs the installation in one process at a time. The lock of a process that is gone is taken over; two processes could
+ * take it over at once, which only costs a second npm ci.
  *
  * @param {() => void} action
  */

@@ -32,15 +32,15 @@ async function serveExample() {
   const child = launch(process.execPath, serve, { stdout: 'pipe' })
   const output = /** @type {import('stream').Readable} */ (child.stdout)
   output.pipe(process.stdout)
-  // Nobody reads it any more.
+  // The reader has closed the output.
   process.stdout.on('error', () => process.kill(process.pid, 'SIGTERM'))
   tellWhenServing(output)
   child.on('close', (code, signal) => void api.close().then(() => endAs(code, signal)))
 }
 
 /**
- * Starts the API that the example's derivations call, or takes the one that another `npm start` has running.
- * COUNTRIES_API_PORT puts it on another port, where the derivations as they are do not find it.
+ * Starts the API that the example's derivations call, or uses that of another `npm start`. COUNTRIES_API_PORT sets another
+ * port, which the derivations of the example do not call.
  */
 async function startExampleApi() {
   const { API_NAME, API_PORT, API_VERSION, startApi } = await import('../examples/countries/api/server.mjs')
@@ -59,7 +59,7 @@ async function startExampleApi() {
 }
 
 /**
- * What the server at an address says that it is; null when it does not say it as JSON.
+ * Reads the JSON by which the server at an address identifies itself; null for anything else.
  *
  * @param {string} url
  */
@@ -73,7 +73,7 @@ async function describe(url) {
 }
 
 /**
- * Tells what to try, once the service has told its address.
+ * Prints what to try, once the service has printed its address.
  *
  * @param {import('stream').Readable} output of `colophon serve`
  */

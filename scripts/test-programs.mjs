@@ -1,6 +1,6 @@
 /*
- * The programs that some tests drive, and where they are on this machine. Plain JavaScript for any Node from 14 on:
- * setup.mjs installs what is missing, and the tests look for it with the same eyes.
+ * The programs that some tests drive, and their paths on this machine. Plain JavaScript for Node.js 14 and later: setup.mjs
+ * installs missing ones, and the tests look for them with the same functions.
  */
 import { accessSync, constants, statSync } from 'fs'
 import { basename, delimiter, join } from 'path'
@@ -51,11 +51,11 @@ export const ZSH = { name: 'zsh', commands: ['zsh'], variable: 'COLOPHON_ZSH', d
 /** @type {TestProgram} */
 export const FISH = { name: 'fish', commands: ['fish'], variable: 'COLOPHON_FISH', debianPackage: 'fish' }
 
-/** All of them. */
+/** All programs. */
 export const TEST_PROGRAMS = [CHROMIUM, NGINX, PGBOUNCER, SCRIPT, ZSH, FISH]
 
 /**
- * Path of an installed program; null when there is none, or when its variable names a file that cannot be run.
+ * Returns the path of an installed program; null when there is none, or when its variable names a file that cannot be run.
  *
  * @param {Pick<TestProgram, 'commands' | 'variable'>} program
  */
@@ -71,7 +71,7 @@ export function findProgram({ commands, variable }) {
   return null
 }
 
-/** The directories of the path, and the `sbin` beside each `bin`: servers are there, and not on everybody's path. */
+/** Returns the directories of PATH, and the `sbin` beside each `bin`, which has servers and is often not on PATH. */
 function searchedDirectories() {
   const directories = (process.env.PATH || '').split(delimiter).filter((directory) => directory !== '')
   const beside = directories.filter((directory) => basename(directory) === 'bin')

@@ -13,7 +13,7 @@
 import { spawn } from 'child_process'
 import { existsSync, readFileSync, statSync } from 'fs'
 import { cpus } from 'os'
-import { passSignalsTo } from '../bin/launcher.js'
+import { forwardSignalsTo } from '../bin/launcher.js'
 import { exitCode, findNode, missingNode, ROOT } from './node24.mjs'
 import { runGroups, TEST_TIMEOUT_MS, testEnvironment } from './run-groups.mjs'
 import { TEST_FOLDERS, testGroups } from './test-groups.mjs'
@@ -62,7 +62,7 @@ async function runSome(program) {
     ],
     { stdio: 'inherit', env: testEnvironment() },
   )
-  passSignalsTo(runner)
+  forwardSignalsTo(runner)
   return new Promise((resolve) => runner.on('exit', (code, signal) => resolve(exitCode(code, signal))))
 }
 

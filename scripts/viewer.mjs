@@ -1,6 +1,6 @@
 /*
- * Whether the viewer is built from the sources that are there, and how to build it. Plain JavaScript for any Node from 14
- * on, since setup calls it.
+ * Builds the viewer, and checks whether it was built from the present sources. Plain JavaScript for Node.js 14 and later,
+ * since setup calls it.
  */
 import { spawnSync } from 'child_process'
 import { createHash } from 'crypto'
@@ -10,16 +10,16 @@ import { ROOT } from './node24.mjs'
 
 const WEB = join(ROOT, 'web')
 
-/** What the built viewer was made from. */
+/** The file with the hash of the sources of the built viewer. */
 const STAMP = join(WEB, 'dist', 'built-from')
 
-/** Whether there is a viewer, made from just these sources. */
+/** Whether the viewer was built from the present sources. */
 export function isViewerBuilt() {
   return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === sourcesHash()
 }
 
 /**
- * Builds the viewer; answers with what vite has to say when it fails, else null.
+ * Builds the viewer. Returns the output of vite when it fails, else null.
  *
  * @param {string} node
  */
@@ -35,7 +35,7 @@ export function buildViewer(node) {
   return null
 }
 
-/** Of all that goes into the viewer; tests do not. */
+/** Returns the hash of the viewer's sources, without tests. */
 function sourcesHash() {
   const hash = createHash('sha256')
   const folders = [

@@ -9,7 +9,10 @@ export interface UsedResource extends Resource {
   readonly refusal: string | null
 }
 
-/** Lists the resources that the sheet's derivations touch, each once, by type and name; empty while files of the sheet are broken. */
+/**
+ * Lists the resources that the sheet's derivations use, each once, by type and name; empty while files of the sheet are
+ * broken.
+ */
 export async function usedResources(sheet: Sheet): Promise<UsedResource[]> {
   const resources = new Map<string, UsedResource>()
   for (const derivation of await derivationsOf(sheet)) {

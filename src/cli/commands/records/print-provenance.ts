@@ -21,7 +21,7 @@ export async function printHistory({ sheet, out }: CommandContext, query: Proven
   await out.printList(pages, { columns: COLUMNS, none: NOTHING })
 }
 
-const NOTHING = 'nobody has written this cell yet'
+const NOTHING = 'no value was written to this cell yet'
 
 const COLUMNS: readonly Column<ProvenanceEntryAnswer>[] = [
   { header: 'seq', value: ({ seq }) => seq },

@@ -98,7 +98,7 @@ async function printList(
     member: 'proposals',
     beside: () => ({ waiting }),
     columns: PROPOSAL_COLUMNS,
-    none: state === null ? 'nothing was proposed yet' : `no proposal is ${state}`,
+    none: state === null ? 'no proposals yet' : `no proposal is ${state}`,
   })
 }
 

@@ -48,7 +48,7 @@ function printList({ sheet, out }: CommandContext, { limit, cursor }: WhichRuns)
     const { runs, next_cursor: nextCursor } = toRunListAnswer(await listRuns(sheet, page))
     return { items: runs, nextCursor }
   }, cursor)
-  return printPages(out, pages, { limit, member: 'runs', columns: RUN_COLUMNS, none: 'nothing was run yet' })
+  return printPages(out, pages, { limit, member: 'runs', columns: RUN_COLUMNS, none: 'no runs yet' })
 }
 
 function printFailures(

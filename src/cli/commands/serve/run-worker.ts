@@ -42,7 +42,7 @@ export async function work(options: WorkOptions): Promise<void> {
   }
 }
 
-/** Where it cannot begin, the sheet is closed. */
+/** Starts the worker. Closes the sheet when that fails. */
 async function begin(
   sheet: Sheet,
   { stubFile }: WorkOptions,
