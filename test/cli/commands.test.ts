@@ -146,11 +146,11 @@ test('upsert streams a long input in batches: what came before a fault stays, an
   })
 })
 
-test('upsert needs to know who writes, and guesses nobody', async (t) => {
+test('upsert requires an actor, and has no default', async (t) => {
   const { sheet } = await open(t)
   const { code, stdout, stderr } = await runCommand(['upsert', sheet], { input: '{"id":"a"}' })
   assert.deepEqual([code, stdout], [2, ''])
-  assert.match(stderr, /^error: who writes\? [^\n]*--actor[^\n]*COLOPHON_ACTOR\n$/)
+  assert.match(stderr, /^error: no actor is given; [^\n]*--actor[^\n]*COLOPHON_ACTOR\n$/)
 })
 
 test('delete takes ids as arguments or from standard input, and asks nobody in a pipe', async (t) => {
