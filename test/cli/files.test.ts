@@ -112,7 +112,7 @@ const WRONG: readonly (readonly [args: readonly string[], fault: RegExp])[] = [
   ],
   [
     ['export', 'SHEET', 'data.zip', '--format', 'archive', '--fields', 'id'],
-    /an archive has the whole sheet/,
+    /do not apply to archive, which has the whole sheet/,
   ],
 ]
 

@@ -98,7 +98,7 @@ suite('colophon init', { concurrency: 2 }, () => {
     assert.equal((JSON.parse(done.stdout) as { records: number }).records, 2)
     const unnamed = await piped('', 'init', join(root, 'x'), '--from', '-')
     assert.equal(unnamed.code, 2)
-    assert.match(unnamed.stderr, /give --input-format/)
+    assert.match(unnamed.stderr, /give it with --input-format/)
     assert.ok(!existsSync(join(root, 'x')))
   })
 

@@ -148,7 +148,7 @@ test('a command line that names both a store and a directory, or a store that is
   for (const [url, args, expected] of [
     [store, ['delete', directory, 'a', '--yes'], /both a store and the directory/],
     [store, ['list', directory], /too many arguments/],
-    ['mysql://ann:hushed@host/x', ['list'], /no URL of a store/],
+    ['mysql://ann:hushed@host/x', ['list'], /is not the URL of a store/],
     ['', ['push', directory], /no store is given/],
     ['', ['list'], /missing required argument 'sheet'/],
     [store, ['get'], /missing required argument 'id'/],
