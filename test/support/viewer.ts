@@ -16,8 +16,8 @@ const PICTURES = join(import.meta.dirname, '..', '..', '.cache', 'screenshots')
 const PATIENTLY = ['--query-timeout', '60']
 
 const PATIENCE_MS = 30_000
-const POLL_MS = 20
-const CALM_POLLS = 4
+const POLL_MS = 50
+const CALM_POLLS = 2
 
 /** What pages may say on the console: browsers report each refused request there, which pages cannot prevent. */
 const EXPECTED = /^Failed to load resource: the server responded with a status of (4\d\d|500|503)/
