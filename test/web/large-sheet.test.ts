@@ -8,7 +8,7 @@ import { eventually, picture, settled, SheetViewer, shows } from '../support/vie
 
 /**
  * A multiple of 8, the number of cities. The campaign takes a million, whose rows are taller than what a browser can scroll;
- * the arithmetic of that has tests of its own (web/src/grid/scroll-scale.test.ts).
+ * the arithmetic of that has tests of its own (web/src/grid/layout/scroll-scale.test.ts).
  */
 const COUNT = Number(process.env['COLOPHON_LARGE_RECORDS'] ?? 24_000)
 const OF_A_CITY = COUNT / CITIES.length

@@ -1,6 +1,5 @@
 import type { SheetContract } from '../api/contract.ts'
 import { DerivationText } from './derivation-text.tsx'
-import { exampleDerivation } from './example-derivation.ts'
 
 /** The empty state of a sheet without derivations, with an example file. */
 export function NoDerivations({ contract }: { readonly contract: SheetContract }) {
@@ -18,4 +17,24 @@ export function NoDerivations({ contract }: { readonly contract: SheetContract }
       <DerivationText text={exampleDerivation(contract)} />
     </div>
   )
+}
+
+/** Returns an example derivation file that uses fields of the sheet where possible. */
+function exampleDerivation({ fields }: SheetContract): string {
+  const input = fields.find(({ primaryKey, derived }) => !primaryKey && derived === null) ?? fields[0]
+  const target = fields.find(
+    ({ primaryKey, name, required }) => !primaryKey && !required && name !== input?.name,
+  )
+  const [from, to] = [input?.name ?? 'id', target?.name ?? 'price']
+  return `# derivations/${to.replaceAll('_', '-').toLowerCase()}.yaml
+targets: [${to}]
+inputs: [${from}]
+kind: http
+url: https://api.example.com/lookup/{{ ${from} }}
+headers:
+  # An environment variable of the server; it is never shown or logged.
+  Authorization: Bearer {{ env.API_KEY }}
+# Path to the value in the response.
+response_path: result.value
+`
 }

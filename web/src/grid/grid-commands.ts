@@ -1,7 +1,7 @@
 import type { SheetContract } from '../api/contract.ts'
 import type { MenuCommand } from '../ui/command-menu.tsx'
 import { openRunDialog } from '../runs/dialogs/run-dialog.tsx'
-import type { GridDialog } from './grid-dialog.ts'
+import type { GridDialog } from './grid-toolbar.tsx'
 import { isSortable } from './columns/column-head-props.ts'
 import type { Editor } from './interaction/use-editor.ts'
 import type { GridModel } from './interaction/use-grid.ts'

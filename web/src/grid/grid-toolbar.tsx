@@ -5,12 +5,14 @@ import { FilterBar } from '../filter/filter-bar.tsx'
 import type { ViewChange, ViewState } from '../state/view-state.ts'
 import { Button, IconButton } from '../ui/button.tsx'
 import { ColumnsMenu } from './columns/columns-menu.tsx'
-import type { GridDialog } from './grid-dialog.ts'
 import './grid-toolbar.css'
 import { RunMenu } from './run-menu.tsx'
 import { SortChips } from './columns/sort-chips.tsx'
 import type { Columns } from './layout/use-columns.ts'
 import { formatCount } from '../ui/format.ts'
+
+/** The open dialog. */
+export type GridDialog = 'new' | 'delete' | 'goTo' | null
 
 interface GridToolbarProps {
   readonly contract: SheetContract

@@ -6,7 +6,7 @@ import { messageOf } from '../api/api-error.ts'
 import type { SheetContract } from '../api/contract.ts'
 import { Button } from '../ui/button.tsx'
 import { countOf, formatCount } from '../ui/format.ts'
-import { cellPath } from './display/cell-path.ts'
+import { cellPath } from '../state/view-state.ts'
 import { groupFailures, type FailureGroup } from './group-failures.ts'
 import { failurePagesQuery } from './run-queries.ts'
 

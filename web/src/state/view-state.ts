@@ -63,3 +63,8 @@ export function writeView({ sort, conditions, sql, cell, panel }: ViewState): UR
   if (panel) params.set('panel', '1')
   return params
 }
+
+/** Returns the URL of a cell with its provenance panel. */
+export function cellPath(cell: CellRef): string {
+  return `/?${writeView({ sort: null, conditions: [], sql: null, cell, panel: true }).toString()}`
+}

@@ -3,7 +3,7 @@ import { useRef, type ReactNode } from 'react'
 import type { Condition } from '../../state/conditions.ts'
 import '../../ui/menu.css'
 import { isSortable, type ColumnHeadProps } from './column-head-props.ts'
-import { focusSummary } from '../selection/focus-summary.ts'
+import { focusSummary } from '../selection/cell-id.ts'
 import { formatValue } from '../../values/format-value.ts'
 import { formatSort, parseSort, withSort } from './sort-order.ts'
 

@@ -9,7 +9,7 @@ import {
   selectPlace,
   type Place,
 } from '../selection/cell-range.ts'
-import { focusSummary } from '../selection/focus-summary.ts'
+import { focusSummary } from '../selection/cell-id.ts'
 import { keyAction, type KeyAction } from '../selection/key-action.ts'
 import { ROW_HEIGHT } from '../layout/scroll-view.ts'
 import type { Editor } from './use-editor.ts'

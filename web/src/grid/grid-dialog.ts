@@ -1,2 +1,0 @@
-/** The open dialog. */
-export type GridDialog = 'new' | 'delete' | 'goTo' | null
