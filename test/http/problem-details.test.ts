@@ -7,7 +7,7 @@ import { exchange } from '../support/raw-client.ts'
 const PROBLEM = 'application/problem+json'
 
 const FAULTS: readonly [request: InjectOptions, status: number, type: string, code: string][] = [
-  [{ url: '/api/records?limit=0' }, 400, 'ValidationError', 'invalid_request'],
+  [{ url: '/api/records?limit=0' }, 400, 'ValidationError', 'out_of_range'],
   [{ url: '/api/records?fields=none' }, 400, 'ValidationError', 'unknown_field'],
   [{ url: '/api/records?none=1' }, 400, 'ValidationError', 'unknown_parameter'],
   [{ url: '/api/records?cursor=none' }, 400, 'ValidationError', 'invalid_cursor'],
@@ -71,6 +71,7 @@ test('an internal error says no more as problem details than as an envelope', as
   assert.deepEqual(response.json(), {
     type: '/docs#ServiceError',
     title: 'ServiceError',
+    code: 'internal_error',
     status: 500,
     detail: 'internal error',
   })

@@ -32,7 +32,7 @@ test('an error says what is wrong and what an agent can do, in words of tools', 
         postgres: /^QueryError: [^]*The dialect is PostgreSQL/,
       }),
     ],
-    ['query', { sql: 'DELETE FROM records' }, /^QueryError: [^]*One SELECT/],
+    ['query', { sql: 'DELETE FROM records' }, /^QueryError: [^]*Send one SELECT/],
     ['query', {}, /^ValidationError: "sql" is required/],
     [
       'get_record',
