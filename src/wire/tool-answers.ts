@@ -12,26 +12,26 @@ import { CellStatesAnswer, StatusAnswer } from './runs/status.ts'
 
 const numberOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 
-/** What is left of what an agent may spend; there when the person who started the server set a bound. */
+/** The budget of an agent; present when the person who started the server set one. */
 export const BudgetAnswer = Type.Object(
   {
-    calls: Type.Integer({ description: 'Calls that runs of this server have begun.' }),
-    max_calls: numberOrNull('Calls that they may begin in all; null for no bound.'),
+    calls: Type.Integer({ description: 'Calls that runs of this server have started.' }),
+    max_calls: numberOrNull('Maximum number of calls in all; null for no bound.'),
     calls_left: numberOrNull('Null for no bound.'),
-    cost: Type.Number({ description: 'Dollars that they have spent.' }),
-    max_cost: numberOrNull('Dollars that they may spend in all; null for no bound.'),
+    cost: Type.Number({ description: 'Dollars spent.' }),
+    max_cost: numberOrNull('Maximum cost in all; null for no bound.'),
     cost_left: numberOrNull('Null for no bound.'),
   },
   {
     description:
-      'What runs have spent since the server started, and what is left; there when there is a bound.',
+      'Calls and cost of runs since the server started, and what is left; present when there is a bound.',
   },
 )
 export type BudgetAnswer = Static<typeof BudgetAnswer>
 
 const budget = Type.Optional(BudgetAnswer)
 const nextCursor = Type.Union([Type.String(), Type.Null()], {
-  description: 'The cursor of the next page; null exactly when nothing follows.',
+  description: 'The cursor of the next page; null on the last.',
 })
 
 export const ContractToolAnswer = Type.Object({ contract: ContractAnswer })
@@ -42,7 +42,7 @@ export const RecordsToolAnswer = Type.Object(page)
 export const RecordToolAnswer = Type.Object({
   record: RecordAnswer,
   version: Type.Union([Type.String(), Type.Null()], {
-    description: 'For if_version of a write; null for a record of the past.',
+    description: 'For if_version of a write; null for an earlier state.',
   }),
 })
 
@@ -51,16 +51,16 @@ export const QueryToolAnswer = Type.Object({
   ...result,
   truncated: Type.Optional(
     Type.Literal(true, {
-      description: 'There when the result has more rows than limit, or than the server allows.',
+      description: 'Present when the result has more rows than limit, or than the server returns.',
     }),
   ),
 })
 
-/** What an agent may do. */
+/** The permissions of an agent. */
 export const PermissionsToolAnswer = Type.Object({
   ...PermissionsAnswer.properties,
   mode: Type.Union([Type.Literal('write'), Type.Literal('read-only'), Type.Literal('propose')], {
-    description: 'What becomes of writes: made at once, impossible, or proposals that a person decides on.',
+    description: 'The effect of writes: made at once, refused, or proposals that a person decides on.',
   }),
   budget,
 })
@@ -72,7 +72,7 @@ export const CellStatesToolAnswer = Type.Object({ cells: CellStatesAnswer })
 export const ProvenanceToolAnswer = Type.Object({
   entries: Type.Array(ProvenanceEntryAnswer, { description: 'Newest first.' }),
   has_more: Type.Boolean({
-    description: 'Whether there are earlier entries than these; false without history.',
+    description: 'Whether there are earlier entries; false without history.',
   }),
 })
 
@@ -82,7 +82,7 @@ export const MaterializeToolAnswer = Type.Object({
   run: RunSummary,
   failures: RunFailuresAnswer.properties.failures,
   failures_cursor: Type.Union([Type.String(), Type.Null()], {
-    description: 'For list_run_failures, which has the rest; null when these are all.',
+    description: 'For list_run_failures, which returns the rest; null when these are all.',
   }),
   budget,
 })
@@ -91,7 +91,7 @@ export type MaterializeToolAnswer = Static<typeof MaterializeToolAnswer>
 export const UpsertToolAnswer = Type.Object({
   ...UpsertRecordsAnswer.properties,
   version: Type.Union([Type.String(), Type.Null()], {
-    description: 'The version that the record has now, when it was one.',
+    description: 'The new version of the record, for a write of one record.',
   }),
 })
 
@@ -101,11 +101,11 @@ export type ProposedToolAnswer = Static<typeof ProposedToolAnswer>
 export const RunsToolAnswer = Type.Object({ runs: Type.Array(RunSummary), next_cursor: nextCursor })
 
 export const RestoreToolAnswer = Type.Object({
-  restored: Type.Integer({ description: 'Records that are back.' }),
+  restored: Type.Integer({ description: 'Number of restored records.' }),
 })
 
 export const RevertToolAnswer = Type.Object({
   ...RevertAnswer.properties,
-  conflict_count: Type.Integer({ description: 'How many conflicts there are; conflicts has the first few.' }),
+  conflict_count: Type.Integer({ description: 'Number of conflicts; conflicts lists the first.' }),
 })
 export type RevertToolAnswer = Static<typeof RevertToolAnswer>

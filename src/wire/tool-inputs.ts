@@ -5,7 +5,7 @@ import { MaterializeBody } from './runs/materialize.ts'
 import { QueryBody } from './records/query.ts'
 import { RevertBody } from './runs/revert.ts'
 
-/** Items that a tool answers with unless asked for more, and at most: an agent reads every one of them. */
+/** Default and maximum number of items in a tool result: an agent reads every one of them. */
 export const TOOL_LIMIT = 20
 export const TOOL_LIMIT_MAX = 1000
 
@@ -14,20 +14,21 @@ const limit = Type.Integer({
   maximum: TOOL_LIMIT_MAX,
   default: TOOL_LIMIT,
   title: `a whole number from 1 to ${TOOL_LIMIT_MAX}`,
-  description: `How many at most; ${TOOL_LIMIT} unless given.`,
+  description: `Maximum number of items (default: ${TOOL_LIMIT}).`,
 })
 const cursor = Type.String({
-  description: 'The next_cursor of the answer before, to go on after it; all else as in that call.',
+  description: 'The next_cursor of the previous result; the other arguments as in that call.',
 })
 const fields = Type.Array(Type.String(), {
   title: 'an array of field names',
-  description: 'Only these fields, in this order. Name those that you need: answers stay small.',
+  description: 'Only these fields, in this order. Name the fields that you need, to keep results small.',
 })
 const filter = Type.String({
   description: `A boolean SQL expression over the fields (${DIALECT}), such as continent = 'Europe' AND rate IS NULL.`,
 })
 const asOf = Type.String({
-  description: 'A seq of the provenance log, or a time in ISO 8601 with offset: as the sheet was then.',
+  description:
+    'A seq of the provenance log, or a time in ISO 8601 with offset: returns the sheet as it was then.',
 })
 const recordId = Type.String({
   minLength: 1,
@@ -42,7 +43,7 @@ const targets = Type.Array(Type.String(), {
 const runId = Type.String({
   minLength: 1,
   title: 'a run id, a string',
-  description: 'The id of a run, a string; list_runs has them.',
+  description: 'The id of a run, a string; list_runs returns them.',
 })
 const ids = (description: string) =>
   Type.Array(Type.String(), {
@@ -52,7 +53,7 @@ const ids = (description: string) =>
     description,
   })
 
-/** Of tools that need no telling. */
+/** Input of tools without arguments. */
 export const NoInput = closedObject({})
 
 export const ContractInput = closedObject({ fields: Type.Optional(fields) })
@@ -64,7 +65,7 @@ export const ListRecordsInput = closedObject({
     Type.Array(Type.String(), {
       title: 'an array of field names',
       description:
-        'Fields to sort by; with a minus before those from the greatest down. Creation order when absent.',
+        'Fields to sort by, with a leading minus for descending order. Creation order when absent.',
     }),
   ),
   limit: Type.Optional(limit),
@@ -86,7 +87,7 @@ export const SummaryInput = closedObject({
   fields: Type.Optional(
     Type.Array(Type.String(), {
       title: 'an array of field names',
-      description: 'The fields to summarize; none when absent, which leaves the count.',
+      description: 'The fields to summarize; only the count when absent.',
     }),
   ),
   filter: Type.Optional(filter),
@@ -101,13 +102,11 @@ export const ExplainCellInput = closedObject({ record_id: recordId, target })
 export const ProvenanceInput = closedObject({
   record_id: recordId,
   field: Type.String({ minLength: 1, title: 'a field name', description: 'Any field of the contract.' }),
-  history: Type.Optional(
-    Type.Boolean({ description: 'True for earlier entries as well; else only the latest.' }),
-  ),
+  history: Type.Optional(Type.Boolean({ description: 'True for all entries; otherwise only the latest.' })),
   limit: Type.Optional(limit),
 })
 
-/** Of tools that answer with a page of all there are. */
+/** Input of tools that return a page of a list. */
 export const PageInput = closedObject({ limit: Type.Optional(limit), cursor: Type.Optional(cursor) })
 
 export const RunInput = closedObject({ id: runId })
@@ -131,16 +130,14 @@ const selection = {
       default: 20,
       title: 'a whole number, at least 0',
       description:
-        'Failures in a row at one host that end the run (also one 401, 402 or 403); 20 unless given, 0 for none.',
+        'Consecutive failures at one host that end the run; a 401, 402 or 403 ends it at once (default: 20; 0: never).',
     }),
   ),
 }
 
 const anew = {
   force,
-  overwrite_manual: Type.Optional(
-    Type.Boolean({ description: 'With force: also what was written by hand; these values are lost.' }),
-  ),
+  overwrite_manual: Type.Optional(Type.Boolean({ description: 'With force: overwrite manual values too.' })),
 }
 
 export const PlanInput = closedObject({ ...selection, ...anew })
@@ -148,23 +145,23 @@ export const PlanInput = closedObject({ ...selection, ...anew })
 const background = Type.Optional(
   Type.Boolean({
     description:
-      'Answer as soon as the run has begun; follow it with get_run. For runs that take longer than a tool call may.',
+      'Return as soon as the run has started; follow it with get_run. For runs that outlast a tool call.',
   }),
 )
 
 export const MaterializeInput = closedObject({ ...selection, ...anew, background })
 
-/** The same without `force`: only cells that have work are computed, and nothing that people wrote by hand is overwritten. */
+/** The same without `force`: computes pending cells only and overwrites no manual values. */
 export const ProposedMaterializeInput = closedObject({ ...selection, background })
 
 const version = Type.String({
   description:
-    'The version that get_record told of the one record: nothing is written if it has been changed since.',
+    'The version from get_record, for a write of one record: refused if the record has changed since.',
 })
 const note = Type.String({
   maxLength: 2000,
   title: 'a text of up to 2000 characters',
-  description: 'Why, for the person who decides.',
+  description: 'A note for the person who decides.',
 })
 const records = Type.Array(Type.Record(Type.String(), Type.Unknown()), {
   minItems: 1,
@@ -196,7 +193,7 @@ export const ProposalInput = closedObject({
   id: Type.String({
     minLength: 1,
     title: 'a proposal id, a string',
-    description: 'A string; list_proposals has them.',
+    description: 'A string; list_proposals returns them.',
   }),
   limit: Type.Optional(limit),
 })
@@ -210,7 +207,7 @@ export const RevertCellInput = closedObject({
   field: Type.String({ minLength: 1, title: 'a field name', description: 'The field of the cell.' }),
   seq: Type.Integer({
     ...seq,
-    description: 'The seq of the entry to undo, as get_provenance tells it.',
+    description: 'The seq of the entry to undo, from get_provenance.',
   }),
 })
 
@@ -219,7 +216,7 @@ export const RestoreInput = closedObject({
   seq: Type.Optional(
     Type.Integer({
       ...seq,
-      description: 'Of one record: the entry that deleted it; the latest when absent.',
+      description: 'For one record: the entry that deleted it; the latest when absent.',
     }),
   ),
 })

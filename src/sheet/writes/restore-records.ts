@@ -7,8 +7,8 @@ import { resolveActor, type GivenActor } from '../resolve-actor.ts'
 import type { RevertReport } from '../runs/revert.ts'
 import type { Sheet } from '../sheet.ts'
 
-/** The most records that one request restores. */
-const MOST_RESTORED = 10_000
+/** The maximum number of records that one request restores. */
+export const MAX_RECORDS = 10_000
 
 /** Records whose values are read and hashed before the event loop may handle other requests. */
 const RECORDS_AT_ONCE = 20
@@ -32,9 +32,9 @@ export async function restoreRecords(sheet: Sheet, request: RestoreRecordsReques
     ...new Map(request.records.toReversed().map((ref) => [ref.recordId, ref])).values(),
   ].toReversed()
   if (refs.length === 0) throw new ValidationError('record_ids is empty; name the deleted records to restore')
-  if (refs.length > MOST_RESTORED) {
+  if (refs.length > MAX_RECORDS) {
     throw new ValidationError(
-      `${refs.length} records are too many to restore at once; name at most ${MOST_RESTORED} in a request`,
+      `${refs.length} records are too many to restore at once; name at most ${MAX_RECORDS} in a request`,
       'too_many_items',
     )
   }

@@ -1,14 +1,14 @@
 import { Type, type Static } from 'typebox'
 
-/** A derivation file, and what it comes to. */
+/** A derivation file as parsed. */
 export const DerivationAnswer = Type.Object({
   file: Type.String(),
   kind: Type.String(),
   targets: Type.Array(Type.String()),
   inputs: Type.Array(Type.String(), {
-    description: 'Fields whose change makes the targets stale, those that are only in placeholders included.',
+    description: 'Fields whose change makes the targets stale, including those used only in placeholders.',
   }),
-  hosts: Type.Array(Type.String(), { description: '`host:port` of those that runs call.' }),
+  hosts: Type.Array(Type.String(), { description: '`host:port` of the hosts that runs call.' }),
   resources: Type.Optional(
     Type.Array(Type.Object({ type: Type.String(), name: Type.String() }), {
       description:
@@ -19,11 +19,11 @@ export const DerivationAnswer = Type.Object({
 })
 export type DerivationAnswer = Static<typeof DerivationAnswer>
 
-/** Answer of `GET /api/derivations`: each after those it depends on. */
+/** Response of `GET /api/derivations`: each derivation comes after those that it depends on. */
 export const DerivationsAnswer = Type.Object({ derivations: Type.Array(DerivationAnswer) })
 export type DerivationsAnswer = Static<typeof DerivationsAnswer>
 
-/** Turns derivations into their wire form. */
+/** Converts derivations to the wire format. */
 export function toDerivationsAnswer(
   derivations: readonly (Pick<DerivationAnswer, 'file' | 'kind' | 'text'> & {
     readonly targets: readonly string[]

@@ -1,20 +1,20 @@
 import type { InitReport } from '../../sheet/lifecycle/init-sheet.ts'
 
-/** What `colophon init` says of a field. */
+/** A field in the output of `colophon init`. */
 export interface InitFieldWire {
   readonly field: string
-  /** The column that its values come from; null for ids that were made up. */
+  /** The column that its values come from; null for generated ids. */
   readonly column: string | null
   readonly type: string
   readonly required: boolean
   readonly unique: boolean
   readonly valid_values: readonly string[] | null
-  /** Records that have a value; null when nobody counted. */
+  /** Records that have a value; null when not counted. */
   readonly values: number | null
   readonly doubts: readonly string[]
 }
 
-/** What `colophon init` says of a new sheet. */
+/** The output of `colophon init`. */
 export interface InitWire {
   readonly sheet: string
   readonly records: number
@@ -22,7 +22,7 @@ export interface InitWire {
   readonly notes: readonly string[]
 }
 
-/** The report of a new sheet on the wire; `sheet` is the directory as it was given. */
+/** Converts the report of a new sheet to the wire format; `sheet` is the directory as it was given. */
 export function toInitWire(sheet: string, { records, fields, notes }: InitReport): InitWire {
   return {
     sheet,

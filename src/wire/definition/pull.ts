@@ -1,6 +1,6 @@
 import type { PullReport } from '../../sheet/lifecycle/pull-sheet.ts'
 
-/** What `colophon pull` says of the sheet that it made. */
+/** The output of `colophon pull`. */
 export interface PullWire {
   readonly sheet: string
   readonly records: number
@@ -8,7 +8,7 @@ export interface PullWire {
   readonly files: readonly string[]
 }
 
-/** The report of a pull on the wire; `sheet` is the directory as it was given. */
+/** Converts the report of a pull to the wire format; `sheet` is the directory as it was given. */
 export function toPullWire(sheet: string, { records, lastSeq, files }: PullReport): PullWire {
   return { sheet, records, last_seq: lastSeq, files }
 }

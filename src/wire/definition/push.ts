@@ -1,16 +1,16 @@
 import type { Changes, PushReport } from '../../sheet/lifecycle/push-sheet.ts'
 
-/** What a push does to a derived field. */
+/** The effect of a push on a derived field. */
 export interface PushedDerivationWire {
   readonly field: string
   readonly file: string
   readonly change: 'added' | 'changed' | 'removed'
-  /** How many more cells are stale, and how many more are missing, than before. */
+  /** The number of cells that the push makes stale, and the number that it adds as missing. */
   readonly stale: number
   readonly missing: number
 }
 
-/** What `colophon push` says. */
+/** The output of `colophon push`. */
 export interface PushWire {
   readonly sheet: string
   readonly revision: number
@@ -23,7 +23,7 @@ export interface PushWire {
   readonly derivations: readonly PushedDerivationWire[]
 }
 
-/** The report of a push on the wire. */
+/** Converts the report of a push to the wire format. */
 export function toPushWire({ dryRun, derivations, ...report }: PushReport): PushWire {
   return {
     sheet: report.sheet,

@@ -4,17 +4,17 @@ import { closedObject } from '../schema/closed-object.ts'
 
 /** Query of `GET /api/permissions`. */
 export const PermissionsQuery = closedObject({
-  actor: Type.Optional(actorMember('Who; the server default when absent.')),
+  actor: Type.Optional(actorMember('The actor; the server default when absent.')),
 })
 
-/** Answer of `GET /api/permissions` (D7). */
+/** Response of `GET /api/permissions` (D7). */
 export const PermissionsAnswer = Type.Object({
   actor: Type.String(),
   write: Type.Array(Type.String(), { description: 'Fields that the actor may write by hand.' }),
-  delete: Type.Boolean({ description: 'Whether it may delete records.' }),
+  delete: Type.Boolean({ description: 'Whether the actor may delete records.' }),
   fixed: Type.Optional(
     Type.Literal(true, {
-      description: 'There when a reverse proxy says who requests are from, whomever they name.',
+      description: 'Present when a reverse proxy sets the actor of requests, whatever actor they name.',
     }),
   ),
 })

@@ -25,13 +25,13 @@ export const ProposalsQuery = closedObject({
   cursor: Type.Optional(cursorParameter('A `next_cursor` of this list, for the same `state`.')),
 })
 
-/** A text of a person, which may have so many characters as `TEXT_LIMIT` of the use case says. */
+/** A note or reason, of at most `TEXT_LIMIT` characters (`sheet/writes/proposals.ts`). */
 const noteText = (description: string) =>
   Type.String({ description, ...inDocument({ maxLength: 2000, pattern: STORABLE }) })
 
 const besides = {
-  note: Type.Optional(noteText('Why, for whoever decides; at most 2,000 characters.')),
-  actor: Type.Optional(actorMember('Who proposes; the server default when absent.')),
+  note: Type.Optional(noteText('A note for the person who decides; at most 2,000 characters.')),
+  actor: Type.Optional(actorMember('The actor who proposes; the server default when absent.')),
 }
 
 /** Body of `POST /api/proposals`. */
@@ -60,41 +60,41 @@ export type ProposeBody = Static<typeof ProposeBody>
 
 /** Body of `POST /api/proposals/{id}/accept`. */
 export const AcceptProposalBody = closedObject({
-  actor: Type.Optional(actorMember('Who accepts, and so writes; the server default when absent.')),
+  actor: Type.Optional(actorMember('The actor who accepts, and so writes; the server default when absent.')),
 })
 
 /** Body of `POST /api/proposals/{id}/reject`. */
 export const RejectProposalBody = closedObject({
-  reason: Type.Optional(noteText('Why, for the proposer; at most 2,000 characters.')),
-  actor: Type.Optional(actorMember('Who rejects; the server default when absent.')),
+  reason: Type.Optional(noteText('The reason, for the proposer; at most 2,000 characters.')),
+  actor: Type.Optional(actorMember('The actor who rejects; the server default when absent.')),
 })
 
-/** A proposal, as lists show it. */
+/** A proposal in a list. */
 export const ProposalSummary = Type.Object({
   id: Type.String({ description: 'Counts up.' }),
   kind: Type.Union([Type.Literal('upsert'), Type.Literal('delete')]),
   state: Type.Union([Type.Literal('waiting'), Type.Literal('accepted'), Type.Literal('rejected')]),
   proposed_by: Type.String(),
   proposed_at: Type.String(),
-  note: textOrNull('Why, in the words of the proposer.'),
-  record_count: Type.Integer({ description: 'How many records it is about.' }),
-  decided_by: textOrNull('Who accepted or rejected it; null while it waits.'),
-  decided_at: textOrNull('When; null while it waits.'),
-  reason: textOrNull('Why it was rejected.'),
+  note: textOrNull('The note of the proposer.'),
+  record_count: Type.Integer({ description: 'The number of records that it changes.' }),
+  decided_by: textOrNull('The actor who accepted or rejected it; null while it waits.'),
+  decided_at: textOrNull('The time of the decision; null while it waits.'),
+  reason: textOrNull('The reason for the rejection.'),
 })
 export type ProposalSummary = Static<typeof ProposalSummary>
 
-/** What a proposal does to one field. */
+/** The change of one field by a proposal. */
 export const FieldDifferenceAnswer = Type.Object({
   field: Type.String(),
   was: Type.Unknown({ description: 'The value when it was proposed.' }),
   now: Type.Unknown({ description: 'The value that the field has now.' }),
-  proposed: Type.Unknown({ description: 'Null clears the field; of a deletion always null.' }),
-  moved: Type.Boolean({ description: 'Whether it has another value now than then.' }),
+  proposed: Type.Unknown({ description: 'Null clears the field; always null in a deletion.' }),
+  moved: Type.Boolean({ description: 'Whether the value has changed since the proposal.' }),
 })
 export type FieldDifferenceAnswer = Static<typeof FieldDifferenceAnswer>
 
-/** What a proposal does to one record. */
+/** The change of one record by a proposal. */
 export const RecordDifferenceAnswer = Type.Object({
   record_id: Type.String(),
   change: Type.Union([Type.Literal('create'), Type.Literal('update'), Type.Literal('delete')]),
@@ -107,28 +107,28 @@ export const RecordDifferenceAnswer = Type.Object({
       Type.Literal('changed'),
       Type.Null(),
     ],
-    { description: 'How the record has moved since, which keeps the proposal from being accepted.' },
+    { description: 'The change of the record since the proposal, which prevents its acceptance.' },
   ),
   fields: Type.Array(FieldDifferenceAnswer),
 })
 export type RecordDifferenceAnswer = Static<typeof RecordDifferenceAnswer>
 
-/** Answer of `GET /api/proposals/{id}`. */
+/** Response of `GET /api/proposals/{id}`. */
 export const ProposalAnswer = Type.Object({
   ...ProposalSummary.properties,
   records: Type.Array(RecordDifferenceAnswer),
 })
 export type ProposalAnswer = Static<typeof ProposalAnswer>
 
-/** Answer of `GET /api/proposals`. */
+/** Response of `GET /api/proposals`. */
 export const ProposalListAnswer = Type.Object({
   proposals: Type.Array(ProposalSummary),
-  waiting: Type.Integer({ description: 'How many wait, whatever is asked for.' }),
-  next_cursor: textOrNull('Null exactly when nothing follows.'),
+  waiting: Type.Integer({ description: 'The number of waiting proposals, whatever the filter.' }),
+  next_cursor: textOrNull('Null on the last page.'),
 })
 export type ProposalListAnswer = Static<typeof ProposalListAnswer>
 
-/** Turns a proposal into its wire form. */
+/** Converts a proposal to the wire format. */
 export function toProposalSummary(proposal: StoredProposal): ProposalSummary {
   return {
     id: proposal.id,
@@ -144,7 +144,7 @@ export function toProposalSummary(proposal: StoredProposal): ProposalSummary {
   }
 }
 
-/** Turns a proposal with its differences into its wire form. */
+/** Converts a proposal with its differences to the wire format. */
 export function toProposalAnswer({ records, ...proposal }: ProposalDetail): ProposalAnswer {
   return {
     ...toProposalSummary(proposal),
@@ -158,7 +158,7 @@ export function toProposalAnswer({ records, ...proposal }: ProposalDetail): Prop
   }
 }
 
-/** Turns a page of proposals into its wire form. */
+/** Converts a page of proposals to the wire format. */
 export function toProposalListAnswer({ proposals, waiting, nextCursor }: ProposalList): ProposalListAnswer {
   return { proposals: proposals.map(toProposalSummary), waiting, next_cursor: nextCursor }
 }

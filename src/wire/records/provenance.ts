@@ -12,20 +12,18 @@ export const ProvenanceQuery = closedObject({
     title: 'a field name',
     ...inDocument({ allOf: [FieldName], minLength: undefined, exampleOf: 'field' }),
   }),
-  history: Type.Optional(
-    flagParameter('`true` for the full chain, oldest first; else only the latest entry.'),
-  ),
+  history: Type.Optional(flagParameter('`true` for all entries, oldest first; otherwise only the latest.')),
   limit: Type.Optional(
     Type.String({
       ...limitParameter,
-      description: 'With `history=true`, entries on a page: 1000 unless given, lowered to 10000.',
+      description: 'With `history=true`, entries on a page (default: 1000, maximum: 10000).',
     }),
   ),
   cursor: Type.Optional(
     Type.String({
       minLength: 1,
       title: 'a cursor',
-      description: 'With `history=true`, where the page starts: from the `Link` of the page before.',
+      description: 'With `history=true`, the start of the page: from the header `Link` of the previous page.',
     }),
   ),
 })
@@ -43,22 +41,24 @@ export const ProvenanceEntryAnswer = Type.Object({
   value: Type.Unknown(),
   previous: Type.Unknown({ description: 'The value before.' }),
   proposal: Type.Optional(
-    Type.String({ description: 'Of an accepted proposal, its id; `actor` is who accepted it.' }),
+    Type.String({ description: 'For an accepted proposal, its id; `actor` is the actor who accepted it.' }),
   ),
-  proposed_by: Type.Optional(Type.String({ description: 'Of an accepted proposal, who proposed it.' })),
-  file: Type.Optional(Type.String({ description: 'Of an import, the file.' })),
-  reverts: Type.Optional(Type.Integer({ description: 'Of a revert, the entry that was undone.' })),
+  proposed_by: Type.Optional(
+    Type.String({ description: 'For an accepted proposal, the actor who proposed it.' }),
+  ),
+  file: Type.Optional(Type.String({ description: 'For an import, the file.' })),
+  reverts: Type.Optional(Type.Integer({ description: 'For a revert, the entry that was undone.' })),
   input_hash: Type.Optional(Type.String()),
   derivation: Type.Optional(Type.String()),
   run_id: Type.Optional(Type.String({ description: 'The run that wrote it.' })),
   cached: Type.Optional(Type.Boolean()),
   received_at: Type.Optional(
-    Type.String({ description: 'Of a value from a kept response, when that was received.' }),
+    Type.String({ description: 'For a value from a kept response, the time when that was received.' }),
   ),
   keeps: Type.Optional(
     Type.Integer({
       description:
-        'Of a cell that was marked as fresh after an edit of its derivation, the entry whose value was kept.',
+        'For a cell that was marked as fresh after an edit of its derivation, the entry whose value was kept.',
     }),
   ),
   method: Type.Optional(Type.String()),
@@ -68,7 +68,10 @@ export const ProvenanceEntryAnswer = Type.Object({
 })
 export type ProvenanceEntryAnswer = Static<typeof ProvenanceEntryAnswer>
 
-/** Answer of `GET /api/provenance`: the latest entry or null, with `history=true` an array (D35), the header `Link` says where it goes on. */
+/**
+ * Response of `GET /api/provenance`: the latest entry or null; with `history=true` an array (D35), whose next page is in the
+ * header `Link`.
+ */
 export const ProvenanceAnswer = Type.Union([
   ProvenanceEntryAnswer,
   Type.Null(),

@@ -15,23 +15,25 @@ export const QueryBody = closedObject({
   }),
   params: Type.Optional(
     Type.Array(sqlParam, {
-      description: 'Values of the statement’s `?`, in order.',
+      description: 'Values for the placeholders `?` of the statement, in order.',
     }),
   ),
-  columns: Type.Optional(Type.Boolean({ description: 'Whether the answer names its `columns`.' })),
+  columns: Type.Optional(Type.Boolean({ description: 'Whether the response contains `columns`.' })),
 })
 export type QueryBody = Static<typeof QueryBody>
 
 /** A result row, keyed by column name. */
 export const QueryRow = Type.Record(Type.String(), Type.Unknown())
 
-/** Answer of `POST /api/query`. */
+/** Response of `POST /api/query`. */
 export const QueryAnswer = Type.Object({
   rows: Type.Array(QueryRow),
   count: Type.Integer({ description: 'The number of rows.' }),
-  truncated: Type.Optional(Type.Literal(true, { description: 'There when the row cap cut the answer.' })),
+  truncated: Type.Optional(
+    Type.Literal(true, { description: 'Present when the result has more rows than the server returns.' }),
+  ),
   columns: Type.Optional(
-    Type.Array(Type.String(), { description: 'The names of the columns in their order, when asked for.' }),
+    Type.Array(Type.String(), { description: 'The names of the columns in order, when requested.' }),
   ),
 })
 export type QueryAnswer = Static<typeof QueryAnswer>

@@ -14,14 +14,14 @@ import {
   sortParameter,
 } from '../schema/page-parameters.ts'
 
-/** A record as answers show it: `id` and the fields of the contract, or just the requested ones (D12). */
+/** A record in a response: `id` and the fields of the contract, or only the requested fields (D12). */
 export const RecordAnswer = Type.Record(Type.String(), Type.Unknown())
 export type RecordAnswer = Static<typeof RecordAnswer>
 
 const fieldList = fieldsParameter('Comma-separated field names; every field when absent.')
 
 const asOf = Type.String({
-  description: 'A `seq`, or a time in ISO 8601 with offset: the answer is as the sheet was then.',
+  description: 'A `seq`, or a time in ISO 8601 with offset: returns the sheet as it was then.',
   ...inDocument({
     type: undefined,
     anyOf: [Type.Integer({ minimum: 0 }), Timestamp],
@@ -44,7 +44,7 @@ export const ListRecordsQuery = closedObject({
   fields: Type.Optional(fieldList),
   limit: Type.Optional(limitParameter),
   cursor: Type.Optional(
-    cursorParameter('A `next_cursor` of this service, for the same `filter`, `where`, `sort` or `as_of`.'),
+    cursorParameter('A `next_cursor` of a request with the same `filter`, `where`, `sort` and `as_of`.'),
   ),
   filter: Type.Optional(filterParameter),
   where: Type.Optional(whereParameter),
@@ -61,26 +61,26 @@ export const PositionQuery = closedObject({
   sort: Type.Optional(sortParameter),
 })
 
-/** Answer of `GET /api/position`. */
+/** Response of `GET /api/position`. */
 export const PositionAnswer = Type.Object({
   position: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'How many records of the list come before it; null when it is not in the list.',
+    description: 'The number of records before it in the list; null when it is not in the list.',
   }),
 })
 export type PositionAnswer = Static<typeof PositionAnswer>
 
-/** Answer of `GET /api/records` (specification, "Record list envelope"). */
+/** Response of `GET /api/records` (specification, "Record list envelope"). */
 export const RecordListAnswer = Type.Object({
   records: Type.Array(RecordAnswer),
   format: Type.Literal('json'),
-  limit: Type.Integer({ description: 'The limit applied.' }),
+  limit: Type.Integer({ description: 'The limit that was applied.' }),
   next_cursor: Type.Union([Type.String(), Type.Null()], {
-    description: 'Null exactly when nothing follows.',
+    description: 'Null on the last page.',
   }),
 })
 export type RecordListAnswer = Static<typeof RecordListAnswer>
 
-/** The text before and after the array of records in a {@link RecordListAnswer}, which is JSON already. */
+/** The text before and after the array of records in a {@link RecordListAnswer}, whose records are JSON text. */
 export function recordListParts({
   limit,
   nextCursor,
@@ -89,17 +89,17 @@ export function recordListParts({
   return ['{"records":', `,"format":"json","limit":${limit},"next_cursor":${cursor}}`]
 }
 
-/** A record as a write has it: `id` and the fields that it is about (D13). */
+/** A record in a write: `id` and the fields to change (D13). */
 export const RecordInput = Type.Record(Type.String(), Type.Unknown())
 
-/** Body of `POST /api/records`. The service reads it where it writes, not in the HTTP layer. */
+/** Body of `POST /api/records`. The store's writing thread parses it, not the HTTP layer. */
 export const UpsertRecordsBody = closedObject({
   records: Type.Array(RecordInput, inDocument({ exampleOf: 'records' })),
-  actor: Type.Optional(actorMember('Who writes; the server default when absent.')),
+  actor: Type.Optional(actorMember('The actor who writes; the server default when absent.')),
 })
 export type UpsertRecordsBody = Static<typeof UpsertRecordsBody>
 
-/** Answer of `POST /api/records`. */
+/** Response of `POST /api/records`. */
 export const UpsertRecordsAnswer = Type.Object({
   inserted: Type.Integer(),
   updated: Type.Integer({ description: 'Records that existed before, changed or not.' }),
@@ -112,9 +112,9 @@ export const DeleteRecordsQuery = closedObject({
   ids: idsParameter('Comma-separated record ids; at least one.'),
 })
 
-/** Answer of `DELETE /api/records`. */
+/** Response of `DELETE /api/records`. */
 export const DeleteRecordsAnswer = Type.Object({
-  deleted: Type.Integer({ description: 'Of the ids, those that existed.' }),
+  deleted: Type.Integer({ description: 'The number of these records that existed.' }),
   remaining: Type.Integer({ description: 'Records in the sheet after the write.' }),
 })
 export type DeleteRecordsAnswer = Static<typeof DeleteRecordsAnswer>

@@ -6,11 +6,11 @@ import { SqlDialect } from '../schema/dialect.ts'
 /** Query of `GET /api/sql`. */
 export const DialectQuery = closedObject({ where: Type.Optional(whereParameter) })
 
-/** Answer of `GET /api/sql`. */
+/** Response of `GET /api/sql`. */
 export const DialectAnswer = Type.Object({
   dialect: SqlDialect,
   filter: Type.Union([Type.String(), Type.Null()], {
-    description: 'The condition `where` as a `filter` of the dialect; null without one.',
+    description: 'The condition `where` as a `filter` in this dialect; null without a condition.',
   }),
 })
 export type DialectAnswer = Static<typeof DialectAnswer>

@@ -12,7 +12,7 @@ export const SummaryQuery = closedObject({
   search: Type.Optional(
     Type.String({
       description:
-        'A text: `top` has the values, or items, that have it in them, whatever its case; those that begin with it first.',
+        'Limits `top` to the values, or items, that contain this text in any case; those that begin with it come first.',
       ...inDocument({ pattern: STORABLE }),
     }),
   ),
@@ -20,25 +20,27 @@ export const SummaryQuery = closedObject({
 
 const place = Type.Union([Type.Number(), Type.String()])
 
-/** What the records have in one field. */
+/** The values of one field, summarized. */
 export const FieldSummaryAnswer = Type.Object({
   nulls: Type.Integer({ description: 'Records without a value.' }),
   histogram: Type.Optional(
     Type.Object({
       from: place,
       to: place,
-      step: Type.Number({ description: 'Width of a range; of dates in days, of timestamps in seconds.' }),
+      step: Type.Number({ description: 'Width of a range: in days for dates, in seconds for timestamps.' }),
       counts: Type.Array(Type.Integer()),
     }),
   ),
-  distinct: Type.Optional(Type.Integer({ description: 'Different values; of arrays, different items.' })),
+  distinct: Type.Optional(
+    Type.Integer({ description: 'Number of distinct values; for arrays, of distinct items.' }),
+  ),
   top: Type.Optional(Type.Array(Type.Object({ value: Type.Unknown(), count: Type.Integer() }))),
 })
 export type FieldSummaryAnswer = Static<typeof FieldSummaryAnswer>
 
-/** Answer of `GET /api/summary`, sent as the store made it. */
+/** Response of `GET /api/summary`: the text that the store returns. */
 export const SummaryAnswer = Type.Object({
-  count: Type.Integer({ description: 'Records that the filter lets through.' }),
+  count: Type.Integer({ description: 'Number of records that match the filter.' }),
   fields: Type.Record(Type.String(), FieldSummaryAnswer),
 })
 export type SummaryAnswer = Static<typeof SummaryAnswer>

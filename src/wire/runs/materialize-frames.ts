@@ -20,7 +20,7 @@ export const EndFrame = Type.Object({
   actor: Type.String(),
   materialized: Type.Integer(),
   skipped: Type.Integer(),
-  failures: Type.Integer({ description: 'The number of entries in the envelope’s list of failures.' }),
+  failures: Type.Integer({ description: 'The number of entries in `failures` of the response.' }),
   total_cost: Type.Number(),
 })
 
@@ -33,14 +33,14 @@ export const ErrorFrame = Type.Object({
   message: Type.String(),
 })
 
-/** Payload of `frames.missed`, which only servers that share their frames send. */
+/** Payload of `frames.missed`, which only servers that share a sheet send. */
 export const MissedFrame = Type.Object({ kind: Type.Literal('frames.missed') })
 
-/** A frame as the stream carries it (specification, "Frame kinds"). */
+/** A frame of the event stream (specification, "Frame kinds"). */
 export const WireFrame = Type.Union([StartFrame, EndFrame, ErrorFrame, MissedFrame])
 export type WireFrame = Static<typeof WireFrame>
 
-/** Turns a frame into its wire form. */
+/** Converts a frame to the wire format. */
 export function toWireFrame(frame: Frame | FramesMissed): WireFrame {
   if (frame.kind === 'frames.missed') return { kind: frame.kind }
   const { ts, actor } = frame
@@ -76,11 +76,11 @@ export function toWireFrame(frame: Frame | FramesMissed): WireFrame {
   }
 }
 
-/** The comment line that greets a subscriber, and the one that keeps the connection alive. */
+/** The comment lines at the start of a stream and every 15 seconds. */
 export const CONNECTED_COMMENT = ': connected\n\n'
 export const KEEPALIVE_COMMENT = ': keepalive\n\n'
 
-/** Has a client remember an id, without a frame. */
+/** Sets the `Last-Event-ID` of a client without a frame. */
 export function eventId(id: number): string {
   return `id: ${id}\n\n`
 }

@@ -28,10 +28,10 @@ export const MaterializeBody = closedObject({
   ),
   force: Type.Optional(
     Type.Boolean({
-      description: 'Compute again even what is fresh or in the cache, but not what was written by hand.',
+      description: 'Recompute fresh and cached cells too, but no manual values.',
     }),
   ),
-  actor: Type.Optional(actorMember('Who runs it; the server default when absent.')),
+  actor: Type.Optional(actorMember('The actor of the run; the server default when absent.')),
   only: Type.Optional(
     Type.Union([Type.Literal('missing'), Type.Literal('stale'), Type.Literal('failed')], {
       title: 'missing, stale or failed',
@@ -43,34 +43,32 @@ export const MaterializeBody = closedObject({
       minimum: 1,
       title: 'a whole number, at least 1',
       description:
-        'Only so many records that have work: first those that did not fail, then those that failed the longest ago.',
+        'Only this many records with pending cells: first those that did not fail, then those whose failure is oldest.',
     }),
   ),
   max_calls: Type.Optional(
     Type.Integer({
       minimum: 0,
       title: 'a whole number, at least 0',
-      description: 'No call starts beyond so many; the rest counts as skipped.',
+      description: 'Maximum number of calls; cells beyond it count as skipped.',
     }),
   ),
   max_cost: Type.Optional(
     Type.Number({
       minimum: 0,
       title: 'a number of dollars, at least 0',
-      description:
-        'No call starts that would bring the cost above so many dollars; the rest counts as skipped.',
+      description: 'Maximum cost in dollars; cells whose call would exceed it count as skipped.',
     }),
   ),
   reuse_responses: Type.Optional(
     Type.Boolean({
-      description:
-        'Use the responses that the sheet has kept instead of making calls. By default every call is made.',
+      description: 'Use kept responses instead of making calls (default: false).',
     }),
   ),
   overwrite_manual: Type.Optional(
     Type.Boolean({
       description:
-        'With `force`: compute cells that were written by hand, too; their values are lost. `403` where the actor may not write such a field by hand.',
+        'With `force`: overwrite manual values. `403` if the actor may not write one of these fields.',
     }),
   ),
   keep_fresh: Type.Optional(
@@ -78,7 +76,7 @@ export const MaterializeBody = closedObject({
       minLength: 1,
       title: 'the name of a derivation file',
       description:
-        'Compute nothing: mark the stale cells of this edited derivation file as fresh, since their values still hold. Goes with `targets` and `record_ids` only.',
+        'Compute nothing: mark the stale cells of this edited derivation file as fresh. Allows `targets` and `record_ids` only.',
       ...inDocument({ allOf: [DerivationFile], minLength: undefined }),
     }),
   ),
@@ -87,12 +85,12 @@ export const MaterializeBody = closedObject({
       minimum: 0,
       title: 'a whole number, at least 0',
       description:
-        'End the run after so many failures in a row at one host, and at once after a 401, 402 or 403; the rest counts as skipped. 0: go on over failures.',
+        'End the run after this many consecutive failures at one host, and at once after a 401, 402 or 403; the rest counts as skipped. 0: never.',
     }),
   ),
   dry_run: Type.Optional(
     Type.Boolean({
-      description: 'Run nothing, and answer with what would be computed and what it would cost.',
+      description: 'Compute nothing; return the plan of the run, with calls and cost.',
     }),
   ),
 })
@@ -101,7 +99,7 @@ export type MaterializeBody = Static<typeof MaterializeBody>
 const NOT_SET = { enum: [false, null] }
 const NULL = { type: 'null' }
 
-/** What else the use case checks: what `overwrite_manual` needs, and members that do not go with `keep_fresh`. */
+/** Rules that the operation checks: `overwrite_manual` requires `force`; `keep_fresh` excludes most other members. */
 export const MATERIALIZE_RULES = {
   anyOf: [
     { properties: { keep_fresh: NULL, overwrite_manual: NOT_SET } },
@@ -125,12 +123,12 @@ export const FailureAnswer = Type.Object({
   record_id: Type.String(),
   field: Type.String(),
   error: Type.String({
-    description: 'For http `<METHOD> <URL> -> ` and the status or what went wrong.',
+    description: 'For http: `<METHOD> <URL> -> ` and the status or the failure.',
   }),
   error_type: Type.String(),
 })
 
-/** Answer of `POST /api/materialize` (specification, "Materialization envelope"; exactly these four members, D30). */
+/** Response of `POST /api/materialize` (specification, "Materialization envelope"; exactly these four members, D30). */
 export const MaterializeAnswer = Type.Object({
   materialized: Type.Integer({ description: 'Cells computed.' }),
   skipped: Type.Integer({ description: 'Cells not recomputed.' }),
@@ -139,12 +137,12 @@ export const MaterializeAnswer = Type.Object({
 })
 export type MaterializeAnswer = Static<typeof MaterializeAnswer>
 
-/** What a run came to, as the service has it. */
+/** The result of a run, in camelCase. */
 export type MaterializeReport = CamelKeys<Omit<MaterializeAnswer, 'failures'>> & {
   readonly failures: readonly CamelKeys<Static<typeof FailureAnswer>>[]
 }
 
-/** Turns what a run came to into its wire form. */
+/** Converts the result of a run to the wire format. */
 export function toMaterializeAnswer(report: MaterializeReport): MaterializeAnswer {
   return {
     materialized: report.materialized,
@@ -159,44 +157,44 @@ export function toMaterializeAnswer(report: MaterializeReport): MaterializeAnswe
   }
 }
 
-/** Of the skipped cells of a plan, those that the run does not compute because of an input. */
+/** The skipped cells of a plan that a run cannot compute because of an input. */
 const BlockedAnswer = Type.Object(
   {
-    input_failed: Type.Optional(Type.Integer({ description: 'The last try of an input failed.' })),
-    input_empty: Type.Optional(
-      Type.Integer({ description: 'An input has no value, and the request needs one.' }),
+    input_failed: Type.Optional(
+      Type.Integer({ description: 'The last attempt to compute an input failed.' }),
     ),
-    input_blocked: Type.Optional(Type.Integer({ description: 'An input is blocked itself.' })),
+    input_empty: Type.Optional(Type.Integer({ description: 'A required input has no value.' })),
+    input_blocked: Type.Optional(Type.Integer({ description: 'An input is itself blocked.' })),
     input_missing: Type.Optional(
-      Type.Integer({ description: 'An input has not been computed yet, and the run does not compute it.' }),
+      Type.Integer({ description: 'An input is missing, and this run does not compute it.' }),
     ),
   },
   {
     description:
-      'Of the skipped cells, how many the run does not compute because of an input, by the reason. Absent for none.',
+      'Of the skipped cells, the number that the run cannot compute because of an input, by reason. Absent for none.',
   },
 )
 
 const manualLeft = Type.Optional(
   Type.Integer({
-    description: 'Of the skipped cells, those that keep a value written by hand. Absent for none.',
+    description: 'Of the skipped cells, those that keep a manual value. Absent for none.',
   }),
 )
 const manualOverwritten = Type.Optional(
-  Type.Integer({ description: 'Cells that lose a value written by hand. Absent for none.' }),
+  Type.Integer({ description: 'Cells whose manual value is overwritten. Absent for none.' }),
 )
 
-/** Answer of `POST /api/materialize` with `dry_run`. */
+/** Response of `POST /api/materialize` with `dry_run`. */
 export const RunPlanAnswer = Type.Object({
   targets: Type.Record(
     Type.String(),
     Type.Object({
-      compute: Type.Integer({ description: 'Cells to be computed by a call.' }),
-      cached: Type.Integer({ description: 'Cells to be filled from the cache.' }),
-      skipped: Type.Integer({ description: 'Cells left alone.' }),
+      compute: Type.Integer({ description: 'Cells to compute with a call.' }),
+      cached: Type.Integer({ description: 'Cells to fill from the cache.' }),
+      skipped: Type.Integer({ description: 'Cells that do not change.' }),
       left: Type.Optional(
         Type.Integer({
-          description: 'Of these, cells with work that `max_calls` or `max_cost` leaves no room for.',
+          description: 'Of these, pending cells beyond `max_calls` or `max_cost`.',
         }),
       ),
       blocked: Type.Optional(BlockedAnswer),
@@ -205,12 +203,12 @@ export const RunPlanAnswer = Type.Object({
           {
             cells: Type.Integer(),
             next: Type.Union([Type.String(), Type.Null()], {
-              description: 'When the first of them is tried again; null for never.',
+              description: 'The time from which the first of them is tried again; null for never.',
             }),
           },
           {
             description:
-              'Of the skipped cells, those that failed and are not tried again yet (`retry_failed_after` of the derivation). Absent for none.',
+              'Of the skipped cells, failed cells that are not tried again yet (`retry_failed_after` of the derivation). Absent for none.',
           },
         ),
       ),
@@ -220,12 +218,12 @@ export const RunPlanAnswer = Type.Object({
         Type.Object(
           {
             calls: Type.Integer(),
-            oldest: Type.String({ description: 'When the oldest of the responses was received.' }),
+            oldest: Type.String({ description: 'The time when the oldest of the responses was received.' }),
             newest: Type.String(),
           },
           {
             description:
-              'Calls for which the sheet has kept a response; absent when there are none. With `reuse_responses` they are not made, and their cells count as `cached`.',
+              'Calls for which the sheet keeps a response; absent for none. With `reuse_responses` they are not made, and their cells count as `cached`.',
           },
         ),
       ),
@@ -235,35 +233,34 @@ export const RunPlanAnswer = Type.Object({
   cost: Type.Number({ description: 'Dollars.' }),
   unpriced_calls: Type.Optional(
     Type.Integer({
-      description: 'Of the calls, those to hosts without `cost_per_call`: `cost` knows nothing of them.',
+      description: 'Of the calls, those to hosts without `cost_per_call`, which `cost` does not include.',
     }),
   ),
   manual_left: manualLeft,
   manual_overwritten: manualOverwritten,
   not_ready: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'What the run would be refused for, such as an environment variable that is not set.',
+      description: 'Reasons why the run would fail at its start, such as an unset environment variable.',
     }),
   ),
   stop_after_failures: Type.Optional(
-    Type.Integer({ description: 'As in the request; absent when the run goes on over failures.' }),
+    Type.Integer({ description: 'As in the request; absent for no such bound.' }),
   ),
   at_most: Type.Optional(
     Type.Literal(true, {
-      description:
-        'There when calls and cost are upper bounds, since inputs are themselves computed in the run.',
+      description: 'Present when calls and cost are upper bounds, because the run also computes inputs.',
     }),
   ),
 })
 export type RunPlanAnswer = Static<typeof RunPlanAnswer>
 
-/** What a run would do, as the service has it. */
+/** The plan of a run, in camelCase. */
 interface PlanReport extends RunPlan {
   readonly notReady: readonly string[]
   readonly stopAfterFailures: number | null
 }
 
-/** Turns what a run would do into its wire form. */
+/** Converts the plan of a run to the wire format. */
 export function toRunPlanAnswer(plan: PlanReport): RunPlanAnswer {
   const { targets, calls, cost, unpricedCalls, notReady, stopAfterFailures, atMost } = plan
   return {

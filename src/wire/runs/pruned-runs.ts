@@ -1,6 +1,6 @@
 import type { PrunableRuns } from '../../store/stored-run.ts'
 
-/** What `colophon runs prune` removed, or with `dry_run` would remove. */
+/** The output of `colophon runs prune`: the runs that it removed, or with `dry_run` would remove. */
 export interface PrunedRunsAnswer {
   readonly runs: number
   /** Cells that failed in these runs. */
@@ -8,7 +8,7 @@ export interface PrunedRunsAnswer {
   readonly dry_run: boolean
 }
 
-/** Turns what was or can be removed into its wire form. */
+/** Converts the number of removed or removable runs to the wire format. */
 export function toPrunedRunsAnswer(
   { runs, failures }: PrunableRuns,
   { dryRun }: { readonly dryRun: boolean },

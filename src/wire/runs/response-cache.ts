@@ -1,18 +1,18 @@
 import type { ResponsesSummary, TrimResult } from '../../store/stored-responses.ts'
 
-/** What `colophon cache` says of the responses that a sheet keeps. */
+/** The output of `colophon cache`. */
 export interface KeptResponsesAnswer {
   readonly responses: number
   readonly bytes: number
   readonly max_bytes: number
   readonly oldest: string | null
   readonly newest: string | null
-  /** How many were removed; absent where nothing was to be. */
+  /** The number of removed responses; absent when removal was not requested. */
   readonly removed?: number
   readonly removed_bytes?: number
 }
 
-/** Turns what is kept, and what was removed, into its wire form. */
+/** Converts the summary of kept and of removed responses to the wire format. */
 export function toKeptResponsesAnswer(
   { count, bytes, limit, oldest, newest }: ResponsesSummary,
   removed: TrimResult | null,

@@ -1,14 +1,15 @@
 import { Type, type Static } from 'typebox'
+import type { MAX_RECORDS } from '../../sheet/writes/restore-records.ts'
 import type { RevertReport } from '../../sheet/runs/revert.ts'
 import { actorMember } from '../schema/actor-member.ts'
 import { closedObject } from '../schema/closed-object.ts'
 import { inDocument } from '../schema/openapi-keywords.ts'
 import { FieldName } from '../schema/names.ts'
 
-/** Records that one request restores, at most. */
-export const MOST_RESTORED = 10_000
+/** The maximum number of records that one request restores: that of `restore-records.ts`. */
+const MAX_RESTORED: typeof MAX_RECORDS = 10_000
 
-const actor = Type.Optional(actorMember('Who reverts; the server default when absent.'))
+const actor = Type.Optional(actorMember('The actor who reverts; the server default when absent.'))
 
 /** Body of `POST /api/revert`: a run, a cell with the entry to undo, or deleted records. */
 export const RevertBody = Type.Union(
@@ -35,16 +36,17 @@ export const RevertBody = Type.Union(
       seq: Type.Integer({
         minimum: 1,
         title: 'the seq of a provenance entry',
-        description: 'The provenance entry of the cell to undo, or the deletion of the record.',
+        description: 'The provenance entry to undo, or the entry of the deletion.',
       }),
       actor,
     }),
     closedObject({
       record_ids: Type.Array(Type.String(), {
         minItems: 1,
-        maxItems: MOST_RESTORED,
+        maxItems: MAX_RESTORED,
         title: 'a list of record ids',
-        description: 'Deleted records to restore, each as its latest deletion left it: all of them or none.',
+        description:
+          'Deleted records to restore, each with its values before the latest deletion: all or none.',
         ...inDocument({ exampleOf: 'recordIds' }),
       }),
       actor,
@@ -58,19 +60,19 @@ export const RevertBody = Type.Union(
 )
 export type RevertBody = Static<typeof RevertBody>
 
-/** Answer of `POST /api/revert`. */
+/** Response of `POST /api/revert`. */
 export const RevertAnswer = Type.Object({
-  reverted: Type.Integer({ description: 'Cells put back, or records restored.' }),
+  reverted: Type.Integer({ description: 'Number of cells reverted, or of records restored.' }),
   conflicts: Type.Array(Type.Object({ record_id: Type.String(), field: Type.String() }), {
-    description: 'Cells that were left, since they do not hold any more what was to be undone.',
+    description: 'Cells that were not reverted because they have changed since.',
   }),
   run_id: Type.Union([Type.String(), Type.Null()], {
-    description: 'The run that the revert was; null for a single cell and for records.',
+    description: 'The run of the revert; null for a single cell and for records.',
   }),
 })
 export type RevertAnswer = Static<typeof RevertAnswer>
 
-/** Turns what a revert came to into its wire form. */
+/** Converts the result of a revert to the wire format. */
 export function toRevertAnswer({ reverted, conflicts, runId }: RevertReport): RevertAnswer {
   return {
     reverted,

@@ -14,50 +14,50 @@ const namesOrNull = (description: string) =>
   Type.Union([Type.Array(Type.String()), Type.Null()], { description })
 const boundOrNull = (description: string) => Type.Union([Type.Number(), Type.Null()], { description })
 
-/** How far a run is, in cells. */
+/** The progress of a run, in cells. */
 const progress = {
-  done: Type.Integer({ description: 'Cells that are settled: computed, failed or left alone.' }),
-  total: Type.Integer({ description: 'Cells that the run is about.' }),
-  materialized: Type.Integer({ description: 'Cells computed; of a revert, put back.' }),
-  skipped: Type.Integer({ description: 'Cells left alone; of a revert, conflicts.' }),
+  done: Type.Integer({ description: 'Cells that are computed, failed or skipped.' }),
+  total: Type.Integer({ description: 'Cells in the run.' }),
+  materialized: Type.Integer({ description: 'Cells computed; for a revert, reverted.' }),
+  skipped: Type.Integer({ description: 'Cells that did not change; for a revert, conflicts.' }),
   failed: Type.Integer(),
-  calls: Type.Integer({ description: 'Calls begun; each counts once, however often it was tried.' }),
+  calls: Type.Integer({ description: 'Calls started; retries are not counted.' }),
   total_cost: Type.Number({ description: 'Dollars.' }),
   unpriced_calls: Type.Integer({
-    description: 'Of the calls, those to hosts without `cost_per_call`: `total_cost` knows nothing of them.',
+    description: 'Of the calls, those to hosts without `cost_per_call`, which `total_cost` does not include.',
   }),
   left: Type.Integer({
-    description: 'Of the skipped cells, those with work that `max_calls` or `max_cost` left no room for.',
+    description: 'Of the skipped cells, pending cells beyond `max_calls` or `max_cost`.',
   }),
   manual_left: Type.Integer({
-    description: 'Of the cells that had a value written by hand when the run began, those that keep it.',
+    description: 'Of the cells with a manual value at the start of the run, those that keep it.',
   }),
   manual_overwritten: Type.Integer({
-    description: 'Those of them that the run computed: the values are lost.',
+    description: 'Of these cells, those whose manual value the run overwrote.',
   }),
 }
 
-/** A run, as lists and frames show it. */
+/** A run in lists and frames. */
 export const RunSummary = Type.Object({
   id: Type.String(),
   kind: Type.Union([Type.Literal('materialize'), Type.Literal('revert')]),
-  reverts: textOrNull('The run that a revert puts back.'),
+  reverts: textOrNull('For a revert, the run that it reverts.'),
   state: Type.String({ description: '`running`, `finished`, `failed`, `cancelled` or `interrupted`.' }),
   actor: Type.String(),
-  targets: namesOrNull('As the request had them; null when it did not filter.'),
+  targets: namesOrNull('As in the request; null when it did not filter.'),
   record_count: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'How many records the request names; null when it did not filter.',
+    description: 'The number of records in the request; null when it did not filter.',
   }),
   force: Type.Boolean(),
   overwrite_manual: Type.Boolean({
-    description: 'Whether it computed cells that were written by hand, too.',
+    description: 'Whether it overwrote manual values.',
   }),
-  only: textOrNull('`missing`, `stale` or `failed` when only cells in that state were asked for.'),
-  limit: boundOrNull('Records at most.'),
-  max_calls: boundOrNull('Calls at most.'),
-  max_cost: boundOrNull('Dollars at most.'),
-  stop_after_failures: boundOrNull('Failures in a row at one host that end the run.'),
-  reuse_responses: Type.Boolean({ description: 'Whether kept responses were used instead of calls.' }),
+  only: textOrNull('`missing`, `stale` or `failed` when the request selected one of these states.'),
+  limit: boundOrNull('Maximum number of records.'),
+  max_calls: boundOrNull('Maximum number of calls.'),
+  max_cost: boundOrNull('Maximum cost in dollars.'),
+  stop_after_failures: boundOrNull('Consecutive failures at one host that end the run.'),
+  reuse_responses: Type.Boolean({ description: 'Whether the run used kept responses instead of calls.' }),
   keep_fresh: Type.Optional(
     Type.String({
       description:
@@ -68,20 +68,20 @@ export const RunSummary = Type.Object({
   ended_at: textOrNull('Null while it runs.'),
   ...progress,
   error: Type.Union([Type.Object({ type: Type.String(), message: Type.String() }), Type.Null()], {
-    description: 'What ended it early.',
+    description: 'The error that ended it early.',
   }),
-  cancelled_by: textOrNull('Who asked it to end.'),
+  cancelled_by: textOrNull('The actor who cancelled it.'),
 })
 export type RunSummary = Static<typeof RunSummary>
 
-/** A run, as `GET /api/runs/{id}` answers it. */
+/** Response of `GET /api/runs/{id}`. */
 export const RunAnswer = Type.Object({
   ...RunSummary.properties,
-  record_ids: namesOrNull('As the request had them; null when it did not filter.'),
+  record_ids: namesOrNull('As in the request; null when it did not filter.'),
 })
 export type RunAnswer = Static<typeof RunAnswer>
 
-/** Path of what is about one run. */
+/** Path of the routes about one run. */
 export const RunParams = Type.Object({ id: Type.String({ description: 'The run’s id.' }) })
 
 /** Query of `GET /api/runs` and `GET /api/runs/{id}/failures`. */
@@ -90,13 +90,13 @@ export const RunPageQuery = closedObject({
   cursor: Type.Optional(cursorParameter('A `next_cursor` of the same list.')),
 })
 
-const nextCursor = textOrNull('Null exactly when nothing follows.')
+const nextCursor = textOrNull('Null on the last page.')
 
-/** Answer of `GET /api/runs`. */
+/** Response of `GET /api/runs`. */
 export const RunListAnswer = Type.Object({ runs: Type.Array(RunSummary), next_cursor: nextCursor })
 export type RunListAnswer = Static<typeof RunListAnswer>
 
-/** Answer of `GET /api/runs/{id}/failures`. */
+/** Response of `GET /api/runs/{id}/failures`. */
 export const RunFailuresAnswer = Type.Object({
   failures: Type.Array(
     Type.Object({
@@ -114,7 +114,7 @@ export type RunFailuresAnswer = Static<typeof RunFailuresAnswer>
 
 /** Body of `POST /api/runs/{id}/cancel`. */
 export const CancelRunBody = closedObject({
-  actor: Type.Optional(actorMember('Who cancels; the server default when absent.')),
+  actor: Type.Optional(actorMember('The actor who cancels; the server default when absent.')),
 })
 
 /** Payload of `run.progress`. */
@@ -129,7 +129,7 @@ export const RunCellsFrame = Type.Object({
       field: Type.String(),
       state: Type.String({ description: '`fresh` or `failed`.' }),
       value: Type.Optional(
-        Type.Unknown({ description: 'Of a fresh cell, unless it is longer than about 1,000 characters.' }),
+        Type.Unknown({ description: 'For a fresh cell, unless it is longer than about 1,000 characters.' }),
       ),
       error: Type.Optional(Type.String()),
       error_type: Type.Optional(Type.String()),
@@ -138,7 +138,7 @@ export const RunCellsFrame = Type.Object({
   omitted: Type.Integer({ description: 'Further cells that were stored and are not listed.' }),
 })
 
-/** Payload of a frame of `GET /api/runs/{id}/events`; that of `run.end` is the run. */
+/** Payload of a frame of `GET /api/runs/{id}/events`; for `run.end` the run. */
 export const RunFrameAnswer = Type.Union([
   RunProgressFrame,
   RunCellsFrame,
@@ -147,17 +147,17 @@ export const RunFrameAnswer = Type.Union([
     {},
     {
       additionalProperties: false,
-      description: 'Of `frames.missed`, which only servers that share their frames send.',
+      description: 'For `frames.missed`, which only servers that share a sheet send.',
     },
   ),
 ])
 
-/** Turns a run with the records it was asked for into its wire form. */
+/** Converts a run with its requested records to the wire format. */
 export function toRunAnswer({ run, recordIds }: RunDetail): RunAnswer {
   return { ...toRunSummary(run), record_ids: recordIds && [...recordIds] }
 }
 
-/** Turns a run into its wire form. */
+/** Converts a run to the wire format. */
 export function toRunSummary(run: StoredRun): RunSummary {
   return {
     id: run.id,
@@ -200,12 +200,12 @@ function toProgress(run: RunProgress): Omit<Static<typeof RunProgressFrame>, 'id
   }
 }
 
-/** Turns a page of runs into its wire form. */
+/** Converts a page of runs to the wire format. */
 export function toRunListAnswer({ runs, nextCursor: next }: RunList): RunListAnswer {
   return { runs: runs.map(toRunSummary), next_cursor: next }
 }
 
-/** Turns a page of failures into its wire form. */
+/** Converts a page of failures to the wire format. */
 export function toRunFailuresAnswer({ failures, nextCursor: next }: RunFailureList): RunFailuresAnswer {
   return {
     failures: failures.map(({ recordId, field, error, errorType, responseBody: received, at }) => ({

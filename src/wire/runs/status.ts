@@ -9,7 +9,7 @@ import { responseBody } from '../schema/response-body.ts'
 
 const cellState = Type.String({
   description:
-    '`fresh`, `stale`, `missing`, `failed`, `overridden`, or `blocked`: it has work that a run cannot do because of an input.',
+    '`fresh`, `stale`, `missing`, `failed`, `overridden`, or `blocked`: pending, but a run cannot compute it because of an input.',
 })
 
 /** Query of `GET /api/status`. */
@@ -17,7 +17,7 @@ export const StatusQuery = closedObject({
   targets: Type.Optional(targetsParameter()),
 })
 
-/** The state of one derived field (D32). `fresh` to `overridden` add up to `total_records`; `blocked` is counted beside them. */
+/** The state of one derived field (D32). `fresh` to `overridden` add up to `total_records`; `blocked` is counted separately. */
 export const TargetStatusAnswer = Type.Object({
   derivation: Type.String({ description: 'Name of the derivation file.' }),
   kind: Type.String(),
@@ -29,7 +29,7 @@ export const TargetStatusAnswer = Type.Object({
   overridden: Type.Integer(),
   blocked: Type.Integer({
     description:
-      'Of the missing, stale and failed cells, those that a run cannot compute because an input failed, is empty, or is blocked itself.',
+      'Of the missing, stale and failed cells, those that a run cannot compute because an input failed, is empty, or is itself blocked.',
   }),
   last_at: Type.Union([Type.String(), Type.Null()]),
   last_actor: Type.Union([Type.String(), Type.Null()]),
@@ -37,7 +37,7 @@ export const TargetStatusAnswer = Type.Object({
 })
 export type TargetStatusAnswer = Static<typeof TargetStatusAnswer>
 
-/** Answer of `GET /api/status`, keyed by target field. */
+/** Response of `GET /api/status`, keyed by target field. */
 export const StatusAnswer = Type.Record(Type.String(), TargetStatusAnswer)
 export type StatusAnswer = Static<typeof StatusAnswer>
 
@@ -47,11 +47,11 @@ export const CellStatesQuery = closedObject({
   targets: Type.Optional(targetsParameter()),
 })
 
-/** Answer of `GET /api/cells`: by record id, by target, the state of the cell (D32). */
+/** Response of `GET /api/cells`: by record id, by target, the state of the cell (D32). */
 export const CellStatesAnswer = Type.Record(Type.String(), Type.Record(Type.String(), cellState))
 export type CellStatesAnswer = Static<typeof CellStatesAnswer>
 
-/** Turns a status into its wire form. */
+/** Converts a status to the wire format. */
 export function toStatusAnswer(
   status: Readonly<Record<string, CamelKeys<TargetStatusAnswer>>>,
 ): StatusAnswer {
@@ -77,25 +77,31 @@ function toTargetStatusAnswer(report: CamelKeys<TargetStatusAnswer>): TargetStat
   }
 }
 
-const was = { was: Type.Unknown({ description: 'When the cell was last computed.' }) }
+const was = { was: Type.Unknown({ description: 'The value when the cell was last computed.' }) }
 const is = { is: Type.Unknown() }
 
-/** A part of the input hash that is another than when the cell was last computed. */
+/** A part of the input hash that has changed since the cell was last computed. */
 export const CellReasonAnswer = Type.Union([
   Type.Object({ part: Type.Literal('input'), field: Type.String(), ...was, ...is }),
   Type.Object({
     part: Type.Literal('derivation'),
     was: Type.Union([Type.String(), Type.Null()], {
-      description: 'Hex SHA-256; null when not known any more.',
+      description: 'Hex SHA-256; null when no longer known.',
     }),
     is: Type.String(),
-    was_text: Type.Optional(Type.String({ description: 'What the file said then, where that is known.' })),
-    is_text: Type.Optional(Type.String({ description: 'What it says now, beside `was_text`.' })),
+    was_text: Type.Optional(
+      Type.String({ description: 'The text of the file at that time, where it is known.' }),
+    ),
+    is_text: Type.Optional(
+      Type.String({ description: 'The text of the file now; present with `was_text`.' }),
+    ),
   }),
   Type.Object({
     part: Type.Literal('url'),
     was: Type.String(),
-    is: Type.Union([Type.String(), Type.Null()], { description: 'Null when no request can be made.' }),
+    is: Type.Union([Type.String(), Type.Null()], {
+      description: 'Null when no request can be made from the inputs.',
+    }),
   }),
   Type.Object({ part: Type.Literal('body'), ...was, ...is }),
   Type.Object(
@@ -105,7 +111,7 @@ export const CellReasonAnswer = Type.Union([
 ])
 export type CellReasonAnswer = Static<typeof CellReasonAnswer>
 
-/** Why the last try to compute a cell failed. */
+/** The failure of the last attempt to compute a cell. */
 export const CellFailureAnswer = Type.Object({
   error: Type.String(),
   error_type: Type.String(),
@@ -114,7 +120,7 @@ export const CellFailureAnswer = Type.Object({
   retry_at: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
       description:
-        'When runs try the cell again, where its derivation has `retry_failed_after`; null for never. Absent where the next run tries it.',
+        'The time from which runs try the cell again (`retry_failed_after` of its derivation); null for never. Absent when the next run tries it.',
     }),
   ),
 })
@@ -132,22 +138,22 @@ export const CellParams = Type.Object({
   }),
 })
 
-/** Answer of `GET /api/status/{target}/{record_id}`. */
+/** Response of `GET /api/status/{target}/{record_id}`. */
 export const CellExplanationAnswer = Type.Object({
   state: cellState,
   reasons: Type.Array(CellReasonAnswer),
   blocked_by: Type.Union([Type.String(), Type.Null()], {
-    description: 'Of a blocked cell, the input because of which it cannot be computed.',
+    description: 'For a blocked cell, the input that prevents its computation.',
   }),
   blocked_reason: Type.Union(
     [Type.Literal('input_failed'), Type.Literal('input_empty'), Type.Literal('input_blocked'), Type.Null()],
     {
       description:
-        'What is the matter with that input: its last try failed, it has no value and the request needs one, or it is blocked itself.',
+        'The state of that input: its last attempt failed, it is required and has no value, or it is itself blocked.',
     },
   ),
   waits_for: Type.Array(Type.String(), {
-    description: 'Derived fields to be computed before this cell can be, in their order.',
+    description: 'Derived fields to compute before this cell, in order.',
   }),
   failure: Type.Union([CellFailureAnswer, Type.Null()]),
   entry: Type.Union([ProvenanceEntryAnswer, Type.Null()], {
@@ -156,7 +162,7 @@ export const CellExplanationAnswer = Type.Object({
 })
 export type CellExplanationAnswer = Static<typeof CellExplanationAnswer>
 
-/** Turns the explanation of a cell into its wire form; entries are in that form from the log on. */
+/** Converts the explanation of a cell to the wire format; log entries are in that format already. */
 export function toCellExplanationAnswer(
   explanation: Omit<CamelKeys<CellExplanationAnswer>, 'reasons' | 'failure' | 'entry' | 'waitsFor'> & {
     readonly waitsFor: readonly string[]

@@ -1,7 +1,7 @@
 import { Type, type TString } from 'typebox'
 import { inDocument, NO_CONTROLS } from './openapi-keywords.ts'
 
-/** What the OpenAPI document says of an actor (D39); an empty one counts as absent (D36). */
+/** Keywords for an actor in the OpenAPI document (D39); an empty actor counts as absent (D36). */
 export const ACTOR_TEXT = { maxLength: 200, pattern: NO_CONTROLS }
 
 /** A member or parameter that names an actor. */

@@ -3,7 +3,7 @@ import { DIALECT } from './dialect.ts'
 import { inDocument, NOT_BLANK } from './openapi-keywords.ts'
 import { Condition as ConditionObject } from './names.ts'
 
-/** The operators of a {@link Condition} on a field; which of them fit depends on the field's type. */
+/** The operators of a {@link Condition} on a field; each fits some types of fields. */
 const OPERATORS = [
   'equals',
   'not_equals',
@@ -29,12 +29,12 @@ export type ConditionOperator = (typeof OPERATORS)[number]
 /** A value that a field, or an item of an array, is compared with. */
 export type ConditionValue = string | number | boolean | null
 
-/** A condition on records as data, which every engine takes: what is sent as the JSON text `where`. */
+/** A condition on records as data, which every engine compiles: the JSON text `where`. */
 export type Condition =
   | {
       readonly field: string
       readonly operator: ConditionOperator
-      /** One value; two of `between`; an array of those of a list; absent of `empty` and `not_empty`. */
+      /** One value; two for `between`; an array for an operator with a list; absent for `empty` and `not_empty`. */
       readonly value?: ConditionValue | readonly ConditionValue[]
     }
   | { readonly and: readonly Condition[] }
@@ -45,7 +45,7 @@ export type Condition =
 export const whereParameter = Type.String({
   description:
     'A condition as JSON: `{"field": …, "operator": …, "value": …}`, or a group `{"and": […]}`, `{"or": […]}`, `{"not": …}`. ' +
-    `Operators, as far as they fit the field’s type: ${OPERATORS.map((name) => `\`${name}\``).join(', ')}. Beside \`filter\`, both must hold.`,
+    `Operators (the type of the field decides which apply): ${OPERATORS.map((name) => `\`${name}\``).join(', ')}. With \`filter\`, both must hold.`,
   contentMediaType: 'application/json',
   contentSchema: ConditionObject,
   ...inDocument({ exampleOf: 'where' }),

@@ -1,17 +1,17 @@
 import { Type, type Static } from 'typebox'
 
-/** The dialect of SQL that a sheet takes. */
+/** The SQL dialect of a sheet. */
 export const SqlDialect = Type.Union([Type.Literal('sqlite'), Type.Literal('postgres')], {
-  description: 'The dialect of `filter` and of `POST /api/query`: that of the database that has the sheet.',
+  description: 'The SQL dialect of `filter` and `POST /api/query`: that of the database of the sheet.',
 })
 export type SqlDialect = Static<typeof SqlDialect>
 
-/** Stands for the name of the dialect in descriptions, which are of any sheet. */
+/** Placeholder for the name of the dialect in descriptions. */
 export const DIALECT = '{dialect}'
 
 const NAMES: Readonly<Record<SqlDialect, string>> = { sqlite: 'SQLite', postgres: 'PostgreSQL' }
 
-/** A text, or JSON with texts in it, with the name of a dialect where {@link DIALECT} stands. */
+/** Replaces {@link DIALECT} by the name of a dialect, in a text or in all texts of a JSON value. */
 export function inDialect<T>(value: T, dialect: SqlDialect): T {
   return JSON.parse(JSON.stringify(value).replaceAll(DIALECT, NAMES[dialect])) as T
 }

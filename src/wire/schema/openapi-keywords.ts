@@ -1,7 +1,7 @@
-/** Keywords that the OpenAPI document has of a schema beside, or instead of, its own; an undefined one is left out there. */
+/** The key of keywords that replace those of a schema in the OpenAPI document; `undefined` removes one. */
 export const IN_DOCUMENT: unique symbol = Symbol('in document')
 
-/** What of a sheet serves as an example of a value. */
+/** The part of a sheet from which an example is taken. */
 export type ExampleOf =
   | 'recordId'
   | 'recordIds'
@@ -21,9 +21,8 @@ interface InDocument {
 }
 
 /**
- * Options of a schema for what the OpenAPI document says and the validation of shapes does not: what the text of a query
- * parameter stands for, and rules that a use case checks with a message of its own. Under a symbol, so that nothing but the
- * document sees them.
+ * Sets keywords for the OpenAPI document that shape validation ignores: the meaning of the text of a query parameter, and
+ * rules that an operation checks itself. The key is a symbol, so that validators do not see them.
  */
 export function inDocument(keywords: InDocument): { readonly [IN_DOCUMENT]: InDocument } {
   return { [IN_DOCUMENT]: keywords }

@@ -2,14 +2,14 @@ import { Type, type TString } from 'typebox'
 import { inDocument, NOT_BLANK, type ExampleOf } from './openapi-keywords.ts'
 import { FieldName, SortKey, TargetName } from './names.ts'
 
-/** What a parameter that is a whole number is like; the use case says which numbers there may be. */
+/** The pattern of a parameter that is a whole number; operations check its range. */
 export const WHOLE_NUMBER = '^-?[0-9]+$'
 
 /** The parameter `limit` of a list. */
 export const limitParameter = Type.String({
   pattern: WHOLE_NUMBER,
   title: 'a whole number',
-  description: 'Items on a page: 50 unless given, lowered to 10000.',
+  description: 'Items on a page (default: 50, maximum: 10000).',
   ...inDocument({ minimum: 1 }),
 })
 
@@ -17,14 +17,14 @@ export const limitParameter = Type.String({
 export const positionParameter = Type.String({
   pattern: WHOLE_NUMBER,
   title: 'a whole number',
-  description: 'So many records come before the page.',
+  description: 'The number of records before the page.',
   ...inDocument({ minimum: 0 }),
 })
 
 /** The parameter `sort` of a list of records. */
 export const sortParameter = Type.String({
   description:
-    'Comma-separated field names, a minus before those from the greatest down; creation order when absent.',
+    'Comma-separated field names, with a leading minus for descending order; creation order when absent.',
   ...commaSeparated({ items: SortKey, maxItems: 8, exampleOf: 'sort' }),
 })
 
@@ -72,7 +72,7 @@ interface ListKeywords {
   readonly exampleOf: ExampleOf
 }
 
-/** What the OpenAPI document says of a comma-separated list. */
+/** Keywords for a comma-separated list in the OpenAPI document. */
 function commaSeparated(list: ListKeywords): ReturnType<typeof inDocument> {
   return inDocument({
     ...list,
@@ -81,7 +81,7 @@ function commaSeparated(list: ListKeywords): ReturnType<typeof inDocument> {
   })
 }
 
-/** The number that a parameter stands for; one of hundreds of digits would be Infinity, which is no integer. */
+/** Parses a whole number; larger numbers become the greatest safe integer, since Infinity is no integer. */
 export function wholeNumber(text: string | undefined): number | null {
   return text === undefined ? null : Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** Member of a failure: what the response said. */
+/** Member of a failure: the start of the response body. */
 export const responseBody = Type.Optional(
-  Type.String({ description: 'The first 2 KB of the response, when it was an error.' }),
+  Type.String({ description: 'The first 2 KB of the response body, for an error response.' }),
 )

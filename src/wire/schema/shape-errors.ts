@@ -1,4 +1,4 @@
-/** As much of a schema as messages look at. */
+/** The parts of a schema that messages use. */
 export interface Shape {
   readonly type?: string
   readonly title?: string
@@ -10,7 +10,7 @@ export interface Shape {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** As much of what a validator has to say as messages look at. */
+/** The parts of a validator's error that messages use. */
 interface Fault {
   readonly keyword: string
   /** A JSON pointer (RFC 6901). */
@@ -25,12 +25,12 @@ export function knowsMember(shape: Shape, name: string): boolean {
   )
 }
 
-/** The names of the members that a shape has, in any of its forms. */
+/** The names of the members of a shape, in any of its forms. */
 function memberNames({ properties = {}, anyOf = [] }: Shape): readonly string[] {
   return [...new Set([...Object.keys(properties), ...anyOf.flatMap(memberNames)])]
 }
 
-/** The form of a shape that has these members and no others, with all that it requires; undefined when there is none. */
+/** The form of a shape that allows these members and requires no others; undefined for none. */
 export function formWith(shape: Shape, members: Members): Shape | undefined {
   if (shape.anyOf === undefined) return shape
   return shape.anyOf.find(
@@ -40,14 +40,14 @@ export function formWith(shape: Shape, members: Members): Shape | undefined {
   )
 }
 
-/** What to say of a member that a shape does not have; `what` is what members are called. */
+/** The message for a member that a shape does not have; `what` is the word for a member. */
 export function unknownMember(what: string, name: string, shape: Shape): string {
   const known = memberNames(shape)
   const hint = known.length === 0 ? 'none is known here' : `known here: ${known.join(', ')}`
   return `unknown ${what} ${preview(name)}; ${hint}`
 }
 
-/** What to say of members that do not have a shape, by the first fault that was found. */
+/** The message for members that do not match a shape, from the first error. */
 export function shapeFault(members: Members, shape: Shape, { keyword, instancePath, params }: Fault): string {
   const path = instancePath.split('/').slice(1)
   if (keyword === 'required') return `"${placeOf([...path, String(params['missingProperty'])])}" is required`
@@ -63,7 +63,7 @@ export function shapeFault(members: Members, shape: Shape, { keyword, instancePa
   return `"${placeOf(path)}" is ${preview(value)}; expected ${describe(expected)}`
 }
 
-/** Such as `params[2]`. */
+/** Formats a path such as `params[2]`. */
 function placeOf([name = '', ...others]: readonly string[]): string {
   return `${name}${others.map((key) => `[${key}]`).join('')}`
 }
@@ -84,7 +84,7 @@ function describe(shape: Shape | undefined): string {
   return TYPE_NAMES[shape?.type ?? ''] ?? 'something else'
 }
 
-/** A value for a message: scalars as they are, cut when long; arrays and objects, however deep, by name only. */
+/** Shows a value in a message: scalars as JSON, cut after 100 characters; arrays and objects as `an array` and `an object`. */
 export function preview(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array'
   if (typeof value === 'object' && value !== null) return 'an object'

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox'
 export const CSRF_COOKIE = 'svc_csrf'
 export const CSRF_HEADER = 'x-csrf-token'
 
-/** Answer of `GET /api/csrf`. */
+/** Response of `GET /api/csrf`. */
 export const CsrfAnswer = Type.Object({
   csrf_token: Type.String({ description: '32 random bytes, base64url.' }),
 })

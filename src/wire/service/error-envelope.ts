@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { ErrorType } from '../../errors/codes.ts'
 
-/** What every answer that is not 2xx carries (specification, "Error envelope"; D36). */
+/** Body of every error response (specification, "Error envelope"; D36). */
 export const ErrorEnvelope = Type.Object({
   error: Type.Object({
     type: Type.Unsafe<ErrorType>(Type.String({ description: 'Name of the error type.' })),
@@ -10,7 +10,7 @@ export const ErrorEnvelope = Type.Object({
 })
 export type ErrorEnvelope = Static<typeof ErrorEnvelope>
 
-/** The envelope of one error. A character that the message cuts in two is replaced: many JSON parsers refuse halves. */
+/** Creates the envelope of an error. Lone surrogates are replaced, since many JSON parsers refuse them. */
 export function errorEnvelope(type: ErrorType, message: string): ErrorEnvelope {
   return { error: { type, message: message.toWellFormed() } }
 }

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 
-/** Answer of `GET /api/healthz`. */
+/** Response of `GET /api/healthz`. */
 export const HealthAnswer = Type.Object({
-  status: Type.Literal('ok', { description: 'Anything else is no `200`.' }),
+  status: Type.Literal('ok', { description: 'Always `ok` with status `200`.' }),
 })
 export type HealthAnswer = Static<typeof HealthAnswer>

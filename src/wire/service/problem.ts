@@ -4,7 +4,7 @@ import type { ErrorCode, ErrorType } from '../../errors/codes.ts'
 /** An error as problem details (RFC 9457), for a client that prefers these to the envelope. */
 export const Problem = Type.Object({
   type: Type.String({
-    description: 'Where the type of error is described, as a reference relative to the request.',
+    description: 'Address of the description of the error type, relative to the request.',
     examples: ['/docs#ValidationError'],
   }),
   title: Type.String({ description: 'Name of the error type.', examples: ['ValidationError'] }),
@@ -19,7 +19,7 @@ export const Problem = Type.Object({
 })
 export type Problem = Static<typeof Problem>
 
-/** The problem details of one error. */
+/** Creates the problem details of an error. */
 export function problem(error: {
   readonly type: ErrorType
   readonly code: ErrorCode

@@ -1,13 +1,13 @@
 import { Type, type Static } from 'typebox'
 import type { SheetState } from '../../sheet/runs/watch/watch-sheet.ts'
 
-/** Payload of `sheet`, the one frame of `GET /api/sheet/events`: how the sheet stands. Texts are opaque: they only differ. */
+/** Payload of `sheet`, the only frame of `GET /api/sheet/events`. Its texts are opaque: compare them only for equality. */
 export const SheetFrame = Type.Object({
   seq: Type.Integer({ description: 'The `seq` of the last provenance entry.' }),
-  runs: Type.String({ description: 'Another text whenever a run begins, goes on or ends.' }),
-  proposals: Type.Integer({ description: 'Counts up whenever a proposal is made or decided.' }),
+  runs: Type.String({ description: 'Changes whenever a run starts, progresses or ends.' }),
+  proposals: Type.Integer({ description: 'Increases whenever a proposal is made or decided.' }),
   definition: Type.String({
-    description: 'Another text whenever the contract or a derivation file changes, breaks or is mended.',
+    description: 'Changes whenever the contract or a derivation file changes, becomes invalid or is fixed.',
   }),
 })
 export type SheetFrame = Static<typeof SheetFrame>
