@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Needs } from '../../errors/block.ts'
+import type { Query } from './query.ts'
 import type { TargetDefinition } from '../sheet-store.ts'
 
 /** A derived field as the store keeps it. */
@@ -11,7 +13,37 @@ export interface StoredTarget extends Omit<TargetDefinition, 'text' | 'required'
   readonly active: boolean
 }
 
-/** What a derived field is computed from, for {@link blockOf}. */
+/** Reads the derived fields that the store knows, active or once active. */
+export const STORED_TARGETS: Query<readonly StoredTarget[]> = {
+  sql: 'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, active FROM "$target" ORDER BY id',
+  params: [],
+  result: (rows) =>
+    rows.map((row) => ({
+      id: Number(row['id']),
+      field: String(row['field']),
+      derivation: String(row['derivation']),
+      sha256: String(row['sha256']),
+      kind: String(row['kind']),
+      inputs: JSON.parse(String(row['inputs'])) as string[],
+      required: JSON.parse(String(row['required'])) as string[] | null,
+      nonEmpty: JSON.parse(String(row['non_empty'])) as string[] | null,
+      active: row['active'] === true || row['active'] === 1,
+    })),
+}
+
+/** Whether a derived field is active with this definition. */
+export function isSameTarget(target: StoredTarget, definition: TargetDefinition): boolean {
+  const { derivation, sha256, kind, inputs, required, nonEmpty } = definition
+  return (
+    target.active &&
+    isDeepStrictEqual(
+      [target.derivation, target.sha256, target.kind, target.inputs, target.required, target.nonEmpty],
+      [derivation, sha256, kind, inputs, required, nonEmpty],
+    )
+  )
+}
+
+/** Returns the inputs of a derived field, for {@link blockOf}. */
 export function needsOf({ inputs, required, nonEmpty }: StoredTarget): Needs {
   return { inputs, required: required ?? [], nonEmpty: nonEmpty ?? [] }
 }

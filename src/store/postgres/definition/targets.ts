@@ -1,27 +1,14 @@
 import type { TargetDefinition } from '../../sheet-store.ts'
 import { canBeBlocked, recountSql } from '../../rows/blocked-sql.ts'
-import { StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
+import { isSameTarget, STORED_TARGETS, StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
 import type { Connection } from '../database/connection.ts'
 import { readTime } from '../database/database-clock.ts'
 import { quoted } from '../database/schema.ts'
 import { MISSING, STALE } from '../../rows/stored-rows.ts'
 
-/** The derived fields that the store knows. */
-export async function loadTargets(db: Connection): Promise<StoredTarget[]> {
-  const rows = await db.all(
-    'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, active FROM "$target" ORDER BY id',
-  )
-  return rows.map((row) => ({
-    id: Number(row['id']),
-    field: String(row['field']),
-    derivation: String(row['derivation']),
-    sha256: String(row['sha256']),
-    kind: String(row['kind']),
-    inputs: JSON.parse(String(row['inputs'])) as string[],
-    required: JSON.parse(String(row['required'])) as string[] | null,
-    nonEmpty: JSON.parse(String(row['non_empty'])) as string[] | null,
-    active: row['active'] === true,
-  }))
+/** Reads the derived fields that the store knows. */
+export function loadTargets(db: Connection): Promise<readonly StoredTarget[]> {
+  return db.ask(STORED_TARGETS)
 }
 
 /**
@@ -47,7 +34,7 @@ export async function applyTargets(
       await addTarget(db, nextId, { ...definition, isNew: newColumns.has(definition.field) })
       nextId += 1
       changed.push(definition.field)
-    } else if (!isSame(target, definition)) {
+    } else if (!isSameTarget(target, definition)) {
       await updateTarget(db, target, definition)
       changed.push(definition.field)
     }
@@ -123,21 +110,6 @@ async function addTarget(
     JSON.stringify(nonEmpty),
     overridden,
     missing,
-  )
-}
-
-function isSame(
-  target: StoredTarget,
-  { sha256, derivation, kind, inputs, required, nonEmpty }: TargetDefinition,
-): boolean {
-  return (
-    target.active &&
-    target.sha256 === sha256 &&
-    target.derivation === derivation &&
-    target.kind === kind &&
-    JSON.stringify(target.inputs) === JSON.stringify(inputs) &&
-    JSON.stringify(target.required) === JSON.stringify(required) &&
-    JSON.stringify(target.nonEmpty) === JSON.stringify(nonEmpty)
   )
 }
 

@@ -1,10 +1,10 @@
 import { compareContracts } from '../../../contract/rules/compare-contracts.ts'
-import type { Contract, Field } from '../../../contract/contract.ts'
+import type { Contract } from '../../../contract/contract.ts'
 import { parseStoredContract } from '../../../contract/odcs/parse-contract.ts'
-import { valueError } from '../../../contract/values/validate-value.ts'
-import { ContractError } from '../../../errors/service-error.ts'
 import type { TargetDefinition } from '../../sheet-store.ts'
-import { StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
+import { isSameTarget, STORED_TARGETS, StoredTargets, type StoredTarget } from '../../rows/stored-targets.ts'
+import { checkContractChange, type RecordsToCheck } from '../../rules/contract-conflicts.ts'
+import { atOnce } from '../../rules/steps.ts'
 import { BlockedCells } from '../changes/blocked-cells.ts'
 import type { Connection } from '../database/connection.ts'
 import { columnDefinition, fieldIndexes, quoted, recordsView, type FieldIndex } from '../database/schema.ts'
@@ -21,19 +21,7 @@ export function applyContract(db: Connection, contract: Contract, derived: Reado
   if (stored === contract.text) return
   const before = parseStoredContract(stored)
   const change = compareContracts(before, contract)
-  const faults = [
-    ...change.removed.map((field) => removalFault(db, field)),
-    ...change.retyped.map((pair) => retypingFault(db, pair.before, pair.after)),
-    ...change.added.filter((field) => !derived.has(field.name)).map((field) => additionFault(db, field)),
-    ...change.recheck.map((field) => tighteningFault(db, field, derived.has(field.name))),
-    ...change.uniqueAdded.map((field) => uniquenessFault(db, field)),
-  ].filter((fault) => fault !== null)
-  if (faults.length > 0) {
-    throw new ContractError(
-      `contract.yaml does not fit the stored records: ${faults.join('; ')}`,
-      'contract_conflict',
-    )
-  }
+  atOnce(checkContractChange(recordsToCheck(db), change, derived))
   db.exec('DROP VIEW records')
   const gone = [...change.removed, ...change.retyped.map((pair) => pair.before)]
   const isKept = ({ name, field }: FieldIndex, others: readonly FieldIndex[]): boolean =>
@@ -52,89 +40,35 @@ export function applyContract(db: Connection, contract: Contract, derived: Reado
   db.run(`UPDATE "$failure" SET hash = NULL WHERE error_type = 'ValidationError'`)
 }
 
-function recordCount(db: Connection): number {
-  return Number(db.get('SELECT records FROM "$sheet"')?.['records'])
-}
-
-function valueCount(db: Connection, field: Field): number {
-  return Number(db.get(`SELECT count(${quoted(field.name)}) AS n FROM "$data"`)?.['n'])
-}
-
-function removalFault(db: Connection, field: Field): string | null {
-  if (recordCount(db) === 0) return null
-  return (
-    `property "${field.name}" is gone (removed or renamed), which would lose its value in ${records(valueCount(db, field))}; ` +
-    'put it back'
-  )
-}
-
-function retypingFault(db: Connection, before: Field, after: Field): string | null {
-  if (recordCount(db) === 0) return null
-  return (
-    `property "${before.name}" was of type ${before.type} and is now ${after.type}, which would break its value in ` +
-    `${records(valueCount(db, before))}; put the type back, or add a property of another name`
-  )
-}
-
-function additionFault(db: Connection, field: Field): string | null {
-  if (!field.required || recordCount(db) === 0) return null
-  return `the new property "${field.name}" is required, but ${records(recordCount(db))} have no value for it; make it optional`
-}
-
-function tighteningFault(db: Connection, field: Field, derived: boolean): string | null {
-  let broken = 0
-  let example: string | null = null
-  const statement = db.db.prepare(`SELECT id, ${quoted(field.name)} AS value FROM "$data"`)
-  for (const row of statement.iterate()) {
-    const value = fromColumn(field, row['value'])
-    // A derived cell that is not computed yet breaks nothing, required or not.
-    const fault = value === null && derived ? null : valueError(field, value)
-    if (fault === null) continue
-    broken += 1
-    example ??= `"${String(row['id'])}": ${fault}`
+function recordsToCheck(db: Connection): RecordsToCheck {
+  return {
+    ask: db.ask.bind(db),
+    values: (field, after, limit) =>
+      db
+        .all(
+          `SELECT "$seq" AS key, id, ${quoted(field.name)} AS value FROM "$data" WHERE "$seq" > ? ORDER BY "$seq" LIMIT ?`,
+          after,
+          limit,
+        )
+        .map((row) => ({
+          key: Number(row['key']),
+          id: String(row['id']),
+          value: fromColumn(field, row['value']),
+        })),
+    sharedValues: ({ name }) => {
+      const column = quoted(name)
+      const row = db.get(
+        `SELECT sum("$n") AS shared FROM (
+           SELECT count(*) AS "$n" FROM "$data" WHERE ${column} IS NOT NULL GROUP BY ${column} HAVING count(*) > 1)`,
+      )
+      return Number(row?.['shared'] ?? 0)
+    },
   }
-  if (example === null) return null
-  return (
-    `property "${field.name}" allows less than before, and ${records(broken)} would break it (${example}); ` +
-    'loosen it again, or correct these records first'
-  )
 }
 
-function uniquenessFault(db: Connection, field: Field): string | null {
-  const name = quoted(field.name)
-  const row = db.get(
-    `SELECT sum("$n") AS broken FROM (
-       SELECT count(*) AS "$n" FROM "$data" WHERE ${name} IS NOT NULL GROUP BY ${name} HAVING count(*) > 1)`,
-  )
-  const broken = Number(row?.['broken'] ?? 0)
-  if (broken === 0) return null
-  return (
-    `property "${field.name}" is now unique, but ${records(broken)} share a value with another; ` +
-    'take "unique" away, or correct these records first'
-  )
-}
-
-function records(count: number): string {
-  return `${count} ${count === 1 ? 'record' : 'records'}`
-}
-
-/** The derived fields that the store knows. */
-export function loadTargets(db: Connection): StoredTarget[] {
-  return db
-    .all(
-      'SELECT id, field, derivation, sha256, kind, inputs, required, non_empty, active FROM "$target" ORDER BY id',
-    )
-    .map((row) => ({
-      id: Number(row['id']),
-      field: String(row['field']),
-      derivation: String(row['derivation']),
-      sha256: String(row['sha256']),
-      kind: String(row['kind']),
-      inputs: JSON.parse(String(row['inputs'])) as string[],
-      required: JSON.parse(String(row['required'])) as string[] | null,
-      nonEmpty: JSON.parse(String(row['non_empty'])) as string[] | null,
-      active: row['active'] === 1,
-    }))
+/** Reads the derived fields that the store knows. */
+export function loadTargets(db: Connection): readonly StoredTarget[] {
+  return db.ask(STORED_TARGETS)
 }
 
 /**
@@ -151,7 +85,7 @@ export function applyTargets(db: Connection, definitions: readonly TargetDefinit
     const target = known.get(definition.field)
     known.delete(definition.field)
     if (target === undefined) addTarget(db, definition)
-    else if (isSame(target, definition)) continue
+    else if (isSameTarget(target, definition)) continue
     else updateTarget(db, target, definition)
     changed.push(definition.field)
   }
@@ -197,18 +131,6 @@ function addTarget(db: Connection, definition: TargetDefinition): void {
     id,
   )
   db.run('UPDATE "$target" SET overridden = ?, missing = ? WHERE id = ?', overridden, missing, id)
-}
-
-function isSame(target: StoredTarget, definition: TargetDefinition): boolean {
-  return (
-    target.active &&
-    target.sha256 === definition.sha256 &&
-    target.derivation === definition.derivation &&
-    target.kind === definition.kind &&
-    JSON.stringify(target.inputs) === JSON.stringify(definition.inputs) &&
-    JSON.stringify(target.required) === JSON.stringify(definition.required) &&
-    JSON.stringify(target.nonEmpty) === JSON.stringify(definition.nonEmpty)
-  )
 }
 
 function updateTarget(db: Connection, target: StoredTarget, definition: TargetDefinition): void {

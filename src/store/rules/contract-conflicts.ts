@@ -1,0 +1,125 @@
+import type { Field } from '../../contract/contract.ts'
+import type { JsonValue } from '../../contract/json/json.ts'
+import type { ContractChange } from '../../contract/rules/compare-contracts.ts'
+import { valueError } from '../../contract/values/validate-value.ts'
+import { ContractError } from '../../errors/service-error.ts'
+import type { RecordKey } from '../cell-work.ts'
+import type { Query } from '../rows/query.ts'
+import { load, type Loaded, type Steps } from './steps.ts'
+
+/** The value of a field in a record. */
+export interface FieldValue {
+  readonly key: RecordKey
+  readonly id: string
+  readonly value: JsonValue
+}
+
+/** The stored records that a changed contract is compared with. */
+export interface RecordsToCheck {
+  ask<T>(query: Query<T>): Loaded<T>
+  /** Reads the values of a field in at most `limit` records after a key, in the order of creation. */
+  values(field: Field, after: RecordKey, limit: number): Loaded<readonly FieldValue[]>
+  /** Counts the records that share the value of a field with another. */
+  sharedValues(field: Field): Loaded<number>
+}
+
+/** Values that are held in memory at once. */
+const VALUES_AT_ONCE = 5000
+
+/**
+ * Throws ContractError where stored records would lose values or violate a changed contract (D9). `derived` names the
+ * fields that derivations compute.
+ */
+export function* checkContractChange(
+  records: RecordsToCheck,
+  change: ContractChange,
+  derived: ReadonlySet<string>,
+): Steps<void> {
+  const conflicts: (string | null)[] = []
+  const total = yield* load(records.ask(RECORD_COUNT))
+  if (total > 0) {
+    for (const field of change.removed) conflicts.push(yield* removal(records, field))
+    for (const { before, after } of change.retyped) conflicts.push(yield* retyping(records, before, after))
+    const required = change.added.filter((field) => field.required && !derived.has(field.name))
+    conflicts.push(...required.map((field) => addition(field, total)))
+  }
+  for (const field of change.recheck)
+    conflicts.push(yield* tightening(records, field, derived.has(field.name)))
+  for (const field of change.uniqueAdded) conflicts.push(yield* uniqueness(records, field))
+  const found = conflicts.filter((conflict) => conflict !== null)
+  if (found.length === 0) return
+  throw new ContractError(
+    `contract.yaml does not fit the stored records: ${found.join('; ')}`,
+    'contract_conflict',
+  )
+}
+
+const RECORD_COUNT: Query<number> = {
+  sql: 'SELECT records FROM "$sheet"',
+  params: [],
+  result: ([row]) => Number(row?.['records']),
+}
+
+function valueCount({ name }: Field): Query<number> {
+  return {
+    sql: `SELECT count("${name}") AS n FROM "$data"`,
+    params: [],
+    result: ([row]) => Number(row?.['n']),
+  }
+}
+
+function* removal(records: RecordsToCheck, field: Field): Steps<string> {
+  const count = yield* load(records.ask(valueCount(field)))
+  return (
+    `property "${field.name}" is gone (removed or renamed), which would lose its value in ${recordsText(count)}; ` +
+    'put it back'
+  )
+}
+
+function* retyping(records: RecordsToCheck, before: Field, after: Field): Steps<string> {
+  const count = yield* load(records.ask(valueCount(before)))
+  return (
+    `property "${before.name}" was of type ${before.type} and is now ${after.type}, which would break its value in ` +
+    `${recordsText(count)}; put the type back, or add a property of another name`
+  )
+}
+
+function addition(field: Field, count: number): string {
+  return `the new property "${field.name}" is required, but ${recordsText(count)} have no value for it; make it optional`
+}
+
+function* tightening(records: RecordsToCheck, field: Field, isDerived: boolean): Steps<string | null> {
+  let violations = 0
+  let example: string | null = null
+  let after: RecordKey = 0
+  for (;;) {
+    const values: readonly FieldValue[] = yield* load(records.values(field, after, VALUES_AT_ONCE))
+    for (const { id, value } of values) {
+      // A derived cell that is not computed yet violates nothing, required or not.
+      const violation = value === null && isDerived ? null : valueError(field, value)
+      if (violation === null) continue
+      violations += 1
+      example ??= `"${id}": ${violation}`
+    }
+    if (values.length < VALUES_AT_ONCE) break
+    after = values.at(-1)?.key ?? after
+  }
+  if (example === null) return null
+  return (
+    `property "${field.name}" allows less than before, and ${recordsText(violations)} would break it (${example}); ` +
+    'loosen it again, or correct these records first'
+  )
+}
+
+function* uniqueness(records: RecordsToCheck, field: Field): Steps<string | null> {
+  const count = yield* load(records.sharedValues(field))
+  if (count === 0) return null
+  return (
+    `property "${field.name}" is now unique, but ${recordsText(count)} share a value with another; ` +
+    'take "unique" away, or correct these records first'
+  )
+}
+
+function recordsText(count: number): string {
+  return `${count} ${count === 1 ? 'record' : 'records'}`
+}
