@@ -182,7 +182,7 @@ export function testRestore(open: OpenStore): void {
       await remove('alive')
       const seq = (await deletionOf('alive')) - 1
       await assert.rejects(restore(['nobody']), /^Error: the log has no deletion of a record "nobody"$/)
-      const wrong = new RegExp(`^record "alive": the provenance entry ${seq} is no deletion of it; `)
+      const wrong = new RegExp(`^record "alive": the provenance entry ${seq} is no deletion of it$`)
       await assert.rejects(restore(['alive'], { seq }), (error: Error) => {
         assert.ok(error instanceof SheetError)
         assert.match(error.message, wrong)

@@ -4,7 +4,7 @@ import type { JsonBytes } from '../../sheet-store.ts'
 import type { Connection } from '../database/connection.ts'
 import { RECORD_JSON, recordJsonSource } from './record-json.ts'
 import { quoted } from '../database/schema.ts'
-import { tooLarge } from './sql-result.ts'
+import { resultTooLarge } from '../../rules/sql-errors.ts'
 import { MAX_ANSWER_BYTES } from '../../query-limits.ts'
 import type { TypedField } from '../database/values.ts'
 
@@ -62,7 +62,7 @@ export async function fittingRecords(
   const parts: Buffer[] = [Buffer.from('[')]
   let count = 0
   for (const { number, piece, bytes } of rows) {
-    if (!(bytes instanceof Buffer)) throw tooLarge()
+    if (!(bytes instanceof Buffer)) throw resultTooLarge()
     if (piece === 0) {
       if (count > 0) parts.push(Buffer.from(','))
       count = Number(number)

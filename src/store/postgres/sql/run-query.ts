@@ -5,6 +5,7 @@ import { toJsonOf } from './column-json.ts'
 import { OID } from './sort-sql.ts'
 import { SqlAnswer } from './sql-result.ts'
 import type { CheckedSql } from './sql-checks.ts'
+import { duplicateColumn } from '../../rules/sql-errors.ts'
 import { shown } from './sql-errors.ts'
 import type { SqlSession } from './sql-session.ts'
 import type { ColumnText, TypedParam } from './wire-query.ts'
@@ -77,8 +78,5 @@ function numberType(param: number): number {
 function checkDistinct(names: readonly string[]): void {
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice === undefined) return
-  throw new QueryError(
-    `two columns of the result are called ${JSON.stringify(shown(twice))}: name one of them with AS`,
-    'duplicate_column',
-  )
+  throw duplicateColumn(shown(twice))
 }

@@ -1,4 +1,17 @@
 import { QueryError } from '../../../errors/service-error.ts'
+import {
+  checkPlaceholders,
+  checkSqlLength,
+  checkVerb,
+  commentAtEnd,
+  emptySql,
+  namedPlaceholder,
+  placeholderInFilter,
+  reservedName,
+  secondStatement,
+  semicolonInFilter,
+  type SqlKind,
+} from '../../rules/sql-errors.ts'
 import { shown } from './sql-errors.ts'
 import {
   ALLOWED_FUNCTIONS,
@@ -9,7 +22,6 @@ import {
 } from './sql-functions.ts'
 import { isSignificant, nameOf, sqlTokens, wordOf, type SqlToken } from './sql-lexer.ts'
 import { MAX_NAME_BYTES, MAX_TABLES, MAX_TOKENS } from './sql-limits.ts'
-import { inMebibytes, MAX_SQL_BYTES } from '../../query-limits.ts'
 
 /** Text from a user that passed the checks. */
 export interface CheckedSql {
@@ -45,21 +57,12 @@ export function checkStatement(sql: string, parameters: number, fields: Readonly
   const significant = tokens.filter(isSignificant)
   checkTokens(significant, 'statement')
   const [first] = significant
-  if (first === undefined) throw new QueryError('the statement is empty')
+  if (first === undefined) throw emptySql('statement')
   const semicolon = significant.find(({ kind }) => kind === 'semicolon')
-  if (semicolon !== undefined && semicolon !== significant.at(-1)) {
-    throw new QueryError('only one statement can be run: there is text after its semicolon', 'not_select')
-  }
-  const verb = mainVerb(significant)
-  if (verb !== 'SELECT')
-    throw new QueryError(`only SELECT statements can be run, not ${shown(verb || first.text)}`, 'not_select')
+  if (semicolon !== undefined && semicolon !== significant.at(-1)) throw secondStatement()
+  checkVerb(shown(mainVerb(significant) || first.text))
   const placeholders = significant.filter(({ kind }) => kind === 'placeholder').length
-  if (placeholders !== parameters) {
-    throw new QueryError(
-      `placeholders in the statement: ${placeholders}, values in params: ${parameters}`,
-      'wrong_parameters',
-    )
-  }
+  checkPlaceholders(placeholders, parameters)
   checkTables(significant)
   return { text: numbered(tokens, semicolon), names: namesIn(significant, fields) }
 }
@@ -70,24 +73,18 @@ export function checkFilter(filter: string, fields: ReadonlySet<string>): Checke
   const significant = tokens.filter(isSignificant)
   checkTokens(significant, 'filter')
   const [first] = significant
-  if (first === undefined) throw new QueryError('the filter is empty')
-  if (significant.some(({ kind }) => kind === 'semicolon')) {
-    throw new QueryError('a filter is one expression: it cannot have a semicolon')
-  }
-  if (significant.some(({ kind }) => kind === 'placeholder'))
-    throw new QueryError('a filter cannot have placeholders: ?', 'wrong_parameters')
-  if (tokens.at(-1)?.kind === 'comment' && tokens.at(-1)?.text.startsWith('--') === true) {
-    throw new QueryError('a comment runs to the end of the filter: end it with */ or a line break')
-  }
+  if (first === undefined) throw emptySql('filter')
+  if (significant.some(({ kind }) => kind === 'semicolon')) throw semicolonInFilter()
+  if (significant.some(({ kind }) => kind === 'placeholder')) throw placeholderInFilter('?')
+  if (tokens.at(-1)?.kind === 'comment' && tokens.at(-1)?.text.startsWith('--') === true) throw commentAtEnd()
   checkOneExpression(significant, first)
   checkTables(significant)
   return { text: filter, names: namesIn(significant, fields) }
 }
 
 /** Throws QueryError for a text that is longer than SQL from a user may be. */
-function tokensOf(text: string, what: 'statement' | 'filter'): readonly SqlToken[] {
-  if (Buffer.byteLength(text) > MAX_SQL_BYTES)
-    throw new QueryError(`the ${what} is longer than ${inMebibytes(MAX_SQL_BYTES)}`, 'query_too_long')
+function tokensOf(text: string, what: SqlKind): readonly SqlToken[] {
+  checkSqlLength(text, what)
   const tokens = sqlTokens(text, MAX_TOKENS + 1)
   if (tokens.length > MAX_TOKENS) {
     throw new QueryError(
@@ -122,12 +119,7 @@ function checkTokens(tokens: readonly SqlToken[], what: string): void {
   for (const [index, token] of tokens.entries()) {
     const { kind, text } = token
     if (kind === 'illegal' || kind === 'unterminated') throw new QueryError(`the ${what} ${fault(token)}`)
-    if (kind === 'placeholder' && text !== '?') {
-      throw new QueryError(
-        `the placeholder ${shown(text)} cannot be used: params are positional, write ?`,
-        'wrong_parameters',
-      )
-    }
+    if (kind === 'placeholder' && text !== '?') throw namedPlaceholder(shown(text))
     if (wordOf(token) === 'FOR' && /^(?:UPDATE|SHARE|NO|KEY)$/.test(wordOf(tokens[index + 1]))) {
       throw new QueryError('only SELECT statements can be run: they cannot lock records', 'not_select')
     }
@@ -144,8 +136,7 @@ interface NamePlace {
 
 function checkName(name: string, { what, token, next }: NamePlace): void {
   // Of the store's inside, and of what a session keeps for itself.
-  if (/^_*\$[A-Za-z0-9_]|^pg_(?:toast_)?temp/i.test(name))
-    throw new QueryError(`a name in the ${what} is reserved`, 'forbidden_function')
+  if (/^_*\$[A-Za-z0-9_]|^pg_(?:toast_)?temp/i.test(name)) throw reservedName(what)
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
     throw new QueryError(
       `a name in the ${what} is longer than ${MAX_NAME_BYTES} bytes: ${shown(name)} cannot be used`,

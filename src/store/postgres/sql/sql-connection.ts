@@ -4,7 +4,8 @@ import { RecordsError } from '../../../errors/service-error.ts'
 import type { Database } from '../database/database.ts'
 import { socketOf } from '../database/store-client.ts'
 import { FrameWatch } from './message-watch.ts'
-import { rowTooLarge, tooLarge } from './sql-result.ts'
+import { resultTooLarge } from '../../rules/sql-errors.ts'
+import { rowTooLarge } from './sql-result.ts'
 import { MAX_RECEIVED_BYTES, MAX_ROW_BYTES } from './sql-limits.ts'
 import type { QueryLimits } from '../../query-limits.ts'
 import { SqlSession } from './sql-session.ts'
@@ -144,7 +145,7 @@ export class SqlConnection {
       bytes > this.#rowBytes
         ? rowTooLarge(this.#rowBytes)
         : this.#received > MAX_RECEIVED_BYTES
-          ? tooLarge()
+          ? resultTooLarge()
           : null
     if (tooMuch === null || !this.#usable) return
     this.#usable = false

@@ -1,11 +1,9 @@
 import { QueryError } from '../../../errors/service-error.ts'
+import { shown as shortened } from '../../rules/sql-errors.ts'
 import { sqlState } from '../database/errors.ts'
 
 /** Longest message that is passed on; PostgreSQL repeats pieces of the statement. */
 const MAX_MESSAGE = 500
-
-/** Longest piece of a statement in a message of our own. */
-const MAX_SHOWN = 40
 
 /**
  * Turns what went wrong while SQL from a user was parsed or run into a QueryError with PostgreSQL's message, without names
@@ -52,8 +50,7 @@ export function noSuchTable(name: string): string {
   return `no such table: ${shown(name)}; the only table is "records"`
 }
 
-/** A piece of a statement as messages show it, however long it is; without what looks like a name of the store's inside. */
+/** Returns a piece of a statement as messages show it, without what looks like an internal name of the store. */
 export function shown(text: string): string {
-  const piece = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
-  return piece.replaceAll(/\$[A-Za-z_]\w*/g, '…')
+  return shortened(text).replaceAll(/\$[A-Za-z_]\w*/g, '…')
 }

@@ -1,3 +1,4 @@
+import { checkParamCount } from '../../rules/sql-errors.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import type { JsonBytes, Page } from '../../sheet-store.ts'
 import type { Database } from '../database/database.ts'
@@ -12,7 +13,7 @@ import { SqlConnection, type SqlWork } from './sql-connection.ts'
 import { noSuchTable, toQueryError } from './sql-errors.ts'
 import { otherTable } from './sql-guard.ts'
 import { MAX_ROW_BYTES } from './sql-limits.ts'
-import { MAX_ANSWER_BYTES, MAX_PARAMS, type QueryLimits } from '../../query-limits.ts'
+import { MAX_ANSWER_BYTES, type QueryLimits } from '../../query-limits.ts'
 import { SqlQueue } from './sql-queue.ts'
 import { LostAtRest } from './sql-session.ts'
 import type { TypedField } from '../database/values.ts'
@@ -60,8 +61,7 @@ export class SqlPool {
    */
   async query({ allFields, ...statement }: QueryOfFields, signal?: AbortSignal): Promise<JsonBytes> {
     const { params, columns = false } = statement
-    if (params.length > MAX_PARAMS)
-      throw new QueryError(`params has more than ${MAX_PARAMS} values`, 'wrong_parameters')
+    checkParamCount(params.length)
     const sql = checkStatement(statement.sql.toWellFormed(), params.length, namesOf(allFields))
     const characters = params.reduce<number>(
       (sum, param) => sum + (typeof param === 'string' ? param.length : 1),

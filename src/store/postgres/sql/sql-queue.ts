@@ -1,4 +1,6 @@
-import { QueryError, StoppingError } from '../../../errors/service-error.ts'
+import { queryAbandoned, queryTimeout, tooManyQueries } from '../../rules/sql-errors.ts'
+import type { QueryError } from '../../../errors/service-error.ts'
+import { StoppingError } from '../../../errors/service-error.ts'
 import type { SqlConnection } from './sql-connection.ts'
 
 /** So many queries run at once. */
@@ -91,7 +93,7 @@ export class SqlQueue {
     }
     // The first in the queue may be as long as it likes, or it would never be its turn.
     const tooLong = this.#waiting.length > 0 && this.#waitingCharacters + characters > MAX_WAITING_CHARACTERS
-    if (tooLong || this.#waiting.length >= MAX_WAITING) throw tooMany()
+    if (tooLong || this.#waiting.length >= MAX_WAITING) throw tooManyQueries()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiting: Waiting = { characters, start: resolve, reject }
     const giveUp = (error: unknown): void => {
@@ -99,7 +101,7 @@ export class SqlQueue {
       reject(error)
     }
     const abort = (): void => giveUp(signal?.reason)
-    const timer = setTimeout(() => giveUp(tooMany()), this.#options.maxWaitMs)
+    const timer = setTimeout(() => giveUp(tooManyQueries()), this.#options.maxWaitMs)
     signal?.addEventListener('abort', abort, { once: true })
     this.#waiting.push(waiting)
     this.#waitingCharacters += characters
@@ -137,14 +139,14 @@ export class SqlQueue {
     }
     const { timeoutMs, patienceMs = PATIENCE_MS } = this.#options
     const since = performance.now()
-    const stopAfter = (ms: number, why: string): NodeJS.Timeout =>
-      setTimeout(() => void connection.stop(new QueryError(`${why} and was stopped`, 'query_timeout')), ms)
-    let timer = stopAfter(timeoutMs, `the query took longer than ${timeoutMs / 1000} s`)
+    const stopAfter = (ms: number, reason: QueryError): NodeJS.Timeout =>
+      setTimeout(() => void connection.stop(reason), ms)
+    let timer = stopAfter(timeoutMs, queryTimeout(timeoutMs))
     const given = Promise.withResolvers<never>()
     const abort = (): void => {
       clearTimeout(timer)
       const left = Math.min(patienceMs, timeoutMs) - (performance.now() - since)
-      timer = stopAfter(Math.max(0, left), 'the query was not waited for any more')
+      timer = stopAfter(Math.max(0, left), queryAbandoned())
       given.reject(signal?.reason)
     }
     signal?.addEventListener('abort', abort, { once: true })
@@ -199,8 +201,4 @@ export class SqlQueue {
 
 function closing(): StoppingError {
   return new StoppingError('the sheet is being closed')
-}
-
-function tooMany(): QueryError {
-  return new QueryError('too many queries at once: try again later', 'too_many_queries')
 }

@@ -1,3 +1,4 @@
+import { resultTooLarge } from '../../rules/sql-errors.ts'
 import { QueryError } from '../../../errors/service-error.ts'
 import { inMebibytes, MAX_ANSWER_BYTES } from '../../query-limits.ts'
 
@@ -26,20 +27,12 @@ export class SqlAnswer {
     const bytes = Buffer.from(this.#text)
     this.#text = ''
     this.#total += bytes.length
-    if (this.#total > MAX_ANSWER_BYTES) throw tooLarge()
+    if (this.#total > MAX_ANSWER_BYTES) throw resultTooLarge()
     this.#chunks.push(bytes)
   }
 }
 
-/** What is said of an answer that is larger than one may be. */
-export function tooLarge(): QueryError {
-  return new QueryError(
-    `the answer is larger than ${inMebibytes(MAX_ANSWER_BYTES)}: select less`,
-    'result_too_large',
-  )
-}
-
-/** What is said of a row that is larger than one may be. */
+/** The row is larger than one may be. */
 export function rowTooLarge(bytes: number): QueryError {
   return new QueryError(
     `a row of the result is larger than ${inMebibytes(bytes)}: select less`,

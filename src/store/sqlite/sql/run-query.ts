@@ -7,7 +7,7 @@ import type { SqlAnswer } from './sql-result.ts'
 import type { QueryOfFields } from './sql-protocol.ts'
 import { checkStatement } from './sql-checks.ts'
 import type { SqlDatabase } from './sql-database.ts'
-import { shown } from './sql-errors.ts'
+import { duplicateColumn } from '../../rules/sql-errors.ts'
 import { DATA_TABLE } from './sql-guard.ts'
 
 /** A statement from a user, with what the answer may be. */
@@ -76,10 +76,7 @@ function columnsToJson(statement: StatementSync, fields: readonly TypedField[]):
   const seen = new Set<string>()
   return statement.columns().map(({ name, table, column }, index) => {
     if (seen.has(name)) {
-      throw new QueryError(
-        `two columns of the result are called ${JSON.stringify(shown(name))}: name one of them with AS`,
-        'duplicate_column',
-      )
+      throw duplicateColumn(name)
     }
     seen.add(name)
     const type = table === DATA_TABLE && column !== null ? types.get(column) : undefined

@@ -1,12 +1,10 @@
 import { QueryError } from '../../../errors/service-error.ts'
 import { ENGINE_LIMITS } from './sql-limits.ts'
+import { shown } from '../../rules/sql-errors.ts'
 import { inMebibytes } from '../../query-limits.ts'
 
 /** Longest message that is passed on; SQLite repeats pieces of the statement, however long. */
 const MAX_MESSAGE = 500
-
-/** Longest piece of a statement in a message of our own. */
-const MAX_SHOWN = 40
 
 /** SQLite's primary result codes for what is wrong with a statement, not with the store or the program. */
 const ERROR = 1
@@ -57,9 +55,4 @@ export function noSuchTable(name: string): string {
   if (name.startsWith('$')) return 'that table cannot be read: the only table is "records"'
   const table = name.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
   return `no such table: ${shown(table)}; the only table is "records"`
-}
-
-/** A piece of a statement as messages show it, however long it is. */
-export function shown(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }

@@ -1,12 +1,12 @@
-import { QueryError, StoppingError } from '../../../errors/service-error.ts'
+import { StoppingError } from '../../../errors/service-error.ts'
 import type { JsonBytes, Page } from '../../sheet-store.ts'
 import { typed, type TypedField } from './json-columns.ts'
 import type { PageRun } from './run-page.ts'
 import type { PositionRun } from './run-position.ts'
 import type { SummaryRun } from './run-summary.ts'
 import type { SortTerm } from './sort-sql.ts'
-import { checkLength } from './sql-checks.ts'
-import { MAX_PARAMS, type QueryLimits } from '../../query-limits.ts'
+import { checkParamCount, checkSqlLength, tooManyQueries } from '../../rules/sql-errors.ts'
+import type { QueryLimits } from '../../query-limits.ts'
 import { SqlProcess, type SqlResult } from './sql-process.ts'
 import type { QueryOfFields, SqlRequest } from './sql-protocol.ts'
 
@@ -82,16 +82,15 @@ export class SqlPool {
   async query({ allFields, ...statement }: QueryOfFields, signal?: AbortSignal): Promise<JsonBytes> {
     const { sql, params } = statement
     // Here as well as in the process, since what waits is kept in memory.
-    checkLength(sql, 'statement')
-    if (params.length > MAX_PARAMS)
-      throw new QueryError(`params has more than ${MAX_PARAMS} values`, 'wrong_parameters')
+    checkSqlLength(sql, 'statement')
+    checkParamCount(params.length)
     const result = await this.#run({ ...statement, kind: 'query', allFields: typed(allFields) }, signal)
     return result.json
   }
 
   /** A page that is filtered or sorted (D11, D16). Throws QueryError. */
   async page({ fields, allFields, sort, ...page }: PageRun, signal?: AbortSignal): Promise<Page> {
-    if (page.filter !== null) checkLength(page.filter, 'filter')
+    if (page.filter !== null) checkSqlLength(page.filter, 'filter')
     const request: SqlRequest = {
       ...page,
       kind: 'page',
@@ -108,7 +107,7 @@ export class SqlPool {
     { allFields, sort, ...position }: PositionRun,
     signal?: AbortSignal,
   ): Promise<number | null> {
-    if (position.filter !== null) checkLength(position.filter, 'filter')
+    if (position.filter !== null) checkSqlLength(position.filter, 'filter')
     const request: SqlRequest = {
       ...position,
       kind: 'position',
@@ -121,7 +120,7 @@ export class SqlPool {
 
   /** A {@link Summary} as JSON text. Throws QueryError. */
   async summary({ fields, allFields, ...summary }: SummaryRun, signal?: AbortSignal): Promise<JsonBytes> {
-    if (summary.filter !== null) checkLength(summary.filter, 'filter')
+    if (summary.filter !== null) checkSqlLength(summary.filter, 'filter')
     const request: SqlRequest = {
       ...summary,
       kind: 'summary',
@@ -163,11 +162,11 @@ export class SqlPool {
     const characters = charactersOf(request)
     // The first in the queue may be as long as it likes, or it would never be its turn.
     const tooLong = this.#waiting.length > 0 && this.#waitingCharacters + characters > MAX_WAITING_CHARACTERS
-    if (tooLong || this.#waiting.length >= MAX_WAITING) throw tooMany()
+    if (tooLong || this.#waiting.length >= MAX_WAITING) throw tooManyQueries()
     const { promise: result, resolve, reject } = Promise.withResolvers<SqlResult>()
     const timer = setTimeout(() => {
       this.#dequeue(waiting)
-      reject(tooMany())
+      reject(tooManyQueries())
     }, this.#maxWaitMs)
     const waiting: Waiting = { request, resolve, reject, timer, characters, process: null }
     this.#waiting.push(waiting)
@@ -267,8 +266,4 @@ function typedField({ name, type }: TypedField): TypedField {
 
 function closing(): StoppingError {
   return new StoppingError('the sheet is being closed')
-}
-
-function tooMany(): QueryError {
-  return new QueryError('too many queries at once: try again later', 'too_many_queries')
 }

@@ -1,3 +1,4 @@
+import { queryAbandoned, queryTimeout } from '../../rules/sql-errors.ts'
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname } from 'node:path'
@@ -109,7 +110,7 @@ export class SqlProcess {
   run(request: SqlRequest): Promise<SqlResult> {
     const timeoutMs = timeoutOf(request, this.#limits)
     return new Promise((resolve, reject) => {
-      const timer = this.#stopAfter(timeoutMs, `the query took longer than ${timeoutMs / 1000} s`)
+      const timer = this.#stopAfter(timeoutMs, queryTimeout(timeoutMs))
       this.#pending = { resolve, reject, chunks: [], since: performance.now(), timer }
       void this.#send(request)
     })
@@ -129,12 +130,12 @@ export class SqlProcess {
     if (pending === null) return
     clearTimeout(pending.timer)
     const left = Math.min(patienceMs, this.#limits.timeoutMs) - (performance.now() - pending.since)
-    pending.timer = this.#stopAfter(Math.max(0, left), 'the query was not waited for any more')
+    pending.timer = this.#stopAfter(Math.max(0, left), queryAbandoned())
   }
 
-  #stopAfter(ms: number, why: string): NodeJS.Timeout {
+  #stopAfter(ms: number, reason: QueryError): NodeJS.Timeout {
     return setTimeout(() => {
-      this.#settle()?.reject(new QueryError(`${why} and was stopped`, 'query_timeout'))
+      this.#settle()?.reject(reason)
       this.kill()
     }, ms)
   }

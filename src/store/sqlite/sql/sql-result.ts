@@ -1,5 +1,5 @@
-import { QueryError } from '../../../errors/service-error.ts'
-import { inMebibytes, MAX_ANSWER_BYTES } from '../../query-limits.ts'
+import { resultTooLarge } from '../../rules/sql-errors.ts'
+import { MAX_ANSWER_BYTES } from '../../query-limits.ts'
 
 /** Length of the text, or of the bytes, that are handed on together. */
 const CHUNK = 64 * 1024
@@ -44,12 +44,7 @@ export class SqlAnswer {
 
   #add(bytes: Uint8Array): void {
     this.#total += bytes.length
-    if (this.#total > MAX_ANSWER_BYTES) {
-      throw new QueryError(
-        `the answer is larger than ${inMebibytes(MAX_ANSWER_BYTES)}: select less`,
-        'result_too_large',
-      )
-    }
+    if (this.#total > MAX_ANSWER_BYTES) throw resultTooLarge()
     this.#bytes.push(bytes)
     this.#waiting += bytes.length
     if (this.#waiting >= CHUNK) this.#flush()

@@ -1,0 +1,113 @@
+import { QueryError } from '../../errors/service-error.ts'
+import { inMebibytes, MAX_ANSWER_BYTES, MAX_PARAMS, MAX_SQL_BYTES } from '../query-limits.ts'
+
+/** SQL from a user: a statement, or the filter of a list. */
+export type SqlKind = 'statement' | 'filter'
+
+/** Longest piece of a statement in a message. */
+const MAX_SHOWN = 40
+
+/** Returns a piece of a statement as messages show it, however long it is. */
+export function shown(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+}
+
+/** Throws QueryError for a text that is longer than SQL from a user may be. */
+export function checkSqlLength(text: string, kind: SqlKind): void {
+  if (Buffer.byteLength(text) <= MAX_SQL_BYTES) return
+  throw new QueryError(`the ${kind} is longer than ${inMebibytes(MAX_SQL_BYTES)}`, 'query_too_long')
+}
+
+/** Throws QueryError for more values than a statement may have. */
+export function checkParamCount(count: number): void {
+  if (count > MAX_PARAMS)
+    throw new QueryError(`params has more than ${MAX_PARAMS} values`, 'wrong_parameters')
+}
+
+/** Throws QueryError where a statement does not have one value for each placeholder. */
+export function checkPlaceholders(placeholders: number, values: number): void {
+  if (placeholders === values) return
+  throw new QueryError(
+    `placeholders in the statement: ${placeholders}, values in params: ${values}`,
+    'wrong_parameters',
+  )
+}
+
+/** Throws QueryError for a statement whose main word is not SELECT. */
+export function checkVerb(verb: string): void {
+  if (verb !== 'SELECT')
+    throw new QueryError(`only SELECT statements can be run, not ${shown(verb)}`, 'not_select')
+}
+
+/** The text has no SQL. */
+export function emptySql(kind: SqlKind): QueryError {
+  return new QueryError(`the ${kind} is empty`)
+}
+
+/** The text has something after the semicolon of its statement. */
+export function secondStatement(): QueryError {
+  return new QueryError('only one statement can be run: there is text after its semicolon', 'not_select')
+}
+
+/** The filter has a semicolon. */
+export function semicolonInFilter(): QueryError {
+  return new QueryError('a filter is one expression: it cannot have a semicolon')
+}
+
+/** The filter has a placeholder. */
+export function placeholderInFilter(placeholder: string): QueryError {
+  return new QueryError(`a filter cannot have placeholders: ${shown(placeholder)}`, 'wrong_parameters')
+}
+
+/** The filter ends in a comment, which would swallow the SQL after it. */
+export function commentAtEnd(): QueryError {
+  return new QueryError('a comment runs to the end of the filter: end it with */ or a line break')
+}
+
+/** The placeholder has a name or a number. */
+export function namedPlaceholder(placeholder: string): QueryError {
+  return new QueryError(
+    `the placeholder ${shown(placeholder)} cannot be used: params are positional, write ?`,
+    'wrong_parameters',
+  )
+}
+
+/** The text has a name that only the store uses. */
+export function reservedName(kind: string): QueryError {
+  return new QueryError(`a name in the ${kind} is reserved`, 'forbidden_function')
+}
+
+/** The result has two columns of one name. */
+export function duplicateColumn(name: string): QueryError {
+  return new QueryError(
+    `two columns of the result are called ${JSON.stringify(shown(name))}: name one of them with AS`,
+    'duplicate_column',
+  )
+}
+
+/** The response would be larger than one may be. */
+export function resultTooLarge(): QueryError {
+  return new QueryError(
+    `the answer is larger than ${inMebibytes(MAX_ANSWER_BYTES)}: select less`,
+    'result_too_large',
+  )
+}
+
+/** The query ran longer than a query may, in milliseconds. */
+export function queryTimeout(ms: number): QueryError {
+  return stopped(`the query took longer than ${ms / 1000} s`)
+}
+
+/** The client of the query has gone. */
+export function queryAbandoned(): QueryError {
+  return stopped('the query was not waited for any more')
+}
+
+function stopped(why: string): QueryError {
+  return new QueryError(`${why} and was stopped`, 'query_timeout')
+}
+
+/** As many queries wait as may. */
+export function tooManyQueries(): QueryError {
+  return new QueryError('too many queries at once: try again later', 'too_many_queries')
+}
