@@ -10,8 +10,10 @@ import { RECORD_SEPARATOR } from './test-events.mjs'
 /** Of a test: one that takes longer hangs. */
 export const TEST_TIMEOUT_MS = 5 * 60_000
 const RUN_TIMEOUT_MS = 27 * 60_000
-/** A process that lives longer after its last test has something left open. */
-const EXIT_TIMEOUT_MS = 60_000
+/** A process in which no test ends for longer has something left open. */
+const IDLE_TIMEOUT_MS = TEST_TIMEOUT_MS + 60_000
+/** What a process started may keep its output open for so long after its end. */
+const OUTPUT_TIMEOUT_MS = 5000
 
 const PROGRESS_INTERVAL_MS = 10_000
 
@@ -95,15 +97,18 @@ class GroupRun {
     this.#read(this.child.stdout)
     this.#read(this.child.stderr)
     const timer = setTimeout(() => this.#stop('took too long'), began + RUN_TIMEOUT_MS - Date.now())
-    /** @type {NodeJS.Timeout | undefined} */
-    this.exitTimer = undefined
+    this.idleTimer = setTimeout(() => this.#stop('has left something open'), IDLE_TIMEOUT_MS)
     /** @type {Promise<number>} */
     this.exited = new Promise((resolve) => {
-      this.child.on('close', (code, signal) => {
+      this.child.on('exit', () => {
         clearTimeout(timer)
-        clearTimeout(this.exitTimer)
-        resolve(exitCode(code, signal))
+        clearTimeout(this.idleTimer)
+        setTimeout(() => {
+          this.child.stdout.destroy()
+          this.child.stderr.destroy()
+        }, OUTPUT_TIMEOUT_MS).unref()
       })
+      this.child.on('close', (code, signal) => resolve(exitCode(code, signal)))
     })
   }
 
@@ -161,9 +166,9 @@ class GroupRun {
 
   /** @param {import('./test-events.mjs').TestEvent} event */
   #take(event) {
+    this.idleTimer.refresh()
     if (event.type === 'summary') {
       this.counts = event.counts
-      this.exitTimer = setTimeout(() => this.#stop('has left something open'), EXIT_TIMEOUT_MS)
       return
     }
     this.file = event.file
