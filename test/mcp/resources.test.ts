@@ -153,6 +153,7 @@ forEveryClient(({ transport, era, name }) => {
     assert.deepEqual(await complete(prompt('fill_missing_cells'), 'target', ''), ['b'])
     assert.deepEqual(await complete(prompt('find_odd_values'), 'field', 'SEC'), ['secret_note'])
     assert.deepEqual(await complete(prompt('explain_cell'), 'record_id', 'r'), ['r0', 'r1', 'r2'])
+    assert.deepEqual(await complete(prompt('explain_cell'), 'record_id', 'R1'), ['r1'])
     assert.deepEqual(await complete(prompt('explain_cell'), 'toString', ''), [])
     const template = { type: 'ref/resource', uri: 'colophon://derivations/{file}' } as const
     assert.deepEqual(await complete(template, 'file', ''), ['b.yaml'])
