@@ -249,8 +249,8 @@ suite('colophon init', { concurrency: 2 }, () => {
       [['x', '--key', 'a'], /--key requires --from or --contract/],
       [['x', '--input-format', 'csv'], /--input-format requires --from/],
       [['x', '--no-key'], /--no-key requires --from without --contract/],
-      [['x', '--encoding', 'utf-8'], /--encoding .* requires a file of records/],
-      [['x', '--from', 'a.zip', '--null', 'NA'], /--null .* requires a file of records/],
+      [['x', '--encoding', 'utf-8'], /--encoding requires a file of records/],
+      [['x', '--from', 'a.zip', '--null', 'NA'], /--null requires a file of records/],
       [
         ['x', '--from', 'a.csv', '--contract', 'c', '--type', 'a=date'],
         /--type requires --from without --contract/,
