@@ -56,7 +56,7 @@ function FixedActor({ actor }: { readonly actor: string }) {
 
 interface ActorFormProps {
   readonly actor: string
-  /** Why the server refused the actor. */
+  /** The server's error about the actor; null for none. */
   readonly error: string | null
   readonly onChoose: (actor: string) => void
 }

@@ -103,7 +103,7 @@ function Writers({ field }: { readonly field: SheetField }) {
   return (
     <>
       <Link href={`/derivations?file=${encodeURIComponent(derivation)}`}>{derivation}</Link>
-      <span className="field-writers">{writers === 'read-only' ? writers : `by hand: ${writers}`}</span>
+      <span className="field-writers">{writers === 'read-only' ? writers : `editable by ${writers}`}</span>
     </>
   )
 }

@@ -14,7 +14,7 @@ export interface CellEdit {
 export interface PendingEdit {
   readonly value: unknown
   readonly state: 'saving' | 'refused'
-  /** Why the edit was refused. */
+  /** The reason of a refusal. */
   readonly message: string | null
   /** The number of cells that are saved or were refused together, including this one. */
   readonly together: number

@@ -39,7 +39,7 @@ export type SaveResult =
       readonly found: readonly DoneChange[]
     }
 
-/** How often a save is retried because other fields of the record change. */
+/** The maximum number of retries of a save while other fields of the record change. */
 const TRIES = 5
 
 /**

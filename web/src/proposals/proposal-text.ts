@@ -16,7 +16,7 @@ export function changeText({ kind, record_count: count }: ProposalSummary): stri
   return `${kind === 'delete' ? 'Delete' : 'Write'} ${countOf(count, 'record')}`
 }
 
-/** How a record has changed since a proposal, as the predicate of a sentence. */
+/** The change of a record since a proposal, as the predicate of a sentence. */
 export const CHANGE_TEXTS: Readonly<Record<Exclude<RecordDifferenceAnswer['moved'], null>, string>> = {
   created: 'was created by someone else in the meantime',
   deleted: 'was deleted in the meantime',

@@ -8,7 +8,7 @@ export const STATE_LABELS: Readonly<Record<CellStateName, string>> = {
   stale: 'Stale: an input or the derivation has changed since it was computed',
   missing: 'Missing: never computed',
   failed: 'Failed: the last attempt failed',
-  overridden: 'Overridden: written by hand, not computed',
+  overridden: 'Overridden: a manual value, not computed',
   blocked: 'Blocked: cannot be computed because of an input',
   running: 'Running: being computed now',
 }

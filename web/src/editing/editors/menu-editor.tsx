@@ -140,7 +140,7 @@ function Options({ found, active, value, listId, onChoose }: OptionsProps) {
           onClick={() => onChoose(option)}
         >
           <span>{option.label}</span>
-          {option.value === (value ?? null) && <Check size={14} aria-label="as it is" />}
+          {option.value === (value ?? null) && <Check size={14} aria-label="current value" />}
         </div>
       ))}
     </div>

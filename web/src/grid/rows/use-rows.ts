@@ -26,9 +26,9 @@ export interface Rows {
   readonly isReading: boolean
   /** Null until loaded. */
   readonly count: number | null
-  /** Why no records can be shown. */
+  /** The error that prevents showing records. */
   readonly error: Error | null
-  /** Why some visible rows cannot be shown. */
+  /** The error of visible rows that could not be loaded. */
   readonly pageError: Error | null
   retry(): void
   at(row: number): RecordAnswer | undefined

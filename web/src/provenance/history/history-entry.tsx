@@ -17,9 +17,9 @@ interface HistoryEntryProps {
   readonly undone: ProvenanceEntryAnswer | undefined
   /** The present value. */
   readonly current: unknown
-  /** How to restore the value of this entry; null while permissions load. */
+  /** The way to restore the value of this entry; null while permissions load. */
   readonly restore: RestoreOption | null
-  /** How to restore the value before this entry, if offered here. */
+  /** The way to restore the value before this entry, if offered here. */
   readonly undo: RestoreMethod | null
 }
 

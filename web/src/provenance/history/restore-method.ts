@@ -3,7 +3,7 @@ import type { SheetField } from '../../api/contract.ts'
 import { sameValue } from '../../values/same-value.ts'
 import { isComputed } from './origin-sentence.ts'
 
-/** How to restore the value of an entry, or why that is not possible. */
+/** The way to restore the value of an entry, or the reason why that is not possible. */
 export type RestoreOption = RestoreMethod | { readonly by: 'nothing'; readonly why: string | null }
 
 export type RestoreMethod =
