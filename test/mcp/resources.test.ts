@@ -170,5 +170,5 @@ test('a broken file is told as such, and what else there is can still be listed'
   await assert.rejects(agent.client.readResource({ uri: 'colophon://status' }), {
     message: /ContractError: .*b\.yaml/,
   })
-  assert.match(await agent.fails('get_status'), /^ContractError: .*b\.yaml[^]*a person has to mend it/)
+  assert.match(await agent.fails('get_status'), /^ContractError: .*b\.yaml[^]*ask a person to fix it/)
 })
