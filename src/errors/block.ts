@@ -1,22 +1,22 @@
-/** The state of an input that is itself a cell with work to do; `blocked` whatever its state is otherwise. */
+/** The state of an input that is itself a pending cell; `blocked` takes precedence. */
 export type PendingInput = 'missing' | 'stale' | 'failed' | 'blocked'
 
-/** Why a run cannot compute a cell, and because of which input (D32). */
+/** The reason why a run cannot compute a cell, and the input that causes it (D32). */
 export interface Block {
   readonly reason: 'input_failed' | 'input_empty' | 'input_blocked'
   readonly field: string
 }
 
-/** What a cell is computed from. */
+/** The inputs of a cell. */
 export interface Needs {
   readonly inputs: readonly string[]
-  /** Those of them without whose value no request is made (D22). */
+  /** Inputs without whose value no request is made (D22). */
   readonly required: readonly string[]
-  /** Those of the required ones whose empty text counts as no value (`skip_blank`). */
+  /** Required inputs whose empty text counts as no value (`skip_blank`). */
   readonly nonEmpty: readonly string[]
 }
 
-/** What is known of a cell's inputs in one record. */
+/** The values and states of a cell's inputs in one record. */
 export interface InputFacts {
   /** Its value; null or undefined for none. */
   value(field: string): unknown
@@ -25,8 +25,8 @@ export interface InputFacts {
 }
 
 /**
- * What keeps a run from computing a cell with these inputs: one that failed at its last try, a required one without a value
- * that no run will give it, or one that is itself blocked. Null when nothing does: an input that is missing or stale, and not
+ * Returns what prevents a run from computing a cell with these inputs: an input whose last attempt failed, a required input
+ * without a value that no run will compute, or a blocked input. Null for none: an input that is missing or stale, and not
  * blocked, can be computed first. `store/rows/blocked-sql.ts` has the same rule in SQL.
  */
 export function blockOf({ inputs, required, nonEmpty }: Needs, { value, pending }: InputFacts): Block | null {
@@ -40,7 +40,7 @@ export function blockOf({ inputs, required, nonEmpty }: Needs, { value, pending 
   return blocked === undefined ? null : { reason: 'input_blocked', field: blocked }
 }
 
-/** Whether a request lacks an input with this value; `nonEmpty` counts an empty text as none, but no other blank one. */
+/** Whether a value counts as no value; with `nonEmpty` an empty text does, but no other blank text. */
 export function isEmpty(value: unknown, nonEmpty: boolean): boolean {
   return value === null || value === undefined || (nonEmpty && value === '')
 }

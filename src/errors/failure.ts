@@ -1,15 +1,15 @@
 import type { ErrorType } from './codes.ts'
 
 /**
- * Why one cell could not be computed. A value, never thrown: the other cells of the run go on (H7).
- * `request` is the label of what was asked, for http `<METHOD> <URL>` (never with a secret in it).
+ * The reason why a cell could not be computed. A value, never thrown: the run continues with other cells (H7).
+ * `request` labels the computation, for http `<METHOD> <URL>`; it never contains a secret.
  */
 export type Failure =
   /** The response's status was not 200–299. */
   | ({ readonly reason: 'status'; readonly request: string; readonly status: number } & Answered)
   /** The whole exchange took longer than allowed. */
   | { readonly reason: 'timeout'; readonly request: string; readonly seconds: number }
-  /** The exchange broke: connection, protocol, redirect or size. `detail` says how. */
+  /** The exchange failed: connection, protocol, redirect or size. */
   | { readonly reason: 'network'; readonly request: string; readonly detail: string }
   /** The body is not JSON. */
   | ({ readonly reason: 'malformed-json'; readonly request: string } & Answered)
@@ -17,29 +17,29 @@ export type Failure =
   | { readonly reason: 'missing-path'; readonly request: string; readonly path: string }
   /** The request cannot be made from these inputs, such as a path segment that would be `..`. */
   | { readonly reason: 'unusable-input'; readonly request: string; readonly detail: string }
-  /** Computing it went wrong, of kinds that call nobody. `detail` says how. */
+  /** The computation of a kind that makes no calls failed. */
   | { readonly reason: 'computation'; readonly request: string; readonly detail: string }
-  /** This machine makes no such calls, so that none was begun. `detail` says why. */
+  /** Calls to this address are not allowed, so none was started. */
   | { readonly reason: 'refused'; readonly request: string; readonly detail: string }
   /** The stub has neither a response for the request nor a fallback (D41). */
   | { readonly reason: 'no-stub-response'; readonly request: string }
-  /** The contract holds `detail` against the value (D26). */
+  /** The value does not satisfy the contract (D26). */
   | { readonly reason: 'contract'; readonly request: string; readonly detail: string }
-  /** A record that was asked for does not exist (D29). */
+  /** A requested record does not exist (D29). */
   | { readonly reason: 'no-record'; readonly recordId: string }
 
-/** A response that was an error. */
+/** The part of a failure that comes from a response. */
 interface Answered {
-  /** What its body begins with, searched for secrets (D23); absent when it had none. */
+  /** The start of the body, with secrets removed (D23); absent for an empty body. */
   readonly responseBody?: string
 }
 
-/** What the response of a failure began with; undefined when it had none. */
+/** The start of the response body of a failure; undefined for none. */
 export function responseBodyOf(failure: Failure): string | undefined {
   return 'responseBody' in failure ? failure.responseBody : undefined
 }
 
-/** Statuses of errors that are about the caller or the moment, and not about what was asked for. */
+/** Statuses of errors that depend on the caller or the time, not on the request. */
 const PASSING_STATUSES: readonly number[] = [401, 402, 403, 408, 425, 429]
 
 /** Whether the same request is expected to fail again, so that a run need not make it at once. */
@@ -62,13 +62,13 @@ export function isLasting(failure: Failure): boolean {
   }
 }
 
-/** A failure as the envelope shows it. */
+/** A failure in the wire format. */
 export interface RenderedFailure {
   readonly error: string
   readonly error_type: ErrorType
 }
 
-/** Renders a failure: its text and the name of its error type (specification, "A failure entry"; D26). */
+/** Converts a failure to its text and error type (specification, "A failure entry"; D26). */
 export function renderFailure(failure: Failure): RenderedFailure {
   switch (failure.reason) {
     case 'status':
@@ -90,7 +90,7 @@ export function renderFailure(failure: Failure): RenderedFailure {
     case 'contract':
       return { error: `${failure.request} -> ${failure.detail}`, error_type: 'ValidationError' }
     case 'no-record':
-      // No id is that long (D14), but a request may ask for one that is.
+      // No id is longer than 512 characters (D14), but a request may name one that is.
       return { error: `no record "${failure.recordId.slice(0, 512)}"`, error_type: 'SheetError' }
   }
 }

@@ -1,4 +1,4 @@
-/** An outcome that is a value, not an exception: what went well, or why it did not. */
+/** The outcome of an operation as a value instead of an exception. */
 export type Result<T, E> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E }
 
