@@ -57,7 +57,7 @@ suite('colophon init', { concurrency: 2 }, () => {
       colophon('init', join(root, 'one'), '--from', join(root, 'orders.csv'), '--actor', 'human:ann'),
       colophon('init', join(root, 'two'), '--from', join(root, 'orders.csv'), '--format', 'table'),
     ])
-    const guessed = 'Guessed: id: taken for the key, since "Order No" reads like one\n'
+    const guessed = 'Guessed: id: used as the key, since "Order No" looks like one\n'
     assert.deepEqual([json.code, json.stderr, table.code, table.stderr], [0, guessed, 0, guessed])
     const report = JSON.parse(json.stdout) as { records: number; fields: { field: string }[] }
     assert.equal(report.records, 2)
@@ -69,9 +69,9 @@ suite('colophon init', { concurrency: 2 }, () => {
       unique: true,
       valid_values: null,
       values: 2,
-      doubts: ['taken for the key, since "Order No" reads like one'],
+      doubts: ['used as the key, since "Order No" looks like one'],
     })
-    assert.match(table.stdout, /^id +Order No +string +key +taken for the key/m)
+    assert.match(table.stdout, /^id +Order No +string +key +used as the key/m)
     assert.match(table.stdout, /^Paid +boolean +required/m)
     assert.match(table.stdout, /is a sheet, with 2 records\./)
     const sheet = await openUntilEnd(t, join(root, 'one'))

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { LOGICAL_TYPES } from '../../src/contract/contract.ts'
 import { MAX_LISTED, MAX_LISTED_LENGTH } from '../../src/files/inference/infer-column.ts'
 import { MANY_VALUES, SOME_VALUES, USES_OF_LISTED } from '../../src/files/inference/infer-contract.ts'
-import { KEY_WORDS, readsLikeKey } from '../../src/files/inference/field-names.ts'
+import { KEY_WORDS, looksLikeKey } from '../../src/files/inference/field-names.ts'
 import { kindOf } from '../../src/files/columns/value-kind.ts'
 import { code, codes, readPage, section, tableOf } from '../support/markdown.ts'
 
@@ -29,7 +29,7 @@ test('the numbers of the rules are those of the reference', () => {
     new RegExp(`from 2 to ${MAX_LISTED} different values, none longer than ${MAX_LISTED_LENGTH} characters`),
   )
   assert.match(rules, new RegExp(`each at least ${USES_OF_LISTED} times`))
-  assert.match(rules, new RegExp(`reads like a key and has at least ${SOME_VALUES} of them`))
+  assert.match(rules, new RegExp(`looks like a key and has at least ${SOME_VALUES} of them`))
   assert.match(rules, new RegExp(`has at least ${MANY_VALUES}`))
 })
 
@@ -38,5 +38,5 @@ test('the words of a key are those of the reference, and its examples have one',
     /one of its words is ([^:]+): ([^.]+)\./.exec(section(page, 'Rules')) ?? []
   assert.deepEqual(codes(list), [...KEY_WORDS])
   assert.equal(codes(examples).length, 3)
-  for (const example of codes(examples)) assert.ok(readsLikeKey(example), example)
+  for (const example of codes(examples)) assert.ok(looksLikeKey(example), example)
 })

@@ -147,9 +147,7 @@ test('a table without names gets some, where its first line has values like thos
 test('names that read like values stay names where they may be: years, numbers that go up, dates over numbers', async (t) => {
   const years = await read(t, 'country,2019,2021\nCH,1,2\nDE,3,4\n')
   assert.deepEqual(years.fields, ['country', '2019', '2021'])
-  assert.deepEqual(years.guesses, [
-    'line 1 is taken for the names of the columns, though it reads like values',
-  ])
+  assert.deepEqual(years.guesses, ['line 1 is read as the names of the columns, though it looks like values'])
   const days = await read(t, 'country,2020-01-22,2020-01-23\nCH,1,2\nDE,3,4\n')
   assert.deepEqual([days.fields?.[1], days.guesses], ['2020-01-22', []])
   assert.deepEqual((await read(t, '1,2,3\n')).fields, ['1', '2', '3'])

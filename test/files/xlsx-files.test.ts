@@ -215,7 +215,7 @@ test('formulas that the file has no values of are told of, and an import leaves 
   const { records, guesses } = await readTable(t, sheet1(rowsOf('id|x', 'a|=1+1', 'b|=A1', 'c|3')))
   assert.deepEqual(records, [{ id: 'a' }, { id: 'b' }, { id: 'c', x: 3 }])
   assert.deepEqual(guesses, [
-    '2 formulas have no value in the file, the first in B2: taken for no value; for the values, open the file in a ' +
+    '2 formulas have no value in the file, the first in B2: read as no value; for the values, open the file in a ' +
       'spreadsheet program and save it',
   ])
 })

@@ -291,7 +291,7 @@ test('dates, times and numbers of everyday tools are read where their column has
   ]
   const notes: string[] = []
   await importCsv(t, sheet, csv.join('\n'), { onGuess: (guess) => notes.push(guess) })
-  assert.deepEqual(notes, ['field "n": "NA" in line 5: taken as no value'])
+  assert.deepEqual(notes, ['field "n": "NA" in line 5: read as no value'])
   assert.deepEqual(await recordsOf(sheet, 'day', 'at', 'n'), [
     { day: '2024-04-03', at: '2024-01-01T10:30:00Z', n: 1234 },
     { day: '2024-12-31', at: '2024-03-04T14:05:00Z', n: 1234.5 },

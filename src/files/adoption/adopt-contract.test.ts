@@ -44,7 +44,7 @@ test('a contract of another maker becomes one of a sheet, with everything kept t
         ['a timestamp, by its physicalType "timestamp with time zone"'],
       ],
       ['lines', 'lines', 'array', ['array, by its physicalType "ARRAY<STRUCT<sku STRING>>"']],
-      ['mystery', 'mystery', 'string', ['the type "geography" is unknown: taken for text']],
+      ['mystery', 'mystery', 'string', ['the type "geography" is unknown: read as text']],
     ],
   )
   assert.deepEqual(notes, ['left out the schema entries "customers"'])

@@ -60,7 +60,7 @@ function typeOf(property: JsonObject): FoundType {
   const inside = own(property, 'properties') === null ? own(property, 'items') : 'properties'
   if (inside !== null) return { type: inside === 'properties' ? 'object' : 'array', doubt: null }
   const why = physical === null ? 'no type is said' : `the type ${showValue(physical)} is unknown`
-  return { type: 'string', doubt: `${why}: taken for text` }
+  return { type: 'string', doubt: `${why}: read as text` }
 }
 
 /** Validates nested types: below a field, the type may be absent but not unknown. */

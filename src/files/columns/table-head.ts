@@ -63,9 +63,7 @@ export function findHead(rows: readonly SampleRow[], options: HeadOptions): Tabl
     return { names, rows: above, guesses }
   }
   if (looks === 'either') {
-    guesses.push(
-      `${options.unit} ${top.at} is taken for the names of the columns, though it reads like values`,
-    )
+    guesses.push(`${options.unit} ${top.at} is read as the names of the columns, though it looks like values`)
   }
   const width = Math.max(...table.map(({ cells }) => cells.length))
   const texts = Array.from({ length: options.cells === 'text' ? top.cells.length : width }, (_, index) =>

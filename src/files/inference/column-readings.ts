@@ -49,7 +49,7 @@ export class ColumnReadings implements FieldReadings {
   notes(): readonly string[] {
     const missing = Array.from(this.#missing, ([field, occurrence]) => {
       const more = occurrence.count === 1 ? '' : `, and ${occurrence.count - 1} more`
-      return `field "${field}": ${this.#show(occurrence)}${more}: taken as no value`
+      return `field "${field}": ${this.#show(occurrence)}${more}: read as no value`
     })
     return [...this.#ambiguities, ...missing]
   }

@@ -85,7 +85,7 @@ export const KEY_WORDS: ReadonlySet<string> = new Set(
 )
 
 /** Whether a column name indicates a key: one of its words is a key word (`isbn`, `orderNo`, `country code`). */
-export function readsLikeKey(column: string): boolean {
+export function looksLikeKey(column: string): boolean {
   const words = column.replace(/([a-z0-9])([A-Z])/g, '$1 $2').split(/[^A-Za-z0-9]+/)
   return words.some((word) => KEY_WORDS.has(word.toLowerCase()))
 }

@@ -2,7 +2,7 @@ import type { Field } from '../../contract/contract.ts'
 import type { JsonValue } from '../../contract/json/json.ts'
 import { valueError } from '../../contract/values/validate-value.ts'
 import type { WrittenNumber } from '../../contract/json/written-number.ts'
-import { readsLikeKey } from './field-names.ts'
+import { looksLikeKey } from './field-names.ts'
 import { isMissingText, isPointGroup } from '../notation/foreign-number.ts'
 import { kindOf, lossyNumberIn, type Kind } from '../columns/value-kind.ts'
 import { ShapeSketch } from './shape-sketch.ts'
@@ -59,7 +59,7 @@ export interface ColumnOptions {
 export class ColumnSketch {
   readonly name: string
   readonly kinds = new Map<Kind, Occurrence>()
-  readonly readsLikeKey: boolean
+  readonly looksLikeKey: boolean
   /** The number of values. */
   count = 0
   /** The number of blank values, in files where blank can mean no value. */
@@ -90,7 +90,7 @@ export class ColumnSketch {
 
   constructor(name: string, options: ColumnOptions) {
     this.name = name
-    this.readsLikeKey = readsLikeKey(name)
+    this.looksLikeKey = looksLikeKey(name)
     this.#options = options
     this.notation = new NotationSketch({ groups: options.cells !== 'values' })
     this.#seen = new ValueSet(options.budget)

@@ -162,7 +162,7 @@ test('numbers that would lose digits stay as they are written, and the first is 
 test('a spreadsheet has moments without offset, which count as UTC', async () => {
   const field = await inferColumn(['2024-01-01', '2024-01-01T10:00:00'], 'cells')
   assert.equal(field.type, 'timestamp')
-  assert.deepEqual(field.doubts, ['a spreadsheet has no offsets: taken as UTC'])
+  assert.deepEqual(field.doubts, ['a spreadsheet has no offsets: read as UTC'])
 })
 
 test('a column is required when each record has a value that is not blank', async () => {
@@ -188,7 +188,7 @@ test('few texts among many are a closed list: at most 20, each ten times on aver
   assert.deepEqual(contract.fieldByName.get('v')?.validValues, ['no', 'on'])
 })
 
-test('a column whose values all differ is unique when it reads like a key, or has many short texts', async () => {
+test('a column whose values all differ is unique when it looks like a key, or has many short texts', async () => {
   const unique = async (name: string, values: readonly string[]): Promise<boolean> => {
     const { fields } = await infer(
       values.map((value, index) => ({ id: `r${index}`, [name]: value })),
@@ -242,7 +242,7 @@ test('a column whose values all differ is unique when it reads like a key, or ha
   assert.equal(await unique('isbn', [...times(10, String), '3']), false)
 })
 
-test('the key is a column called id, else the first that reads like one, else ids are made up', async () => {
+test('the key is a column called id, else the first that looks like one, else ids are generated', async () => {
   const keyOf = async (records: readonly JsonObject[], options: Options = {}): Promise<string | null> => {
     const { fields, contract } = await infer(records, options)
     const id = fields.find(({ field }) => field === 'id')
@@ -304,7 +304,7 @@ test('a column with a different value in each record is the key: words, then nam
   assert.deepEqual(found, ['word', 'name', 'day', 'count', 'url', null])
   const { fields } = await infer(without('word'))
   assert.deepEqual(fields.find(({ field }) => field === 'id')?.doubts, [
-    'taken for the key, since it has a different value in each record',
+    'used as the key, since it has a different value in each record',
   ])
 })
 
@@ -357,7 +357,7 @@ test('a column called id that is not the key says why, under another name', asyn
     ],
   )
   assert.deepEqual(fields[0]?.doubts, ['not the key: in line 3, "1" is there a second time'])
-  assert.deepEqual(fields[1]?.doubts, ['taken for the key, since "code" reads like one'])
+  assert.deepEqual(fields[1]?.doubts, ['used as the key, since "code" looks like one'])
 })
 
 test('an order of day and month that was asked for settles dates, where no date of the column shows another', async () => {
@@ -382,7 +382,7 @@ test('what is doubtful is said, with the first value and its place', async () =>
       [...times(19, (n) => `${n}.5`), '7', 'x'],
       '20 of 21 values are numbers, but not "x" in line 22: kept as text',
     ],
-    [['1', 'NA', 'n/a', '2'], '"NA" in line 3, and 1 more: taken as no value'],
+    [['1', 'NA', 'n/a', '2'], '"NA" in line 3, and 1 more: read as no value'],
     [['1', '-inf'], '"-inf" in line 3 is an infinity, which no number field takes: kept as text'],
     [['950', '1,234.50'], 'separators between thousands: "1,234.50" in line 3 is read as 1234.5'],
     [['950', '1,234'], '"1,234" in line 3 may be 1234 or 1.234: kept as text'],
@@ -402,7 +402,7 @@ test('what is doubtful is said, with the first value and its place', async () =>
     [
       ['2024-01-01 00:00:00'],
       '"2024-01-01 00:00:00" in line 2 is read as 2024-01-01T00:00:00Z; ' +
-        'no offset in "2024-01-01 00:00:00" in line 2: taken as UTC; all times are midnight: --type takes them for dates',
+        'no offset in "2024-01-01 00:00:00" in line 2: read as UTC; all times are midnight: --type reads them as dates',
     ],
     [
       ['31.12.24', '01.01.25'],
@@ -419,7 +419,7 @@ test('what is doubtful is said, with the first value and its place', async () =>
     '1234567890123457000 in line 3 has more digits than spreadsheets keep: some may be lost in the file',
   )
   assert.match((await inferColumn([1, 'x'], 'values')).doubts[0] ?? '', /different types \(integers, texts\)/)
-  assert.deepEqual((await inferColumn([null, null])).doubts, ['no values, so taken for text'])
+  assert.deepEqual((await inferColumn([null, null])).doubts, ['no values: read as text'])
   assert.deepEqual((await inferColumn(['a', 'b'])).doubts, [])
 })
 

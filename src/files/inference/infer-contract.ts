@@ -229,7 +229,7 @@ function notKeyWarnings(column: ColumnSketch, profile: FileProfile): string[] {
 /** Whether future values must differ. That few values, or amounts, differ so far proves little. */
 function isUnique(column: ColumnSketch, type: LogicalType): boolean {
   if (column.differs !== true || (type !== 'string' && type !== 'integer')) return false
-  if (column.readsLikeKey) return column.count >= SOME_VALUES
+  if (column.looksLikeKey) return column.count >= SOME_VALUES
   return type === 'string' && column.plain && column.kinds.size === 1 && column.count >= MANY_VALUES
 }
 

@@ -25,15 +25,15 @@ export function chooseKey(profile: FileProfile, asked: AskedKey): ChosenKey | nu
   const id = (called.find(({ name }) => name === 'id') ?? called[0]) || null
   if (id !== null && whyNoKey(id, profile) === null) return { column: id, guess: null }
   const like = columns.find(
-    (column) => column.readsLikeKey && column.plain && whyNoKey(column, profile) === null,
+    (column) => column.looksLikeKey && column.plain && whyNoKey(column, profile) === null,
   )
   if (like !== undefined) {
-    return { column: like, guess: `taken for the key, since ${JSON.stringify(like.name)} reads like one` }
+    return { column: like, guess: `used as the key, since ${JSON.stringify(like.name)} looks like one` }
   }
   const distinct = likeliest(profile)
   return distinct === null
     ? null
-    : { column: distinct, guess: 'taken for the key, since it has a different value in each record' }
+    : { column: distinct, guess: 'used as the key, since it has a different value in each record' }
 }
 
 function likeliest(profile: FileProfile): ColumnSketch | null {
@@ -83,7 +83,7 @@ function askedKey(profile: FileProfile, asked: string): ColumnSketch {
   // The import checks columns with too many values to store.
   if (why === null || (column.differs === null && column.count === profile.records)) return column
   throw new ValidationError(
-    `${file}: ${showValue(asked)} cannot be the key: ${why}; choose another column, or none to have ids made up`,
+    `${file}: ${showValue(asked)} cannot be the key: ${why}; choose another column, or none to generate ids`,
     'key_required',
   )
 }

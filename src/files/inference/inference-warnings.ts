@@ -32,7 +32,7 @@ export function columnWarnings(
   file: Pick<FileProfile['file'], 'cells' | 'unit'> & { readonly decimalComma: Occurrence | null },
 ): string[] {
   const { type } = columnType
-  if (column.count === 0) return ['no values, so taken for text']
+  if (column.count === 0) return ['no values: read as text']
   const show: Show = ({ value, at }) => `${showValue(value)} in ${file.unit} ${at}`
   const warnings =
     type === 'string'
@@ -56,9 +56,7 @@ export function columnWarnings(
           grouped(column, type, show),
           moments(column, columnType, show),
           local(column, type, show),
-          type === 'timestamp' && file.cells === 'cells'
-            ? 'a spreadsheet has no offsets: taken as UTC'
-            : null,
+          type === 'timestamp' && file.cells === 'cells' ? 'a spreadsheet has no offsets: read as UTC' : null,
           inexact(column, file.cells, show),
         ]
   return warnings.filter((warning) => warning !== null)
@@ -187,7 +185,7 @@ function mixed({ kinds, lossy: known }: ColumnSketch): string | null {
 }
 
 function missing({ notation: { missing: occurrence } }: ColumnSketch, show: Show): string | null {
-  return occurrence === null ? null : `${show(occurrence)}${andMore(occurrence)}: taken as no value`
+  return occurrence === null ? null : `${show(occurrence)}${andMore(occurrence)}: read as no value`
 }
 
 function grouped({ notation }: ColumnSketch, type: LogicalType, show: Show): string | null {
@@ -209,9 +207,9 @@ function local({ notation, kinds }: ColumnSketch, type: LogicalType, show: Show)
   if (notation.local === null || type !== 'timestamp') return null
   const all =
     notation.late === null && !kinds.has('timestamp')
-      ? '; all times are midnight: --type takes them for dates'
+      ? '; all times are midnight: --type reads them as dates'
       : ''
-  return `no offset in ${show(notation.local)}: taken as UTC${all}`
+  return `no offset in ${show(notation.local)}: read as UTC${all}`
 }
 
 /** Warns about integers of which spreadsheet programs keep 15 digits and write zeros for the rest. */

@@ -45,7 +45,7 @@ export class UnreadFormulas {
     if (this.#count === 0) return null
     const what = this.#count === 1 ? '1 formula has' : `${this.#count} formulas have`
     return (
-      `${what} no value in the file, the first in ${this.#first}: taken for no value; for the values, open the file in a ` +
+      `${what} no value in the file, the first in ${this.#first}: read as no value; for the values, open the file in a ` +
       'spreadsheet program and save it'
     )
   }
@@ -192,7 +192,7 @@ export class WorksheetRows implements XmlHandlers {
         if (this.#nulls.includes(value)) return undefined
         throw this.#fault(
           cell,
-          `has the error ${value}; fix it, clear the cell, or give --null "${value}" to have it taken for no value`,
+          `has the error ${value}; fix it, clear the cell, or give --null "${value}" to read it as no value`,
         )
       default:
         return this.#numberOf(cell, value)
