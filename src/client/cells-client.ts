@@ -9,7 +9,7 @@ export interface Cell {
   readonly field: string
 }
 
-/** Where the values of cells come from. */
+/** States, explanations and provenance of cells. */
 export class CellsClient {
   readonly #connection: Connection
 
@@ -26,7 +26,7 @@ export class CellsClient {
     return this.#connection.get('/api/cells', { ids, targets }, options)
   }
 
-  /** Why a derived cell is as it is: its state, what changed since, why it failed. */
+  /** Explains a derived cell: its state, the changes since it was computed, and its failure. */
   explain({ record_id: id, field }: Cell, options?: CallOptions): Promise<CellExplanationAnswer> {
     const path = `/api/status/${encodeURIComponent(field)}/${encodeURIComponent(id)}`
     return this.#connection.get(path, {}, options)

@@ -31,7 +31,7 @@ export type {
 } from './records-client.ts'
 export type { RunCells, RunEvent, RunOrder, RunPage, RunsClient } from './runs-client.ts'
 
-/** How a client finds its server, and whom it writes for. */
+/** The server and the actor of a client. */
 export type ClientOptions = Partial<ConnectionOptions>
 
 export interface QueryOptions extends CallOptions {
@@ -50,17 +50,17 @@ export interface Client<R extends object = RecordAnswer> {
   readonly proposals: ProposalsClient<R>
   contract(options?: CallOptions): Promise<ContractAnswer>
   derivations(options?: CallOptions): Promise<DerivationsAnswer>
-  /** What an actor may do; who writes when nobody is named when `actor` is left out. */
+  /** Returns the permissions of an actor (default: the actor of writes). */
   permissions(actor?: string | null, options?: CallOptions): Promise<PermissionsAnswer>
-  /** How far the derived fields are computed, by field. */
+  /** Returns the state of the derived fields, by field. */
   status(targets?: readonly string[], options?: CallOptions): Promise<StatusAnswer>
   /** The dialect of SQL of the sheet, and a condition as a filter in it. */
   dialect(where?: Condition | null, options?: CallOptions): Promise<DialectAnswer>
   /** Runs one read-only SELECT over `records`. */
   query(sql: string, params?: readonly QueryParam[], options?: QueryOptions): Promise<QueryAnswer>
-  /** What runs do, for as long as it is read; a lost connection is made again. */
+  /** Iterates over the events of all runs; a lost connection is made again. */
   events(options?: StreamOptions): AsyncGenerator<WireFrame, void, undefined>
-  /** How the sheet stands, and again whenever that changes. */
+  /** Iterates over the state of the sheet, now and after each change. */
   changes(options?: StreamOptions): AsyncGenerator<SheetFrame, void, undefined>
 }
 

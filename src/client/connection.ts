@@ -3,12 +3,12 @@ import type { ErrorEnvelope } from '../wire/service/error-envelope.ts'
 import type { Problem } from '../wire/service/problem.ts'
 import { ApiError } from './api-error.ts'
 
-/** Values of a query; what is undefined, null or an empty text is left out, lists go with commas between. */
+/** Query parameters; undefined, null and empty texts are omitted, lists are joined by commas. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | null | undefined>>
 
-/** What every call can be told. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Ends the call: its promise is rejected with the signal's reason. */
+  /** Aborts the call: its promise is rejected with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -20,29 +20,29 @@ export interface Sending extends CallOptions {
 }
 
 export interface ActorOptions extends CallOptions {
-  /** Who asks; the client's actor unless it is said. */
+  /** The actor of the request (default: the client's actor). */
   readonly actor?: string | undefined
 }
 
 export interface ConnectionOptions {
-  /** Where the server is, such as `http://127.0.0.1:3000`; in a page, where the page is from unless it is said. */
+  /** The address of the server, such as `http://127.0.0.1:3000` (default in a page: its origin). */
   readonly baseUrl: string
-  /** Who writes; null leaves it to the server. */
+  /** The actor of writes; null for the server default. */
   readonly actor: string | null
-  /** Instead of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch: typeof globalThis.fetch
 }
 
 type Method = 'GET' | 'POST' | 'DELETE'
 
-/** The way to one server: makes the requests of a client, with the CSRF token where one is due. */
+/** Sends the requests of a client to one server, with the CSRF token where it is required. */
 export class Connection {
   readonly actor: string | null
   readonly #baseUrl: string
   readonly #fetch: typeof globalThis.fetch
   /**
-   * Not read from the cookie: any page on the machine's name can plant one that comes first, and the answer tells which of
-   * them the server sees (D37).
+   * Not read from the cookie: any page on the same host name can set one that comes first; the response contains the one that
+   * the server reads (D37).
    */
   #token: Promise<string> | null = null
 
@@ -57,7 +57,7 @@ export class Connection {
     return (await this.request('GET', path, { query, signal })).json() as Promise<T>
   }
 
-  /** Asks something that takes a body and writes nothing. Throws ApiError. */
+  /** Reads with a POST that writes nothing. Throws ApiError. */
   async ask<T>(path: string, body: unknown, { signal }: CallOptions = {}): Promise<T> {
     return (await this.request('POST', path, { body, signal })).json() as Promise<T>
   }
@@ -67,7 +67,7 @@ export class Connection {
     return (await this.#writing(method, path, sending)).json() as Promise<T>
   }
 
-  /** Writes a body that says who writes. Throws ApiError. */
+  /** Writes a body with the actor. Throws ApiError. */
   writeAs<T>(
     path: string,
     body: object,
@@ -79,7 +79,7 @@ export class Connection {
     return this.write('POST', path, { body: named, headers, signal })
   }
 
-  /** Makes a request and gives its answer as it is, where that is a success. Throws ApiError. */
+  /** Sends a request and returns the response. Throws ApiError unless it is a success. */
   async request(method: Method, path: string, sending: Sending = {}): Promise<Response> {
     const { query, body, headers = {}, signal } = sending
     const init: RequestInit = {
@@ -117,14 +117,14 @@ export class Connection {
       return await attempt()
     } catch (error) {
       if (!isTokenFault(error)) throw error
-      // The cookie is gone or another: nothing has been written, and the next token fits.
+      // The cookie was removed or replaced: nothing has been written; try once with a new token.
       this.#token = null
       return attempt()
     }
   }
 
   async #csrfToken({ signal }: CallOptions): Promise<string> {
-    // Shared by calls: none of them may end it for the others.
+    // Shared by calls: aborting one must not abort it for the others.
     this.#token ??= this.get<CsrfAnswer>('/api/csrf').then((answer) => answer.csrf_token)
     const known = this.#token
     try {
@@ -138,7 +138,7 @@ export class Connection {
   }
 }
 
-/** A browser keeps the cookie, and lets no page set one in a request; everybody else sends it here. */
+/** The headers of the double submit. A browser sends the cookie itself; other programs send it here. */
 function csrfHeaders(token: string): Record<string, string> {
   const header = { 'x-csrf-token': token }
   return 'document' in globalThis ? header : { ...header, cookie: `svc_csrf=${token}` }
@@ -148,7 +148,7 @@ function isTokenFault(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'invalid_csrf_token'
 }
 
-/** The text from the `?` on; empty when nothing is asked. */
+/** The query string with its `?`; empty without parameters. */
 function queryText(query: Query = {}): string {
   const given = Object.entries(query).flatMap(([name, value]) => {
     const text = Array.isArray(value) ? value.join() : String(value ?? '')
@@ -157,7 +157,7 @@ function queryText(query: Query = {}): string {
   return given.length === 0 ? '' : `?${given.join('&')}`
 }
 
-/** A parameter that is sent as JSON; undefined for none. */
+/** Serializes a parameter as JSON; undefined for none. */
 export function jsonText(value: object | null | undefined): string | undefined {
   return value === null || value === undefined ? undefined : JSON.stringify(value)
 }

@@ -8,7 +8,7 @@ export type ProposedWrite<R extends object = RecordAnswer> = (
   | { readonly records: readonly RecordPatch<R>[]; readonly ids?: never }
   | { readonly ids: readonly string[]; readonly records?: never }
 ) & {
-  /** Why, for the person who decides. */
+  /** A note for the person who decides. */
   readonly note?: string | undefined
 }
 

@@ -7,7 +7,7 @@ const SILENT_MS = 45_000
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 15_000
 
-/** How a stream is read. */
+/** Options of reading a stream. */
 export interface StreamOptions extends CallOptions {
   /** Called when the connection is lost, each time. */
   readonly onLost?: (() => void) | undefined
@@ -23,7 +23,7 @@ export interface StreamEvent {
   readonly kind: string
   /** JSON text. */
   readonly data: string
-  /** Of servers that send again what a client has missed. */
+  /** The id of the last event, for servers that resend missed events. */
   readonly id: string | undefined
 }
 

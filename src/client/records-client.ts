@@ -15,7 +15,7 @@ export type RecordPatch<R extends object = RecordAnswer> = { readonly id: string
   readonly [Field in keyof R]?: R[Field] | null | undefined
 }
 
-/** Which records, and what of them. */
+/** The records and fields to read. */
 export interface RecordSelection {
   /** Only these fields, in this order. */
   readonly fields?: readonly string[] | undefined
@@ -35,12 +35,12 @@ export interface PageSelection extends RecordSelection {
   readonly limit?: number | undefined
   /** The `next_cursor` of a page of the same selection. */
   readonly cursor?: string | undefined
-  /** So many records come before the page, instead of `cursor`. */
+  /** The number of records before the page, instead of `cursor`. */
   readonly position?: number | undefined
 }
 
 export interface WriteOptions extends ActorOptions {
-  /** Of one record: it is written only if this is still its version, `*` if it exists at all. */
+  /** For one record: writes only if this is its version; `*` if the record exists. */
   readonly ifMatch?: string | null | undefined
 }
 

@@ -12,13 +12,13 @@ import type {
 import type { ActorOptions, CallOptions, Connection } from './connection.ts'
 import { readEvents, type StreamOptions } from './read-events.ts'
 
-/** Which cells a run is about, and what it may spend. */
+/** The cells that a run selects, and its bounds. */
 export type RunOrder = Omit<MaterializeBody, 'actor' | 'dry_run'>
 
 /** Cells that a run has stored. */
 export type RunCells = Static<typeof RunCellsFrame>
 
-/** What the stream of a run tells. */
+/** An event of the stream of a run. */
 export type RunEvent =
   | { readonly kind: 'run.progress'; readonly data: Static<typeof RunProgressFrame> }
   | { readonly kind: 'run.cells'; readonly data: RunCells }
@@ -39,7 +39,7 @@ export class RunsClient {
     this.#connection = connection
   }
 
-  /** What a run would do and cost; does nothing. */
+  /** Returns the plan of a run, with calls and cost, and computes nothing. */
   plan(order: RunOrder = {}, options?: ActorOptions): Promise<RunPlanAnswer> {
     return this.#connection.writeAs('/api/materialize', { ...order, dry_run: true }, options)
   }
@@ -73,7 +73,7 @@ export class RunsClient {
     return this.#connection.writeAs(`${pathOf(id)}/cancel`, {}, options)
   }
 
-  /** What a run does, until its end; a lost connection is made again. */
+  /** Iterates over the events of a run until its end; a lost connection is made again. */
   async *events(id: string, options?: StreamOptions): AsyncGenerator<RunEvent, void, undefined> {
     for await (const { kind, data } of readEvents(this.#connection, `${pathOf(id)}/events`, options)) {
       if (kind === 'frames.missed') {
