@@ -56,7 +56,7 @@ test('a worker that is stopped lets calls under way end, and has their answers s
   const running = run(store, 'materialize', '--yes', '--target', 'rate')
   await hold.arrived()
   worker.kill('SIGTERM')
-  await worker.logged('calls under way are waited for')
+  await worker.logged('waiting for calls under way')
   hold.release()
   assert.equal((await worker.end()).code, 0)
   assert.equal((await running).code, 0)
