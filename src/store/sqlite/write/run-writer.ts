@@ -51,27 +51,24 @@ export function startRun(change: ChangeSet, run: NewRun): RunId {
 }
 
 /** Stores that a run still waits for the run lock, and for how long it may be silent from now on. */
-export function keepWaiting(change: ChangeSet, { id, note: silentMs }: RunNote<number>): null {
+export function keepWaiting(change: ChangeSet, { id, note: silentMs }: RunNote<number>): void {
   change.db.run(
     'UPDATE "$run" SET waits_until = ? WHERE id = ? AND waits_until IS NOT NULL',
     later(change.now, silentMs),
     runNumber(id),
   )
-  return null
 }
 
 /** Stores that a run has the run lock. */
-export function beginRun(change: ChangeSet, { id, note }: RunNote<RunBeginText>): null {
+export function beginRun(change: ChangeSet, { id, note }: RunNote<RunBeginText>): void {
   const absent = note.absent.flatMap((text) => JSON.parse(text) as FailedCell[])
   update(change, id, runBegun({ ...note, absent }, change.at))
   addFailures(change, id, absent)
-  return null
 }
 
 /** Stores the progress of a run that has no results to store yet. */
-export function noteCalls(change: ChangeSet, { id, note }: RunNote<CellCommit['progress']>): null {
+export function noteCalls(change: ChangeSet, { id, note }: RunNote<CellCommit['progress']>): void {
   addGain(change, id, { materialized: 0, failures: [], overwritten: 0, progress: note })
-  return null
 }
 
 /** Adds a commit to the counts of its run. */
@@ -81,20 +78,18 @@ export function addGain(change: ChangeSet, id: RunId, gain: RunGain): void {
 }
 
 /** Stores how a run ended, with its last counts. */
-export function endRun(change: ChangeSet, { id, note }: RunNote<RunEnd>): null {
+export function endRun(change: ChangeSet, { id, note }: RunNote<RunEnd>): void {
   update(change, id, runEnded(note, change.at))
-  return null
 }
 
 /** Marks runs as interrupted that are stored as running and cannot be; see {@link SheetStore.interruptRuns}. */
-export function interruptRuns(change: ChangeSet, except: RunId | null): null {
+export function interruptRuns(change: ChangeSet, except: RunId | null): void {
   change.db.run(
     `UPDATE "$run" SET state = 'interrupted', ended_at = active_at
      WHERE state = 'running' AND id IS NOT ? AND (waits_until IS NULL OR waits_until < ?)`,
     except === null ? null : runNumber(except),
     later(change.now, -WAIT_GRACE_MS),
   )
-  return null
 }
 
 /** Throws an Error when there is no such run, which is a bug. */

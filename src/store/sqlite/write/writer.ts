@@ -7,8 +7,6 @@ import type { SetAside } from '../../../provenance/set-aside.ts'
 import { CellStates } from '../changes/cell-states.ts'
 import { ChangeSet } from '../changes/change-set.ts'
 import type { Upsert, UpsertTrial } from '../../sheet-store.ts'
-import { commitCells } from './commit-cells.ts'
-import { readCommit } from './commit-text.ts'
 import { beginWhenFree, isDiskFault, type Connection, type StoredRow } from '../database/connection.ts'
 import { sourceDiffers, type ImportedSource } from '../../sheet-files/import-lines.ts'
 import { createStore, storePaths, type StorePaths } from '../definition/create-store.ts'
@@ -16,20 +14,11 @@ import { applyContract, applyTargets, loadTargets } from '../definition/apply-co
 import { IdleTimer } from '../database/idle-timer.ts'
 import { logSource } from '../log/log-source.ts'
 import { openDatabase } from '../database/open-database.ts'
-import { limitResponses, trimResponses } from './response-writer.ts'
 import { takeRunLock } from '../database/run-lock.ts'
-import { acceptProposal, rejectProposal } from '../../rules/decide-proposal.ts'
-import { deleteRecords } from '../../rules/delete-records.ts'
-import { propose } from '../../rules/propose.ts'
-import { pruneRuns } from '../../rules/prune-runs.ts'
-import { restore } from '../../rules/restore.ts'
-import { revert } from '../../rules/revert.ts'
-import { tryUpsert, upsert } from '../../rules/upsert.ts'
+import { tryUpsert } from '../../rules/upsert.ts'
 import { readBody } from '../../rules/upsert-body.ts'
-import type { ProposedChange } from '../../stored-proposal.ts'
 import { atOnce } from '../../rules/steps.ts'
-import { requestCancel } from '../../rows/run-updates.ts'
-import { beginRun, endRun, interruptRuns, keepWaiting, noteCalls, startRun } from './run-writer.ts'
+import { CHANGES, type Changes } from './changes.ts'
 import { StoreFile } from '../database/store-file.ts'
 import { wasStoreClosed } from '../definition/was-store-closed.ts'
 import type {
@@ -37,7 +26,6 @@ import type {
   OpenRequest,
   OpenResult,
   WriterOperation,
-  WriterOperations,
   WriterRequest,
 } from './writer-protocol.ts'
 import { textOrNull } from '../../rows/stored-rows.ts'
@@ -50,33 +38,6 @@ const MIRROR_SYNC_MS = 1000
  * of writes does not wait for that. SQLite does it during a commit only when the log has grown large.
  */
 const CHECKPOINT_IDLE_MS = 25
-
-type Changes = Omit<WriterOperations, 'open' | 'define' | 'tryUpsert' | 'close'>
-
-/** The operations that share transactions. */
-const CHANGES: {
-  [Op in keyof Changes]: (change: ChangeSet, request: Parameters<Changes[Op]>[0]) => ReturnType<Changes[Op]>
-} = {
-  upsert: (change, request) => atOnce(upsert(change, readBody(request), request.ifMatch)),
-  delete: (change, request) => atOnce(deleteRecords(change, request)),
-  commitCells: (change, commit) => commitCells(change, readCommit(commit)),
-  revert: (change, request) => atOnce(revert(change, request)),
-  restore: (change, request) => atOnce(restore(change, request)),
-  propose: (change, { change: text, ...proposal }) =>
-    atOnce(propose(change, { ...proposal, change: JSON.parse(text) as ProposedChange })),
-  acceptProposal: (change, decision) => atOnce(acceptProposal(change, decision)),
-  rejectProposal: (change, rejection) => atOnce(rejectProposal(change, rejection)),
-  trimResponses,
-  limitResponses,
-  startRun,
-  runLocked: beginRun,
-  endRun,
-  keepWaiting,
-  noteCalls,
-  requestCancel: ({ db }, { id, note: actor }) => db.change(requestCancel(id, actor)),
-  interruptRuns,
-  pruneRuns: ({ db }, which) => atOnce(pruneRuns(db, which)),
-}
 
 type ChangeOutcome = { readonly value: unknown } | { readonly error: unknown }
 
@@ -114,6 +75,7 @@ export class Writer {
 
   /** Carries out an operation that has the store to itself. */
   async handle(operation: WriterOperation, argument: unknown): Promise<unknown> {
+    if (this.isChange(operation)) throw new Error(`${operation} is a change`)
     switch (operation) {
       case 'open':
         return this.#open(argument as OpenRequest)
@@ -123,25 +85,6 @@ export class Writer {
         return this.#tryUpsert(argument as Upsert)
       case 'close':
         return this.#close()
-      case 'upsert':
-      case 'delete':
-      case 'commitCells':
-      case 'revert':
-      case 'restore':
-      case 'propose':
-      case 'acceptProposal':
-      case 'rejectProposal':
-      case 'trimResponses':
-      case 'limitResponses':
-      case 'startRun':
-      case 'runLocked':
-      case 'endRun':
-      case 'keepWaiting':
-      case 'noteCalls':
-      case 'requestCancel':
-      case 'interruptRuns':
-      case 'pruneRuns':
-        throw new Error(`${operation} is a change`)
     }
   }
 
@@ -167,7 +110,7 @@ export class Writer {
 
   #carryOut(change: ChangeSet, { operation, argument }: WriterRequest): unknown {
     if (!this.isChange(operation)) throw new Error(`${operation} is no change`)
-    const carryOut = CHANGES[operation] as (change: ChangeSet, argument: unknown) => unknown
+    const carryOut = CHANGES[operation] as (set: ChangeSet, value: unknown) => unknown
     return carryOut(change, argument)
   }
 
@@ -295,7 +238,7 @@ export class Writer {
     }
   }
 
-  async #define(request: DefineRequest, alsoDo: () => void = () => undefined): Promise<null> {
+  async #define(request: DefineRequest, alsoDo: () => void = () => undefined): Promise<void> {
     const contract = parseContract(request.contractText)
     const store = await this.#transaction(({ db, cells }, open) => {
       const derived = (request.targets ?? cells.targets).map(({ field }) => field)
@@ -307,7 +250,6 @@ export class Writer {
     // Not before it is committed: a definition that could not be stored does not count.
     store.contract = contract
     store.states = new CellStates(store.db, loadTargets(store.db))
-    return null
   }
 
   #tidyLater(): void {
@@ -343,14 +285,13 @@ export class Writer {
     }
   }
 
-  #close(): null {
+  #close(): void {
     this.#checkpoint.cancel()
     this.#mirrorSync.cancel()
     this.#syncMirror()
     this.#store?.mirror.close()
     this.#store?.db.close()
     this.#store = null
-    return null
   }
 }
 

@@ -1,0 +1,87 @@
+import type { CellCommit, CellOutcome } from '../../cell-work.ts'
+import { acceptProposal, rejectProposal } from '../../rules/decide-proposal.ts'
+import { deleteRecords, type DeleteRequest } from '../../rules/delete-records.ts'
+import { propose } from '../../rules/propose.ts'
+import { pruneRuns } from '../../rules/prune-runs.ts'
+import { restore } from '../../rules/restore.ts'
+import { revert } from '../../rules/revert.ts'
+import { atOnce } from '../../rules/steps.ts'
+import { upsert } from '../../rules/upsert.ts'
+import { readBody } from '../../rules/upsert-body.ts'
+import { requestCancel } from '../../rows/run-updates.ts'
+import type {
+  DeleteResult,
+  RestoreRequest,
+  RestoreResult,
+  RevertRequest,
+  RevertResult,
+  Upsert,
+  UpsertResult,
+} from '../../sheet-store.ts'
+import type {
+  NewProposal,
+  ProposalDecision,
+  ProposalId,
+  ProposalRejection,
+  ProposedChange,
+} from '../../stored-proposal.ts'
+import type { ResponseTrim, TrimResult } from '../../stored-responses.ts'
+import type { NewRun, PruneStep, RunEnd, RunId, RunPruning } from '../../stored-run.ts'
+import type { ChangeSet } from '../changes/change-set.ts'
+import { commitCells } from './commit-cells.ts'
+import { readCommit } from './commit-text.ts'
+import { limitResponses, trimResponses } from './response-writer.ts'
+import {
+  beginRun,
+  endRun,
+  interruptRuns,
+  keepWaiting,
+  noteCalls,
+  startRun,
+  type RunBeginText,
+  type RunNote,
+} from './run-writer.ts'
+
+/** A proposal with its change as JSON text, which crosses several times as fast. */
+type ProposeRequest = Omit<NewProposal, 'change'> & { readonly change: string }
+
+/**
+ * The operations of the writing thread that share transactions, by the names by which other threads call them. Each has one
+ * argument beside the change set.
+ */
+export const CHANGES = {
+  upsert: (change: ChangeSet, request: Upsert): UpsertResult =>
+    atOnce(upsert(change, readBody(request), request.ifMatch)),
+  delete: (change: ChangeSet, request: DeleteRequest): DeleteResult => atOnce(deleteRecords(change, request)),
+  /** Takes the `commitText` of a `CellCommit`. */
+  commitCells: (change: ChangeSet, commit: string): readonly CellOutcome[] =>
+    commitCells(change, readCommit(commit)),
+  revert: (change: ChangeSet, request: RevertRequest): RevertResult => atOnce(revert(change, request)),
+  restore: (change: ChangeSet, request: RestoreRequest): RestoreResult => atOnce(restore(change, request)),
+  propose: (change: ChangeSet, { change: text, ...proposal }: ProposeRequest): ProposalId =>
+    atOnce(propose(change, { ...proposal, change: JSON.parse(text) as ProposedChange })),
+  acceptProposal: (change: ChangeSet, decision: ProposalDecision): void =>
+    atOnce(acceptProposal(change, decision)),
+  rejectProposal: (change: ChangeSet, rejection: ProposalRejection): void =>
+    atOnce(rejectProposal(change, rejection)),
+  trimResponses: (change: ChangeSet, which: ResponseTrim): TrimResult => trimResponses(change, which),
+  limitResponses: (change: ChangeSet, bytes: number): TrimResult => limitResponses(change, bytes),
+  startRun: (change: ChangeSet, run: NewRun): RunId => startRun(change, run),
+  runLocked: (change: ChangeSet, begin: RunNote<RunBeginText>): void => beginRun(change, begin),
+  endRun: (change: ChangeSet, end: RunNote<RunEnd>): void => endRun(change, end),
+  noteCalls: (change: ChangeSet, progress: RunNote<CellCommit['progress']>): void =>
+    noteCalls(change, progress),
+  keepWaiting: (change: ChangeSet, silentMs: RunNote<number>): void => keepWaiting(change, silentMs),
+  requestCancel: ({ db }: ChangeSet, { id, note: actor }: RunNote<string>): void => {
+    db.change(requestCancel(id, actor))
+  },
+  interruptRuns: (change: ChangeSet, except: RunId | null): void => interruptRuns(change, except),
+  pruneRuns: ({ db }: ChangeSet, which: RunPruning): PruneStep => atOnce(pruneRuns(db, which)),
+}
+
+/** The same as other threads call them. */
+export type Changes = {
+  [Name in keyof typeof CHANGES]: (
+    argument: Parameters<(typeof CHANGES)[Name]>[1],
+  ) => ReturnType<(typeof CHANGES)[Name]>
+}
