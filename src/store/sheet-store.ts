@@ -25,148 +25,156 @@ import type {
 export type { CellState, WorkState } from './cell-state.ts'
 
 /**
- * Where a sheet's records, cell states, cache and provenance live. Asynchronous throughout, so that an engine on
- * another machine can stand behind it; nothing above this folder knows which engine it is.
+ * The records, cell states, cache and log of a sheet, in the engine of its store. Asynchronous throughout, since an engine
+ * may be on another computer; nothing outside this folder depends on the engine.
  *
- * Everything that must change together is one *change set*, one transaction: the records, what becomes stale by
- * them, the cache and the provenance. A promise of a writing method settles only after the change set is durable
- * (D17), and the next read sees it.
+ * Everything that must change together is one *change set*, one transaction: records, the cells that become stale, cache and
+ * log. A promise of a writing method settles only after the change set is durable (D17), and the next read has it.
  *
- * Methods that answer with JSON bytes do so because the engine can make them faster than JavaScript and nobody on the
- * way needs to look inside.
+ * Methods return JSON as bytes where the engine produces it faster than JavaScript, and it is sent unchanged.
  */
-export interface SheetStore {
+export interface SheetStore extends DefinitionStore, RecordStore, LogStore, CellStore, RunStore, SharedStore {
+  /** Finishes what is under way and closes all files and connections. */
+  close(): Promise<void>
+}
+
+/** The definition that a store follows, and what the store is. */
+export interface DefinitionStore {
   /**
-   * Makes the store follow a contract and its derived fields (D9). Costs next to nothing when nothing changed.
-   * Throws ContractError, and changes nothing, where stored records would be lost or break the contract.
+   * Makes the store follow a contract and its derived fields (D9); returns at once when both are unchanged. Throws
+   * ContractError, and changes nothing, where stored records would be lost or violate the contract.
    */
   define(definition: StoreDefinition): Promise<void>
-
-  /** Frames for the subscribers of all servers; absent where a store is not there to be shared between servers. */
-  readonly frames?: SharedFrames
-  /** How processes that share the store compute runs together; absent where the process of a run does. */
-  readonly tasks?: RunTasks
-
-  /** Limits of hosts that hold for the processes of all servers together; absent where a store is not there to be shared. */
-  readonly hosts?: SharedHosts | undefined
-
-  /** The dialect of SQL that filters and statements are in. */
-  readonly dialect: Dialect
-
-  /** A key of 32 bytes that is the sheet's own and stays the same for as long as the store exists. */
+  /** Returns the versions of a derivation file so far, newest first. */
+  derivationVersions(file: string): Promise<readonly DerivationVersion[]>
+  /** A key of 32 bytes that only this sheet has, and that never changes. */
   readonly cursorKey: Uint8Array
+  /**
+   * Copies the store as it is at one moment into files in a directory, from which a store of the same state can be opened:
+   * all that a sheet's directory has beside its definition files. Among them are `records.jsonl` with the records in
+   * creation order and `provenance.jsonl`, for readers of any kind. Reads and writes go on meanwhile. Throws RecordsError.
+   */
+  snapshot(directory: string): Promise<StoreSnapshot>
+}
 
-  /** One record as JSON text with just these fields, and its version; null when absent. */
+/** Records: reading, searching and writing them. */
+export interface RecordStore {
+  /** The dialect of SQL of filters, conditions as text, and statements. */
+  readonly dialect: Dialect
+  /** Returns a record as JSON text with these fields, and its version; null when there is none. */
   record(id: string, fields: readonly string[]): Promise<VersionedRecord | null>
   /**
-   * A page of records (D11). Throws QueryError for a bad filter, and for what goes past the limits of queries. Once the
-   * signal aborts, nobody waits any more: it throws the signal's reason, and what takes long is stopped.
+   * Returns a page of records (D11). Throws QueryError for a bad filter, and beyond the limits of queries. Throws the reason
+   * of the signal once that aborts; a query under way is then stopped.
    */
   page(query: PageQuery, signal?: AbortSignal): Promise<Page>
-  /**
-   * How many records of a list come before one; null when it is not in the list. Throws as {@link page} does.
-   */
+  /** Returns the number of records of a list before one; null when it is not in the list. Throws as {@link page} does. */
   position(query: PositionQuery, signal?: AbortSignal): Promise<number | null>
-  /** A condition as a filter of the store's dialect, for people who go on from there. */
+  /** Returns a condition as a filter in the dialect of the store, which people can edit. */
   conditionText(condition: Condition): string
-  /** A filter with values in the places of its `?`. Throws QueryError where there are more or fewer values. */
+  /** Returns a filter with values in place of its `?`. Throws QueryError where their numbers differ. */
   boundFilter(filter: string, params: readonly SqlParam[]): string
   /**
-   * What the records that a filter lets through have in these fields, as JSON text of a {@link Summary}. Throws QueryError
-   * for a bad filter, and for what goes past the limits of queries. The signal is as that of a page.
+   * Summarizes the values of fields in the records that match a filter, as JSON text of a {@link Summary}. Throws as
+   * {@link page} does.
    */
   summary(query: SummaryQuery, signal?: AbortSignal): Promise<JsonBytes>
-  /**
-   * Runs one read-only statement (D18, D19) and answers with the query result as JSON text. Throws QueryError. The signal
-   * is as that of a page.
-   */
+  /** Runs one read-only statement (D18, D19), and returns the query result as JSON text. Throws as {@link page} does. */
   query(statement: SqlStatement, signal?: AbortSignal): Promise<JsonBytes>
-
   /**
-   * Inserts or merges records, all or nothing (D13). JSON text is parsed where writing happens, so that large
-   * bodies hold nobody up. Throws ValidationError for a wrong shape; then PreconditionFailedError where `ifMatch` does
-   * not hold; then PermissionDeniedError and ValidationError for what the contract has against it.
+   * Inserts or merges records, all or nothing (D13). JSON text is parsed where records are written, so that large bodies
+   * do not block other requests. Throws ValidationError for a wrong shape; then PreconditionFailedError where `ifMatch`
+   * does not hold; then PermissionDeniedError and ValidationError for violations of the contract.
    */
   upsert(upsert: Upsert): Promise<UpsertResult>
   /**
-   * What an upsert would do, with every fault that the contract, permissions and stored records have with it; nothing is
-   * changed. Conditions on versions do not count. Throws ValidationError for a wrong shape.
+   * Returns what an upsert would do, with every violation of the contract, permissions and unique fields; changes nothing.
+   * Conditions on versions do not count. Throws ValidationError for a wrong shape.
    */
   tryUpsert(upsert: Upsert): Promise<UpsertTrial>
   /**
-   * Deletes what exists of these ids (D15). With `ifMatch` the one id must exist as in {@link Upsert}, or else this
-   * throws PreconditionFailedError, before PermissionDeniedError.
+   * Deletes the records of these ids that exist (D15). With `ifMatch` the one id must exist as in {@link Upsert}, or else
+   * this throws PreconditionFailedError, before PermissionDeniedError.
    */
   delete(ids: readonly string[], actor: string, ifMatch?: Upsert['ifMatch']): Promise<DeleteResult>
-
-  /** The state of each derived field, from counters (D32). */
-  status(): Promise<StoreStatus>
-  /** The latest entries of one cell, the newest first (D35); null for a record that has never existed. */
-  provenance(recordId: string, field: string, limit: number): Promise<LatestEntries | null>
-  /** A page of the entries of one cell, the oldest first (D35); null for a record that has never existed. */
-  entries(query: EntriesQuery): Promise<FoundEntries | null>
-  /** The latest entry by which a cell was computed with this input hash; null when there is none. */
-  computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null>
-
-  /** The failure of a cell whose last try failed; null for any other cell. */
-  cellFailure(record: RecordKey, target: string): Promise<CellFailureNote | null>
-  /** The versions of a derivation file that were ever in force, newest first. */
-  derivationVersions(file: string): Promise<readonly DerivationVersion[]>
-
-  /** Which points in time `recordAsOf` and `pageAsOf` can answer for. */
-  history(): Promise<HistoryRange>
-  /** The seq of the last provenance entry that is not later than a time (ISO 8601, UTC, `Z`); 0 when there is none. */
-  seqAt(time: string): Promise<number>
-  /** Returns what the clock shows that entries have their times from, UTC with milliseconds; never before the time of the last entry. */
-  now(): Promise<string>
-  /** A record as it was right after the entry `seq`, as JSON text; null when it did not exist then. */
-  recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null>
-  /** A page of the records that existed right after the entry `seq`, in creation order. */
-  pageAsOf(query: PageAsOfQuery): Promise<PastPage>
-
-  /**
-   * Puts cells back to what they were before the given entries wrote them, as one change set, and takes computed values
-   * that go out of the cache. A cell holds what its latest entry wrote; where that is a revert, it also holds what the
-   * entry before the undone one wrote. A cell that does not hold what its entry wrote, or whose earlier value the
-   * contract no longer allows, is left alone and is a conflict. Throws PermissionDeniedError, and changes nothing, where
-   * what would be undone was written by hand and the actor may not write the field (D7); SheetError where a cell has no
-   * such entry.
-   */
-  revert(request: RevertRequest): Promise<RevertResult>
-
-  /** The deletions of records, in the order asked for; null for each that the log does not have. */
+  /** Returns deletions of records, in the order of the references; null for each that the log does not have. */
   deletions(asked: readonly DeletionRef[]): Promise<readonly (Deletion | null)[]>
   /**
-   * Restores deleted records as their deletions left them, all or none: their values, whoever may write the field, and the states of
-   * their cells. They are new records at the end of the order, with the history of the old. Throws PermissionDeniedError
-   * for an actor that may not delete (D7), SheetError for a record of which the log has no such deletion, ConflictError for
-   * one that exists, ValidationError for values that the contract no longer allows.
+   * Restores deleted records as their deletions left them, all or none: their values, in fields that the actor may not write
+   * too, and the states of their cells. They are new records at the end of the order, with the history of the old. Throws
+   * PermissionDeniedError for an actor that may not delete (D7), SheetError for a record of which the log has no such
+   * deletion, ConflictError for one that exists, ValidationError for values that the contract no longer allows.
    */
   restore(request: RestoreRequest): Promise<RestoreResult>
-
-  /** The responses that calls received. */
-  readonly responses: ResponseStore
-
-  /** Writes that wait for a person. */
+  /** Writes that wait for a decision. */
   readonly proposals: ProposalStore
+}
 
-  /** Writes down that a run begins, and answers with its id. */
+/** The log: entries of cells, and the sheet as it was at an entry (D35). */
+export interface LogStore {
+  /** Returns the latest entries of a cell, newest first (D35); null for a record that never existed. */
+  provenance(recordId: string, field: string, limit: number): Promise<LatestEntries | null>
+  /** Returns a page of the entries of a cell, oldest first (D35); null for a record that never existed. */
+  entries(query: EntriesQuery): Promise<FoundEntries | null>
+  /** Returns the latest entry by which a cell was computed with this input hash; null when there is none. */
+  computation(recordId: string, field: string, inputHash: string): Promise<JsonObject | null>
+  /** Returns the range of entries for which `recordAsOf` and `pageAsOf` know the state. */
+  history(): Promise<HistoryRange>
+  /** Returns the seq of the last entry that is not later than a time (ISO 8601, UTC, `Z`); 0 when there is none. */
+  seqAt(time: string): Promise<number>
+  /** Returns the time of the clock of entries, UTC with milliseconds; never before the time of the last entry. */
+  now(): Promise<string>
+  /** Returns a record as it was right after the entry `seq`, as JSON text; null when it did not exist then. */
+  recordAsOf(id: string, fields: readonly string[], seq: number): Promise<JsonBytes | null>
+  /** Returns a page of the records that existed right after the entry `seq`, in creation order. */
+  pageAsOf(query: PageAsOfQuery): Promise<PastPage>
+  /**
+   * Puts cells back to their state before the given entries, as one change set, and removes computed values that are put
+   * back from the cache. An entry applies to a cell if it is its latest, or if the latest is a revert to it. A cell to which
+   * its entry does not apply, or whose earlier value the contract no longer allows, is skipped and is a conflict. Throws
+   * PermissionDeniedError, and changes nothing, where an entry was written by hand and the actor may not write the field
+   * (D7); SheetError where a cell has no such entry.
+   */
+  revert(request: RevertRequest): Promise<RevertResult>
+}
+
+/** States of derived cells, and the results of calls (D32). */
+export interface CellStore {
+  /** Returns the states of each derived field, from counters (D32). */
+  status(): Promise<StoreStatus>
+  /** Returns the failure of a cell whose last computation failed; null for any other cell. */
+  cellFailure(record: RecordKey, target: string): Promise<CellFailureNote | null>
+  /** Returns the keys of records for a run; ids that do not exist are left out. */
+  recordKeys(ids: readonly string[]): Promise<ReadonlyMap<string, RecordKey>>
+  /** Returns the next records with pending cells of a derivation, in creation order. */
+  work(query: WorkQuery): Promise<readonly WorkItem[]>
+  /** Returns the cache entries that exist for these input hashes. */
+  cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>>
+  /** Stores the results of a run as one change set, and returns the outcome of each cell, in their order. */
+  commitCells(commit: CellCommit): Promise<readonly CellOutcome[]>
+  /** The kept responses of calls. */
+  readonly responses: ResponseStore
+}
+
+/** Runs, and the lock that one of them holds. */
+export interface RunStore {
+  /** Stores that a run begins, and returns its id. */
   startRun(run: NewRun): Promise<RunId>
-  /** Notes that a run still waits for the run lock, and for how many milliseconds it may be silent from now on. */
+  /** Stores that a run still waits for the run lock, and for how many milliseconds it may be silent from now on. */
   keepWaiting(id: RunId, silentMs: number): Promise<void>
-  /** Notes that a run has the run lock, how many cells it is about, and those that failed for want of their record (D29). */
+  /** Stores that a run has the run lock, the number of its cells, and those that failed because their record does not exist (D29). */
   runLocked(id: RunId, begin: RunBegin): Promise<void>
-  /** Notes how far a run is that has calls under way and nothing to store yet. */
+  /** Stores the progress of a run that makes calls and has no results to store yet. */
   noteCalls(id: RunId, progress: CellCommit['progress']): Promise<void>
-  /** Notes how a run ended, with its last counts. */
+  /** Stores how a run ended, with its last counts. */
   endRun(id: RunId, end: RunEnd): Promise<void>
-  /** Notes who wants a run to end; whoever runs it, in this process or another, sees that in the run. */
+  /** Stores who requests to cancel a run; the process that computes it, this one or another, reads that. */
   requestCancel(id: RunId, actor: string): Promise<void>
-  /** Who wants a run to end; null when nobody does. Cheap: asked a few times a second for as long as a run goes on. */
+  /** Returns the actor that requested to cancel a run; null when nobody did. Called a few times a second during a run. */
   cancelRequest(id: RunId): Promise<string | null>
   /**
-   * Marks as interrupted what claims to run and cannot: runs that once had the run lock, which the caller has now and
-   * which is not `except`, and runs that wait for it and have been silent for longer than they said.
+   * Marks runs as interrupted that are stored as running and cannot be: runs that once had the run lock, which the caller
+   * has now and which is not `except`, and runs that wait for it and were silent for longer than they announced.
    */
   interruptRuns(except: RunId | null): Promise<void>
   /** Counts the runs that can be removed. */
@@ -174,41 +182,31 @@ export interface SheetStore {
   /** Removes some of the runs that can be removed, with their failures; called again until there are no more. */
   pruneRuns(which: RunPruning): Promise<PruneStep>
   run(id: RunId): Promise<StoredRun | null>
-  /** The records that a run was asked for; null when it did not filter. */
+  /** Returns the ids of the records that a run was asked for; null when it did not filter. */
   runRecordIds(id: RunId): Promise<readonly string[] | null>
-  /** Runs, newest first; `before` is the id of the last one seen. There may be fewer than `limit`, where they are long, but one if there is any. */
+  /** Returns runs, newest first, before the id `before`. Long ones can make it fewer than `limit`, but one if there is any. */
   runs(query: { readonly before: RunId | null; readonly limit: number }): Promise<readonly StoredRun[]>
   /**
-   * Failures of a run in the order in which they happened; `after` is the number of the last one seen, 0 for none. There may be fewer than
-   * `limit`, where they are long, but one if there is any.
+   * Returns failures of a run in their order, after the number `after`, 0 for none. Long ones can make it fewer than
+   * `limit`, but one if there is any.
    */
   runFailures(query: RunFailuresQuery): Promise<readonly RunFailure[]>
-  /** How many entries a run wrote. */
+  /** Counts the entries that a run wrote. */
   runEntryCount(run: RunId): Promise<number>
-  /** The entries that a run wrote, the last first. */
+  /** Returns the entries that a run wrote, the last first. */
   runEntries(query: RunEntriesQuery): Promise<readonly EntryRef[]>
-
   /** Takes the sheet's run lock, which no other run in any process can have (D31). Throws LockTimeoutError. */
   lockRun(timeoutMs: number, signal: AbortSignal): Promise<RunLock>
+}
 
-  /** Resolves record ids for a run; ids that do not exist are left out. */
-  recordKeys(ids: readonly string[]): Promise<ReadonlyMap<string, RecordKey>>
-  /** The next records that a derivation has work for, in creation order. */
-  work(query: WorkQuery): Promise<readonly WorkItem[]>
-  /** Of the given input hashes, those that have a cache entry. */
-  cached(hashes: readonly string[]): Promise<ReadonlyMap<string, CacheEntry>>
-  /** Stores what a run came to, as one change set. Answers with what became of each cell, in order. */
-  commitCells(commit: CellCommit): Promise<readonly CellOutcome[]>
-
-  /**
-   * Copies the store as it is at one moment into files in a directory, from which a store of the same state can be opened:
-   * all that a sheet's directory has beside its definition files. Among them are `records.jsonl` with the records in
-   * creation order and `provenance.jsonl`, for readers of any kind. Reads and writes go on meanwhile. Throws RecordsError.
-   */
-  snapshot(directory: string): Promise<StoreSnapshot>
-
-  /** Finishes what is under way and lets go of everything. */
-  close(): Promise<void>
+/** What processes that share a store coordinate; a store of one computer has none of it. */
+export interface SharedStore {
+  /** Events of runs and writes, for the subscribers of all servers. */
+  readonly frames?: SharedFrames
+  /** Tasks of runs, which processes that share the store compute together. */
+  readonly tasks?: RunTasks
+  /** Limits of hosts that hold for the processes of all servers together. */
+  readonly hosts?: SharedHosts | undefined
 }
 
 /** What a copy of a store has in it. */
