@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../contract/json/json.ts'
+import type { RecordKey } from './cell-work.ts'
 
 /** Decimal digits of a number that counts up, and goes on counting when a store is made anew beside its log. */
 export type ProposalId = string
@@ -131,4 +132,22 @@ export interface ProposalStore {
   /** Proposals, newest first. */
   list(query: ProposalsQuery): Promise<readonly StoredProposal[]>
   counts(): Promise<ProposalCounts>
+}
+
+/** The change of one record in a proposal, as the store keeps it. */
+export interface ProposedRecord {
+  readonly recordId: string
+  /** The key and the version that the record had when it was proposed; null when it did not exist. */
+  readonly key: RecordKey | null
+  readonly version: string | null
+  /** The values of the touched fields then; of a deletion those of all that had one. */
+  readonly was: JsonObject
+  /** The values that are proposed; null for a deletion. */
+  readonly change: JsonObject | null
+}
+
+/** The proposals that wait for a decision: their number and their bytes. */
+export interface WaitingProposals {
+  readonly waiting: number
+  readonly bytes: number
 }

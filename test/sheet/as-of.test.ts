@@ -71,7 +71,7 @@ test('a store beside a log that has no entry of its own yet knows of no time', a
   for (const asOf of ['0', '61', new Date().toISOString()]) {
     const refusal = {
       type: 'OperationError',
-      message: /is known since seq 62, which has not been written yet;/,
+      message: /are known since seq 62, which has not been written yet;/,
     }
     await assert.rejects(listRecords(sheet, { ...PAGE, asOf }), refusal)
   }

@@ -9,10 +9,10 @@ import type {
   ProposalStore,
   ProposalsQuery,
   StoredProposal,
+  ProposedRecord,
 } from '../stored-proposal.ts'
 import { proposalById, PROPOSAL_COUNTS, proposalsBefore } from '../rows/proposal-queries.ts'
 import { acceptProposal, rejectProposal } from '../rules/decide-proposal.ts'
-import type { ProposedRecord } from '../rules/proposal-difference.ts'
 import { proposalDetail } from '../rules/proposal-detail.ts'
 import { propose } from '../rules/propose.ts'
 import { inTurn } from '../rules/steps.ts'

@@ -1,6 +1,4 @@
 import type { JsonObject } from '../../contract/json/json.ts'
-import type { ProposedRecord } from '../rules/proposal-difference.ts'
-import type { WaitingProposals } from '../rules/proposal-rules.ts'
 import type {
   ProposalCounts,
   ProposalId,
@@ -8,6 +6,8 @@ import type {
   ProposalsQuery,
   ProposalState,
   StoredProposal,
+  ProposedRecord,
+  WaitingProposals,
 } from '../stored-proposal.ts'
 import type { Query, Statement } from './query.ts'
 import { runNumber, storedProposal } from './stored-rows.ts'

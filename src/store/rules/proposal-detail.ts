@@ -1,8 +1,14 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import { DERIVED_FIELDS, proposalById, proposedRecords } from '../rows/proposal-queries.ts'
 import type { Query } from '../rows/query.ts'
-import type { ProposalDetail, ProposalId, RecordDifference, StoredProposal } from '../stored-proposal.ts'
-import { differenceOf, type PresentRecord, type ProposedRecord } from './proposal-difference.ts'
+import type {
+  ProposalDetail,
+  ProposalId,
+  RecordDifference,
+  StoredProposal,
+  ProposedRecord,
+} from '../stored-proposal.ts'
+import { differenceOf, type PresentRecord } from './proposal-difference.ts'
 import { load, type Loaded, type Steps } from './steps.ts'
 
 /** Records that are compared before other requests have their turn: a few milliseconds. */

@@ -1,19 +1,7 @@
 import type { Contract, Field } from '../../contract/contract.ts'
 import { jsonEqual, type JsonObject, type JsonValue } from '../../contract/json/json.ts'
 import type { RecordKey } from '../cell-work.ts'
-import type { FieldDifference, RecordDifference, RecordMove } from '../stored-proposal.ts'
-
-/** What a proposal does to one record, as the store keeps it. */
-export interface ProposedRecord {
-  readonly recordId: string
-  /** The key and the version that the record had when it was proposed; null when it did not exist. */
-  readonly key: RecordKey | null
-  readonly version: string | null
-  /** The values of the touched fields then; of a deletion those of all that had one. */
-  readonly was: JsonObject
-  /** The values that are proposed; null for a deletion. */
-  readonly change: JsonObject | null
-}
+import type { FieldDifference, ProposedRecord, RecordDifference, RecordMove } from '../stored-proposal.ts'
 
 /** A record as it is now. */
 export interface PresentRecord {

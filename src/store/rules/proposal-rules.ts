@@ -6,6 +6,7 @@ import {
   type RecordDifference,
   type RecordMove,
   type StoredProposal,
+  type WaitingProposals,
 } from '../stored-proposal.ts'
 import { Faults } from './upsert-body.ts'
 
@@ -27,12 +28,6 @@ const NOTHING_TO_DO = {
 /** What is thrown where a proposal would change nothing. */
 export function nothingToPropose(kind: StoredProposal['kind']): OperationError {
   return new OperationError(NOTHING_TO_DO[kind], 'nothing_to_do')
-}
-
-/** What waits for a decision: how many proposals, and how many bytes they take. */
-export interface WaitingProposals {
-  readonly waiting: number
-  readonly bytes: number
 }
 
 /** Throws ValidationError for a proposal of more bytes than one may take, ConflictError where there is no room for it. */

@@ -6,8 +6,7 @@ import {
   WAITING_PROPOSALS,
   type ProposedRow,
 } from '../rows/proposal-queries.ts'
-import type { NewProposal, ProposalId } from '../stored-proposal.ts'
-import type { ProposedRecord } from './proposal-difference.ts'
+import type { NewProposal, ProposalId, ProposedRecord } from '../stored-proposal.ts'
 import { checkProposedCount, checkRoom, nothingToPropose } from './proposal-rules.ts'
 import { load, type Steps } from './steps.ts'
 import { isStored, type StoreChange, type StoredRecord } from './store-change.ts'

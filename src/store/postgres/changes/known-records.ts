@@ -5,7 +5,7 @@ import { countAllDeleted } from '../../rows/deleted-blocks.ts'
 import type { ClientConnection } from '../database/connection.ts'
 import { copyRows, WORTH_COPYING } from '../database/copy-into.ts'
 import { jsonArrays } from '../database/json-arrays.ts'
-import { columnType, quoted } from '../database/schema.ts'
+import { quoted, recordset } from '../database/schema.ts'
 import { RecordUnderChange } from './stored-record.ts'
 import { canBeId, toColumn, toColumnText, writtenOf } from '../database/values.ts'
 
@@ -181,10 +181,4 @@ export class KnownRecords {
 function loaded(record: RecordUnderChange | null | undefined): RecordUnderChange | null {
   if (record === undefined) throw new Error('a record was asked for that is not loaded')
   return record
-}
-
-/** The columns of rows made from JSON. */
-export function recordset(fields: readonly Field[]): string {
-  const columns = fields.map((field) => `${quoted(field.name)} ${columnType(field)}`)
-  return ['"$seq" bigint', '"$version" bigint', '"$written" text', ...columns].join(', ')
 }

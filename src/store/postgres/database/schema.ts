@@ -389,3 +389,9 @@ export const ID_INDEX = 'CREATE UNIQUE INDEX "$id" ON "$data" (id); ALTER TABLE 
 export function recordsView(contract: Contract): string {
   return `CREATE VIEW records AS SELECT ${contract.fields.map((field) => quoted(field.name)).join(', ')} FROM "$data"`
 }
+
+/** Returns the column definitions of `json_to_recordset` for records with these fields. */
+export function recordset(fields: readonly Field[]): string {
+  const columns = fields.map((field) => `${quoted(field.name)} ${columnType(field)}`)
+  return ['"$seq" bigint', '"$version" bigint', '"$written" text', ...columns].join(', ')
+}

@@ -7,8 +7,7 @@ import { canHold } from '../../rows/past-values.ts'
 import type { JsonBytes } from '../../sheet-store.ts'
 import type { Connection, StoredRow } from '../database/connection.ts'
 import { RECORD_JSON, recordJsonSource } from '../sql/record-json.ts'
-import { quoted } from '../database/schema.ts'
-import { recordset } from '../changes/known-records.ts'
+import { quoted, recordset } from '../database/schema.ts'
 import { fieldValue, toColumn, writtenOf } from '../database/values.ts'
 
 /** A list of fields, and the statements that answer with them. */

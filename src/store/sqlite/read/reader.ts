@@ -16,7 +16,7 @@ import type {
   StoreStatus,
   VersionedRecord,
 } from '../../sheet-store.ts'
-import type { ProposalDetail } from '../../stored-proposal.ts'
+import type { ProposalDetail, ProposedRecord } from '../../stored-proposal.ts'
 import { answerCache } from '../../rows/result-cache.ts'
 import type { CellLog } from '../../cell-log.ts'
 import { keyAtPosition } from '../../rows/deleted-blocks.ts'
@@ -25,7 +25,6 @@ import { readCellFailure, readDerivationVersions } from './cell-reader.ts'
 import { Connection } from '../database/connection.ts'
 import { historyRange } from '../log/history-reader.ts'
 import { presentRecord } from './present-record.ts'
-import type { ProposedRecord } from '../../rules/proposal-difference.ts'
 import { comparedFields, proposalDetail } from '../../rules/proposal-detail.ts'
 import { inTurn } from '../../rules/steps.ts'
 import { LogReader } from '../log/log-reader.ts'
