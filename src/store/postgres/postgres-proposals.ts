@@ -53,6 +53,7 @@ export class PostgresProposals implements ProposalStore {
     const [db, contract] = [this.#db, this.#contract()]
     const source = {
       contract,
+      recordsAtOnce: 200,
       ask: db.ask.bind(db),
       present: (proposed: readonly ProposedRecord[]) =>
         readPresentRecords(

@@ -11,12 +11,11 @@ import type {
 import { differenceOf, type PresentRecord } from './proposal-difference.ts'
 import { load, type Loaded, type Steps } from './steps.ts'
 
-/** Records that are compared before other requests have their turn: a few milliseconds. */
-const RECORDS_AT_ONCE = 50
-
 /** What the comparison of a proposal reads. */
 export interface ProposalSource {
   readonly contract: Contract
+  /** Records that are read and compared between two pauses. */
+  readonly recordsAtOnce: number
   ask<T>(query: Query<T>): Loaded<T>
   /** Reads those of the records that exist, by id, with the fields of {@link comparedFields} at least. */
   present(proposed: readonly ProposedRecord[]): Loaded<ReadonlyMap<string, PresentRecord>>
@@ -43,7 +42,7 @@ function* differencesOf(
   const records: RecordDifference[] = []
   while (records.length < recordCount) {
     if (records.length > 0) yield* load(source.pause())
-    const page = { after: records.length - 1, limit: RECORDS_AT_ONCE }
+    const page = { after: records.length - 1, limit: source.recordsAtOnce }
     const proposed = yield* load(source.ask(proposedRecords(id, page)))
     const now = yield* load(source.present(proposed))
     for (const record of proposed) {

@@ -242,6 +242,8 @@ export class Reader {
     const [db, contract] = [this.#db, this.#contract]
     const source = {
       contract,
+      // A few milliseconds of the main thread.
+      recordsAtOnce: 50,
       ask: db.ask.bind(db),
       present: (proposed: readonly ProposedRecord[]) =>
         new Map(
