@@ -34,7 +34,7 @@ const FILES = {
  */
 const REFUSED: Readonly<Record<string, RegExp>> = {
   listRecords:
-    /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|position and cursor do not|\w+ and as_of do not)/,
+    /^(?:cursor was not issued|as_of .* (?:has not happened yet|is in the future)|\w+ and \w+ cannot be combined)/,
   getRecord: /^as_of .* (?:has not happened yet|is in the future)/,
   listRuns: /^cursor was not issued/,
   listRunFailures: /^cursor was not issued/,
