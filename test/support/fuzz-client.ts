@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { FramedRequest } from './fuzz-requests.ts'
 import { AnswerParser, checkAnswer } from './strict-answers.ts'
@@ -91,13 +90,20 @@ const LAST = Buffer.from('\r\n\r\nGET /api/csrf HTTP/1.1\r\nHost: localhost\r\nC
 
 const PROBE = Buffer.from('GET /api/csrf HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
 
+/** Resolves when a connection has ended, also by a reset, which `once` of Node rejects with. */
+async function closed(socket: Socket): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  socket.once('close', () => resolve())
+  await promise
+}
+
 /** Resolves when a request that is sent now has been answered: the server has looked at what came before it. */
 async function caughtUp(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => undefined)
   socket.resume()
   socket.write(PROBE)
-  await once(socket, 'close')
+  await closed(socket)
 }
 
 /**
@@ -140,7 +146,7 @@ export async function sendRaw(port: number, bytes: Buffer, tally: Tally): Promis
     }
   })
   socket.write(Buffer.concat([bytes, LAST]))
-  await once(socket, 'close')
+  await closed(socket)
   clearTimeout(quiet)
   clearTimeout(hanging)
   if (failure !== null) throw atFault(failure, bytes)
