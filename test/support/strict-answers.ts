@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { ERROR_CODES, type ErrorCode } from '../../src/errors/codes.ts'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { STATUS } from '../../src/http/response/render-error.ts'
 
@@ -110,8 +111,9 @@ function parse(text: string): unknown {
 
 /** Problem details (RFC 9457) as the envelope would tell them. */
 function asEnvelope(value: unknown, answered: number): Envelope {
-  const { type, title, status, detail, ...others } = value as Record<string, unknown>
+  const { type, title, code, status, detail, ...others } = value as Record<string, unknown>
   assert.deepEqual([type, status, others], [`/docs#${String(title)}`, answered, {}])
+  assert.equal(ERROR_CODES[code as ErrorCode].type, title)
   return { error: { type: String(title), message: String(detail) } }
 }
 
